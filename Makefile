@@ -1,0 +1,33 @@
+# Every target sets up what it needs in .venv and does not install twice.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+.DEFAULT_GOAL := help
+
+.PHONY: help demo test lint clean
+
+help:  ## say what there is to make
+	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+demo: $(VENV)/demo.installed  ## three classifiers, one table, under a minute
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/test.installed  ## all tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/test.installed $(VENV)/lint.installed  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy ecuas_metric triviaqa_subset examples
+
+clean:  ## remove what was installed and made
+	rm -rf $(VENV) demo *.egg-info
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp an extra: `make test` after `make demo` installs only what is missing.
+$(VENV)/%.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	touch $@
