@@ -1,0 +1,223 @@
+"""Per-sample costs of a candidate decision that may be rejected. A metric is the mean of such an array.
+
+All functions take `uncertainty` u and `candidate_cost` c, arrays of shape (N,), and return one cost per sample.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .inputs import Floats
+
+# 1 - 0.7 is 0.30000000000000004: decimals that are equal on paper must compare as equal.
+ROUNDING = 4 * np.finfo(np.float64).eps
+ABOVE_TOLERANCE = 1e-6  # an uncertainty from float32 posteriors may pass max_uncertainty by its own rounding
+
+
+def ecuas_cost(
+    uncertainty: ArrayLike,
+    candidate_cost: ArrayLike,
+    *,
+    n: float = 0,
+    max_uncertainty: float = 1.0,
+    epsilon: float = 1e-7,
+) -> Floats:
+    r"""Cost of each sample averaged over all reject costs, with weight growing as their (n-1)-th power.
+
+    With :math:`r = u / u_M`:
+
+    .. math::
+        C_0 = r + c \frac{\log u_M - \log u}{u_M}, \qquad
+        C_n = r^{n+1} + c \frac{n+1}{n\,u_M} (1 - r^n) \quad (n > 0)
+
+    and in the limit of infinite n, :math:`c / u_M` where :math:`u < u_M` and 1 where :math:`u = u_M`.
+
+    Parameters
+    ----------
+    uncertainty : array_like, shape (N,)
+        u >= 0, in the unit of the cost. Above `max_uncertainty` the cost is 1 whatever c is, with a warning.
+    candidate_cost : array_like, shape (N,)
+        c >= 0, the cost of the candidate decision given the truth; 0 or 1 for the 0-1 cost.
+    n : float, default 0
+        In [0, inf]. Small n punishes confident mistakes, large n tends to the mean candidate cost.
+    max_uncertainty : float, default 1
+        u_M > 0, the uncertainty of a system that knows nothing: 1 - 1/K for the 0-1 cost and K classes.
+    epsilon : float, default 1e-7
+        Floor of u inside the logarithm of n = 0, below `max_uncertainty`.
+
+    Returns
+    -------
+    ndarray of float64, shape (N,)
+        In [0, inf); 1 where the uncertainty is `max_uncertainty`.
+
+    Raises
+    ------
+    ValueError
+        If n is negative, or `max_uncertainty` or `epsilon` is out of range.
+
+    References
+    ----------
+    Estienne et al., "ECUAS_n: A family of metrics for principled evaluation of uncertainty-augmented systems",
+    Equation psr_integral_n and the safeguard of the section "C_n: a special case of C_w".
+
+    Examples
+    --------
+    An answer given with confidence 0.9, right and wrong:
+
+    >>> ecuas_cost([0.1, 0.1], [0, 1], n=1).round(4).tolist()
+    [0.01, 1.81]
+    """
+    u, c = _checked(uncertainty, candidate_cost, max_uncertainty)
+    if not n >= 0:
+        raise ValueError(f"n must be >= 0 (inf allowed); got {n!r}.")
+    ratio = np.minimum(u / max_uncertainty, 1.0)
+    if n == math.inf:
+        return np.where(ratio < 1, c / max_uncertainty, 1.0)
+    if n == 0:
+        if not 0 < epsilon < max_uncertainty:
+            raise ValueError(f"epsilon must lie in (0, max_uncertainty = {max_uncertainty:g}); got {epsilon!r}.")
+        return ratio - c * np.log(np.maximum(ratio, epsilon / max_uncertainty)) / max_uncertainty
+    with np.errstate(divide="ignore", over="ignore"):  # log 0 = -inf gives the right limit, 0
+        log_ratio = np.log(ratio)
+        return np.exp((n + 1) * log_ratio) - c * (np.expm1(n * log_ratio) / n * ((n + 1) / max_uncertainty))
+
+
+def fixed_reject_cost(
+    uncertainty: ArrayLike,
+    candidate_cost: ArrayLike,
+    *,
+    reject_cost: float,
+    max_uncertainty: float = math.inf,
+) -> Floats:
+    """Cost of each sample when rejecting it costs `reject_cost`: c where accepted (u <= gamma), else gamma.
+
+    Parameters
+    ----------
+    uncertainty, candidate_cost : array_like, shape (N,)
+        u >= 0 and c >= 0, in the unit of the reject cost.
+    reject_cost : float
+        gamma >= 0.
+    max_uncertainty : float, default infinity
+        Above it a sample is always rejected.
+
+    Returns
+    -------
+    ndarray of float64, shape (N,)
+
+    References
+    ----------
+    Estienne et al., Equation psr_gamma_fixed; its mean is Equation ecuas_gamma.
+
+    Examples
+    --------
+    >>> fixed_reject_cost([0.1, 0.1, 0.6], [0, 1, 1], reject_cost=0.25).tolist()
+    [0.0, 1.0, 0.25]
+    """
+    u, c = np.asarray(uncertainty, np.float64), np.asarray(candidate_cost, np.float64)
+    return np.where(accepted(u, reject_cost=reject_cost, max_uncertainty=max_uncertainty), c, reject_cost)
+
+
+def accepted(uncertainty: Floats, *, reject_cost: float, max_uncertainty: float = math.inf) -> np.ndarray:
+    """Return which samples a user with this reject cost accepts: u <= gamma, up to rounding, and u <= u_M."""
+    rounding = ROUNDING * max(reject_cost, 1.0 if max_uncertainty == math.inf else max_uncertainty)
+    return (uncertainty <= reject_cost + rounding) & ~above(uncertainty, max_uncertainty)
+
+
+def weighted_cost(
+    uncertainty: ArrayLike,
+    candidate_cost: ArrayLike,
+    *,
+    weight_function: Callable[[float], float],
+    max_uncertainty: float = 1.0,
+) -> Floats:
+    r"""Cost of each sample integrated over reject costs with any weight function w on [0, u_M].
+
+    .. math:: C_w = \int_0^u \gamma w(\gamma)\,d\gamma + c \int_u^{u_M} w(\gamma)\,d\gamma
+
+    Parameters
+    ----------
+    uncertainty, candidate_cost : array_like, shape (N,)
+        u >= 0 and c >= 0. Above `max_uncertainty` the second integral is 0, with a warning.
+    weight_function : callable
+        gamma in (0, u_M] to w(gamma) >= 0; its integrals must exist.
+    max_uncertainty : float, default 1
+        u_M > 0.
+
+    Returns
+    -------
+    ndarray of float64, shape (N,)
+
+    Raises
+    ------
+    ValueError
+        If an integral does not converge, as that of w = 1 / gamma from an uncertainty of 0.
+
+    References
+    ----------
+    Estienne et al., Equation psr_integral.
+
+    Examples
+    --------
+    The constant weight 2 is ECUAS_1:
+
+    >>> weighted_cost([0.1], [1], weight_function=lambda gamma: 2.0).round(4).tolist()
+    [1.81]
+    """
+    u, c = _checked(uncertainty, candidate_cost, max_uncertainty)
+    points, index = np.unique(np.minimum(u, max_uncertainty), return_inverse=True)
+    edges = np.concatenate([[0.0], points, [max_uncertainty]])
+    moments = _integrals(lambda gamma: gamma * weight_function(gamma), edges[:-1])
+    # Only samples that cost something look above their uncertainty: 1 / gamma may diverge at 0 unseen.
+    seen = np.concatenate([np.bincount(index, c) > 0, [True]])
+    masses = _integrals(weight_function, edges[1:], first=int(np.argmax(seen)))
+    below = np.cumsum(moments)
+    beyond = np.cumsum(masses[::-1])[::-1]
+    return below[index] + c * beyond[index]
+
+
+def above(uncertainty: Floats, max_uncertainty: float) -> np.ndarray:
+    """Return which uncertainties are larger than any sensible system's, by more than rounding."""
+    return uncertainty > max_uncertainty * (1 + ABOVE_TOLERANCE)
+
+
+def warn_above(uncertainty: Floats, max_uncertainty: float) -> None:
+    """Warn, once, if samples are more uncertain than a system that knows nothing."""
+    count = np.count_nonzero(above(uncertainty, max_uncertainty))
+    if count:
+        warnings.warn(
+            f"{count} of {uncertainty.size} samples ({count / uncertainty.size:.1%}) have an uncertainty above "
+            f"{max_uncertainty:g}, that of a system that knows nothing. They count as rejected at every reject "
+            "cost, right or wrong: the uncertainties do not fit this cost, or num_classes is too small.",
+            stacklevel=3,
+        )
+
+
+def _checked(uncertainty: ArrayLike, candidate_cost: ArrayLike, max_uncertainty: float) -> tuple[Floats, Floats]:
+    if not 0 < max_uncertainty < math.inf:
+        raise ValueError(f"max_uncertainty must be positive and finite; got {max_uncertainty!r}.")
+    u, c = np.asarray(uncertainty, np.float64), np.asarray(candidate_cost, np.float64)
+    warn_above(u, max_uncertainty)
+    return u, c
+
+
+def _integrals(function: Callable[[float], float], edges: Floats, *, first: int = 0) -> Floats:
+    """Integrate over each interval between consecutive edges, from the `first` on; those before it are 0."""
+    try:
+        from scipy.integrate import IntegrationWarning, quad
+    except ImportError:
+        raise ImportError("weighted_cost needs SciPy: pip install 'ecuas-metric[costs]'") from None
+    values = np.zeros(len(edges) - 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IntegrationWarning)
+        for i in range(first, len(values)):
+            try:
+                values[i] = quad(function, edges[i], edges[i + 1], epsabs=1e-13, epsrel=1e-12)[0]
+            except (IntegrationWarning, ZeroDivisionError) as error:
+                interval = f"[{edges[i]:g}, {edges[i + 1]:g}]"
+                raise ValueError(f"weight_function must have an integral over {interval}; {error}") from None
+    return values

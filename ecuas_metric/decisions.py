@@ -1,0 +1,253 @@
+"""What a system said and the truth -> per sample, the uncertainty and the cost of its candidate decision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .costs import warn_above
+from .inputs import Floats, Ints, row_blocks
+from .options import cost_matrix
+
+
+class Graded(NamedTuple):
+    """All that the metrics of one system are computed from: one value per sample, and u_M.
+
+    Attributes
+    ----------
+    uncertainty : ndarray, shape (N,)
+        u >= 0, the expected cost of the candidate decision according to the system.
+    candidate_cost : ndarray, shape (N,)
+        c >= 0, its cost given the truth; for the 0-1 cost 1 if incorrect, else 0.
+    max_uncertainty : float
+        u_M > 0, the uncertainty of a system that knows nothing.
+    rank_by : ndarray, shape (N,)
+        What orders the samples from least to most uncertain: u, or -q_e where 1 - q_e merges small confidences.
+    confidence : ndarray, shape (N,), or None
+        q_e in [0, 1]; only for the 0-1 cost.
+    cross_entropy, brier_score : ndarray, shape (N,), or None
+        The per-sample scores of the whole posterior; only for posteriors.
+    """
+
+    uncertainty: Floats
+    candidate_cost: Floats
+    max_uncertainty: float
+    rank_by: Floats
+    confidence: Floats | None = None
+    cross_entropy: Floats | None = None
+    brier_score: Floats | None = None
+
+
+def grade_confidences(confidence: Floats, correct: Ints, *, num_classes: float | None = None) -> Graded:
+    """Grade answers of which each is correct (1) or not (0): u = 1 - q_e, c = 1 - correct, u_M = 1 - 1/K.
+
+    Parameters
+    ----------
+    confidence : ndarray, shape (N,)
+        q_e in [0, 1], the system's probability that its answer is correct.
+    correct : ndarray, shape (N,)
+        0 or 1.
+    num_classes : int, optional
+        K >= 2; None is infinitely many, as for free text.
+
+    Returns
+    -------
+    Graded
+
+    References
+    ----------
+    Estienne et al., Equation psr_integral_n01 and the section "Application of ECUAS to generative systems".
+    """
+    max_uncertainty = 1 - 1 / (num_classes or math.inf)
+    uncertainty: Floats = 1.0 - confidence
+    return _warned(Graded(uncertainty, 1.0 - correct, max_uncertainty, rank_by=-confidence, confidence=confidence))
+
+
+def grade_posteriors(
+    posteriors: NDArray[Any],
+    labels: Ints,
+    *,
+    predictions_are: str = "probabilities",
+    cost: Any = "zero_one",
+    decisions: Ints | None = None,
+    epsilon: float = 1e-7,
+) -> Graded:
+    """Grade posteriors over K classes by the decision they lead to under a cost.
+
+    ========== ==================== ============================= ===================================
+    cost       candidate            uncertainty u                 largest uncertainty u_M
+    ========== ==================== ============================= ===================================
+    zero_one   argmax_k q_k         1 - max_k q_k                 1 - 1/K
+    log        the posterior        its entropy (nats)            log K
+    (K, D) C   argmin_d q.C[:, d]   that minimum                  max over the simplex of that minimum
+    ========== ==================== ============================= ===================================
+
+    Parameters
+    ----------
+    posteriors : ndarray, shape (N, K)
+        Checked by `inputs.check_posteriors`; read in blocks and never copied whole.
+    labels : ndarray, shape (N,)
+        The true class of each sample, in [0, K).
+    predictions_are : {"probabilities", "log_probabilities", "logits"}
+        The form of the posteriors.
+    cost : {"zero_one", "log"} or array_like, shape (K, D)
+        C[k, d] >= 0 is the cost of decision d when the class is k.
+    decisions : ndarray, shape (N,), optional
+        The system's own decisions, if they are not the Bayes ones of the second column. u is then the expected
+        cost of these.
+    epsilon : float
+        What a probability of exactly 0 of the true class is read as in the cross-entropy.
+
+    Returns
+    -------
+    Graded
+
+    References
+    ----------
+    Estienne et al., Equation dB_final (decision and uncertainty), proofs "C_n01" and "C_n" (u_M).
+    """
+    num_classes = posteriors.shape[1]
+    rule, max_uncertainty = _rule(cost, num_classes)
+    columns = np.empty((5, len(labels)))
+    start = 0
+    for q, log_q in _probabilities(posteriors, predictions_are):
+        rows = slice(start, start := start + len(q))
+        label = labels[rows]
+        columns[3, rows] = _label_cross_entropy(q, log_q, label, epsilon)
+        columns[4, rows] = _label_brier_score(q, label)
+        decision = None if decisions is None else decisions[rows]
+        columns[:3, rows] = rule(q, log_q, label, decision, columns[3, rows])
+    u, c, confidence, cross_entropy, brier_score = columns
+    is_zero_one = isinstance(cost, str) and cost == "zero_one"
+    return _warned(Graded(u, c, max_uncertainty, u, confidence if is_zero_one else None, cross_entropy, brier_score))
+
+
+def grade_costs(uncertainty: Floats, candidate_cost: Floats, *, max_uncertainty: float) -> Graded:
+    """Take uncertainties and candidate costs that the user has computed, in the unit of `max_uncertainty`."""
+    return _warned(Graded(uncertainty, candidate_cost, max_uncertainty, rank_by=uncertainty))
+
+
+def select(graded: Graded, rows: Any) -> Graded:
+    """Return the samples that `rows`, a slice or an array of indices, picks."""
+    fields: Any = (field[rows] if isinstance(field, np.ndarray) else field for field in graded)
+    return Graded(*fields)
+
+
+def largest_uncertainty(matrix: Floats) -> float:
+    """Return u_M of a (K, D) cost matrix: max over the simplex of min_d sum_k q_k C[k, d], a linear programme.
+
+    Raises
+    ------
+    ValueError
+        If it is 0: a decision then costs nothing whatever the class, and there is nothing to evaluate.
+    """
+    try:
+        from scipy.optimize import linprog
+    except ImportError:
+        raise ImportError("A cost matrix needs SciPy: pip install 'ecuas-metric[costs]'") from None
+    num_classes, num_decisions = matrix.shape
+    scale = matrix.max() or 1.0
+    # Maximise t over (q, t) where t <= q.C[:, d] for every d and q is a distribution.
+    solution = linprog(
+        c=np.r_[np.zeros(num_classes), -1.0],
+        A_ub=np.c_[-matrix.T / scale, np.ones(num_decisions)],
+        b_ub=np.zeros(num_decisions),
+        A_eq=np.r_[np.ones(num_classes), 0.0][None],
+        b_eq=[1.0],
+        bounds=[(0, None)] * (num_classes + 1),
+    )
+    if not solution.success:
+        raise ValueError(f"cost has no largest uncertainty: {solution.message}")
+    q = np.maximum(solution.x[:-1], 0)
+    largest = float((q / q.sum() @ matrix).min())
+    if largest <= 1e-12 * scale:
+        raise ValueError("cost must make every decision cost something for some class; one costs nothing for any.")
+    return largest
+
+
+Rule = Callable[[Floats, "Floats | None", Ints, "Ints | None", Floats], Any]
+
+
+def _rule(cost: Any, num_classes: int) -> tuple[Rule, float]:
+    """Return the function block -> (u, c, confidence) of a cost, and its u_M."""
+    if isinstance(cost, str):
+        rules: dict[str, tuple[Rule, float]] = {
+            "zero_one": (_zero_one, 1 - 1 / num_classes),
+            "log": (_log, math.log(num_classes)),
+        }
+        if cost not in rules:
+            raise ValueError(f"cost must be 'zero_one', 'log' or a (K, D) array; got {cost!r}.")
+        return rules[cost]
+    matrix = cost_matrix(cost, num_classes=num_classes)
+    return _matrix_rule(matrix), largest_uncertainty(matrix)
+
+
+def _zero_one(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Any:
+    rows = np.arange(len(q))
+    candidate = q.argmax(axis=1) if decision is None else decision
+    confidence = q[rows, candidate]
+    q[rows, candidate] = 0.0  # 1 - q_e from the other classes: exact where q_e is close to 1
+    return q.sum(axis=1), candidate != label, confidence
+
+
+def _log(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Any:
+    with np.errstate(divide="ignore"):
+        log_q = np.log(q) if log_q is None else log_q
+    entropy = -np.einsum("nk,nk->n", q, np.where(q > 0, log_q, 0.0))
+    return entropy, label_cost, np.nan
+
+
+def _matrix_rule(matrix: Floats) -> Rule:
+    def rule(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Any:
+        expected = q @ matrix
+        candidate = expected.argmin(axis=1) if decision is None else decision
+        return expected[np.arange(len(q)), candidate], matrix[label, candidate], np.nan
+
+    return rule
+
+
+def _probabilities(posteriors: NDArray[Any], predictions_are: str) -> Iterator[tuple[Floats, Floats | None]]:
+    """Yield blocks of probabilities, free to be written to, with their logarithms where those were given."""
+    for given in row_blocks(posteriors):
+        block = np.array(given, dtype=np.float64)
+        if predictions_are == "probabilities":
+            yield block, None
+        else:
+            log_q = _log_softmax(block) if predictions_are == "logits" else block
+            yield np.exp(log_q), log_q
+
+
+def _log_softmax(logits: Floats) -> Floats:
+    rows = np.arange(len(logits))
+    top = logits.argmax(axis=1)
+    shifted = logits - logits[rows, top, None]
+    others = np.exp(shifted)
+    others[rows, top] = 0.0
+    return shifted - np.log1p(others.sum(axis=1, keepdims=True))  # log1p: exact where the others are negligible
+
+
+def _label_cross_entropy(q: Floats, log_q: Floats | None, label: Ints, epsilon: float) -> Floats:
+    rows = np.arange(len(q))
+    if log_q is None:
+        q_label = q[rows, label]
+        return -np.log(np.where(q_label == 0, epsilon, q_label))
+    log_q_label = log_q[rows, label]
+    return -np.where(log_q_label == -np.inf, math.log(epsilon), log_q_label)
+
+
+def _label_brier_score(q: Floats, label: Ints) -> Floats:
+    rows = np.arange(len(q))
+    q_label = q[rows, label]
+    q[rows, label] = 1 - q_label
+    score = np.einsum("nk,nk->n", q, q)
+    q[rows, label] = q_label
+    return score
+
+
+def _warned(graded: Graded) -> Graded:
+    warn_above(graded.uncertainty, graded.max_uncertainty)
+    return graded
