@@ -62,9 +62,9 @@ def grade_confidences(confidence: Floats, correct: Ints, *, num_classes: float |
     ----------
     Estienne et al., Equation psr_integral_n01 and the section "Application of ECUAS to generative systems".
     """
+    incorrect = (correct == 0).astype(np.float64)
     max_uncertainty = 1 - 1 / (num_classes or math.inf)
-    uncertainty: Floats = 1.0 - confidence
-    return _warned(Graded(uncertainty, 1.0 - correct, max_uncertainty, rank_by=-confidence, confidence=confidence))
+    return _warned(Graded(1 - confidence, incorrect, max_uncertainty, rank_by=-confidence, confidence=confidence))
 
 
 def grade_posteriors(
@@ -169,7 +169,8 @@ def largest_uncertainty(matrix: Floats) -> float:
     return largest
 
 
-Rule = Callable[[Floats, "Floats | None", Ints, "Ints | None", Floats], Any]
+# A block of q and log q, its labels, given decisions and cross-entropies -> its u, c and confidences.
+Rule = Callable[[Floats, "Floats | None", Ints, "Ints | None", Floats], tuple[Any, Any, Floats]]
 
 
 def _rule(cost: Any, num_classes: int) -> tuple[Rule, float]:
@@ -198,14 +199,14 @@ def _log(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, la
     with np.errstate(divide="ignore"):
         log_q = np.log(q) if log_q is None else log_q
     entropy = -np.einsum("nk,nk->n", q, np.where(q > 0, log_q, 0.0))
-    return entropy, label_cost, np.nan
+    return entropy, label_cost, np.full(len(q), np.nan)
 
 
 def _matrix_rule(matrix: Floats) -> Rule:
     def rule(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Any:
         expected = q @ matrix
         candidate = expected.argmin(axis=1) if decision is None else decision
-        return expected[np.arange(len(q)), candidate], matrix[label, candidate], np.nan
+        return expected[np.arange(len(q)), candidate], matrix[label, candidate], np.full(len(q), np.nan)
 
     return rule
 

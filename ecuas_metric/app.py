@@ -1,0 +1,75 @@
+"""The metric's page: compute from a table that is typed or pasted in, and read the card."""
+
+import io
+import re
+import warnings
+from pathlib import Path
+
+import evaluate
+import gradio as gr
+import pandas as pd
+
+HERE = Path(__file__).resolve().parent
+CONFIDENCES = "confidence, correct\n0.95, 1\n0.90, 1\n0.80, 0\n0.60, 1\n0.40, 0"
+POSTERIORS = "p_0, p_1, p_2, label\n0.7, 0.2, 0.1, 0\n0.1, 0.1, 0.8, 2\n0.3, 0.4, 0.3, 0\n0.2, 0.6, 0.2, 1"
+HELP = "A sample a line: confidence, correct (0 or 1); or the probability of each class, then the true class from 0."
+
+ecuas = evaluate.load(str(HERE / "ecuas.py"))
+
+
+def read_table(text: str) -> tuple[list, list]:
+    """Return predictions and references of a table of numbers, with or without a head; the last column is the truth."""
+    if not text.strip():
+        raise ValueError("The table is empty. " + HELP)
+    separator = next((character for character in "\t;," if character in text), r"\s+")
+    table = pd.read_csv(io.StringIO(text.strip()), sep=separator, header=None, skipinitialspace=True, dtype=str)
+    if pd.to_numeric(table.iloc[0], errors="coerce").isna().all():
+        table = table.iloc[1:]
+    if table.shape[1] < 2:
+        raise ValueError("The table needs at least two columns. " + HELP)
+    table = table.apply(pd.to_numeric)
+    predictions = table.iloc[:, 0] if table.shape[1] == 2 else table.iloc[:, :-1]
+    return predictions.to_numpy().tolist(), table.iloc[:, -1].tolist()
+
+
+def score(table: str, n: str = "0, 1, 128", normalize: bool = False) -> tuple[pd.DataFrame, str]:
+    """Compute all metrics of the system in `table`; the message is empty, or says what is wrong or worth knowing."""
+    try:
+        predictions, references = read_table(table)
+        orders = [float(part) for part in re.split(r"[,;\s]+", n.strip())]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            values = ecuas.compute(predictions=predictions, references=references, n=orders, normalize=normalize)
+    except (ValueError, TypeError) as error:  # pandas' errors of a malformed table are ValueErrors
+        return _table({}), f"**This table cannot be scored.** {error}"
+    return _table(values), "\n\n".join(f"**Note.** {warning.message}" for warning in caught)
+
+
+def card() -> str:
+    """Return the metric card without its front matter."""
+    return (HERE / "README.md").read_text(encoding="utf-8").split("\n---\n", 1)[1]
+
+
+def _table(values: dict[str, float]) -> pd.DataFrame:
+    return pd.DataFrame({"metric": list(values), "value": [f"{value:.6g}" for value in values.values()]})
+
+
+with gr.Blocks(title="ECUAS") as demo:
+    gr.Markdown("# ECUAS_n: the expected cost of a system that says how sure it is")
+    with gr.Row():
+        with gr.Column():
+            table = gr.Textbox(CONFIDENCES, label="Table", info=HELP, lines=10, max_lines=20)
+            gr.Examples([[CONFIDENCES], [POSTERIORS]], table, example_labels=["Confidences", "Posteriors"])
+            n = gr.Textbox(
+                "0, 1, 128", label="n", info="One or several numbers >= 0; small n punishes confident mistakes"
+            )
+            normalize = gr.Checkbox(label="Normalize", info="Divide by the value of a system that ignores its input")
+            button = gr.Button("Compute", variant="primary")
+        with gr.Column():
+            message = gr.Markdown()
+            values = gr.Dataframe(_table({}), label="Metrics", interactive=False)
+    gr.Markdown(card())
+    button.click(score, [table, n, normalize], [values, message], api_name="score")
+
+if __name__ == "__main__":
+    demo.launch()

@@ -1,0 +1,29 @@
+"""Hypothesis strategies for systems: confidences, posteriors, costs. Ties are common in all of them."""
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+UNIT = st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.7, 0.9, 1.0]), st.floats(0, 1))
+
+
+@st.composite
+def confidence_systems(draw, min_size=1, max_size=30):
+    size = draw(st.integers(min_size, max_size))
+    confidence = draw(arrays(np.float64, size, elements=UNIT))
+    correct = draw(arrays(np.int64, size, elements=st.integers(0, 1)))
+    return confidence, correct
+
+
+@st.composite
+def distributions(draw, num_classes):
+    weights = draw(arrays(np.float64, num_classes, elements=st.floats(0.01, 1)))
+    return weights / weights.sum()
+
+
+@st.composite
+def posterior_systems(draw, max_size=20):
+    num_classes = draw(st.integers(2, 5))
+    rows = draw(st.lists(distributions(num_classes), min_size=1, max_size=max_size))
+    labels = draw(arrays(np.int64, len(rows), elements=st.integers(0, num_classes - 1)))
+    return np.array(rows), labels

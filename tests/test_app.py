@@ -1,0 +1,59 @@
+"""The metric's page, through its real server and client."""
+
+import pytest
+from gradio_client import Client
+
+from ecuas_metric import app
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore:.*silent_downcasting", "ignore:The copy keyword"
+)
+
+
+@pytest.fixture(scope="module")
+def client():
+    app.demo.launch(prevent_thread_lock=True, server_name="127.0.0.1", quiet=True)
+    yield Client(app.demo.local_url, verbose=False)
+    app.demo.close()
+
+
+@pytest.mark.parametrize("table", [app.CONFIDENCES, app.POSTERIORS])
+def test_scores_both_forms_as_the_metric_does(client, table):
+    values, message = client.predict(table, "0, 1", False, api_name="/score")
+    predictions, references = app.read_table(table)
+    expected = app.ecuas.compute(predictions=predictions, references=references, n=[0, 1])
+    assert dict(values["data"]) == {key: f"{value:.6g}" for key, value in expected.items()}
+    assert message == ""
+
+
+@pytest.mark.parametrize(
+    ("table", "n", "message"),
+    [
+        ("confidence, correct\n90, 1\n80, 0", "0", "Percentages? Divide by 100."),
+        ("0.9, 1\n0.8", "0", "nan"),
+        ("", "0", "The table is empty."),
+        ("0.9\n0.8", "0", "at least two columns"),
+        ("0.9, yes\n0.8, no", "0", "Unable to parse string"),
+        (app.CONFIDENCES, "-1", "n must be >= 0"),
+        (app.CONFIDENCES, "many", "could not convert string to float"),
+    ],
+)
+def test_bad_input_shows_its_error(client, table, n, message):
+    values, shown = client.predict(table, n, False, api_name="/score")
+    assert values["data"] == []
+    assert shown.startswith("**This table cannot be scored.**")
+    assert message in shown
+
+
+def test_warnings_are_shown(client):
+    _, message = client.predict("0.9, 1\n0.8, 1", "0", True, api_name="/score")
+    assert "**Note.** auroc is nan" in message
+    assert "**Note.** The naive system costs nothing" in message
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";", "  "])
+def test_any_separator_with_and_without_a_head(separator):
+    rows = [["0.9", "1"], ["0.4", "0"]]
+    body = "\n".join(separator.join(row) for row in rows)
+    head = separator.join(["confidence", "correct"])
+    assert app.read_table(body) == app.read_table(f"{head}\n{body}") == ([0.9, 0.4], [1, 0])

@@ -1,0 +1,135 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from ecuas_metric.costs import accepted, ecuas_cost, fixed_reject_cost, weighted_cost
+
+UNCERTAINTY = st.floats(0.001, 1)
+COST = st.sampled_from([0.0, 1.0, 0.3, 4.0])
+ORDER = st.sampled_from([0.0, 0.25, 1.0, 2.0, 7.5, 128.0])
+LARGEST = st.sampled_from([0.5, 0.9, 1.0, 2.5])
+
+
+def weight_of(n, largest):
+    """w_n of the paper: alpha_n gamma^(n - 1)."""
+    return lambda gamma: (n + 1) / largest ** (n + 1) * gamma ** (n - 1)
+
+
+@given(UNCERTAINTY, COST, ORDER, LARGEST)
+def test_ecuas_is_the_fixed_cost_integrated_over_reject_costs(share, c, n, largest):
+    u = share * largest
+    weight = weight_of(n, largest)
+
+    def integrand(gamma):
+        return weight(gamma) * fixed_reject_cost([u], [c], reject_cost=gamma, max_uncertainty=largest)[0]
+
+    expected = quad(integrand, 0, u)[0] + quad(integrand, u, largest)[0]
+    assert ecuas_cost([u], [c], n=n, max_uncertainty=largest)[0] == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+@given(st.lists(UNCERTAINTY, min_size=1, max_size=5), COST, ORDER, LARGEST)
+def test_weighted_cost_with_the_papers_weights_is_ecuas(shares, c, n, largest):
+    u = np.array(shares) * largest
+    cost = np.full(len(u), c)
+    ours = weighted_cost(u, cost, weight_function=weight_of(n, largest), max_uncertainty=largest)
+    np.testing.assert_allclose(ours, ecuas_cost(u, cost, n=n, max_uncertainty=largest), rtol=1e-9, atol=1e-12)
+
+
+def test_a_weight_on_few_reject_costs_is_their_mean_fixed_cost():
+    u, c = np.array([0.1, 0.4, 0.6]), np.array([1.0, 0.0, 1.0])
+
+    def narrow(gamma):
+        return np.where(abs(gamma - 0.5) < 0.005, 100.0, 0.0)
+
+    expected = fixed_reject_cost(u, c, reject_cost=0.5)
+    np.testing.assert_allclose(weighted_cost(u, c, weight_function=narrow), expected, atol=0.02)
+
+
+def test_a_divergent_weight_is_fine_for_samples_that_cost_nothing_and_an_error_for_others():
+    def inverse(gamma):
+        return 1 / gamma
+
+    np.testing.assert_allclose(weighted_cost([0.0, 0.5], [0.0, 1.0], weight_function=inverse), [0, 0.5 + np.log(2)])
+    with pytest.raises(ValueError, match="must have an integral over"):
+        weighted_cost([0.0], [1.0], weight_function=inverse)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), ORDER)
+def test_proper_the_true_confidence_is_never_worse_in_expectation(p, q, n):
+    def expected(confidence):
+        right, wrong = ecuas_cost([1 - confidence] * 2, [0, 1], n=n)
+        return p * right + (1 - p) * wrong
+
+    if n > 0 or min(1 - p, 1 - q) > 1e-6:  # n = 0 floors the logarithm at epsilon
+        assert expected(p) <= expected(q) + 1e-9
+
+
+@given(UNCERTAINTY, COST)
+def test_a_tiny_n_agrees_with_n_0(u, c):
+    assert ecuas_cost([u], [c], n=1e-9)[0] == pytest.approx(ecuas_cost([u], [c], n=0)[0], rel=1e-7)
+
+
+@given(st.floats(0, 1 - 1e-3), COST, LARGEST)
+def test_a_huge_n_agrees_with_n_inf(share, c, largest):
+    u = share * largest
+    limit = ecuas_cost([u], [c], n=np.inf, max_uncertainty=largest)[0]
+    assert ecuas_cost([u], [c], n=1e6, max_uncertainty=largest)[0] == pytest.approx(limit, rel=1e-5)
+    assert limit == c / largest
+
+
+@given(COST, ORDER, LARGEST)
+def test_at_the_largest_uncertainty_the_cost_is_1_whatever_the_candidate_costs(c, n, largest):
+    for order in (n, np.inf):
+        assert ecuas_cost([largest], [c], n=order, max_uncertainty=largest)[0] == 1
+
+
+@given(ORDER, COST)
+def test_above_the_largest_uncertainty_the_cost_stays_1_with_one_warning(n, c):
+    with pytest.warns(UserWarning) as caught:
+        assert ecuas_cost([0.7, 0.2], [c, 0], n=n, max_uncertainty=0.5)[0] == 1
+    assert [str(w.message).split(".")[0] for w in caught] == ["1 of 2 samples (50"]
+
+
+def test_the_zero_uncertainty_of_n_0_is_read_as_epsilon():
+    assert ecuas_cost([0.0], [1.0], n=0, epsilon=1e-7)[0] == pytest.approx(7 * np.log(10))
+    assert ecuas_cost([0.0], [1.0], n=1)[0] == 2
+    assert ecuas_cost([0.0], [0.0], n=0)[0] == 0
+
+
+@pytest.mark.parametrize("n", [0, 1e-9, 1e-300, 0.5, 1, 1e6, 1e300, np.inf])
+def test_no_n_overflows(n):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cost = ecuas_cost([0.0, 1e-300, 0.5, 1.0], [1.0, 1.0, 1.0, 1.0], n=n)
+    assert np.isfinite(cost).all()
+    assert cost[-1] == 1
+
+
+def test_decimals_that_are_equal_on_paper_are_accepted():
+    confidence = np.arange(0, 101) / 100
+    for cents in range(101):
+        accepts = accepted(1 - confidence, reject_cost=cents / 100, max_uncertainty=1)
+        assert accepts.sum() == cents + 1
+        assert accepts[100 - cents :].all()
+
+
+def test_rejecting_is_the_only_way_above_the_largest_uncertainty():
+    assert fixed_reject_cost([0.7], [0.0], reject_cost=0.5, max_uncertainty=0.5)[0] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n": -1}, r"n must be >= 0 \(inf allowed\); got -1\."),
+        ({"n": np.nan}, r"n must be >= 0 \(inf allowed\); got nan\."),
+        ({"max_uncertainty": 0}, r"max_uncertainty must be positive and finite; got 0\."),
+        ({"epsilon": 0}, r"epsilon must lie in \(0, max_uncertainty = 1\); got 0\."),
+    ],
+)
+def test_errors(arguments, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        ecuas_cost([0.5], [1.0], **arguments)

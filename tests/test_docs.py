@@ -1,0 +1,71 @@
+"""READMEs and cards run as written, and the Hub can read their front matter."""
+
+import doctest
+import re
+import subprocess
+import sys
+import warnings
+
+import pytest
+from huggingface_hub import SpaceCard
+
+from ecuas_metric.options import checked_options
+from tests.conftest import ROOT
+
+PAGES = ["README.md", "ecuas_metric/README.md"]
+NUMBER = r"\d+\.\d+"
+
+
+def python_blocks(page):
+    return "\n".join(re.findall(r"```python\n(>>>.*?)```", (ROOT / page).read_text(), flags=re.DOTALL))
+
+
+@pytest.mark.filterwarnings("ignore:.*confidences are missing")
+@pytest.mark.parametrize("page", PAGES)
+def test_examples_give_what_is_written(page):
+    test = doctest.DocTestParser().get_doctest(python_blocks(page), {}, page, page, 0)
+    assert test.examples
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        runner = doctest.DocTestRunner(optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
+        runner.run(test)
+    assert runner.summarize(verbose=False).failed == 0
+
+
+def test_every_option_is_in_the_cards_table_and_in_an_example():
+    card = (ROOT / "ecuas_metric/README.md").read_text()
+    examples = python_blocks("ecuas_metric/README.md")
+    for option in checked_options():
+        assert f"| `{option}` |" in card, option
+        assert f"{option}=" in examples, option
+
+
+def test_every_key_is_in_the_cards_table():
+    from ecuas_metric.metrics import METRICS
+
+    card = (ROOT / "ecuas_metric/README.md").read_text()
+    for key in METRICS:
+        assert re.search(rf"`{key}[_`]", card), key
+
+
+def test_the_metric_cards_front_matter_is_complete():
+    data = SpaceCard.load(ROOT / "ecuas_metric/README.md").data
+    for field in ("title", "emoji", "colorFrom", "colorTo", "sdk", "sdk_version", "app_file", "pinned", "description"):
+        assert data.get(field) is not None, field
+    assert {"evaluate", "metric"} <= set(data.tags)
+    assert data.sdk == "gradio"
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!http)([^)#]+)\)", (ROOT / page).read_text()):
+            assert (ROOT / page).parent.joinpath(target).exists(), f"{page}: {target}"
+
+
+def test_the_readme_shows_what_the_demo_prints():
+    printed = subprocess.run([sys.executable, "examples/demo.py"], capture_output=True, text=True, check=True).stdout
+    shown = re.search(r"```text\n(Handwritten.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)[1]
+    assert re.sub(NUMBER, "#", shown).split() == re.sub(NUMBER, "#", printed).split()
+    # Another version of scikit-learn may fit a little differently.
+    numbers = [[float(number) for number in re.findall(NUMBER, text)] for text in (shown, printed)]
+    assert numbers[0] == pytest.approx(numbers[1], abs=0.05)

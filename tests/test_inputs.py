@@ -1,0 +1,200 @@
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ecuas_metric.inputs import check_posteriors, confidences, fill_missing, graded, labels, numbers, posteriors
+
+NAN, INF = float("nan"), float("inf")
+ADVICE_LOGITS = "Logits or log-probabilities? Say so with predictions_are."
+SUM_RULE = "rows of predictions must sum to 1 (tolerance 0.001)"
+
+
+def expect(message):
+    return pytest.raises(ValueError, match=f"^{re.escape(message)}$")
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "message"),
+    [
+        (
+            [0.1, 0.2, 0.3, 87.0, 12.0],
+            [1, 1, 1, 1, 1],
+            "predictions must lie in [0, 1]; got 87.0 at index 3 (2 of 5). Percentages? Divide by 100.",
+        ),
+        (
+            [-0.3, 0.2],
+            [1, 1],
+            "predictions must lie in [0, 1]; got -0.3 at index 0 (1 of 2). Log-probabilities? Take their exponential.",
+        ),
+        ([0.2, INF], [1, 0], "predictions must lie in [0, 1]; got inf at index 1 (1 of 2)."),
+        (
+            [0.2, 0.3],
+            [1, 2],
+            "references must be 0 (incorrect) or 1 (correct); got 2 at index 1 (1 of 2). "
+            "Class labels? Pass posteriors of shape (N, K) as predictions.",
+        ),
+        (
+            [0.2, 0.3],
+            [0.5, 1],
+            "references must be 0 (incorrect) or 1 (correct); got 0.5 at index 0 (1 of 2). "
+            "Class labels? Pass posteriors of shape (N, K) as predictions.",
+        ),
+        (
+            [0.2, 0.3],
+            [NAN, 1],
+            "references must be 0 (incorrect) or 1 (correct); got nan at index 0 (1 of 2). "
+            "Class labels? Pass posteriors of shape (N, K) as predictions.",
+        ),
+        ([0.2, 0.3], [1], "predictions and references must have the same length; got 2 and 1."),
+        ([], [], "predictions must not be empty; got shape (0,)."),
+        (["0.2", "0.3"], [1, 0], "predictions must be numbers; got np.str_('0.2') at index 0."),
+        ([0.2, "x", None], [1, 0, 1], "predictions must be numbers; got np.str_('0.2') at index 0."),
+        ([0.2, {}], [1, 0], "predictions must be numbers; got {} at index 1."),
+        ([1j], [1], "predictions must be numbers; got np.complex128(1j) at index 0."),
+        ([0.2, 0.3], [[1], [0]], "references must be one-dimensional; got shape (2, 1)."),
+        (None, [1], "predictions must be one-dimensional; got shape ()."),
+        (0.5, [1], "predictions must be one-dimensional; got shape ()."),
+    ],
+)
+def test_confidences_refuse(predictions, references, message):
+    if predictions == [0.2, "x", None]:
+        message = "predictions must be numbers; got 'x' at index 1."
+    with expect(message):
+        confidences(predictions, references)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "message"),
+    [
+        ([[0.5, 0.5], [1.0]], [0, 1], "rows of predictions must have one length; got 1 at index 1, 2 at index 0."),
+        (
+            [[1.0], [1.0]],
+            [0, 0],
+            "predictions of shape (N, K) must have K >= 2 classes; got shape (2, 1). "
+            "Confidences? Pass them as a flat list.",
+        ),
+        ([[[0.5, 0.5]]], [0], "predictions must have shape (N,) or (N, K); got shape (1, 1, 2)."),
+        ([[0.5, 0.5]], [2], "references must be labels in [0, 2); got 2 at index 0 (1 of 1). Count from 0."),
+        ([[0.5, 0.5]], [-1], "references must be labels in [0, 2); got -1 at index 0 (1 of 1). Count from 0."),
+        ([[0.5, 0.5]], [0.5], "references must be whole numbers; got 0.5 at index 0 (1 of 1)."),
+        ([[0.5, 0.5]], [NAN], "references must be whole numbers; got nan at index 0 (1 of 1)."),
+        ([[0.5, 0.5]], [0, 1], "predictions and references must have the same length; got 1 and 2."),
+        ([[], []], [0, 1], "predictions must not be empty; got shape (2, 0)."),
+    ],
+)
+def test_posteriors_refuse(predictions, references, message):
+    with expect(message):
+        posteriors(predictions, references)
+
+
+@pytest.mark.parametrize(
+    ("form", "rows", "message"),
+    [
+        ("probabilities", [[0.5, 0.5], [0.5, 0.4]], f"{SUM_RULE}; got 0.9 at index 1 (1 of 2). Logits? "),
+        (
+            "probabilities",
+            [[2.0, -1.0], [0.5, 0.5]],
+            f"predictions must lie in [0, 1]; got 2.0 at index (0, 0) (1 of 2 rows). {ADVICE_LOGITS}",
+        ),
+        (
+            "probabilities",
+            [[0.5, 0.5], [0.5, NAN]],
+            f"predictions must lie in [0, 1]; got nan at index (1, 1) (1 of 2 rows). {ADVICE_LOGITS}",
+        ),
+        ("log_probabilities", [[-1.0, -1.0]], f"{SUM_RULE}; got 0.7357588823428847 at index 0 (1 of 1). Logits? "),
+        (
+            "log_probabilities",
+            [[-INF, NAN]],
+            "predictions must be finite, or -inf for a probability of 0; got nan at index (0, 1) (1 of 1 rows).",
+        ),
+        (
+            "logits",
+            [[0.0, INF]],
+            "predictions must be finite, or -inf for a probability of 0; got inf at index (0, 1) (1 of 1 rows).",
+        ),
+        (
+            "logits",
+            [[0.0, 1.0], [-INF, -INF]],
+            "each row of predictions must have a finite logit; got -inf at index (1, 0) (1 of 2 rows).",
+        ),
+    ],
+)
+def test_rows_that_are_no_distribution_are_refused(form, rows, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+        check_posteriors(np.array(rows), predictions_are=form)
+
+
+def test_float32_softmax_rows_pass(rng):
+    logits = rng.normal(size=(1000, 50)).astype(np.float32) * 10
+    q = np.exp(logits - logits.max(axis=1, keepdims=True))
+    check_posteriors(q / q.sum(axis=1, keepdims=True))
+    check_posteriors(logits, predictions_are="logits")
+
+
+@pytest.mark.parametrize("bad", [-0.1, NAN, INF])
+def test_graded_refuse(bad):
+    rule = f"must be finite and non-negative; got {bad} at index 1 (1 of 2)."
+    with expect(f"predictions {rule}"):
+        graded([0.1, bad], [0, 1])
+    with expect(f"references {rule}"):
+        graded([0.1, 0.1], [0, bad])
+
+
+def test_missing_confidences_are_an_error_or_counted():
+    message = (
+        "predictions must not be NaN; got nan at index 1 (1 of 2). "
+        "Missing confidences? Set missing_confidence to a number in [0, 1] to count them as that."
+    )
+    with expect(message):
+        fill_missing(np.array([0.3, NAN]))
+    with pytest.warns(UserWarning, match=r"^1 of 2 confidences are missing \(NaN\) and count as 0\.5\.$"):
+        assert fill_missing(np.array([0.3, NAN]), missing_confidence=0.5).tolist() == [0.3, 0.5]
+
+
+def test_missing_values_of_any_kind_are_nan():
+    for values in ([0.1, None], pd.Series([0.1, None], index=[7, 9]), pd.array([0.1, pd.NA], dtype="Float64")):
+        array, _ = confidences(values, [1, 0])
+        assert array[0] == 0.1
+        assert np.isnan(array[1])
+
+
+def test_equal_values_in_any_container_are_equal_arrays():
+    series = pd.Series([1, 0, 1], index=["a", "b", "c"])
+    for values in ([1, 0, 1], (True, False, True), np.array([1.0, 0.0, 1.0]), series, series.astype("Int64")):
+        np.testing.assert_array_equal(labels(values, "references", num_classes=2, num_samples=3), [1, 0, 1])
+
+
+def test_precision_is_kept():
+    assert confidences([1 - 1e-15], [1])[0][0] == 1 - 1e-15
+    assert numbers(np.zeros(3, np.float32), "predictions").dtype == np.float32
+
+
+class Tensor:
+    """The part of a CPU tensor that NumPy cannot do without: gradients and bfloat16 must be taken off first."""
+
+    def __init__(self, values, ready=False):
+        self.values, self.ready = np.array(values), ready
+
+    def detach(self):
+        return self
+
+    cpu = detach
+
+    def is_floating_point(self):
+        return self.values.dtype.kind == "f"
+
+    def double(self):
+        return Tensor(self.values.astype(np.float64), ready=True)
+
+    def __array__(self, dtype=None, copy=None):
+        if not self.ready and self.is_floating_point():
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+        return self.values
+
+
+def test_tensors_are_taken():
+    confidence, correct = confidences(Tensor([0.25, 0.5]), Tensor([1, 0]))
+    assert confidence.tolist() == [0.25, 0.5]
+    assert correct.tolist() == [1, 0]

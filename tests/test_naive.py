@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ecuas_metric.options import checked_options
+from ecuas_metric.results import results
+from tests.systems import posterior_systems
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def score(form, predictions, references, **options):
+    return results(form, predictions, references, checked_options(normalize=True, **options))
+
+
+def constant(labels, num_classes, weights=None):
+    frequencies = np.bincount(labels, weights, minlength=num_classes)
+    return np.tile(frequencies / frequencies.sum(), (len(labels), 1))
+
+
+@given(posterior_systems(), st.sampled_from(["zero_one", "log", "matrix"]), st.booleans())
+def test_the_naive_system_itself_is_1_at_everything(system, cost, weigh):
+    posteriors, labels = system
+    cost = 1 - 0.9 * np.eye(posteriors.shape[1]) if cost == "matrix" else cost
+    weights = 0.5 + np.arange(len(labels)) if weigh else None
+    naive = constant(labels, posteriors.shape[1], weights)
+    values = score("posteriors", naive, labels, cost=cost, sample_weight=weights, reject_costs=0.2)
+    for key, value in values.items():
+        if key.startswith("normalized_") and not np.isnan(value):
+            assert value == pytest.approx(1), key
+
+
+def test_the_constant_confidence_is_1_at_both_confidence_metrics():
+    values = score("confidences", np.full(4, 0.75), np.array([1, 1, 1, 0]))
+    assert values["normalized_confidence_cross_entropy"] == pytest.approx(1)
+    assert values["normalized_confidence_brier_score"] == pytest.approx(1)
+    assert sum(key.startswith("normalized_") for key in values) == 2
+
+
+def test_nothing_to_divide_by_is_nan_with_a_warning():
+    with pytest.warns(UserWarning, match="^The naive system costs nothing, so that these are nan: confidence_cross"):
+        values = score("confidences", np.array([0.5, 0.9]), np.array([1, 1]))
+    assert np.isnan(values["normalized_confidence_brier_score"])

@@ -1,0 +1,104 @@
+import re
+
+import numpy as np
+import pytest
+
+from ecuas_metric.options import (
+    checked_options,
+    cost_matrix,
+    refuse_options_of_other_forms,
+    reject_costs,
+    sample_weights,
+)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("n", -1, "n must be >= 0 (inf allowed); got -1.0 at index 0 (1 of 1)."),
+        ("n", [0, float("nan")], "n must be >= 0 (inf allowed); got nan at index 1 (1 of 2)."),
+        ("n", [], "n must not be empty; got shape (0,)."),
+        ("n", "all", "n must be numbers; got np.str_('all') at index 0."),
+        ("n", [1, 1.0000001], "n must differ in their first six digits; got 1 more than once."),
+        ("num_classes", 1, "num_classes must be a whole number in [2, inf]; got 1."),
+        ("num_classes", 2.5, "num_classes must be a whole number in [2, inf]; got 2.5."),
+        (
+            "predictions_are",
+            "odds",
+            "predictions_are must be one of 'probabilities', 'log_probabilities', 'logits'; got 'odds'.",
+        ),
+        ("cost", "quadratic", "cost must be one of 'zero_one', 'log'; got 'quadratic'."),
+        ("missing_confidence", 2, "missing_confidence must be a number in [0, 1]; got 2."),
+        ("n_bins", 0, "n_bins must be a whole number in [1, 2.14748e+09]; got 0."),
+        ("n_bins", 2.5, "n_bins must be a whole number in [1, 2.14748e+09]; got 2.5."),
+        ("epsilon", 0, "epsilon must be a number in (0, 0.5); got 0."),
+        ("epsilon", 0.5, "epsilon must be a number in (0, 0.5); got 0.5."),
+        ("max_uncertainty", 0, "max_uncertainty must be a number in (0, inf); got 0."),
+    ],
+)
+def test_values_out_of_range_are_refused(option, value, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        checked_options(**{option: value})
+
+
+def test_an_unknown_option_names_the_known_ones():
+    with pytest.raises(TypeError, match=r"^compute takes no option 'bins'; it takes n, num_classes, .*sample_weight"):
+        checked_options(bins=10)
+
+
+@pytest.mark.parametrize(
+    ("form", "option", "value", "message"),
+    [
+        ("posteriors", "num_classes", 3, "num_classes goes with confidences; the input is posteriors."),
+        ("confidences", "cost", "log", "cost goes with posteriors; the input is confidences."),
+        ("confidences", "cost", np.eye(2), "cost goes with posteriors; the input is confidences."),
+        ("confidences", "decisions", [0], "decisions goes with posteriors; the input is confidences."),
+        ("graded", "predictions_are", "logits", "predictions_are goes with posteriors; the input is graded."),
+        ("confidences", "max_uncertainty", 1, "max_uncertainty goes with graded; the input is confidences."),
+        ("posteriors", "missing_confidence", 0.5, "missing_confidence goes with confidences; the input is posteriors."),
+    ],
+)
+def test_options_that_mean_nothing_for_the_input_are_refused(form, option, value, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        refuse_options_of_other_forms(form, checked_options(**{option: value}))
+
+
+@pytest.mark.parametrize("values", [-0.1, [0.2, 0.91], np.nan])
+def test_reject_costs_outside_the_range_of_uncertainties_are_refused(values):
+    with pytest.raises(
+        ValueError, match=r"^reject_costs must lie in \[0, 0\.9\], the largest sensible uncertainty; got"
+    ):
+        reject_costs(values, max_uncertainty=0.9)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        ([[0, 1]], "cost must be 'zero_one', 'log' or have shape (2, D), one row a class; got shape (1, 2)."),
+        ([0, 1], "cost must be 'zero_one', 'log' or have shape (2, D), one row a class; got shape (2,)."),
+        ([[0, 1], [-1, 0]], "cost must be finite and non-negative; got -1 at index (1, 0) (1 of 4)."),
+        ([[0, np.inf], [1, 0]], "cost must be finite and non-negative; got inf at index (0, 1) (1 of 4)."),
+    ],
+)
+def test_cost_matrices_are_checked(matrix, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        cost_matrix(matrix, num_classes=2)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, -1], "sample_weight must be finite and non-negative; got -1 at index 1 (1 of 2)."),
+        ([1, np.nan], "sample_weight must be finite and non-negative; got nan at index 1 (1 of 2)."),
+        ([0, 0], "sample_weight must not be all zero; got 2 zeros."),
+        ([1], "predictions and sample_weight must have the same length; got 2 and 1."),
+    ],
+)
+def test_weights_are_checked(weights, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        sample_weights(weights, num_samples=2)
+
+
+def test_whole_weights_count_samples_and_others_have_mean_1():
+    assert sample_weights([2, 0, 3], num_samples=3).tolist() == [2, 0, 3]
+    assert sample_weights([0.1, 0.0, 0.3], num_samples=3) == pytest.approx([0.5, 0, 1.5])
