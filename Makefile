@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help demo test lint clean
+.PHONY: help demo test data lint clean
 
 help:  ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -14,6 +14,9 @@ demo: $(VENV)/demo.installed  ## three classifiers, one table, under a minute
 
 test: $(VENV)/test.installed  ## all tests
 	$(BIN)/python -m pytest
+
+data: $(VENV)/demo.installed  ## rebuild triviaqa_subset/data from its curation
+	$(BIN)/python -m triviaqa_subset.build --without-text
 
 lint: $(VENV)/test.installed $(VENV)/lint.installed  ## ruff and mypy
 	$(BIN)/ruff check .

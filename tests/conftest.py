@@ -37,6 +37,17 @@ def shared() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture
+def offline(tmp_path: Path) -> dict[str, str]:
+    """Environment of a process of its own, with empty caches and out of reach of the network."""
+    return os.environ | {"HF_HOME": str(tmp_path / "hf"), "PYTHONPATH": str(ROOT)}
+
+
 def read_only(array):
     array = np.array(array)
     array.flags.writeable = False

@@ -1,0 +1,171 @@
+"""Builds the dataset: our curation + TriviaQA -> Parquet, the card's YAML and SHA256SUMS."""
+
+import argparse
+import hashlib
+import sys
+import tempfile
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from datasets import Dataset
+from datasets.exceptions import DatasetsError
+
+from .card import write_card
+from .labels import STRATA, read_labels
+from .pool import HUB, Pool, draw_pool, read_source
+from .selection import AUTHORS, check_ours, choose, weights
+from .tables import make_tables
+
+HERE = Path(__file__).parent
+SUMS = "SHA256SUMS"
+EPILOG = f"""\
+examples
+  python -m triviaqa_subset.build
+      with text from the Hub's {HUB["path"]}, into build/triviaqa_subset
+  python -m triviaqa_subset.build --source trivia_qa.parquet --out ~/triviaqa
+      with text from a file
+  python -m triviaqa_subset.build --without-text
+      ids, labels and hashes only, into triviaqa_subset: the form that is committed
+  python -m triviaqa_subset.build --selection authors
+      the questions of {AUTHORS} in place of ours
+"""
+
+
+def build(
+    out: str | Path,
+    *,
+    source: str | None = None,
+    without_text: bool = False,
+    selection: str | None = None,
+    curation: str | Path = HERE / "curation",
+) -> list[str]:
+    """Build the dataset into a folder; a build that fails leaves the folder as it was.
+
+    Parameters
+    ----------
+    out : path
+        Gets `data/*.parquet`, `data/SHA256SUMS` and `README.md`.
+    source : str, optional
+        A JSON-lines or Parquet file with the Hub's columns. By default the Hub, or with
+        `without_text` nothing at all.
+    without_text : bool
+        Leave question and answer out.
+    selection : str, optional
+        `authors`, a file or a Hub dataset whose questions make the subset in place of ours.
+    curation : path
+        The folder of questions.csv, answers.csv and systems.csv.
+
+    Returns
+    -------
+    list of str
+        What was built, and what could not be checked, a line each.
+
+    Raises
+    ------
+    ValueError
+        Anything in source, selection or curation that does not fit; see `read_source`, `draw_pool`,
+        `choose` and `read_labels`.
+    OSError
+        A file, or the Hub, out of reach.
+    """
+    labels = read_labels(curation)
+    check_ours(labels.questions)
+    from_text = source is not None or not without_text
+    pool = draw_pool(read_source(source), labels.questions) if from_text else None
+    texts = pool.texts if pool else {}
+    selected, remark = labels.questions["selected"], ""
+    if selection is not None:
+        selected, remark = choose(labels.questions, selection, texts)
+    weight = weights(labels.questions, selected)
+    tables = make_tables(labels, selected, weight, {} if without_text else texts)
+    write(tables, Path(out), remark)
+    sizes = [f"{name}: {len(table)} rows" for name, table in tables.items()]
+    return [*_checked(pool), *([remark] if remark else []), *sizes]
+
+
+def write(tables: dict[str, Dataset], out: Path, remark: str = "") -> None:
+    """Write everything beside its place, then put it there: data and card change together or not at all."""
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out, prefix=".build-") as folder:
+        stage = Path(folder)
+        (stage / "data").mkdir()
+        for name, table in tables.items():
+            pq.write_table(table.with_format("arrow")[:], stage / "data" / f"{name}.parquet", compression="zstd")
+        sums = [f"{_sha256(path)}  {path.name}\n" for path in sorted((stage / "data").iterdir())]
+        (stage / "data" / SUMS).write_text("".join(sums))
+        write_card(HERE / "README.md", stage / "README.md", tables, stage / "data", remark)
+        _replace(stage, out, ("data", "README.md"))
+
+
+def _replace(stage: Path, out: Path, names: tuple[str, ...]) -> None:
+    """Move what was made into its place; on any failure move everything back."""
+    (stage / "old").mkdir()
+    done: list[tuple[Path, Path]] = []
+
+    def move(source: Path, target: Path) -> None:
+        source.rename(target)
+        done.append((source, target))
+
+    try:
+        for name in names:
+            if (out / name).exists():
+                move(out / name, stage / "old" / name)
+            move(stage / name, out / name)
+    except BaseException:
+        for source, target in reversed(done):
+            target.rename(source)
+        raise
+
+
+def _checked(pool: Pool | None) -> list[str]:
+    if pool is None:
+        return ["made from the curation alone: the redraw and the question texts were not checked"]
+    draw = "the redraw agrees with the curation"
+    if not pool.redrawn:
+        draw = "the source holds the pool's questions only: joined by question_id, the redraw was not checked"
+    bare = sum(not (row["answer"]["aliases"] or row["answer"]["normalized_aliases"]) for row in pool.texts.values())
+    return [
+        draw,
+        f"question texts checked by hash: {len(pool.texts) - len(pool.unhashed)} of {len(pool.texts)}; "
+        f"without a hash, so not checked: {', '.join(pool.unhashed) or 'none'}",
+        f"questions without a gold alias in this source: {bare}",
+    ]
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def parser() -> argparse.ArgumentParser:
+    """Make the command line of `python -m triviaqa_subset.build`."""
+    made = argparse.ArgumentParser(
+        prog="python -m triviaqa_subset.build",
+        description=f"Build the curated TriviaQA subset ({sum(STRATA.values())} questions).",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("--source", metavar="FILE", help="TriviaQA's rows as .jsonl or .parquet, in place of the Hub")
+    made.add_argument("--without-text", action="store_true", help="leave questions and answers out")
+    made.add_argument("--selection", metavar="NAME", help="`authors`, a file or a Hub dataset of questions to select")
+    made.add_argument("--curation", metavar="DIR", default=HERE / "curation", help="folder of the three CSV files")
+    made.add_argument("--out", metavar="DIR", help="where to (default: see the examples)")
+    return made
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; 2 and one line on stderr when the build cannot be made."""
+    options = vars(parser().parse_args(argv))
+    committed = options["without_text"] and options["selection"] is None
+    out = Path(options.pop("out") or (HERE if committed else "build/triviaqa_subset"))
+    try:
+        for line in build(out, **options):
+            print(line)
+    except (ValueError, OSError, DatasetsError) as error:
+        print(f"build: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    print(f"written to {out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

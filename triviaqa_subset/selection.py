@@ -1,0 +1,120 @@
+"""Which questions of the pool make the subset, and what each of them stands for."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from datasets import load_dataset
+
+from .labels import STRATA
+from .matching import sha256
+from .pool import JSON_LINES
+
+AUTHORS = "ErikErnst/triviaqa-extended-subset"
+
+
+def check_ours(questions: pd.DataFrame) -> None:
+    """Raise a ValueError unless the selected questions are as many, and weigh, as they should.
+
+    Parameters
+    ----------
+    questions : DataFrame
+        As `read_labels` gives them.
+    """
+    chosen = questions[questions["selected"]]
+    found = {stratum: int((chosen["stratum"] == stratum).sum()) for stratum in STRATA}
+    if found != STRATA:
+        raise ValueError(f"questions: the subset must have {STRATA} questions; it has {found}")
+    off = np.abs(chosen["weight"] - weights(questions, questions["selected"])[questions["selected"]])
+    if (off > 1e-6).any():
+        first = chosen[off > 1e-6].iloc[0]
+        raise ValueError(
+            f"questions: weight must be the stratum's share of the kept pool over its share of the subset; "
+            f"{(off > 1e-6).sum()} are not, the first is {first['question_id']}: {first['weight']}"
+        )
+
+
+def weights(questions: pd.DataFrame, selected: pd.Series) -> np.ndarray:
+    r"""Weight each selected question by the inverse of its stratum's sampling rate, with mean 1.
+
+    .. math:: w_h = (N_h / N) / (n_h / n)
+
+    where N_h of the N kept questions of the pool, and n_h of the n selected, are of stratum h.
+
+    Parameters
+    ----------
+    questions : DataFrame, length 977
+        Has `stratum` and `decision`.
+    selected : Series of bool, length 977
+
+    Returns
+    -------
+    ndarray of float64, shape (977,)
+        NaN where not selected.
+
+    Raises
+    ------
+    ValueError
+        If a stratum has no selected question: nothing stands for it then.
+    """
+    kept = questions["stratum"][questions["decision"] == "keep"].value_counts(normalize=True)
+    chosen = questions["stratum"][selected].value_counts(normalize=True)
+    empty = [stratum for stratum in STRATA if stratum not in chosen]
+    if empty:
+        raise ValueError(f"the selection has no question of stratum {empty[0]}, so no weights for the pool exist")
+    return np.where(selected, questions["stratum"].map(kept / chosen), np.nan)
+
+
+def choose(questions: pd.DataFrame, release: str, texts: dict[str, dict]) -> tuple[pd.Series, str]:
+    """Select the questions of a release: by question_id, else by the question's text.
+
+    Parameters
+    ----------
+    questions : DataFrame
+        Has `question_id` and `question_sha256`.
+    release : str
+        `authors`, a file (.csv, JSON lines, .parquet) or a dataset on the Hub.
+    texts : dict
+        question_id -> row with `question`, where known: reaches the ten questions without a hash.
+
+    Returns
+    -------
+    selected : Series of bool
+    remark : str
+        How many questions, of which release, and how many of the release are not in the pool.
+
+    Raises
+    ------
+    ValueError
+        A release without either column (names those found), or without any question of the pool.
+    """
+    table = read_release(release)
+    present = [column for column in ("question_id", "question") if column in table]
+    if not present:
+        found = ", ".join(map(str, table))
+        raise ValueError(f"{release} must have a question_id or a question column; it has {found}")
+    hashes = dict(zip(questions["question_sha256"], questions["question_id"], strict=True))
+    hashes |= {sha256(row["question"]): question_id for question_id, row in texts.items()}
+    for column in present:
+        values = [str(value) for value in table[column].unique()]
+        ids = values if column == "question_id" else [hashes.get(sha256(value)) for value in values]
+        selected = questions["question_id"].isin(ids)
+        if selected.any():
+            return selected, (
+                f"{selected.sum()} questions of {release} in place of ours, reweighted; "
+                f"{len(values) - selected.sum()} of its {len(values)} questions are not in the pool"
+            )
+    raise ValueError(f"{release} has no question of the pool in {' or '.join(present)}; first value: {values[:1]}")
+
+
+def read_release(release: str) -> pd.DataFrame:
+    """Read a file by its ending, else a dataset of the Hub with all of its splits."""
+    suffix = Path(release).suffix
+    if suffix == ".csv":
+        return pd.read_csv(release, dtype=str, keep_default_na=False)
+    if suffix in JSON_LINES:
+        return pd.read_json(release, lines=True, dtype=False)
+    if suffix == ".parquet":
+        return pd.read_parquet(release)
+    splits = load_dataset(AUTHORS if release == "authors" else release)
+    return pd.concat([split.to_pandas() for split in splits.values()])
