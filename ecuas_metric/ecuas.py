@@ -19,6 +19,7 @@ from .baselines import aurc
 from .decisions import Graded
 from .metrics import scores
 from .naive import naive_posterior_scores
+from .recalibration import recalibrated_scores
 from .results import results
 
 _DESCRIPTION = """\
@@ -57,6 +58,8 @@ Args:
     epsilon: floor of the uncertainty in the logarithm of n = 0, and of confidences and their complements in the
         cross-entropy. Default 1e-7.
     sample_weight: shape (N,), non-negative. Whole numbers count equal samples; others are scaled to mean 1.
+    decompose: if True, adds ecuas_{n}_recalibrated, its value after the best monotone recalibration of the confidences,
+        and ecuas_{n}_calibration_loss, the difference.
 
 Returns:
     dict of key to float: ecuas_{n} for each n, error_rate, ece, auroc, confidence_cross_entropy,

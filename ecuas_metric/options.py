@@ -32,6 +32,7 @@ def checked_options(
     n_bins: Any = 10,
     epsilon: Any = 1e-7,
     sample_weight: Any = None,
+    decompose: bool = False,
     **unknown: Any,
 ) -> dict[str, Any]:
     """Return all options of `compute` with their defaults, checked as far as that needs no data.

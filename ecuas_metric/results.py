@@ -11,6 +11,7 @@ from .inputs import check_posteriors, fill_missing, labels
 from .metrics import scores
 from .naive import naive_confidence_scores, naive_posterior_scores, normalized_scores
 from .options import cost_matrix, refuse_options_of_other_forms, reject_costs, sample_weights
+from .recalibration import recalibrated_scores
 
 
 def results(
@@ -46,6 +47,12 @@ def results(
             num_classes = predictions.shape[1]
             naive |= naive_posterior_scores(references, num_classes=num_classes, cost=options["cost"], **settings)
         values |= normalized_scores(values, naive)
+    if options["decompose"]:
+        for key, best in recalibrated_scores(
+            system, n=options["n"], epsilon=options["epsilon"], sample_weight=weights
+        ).items():
+            ecuas_key = key.removesuffix("_recalibrated")
+            values |= {key: best, f"{ecuas_key}_calibration_loss": values[ecuas_key] - best}
     return {key: float(value) for key, value in values.items()}
 
 
