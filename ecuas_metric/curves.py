@@ -36,7 +36,7 @@ class RejectCostCurve(NamedTuple):
 
 
 class Reliability(NamedTuple):
-    """For each bin of confidences, shape (n_bins,): its edges, mean confidence and accuracy (nan if empty), number of samples."""
+    """For each bin of confidences, shape (n_bins,): edges, mean confidence and accuracy (nan if empty), and size."""
 
     low: Floats
     high: Floats
