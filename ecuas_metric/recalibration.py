@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .costs import ecuas_cost
 from .decisions import Graded
-from .inputs import Floats, Ints, labels, numbers, one_dimensional, require, same_length
+from .inputs import FloatOrFloats, Floats, Ints, labels, numbers, one_dimensional, require, same_length
 from .ranking import tie_groups
 
 INSTALL = "pip install 'ecuas-metric[recalibration]'"
@@ -200,7 +200,7 @@ def cross_validated(
 
 def recalibrated_scores(
     graded: Graded, *, n: tuple[float, ...], epsilon: float = 1e-7, sample_weight: Floats | None = None
-) -> dict[str, float]:
+) -> dict[str, FloatOrFloats]:
     """Return each ECUAS_n after the best monotone recalibration of the uncertainties, fitted on the same data.
 
     Replaced are the uncertainties by the isotonic regression of the candidate costs on them: of all maps that keep
@@ -228,19 +228,25 @@ def recalibrated_scores(
     except ImportError:
         raise ImportError(f"decompose needs SciPy: {INSTALL}") from None
     groups = tie_groups(graded.rank_by, graded.candidate_cost, sample_weight=sample_weight)
-    present = groups.weight > 0
-    weight = groups.weight[present]
-    mean_cost = groups.cost[present] / weight
-    uncertainty = isotonic_regression(mean_cost, weights=weight).x
-    limited = np.clip(uncertainty, 0.0, graded.max_uncertainty)
-    limits = {"max_uncertainty": graded.max_uncertainty, "epsilon": epsilon}
+    shape = groups.weight.shape[:-1]
+    rows = [
+        _best_scores(weight, cost, isotonic_regression, n, graded.max_uncertainty, epsilon)
+        for weight, cost in zip(*(np.atleast_2d(a.reshape(-1, a.shape[-1])) for a in groups[:2]), strict=True)
+    ]
+    columns = np.array(rows).T.reshape(len(n), *shape)
+    return {f"ecuas_{order:g}_recalibrated": column[()] for order, column in zip(n, columns, strict=True)}
+
+
+def _best_scores(
+    weight: Floats, cost: Floats, isotonic_regression: Any, n: tuple[float, ...], max_uncertainty: float, epsilon: float
+) -> list[float]:
+    """Return each ECUAS_n of tie groups, shape (G,), whose uncertainties are the isotonic regression of their costs."""
+    weight, cost = weight[weight > 0], cost[weight > 0]
+    mean_cost = cost / weight
+    uncertainty = np.clip(isotonic_regression(mean_cost, weights=weight).x, 0.0, max_uncertainty)
+    limits = {"max_uncertainty": max_uncertainty, "epsilon": epsilon}
     # The cost of a sample is affine in its candidate cost: a group costs what its mean would.
-    return {
-        f"ecuas_{order:g}_recalibrated": float(
-            weight @ ecuas_cost(limited, mean_cost, n=order, **limits) / weight.sum()
-        )
-        for order in n
-    }
+    return [weight @ ecuas_cost(uncertainty, mean_cost, n=order, **limits) / weight.sum() for order in n]
 
 
 def _cross_entropy_of_affine(

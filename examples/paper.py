@@ -24,7 +24,7 @@ from ecuas_metric.figures import (
 from ecuas_metric.inputs import posteriors
 from ecuas_metric.options import checked_options
 from ecuas_metric.recalibration import apply_affine, cross_validated, fit_affine
-from ecuas_metric.results import grade, results
+from ecuas_metric.results import prepare, results
 from examples.temperature import temperature_curve, temperature_figure
 
 PRINTED = Path(__file__).parent / "paper_tables" / "classification.csv"
@@ -201,7 +201,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _graded(log_posteriors: NDArray[np.float64], system: System) -> Graded:
-    return grade("posteriors", log_posteriors, system.labels, OPTIONS)
+    return prepare("posteriors", log_posteriors, system.labels, OPTIONS).graded
 
 
 def _arrays(folder: Path, name: str) -> tuple[NDArray, NDArray] | None:
