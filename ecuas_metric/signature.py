@@ -23,7 +23,7 @@ def signature(options: dict[str, Any], *, num_classes: float | None = None) -> s
     Returns
     -------
     str
-        ``name:value`` parts joined by ``|``. Parts after the version-independent ones stand only where they are set.
+        ``name:value`` parts joined by ``|``; those of options that change nothing unless set stand only where they are.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def signature(options: dict[str, Any], *, num_classes: float | None = None) -> s
         "bins": options["n_bins"],
         "in": None if options["predictions_are"] == "probabilities" else options["predictions_are"],
         "max": None if options["max_uncertainty"] is None else f"{options['max_uncertainty']:g}",
-        "reject": None if options["reject_costs"] is None else _joined(np.atleast_1d(options["reject_costs"])),
+        "reject": _joined(np.atleast_1d(() if options["reject_costs"] is None else options["reject_costs"])) or None,
         "decisions": None if options["decisions"] is None else "given",
         "missing": None if options["missing_confidence"] is None else f"{options['missing_confidence']:g}",
         "weights": None if options["sample_weight"] is None else _digest(options["sample_weight"]),
