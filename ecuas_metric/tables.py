@@ -25,6 +25,7 @@ NAMES = {  # what a column is for -> the names it is known by, lower case
     "stratum": (),
 }
 POSTERIOR_COLUMN = re.compile(r"(?:prob|p|probability|posterior|logit|score)_?(\d+)")
+MAX_SYSTEMS = 1000  # more is a column of something else
 TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "correct": 1.0, "incorrect": 0.0}
 ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet")
 
@@ -105,9 +106,12 @@ def read_tables(
     frame = frame.reset_index(drop=True).dropna(how="all")  # blank lines; the others keep their numbers
     if frame.empty:
         raise ValueError(f"{path}: the file has no rows.")
-    used = _find_columns(frame, columns or {}, str(path))
+    used = find_columns(frame, columns or {}, str(path))
+    _require_form(frame, used, str(path))
     rows = frame.index.to_numpy() + first_row
     systems = _systems(frame, used["system"], path.stem)
+    if (count := systems.nunique()) > MAX_SYSTEMS:
+        raise ValueError(f"{path}: column {used['system']!r} must name at most {MAX_SYSTEMS:,} systems; got {count:,}.")
     return [
         _table(name, frame[mask], rows[mask], used, str(path), drop_unjudged)
         for name, mask in ((name, (systems == name).to_numpy()) for name in dict.fromkeys(systems))
@@ -167,8 +171,14 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8-sig")
 
 
-def _find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> dict[str, Any]:
-    """Return for each key of `NAMES` the file's column, or None; for posteriors in columns their list."""
+def find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> dict[str, Any]:
+    """Return for each key of `NAMES` the file's column, or None; for posteriors in columns their list.
+
+    Raises
+    ------
+    ValueError
+        If `given` (see `read_tables`) has an unknown key, or a column that the frame does not have.
+    """
     unknown = [key for key in given if key not in NAMES]
     if unknown:
         raise ValueError(f"columns must be among {', '.join(NAMES)}; got {unknown[0]!r}.")
@@ -187,6 +197,10 @@ def _find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> d
     if used["posteriors"] is None:
         numbered = {int(match[1]): name for key, name in by_name.items() if (match := POSTERIOR_COLUMN.fullmatch(key))}
         used["posteriors"] = [numbered[k] for k in sorted(numbered)] or None
+    return used
+
+
+def _require_form(frame: pd.DataFrame, used: Mapping[str, Any], file: str) -> None:
     if (used["confidence"] is None or used["correct"] is None) and (
         used["label"] is None or used["posteriors"] is None
     ):
@@ -194,7 +208,6 @@ def _find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> d
             f"{file}: there must be columns confidence and correct, or label and prob_0, prob_1, ..; found "
             f"{_listed(frame)}. Name them with --columns, as confidence=NAME,correct=NAME."
         )
-    return used
 
 
 def _listed(frame: pd.DataFrame) -> str:

@@ -1,0 +1,191 @@
+"""The demo Space: layout and wiring of its five tabs."""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+
+import gradio as gr
+
+import ecuas_metric
+from triviaqa_subset.labels import METHODS, REASONS, STRATA
+
+if __package__:  # in a clone
+    from . import answers, api, components, subset, uploads, views
+else:  # on the Hub, where these files stand at the root
+    import answers
+    import api
+    import components
+    import subset
+    import uploads
+    import views
+
+HERE = Path(__file__).resolve().parent
+CARD = Path(ecuas_metric.__file__).resolve().parent / "README.md"
+EXAMPLES = {
+    "three question-answering systems": ("calibrated_model", "overconfident_model", "verbal_model"),
+    "a classifier's posteriors": ("classifier",),
+}
+FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
+LAUNCH: dict[str, Any] = {
+    "theme": gr.themes.Default(primary_hue="blue", font=FONTS, font_mono=["ui-monospace", "monospace"]),
+    "css_paths": HERE / "style.css",
+    "max_file_size": uploads.MAX_BYTES,
+    "mcp_server": find_spec("mcp") is not None,
+    "ssr_mode": False,
+    "run_history": False,
+}
+OFTEN, OLD = 600, 1800  # seconds: what was uploaded or made is deleted when it is old, looked for this often
+OPEN = "Answers that neither the gold answers nor the label bank know: which are correct?"
+ORDERS = [views.order_name(n) for n in views.ORDERS]
+
+
+def score_tab(last: list[Any]) -> None:
+    """Files -> table, words and plots; `last` are the components for signature and JSON."""
+    with gr.Row():
+        with gr.Column(scale=1, min_width=300):
+            files = gr.File(label="Files, one a system", file_count="multiple", file_types=list(uploads.ENDINGS))
+        with gr.Column(scale=2, min_width=300):
+            gr.Markdown(uploads.HELP)
+            with gr.Row():
+                examples = {name: gr.Button(f"Load {name}", size="sm") for name in EXAMPLES}
+            with gr.Accordion("Columns", open=False), gr.Row():
+                found = [
+                    gr.Dropdown([], label=name, info=told, allow_custom_value=True, min_width=220)
+                    for name, told in uploads.COLUMNS.items()
+                ]
+            with gr.Accordion("Options", open=False), gr.Row():
+                options = components.options()
+            button = gr.Button("Score", variant="primary")
+    shown = components.results(ORDERS)
+    for name, systems in EXAMPLES.items():
+        paths = [str(HERE / "examples" / f"{system}.csv") for system in systems]
+        examples[name].click(lambda paths=paths: paths, None, files, api_visibility="private", api_name="example")
+    run: dict[str, Any] = {"fn": api.score, "inputs": [files, *found, *options], "outputs": [*shown, *last]}
+    run |= {"show_progress_on": shown[1], "concurrency_limit": 4}
+    detected = files.change(api.detect_columns, files, [shown[0], *found], show_progress="hidden")
+    detected.success(**run, api_name="score_files", api_visibility="private")
+    button.click(**run)
+
+
+def cost_tab(demo: gr.Blocks) -> None:
+    """Sliders -> the two costs of an answer, and the curves of all answers."""
+    gr.Markdown("What one answer costs under ECUAS_n, by the confidence it is given with. “I don't know” costs 1.")
+    with gr.Row():
+        with gr.Column(scale=1, min_width=300):
+            inputs = [
+                gr.Slider(0, 16, 1, step=0.1, label="n", info="0 punishes confident mistakes hardest"),
+                gr.Slider(2, 100, 4, step=1, label="K", info="Number of possible answers"),
+                gr.Checkbox(True, label="Infinitely many answers", info="As of free text; K is not used"),
+                gr.Slider(0, 1, 0.8, step=0.01, label="Confidence of the answer"),
+            ]
+        with gr.Column(scale=2, min_width=320):
+            numbers = components.text(elem_classes="low")
+            plot = components.line("confidence", "cost", color="answer", x_lim=[0, 1], y_lim=[0, views.COST_LIMIT])
+    components.live(api.cost, inputs, [numbers, plot], demo=demo)
+
+
+def simulation_tab(demo: gr.Blocks) -> None:
+    """Sliders -> a simulated system beside the same one calibrated."""
+    gr.Markdown("A simulated system of 2,000 answers. The third slider changes its confidences, and nothing else.")
+    with gr.Row():
+        inputs = [
+            gr.Slider(0.5, 0.99, 0.8, step=0.01, label="Accuracy", info="Share of right answers", min_width=280),
+            gr.Slider(0, 3, 1.5, step=0.1, label="Separation", info="Of right and wrong answers", min_width=280),
+            gr.Slider(0.25, 4, 2.5, step=0.05, label="Overconfidence", info="1 / temperature; 1: none", min_width=280),
+        ]
+    shown = [components.text(elem_classes="low"), components.text(elem_classes="low")]
+    with gr.Row():
+        shown.append(components.line("factor", "value", color="metric", title="Metrics along overconfidence"))
+        shown.append(components.line("confidence", "accuracy", title="Reliability", x_lim=[0, 1], y_lim=[0, 1]))
+    components.live(api.simulate, inputs, shown, demo=demo)
+
+
+def browse_tab(demo: gr.Blocks) -> None:
+    """Filters -> questions, and one of them in full; below, the error rates of all systems."""
+    with gr.Row():
+        filters: list[Any] = [
+            gr.Checkbox(True, label="Only the curated subset", info="455 of 977 questions"),
+            gr.Dropdown([subset.ANY, *STRATA], value=subset.ANY, label="Stratum"),
+            gr.Dropdown([subset.ANY, "keep", "discard"], value=subset.ANY, label="Decision"),
+            gr.Dropdown([subset.ANY, *REASONS], value=subset.ANY, label="Reason"),
+        ]
+    with gr.Row():
+        filters += [
+            gr.Dropdown([subset.ANY, *subset.VERDICTS], value=subset.ANY, label="Answer of a system"),
+            gr.Dropdown(subset.llms(), label="Its language model", min_width=240),
+            gr.Dropdown(list(METHODS), label="Its confidence by"),
+        ]
+    with gr.Row():
+        with gr.Column(scale=3, min_width=320):
+            count = components.text()
+            listed = gr.Dataframe(interactive=False, label="Questions: select one", max_height=400)
+        with gr.Column(scale=2, min_width=320):
+            chosen = gr.Textbox("sfq_178", label="Question id")
+            detail = components.text(elem_classes="low")
+            did = gr.Dataframe(interactive=False, label="What each system did", max_height=260)
+    components.live(api.questions, filters, [count, listed], demo=demo)
+    components.live(api.question, [chosen], [detail, did], demo=demo)
+    listed.select(api.select_question, None, chosen, api_visibility="private", show_progress="hidden")
+    gr.Markdown("### Error rates\nOn the subset as it is, weighted so that it stands for the pool, and on the pool itself.")
+    with gr.Row():
+        method = gr.Dropdown(list(METHODS), value=METHODS[-1], label="Confidence by")
+        labels = gr.Dropdown(["correct", "exact_match"], label="What counts as right")
+    message = components.text()
+    looks: dict[str, Any] = {"x_label_angle": -30, "x_title": " ", "y_lim": [0, 0.6], "height": 360}
+    plot = components.line("llm", "error_rate", color="estimate", kind=gr.ScatterPlot, **looks)
+    rates = gr.Dataframe(interactive=False, label="Error rates", wrap=True)
+    components.live(api.error_rates, [method, labels], [message, plot, rates], demo=demo)
+
+
+def grade_tab(last: list[Any]) -> None:
+    """Answers of a visitor's model -> graded, the open ones by the visitor -> as `score_tab`."""
+    with gr.Row():
+        with gr.Column(scale=1, min_width=300):
+            file = gr.File(label="Answers of your model", file_types=list(uploads.ENDINGS))
+            gr.Markdown("Columns `question_id`, `answer` and `confidence`; for each of the 455 questions one row.")
+            message = components.text()
+        with gr.Column(scale=2, min_width=300):
+            accepted = gr.CheckboxGroup([], label=OPEN, elem_classes="open-answers")
+            rest = gr.Radio(list(answers.REST), value=answers.REST[1], label="The answers not ticked are")
+            with gr.Row():
+                inputs = [
+                    gr.Checkbox(True, label="Weigh the questions", info="So that they stand for the pool of 931"),
+                    gr.Textbox("0, 1, 128", label="n"),
+                    gr.Checkbox(True, label="Intervals", info="95 %, by bootstrap"),
+                ]
+            button = gr.Button("Grade and score", variant="primary")
+    shown = components.results(ORDERS)
+    file.change(api.grade_answers, file, [message, accepted], show_progress="hidden")
+    run: dict[str, Any] = {"inputs": [file, accepted, rest, *inputs], "outputs": [*shown, *last]}
+    button.click(api.score_answers, **run, show_progress_on=shown[1], concurrency_limit=4)
+
+
+with gr.Blocks(title="ECUAS: score systems that say how sure they are", delete_cache=(OFTEN, OLD), fill_width=True) as demo:
+    gr.Markdown("# ECUAS: how good is a system that answers *and* says how sure it is?")
+    line = gr.Textbox(label="Signature of the last result", interactive=False, render=False, buttons=["copy"])
+    record = gr.JSON(label="The last result", render=False)
+    with gr.Tabs():
+        with gr.Tab("Score your systems"):
+            score_tab([line, record])
+        with gr.Tab("What does the cost look like?"):
+            cost_tab(demo)
+        with gr.Tab("Simulate a system"):
+            simulation_tab(demo)
+        with gr.Tab("The curated TriviaQA subset"), gr.Tabs():
+            with gr.Tab("Browse"):
+                browse_tab(demo)
+            with gr.Tab("Grade my model"):
+                grade_tab([line, record])
+        with gr.Tab("Use it in code"):
+            line.render()
+            record.render()
+            gr.Markdown((HERE / "usage.md").read_text(encoding="utf-8"))
+            with gr.Accordion("The metric card", open=False):
+                gr.Markdown(CARD.read_text(encoding="utf-8").split("\n---\n", 1)[1])
+demo.queue(default_concurrency_limit=8, max_size=200)
+
+if __name__ == "__main__":
+    demo.launch(**LAUNCH)

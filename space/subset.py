@@ -1,0 +1,135 @@
+"""The curated TriviaQA subset -> what the page shows of it."""
+
+from __future__ import annotations
+
+from functools import cache
+from html import escape
+from pathlib import Path
+
+import pandas as pd
+
+import triviaqa_subset
+from triviaqa_subset.labels import METHODS, REASONS, STRATA
+
+FOLDER = Path(triviaqa_subset.__file__).resolve().parent
+BUILT = FOLDER.parent / "build" / "triviaqa_subset"  # with text, if it was built
+ANY = "any"
+VERDICTS = ("right", "wrong")
+NO_TEXT = (
+    "This copy has no text. To see questions and gold answers, look the id up in the dataset mandarjoshi/trivia_qa "
+    "(rc.nocontext, validation), or build the subset with text: python -m triviaqa_subset.build"
+)
+ESTIMATES = ("subset", "weighted", "pool")  # the subset unweighted and weighted, and the 931 questions it stands for
+
+
+@cache
+def tables() -> dict[str, pd.DataFrame]:
+    """Return the configurations pool, curated, systems and answers, with names for class labels."""
+    folder = (BUILT if (BUILT / "data").is_dir() else FOLDER) / "data"
+    frames = {name: pd.read_parquet(folder / f"{name}.parquet") for name in ("pool", "curated", "systems", "answers")}
+    for name, column, words in (
+        ("pool", "stratum", tuple(STRATA)),
+        ("curated", "stratum", tuple(STRATA)),
+        ("pool", "reason", REASONS),
+        ("systems", "method", METHODS),
+    ):
+        frames[name][column] = frames[name][column].map(dict(enumerate(words)))
+    right = frames["systems"].groupby("question_id")["correct"].sum()
+    weight = frames["curated"].set_index("question_id")["weight"]
+    pool = frames["pool"]
+    frames["pool"] = pool.assign(right=pool["question_id"].map(right), weight=pool["question_id"].map(weight))
+    return frames
+
+
+def has_text() -> bool:
+    """Tell whether this copy has questions and gold answers."""
+    return "question" in tables()["pool"]
+
+
+def llms() -> list[str]:
+    """Return the names of the language models."""
+    return list(tables()["systems"]["llm"].unique())
+
+
+def browse(
+    *, selected: bool, stratum: str, decision: str, reason: str, llm: str, method: str, verdict: str
+) -> pd.DataFrame:
+    """Return the questions of the pool that fit; `any` fits everything, and a verdict is that of one system.
+
+    Returns
+    -------
+    DataFrame
+        question_id, stratum, decision, reason, weight, right (number of systems), and question where there is text.
+    """
+    pool, systems = tables()["pool"], tables()["systems"]
+    keep = pool["selected"] | (not selected)
+    for column, value in (("stratum", stratum), ("decision", decision), ("reason", reason)):
+        if value != ANY:
+            keep &= pool[column] == value
+    if verdict != ANY:
+        fits = (systems["llm"] == llm) & (systems["method"] == method) & (systems["correct"] == (verdict == "right"))
+        keep &= pool["question_id"].isin(systems["question_id"][fits])
+    columns = ["question_id", "stratum", "decision", "reason", "weight", "right"]
+    shown = pool[keep][columns + (["question"] if has_text() else [])]
+    return shown.assign(weight=shown["weight"].round(3)).reset_index(drop=True)
+
+
+def question(question_id: str) -> tuple[str, pd.DataFrame]:
+    """Return what is known of a question as HTML, and how each system's answer to it was graded.
+
+    Raises
+    ------
+    ValueError
+        If the pool has no such question.
+    """
+    pool, answers, systems = (tables()[name] for name in ("pool", "answers", "systems"))
+    rows = pool[pool["question_id"] == question_id.strip()]
+    if rows.empty:
+        raise ValueError(f"The pool has no question {question_id.strip()[:60]!r}; an id looks like sfq_178.")
+    row = rows.iloc[0]
+    bank = answers[answers["question_id"] == row["question_id"]]
+    facts = {
+        "stratum": row["stratum"],
+        "decision": f"{row['decision']} ({row['reason']})",
+        "in the subset": f"yes, weight {row['weight']:.3f}" if row["selected"] else "no",
+        "right": f"{row['right']} of 21 systems",
+        "judged answers": f"{len(bank)}: {bank['correct'].sum()} correct, {bank['debatable'].sum()} debatable",
+    }
+    if has_text():
+        text = f"<p class='question'>{escape(row['question'])}</p><p>Gold answer: {escape(row['answer']['value'])}</p>"
+    else:
+        text = f"<p>{escape(NO_TEXT)}</p>"
+    listed = "".join(f"<dt>{name}</dt><dd>{escape(str(value))}</dd>" for name, value in facts.items())
+    did = systems[systems["question_id"] == row["question_id"]]
+    return f"<h3>{escape(row['question_id'])}</h3>{text}<dl>{listed}</dl>", _verdicts(did)
+
+
+def error_rates(*, method: str, labels: str) -> pd.DataFrame:
+    """Return columns llm, estimate, error_rate: on the subset unweighted and weighted, and on the pool it stands for.
+
+    Parameters
+    ----------
+    method : str
+        How confidences were elicited, one of `METHODS`.
+    labels : {"correct", "exact_match"}
+        What counts as right.
+    """
+    systems = tables()["systems"]
+    pool = tables()["pool"].set_index("question_id")
+    rows = systems[systems["method"] == method].join(pool[["weight", "decision", "selected"]], on="question_id")
+    rows = rows.assign(error=1.0 - rows[labels])
+    chosen = rows[rows["selected"]].assign(product=lambda frame: frame["error"] * frame["weight"])
+    rates = {
+        "subset": chosen.groupby("llm", sort=False)["error"].mean(),
+        "weighted": chosen.groupby("llm", sort=False)["product"].mean(),
+        "pool": rows[rows["decision"] == "keep"].groupby("llm", sort=False)["error"].mean(),
+    }
+    wide = pd.DataFrame(rates).round(3)
+    return wide.reset_index().melt("llm", var_name="estimate", value_name="error_rate")
+
+
+def _verdicts(did: pd.DataFrame) -> pd.DataFrame:
+    """Return a row a language model, a column a method: how its answer was graded."""
+    graded = did["correct"].map({True: "judged correct", False: "wrong"}).mask(did["exact_match"], "exact match")
+    wide = did.assign(graded=graded).pivot(index="llm", columns="method", values="graded")
+    return wide.loc[llms(), list(METHODS)].reset_index()

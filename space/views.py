@@ -1,0 +1,211 @@
+"""Reports and graded systems -> what the page shows: HTML tables, and one data frame a plot. No Gradio here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ecuas_metric.comparison import base_key
+from ecuas_metric.costs import ecuas_cost
+from ecuas_metric.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
+from ecuas_metric.decisions import Graded
+from ecuas_metric.figures import COLORS
+from ecuas_metric.metrics import metric_of
+from ecuas_metric.report import Report, report_grid
+
+NUM_POINTS = 200
+ORDERS = (0, *(2.0**power for power in range(-3, 8)), math.inf)
+JUDGES = {"both": "answers and confidences", "decisions": "answers", "confidences": "confidences only"}
+ACCEPT, REJECT, CALIBRATED = "(accept all)", "(reject all)", "(calibrated)"  # not likely names of systems
+COST_LIMIT = 5  # of the plot: at n = 0 a sure mistake costs 16
+REFERENCE = "#888888"
+CORRECT, INCORRECT, CHOSEN = "correct answer", "incorrect answer", "your confidence"
+Systems = Mapping[str, Graded]
+
+
+def report_table(report: Report, *, digits: int = 3) -> str:
+    """Return a report as an HTML table: the best of each column marked, what each metric tells on its head, a colour a row.
+
+    Parameters
+    ----------
+    report : Report
+    digits : int
+        After the decimal point.
+
+    Returns
+    -------
+    str
+        Names are escaped.
+    """
+    grid = report_grid(report, digits=digits)
+    heads = [f'<th scope="col">{escape(grid.head[0])}</th>']
+    for key, head in zip(report.keys, grid.head[1:], strict=True):
+        heads.append(f'<th scope="col"><abbr title="{escape(tells(key))}">{escape(head)}</abbr></th>')
+    swatches = colors(report.values)
+    body = "".join(
+        f'<tr><th scope="row"><i class="swatch" style="background: {swatches[row[0].text]}"></i>{escape(row[0].text)}</th>'
+        f"{''.join(map(_cell, row[1:]))}</tr>"
+        for row in grid.rows
+    )
+    notes = "".join(f"<p>{escape(note)}</p>" for note in grid.notes)
+    glossary = "".join(
+        f"<dt>{escape(head)}</dt><dd>{escape(tells(key))}</dd>"
+        for key, head in zip(report.keys, grid.head[1:], strict=True)
+    )
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Metrics of each system"><table class="report">'
+        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{body}</tbody></table></div>{notes}"
+        f"<details><summary>What each metric tells</summary><dl>{glossary}</dl></details>"
+    )
+
+
+def tells(key: str) -> str:
+    """Return in one line what a metric tells, what it judges, and which way is better."""
+    metric = metric_of(base_key(key))
+    judged = JUDGES.get(metric.judges, metric.judges)
+    better = "higher" if metric.higher_is_better else "lower"
+    relative = {"normalized": " Divided by the value of a system that ignores its input."}.get(key.split("_")[0], "")
+    return f"{metric.tells}. Judges {judged}; {better} is better.{relative}"
+
+
+def risk_coverage_frame(systems: Systems) -> pd.DataFrame:
+    """Return columns coverage, risk, system: at most `NUM_POINTS` points a system."""
+    curves = {name: risk_coverage(graded) for name, graded in systems.items()}
+    return _stacked({name: _thinned(curve.coverage, curve._asdict()) for name, curve in curves.items()})
+
+
+def reject_cost_frame(systems: Systems) -> pd.DataFrame:
+    """Return columns reject_cost, expected_cost, coverage, system; also of users who accept or reject everything."""
+    curves = {name: reject_cost_curve(graded, num_points=NUM_POINTS + 1) for name, graded in systems.items()}
+    columns = ("reject_cost", "expected_cost", "coverage")
+    frames = {name: {column: getattr(curve, column) for column in columns} for name, curve in curves.items()}
+    for name, curve in curves.items():
+        frames[f"{ACCEPT} {name}"] = frames[name] | {"expected_cost": curve.accept_all, "coverage": np.ones(NUM_POINTS + 1)}
+    widest = max(curves.values(), key=lambda curve: curve.reject_cost[-1])
+    nothing = {"expected_cost": widest.reject_all, "coverage": np.zeros(NUM_POINTS + 1)}
+    return _stacked(frames | {REJECT: {"reject_cost": widest.reject_cost} | nothing})
+
+
+def highest_cost(frame: pd.DataFrame) -> float:
+    """Return the upper limit of a plot of `reject_cost_frame` that leaves out only what rejecting everything costs."""
+    return 1.15 * frame["expected_cost"][frame["system"] != REJECT].max()
+
+
+def reliability_frame(systems: Systems) -> pd.DataFrame:
+    """Return columns confidence, accuracy, samples, system, a row for each bin that has samples; and the diagonal."""
+    frames: dict[str, Any] = {}
+    for name, graded in systems.items():
+        bins = reliability(graded)
+        some = bins.counts > 0
+        frames[name] = {"confidence": bins.confidence[some], "accuracy": bins.accuracy[some]}
+        frames[name]["samples"] = bins.counts[some]
+    diagonal = np.array([0.0, 1.0])
+    return _stacked(frames | {CALIBRATED: {"confidence": diagonal, "accuracy": diagonal, "samples": [0, 0]}})
+
+
+def counts_frame(systems: Systems) -> pd.DataFrame:
+    """Return columns bin, samples, system: how many confidences lie in each bin of ECE."""
+    frames = {}
+    for name, graded in systems.items():
+        bins = reliability(graded)
+        names = [f"{low:.1f}–{high:.1f}" for low, high in zip(bins.low, bins.high, strict=True)]
+        frames[name] = {"bin": names, "samples": bins.counts}
+    return _stacked(frames)
+
+
+def order_frame(systems: Systems) -> pd.DataFrame:
+    """Return columns n, ecuas, system, for n = 0, powers of two, and infinity; n is text, evenly spaced in a plot."""
+    names = [order_name(order) for order in ORDERS]
+    return _stacked(
+        {name: {"n": names, "ecuas": order_curve(graded, n=ORDERS).ecuas} for name, graded in systems.items()}
+    )
+
+
+def order_name(order: float) -> str:
+    """Return an n as people write it, as 1/8, 4 or ∞."""
+    if 0 < order < 1:
+        return f"1/{1 / order:g}"
+    return "∞" if order == math.inf else f"{order:g}"
+
+
+def cost_frame(*, n: float, num_classes: float | None, confidence: float) -> pd.DataFrame:
+    """Return columns confidence, cost, answer: the two curves of ECUAS_n, and a line between them at a confidence."""
+    curve = confidence_cost(n=n, num_classes=num_classes, num_points=NUM_POINTS + 1)
+    costs = answer_costs(n=n, num_classes=num_classes, confidence=confidence)
+    lines = {
+        CORRECT: {"confidence": curve.confidence, "cost": curve.correct},
+        INCORRECT: {"confidence": curve.confidence, "cost": curve.incorrect},
+        CHOSEN: {"confidence": [confidence, confidence], "cost": costs},
+    }
+    return _stacked(lines, names="answer")
+
+
+def answer_costs(*, n: float, num_classes: float | None, confidence: float) -> tuple[float, float]:
+    """Return what a correct and an incorrect answer of this confidence cost."""
+    u_max = 1.0 if num_classes is None else 1 - 1 / num_classes
+    uncertainty = min(1 - confidence, u_max)  # below 1/K the answer counts as rejected, which costs 1
+    right, wrong = ecuas_cost([uncertainty] * 2, [0, 1], n=n, max_uncertainty=u_max)
+    return float(right), float(wrong)
+
+
+def cost_numbers(*, n: float, num_classes: float | None, confidence: float) -> str:
+    """Return the two costs of `answer_costs` as HTML, with a word on confidences that say less than nothing."""
+    right, wrong = answer_costs(n=n, num_classes=num_classes, confidence=confidence)
+    numbers = "".join(
+        f'<div><span>{name}</span><b style="color: {color}">{value:.3f}</b></div>'
+        for name, value, color in ((CORRECT, right, COLORS[0]), (INCORRECT, wrong, COLORS[1]))
+    )
+    low = num_classes is not None and confidence < 1 / num_classes
+    note = f"Below 1/K = {1 / num_classes:.3f} an answer counts as rejected, which costs 1." if low else ""
+    return f'<div class="numbers">{numbers}</div>{message(note)}'
+
+
+def colors(names: Iterable[str]) -> dict[str, str]:
+    """Return a colour for each line of a plot; references are grey, and accepting everything shares its system's."""
+    found, systems = {}, 0
+    for name in dict.fromkeys(names):
+        if name in (REJECT, CALIBRATED):
+            found[name] = REFERENCE
+        elif name.removeprefix(f"{ACCEPT} ") in found:
+            found[name] = found[name.removeprefix(f"{ACCEPT} ")] + "88"
+        else:
+            found[name], systems = COLORS[systems % len(COLORS)], systems + 1
+    return found
+
+
+def message(text: str, *, kind: str = "note") -> str:
+    """Return a box of text, escaped; empty for no text. Kinds: error, note."""
+    role = "alert" if kind == "error" else "status"
+    return f'<div class="message {kind}" role="{role}">{escape(text)}</div>' if text else ""
+
+
+def bullets(sentences: Iterable[str]) -> str:
+    """Return sentences as an HTML list, escaped."""
+    return "<ul class='sentences'>" + "".join(f"<li>{escape(text)}</li>" for text in sentences) + "</ul>"
+
+
+def _cell(cell: Any) -> str:
+    value, _, limits = cell.text.partition(" ")
+    interval = f"<small>{escape(limits)}</small>" if limits else ""
+    best = ' class="best"' if cell.is_best else ""
+    return f"<td{best}>{value}{' ★' if cell.is_best else ''}{interval}</td>"
+
+
+def _thinned(along: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the rows whose values of `along`, increasing, lie nearest above evenly spaced ones; first and last too."""
+    if len(along) <= NUM_POINTS:
+        return dict(columns)
+    rows = np.unique(np.searchsorted(along, np.linspace(along[0], along[-1], NUM_POINTS)))
+    return {name: values[rows] for name, values in columns.items()}
+
+
+def _stacked(frames: Mapping[str, Mapping[str, Any]], *, names: str = "system") -> pd.DataFrame:
+    """Put the columns of all systems below each other, rounded to what a reader can use."""
+    parts = [pd.DataFrame(columns).assign(**{names: name}) for name, columns in frames.items()]
+    frame = pd.concat(parts, ignore_index=True)
+    return frame.round({column: 5 for column in frame.select_dtypes("float")})
