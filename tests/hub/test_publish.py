@@ -1,0 +1,267 @@
+"""From a checkout to the Hub and back, with the real clients over HTTP."""
+
+import ast
+import json
+import re
+import shutil
+
+import pytest
+from datasets import Dataset
+from evaluate.loading import get_imports
+
+from ecuas_metric import __version__
+from tests.hub.conftest import SPACE, environment, publish, run
+from tests.hub.server import TOKEN
+from triviaqa_subset.build import write
+
+TAG = f"v{__version__}"
+METRIC, DATASET, DEMO = ("spaces", "NAME/ecuas"), ("datasets", "NAME/triviaqa-curated"), ("spaces", "NAME/ecuas-demo")
+CONFIGURATIONS = ["curated", "pool", "systems", "answers"]
+
+
+@pytest.fixture(scope="module")
+def source(make_checkout):
+    return make_checkout()
+
+
+@pytest.fixture(scope="module")
+def published(hub, source, tmp_path_factory):
+    """Everything published once, as NAME; the tests below only look."""
+    done = publish(source, hub, tmp_path_factory.mktemp("hf"), "all", "--namespace", "NAME")
+    assert (done.status, [line for line in done.error.splitlines() if line.startswith("publish:")]) == (0, [])
+    return done
+
+
+def script_with(checkout, old, new, file="ecuas_metric/ecuas.py"):
+    path = checkout / file
+    assert path.read_text().count(old) == 1
+    path.write_text(path.read_text().replace(old, new))
+
+
+def test_each_part_is_one_commit_and_one_tag(published, hub):
+    for repository in (METRIC, DATASET, DEMO):
+        commits = hub.store.commits(*repository)
+        assert [commit["summary"] for commit in commits] == [f"Publish {TAG}"]
+        assert hub.store.tags(*repository) == {TAG: commits[0]["oid"]}
+        kind, id = repository
+        assert f"{hub.url}/{kind}/{id} committed {commits[0]['oid'][:7]}, tagged {TAG}" in published.out
+
+
+def test_the_metric_is_what_evaluate_asks_for_and_its_page(published, hub, root):
+    asked = [f"{name}.py" for kind, name, *_ in get_imports(root / "ecuas_metric/ecuas.py") if kind == "internal"]
+    sent = set(hub.store.files(*METRIC)) - {".gitattributes"}
+    assert sent == {"ecuas.py", "app.py", "README.md", "requirements.txt", *asked}
+
+
+def test_the_dataset_is_its_card_tables_and_checksums(published, hub, root):
+    sent = hub.store.files(*DATASET)
+    tables = {f"data/{name}.parquet" for name in CONFIGURATIONS}
+    assert set(sent) == {".gitattributes", "README.md", "data/SHA256SUMS", *tables}
+    for name in (*tables, "data/SHA256SUMS"):
+        assert sent[name] == (root / "triviaqa_subset" / name).read_bytes()
+
+
+def test_the_demo_has_both_folders_beside_it(published, hub, source):
+    sent = hub.store.files(*DEMO)
+    assert set(SPACE) <= set(sent)
+    for folder in ("ecuas_metric", "triviaqa_subset"):
+        ours = {path.relative_to(source).as_posix() for path in (source / folder).rglob("*") if path.is_file()}
+        assert {name for name in sent if name.startswith(folder)} == ours
+    assert sent["README.md"].decode() == SPACE["README.md"].replace("<namespace>", "NAME")
+    assert (
+        sent["ecuas_metric/ecuas.py"] == (source / "ecuas_metric/ecuas.py").read_bytes()
+    )  # it loads what is beside it
+
+
+def test_nothing_sent_is_secret_or_of_this_machine_or_a_test(published, hub, source, root):
+    for repository in (METRIC, DATASET, DEMO):
+        for commit in hub.store.commits(*repository):
+            for name, content in hub.store.received(commit).items():
+                for own in (TOKEN, str(source), str(root), "/home/", "/root/", "/tmp/", "<namespace>"):
+                    assert own.encode() not in content, (name, own)
+                assert not re.search(r"test|conftest|cache|\.pyc|(^|/)\.", name)
+                assert len(content) <= 10_000_000
+
+
+def test_the_pages_speak_of_the_hub(published, hub):
+    metric, dataset = (hub.store.files(*repository)["README.md"].decode() for repository in (METRIC, DATASET))
+    assert '>>> ecuas = evaluate.load("NAME/ecuas")\n' in metric
+    assert "ecuas_metric/ecuas.py" not in metric + dataset
+    assert re.findall(r"load_dataset\((.*?)[,)]", dataset) == ['"NAME/triviaqa-curated"'] * len(CONFIGURATIONS)
+    assert 'evaluate.load("NAME/ecuas")' in hub.store.files(*METRIC)["ecuas.py"].decode()
+
+
+LOAD = """
+import json, sys
+import evaluate
+from datasets import Dataset, get_dataset_config_names, load_dataset
+from huggingface_hub import snapshot_download
+
+told, root = {}, sys.argv[1]
+for name, revision in {"main": None, "tag": sys.argv[2]}.items():
+    ecuas = evaluate.load("NAME/ecuas", revision=revision)
+    told[name] = ecuas.compute(predictions=[0.9, 0.4], references=[1, 0], n=1)["ecuas_1"]
+told["configurations"] = get_dataset_config_names("NAME/triviaqa-curated")
+told["default"] = load_dataset("NAME/triviaqa-curated", split="validation").column_names
+told["differ"] = []
+for name in told["configurations"]:
+    local = Dataset.from_parquet(f"{root}/triviaqa_subset/data/{name}.parquet")
+    for how in ({}, {"streaming": True}, {"revision": sys.argv[2]}):
+        loaded = load_dataset("NAME/triviaqa-curated", name, split="validation", **how)
+        if list(loaded) != list(local) or loaded.features != local.features:
+            told["differ"].append([name, how])
+told["snapshots"] = {
+    id: snapshot_download(id, repo_type=repo_type)
+    for repo_type, id in (("space", "NAME/ecuas"), ("dataset", "NAME/triviaqa-curated"), ("space", "NAME/ecuas-demo"))
+}
+print(json.dumps(told))
+"""
+
+
+def test_the_clients_load_everything_back(published, hub, root, home, tmp_path):
+    done = run("-c", LOAD, str(root), TAG, cwd=tmp_path, env=environment(home, hub.url))
+    assert done.status == 0, done.error
+    told = json.loads(done.out.splitlines()[-1])
+    # (u^2 + 2 c (1 - u)) / 2 with u = 0.1, c = 0 and u = 0.6, c = 1
+    assert told["main"] == told["tag"] == pytest.approx((0.01 + 0.36 + 2 * 0.4) / 2)
+    assert told["configurations"] == CONFIGURATIONS
+    assert told["default"][0] == "question_id"
+    assert "weight" in told["default"]
+    assert told["differ"] == []
+    for kind, id in (METRIC, DATASET, DEMO):
+        snapshot = tmp_path / told["snapshots"][id]
+        for name, content in hub.store.files(kind, id).items():
+            assert (snapshot / name).read_bytes() == content
+
+
+def test_publishing_again_sends_nothing(published, hub, source, home):
+    before = len(hub.store.requests())
+    done = publish(source, hub, home, "all", "--namespace", "NAME")
+    assert done.status == 0, done.error
+    assert len(re.findall(rf"unchanged [0-9a-f]{{7}}, tag {TAG}$", done.out, flags=re.MULTILINE)) == 3
+    requests = hub.store.requests()[before:]
+    assert not [
+        request for request in requests if request.startswith("PUT") or "/commit/" in request or "/tag/" in request
+    ]
+
+
+def test_a_dry_run_lists_everything_and_asks_nobody(published, hub, source, home):
+    before, files = len(hub.store.requests()), sorted(source.rglob("*"))
+    done = publish(source, hub, home, "dataset", "--namespace", "NAME", "--dry-run", token=None)
+    assert done.status == 0, done.error
+    assert hub.store.requests()[before:] == []
+    assert sorted(source.rglob("*")) == files
+    assert not home.exists()
+    sent = {name: f"{len(content):,}" for name, content in hub.store.files(*DATASET).items()}
+    del sent[".gitattributes"]  # the Hub's own
+    assert {name: size for size, name in re.findall(r"^ +([\d,]+)  (.*)$", done.out, re.MULTILINE)} == sent
+    assert f"dataset: would go to {hub.url}/datasets/NAME/triviaqa-curated, tag {TAG}" in done.out
+
+
+CANONICAL = """
+import sys, evaluate
+ecuas = evaluate.load("ecuas")
+print(ecuas.compute(predictions=[0.5], references=[1], n=1), type(ecuas).__module__)
+"""
+
+
+def test_published_as_evaluates_own_the_bare_name_loads(hub, source, home, tmp_path):
+    assert publish(source, hub, home, "metric", "--namespace", "evaluate-metric").status == 0
+    done = run("-c", CANONICAL, cwd=tmp_path, env=environment(tmp_path / "fresh", hub.url))
+    assert done.status == 0, done.error
+    assert "'ecuas_1': 0.25" in done.out
+    assert "evaluate-metric--ecuas" in done.out
+    assert "Using the latest cached version" not in done.error  # it came from the Hub
+
+
+VERSIONS = """
+import evaluate
+for revision in ("v0.1.0", "v9.0.0", "main", None):
+    print(evaluate.load("someone/ecuas", revision=revision).description.split()[0])
+"""
+
+
+def test_a_new_version_is_one_commit_of_what_changed_and_the_old_one_stays(hub, checkout, home, tmp_path):
+    script_with(checkout, f'"{__version__}"', '"0.1.0"', "ecuas_metric/__init__.py")
+    (checkout / "ecuas_metric/extra.py").write_text("ONE = 1\n")
+    script_with(checkout, "from .costs import", "from .extra import ONE\nfrom .costs import")
+    arguments = ("metric", "--namespace", "someone")
+    assert publish(checkout, hub, home, *arguments).status == 0
+    script_with(checkout, '"0.1.0"', '"9.0.0"', "ecuas_metric/__init__.py")
+    script_with(checkout, "from .extra import ONE\n", "")
+    script_with(checkout, "ECUAS_n is the expected cost, over", "Second: ECUAS_n is the expected cost, over")
+    done = publish(checkout, hub, home, *arguments)
+    assert done.status == 0, done.error
+    first, second = hub.store.commits("spaces", "someone/ecuas")
+    assert first["received"].keys() >= {"extra.py", "ecuas.py"}
+    assert set(second["received"]) == {"extra.py", "ecuas.py"}
+    assert second["received"]["extra.py"] is None
+    assert hub.store.tags("spaces", "someone/ecuas") == {"v0.1.0": first["oid"], "v9.0.0": second["oid"]}
+
+    loaded = run("-c", VERSIONS, cwd=tmp_path, env=environment(tmp_path / "fresh", hub.url))
+    assert loaded.out.split() == ["ECUAS_n", "Second:", "Second:", "Second:"], loaded.error
+
+
+def test_a_dataset_that_was_built_goes_with_its_text(hub, checkout, home, tmp_path):
+    without = publish(checkout, hub, home, "dataset", "--namespace", "someone")
+    assert "from triviaqa_subset/" in without.out
+    built = checkout / "build/triviaqa_subset"
+    build_with_text(built, checkout / "triviaqa_subset")
+    done = publish(checkout, hub, home, "dataset", "--namespace", "someone")
+    assert done.status == 0, done.error
+    assert "from build/triviaqa_subset/" in done.out
+    first, second = hub.store.commits("datasets", "someone/triviaqa-curated")
+    changed = {"README.md", "data/SHA256SUMS", "data/curated.parquet", "data/pool.parquet"}
+    assert set(second["received"]) == changed
+    # The same version of something else: the tag is a promise.
+    assert f"{second['oid'][:7]}, tag {TAG} stays at {first['oid'][:7]}: raise the version to tag this" in done.out
+    assert hub.store.tags("datasets", "someone/triviaqa-curated") == {TAG: first["oid"]}
+    code = (
+        "from datasets import load_dataset\n"
+        "for row in load_dataset('someone/triviaqa-curated', split='validation').select([0, 454]):\n"
+        "    print(row['question'] == f'What is {row[\"question_id\"]}?')\n"
+    )
+    loaded = run("-c", code, cwd=tmp_path, env=environment(tmp_path / "fresh", hub.url))
+    assert loaded.out.split() == ["True", "True"], loaded.error
+
+
+def build_with_text(built, committed):
+    """Do as `python -m triviaqa_subset.build` does, with texts of our own."""
+    tables = {}
+    for name in CONFIGURATIONS:
+        table = Dataset.from_parquet(str(committed / "data" / f"{name}.parquet"), keep_in_memory=True)
+        if name in ("curated", "pool"):
+            table = table.add_column("question", [f"What is {id}?" for id in table["question_id"]])
+        tables[name] = table
+    write(tables, built)
+
+
+def test_private_is_asked_for_and_never_assumed(hub, source, published, home):
+    done = publish(source, hub, home, "space", "--namespace", "someone", "--private")
+    assert done.status == 0, done.error
+    assert hub.store.repository("spaces", "someone/ecuas-demo")["private"] is True
+    assert hub.store.repository(*DEMO)["private"] is False
+    commits = hub.store.commits(*DEMO)
+    done = publish(source, hub, home, "space", "--namespace", "NAME", "--private")
+    assert (done.status, done.error) == (
+        2,
+        "publish: NAME/ecuas-demo exists and is public: make it private there, or leave out --private.\n",
+    )
+    assert hub.store.commits(*DEMO) == commits
+
+
+def test_all_does_without_a_demo_that_does_not_exist(hub, checkout, home):
+    shutil.rmtree(checkout / "space")
+    done = publish(checkout, hub, home, "all", "--namespace", "no name")
+    assert done.out == "space: left out, there is no folder space/\n"
+    assert done.status == 2
+    done = publish(checkout, hub, home, "space", "--namespace", "NAME")
+    assert done.status == 2
+    assert re.fullmatch(r"publish: .*No such file or directory: '.*/space'\n", done.error)
+
+
+def test_the_script_and_the_staging_read_the_same_imports(root):
+    """Evaluate finds imports by line, the staging by syntax."""
+    script = root / "ecuas_metric/ecuas.py"
+    by_syntax = [node.module for node in ast.walk(ast.parse(script.read_text())) if getattr(node, "level", 0) == 1]
+    assert by_syntax == [name for kind, name, *_ in get_imports(script) if kind == "internal"]
