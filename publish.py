@@ -55,6 +55,8 @@ def publish(
     api, tag = HfApi(endpoint=endpoint), f"v{__version__}"
     for part in parts:
         validate_repo_id(f"{namespace}/{part.repo_name}")
+        if not part.folder.is_dir():
+            raise FileNotFoundError(f"there is no folder {part.folder.name}/ to publish.")
     if not dry_run and get_token() is None:
         raise PermissionError("not logged in: run `hf auth login`, or set HF_TOKEN.")
     with tempfile.TemporaryDirectory(prefix="publish-") as folder:

@@ -77,7 +77,7 @@ def check_files(stage: Path) -> None:
     own = {
         "the token in use": get_token(),
         "the path of this project": str(ROOT),
-        f"an unfilled {NAMESPACE}": NAMESPACE,
+        "an unfilled name": NAMESPACE,
     }
     forbidden = {what: re.compile(re.escape(text.encode())) for what, text in own.items() if text}
     forbidden |= {"a secret": SECRET, "a path of this machine": PATH}

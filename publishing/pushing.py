@@ -47,9 +47,7 @@ def push(part: Part, stage: Path, *, api: HfApi, repo_id: str, tag: str, private
     """
     repo: dict[str, Any] = {"repo_id": repo_id, "repo_type": part.repo_type}
     try:
-        sdk = "gradio" if part.repo_type == "space" else None
-        api.create_repo(**repo, private=private or None, exist_ok=True, space_sdk=sdk)
-        before = _check_ours(part, api, repo, private)
+        before = _last_commit(part, api, repo, private)
         commit = _upload(stage, api, repo, tag)
         done = "unchanged" if commit.oid == before else "committed"
         return f"{done} {commit.oid[:7]}, {_tag(api, repo, tag, commit.oid)}"
@@ -57,21 +55,32 @@ def push(part: Part, stage: Path, *, api: HfApi, repo_id: str, tag: str, private
         raise ConnectionError(in_words(error, api.endpoint, repo_id)) from error
 
 
-def _check_ours(part: Part, api: HfApi, repo: dict[str, Any], private: bool) -> str | None:
-    """Return the last commit of a repository that is new or ours."""
-    taken = (
-        f"the name {repo['repo_id']} is taken by another {part.repo_type}: choose another --namespace, or rename it."
-    )
+def _last_commit(part: Part, api: HfApi, repo: dict[str, Any], private: bool) -> str | None:
+    """Return the last commit of the repository, which is made if it does not exist and must be ours if it does."""
     try:
         info = api.repo_info(**repo)
-    except RepositoryNotFoundError as error:
-        raise ValueError(taken) from error
+    except RepositoryNotFoundError:
+        _create(part, api, repo, private)
+        return api.repo_info(**repo).sha
     names = set(api.list_repo_files(**repo))
     if part.mark not in names and not names <= INITIAL:
-        raise ValueError(taken)
+        raise ValueError(_taken(part, repo))
     if private and info.private is False:
         raise ValueError(f"{repo['repo_id']} exists and is public: make it private there, or leave out --private.")
     return info.sha
+
+
+def _create(part: Part, api: HfApi, repo: dict[str, Any], private: bool) -> None:
+    try:
+        api.create_repo(**repo, private=private or None, space_sdk="gradio" if part.repo_type == "space" else None)
+    except HfHubHTTPError as error:
+        if error.response.status_code == 409:  # there is one, and we cannot see it
+            raise ValueError(_taken(part, repo)) from error
+        raise
+
+
+def _taken(part: Part, repo: dict[str, Any]) -> str:
+    return f"the name {repo['repo_id']} is taken by another {part.repo_type}: choose another --namespace, or rename it."
 
 
 def _upload(stage: Path, api: HfApi, repo: dict[str, Any], tag: str) -> Any:

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from datasets import Dataset
 
 from tests.conftest import ROOT
 from tests.hub.server import TOKEN
 from tests.hub.store import Store
+from triviaqa_subset.build import write
 
+CONFIGURATIONS = ["curated", "pool", "systems", "answers"]
 SPACE = {
     "README.md": """---
 title: ECUAS demo
@@ -79,6 +82,17 @@ def publish(checkout: Path, hub: Hub, home: Path, *arguments: str, token: str | 
     """Run publish.py of a checkout against a Hub."""
     env = environment(home, hub.url, **({"HF_TOKEN": token} if token else {}))
     return run("publish.py", *arguments, cwd=checkout, env=env)
+
+
+def build_with_text(built, committed):
+    """Do as `python -m triviaqa_subset.build` does, with texts of our own."""
+    tables = {}
+    for name in CONFIGURATIONS:
+        table = Dataset.from_parquet(str(committed / "data" / f"{name}.parquet"), keep_in_memory=True)
+        if name in ("curated", "pool"):
+            table = table.add_column("question", [f"What is {id}?" for id in table["question_id"]])
+        tables[name] = table
+    write(tables, built)
 
 
 @pytest.fixture(scope="session")
