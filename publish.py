@@ -100,7 +100,8 @@ def parser() -> argparse.ArgumentParser:
     for name in (*PARTS, "all"):
         command = commands.add_parser(name, help=f"send the {name}" if name != "all" else "send all three")
         command.add_argument("--namespace", required=True, metavar="NAME", help="a user or an organisation of the Hub")
-        command.add_argument("--endpoint", metavar="URL", help=f"the Hub (default: {constants.ENDPOINT})")
+        endpoint = command.add_argument("--endpoint", metavar="URL", help=f"the Hub (default: {constants.ENDPOINT})")
+        endpoint.type = lambda url: url.rstrip("/")
         command.add_argument("--private", action="store_true", help="make new repositories private")
         command.add_argument("--dry-run", action="store_true", help="check and list the files, and send nothing")
     commands.add_parser("register", help='make evaluate.load("ecuas") work on this machine')

@@ -69,9 +69,10 @@ def test_a_name_taken_by_something_we_cannot_see(hub, source, home):
 
 def test_a_commit_in_between(hub, source, home):
     hub.store.misbehave("/commit/", 409)
-    done = publish(source, hub, home, "dataset", "--namespace", "changing")
+    done = publish(source, hub, home, "dataset", "--namespace", "changing", "--private")
     assert refused(done) == "changing/triviaqa-curated was changed by someone else at the same time: run this again."
     assert hub.store.commits(*dataset("changing")) == []
+    assert hub.store.repository(*dataset("changing"))["private"] is True
 
 
 def test_an_upload_that_is_refused(start_hub, source, home):
@@ -82,10 +83,18 @@ def test_an_upload_that_is_refused(start_hub, source, home):
     assert hub.store.commits(*dataset("NAME")) == []
 
 
+def test_what_must_not_be_sent_stops_everything(hub, checkout, home):
+    (checkout / "space/test_views.py").touch()
+    before = len(hub.store.requests())
+    done = publish(checkout, hub, home, "space", "--namespace", "NAME")
+    assert refused(done) == "caches, tests and hidden files must not be sent; got test_views.py. Remove it."
+    assert len(hub.store.requests()) == before
+
+
 def test_nobody_there(source, hub, home):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
-    done = publish(source, hub, home, "dataset", "--namespace", "NAME", "--endpoint", url)
+    done = publish(source, hub, home, "dataset", "--namespace", "NAME", "--endpoint", f"{url}/")
     assert refused(done).startswith(f"{url} cannot be reached (")
     assert "NAME/triviaqa-curated is as it was before, run this again later." in done.error
 

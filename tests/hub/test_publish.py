@@ -3,7 +3,9 @@
 import ast
 import json
 import re
+import shlex
 import shutil
+import subprocess
 
 import pytest
 from evaluate.loading import get_imports
@@ -13,6 +15,7 @@ from tests.hub.conftest import CONFIGURATIONS, SPACE, build_with_text, environme
 from tests.hub.server import TOKEN
 
 TAG = f"v{__version__}"
+VERSION = re.compile(rf'^((?:VERSION|__version__) = )"{__version__}"', re.MULTILINE)
 METRIC, DATASET, DEMO = ("spaces", "NAME/ecuas"), ("datasets", "NAME/triviaqa-curated"), ("spaces", "NAME/ecuas-demo")
 
 
@@ -29,8 +32,7 @@ def published(hub, source, tmp_path_factory):
     return done
 
 
-def script_with(checkout, old, new, file="ecuas_metric/ecuas.py"):
-    path = checkout / file
+def replace(path, old, new):
     assert path.read_text().count(old) == 1
     path.write_text(path.read_text().replace(old, new))
 
@@ -156,9 +158,9 @@ def test_a_dry_run_lists_everything_and_asks_nobody(published, hub, source, home
 
 
 VERSIONS = """
-import evaluate
+import sys, evaluate
 print(type(evaluate.load("ecuas")).__module__.split(".")[2])
-for name, revision in (("ecuas", None), ("ecuas", "v9.0.0"), ("ecuas", "v0.1.0"), ("evaluate-metric/ecuas", "main")):
+for name, revision in (("ecuas", None), ("ecuas", "v9.0.0"), ("ecuas", sys.argv[1]), ("evaluate-metric/ecuas", "main")):
     print(evaluate.load(name, revision=revision).description.split()[0])
 """
 
@@ -168,23 +170,23 @@ def test_versions_of_the_bare_name(hub, checkout, home, tmp_path):
     env = environment(home, hub.url, HF_TOKEN=TOKEN, HF_HUB_DISABLE_XET="0")
     command = ("publish.py", "metric", "--namespace", "evaluate-metric")
     canonical = ("spaces", "evaluate-metric/ecuas")
-    script_with(checkout, f'"{__version__}"', '"0.1.0"', "ecuas_metric/__init__.py")
     (checkout / "ecuas_metric/extra.py").write_text("ONE = 1\n")
-    script_with(checkout, "from .costs import", "from .extra import ONE\nfrom .costs import")
+    replace(checkout / "ecuas_metric/ecuas.py", "from .costs import", "from .extra import ONE\nfrom .costs import")
     assert run(*command, cwd=checkout, env=env).status == 0
 
-    script_with(checkout, '"0.1.0"', '"9.0.0"', "ecuas_metric/__init__.py")
-    script_with(checkout, "from .extra import ONE\n", "")
-    script_with(checkout, "ECUAS_n is the expected cost, over", "Second: ECUAS_n is the expected cost, over")
+    versioned = next(path for path in (checkout / "ecuas_metric").glob("*.py") if VERSION.search(path.read_text()))
+    versioned.write_text(VERSION.sub(r'\1"9.0.0"', versioned.read_text()))
+    replace(checkout / "ecuas_metric/ecuas.py", "from .extra import ONE\n", "")
+    replace(checkout / "ecuas_metric/ecuas.py", '"""\\\nECUAS_n is', '"""\\\nSecond: ECUAS_n is')
     done = run(*command, cwd=checkout, env=env)
     assert done.status == 0, done.error
     first, second = hub.store.commits(*canonical)
     assert first["received"].keys() >= {"extra.py", "ecuas.py"}
-    assert set(second["received"]) == {"extra.py", "ecuas.py"}
+    assert set(second["received"]) == {"extra.py", "ecuas.py", versioned.name}
     assert second["received"]["extra.py"] is None
-    assert hub.store.tags(*canonical) == {"v0.1.0": first["oid"], "v9.0.0": second["oid"]}
+    assert hub.store.tags(*canonical) == {TAG: first["oid"], "v9.0.0": second["oid"]}
 
-    loaded = run("-c", VERSIONS, cwd=tmp_path, env=environment(tmp_path / "fresh", hub.url))
+    loaded = run("-c", VERSIONS, TAG, cwd=tmp_path, env=environment(tmp_path / "fresh", hub.url))
     assert loaded.out.split() == ["evaluate-metric--ecuas", "Second:", "Second:", "ECUAS_n", "Second:"], loaded.error
     assert "Using the latest cached version" not in loaded.error  # all came from the Hub
 
@@ -212,11 +214,7 @@ def test_a_dataset_that_was_built_goes_with_its_text(hub, checkout, home, tmp_pa
     assert loaded.out.split() == ["True", "True"], loaded.error
 
 
-def test_private_is_asked_for_and_never_assumed(hub, source, published, home):
-    done = publish(source, hub, home, "dataset", "--namespace", "private", "--private")
-    assert done.status == 0, done.error
-    assert hub.store.repository("datasets", "private/triviaqa-curated")["private"] is True
-    assert hub.store.repository(*DATASET)["private"] is False
+def test_what_is_public_is_not_taken_for_private(hub, source, published, home):
     commits = hub.store.commits(*DATASET)
     done = publish(source, hub, home, "dataset", "--namespace", "NAME", "--private")
     rest = "exists and is public: make it private there, or leave out --private."
@@ -238,3 +236,27 @@ def test_the_script_and_the_staging_read_the_same_imports(root):
     script = root / "ecuas_metric/ecuas.py"
     by_syntax = [node.module for node in ast.walk(ast.parse(script.read_text())) if getattr(node, "level", 0) == 1]
     assert by_syntax == [name for kind, name, *_ in get_imports(script) if kind == "internal"]
+
+
+def blocks(root, language):
+    """Return the blocks of the README's section on the Hub."""
+    section = re.search(r"\n## On the Hub\n(.*?)\n## ", (root / "README.md").read_text(), flags=re.DOTALL)[1]
+    return re.findall(rf"```{language}\n(.*?)```", section, flags=re.DOTALL)
+
+
+def test_the_readme_shows_what_was_run(published, hub, root, home, tmp_path):
+    (commands,), (python,) = blocks(root, "sh"), blocks(root, "python")
+    install, dry_run, send = commands.splitlines()
+    printed = subprocess.run(["make", "-n", *shlex.split(install)[1:]], cwd=root, capture_output=True, text=True)
+    assert printed.stdout.splitlines()[-1] == ".venv/bin/python publish.py register"
+
+    assert shlex.split(send) == [".venv/bin/python", "publish.py", "all", "--namespace", "NAME"]  # as in `published`
+    assert shlex.split(dry_run) == [*shlex.split(send), "--dry-run"]
+    done = run(*shlex.split(dry_run)[1:], cwd=root, env=environment(home, hub.url))
+    assert done.status == 0, done.error
+    folders = {"metric": "ecuas_metric", "dataset": "triviaqa_subset", "space": "space"}
+    for part in [part for part, folder in folders.items() if (root / folder).is_dir()]:
+        assert re.search(rf"^{part}: would go to {hub.url}/\w+/NAME/[\w-]+, tag {TAG}$", done.out, flags=re.MULTILINE)
+
+    loaded = run("-c", python + "print(ecuas.name, len(curated))", cwd=tmp_path, env=environment(home, hub.url))
+    assert loaded.out == "ecuas 455\n", loaded.error
