@@ -51,7 +51,7 @@ def push(part: Part, stage: Path, *, api: HfApi, repo_id: str, tag: str, private
         commit = _upload(stage, api, repo, tag)
         done = "unchanged" if commit.oid == before else "committed"
         return f"{done} {commit.oid[:7]}, {_tag(api, repo, tag, commit.oid)}"
-    except (HTTPError, ConnectionError, RuntimeError) as error:  # RuntimeError: the client's wrapper around a failed upload
+    except (HTTPError, ConnectionError, RuntimeError) as error:  # the last is what the client wraps a failed upload in
         raise ConnectionError(in_words(error, api.endpoint, repo_id)) from error
 
 

@@ -126,9 +126,12 @@ def test_a_hub_that_dies_while_it_reads_the_commit(start_hub, checkout, home):
     hub.restart()
     done = publish(checkout, hub, home, "dataset", "--namespace", "NAME")
     assert done.status == 0, done.error
-    _, second = hub.store.commits(*dataset("NAME"))
-    assert len(second["received"]) == 4
+    first, second = hub.store.commits(*dataset("NAME"))
+    changed = {"README.md", "data/SHA256SUMS", "data/curated.parquet", "data/pool.parquet"}
+    assert set(second["received"]) == changed
     assert uploads() == 6  # what had arrived was not sent again
+    assert f"stays at {first['oid'][:7]}: raise the version to tag this commit" in done.out  # a tag is a promise
+    assert hub.store.tags(*dataset("NAME")) == tags
 
 
 def test_a_hub_that_dies_while_it_reads_a_table_and_comes_back(start_hub, checkout, home):

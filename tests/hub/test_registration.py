@@ -1,6 +1,7 @@
 """The bare name: `evaluate.load("ecuas")` from Evaluate's cache, with and without a Hub."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -35,14 +36,15 @@ def test_registered_loads_with_and_without_a_hub_until_unregistered(start_hub, c
     (checkout / "ecuas_metric/ecuas.py").rename(checkout / "moved.py")  # it does not need its source
 
     hub = start_hub()
-    for more in (
+    surroundings = (
         {},
         {"HF_EVALUATE_OFFLINE": "0"},  # a Hub out of reach
         {"HF_EVALUATE_OFFLINE": "0", "HF_ENDPOINT": hub.url},  # a Hub without the metric; the same, logged in
         {"HF_EVALUATE_OFFLINE": "0", "HF_ENDPOINT": hub.url, "HF_TOKEN": TOKEN},
-    ):
-        done = run("-c", LOAD, cwd=tmp_path, env=env | more)
-        assert done.out.startswith(f"ECUAS_n {LOADED}"), done.error
+    )
+    with ThreadPoolExecutor() as pool:
+        for done in pool.map(lambda more: run("-c", LOAD, cwd=tmp_path, env=env | more), surroundings):
+            assert done.out.startswith(f"ECUAS_n {LOADED}"), done.error
     assert "HEAD /spaces/evaluate-metric/ecuas/resolve/main/ecuas.py" in hub.store.requests()
 
     (checkout / "moved.py").rename(checkout / "ecuas_metric/ecuas.py")
