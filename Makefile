@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo reproduce test data publish lint clean
+.PHONY: help install demo reproduce test test-slow bench data publish lint clean
 
 help:  ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -21,6 +21,12 @@ reproduce: $(VENV)/demo.installed  ## the paper's table and figures from SCORES=
 test: $(VENV)/test.installed  ## all tests
 	$(BIN)/python -m pytest
 
+test-slow: $(VENV)/test.installed  ## the simulations, minutes long
+	$(BIN)/python -m pytest -m slow -s
+
+bench: $(VENV)/bench.installed  ## measure against scikit-learn and torchmetrics, write the README's table
+	$(BIN)/python -m benchmarks.run
+
 data: $(VENV)/demo.installed  ## rebuild triviaqa_subset/data from its curation
 	$(BIN)/python -m triviaqa_subset.build --without-text
 
@@ -30,7 +36,7 @@ publish: $(VENV)/test.installed  ## metric, dataset and demo to the Hub: NAMESPA
 lint: $(VENV)/test.installed $(VENV)/lint.installed  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy ecuas_metric triviaqa_subset examples publishing publish.py
+	$(BIN)/mypy ecuas_metric triviaqa_subset examples benchmarks publishing publish.py
 
 clean:  ## remove what was installed and made
 	rm -rf $(VENV) demo *.egg-info

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from .inputs import Floats, Ints
 
 Statistic = Callable[[Floats], dict[str, Any]]
-CHUNK_SIZE = 2**18  # weights at a time: two megabytes, so that the passes over them stay in the cache
+CHUNK_SIZE = 2**17  # weights at a time: one megabyte, so that the passes over them stay in the cache
 JACKKNIFE_BLOCKS = 1000
 LEFT_OUT_WARNING = 0.01
 
