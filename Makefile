@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo reproduce test test-slow bench data publish lint clean
+.PHONY: help install demo space reproduce test test-slow bench data publish lint clean
 
 help:  ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -14,6 +14,9 @@ install: $(VENV)/report.installed  ## the metric, and evaluate.load("ecuas") by 
 
 demo: $(VENV)/demo.installed  ## three classifiers, one table, three figures, under a minute
 	$(BIN)/python -m examples.demo
+
+space: $(VENV)/space.installed  ## the demo Space on http://127.0.0.1:7860
+	$(BIN)/python -m space.app
 
 reproduce: $(VENV)/demo.installed  ## the paper's table and figures from SCORES=<folder of its score files>
 	$(BIN)/python -m examples.paper $(SCORES)
@@ -36,7 +39,7 @@ publish: $(VENV)/test.installed  ## metric, dataset and demo to the Hub: NAMESPA
 lint: $(VENV)/test.installed $(VENV)/lint.installed  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy ecuas_metric triviaqa_subset examples benchmarks publishing publish.py
+	$(BIN)/mypy ecuas_metric triviaqa_subset examples benchmarks publishing space publish.py
 
 clean:  ## remove what was installed and made
 	rm -rf $(VENV) demo *.egg-info

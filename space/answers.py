@@ -1,4 +1,4 @@
-"""The answers of a visitor's model -> graded against the curated TriviaQA subset, by the visitor where it does not know."""
+"""Answers of a visitor's model -> graded by the curated TriviaQA subset, and by the visitor where it does not know."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def read_answers(path: str | Path, frame: pd.DataFrame) -> pd.DataFrame:
     """
     path = Path(path)
     if path.suffix.lower() in (".csv", ".tsv", ".txt"):
-        separator = next((s for s in "\t;," if "question_id" in path.open(encoding="utf-8-sig").readline().split(s)), ",")
+        with path.open(encoding="utf-8-sig") as file:
+            separator = max(",;\t", key=file.readline().count)
         texts = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig")
         frame = texts if len(texts.columns) >= len(frame.columns) else frame
     missing = [name for name in NEEDED if name not in frame]
@@ -85,8 +86,8 @@ def graded(
     counts = done["decided_by"].value_counts().to_dict()
     how = ", ".join(f"{counts[state]} by {name}" for state, name in STATES.items() if state in counts)
     left = counts.get("unjudged", 0)
-    open_ = f"; {left} are unknown and left out, which can make the model look better or worse than it is" if left else ""
-    return done, f"{len(done)} answers: {how or 'none'} decided{open_}."
+    open_ = f" {left} are unknown and left out, so that the model can look better or worse than it is." if left else ""
+    return done, f"Of {len(done)} answers were decided: {how or 'none'}.{open_}"
 
 
 def open_answers(done: pd.DataFrame, curated: pd.DataFrame) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ import logging
 import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 import pandas as pd
@@ -15,7 +15,7 @@ from gradio.utils import get_upload_folder
 
 from ecuas_metric.report import make_report
 
-if __package__:  # in a clone
+if TYPE_CHECKING or __package__:  # in a clone
     from . import answers, scoring, sentences, simulation, subset, uploads, views
 else:  # on the Hub, where these files stand at the root
     import answers
@@ -27,6 +27,7 @@ else:  # on the Hub, where these files stand at the root
     import views
 
 NUM_RESULTS = 13  # what `score` returns
+PROGRESS = gr.Progress()  # Gradio gives each call its own in its place
 DEFECT = "This page failed there, which is a defect of it. The command `ecuas` may do what you want."
 
 
@@ -81,7 +82,7 @@ def score(
     decompose: bool,
     intervals: bool,
     drop_unjudged: bool,
-    progress: gr.Progress = gr.Progress(),
+    progress: gr.Progress = PROGRESS,
 ) -> Any:
     """Score the systems in files of confidences and correctness, or of posteriors and labels, by ECUAS_n and others.
 
@@ -108,7 +109,8 @@ def score(
     if not files:
         return views.message("There is no file yet: upload one, or load an example."), *[None] * (NUM_RESULTS - 1)
     progress(0.1, "Reading")
-    columns = dict(zip(uploads.COLUMNS, (confidence, correct, label, posteriors, system, sample_id, weight, group), strict=True))
+    chosen = (confidence, correct, label, posteriors, system, sample_id, weight, group)
+    columns = dict(zip(uploads.COLUMNS, chosen, strict=True))
     tables = uploads.read_uploads(files, columns=columns, drop_unjudged=drop_unjudged)
     progress(0.3, "Scoring")
     scored = scoring.score(
@@ -152,7 +154,7 @@ def cost(n: float, num_classes: float, infinitely_many: bool, confidence: float)
         infinitely_many: There are infinitely many possible answers, as of free text; K is not used.
         confidence: Of the answer, in [0, 1].
     """
-    settings = {"n": n, "num_classes": None if infinitely_many else num_classes, "confidence": confidence}
+    settings: Any = {"n": n, "num_classes": None if infinitely_many else num_classes, "confidence": confidence}
     return views.cost_numbers(**settings), _line(views.cost_frame(**settings), names="answer")
 
 

@@ -3,7 +3,7 @@
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
@@ -12,7 +12,7 @@ import gradio as gr
 import ecuas_metric
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
 
-if __package__:  # in a clone
+if TYPE_CHECKING or __package__:  # in a clone
     from . import answers, api, components, subset, uploads, views
 else:  # on the Hub, where these files stand at the root
     import answers
@@ -104,7 +104,7 @@ def simulation_tab(demo: gr.Blocks) -> None:
 
 
 def browse_tab(demo: gr.Blocks) -> None:
-    """Filters -> questions, and one of them in full; below, the error rates of all systems."""
+    """List the questions that pass filters, one of them in full; below, the error rates of all systems."""
     with gr.Row():
         filters: list[Any] = [
             gr.Checkbox(True, label="Only the curated subset", info="455 of 977 questions"),
@@ -129,7 +129,7 @@ def browse_tab(demo: gr.Blocks) -> None:
     components.live(api.questions, filters, [count, listed], demo=demo)
     components.live(api.question, [chosen], [detail, did], demo=demo)
     listed.select(api.select_question, None, chosen, api_visibility="private", show_progress="hidden")
-    gr.Markdown("### Error rates\nOn the subset as it is, weighted so that it stands for the pool, and on the pool itself.")
+    gr.Markdown("### Error rates\nOn the subset, on the subset weighted to stand for the pool, and on the pool itself.")
     with gr.Row():
         method = gr.Dropdown(list(METHODS), value=METHODS[-1], label="Confidence by")
         labels = gr.Dropdown(["correct", "exact_match"], label="What counts as right")
@@ -163,7 +163,7 @@ def grade_tab(last: list[Any]) -> None:
     button.click(api.score_answers, **run, show_progress_on=shown[1], concurrency_limit=4)
 
 
-with gr.Blocks(title="ECUAS: score systems that say how sure they are", delete_cache=(OFTEN, OLD), fill_width=True) as demo:
+with gr.Blocks(title="ECUAS: systems that say how sure they are", delete_cache=(OFTEN, OLD), fill_width=True) as demo:
     gr.Markdown("# ECUAS: how good is a system that answers *and* says how sure it is?")
     line = gr.Textbox(label="Signature of the last result", interactive=False, render=False, buttons=["copy"])
     record = gr.JSON(label="The last result", render=False)

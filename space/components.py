@@ -31,7 +31,7 @@ def results(orders: Sequence[str]) -> list[Any]:
     words = text()
     with gr.Row():
         downloads = [gr.DownloadButton(f"Download {name}", size="sm") for name in ("CSV", "Markdown", "LaTeX")]
-    gr.Markdown("Colours as in the table. In the first plot, faint: accepting every answer; grey: rejecting every answer.")
+    gr.Markdown("Colours as in the table. In the first plot: faint, accepting all answers; grey, rejecting all.")
     with gr.Row():
         cost = line("reject_cost", "expected_cost", title="Cost against reject cost")
         order = line("n", "ecuas", title="ECUAS_n against n", y_title="ECUAS_n", sort=list(orders), x_label_angle=-45)
@@ -45,7 +45,7 @@ def results(orders: Sequence[str]) -> list[Any]:
 def options() -> list[Any]:
     """Lay out the options of `api.score`, in its order."""
     return [
-        gr.Textbox("0, 1, 128", label="n", min_width=220, info="One or several numbers; small n punishes confident mistakes"),
+        gr.Textbox("0, 1, 128", label="n", min_width=220, info="One or several; small n punishes confident mistakes"),
         gr.Number(None, label="Number of possible answers K", info="Empty: infinitely many, as of free text"),
         gr.Dropdown(FORMS, value=FORMS[0], label="Posteriors are"),
         gr.Textbox("", label="Reject costs", info="As 0.1, 0.3: adds cost, coverage and risk for these users"),

@@ -10,7 +10,8 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ecuas_metric.report import Report, make_report, prepare_tables, report_grid, report_records, to_json, write
+from ecuas_metric.export import to_json, write
+from ecuas_metric.report import Report, make_report, prepare_tables, report_grid, report_records
 from ecuas_metric.results import System
 from ecuas_metric.tables import Table
 

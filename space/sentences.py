@@ -9,7 +9,7 @@ import numpy as np
 
 from ecuas_metric.comparison import Comparison, compare
 from ecuas_metric.curves import RejectCostCurve, reject_cost_curve
-from ecuas_metric.recalibration import recalibrated_scores
+from ecuas_metric.decomposition import recalibrated_scores
 from ecuas_metric.results import System, values_of
 from ecuas_metric.tables import Table
 
@@ -98,7 +98,7 @@ def _best_by_reject_cost(curves: Mapping[str, RejectCostCurve]) -> list[str]:
     if len(curves) == 1:
         useful = curve.expected_cost < np.minimum(curve.accept_all, curve.reject_all) - 1e-12
         if not useful.any():
-            return [f"Whatever a rejection costs, users of {name} do no better than by accepting or rejecting everything."]
+            return [f"Whatever a rejection costs, users of {name} had better accept everything or reject everything."]
         low, high = curve.reject_cost[useful][[0, -1]]
         return [
             f"Users of {name} to whom a rejection costs between {low:.2f} and {high:.2f} of a mistake do better by "
@@ -118,9 +118,7 @@ def _best_by_reject_cost(curves: Mapping[str, RejectCostCurve]) -> list[str]:
     return [f"By what a rejection costs its users, the cheapest is {', then '.join(parts)}, then {ranges[-1][0]}."]
 
 
-def _recalibration(
-    systems: Mapping[str, System], values: Mapping[str, Mapping[str, float]], order: float
-) -> list[str]:
+def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[str, float]], order: float) -> list[str]:
     """Say what the best recalibration would gain at most, of the systems it changes most."""
     key, gains = f"ecuas_{order:g}", {}
     for name, system in systems.items():
@@ -132,9 +130,9 @@ def _recalibration(
     if gains[name] < CLAIMED * before:
         return [f"Recalibration alone would gain less than {CLAIMED:.0%} of {title(order)}."]
     return [
-        f"Recalibration alone, with the same answers in the same order of confidence, would take {title(order)} of {name} "
-        f"from {before:.3f} to {before - gains[name]:.3f} at best ({gains[name] / before:.0%} less; it is fitted on "
-        "these very samples, new ones gain less)."
+        f"Recalibration alone, with the same answers in the same order of confidence, would take {title(order)} "
+        f"of {name} from {before:.3f} to {before - gains[name]:.3f} at best, {gains[name] / before:.0%} less. "
+        "It is fitted on these very samples: new ones gain less."
     ]
 
 

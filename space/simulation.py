@@ -1,4 +1,4 @@
-"""A simulated system: how often it is right, how well its confidences tell right from wrong, and how sure it is of itself.
+"""A simulated system: how often it is right, how well its confidences tell right from wrong, how sure it is.
 
 The evidence x for an answer is normal around +d/2 where it is right and -d/2 where it is wrong, d the separation. The
 log-odds of being right are then logit(accuracy) + d x exactly: reported as they are, confidences are calibrated.
@@ -74,11 +74,11 @@ def metrics_frame(*, accuracy: float, separation: float) -> pd.DataFrame:
 
 def reading(values: Mapping[str, Mapping[str, float]]) -> str:
     """Say what overconfidence does to ECUAS_0, and what AURC sees of it."""
-    (before, after), (aurc, same) = ([row[key] for row in values.values()] for key in ("ecuas_0", "aurc"))
+    (before, after), (_, same) = ([row[key] for row in values.values()] for key in ("ecuas_0", "aurc"))
     if abs(after - before) < 5e-4:
-        return "These confidences mean what they say. Move the third slider: the answers and their order stay as they are."
+        return "These confidences mean what they say. The third slider changes that, and neither answers nor order."
     return (
-        f"The answers and their order are the same. AURC stays at {aurc:.3f}{'' if aurc == same else f' ({same:.3f})'}; "
+        f"The answers and their order are the same: AURC stays at {same:.3f}. "
         f"ECUAS_0 moves from {before:.3f} to {after:.3f}, because users who take the confidences at their word "
         "accept or reject the wrong answers."
     )
@@ -100,7 +100,7 @@ def examples(size: int = 300) -> dict[str, pd.DataFrame]:
     for name, (accuracy, separation, factor) in settings.items():
         graded = simulate(accuracy=accuracy, separation=separation, overconfidence=factor, size=size)
         rows = order.permutation(size)
-        q, correct = graded.confidence, 1 - graded.candidate_cost
+        q, correct = 1 - graded.uncertainty, 1 - graded.candidate_cost
         said = np.round(20 * q) / 20 if name == "verbal_model" else np.round(q, 4)
         columns = {"id": np.arange(size), "confidence": said[rows], "correct": correct[rows].astype(int)}
         frames[name] = pd.DataFrame(columns)

@@ -27,7 +27,7 @@ COLUMNS = {  # what the page lets visitors choose a column for -> what to choose
     "group": "Samples that are resampled together",
 }
 HELP = (
-    "CSV, JSON lines or Parquet with columns `confidence` and `correct` (0 or 1), or `label` and `prob_0`, `prob_1`, .. "
+    "CSV, JSON lines or Parquet with columns `confidence` and `correct` (0 or 1), or `label`, `prob_0`, `prob_1`, .. "
     "Several systems in one file need a column `system`; a column `id` pairs their samples."
 )
 WORDS = {  # how the command line says what to do -> how the page does
@@ -161,7 +161,7 @@ def _csv_size(content: bytes) -> tuple[int, int]:
 
 
 def _json_size(content: bytes, *, lines: bool) -> tuple[int, int]:
-    """Return the number of different keys, and that times the number of objects; malformed text is left to the reader."""
+    """Return the number of keys, and that times the number of objects; malformed text is left to the reader."""
     try:
         rows = [json.loads(line) for line in content.splitlines()] if lines else json.loads(content)
     except RecursionError:

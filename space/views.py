@@ -29,7 +29,7 @@ Systems = Mapping[str, Graded]
 
 
 def report_table(report: Report, *, digits: int = 3) -> str:
-    """Return a report as an HTML table: the best of each column marked, what each metric tells on its head, a colour a row.
+    """Return a report as an HTML table: the best marked, what each metric tells on its head, a colour a row.
 
     Parameters
     ----------
@@ -48,9 +48,7 @@ def report_table(report: Report, *, digits: int = 3) -> str:
         heads.append(f'<th scope="col"><abbr title="{escape(tells(key))}">{escape(head)}</abbr></th>')
     swatches = colors(report.values)
     body = "".join(
-        f'<tr><th scope="row"><i class="swatch" style="background: {swatches[row[0].text]}"></i>{escape(row[0].text)}</th>'
-        f"{''.join(map(_cell, row[1:]))}</tr>"
-        for row in grid.rows
+        f"<tr>{_name(row[0].text, swatches[row[0].text])}{''.join(map(_cell, row[1:]))}</tr>" for row in grid.rows
     )
     notes = "".join(f"<p>{escape(note)}</p>" for note in grid.notes)
     glossary = "".join(
@@ -85,7 +83,10 @@ def reject_cost_frame(systems: Systems) -> pd.DataFrame:
     columns = ("reject_cost", "expected_cost", "coverage")
     frames = {name: {column: getattr(curve, column) for column in columns} for name, curve in curves.items()}
     for name, curve in curves.items():
-        frames[f"{ACCEPT} {name}"] = frames[name] | {"expected_cost": curve.accept_all, "coverage": np.ones(NUM_POINTS + 1)}
+        frames[f"{ACCEPT} {name}"] = frames[name] | {
+            "expected_cost": curve.accept_all,
+            "coverage": np.ones(NUM_POINTS + 1),
+        }
     widest = max(curves.values(), key=lambda curve: curve.reject_cost[-1])
     nothing = {"expected_cost": widest.reject_all, "coverage": np.zeros(NUM_POINTS + 1)}
     return _stacked(frames | {REJECT: {"reject_cost": widest.reject_cost} | nothing})
@@ -113,7 +114,7 @@ def counts_frame(systems: Systems) -> pd.DataFrame:
     frames = {}
     for name, graded in systems.items():
         bins = reliability(graded)
-        names = [f"{low:.1f}–{high:.1f}" for low, high in zip(bins.low, bins.high, strict=True)]
+        names = [f"{low:.1f}-{high:.1f}" for low, high in zip(bins.low, bins.high, strict=True)]
         frames[name] = {"bin": names, "samples": bins.counts}
     return _stacked(frames)
 
@@ -137,7 +138,7 @@ def cost_frame(*, n: float, num_classes: float | None, confidence: float) -> pd.
     """Return columns confidence, cost, answer: the two curves of ECUAS_n, and a line between them at a confidence."""
     curve = confidence_cost(n=n, num_classes=num_classes, num_points=NUM_POINTS + 1)
     costs = answer_costs(n=n, num_classes=num_classes, confidence=confidence)
-    lines = {
+    lines: dict[str, Any] = {
         CORRECT: {"confidence": curve.confidence, "cost": curve.correct},
         INCORRECT: {"confidence": curve.confidence, "cost": curve.incorrect},
         CHOSEN: {"confidence": [confidence, confidence], "cost": costs},
@@ -160,8 +161,8 @@ def cost_numbers(*, n: float, num_classes: float | None, confidence: float) -> s
         f'<div><span>{name}</span><b style="color: {color}">{value:.3f}</b></div>'
         for name, value, color in ((CORRECT, right, COLORS[0]), (INCORRECT, wrong, COLORS[1]))
     )
-    low = num_classes is not None and confidence < 1 / num_classes
-    note = f"Below 1/K = {1 / num_classes:.3f} an answer counts as rejected, which costs 1." if low else ""
+    low = 0.0 if num_classes is None else 1 / num_classes
+    note = f"Below 1/K = {low:.3f} an answer counts as rejected, which costs 1." if confidence < low else ""
     return f'<div class="numbers">{numbers}</div>{message(note)}'
 
 
@@ -187,6 +188,10 @@ def message(text: str, *, kind: str = "note") -> str:
 def bullets(sentences: Iterable[str]) -> str:
     """Return sentences as an HTML list, escaped."""
     return "<ul class='sentences'>" + "".join(f"<li>{escape(text)}</li>" for text in sentences) + "</ul>"
+
+
+def _name(name: str, color: str) -> str:
+    return f'<th scope="row"><i class="swatch" style="background: {color}"></i>{escape(name)}</th>'
 
 
 def _cell(cell: Any) -> str:
