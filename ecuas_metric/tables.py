@@ -129,7 +129,7 @@ def read_frame(path: Path) -> tuple[pd.DataFrame, int]:
         if ending in (".jsonl", ".ndjson"):
             return _read_json_lines(path), 1
         if ending == ".json":
-            return pd.DataFrame(json.loads(_text(path))), 1
+            return _read_json(path), 1
         return _read_csv(path), 2
     except FileNotFoundError:
         raise ValueError(f"{path}: there is no such file.") from None
@@ -144,7 +144,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
         second = file.readline().decode("utf-8", errors="replace")
     separator = max(";\t,", key=head.count)
     decimal = "," if separator == ";" and re.search(r"\d,\d", second) else "."
-    return pd.read_csv(
+    frame = pd.read_csv(
         path,
         sep=separator,
         decimal=decimal,
@@ -152,6 +152,18 @@ def _read_csv(path: Path) -> pd.DataFrame:
         skipinitialspace=True,
         skip_blank_lines=False,
     )
+    if not isinstance(frame.index, pd.RangeIndex):  # pandas would take the first columns for an index
+        raise ValueError("the rows have more cells than the head has names")
+    return frame
+
+
+def _read_json(path: Path) -> pd.DataFrame:
+    value = json.loads(_text(path))
+    has_columns = isinstance(value, dict) and all(isinstance(column, list | dict) for column in value.values())
+    has_rows = isinstance(value, list) and all(isinstance(row, dict) for row in value)
+    if not has_columns and not has_rows:
+        raise ValueError("it must be a list of objects, or an object of columns")
+    return pd.DataFrame(value)
 
 
 def _read_json_lines(path: Path) -> pd.DataFrame:

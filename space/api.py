@@ -59,25 +59,25 @@ def detect_columns(files: list[str] | None) -> Any:
         files: CSV, TSV, JSON lines, JSON or Parquet.
     """
     names, used = uploads.detect(files[0]) if files else ([], dict.fromkeys(uploads.COLUMNS))
-    return "", *(gr.Dropdown(choices=names, value=used[name]) for name in uploads.COLUMNS)
+    return "", *(gr.Dropdown(choices=names, value=used[name] or "") for name in uploads.COLUMNS)
 
 
 @told(NUM_RESULTS)
 def score(
     files: list[str] | None,
-    confidence: str | None,
-    correct: str | None,
-    label: str | None,
-    posteriors: str | None,
-    system: str | None,
-    sample_id: str | None,
-    weight: str | None,
-    group: str | None,
+    confidence: str,
+    correct: str,
+    label: str,
+    posteriors: str,
+    system: str,
+    sample_id: str,
+    weight: str,
+    group: str,
     n: str,
-    num_classes: float | None,
+    num_classes: str,
     predictions_are: str,
     reject_costs: str,
-    missing_confidence: float | None,
+    missing_confidence: str,
     normalize: bool,
     decompose: bool,
     intervals: bool,
@@ -117,10 +117,10 @@ def score(
         tables,
         intervals=intervals,
         n=scoring.numbers(n, "n"),
-        num_classes=num_classes,
+        num_classes=scoring.number(num_classes, "The number of possible answers"),
         predictions_are=predictions_are,
         reject_costs=scoring.numbers(reject_costs, "Reject costs") if reject_costs.strip() else None,
-        missing_confidence=missing_confidence,
+        missing_confidence=scoring.number(missing_confidence, "A missing confidence"),
         normalize=normalize,
         decompose=decompose,
     )
@@ -259,9 +259,8 @@ def score_answers(file: str | None, accepted: list[str], rest: str, weighted: bo
     done, counts = answers.graded(_answers(file), subset.tables()["curated"], accepted=accepted, rest=rest)
     path = own_folder() / f"{Path(file).stem}.csv"
     done.to_csv(path, index=False)
-    weight = "weight" if weighted else None
-    columns = ("confidence", "correct", None, None, None, "question_id", weight, None)
-    options = (n, None, "probabilities", "", None, False, False, intervals, True)
+    columns = ("confidence", "correct", "", "", "", "question_id", "weight" if weighted else "", "")
+    options = (n, "", "probabilities", "", "", False, False, intervals, True)
     said, *shown = score([str(path)], *columns, *options)
     path.unlink()
     return views.message(counts) + said, *shown

@@ -36,6 +36,7 @@ LAUNCH: dict[str, Any] = {
     "mcp_server": find_spec("mcp") is not None,
     "ssr_mode": False,
     "run_history": False,
+    "enable_monitoring": False,
 }
 OFTEN, OLD = 600, 1800  # seconds: what was uploaded or made is deleted when it is old, looked for this often
 OPEN = "Answers that neither the gold answers nor the label bank know: which are correct?"
@@ -53,7 +54,7 @@ def score_tab(last: list[Any]) -> None:
                 examples = {name: gr.Button(f"Load {name}", size="sm") for name in EXAMPLES}
             with gr.Accordion("Columns", open=False), gr.Row():
                 found = [
-                    gr.Dropdown([], label=name, info=told, allow_custom_value=True, min_width=220)
+                    gr.Dropdown([], value="", label=name, info=told, allow_custom_value=True, min_width=220)
                     for name, told in uploads.COLUMNS.items()
                 ]
             with gr.Accordion("Options", open=False), gr.Row():
@@ -82,7 +83,7 @@ def cost_tab(demo: gr.Blocks) -> None:
                 gr.Slider(0, 1, 0.8, step=0.01, label="Confidence of the answer"),
             ]
         with gr.Column(scale=2, min_width=320):
-            numbers = components.text(elem_classes="low")
+            numbers = components.text("Costs", elem_classes="low")
             plot = components.line("confidence", "cost", color="answer", x_lim=[0, 1], y_lim=[0, views.COST_LIMIT])
     components.live(api.cost, inputs, [numbers, plot], demo=demo)
 
@@ -96,7 +97,7 @@ def simulation_tab(demo: gr.Blocks) -> None:
             gr.Slider(0, 3, 1.5, step=0.1, label="Separation", info="Of right and wrong answers", min_width=280),
             gr.Slider(0.25, 4, 2.5, step=0.05, label="Overconfidence", info="1 / temperature; 1: none", min_width=280),
         ]
-    shown = [components.text(elem_classes="low"), components.text(elem_classes="low")]
+    shown = [components.text("Message", elem_classes="low"), components.text("Table", elem_classes="low")]
     with gr.Row():
         shown.append(components.line("factor", "value", color="metric", title="Metrics along overconfidence"))
         shown.append(components.line("confidence", "accuracy", title="Reliability", x_lim=[0, 1], y_lim=[0, 1]))
@@ -120,11 +121,11 @@ def browse_tab(demo: gr.Blocks) -> None:
         ]
     with gr.Row():
         with gr.Column(scale=3, min_width=320):
-            count = components.text()
+            count = components.text("Message")
             listed = gr.Dataframe(interactive=False, label="Questions: select one", max_height=400)
         with gr.Column(scale=2, min_width=320):
             chosen = gr.Textbox("sfq_178", label="Question id")
-            detail = components.text(elem_classes="low")
+            detail = components.text("Question", elem_classes="low")
             did = gr.Dataframe(interactive=False, label="What each system did", max_height=260)
     components.live(api.questions, filters, [count, listed], demo=demo)
     components.live(api.question, [chosen], [detail, did], demo=demo)
@@ -133,7 +134,7 @@ def browse_tab(demo: gr.Blocks) -> None:
     with gr.Row():
         method = gr.Dropdown(list(METHODS), value=METHODS[-1], label="Confidence by")
         labels = gr.Dropdown(["correct", "exact_match"], label="What counts as right")
-    message = components.text()
+    message = components.text("Message")
     looks: dict[str, Any] = {"x_label_angle": -30, "x_title": " ", "y_lim": [0, 0.6], "height": 360}
     plot = components.line("llm", "error_rate", color="estimate", kind=gr.ScatterPlot, **looks)
     rates = gr.Dataframe(interactive=False, label="Error rates", wrap=True)
@@ -146,7 +147,7 @@ def grade_tab(last: list[Any]) -> None:
         with gr.Column(scale=1, min_width=300):
             file = gr.File(label="Answers of your model", file_types=list(uploads.ENDINGS))
             gr.Markdown("Columns `question_id`, `answer` and `confidence`; for each of the 455 questions one row.")
-            message = components.text()
+            message = components.text("Message")
         with gr.Column(scale=2, min_width=300):
             accepted = gr.CheckboxGroup([], label=OPEN, elem_classes="open-answers")
             rest = gr.Radio(list(answers.REST), value=answers.REST[1], label="The answers not ticked are")

@@ -16,19 +16,20 @@ def line(x: str, y: str, *, color: str = "system", kind: Any = gr.LinePlot, **op
     """Lay out an empty plot of lines, or of another kind."""
     titles = {"x_title": x.replace("_", " "), "y_title": y.replace("_", " ")}
     settings = {"y_lim": [0, None], "tooltip": "all", "color_title": " ", "height": HEIGHT, "buttons": ["fullscreen"]}
-    return kind(x=x, y=y, color=color, **(settings | titles | options))
+    label = options.get("title", f"{y} against {x}")
+    return kind(x=x, y=y, color=color, label=label, show_label=False, **(settings | titles | options))
 
 
-def text(value: str = "", **options: Any) -> gr.HTML:
-    """Lay out HTML flush with what is above and below."""
-    return gr.HTML(value, padding=False, **options)
+def text(label: str, value: str = "", **options: Any) -> gr.HTML:
+    """Lay out HTML; only the API shows its label."""
+    return gr.HTML(value, label=label, show_label=False, padding=False, **options)
 
 
 def results(orders: Sequence[str]) -> list[Any]:
     """Lay out what `api.score` returns, but for signature and JSON; `orders` are the names of n along a plot."""
-    message = text()
-    table = text(EMPTY, elem_classes="results")
-    words = text()
+    message = text("Message")
+    table = text("Table", EMPTY, elem_classes="results")
+    words = text("In plain words")
     with gr.Row():
         downloads = [gr.DownloadButton(f"Download {name}", size="sm") for name in ("CSV", "Markdown", "LaTeX")]
     gr.Markdown("Colours as in the table. In the first plot: faint, accepting all answers; grey, rejecting all.")
@@ -46,10 +47,10 @@ def options() -> list[Any]:
     """Lay out the options of `api.score`, in its order."""
     return [
         gr.Textbox("0, 1, 128", label="n", min_width=220, info="One or several; small n punishes confident mistakes"),
-        gr.Number(None, label="Number of possible answers K", info="Empty: infinitely many, as of free text"),
+        gr.Textbox("", label="Number of possible answers K", info="Empty: infinitely many, as of free text"),
         gr.Dropdown(FORMS, value=FORMS[0], label="Posteriors are"),
         gr.Textbox("", label="Reject costs", info="As 0.1, 0.3: adds cost, coverage and risk for these users"),
-        gr.Number(None, label="A missing confidence counts as", info="Empty: it is an error"),
+        gr.Textbox("", label="A missing confidence counts as", info="Empty: it is an error"),
         gr.Checkbox(False, label="Normalise", info="Also divide by the value of a system that ignores its input"),
         gr.Checkbox(False, label="Decompose", info="Also show what the best recalibration would save"),
         gr.Checkbox(True, label="Intervals", info="95 %, by bootstrap"),

@@ -78,6 +78,16 @@ def numbers(text: str, name: str) -> list[float]:
         raise ValueError(f"{name} takes numbers, separated by commas; got {text.strip()[:60]!r}.") from None
 
 
+def number(text: str, name: str) -> float | None:
+    """Return the number in a box, None where it is empty; infinitely many is None too."""
+    if not text.strip():
+        return None
+    (value, *more) = numbers(text, name)
+    if more:
+        raise ValueError(f"{name} must be one number; got {text.strip()[:60]!r}.")
+    return None if value == math.inf else value
+
+
 def write_tables(report: Report, folder: Path) -> list[str]:
     """Write a report as `ecuas score --output` does; return the paths, one for each of `ENDINGS`."""
     paths = [folder / f"ecuas.{ending}" for ending in ENDINGS]

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ecuas_metric.tables import ENDINGS, Table, find_columns, read_frame, read_tables
@@ -15,6 +17,7 @@ from ecuas_metric.tables import ENDINGS, Table, find_columns, read_frame, read_t
 MAX_BYTES = 20_000_000
 MAX_COLUMNS = 25_000
 MAX_CELLS = 25_000_000
+MAX_UNFOLDED = 500_000_000
 MAX_SYSTEMS = 50
 COLUMNS = {  # what the page lets visitors choose a column for -> what to choose
     "confidence": "Numbers in [0, 1]",
@@ -144,7 +147,8 @@ def _told(function: Callable[..., Any], path: Path, **options: Any) -> Any:
     try:
         return function(path, **options)
     except (ValueError, TypeError, LookupError, OSError, RuntimeError, OverflowError, MemoryError) as error:
-        raise ValueError(in_words_of_the_page(error, path)) from None
+        text = in_words_of_the_page(error, path)
+        raise ValueError(text if text.startswith(path.name) else f"{path.name}: {text}") from None
 
 
 def _at_most(count: int, limit: int, what: str, path: Path) -> None:
@@ -177,8 +181,21 @@ def _json_size(content: bytes, *, lines: bool) -> tuple[int, int]:
 
 
 def _parquet_size(path: Path) -> tuple[int, int]:
+    """Return the number of columns and of cells, after a check of the bytes that these would unfold to."""
     with pq.ParquetFile(path) as file:
-        metadata = file.metadata
+        metadata, schema = file.metadata, file.schema
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-        values = sum(group.column(i).num_values for group in groups for i in range(group.num_columns))
-        return metadata.num_columns, values
+        cells = sum(group.column(i).num_values for group in groups for i in range(group.num_columns))
+        texts = [schema.column(i).path for i in range(len(schema)) if schema.column(i).physical_type == "BYTE_ARRAY"]
+    _at_most(sum(group.total_byte_size for group in groups), MAX_UNFOLDED, "bytes when unfolded", path)
+    if cells <= MAX_CELLS and texts:  # a text that is repeated stands in the file once
+        with pq.ParquetFile(path, read_dictionary=texts) as file:
+            unfolded = sum(_text_bytes(column) for batch in file.iter_batches() for column in batch.columns)
+        _at_most(unfolded, MAX_UNFOLDED, "bytes when unfolded", path)
+    return metadata.num_columns, cells
+
+
+def _text_bytes(column: Any) -> int:
+    if not pa.types.is_dictionary(column.type):
+        return 0
+    return pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
@@ -182,12 +183,17 @@ def colors(names: Iterable[str]) -> dict[str, str]:
 def message(text: str, *, kind: str = "note") -> str:
     """Return a box of text, escaped; empty for no text. Kinds: error, note."""
     role = "alert" if kind == "error" else "status"
-    return f'<div class="message {kind}" role="{role}">{escape(text)}</div>' if text else ""
+    return f'<div class="message {kind}" role="{role}">{_escaped(text)}</div>' if text else ""
 
 
 def bullets(sentences: Iterable[str]) -> str:
     """Return sentences as an HTML list, escaped."""
-    return "<ul class='sentences'>" + "".join(f"<li>{escape(text)}</li>" for text in sentences) + "</ul>"
+    return "<ul class='sentences'>" + "".join(f"<li>{_escaped(text)}</li>" for text in sentences) + "</ul>"
+
+
+def _escaped(text: str) -> str:
+    """Escape a text, but for code between backticks."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _name(name: str, color: str) -> str:

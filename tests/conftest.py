@@ -4,8 +4,9 @@ import os
 import tempfile
 from pathlib import Path
 
-# Set before evaluate or datasets is imported anywhere.
+# Set before evaluate, datasets or gradio is imported anywhere.
 os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="ecuas-tests-")
+os.environ |= {"GRADIO_TEMP_DIR": tempfile.mkdtemp(prefix="gradio-tests-"), "GRADIO_ANALYTICS_ENABLED": "False"}
 os.environ |= {"HF_EVALUATE_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"}
 
 import numpy as np

@@ -134,6 +134,22 @@ def test_a_missing_confidence_is_nan(tmp_path):
             "confidence,correct\n0.9,1\n0.8,0,3\n",
             "cannot be read as csv: Error tokenizing data. C error: Expected 2 fields in line 3, saw 3",
         ),
+        (
+            "a.csv",
+            "confidence,correct\n0.9,1,\n",
+            "cannot be read as csv: the rows have more cells than the head has names",
+        ),
+        (
+            "a.json",
+            '{"confidence": 1}',
+            "cannot be read as json: it must be a list of objects, or an object of columns",
+        ),
+        ("a.json", "[1, 2]", "cannot be read as json: it must be a list of objects, or an object of columns"),
+        (
+            "a.csv",
+            "system,confidence,correct\n" + "".join(f"s{i},0.5,1\n" for i in range(1001)),
+            "column 'system' must name at most 1,000 systems; got 1,001.",
+        ),
         ("a.jsonl", '{"confidence": 1\n', "cannot be read as jsonl: row 1 is not JSON: Expecting ',' delimiter"),
         ("a.jsonl", "[1, 2]\n", "cannot be read as jsonl: row 1 must be a JSON object; got [1, 2]"),
         (

@@ -1,0 +1,308 @@
+"""The page in a real browser: each tab used, at both widths and in both themes, by mouse and by keyboard."""
+
+import csv
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+from ecuas_metric import cli
+from tests.conftest import ROOT
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium (Debian: apt-get install chromium)"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
+]
+SHOTS = ROOT / "build" / "screenshots"
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+QUIET += ["--disable-component-update", "--disable-sync"]
+TABS = {
+    "Score your systems": "score",
+    "What does the cost look like?": "cost",
+    "Simulate a system": "simulate",
+    "The curated TriviaQA subset": "subset",
+    "Use it in code": "code",
+}
+WIDTHS = {"phone": 390, "desk": 1440}
+UNLABELLED = """() => [...document.querySelectorAll('input, textarea, select, button, [role=slider]')]
+    .filter(e => e.offsetParent && !e.closest('footer') && e.type !== 'hidden')
+    .filter(e => !(e.labels?.length || e.ariaLabel || e.title || e.getAttribute('aria-labelledby')
+        || e.textContent.trim() || e.closest('label')?.textContent.trim() || e.placeholder))
+    .map(e => e.outerHTML.slice(0, 200))"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser, page):
+    """Open the page; at the end of the test nothing may have come from elsewhere, or failed in the browser's log."""
+    contexts, elsewhere, failures = [], [], []
+
+    def opened(width="desk", theme="light"):
+        size = {"width": WIDTHS[width], "height": 900}
+        contexts.append(browser.new_context(viewport=size, color_scheme=theme, accept_downloads=True))
+        tab = contexts[-1].new_page()
+        tab.set_default_timeout(20_000)
+        tab.on("request", lambda r: None if r.url.startswith((page, "data:", "blob:")) else elsewhere.append(r.url))
+        tab.on("pageerror", lambda error: failures.append(str(error)))
+        tab.goto(page)
+        tab.get_by_role("button", name="Score", exact=True).wait_for()
+        return tab
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not elsewhere
+    assert not failures
+
+
+def go(tab, name):
+    """Choose a tab; on a phone it may stand behind the button for more."""
+    shown = tab.get_by_role("tab", name=name).first
+    if shown.count() and shown.is_visible():
+        shown.click()
+    else:
+        tab.locator(".overflow-menu > button").first.click()
+        tab.locator(".overflow-dropdown button", has_text=name).click()
+
+
+def upload(tab, paths):
+    tab.locator("input[type=file]").first.set_input_files([str(path) for path in paths])
+    tab.locator("table.report").first.wait_for()
+
+
+def cells(tab):
+    """Return the first report table on the page as lists of text, without stars and intervals."""
+    rows = tab.locator("table.report").first.locator("tr").all()
+    return [
+        [re.split(r" ★|\n|(?<=\d)\[", text)[0].strip() for text in row.locator("th, td").all_inner_texts()]
+        for row in rows
+    ]
+
+
+def no_overflow(tab):
+    return tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_tab_fits_and_every_input_has_a_label(width, theme, visit):
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    tab = visit(width, theme)
+    tab.get_by_role("button", name="Load three question-answering systems").click()
+    tab.locator("table.report").first.wait_for()
+    for name, short in TABS.items():
+        go(tab, name)
+        tab.wait_for_timeout(700)  # plots are drawn once they are seen
+        assert no_overflow(tab), name
+        assert tab.evaluate(UNLABELLED) == [], name
+        tab.screenshot(path=SHOTS / f"{width}-{theme}-{short}.png", full_page=True)
+    background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    brightness = np.mean(list(map(float, re.findall(r"[\d.]+", background)[:3])))
+    assert (brightness < 128) == (theme == "dark")
+
+
+def test_an_upload_becomes_the_command_lines_table_and_files(visit, files, tmp_path):
+    outputs = [tmp_path / f"cli.{ending}" for ending in ("csv", "md", "tex")]
+    paths = [part for path in outputs for part in ("--output", str(path))]
+    assert cli.main(["score", *map(str, files), "--interval", "0.95", *paths]) == 0
+    tab = visit()
+    upload(tab, files)
+    head, *rows = cells(tab)
+    with outputs[0].open() as file:
+        expected = list(csv.DictReader(file))
+    assert [row[0] for row in rows] == [row["system"] for row in expected]
+    column = head.index("ECUAS_0 ↓")
+    assert [row[column] for row in rows] == [f"{float(row['ecuas_0']):.3f}" for row in expected]
+    for name, path in zip(("CSV", "Markdown", "LaTeX"), outputs, strict=True):
+        with tab.expect_download() as download:
+            tab.get_by_role("button", name=f"Download {name}").first.click()
+        assert download.value.suggested_filename == f"ecuas.{path.suffix[1:]}"
+        download.value.save_as(tmp_path / "downloaded")
+        assert (tmp_path / "downloaded").read_bytes() == path.read_bytes()
+    assert "is best" in tab.locator(".sentences").first.inner_text()
+
+
+def test_options_change_the_table_and_the_page_does_not_jump_meanwhile(visit, files):
+    tab = visit()
+    upload(tab, files)
+    tab.get_by_role("button", name="Options").click()
+    tab.get_by_label("n", exact=True).first.fill("0, ∞")
+    tab.get_by_label("Reject costs").fill("0.25")
+    tab.get_by_label("Intervals").first.uncheck()
+    tab.evaluate(
+        """() => { window.tops = []; window.sampler = setInterval(() => window.tops.push(
+        document.querySelector('.results').getBoundingClientRect().top + scrollY), 10) }"""
+    )
+    tab.get_by_role("button", name="Score", exact=True).click()
+    tab.get_by_text("ECUAS_∞ ↓").first.wait_for()
+    assert len({round(top) for top in tab.evaluate("window.tops")}) == 1
+    head = cells(tab)[0]
+    assert {"ECUAS_0 ↓", "EC_0.25 ↓", "SR_0.25 ↓"} <= set(head)
+    assert "ECUAS_128 ↓" not in head
+
+
+def test_columns_of_other_names_are_chosen_in_the_page(visit, tmp_path):
+    (tmp_path / "a.csv").write_text("p_true,verdict\n0.75,1\n0.25,0\n")
+    tab = visit()
+    tab.locator("input[type=file]").first.set_input_files(str(tmp_path / "a.csv"))
+    tab.get_by_text("Choose them under Columns").wait_for()
+    tab.get_by_role("button", name="Columns").click()
+    for label, column in (("confidence", "p_true"), ("correct", "verdict")):
+        box = tab.get_by_label(label, exact=True).first
+        box.click()
+        tab.get_by_role("option", name=column).click()
+    tab.get_by_role("button", name="Score", exact=True).click()
+    tab.locator("table.report").first.wait_for()
+    assert cells(tab)[1][:2] == ["a", "0.500"]
+    assert tab.locator(".message.error").count() == 0
+
+
+def test_plots_are_drawn_and_tell_numbers_under_the_mouse(visit, files):
+    tab = visit()
+    upload(tab, files)
+    plot = tab.locator(".vega-embed").first
+    plot.locator("canvas, svg").first.wait_for()
+    assert tab.locator("h1").first.is_visible()
+    plot.scroll_into_view_if_needed()
+    box, told = plot.bounding_box(), ""
+    for x in np.linspace(0.3, 0.9, 13):
+        for y in np.linspace(0.1, 0.8, 15):
+            tab.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
+            tip = tab.locator("#vg-tooltip-element.visible")
+            told = told or (tip.inner_text() if tip.count() else "")
+        if told:
+            break
+    assert re.search(r"reject cost\D*[\d.]+", told)
+    assert re.search("first|second|reject all", told)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("bad.csv", b"confidence,correct\n90,1\n", "column 'confidence' must lie in [0, 1]; got 90.0 in row 2"),
+        ("picture.csv", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "Save the file as UTF-8."),
+        ("empty.jsonl", b"\n", "row 1 is not JSON"),
+    ],
+)
+def test_an_error_is_shown_and_goes_with_the_next_good_file(name, content, message, visit, files, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    tab = visit()
+    tab.locator("input[type=file]").first.set_input_files(str(tmp_path / name))
+    error = tab.locator(".message.error").first
+    error.wait_for()
+    assert message in error.inner_text()
+    assert "Traceback" not in tab.content()
+    tab.get_by_label("Clear").first.click()
+    upload(tab, files)
+    assert tab.locator(".message.error").count() == 0
+
+
+def test_a_file_that_is_too_large_or_of_another_kind_is_told(visit, tmp_path):
+    (tmp_path / "large.csv").write_bytes(b"x" * 20_000_001)
+    (tmp_path / "book.xlsx").write_bytes(b"PK")
+    tab = visit()
+    tab.locator("input[type=file]").first.set_input_files(str(tmp_path / "large.csv"))
+    tab.get_by_text("exceeds maximum allowed size").first.wait_for()
+    tab.locator("input[type=file]").first.set_input_files(str(tmp_path / "book.xlsx"))
+    tab.get_by_text(re.compile("Invalid file type|Only .* allowed", re.I)).first.wait_for()
+
+
+def test_names_of_systems_are_text(visit, tmp_path):
+    name = "<img src=x onerror=window.hacked=1>"
+    rows = "".join(f"{system},{q},{c}\n" for system in (name, "other") for q, c in ((0.5, 1), (0.7, 0)))
+    (tmp_path / "a.csv").write_text("system,confidence,correct\n" + rows)
+    tab = visit()
+    upload(tab, [tmp_path / "a.csv"])
+    assert cells(tab)[1][0] == name
+    assert tab.evaluate("window.hacked") is None
+
+
+def test_the_costs_follow_the_sliders_by_keyboard(visit):
+    tab = visit()
+    go(tab, "What does the cost look like?")
+    numbers = tab.locator(".numbers b")
+    tab.get_by_text("1.640").wait_for()
+    slider = tab.get_by_role("slider", name=re.compile("Confidence of the answer")).last
+    slider.focus()
+    for _ in range(10):
+        slider.press("ArrowRight")
+    tab.get_by_text("1.810").wait_for()  # r^2 + 2 (1 - r) for r = 0.1
+    assert numbers.all_inner_texts() == ["0.010", "1.810"]
+
+
+def test_overconfidence_moves_ecuas_and_not_aurc(visit):
+    tab = visit()
+    go(tab, "Simulate a system")
+    tab.get_by_text("AURC stays at").wait_for()
+
+    def as_set():
+        head, _, row = cells(tab)
+        return dict(zip(head, row, strict=True))
+
+    before = as_set()
+    slider = tab.get_by_role("slider", name=re.compile("Overconfidence")).last
+    slider.focus()
+    slider.press("End")
+    tab.wait_for_function(f"!document.querySelector('table.report').innerText.includes('{before['ECUAS_0 ↓']}')")
+    after = as_set()
+    assert after["AURC ↓"] == before["AURC ↓"]
+    assert float(after["ECUAS_0 ↓"]) > float(before["ECUAS_0 ↓"])
+
+
+def test_questions_are_browsed_and_answers_graded(visit, tmp_path):
+    tab = visit()
+    go(tab, "The curated TriviaQA subset")
+    tab.get_by_text("455 questions", exact=True).wait_for()
+    tab.get_by_label("Stratum").click()
+    tab.get_by_role("option", name="reviewed").click()
+    tab.get_by_text("199 questions", exact=True).wait_for()
+    tab.get_by_text("sfq_11822").first.click()
+    tab.get_by_role("heading", name="sfq_11822").wait_for()
+    assert tab.get_by_label("Question id").input_value() == "sfq_11822"
+    tab.get_by_role("tab", name="Grade my model").click()
+    path = tmp_path / "mine.csv"
+    path.write_text(
+        "question_id,answer,confidence\nsfq_178,Unknown.,0.2\nsfq_178,my own answer,0.9\nqg_607,yours,0.6\n"
+    )
+    tab.locator("input[type=file]:visible, input[type=file]").last.set_input_files(str(path))
+    tab.get_by_text("Of 3 answers were decided: 1 by the label bank.").wait_for()
+    tab.get_by_label("sfq_178 → my own answer").check()
+    tab.get_by_label("wrong", exact=True).check()
+    tab.get_by_label("Weigh the questions").uncheck()
+    tab.get_by_role("button", name="Grade and score").click()
+    tab.locator("table.report:visible").wait_for()
+    assert tab.locator("table.report:visible td").first.inner_text().startswith("0.667")
+
+
+def test_the_code_tab_has_the_signature_and_the_card(visit, files):
+    tab = visit()
+    upload(tab, files)
+    go(tab, "Use it in code")
+    assert tab.get_by_label("Signature of the last result").input_value().startswith("ecuas|n:0,1,128|K:inf|")
+    tab.get_by_role("button", name="The metric card").click()
+    tab.get_by_role("heading", name="Metric Card for ECUAS").wait_for()
+
+
+def test_the_first_tab_is_reached_by_keyboard_alone(visit):
+    tab = visit()
+    seen = []
+    for _ in range(40):
+        tab.keyboard.press("Tab")
+        seen.append(tab.evaluate("document.activeElement.innerText || document.activeElement.ariaLabel || ''").strip())
+        if seen[-1] == "Load three question-answering systems":
+            break
+    assert seen[-1] == "Load three question-answering systems"
+    tab.keyboard.press("Enter")
+    tab.locator("table.report").first.wait_for()
+    assert "Score your systems" in seen
