@@ -166,7 +166,7 @@ def grade_tab(last: list[Any]) -> None:
 
 with gr.Blocks(title="ECUAS: systems that say how sure they are", delete_cache=(OFTEN, OLD), fill_width=True) as demo:
     gr.Markdown("# ECUAS: how good is a system that answers *and* says how sure it is?")
-    line = gr.Textbox(label="Signature of the last result", interactive=False, render=False, buttons=["copy"])
+    line = gr.Textbox(label="Signature of the last result", interactive=False, render=False)
     record = gr.JSON(label="The last result", render=False)
     with gr.Tabs():
         with gr.Tab("Score your systems"):
