@@ -30,7 +30,12 @@ EXAMPLES = {
 }
 FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
 LAUNCH: dict[str, Any] = {
-    "theme": gr.themes.Default(primary_hue="blue", font=FONTS, font_mono=["ui-monospace", "monospace"]),
+    "theme": gr.themes.Default(primary_hue="blue", font=FONTS, font_mono=["ui-monospace", "monospace"]).set(
+        body_text_color_subdued="*neutral_500",  # Gradio's own grey is too pale to read
+        block_info_text_color="*neutral_500",
+        body_text_color_subdued_dark="*neutral_300",
+        block_info_text_color_dark="*neutral_300",
+    ),
     "css_paths": HERE / "style.css",
     "max_file_size": uploads.MAX_BYTES,
     "mcp_server": find_spec("mcp") is not None,

@@ -15,7 +15,15 @@ FORMS = ["probabilities", "log_probabilities", "logits"]
 def line(x: str, y: str, *, color: str = "system", kind: Any = gr.LinePlot, **options: Any) -> Any:
     """Lay out an empty plot of lines, or of another kind."""
     titles = {"x_title": x.replace("_", " "), "y_title": y.replace("_", " ")}
-    settings = {"y_lim": [0, None], "tooltip": "all", "color_title": " ", "height": HEIGHT, "buttons": ["fullscreen"]}
+    settings: dict[str, Any] = {
+        "y_lim": [0, None],
+        "tooltip": "all",
+        "color_title": " ",
+        "height": HEIGHT,
+        "buttons": ["fullscreen"],
+    }
+    if kind is gr.LinePlot and x != "n":
+        settings["x_axis_format"] = "~g"
     label = options.get("title", f"{y} against {x}")
     return kind(x=x, y=y, color=color, label=label, show_label=False, **(settings | titles | options))
 

@@ -1,0 +1,36 @@
+"""What the last tab tells visitors to run is run, with a page on loopback in place of the Hub's."""
+
+import re
+import shlex
+
+import pytest
+
+from ecuas_metric import cli
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+TEXT = (ROOT / "space" / "usage.md").read_text()
+METRIC, DATASET, API = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+
+
+def test_the_metric_is_loaded(capsys):
+    exec(METRIC, {})
+    assert capsys.readouterr().out.startswith("0.7024 ecuas|n:0,1,128|K:inf")
+
+
+def test_the_dataset_is_loaded(capsys):
+    exec(DATASET, {})
+    assert capsys.readouterr().out.endswith("455\n")
+
+
+def test_the_commands_run(files, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    commands = re.search(r"```sh\n(.*?)```", TEXT, flags=re.DOTALL)[1].splitlines()
+    assert [cli.main(shlex.split(command)[1:]) for command in commands] == [0, 0]
+    assert (tmp_path / "table.csv").exists()
+
+
+def test_the_api_answers(page, files, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    exec(API.replace("<namespace>/ecuas-demo", page), {})
+    assert re.search(r"ecuas\|n:0,1,128\|.* 0\.\d+\n$", capsys.readouterr().out)
