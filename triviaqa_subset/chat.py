@@ -150,22 +150,22 @@ def _patiently(call: Callable[[], Reply], endpoint: Endpoint, stop: Event) -> Re
 def _complete(client: InferenceClient, endpoint: Endpoint, request: Request) -> Reply:
     *before, last = request.messages
     body, mark = PREFILLS[endpoint.prefill] if last["role"] == "assistant" else ({}, {})
-    output = client.chat_completion(
-        [*before, last | mark],  # type: ignore[list-item]
-        model=endpoint.model,
-        max_tokens=request.max_tokens,
-        temperature=request.temperature,
-        seed=request.seed,
-        logprobs=None if request.top_logprobs is None else True,
-        top_logprobs=request.top_logprobs or None,
-        extra_body=(endpoint.extra_body or {}) | body,
-    )
     try:
+        output = client.chat_completion(
+            [*before, last | mark],  # type: ignore[list-item]
+            model=endpoint.model,
+            max_tokens=request.max_tokens,
+            temperature=request.temperature,
+            seed=request.seed,
+            logprobs=None if request.top_logprobs is None else True,
+            top_logprobs=request.top_logprobs or None,
+            extra_body=(endpoint.extra_body or {}) | body,
+        )
         choice = output.choices[0]
         content = choice.logprobs.content if choice.logprobs else None
         tokens = [_token(token) for token in content] if content else None
         return Reply(_text(choice.message.content), tokens, choice.finish_reason)
-    except (LookupError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError, RecursionError) as error:  # the client recurses on a NaN
         raise Malformed(f"a reply that is no chat completion: {error}") from error
 
 
