@@ -89,7 +89,9 @@ def semantic_confidence(question: Question, setup: Setup) -> Dialogue:
     samples, weights = [answer for answer, _ in drawn], None
     if setup.weights == "sequence":
         # A repeated answer would count twice, by its number and by its probability.
-        distinct = {answer: tokens for answer, tokens in reversed(drawn)}
+        distinct: dict[str, list[Token] | None] = {}
+        for answer, tokens in drawn:
+            distinct.setdefault(answer, tokens)
         samples, weights = list(distinct), [_posterior(tokens) for tokens in distinct.values()]
     found = yield from _classes(question, setup, samples, weights)
     return Outcome(found.answer, found.confidence)
