@@ -34,12 +34,17 @@ def said(payload):
         return "True" if "Zarquon" in asked.partition("Proposed Answer")[2] else "False"
     found = re.search(r"invented for thing (\d+)", asked)
     number = int(found[1]) if found else 1
-    answer = ("B" if right(number) else "A") if "multiple choice" in system else name(number) if right(number) else "Nix"
+    answer = (
+        ("B" if right(number) else "A") if "multiple choice" in system else name(number) if right(number) else "Nix"
+    )
     return f" {answer}\nProbability: 0.{1 + number % 9}" if "how likely" in system else f" {answer}"
 
 
 def token(text, place, top):
-    likely = [{"token": text, "logprob": -0.25 * (place + 1)}, {"token": "False" if text == "True" else "True", "logprob": -3.0}]
+    likely = [
+        {"token": text, "logprob": -0.25 * (place + 1)},
+        {"token": "False" if text == "True" else "True", "logprob": -3.0},
+    ]
     return {"token": text, "logprob": -0.25 * (place + 1), "top_logprobs": likely[:top]}
 
 

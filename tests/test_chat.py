@@ -156,7 +156,9 @@ def test_the_hubs_token_stays_with_the_hub(chat, stop, monkeypatch):
 
 @pytest.mark.parametrize("logprob", [0.5, math.nan, -math.inf])
 def test_impossible_log_probabilities_are_a_fault(chat, stop, logprob, monkeypatch):
-    monkeypatch.setattr("tests.chat_server.token", lambda text, *_: {"token": text, "logprob": logprob, "top_logprobs": []})
+    monkeypatch.setattr(
+        "tests.chat_server.token", lambda text, *_: {"token": text, "logprob": logprob, "top_logprobs": []}
+    )
     failure = ask(chat, stop, REQUEST._replace(top_logprobs=1))
     assert isinstance(failure, Failure)
     assert len(chat.requests) == 5

@@ -147,10 +147,13 @@ def test_a_judge_decides_the_rest_and_is_not_asked_twice(chat, source, tmp_path,
     assert len(chat.requests) == asked
     assert main(command(chat, source, out, "verbalized", "--judge", "k")) == 2
     assert 'was made with judge "j", this start has "k"' in capsys.readouterr().err
+    assert len(chat.requests) == asked
 
 
 def test_replies_that_cannot_be_read_are_missing_confidences(chat, source, tmp_path, capsys):
-    chat.say = lambda payload: " Nobody knows" if "thing 4" in str(payload) else "" if "thing 5" in str(payload) else said(payload)
+    chat.say = lambda payload: (
+        " Nobody knows" if "thing 4" in str(payload) else "" if "thing 5" in str(payload) else said(payload)
+    )
     out = tmp_path / "run.jsonl"
     assert main(command(chat, source, out, "verbalized", "--limit", "6")) == 0
     rows = graded(out)
@@ -178,7 +181,8 @@ def test_errors_are_kept_and_asked_again_on_demand(chat, source, tmp_path, capsy
 
 
 @pytest.mark.parametrize(
-    ("method", "needs"), [("sequence_posterior", True), ("is_true", True), ("verbalized", False), ("semantic_confidence", False)]
+    ("method", "needs"),
+    [("sequence_posterior", True), ("is_true", True), ("verbalized", False), ("semantic_confidence", False)],
 )
 def test_a_server_without_logprobs_is_found_out_before_the_run(chat, source, tmp_path, capsys, method, needs):
     chat.logprobs = False
@@ -218,9 +222,13 @@ def test_what_keeps_a_run_from_starting(chat, source, tmp_path, capsys, monkeypa
         f"elicitation: {out} was made with temperature 0.0, this start has 0.5: use the same options, or another --out"
     )
     assert "prefill" in refused("--prefill", "none")
-    assert "the environment variable NO_SUCH_KEY holds no key" in refused("--api-key-env", "NO_SUCH_KEY", "--limit", "4")
+    assert "the environment variable NO_SUCH_KEY holds no key" in refused(
+        "--api-key-env", "NO_SUCH_KEY", "--limit", "4"
+    )
     assert "No such file" in refused(given=tmp_path / "nowhere.jsonl")
-    other = write(tmp_path / "other.jsonl", [json.loads(line.replace("thing 1?", "thing 8?")) for line in source.open()])
+    other = write(
+        tmp_path / "other.jsonl", [json.loads(line.replace("thing 1?", "thing 8?")) for line in source.open()]
+    )
     assert "was made from other questions or answers; 1 of 3 differ, the first is" in refused(given=other)
     with pytest.raises(SystemExit) as stopped:
         main(command(chat, source, out, "guesswork"))
@@ -228,7 +236,10 @@ def test_what_keeps_a_run_from_starting(chat, source, tmp_path, capsys, monkeypa
 
 
 def test_without_question_texts_a_line_says_how_to_get_them(capsys, tmp_path):
-    assert main(["--model", "m", "--method", "verbalized", "--dataset", "triviaqa_subset", "--out", str(tmp_path / "a")]) == 2
+    assert (
+        main(["--model", "m", "--method", "verbalized", "--dataset", "triviaqa_subset", "--out", str(tmp_path / "a")])
+        == 2
+    )
     (line,) = capsys.readouterr().err.splitlines()
     assert "has no question texts; build it with text first: python -m triviaqa_subset.build" in line
 
@@ -329,7 +340,9 @@ def test_a_second_interrupt_ends_the_process_at_once_and_the_file_is_whole(chat,
 
 def commands(text):
     """The elicitation commands in a text, as argument lists."""
-    found = re.findall(r"python -m triviaqa_subset\.elicitation ((?:[^\n]*\\\n)*[^\n]*)", text.replace("\\\\\n", "\\\n"))
+    found = re.findall(
+        r"python -m triviaqa_subset\.elicitation ((?:[^\n]*\\\n)*[^\n]*)", text.replace("\\\\\n", "\\\n")
+    )
     return [[word for word in shlex.split(line.replace("\\\n", " "), comments=True)] for line in found]
 
 
@@ -342,6 +355,12 @@ def test_the_commands_in_the_help_and_the_readme_can_be_given(root):
 
 
 def test_the_help_is_printed():
-    done = subprocess.run([sys.executable, "-m", "triviaqa_subset.elicitation", "--help"], capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "120"})
+    done = subprocess.run(
+        [sys.executable, "-m", "triviaqa_subset.elicitation", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"COLUMNS": "120"},
+    )
     for method in METHODS:
         assert re.search(rf"^  {method} +\w", done.stdout, flags=re.MULTILINE)

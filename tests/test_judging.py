@@ -23,7 +23,12 @@ def row(question_id, answer, confidence=0.5, error=None):
 
 ROWS = {
     made["question_id"]: made
-    for made in (row("q3", None, None, "timed out"), row("q0", "**mudville**."), row("q1", "Mud Town", None), row("q2", "Oslo"))
+    for made in (
+        row("q3", None, None, "timed out"),
+        row("q0", "**mudville**."),
+        row("q1", "Mud Town", None),
+        row("q2", "Oslo"),
+    )
 }
 
 
@@ -50,7 +55,10 @@ def test_a_judge_is_asked_once_and_remembered(tmp_path):
     def ask(requests):
         asked.extend(requests)
         said = {"Mud Town": "Yes.", "Oslo": "I think so"}
-        return [next(Reply(said[a], None, "stop") for a in said if a in request.messages[0]["content"]) for request in requests]
+        return [
+            next(Reply(said[a], None, "stop") for a in said if a in request.messages[0]["content"])
+            for request in requests
+        ]
 
     for _ in range(2):
         with open_run(tmp_path / "j.jsonl", {}, {}, "messages_sha256") as (verdicts, file):
@@ -60,7 +68,10 @@ def test_a_judge_is_asked_once_and_remembered(tmp_path):
             (True, "exact"), (True, "judge"), (None, "unjudged"), (None, "error")
         ]  # fmt: skip
     assert len(asked) == 2
-    assert "Question: Capital 1?\nGiven answer: Mud Town\nAccepted answers: Mudville; mudville\n" in asked[0].messages[0]["content"]
+    assert (
+        "Question: Capital 1?\nGiven answer: Mud Town\nAccepted answers: Mudville; mudville\n"
+        in asked[0].messages[0]["content"]
+    )
 
 
 def test_a_judge_that_fails_leaves_the_answer_unknown_and_is_asked_again(tmp_path):

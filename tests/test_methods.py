@@ -21,7 +21,9 @@ def setup(task="triviaqa", **options):
 
 
 def spoken(text, *logprobs, top=()):
-    tokens = [Token(piece, logprob, list(top)) for piece, logprob in zip([text, "</s>"], [*logprobs, 0.0], strict=False)]
+    tokens = [
+        Token(piece, logprob, list(top)) for piece, logprob in zip([text, "</s>"], [*logprobs, 0.0], strict=False)
+    ]
     return Reply(text, tokens if logprobs else None, "stop")
 
 
@@ -94,7 +96,9 @@ def test_is_true_without_either_word_is_missing(said):
 
 def test_is_true_looks_past_blank_tokens():
     tokens = [Token("\n", -0.1, [("True", -5.0)]), Token("True", math.log(0.6), list(TOP))]
-    assert run("is_true", Script(spoken("Mudville", -1.0), Reply("\nTrue", tokens, "stop")))["confidence"] == pytest.approx(0.75)
+    assert run("is_true", Script(spoken("Mudville", -1.0), Reply("\nTrue", tokens, "stop")))[
+        "confidence"
+    ] == pytest.approx(0.75)
 
 
 def test_the_chosen_token_counts_where_it_is_not_among_the_likely_ones():
@@ -160,7 +164,10 @@ def test_semantic_confidence_asks_the_model_what_is_the_same():
     row = run("semantic_confidence", script, samples=4, same="judge", temperature=1.0)
     assert result(row) == ("Mudville", 0.5, None)
     asked = [request.messages[0]["content"] for (request,) in script.requests[4:]]
-    assert ["Given answer: Oslo\nAccepted answers: Mudville" in asked[0], "Given answer: Mudville City" in asked[1]] == [True] * 2
+    assert [
+        "Given answer: Oslo\nAccepted answers: Mudville" in asked[0],
+        "Given answer: Mudville City" in asked[1],
+    ] == [True] * 2
     assert [request.temperature for (request,) in script.requests] == [1.0] * 4 + [0.0] * 2
 
 

@@ -38,7 +38,9 @@ def test_there_is_a_shape_for_every_prompt_and_the_built_in_file_passes_its_own_
 def papers_prompts(shared):
     """The appendix's verbatim blocks, as a file for --prompts."""
     tex = (shared / "paper/paper.tex").read_text()
-    blocks = re.findall(r"\\begin\{verbatim\}\n(.*?)\\end\{verbatim\}", tex[tex.index("label{sec:prompts}") :], re.DOTALL)
+    blocks = re.findall(
+        r"\\begin\{verbatim\}\n(.*?)\\end\{verbatim\}", tex[tex.index("label{sec:prompts}") :], re.DOTALL
+    )
     assert len(blocks) == 7
     order = ["sequence_posterior", "verbalized", "is_true"]
     places = [("triviaqa", m) for m in order] + [("judge", "semantic_equivalence")] + [("mmlu", m) for m in order]
@@ -90,7 +92,10 @@ def test_a_file_replaces_what_it_has(tmp_path):
         ("triviaqa: 3", ": triviaqa must map methods to messages; it is 3"),
         ("trivia: {is_true: []}", ": there is no prompt trivia: is_true; there are triviaqa: sequence_posterior"),
         ("mmlu: {is_so: []}", ": there is no prompt mmlu: is_so; there are"),
-        ("mmlu: {verbalized: []}", ", mmlu: verbalized: must be a list of messages, each a role (system, user, assistant)"),
+        (
+            "mmlu: {verbalized: []}",
+            ", mmlu: verbalized: must be a list of messages, each a role (system, user, assistant)",
+        ),
         ("mmlu: {verbalized: [{role: bot, content: a}]}", ", mmlu: verbalized: must be a list of messages"),
         ("mmlu: {verbalized: [{role: user, content: 1}]}", ", mmlu: verbalized: must be a list of messages"),
         ("mmlu: {verbalized: [{role: system, content: a}]}", ", mmlu: verbalized: needs a user message"),
@@ -111,9 +116,8 @@ def test_a_file_replaces_what_it_has(tmp_path):
 def test_what_is_wrong_with_a_file(content, message, tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text(content)
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match=f"^{re.escape(str(file))} ?{re.escape(message)}"):
         load_prompts(file)
-    assert f"{file}{message}" in str(error.value) or f"{file} {message}" in str(error.value)
 
 
 @given(st.text(), st.text())

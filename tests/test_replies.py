@@ -61,9 +61,10 @@ def test_the_tokens_of_the_body_make_its_text(pieces):
     text = "".join(pieces)
     found = body(Reply(text, tokens(*pieces), "stop"), "Guess:")
     assert "".join(texts(found.tokens)).strip() == found.text
-    assert body(Reply("Guess:" + text, tokens("Guess:", *pieces), "stop"), "Guess:").text == body(
-        Reply("Guess:" + text, None, "stop"), "Guess:"
-    ).text
+    assert (
+        body(Reply("Guess:" + text, tokens("Guess:", *pieces), "stop"), "Guess:").text
+        == body(Reply("Guess:" + text, None, "stop"), "Guess:").text
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -11,6 +12,7 @@ from datasets.exceptions import DatasetsError
 
 from .asking import ask_all, first_sha256, interruptible
 from .chat import chat_backend
+from .grading import Judge
 from .judging import asking_judge, grade_rows, summary, write_graded
 from .methods import METHODS, Question, Setup, needs_logprobs
 from .options import parser
@@ -48,15 +50,20 @@ def run(options: Namespace, stop: Event) -> bool:
     setup = make_setup(options)
     parameters = make_parameters(options, setup)
     facts = {"versions": versions(options.local), "prompts": setup.prompts}
-    with open_run(options.out, parameters, facts, drop_errors=options.retry_errors) as (rows, file):
-        _check_rows(questions, rows, options, setup)
-        left = [question for question in questions if question["question_id"] not in rows]
-        if options.answers:
-            left = [question for question in left if question["question_id"] in setup.answers]
-        if left:
-            _ask(left, options, setup, stop, lambda line: append(file, line))
-    _grade(questions, options, setup.prompts["semantic_equivalence"], stop)
+    with _judge(options, setup.prompts["semantic_equivalence"], stop) as judge:
+        with open_run(options.out, parameters, facts, drop_errors=options.retry_errors) as (rows, file):
+            _check_rows(questions, rows, options, setup)
+            left = _left(questions, rows, options, setup)
+            if left:
+                _ask(left, options, setup, stop, lambda line: append(file, line))
+        _grade(questions, options, None if stop.is_set() else judge)
     return not stop.is_set()
+
+
+def _left(questions: Sequence[Question], rows: Row, options: Namespace, setup: Setup) -> list[Question]:
+    """Return the questions without a row; of those, if answers are given, the ones that have an answer."""
+    left = [question for question in questions if question["question_id"] not in rows]
+    return [question for question in left if question["question_id"] in setup.answers] if options.answers else left
 
 
 def _ask(
@@ -116,30 +123,30 @@ def _check_rows(questions: Sequence[Question], rows: dict[str, Row], options: Na
         )
 
 
-def _grade(questions: Sequence[Question], options: Namespace, prompt: Messages, stop: Event) -> None:
+def _grade(questions: Sequence[Question], options: Namespace, judge: Judge | None) -> None:
     rows = read_run(options.out).rows
     system = f"{options.model} {options.method}"
-    how = {"task": options.task, "system": system}
-    if options.judge and not stop.is_set():
-        graded = _judged(questions, rows, options, prompt, stop, how)
-    else:
-        graded = grade_rows(questions, rows, **how)
+    graded = grade_rows(questions, rows, task=options.task, system=system, judge=judge)
     file = Path(options.out).with_suffix(".graded.jsonl")
     write_graded(file, graded)
     print("\n".join([*summary(graded, len(questions)), f"graded: {file}"]))
 
 
-def _judged(questions: Any, rows: Any, options: Namespace, prompt: Messages, stop: Event, how: Any) -> list[Row]:
+@contextmanager
+def _judge(options: Namespace, prompt: Messages, stop: Event) -> Iterator[Judge | None]:
+    """Open the verdicts so far and go on with them; there is no judge unless one is named."""
+    if not options.judge:
+        yield None
+        return
     base_url = options.judge_base_url or options.base_url
     endpoint = make_endpoint(options, options.judge, base_url)
     if base_url != options.base_url or options.local:
         endpoint = endpoint._replace(extra_body=None)  # meant for the run's own server
-    ask = chat_backend(endpoint, stop)
     parameters = {"judge": options.judge, "base_url": base_url, "prompt_sha256": json_sha256(prompt)}
-    verdicts = Path(options.out).with_suffix(".judge.jsonl")
     facts = {"versions": versions(local=False), "prompt": prompt}
-    with open_run(verdicts, parameters, facts, "messages_sha256", drop_errors=options.retry_errors) as (known, file):
-        return grade_rows(questions, rows, **how, judge=asking_judge(prompt, ask, known, file))
+    file = Path(options.out).with_suffix(".judge.jsonl")
+    with open_run(file, parameters, facts, "messages_sha256", drop_errors=options.retry_errors) as (verdicts, lines):
+        yield asking_judge(prompt, chat_backend(endpoint, stop), verdicts, lines)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -66,6 +66,7 @@ def local_backend(
 def _generate(network: Any, tokenizer: Any, template: dict, requests: list[Request]) -> list[Reply | Failure]:
     """Generate the replies to requests that differ in their messages only."""
     import torch
+    from jinja2 import TemplateError
 
     like = requests[0]
     try:
@@ -78,7 +79,7 @@ def _generate(network: Any, tokenizer: Any, template: dict, requests: list[Reque
             made = network.generate(
                 **inputs, generation_config=_settings(network, tokenizer, like), logits_processor=[record]
             )
-    except (RuntimeError, ValueError, TypeError) as error:  # no memory; a template that refuses the messages
+    except (RuntimeError, ValueError, TemplateError) as error:  # no memory; messages that the template refuses
         return [Failure(" ".join(str(error).split())[:400])] * len(requests)
     ids = made[:, inputs["input_ids"].shape[1] :]
     chosen, tops = recorded(ids)
