@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help demo test data lint clean
+.PHONY: help demo reproduce test data lint clean
 
 help:  ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
-demo: $(VENV)/demo.installed  ## three classifiers, one table, under a minute
-	$(BIN)/python examples/demo.py
+demo: $(VENV)/demo.installed  ## three classifiers, one table, three figures, under a minute
+	$(BIN)/python -m examples.demo
+
+reproduce: $(VENV)/demo.installed  ## the paper's table and figures from SCORES=<folder of its score files>
+	$(BIN)/python -m examples.paper $(SCORES)
 
 test: $(VENV)/test.installed  ## all tests
 	$(BIN)/python -m pytest

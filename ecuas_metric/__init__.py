@@ -1,3 +1,5 @@
 """ECUAS_n and its baselines: the metric as an `evaluate` module, and as functions on arrays."""
 
-__version__ = "0.1.0"
+from .signature import VERSION as __version__
+
+__all__ = ["__version__"]

@@ -6,7 +6,6 @@ The error rate, the cross-entropy and the Brier score are means of per-sample co
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 
@@ -108,9 +107,18 @@ def ece(
         bins = confidence_bins(confidence[rows], n_bins=n_bins)
         gap = confidence[rows] - (1 - incorrect[rows])
         weight = None if sample_weight is None else sample_weight[..., rows]
-        gaps = gaps + _sums_in_bins(gap, bins, n_bins=n_bins, sample_weight=weight)
+        gaps = gaps + sums_in_bins(gap, bins, n_bins=n_bins, sample_weight=weight)
     total = len(confidence) if sample_weight is None else sample_weight.sum(axis=-1)
     return np.abs(gaps).sum(axis=-1) / total
+
+
+def sums_in_bins(values: Floats, bins: Ints, *, n_bins: int, sample_weight: Floats | None = None) -> Floats:
+    """Sum (weighted) values (N,) over bins: shape (..., n_bins)."""
+    if sample_weight is None:
+        return np.asarray(np.bincount(bins, values, minlength=n_bins), np.float64)
+    rows = sample_weight.reshape(-1, len(values))
+    sums = [np.bincount(bins, row * values, minlength=n_bins) for row in rows]
+    return np.reshape(np.array(sums), (*sample_weight.shape[:-1], n_bins))
 
 
 def auroc(groups: TieGroups) -> FloatOrFloats:
@@ -218,15 +226,6 @@ def harmonic_numbers(x: Floats) -> Floats:
     z = 1 / np.square(y)
     series = z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - z / 240)))
     return np.euler_gamma + np.log(y) + 0.5 / y - series - sum(1 / (x + k) for k in range(1, 21))
-
-
-def _sums_in_bins(values: Floats, bins: Ints, *, n_bins: int, sample_weight: Floats | None = None) -> Any:
-    """Sum (weighted) values (N,) over bins: shape (..., n_bins)."""
-    if sample_weight is None:
-        return np.bincount(bins, values, minlength=n_bins)
-    rows = sample_weight.reshape(-1, len(values))
-    sums = [np.bincount(bins, row * values, minlength=n_bins) for row in rows]
-    return np.reshape(sums, (*sample_weight.shape[:-1], n_bins))
 
 
 def _inverse_sums(groups: TieGroups) -> Floats:

@@ -31,6 +31,8 @@ class Graded(NamedTuple):
         q_e in [0, 1]; only for the 0-1 cost.
     cross_entropy, brier_score : ndarray, shape (N,), or None
         The per-sample scores of the whole posterior; only for posteriors.
+    labels : ndarray of int, shape (N,), or None
+        The true classes; only for posteriors.
     """
 
     uncertainty: Floats
@@ -40,6 +42,7 @@ class Graded(NamedTuple):
     confidence: Floats | None = None
     cross_entropy: Floats | None = None
     brier_score: Floats | None = None
+    labels: Ints | None = None
 
 
 def grade_confidences(confidence: Floats, correct: Ints, *, num_classes: float | None = None) -> Graded:
@@ -122,8 +125,8 @@ def grade_posteriors(
         decision = None if decisions is None else decisions[rows]
         columns[:3, rows] = rule(q, log_q, label, decision, columns[3, rows])
     u, c, confidence, cross_entropy, brier_score = columns
-    is_zero_one = isinstance(cost, str) and cost == "zero_one"
-    return _warned(Graded(u, c, max_uncertainty, u, confidence if is_zero_one else None, cross_entropy, brier_score))
+    confidences = confidence if isinstance(cost, str) and cost == "zero_one" else None
+    return _warned(Graded(u, c, max_uncertainty, u, confidences, cross_entropy, brier_score, labels))
 
 
 def grade_costs(uncertainty: Floats, candidate_cost: Floats, *, max_uncertainty: float) -> Graded:

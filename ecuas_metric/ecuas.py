@@ -19,6 +19,9 @@ from .baselines import aurc
 from .decisions import Graded
 from .metrics import scores
 from .naive import naive_posterior_scores
+from .recalibration import recalibrated_scores
+from .intervals import intervals
+from .signature import signature
 from .results import results
 
 _DESCRIPTION = """\
@@ -57,6 +60,13 @@ Args:
     epsilon: floor of the uncertainty in the logarithm of n = 0, and of confidences and their complements in the
         cross-entropy. Default 1e-7.
     sample_weight: shape (N,), non-negative. Whole numbers count equal samples; others are scaled to mean 1.
+    decompose: if True, adds ecuas_{n}_recalibrated, its value after the best monotone recalibration of the confidences,
+        and ecuas_{n}_calibration_loss, the difference.
+    confidence_level: None (default), or e.g. 0.95: adds {key}_low and {key}_high, a bootstrap interval of every metric.
+    interval_method: "percentile" (default) or "bca".
+    n_resamples, random_state: number of bootstrap resamples and their seed. Default 1000 and 0.
+    groups: shape (N,), samples to be drawn together, as those of one document.
+    strata: shape (N,), parts of the sample whose sizes are fixed.
 
 Returns:
     dict of key to float: ecuas_{n} for each n, error_rate, ece, auroc, confidence_cross_entropy,
@@ -146,6 +156,13 @@ class Ecuas(evaluate.Metric):
     def _compute(self, predictions: Any, references: Any, **options: Any) -> dict[str, float]:
         predictions, references = _to_numpy(predictions), _to_numpy(references)
         return results(_form(self.config_name, predictions), predictions, references, options)
+
+    def signature(self, **options: Any) -> str:
+        """Return one line that names everything the numbers of `compute` with these options depend on.
+
+        After posteriors were computed, K is the number of their classes.
+        """
+        return signature(checked_options(**options), num_classes=self.row_shape[0] if self.row_shape else None)
 
     def _discard(self) -> None:
         """Forget what was added, and let go of its files and locks, which Evaluate holds after an error."""

@@ -110,9 +110,13 @@ def means(graded: Graded, *, sample_weight: Floats | None = None, **settings: An
     """Return the mean of each of `mean_costs`, summed in blocks of samples."""
     totals: dict[str, FloatOrFloats] = {}
     for rows in blocks(len(graded.uncertainty)):
-        weight = None if sample_weight is None else sample_weight[..., rows]
-        for key, cost in mean_costs(select(graded, rows), **settings):
-            totals[key] = totals.get(key, 0.0) + (cost.sum() if weight is None else weight @ cost)
+        costs = dict(mean_costs(select(graded, rows), **settings))
+        if sample_weight is None:
+            sums: Any = [cost.sum() for cost in costs.values()]
+        else:  # one product for all, since a bootstrap's weights are large
+            sums = np.moveaxis(sample_weight[..., rows] @ np.stack(list(costs.values()), axis=-1), -1, 0)
+        for key, value in zip(costs, sums, strict=True):
+            totals[key] = totals.get(key, 0.0) + value
     total_weight = len(graded.uncertainty) if sample_weight is None else sample_weight.sum(axis=-1)
     return {key: total / total_weight for key, total in totals.items()}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .inputs import POSTERIOR_FORMS, Floats, non_negative, numbers, one_dimensional, require, same_length
+from .inputs import POSTERIOR_FORMS, Floats, Ints, non_negative, numbers, one_dimensional, require, same_length
 
 OPTIONS_OF_FORM = {  # those that not every form takes, with the value that says nothing
     "num_classes": (None, "confidences"),
@@ -32,6 +32,13 @@ def checked_options(
     n_bins: Any = 10,
     epsilon: Any = 1e-7,
     sample_weight: Any = None,
+    decompose: bool = False,
+    confidence_level: Any = None,
+    interval_method: str = "percentile",
+    n_resamples: Any = 1000,
+    random_state: Any = 0,
+    groups: Any = None,
+    strata: Any = None,
     **unknown: Any,
 ) -> dict[str, Any]:
     """Return all options of `compute` with their defaults, checked as far as that needs no data.
@@ -52,6 +59,11 @@ def checked_options(
     options["n"] = orders(n)
     options["n_bins"] = number(n_bins, "n_bins", 1, 2**31, whole=True)
     options["epsilon"] = number(epsilon, "epsilon", 0, 0.5, inside=True)
+    one_of(interval_method, ("percentile", "bca"), "interval_method")
+    options["n_resamples"] = number(n_resamples, "n_resamples", 1, 2**31, whole=True)
+    options["random_state"] = number(random_state, "random_state", 0, 2**63, whole=True)
+    if confidence_level is not None:
+        options["confidence_level"] = number(confidence_level, "confidence_level", 0, 1, inside=True)
     if num_classes is not None:
         options["num_classes"] = number(num_classes, "num_classes", 2, np.inf, whole=True)
     if missing_confidence is not None:
@@ -84,6 +96,17 @@ def sample_weights(values: Any, *, num_samples: int) -> Floats | None:
     if (weights == np.floor(weights)).all():
         return weights
     return weights * (np.count_nonzero(weights) / weights.sum())
+
+
+def memberships(values: Any, name: str, *, num_samples: int) -> Ints | None:
+    """Return `values` (N,), numbers or names of groups or strata, as whole numbers from 0; None stays None."""
+    if values is None:
+        return None
+    array = one_dimensional(np.asarray(values), name)
+    same_length(**{"predictions": range(num_samples), name: array})
+    if array.dtype.kind == "O":
+        array = np.array([str(value) for value in array])
+    return np.unique(array, return_inverse=True)[1]
 
 
 def cost_matrix(values: Any, *, num_classes: int) -> Floats:

@@ -63,7 +63,7 @@ def test_links_between_pages_lead_somewhere():
 
 
 def test_the_readme_shows_what_the_demo_prints():
-    printed = subprocess.run([sys.executable, "examples/demo.py"], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run([sys.executable, "-m", "examples.demo"], capture_output=True, text=True, check=True).stdout
     shown = re.search(r"```text\n(Handwritten.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)[1]
     assert re.sub(NUMBER, "#", shown).split() == re.sub(NUMBER, "#", printed).split()
     # Another version of scikit-learn may fit a little differently.

@@ -1,55 +1,109 @@
-"""The printed numbers of the paper, from its own score files."""
+"""The printed numbers of the paper, from its own score files; and the files its script reads and writes."""
 
 import csv
 
 import numpy as np
 import pytest
+from scipy.special import log_softmax
 
-from ecuas_metric.inputs import posteriors
-from ecuas_metric.options import checked_options
-from ecuas_metric.results import results
+from ecuas_metric.decisions import grade_confidences
+from ecuas_metric.metrics import means
+from ecuas_metric.recalibration import apply_affine, cross_validated, fit_affine
+from examples import paper
+from examples.temperature import ORDERS, temperature_curve
+from tests.conftest import ROOT
 
-SYSTEMS = {
-    "sst2_gpt2_4shot": ("SST-2", "GPT-2 (4-shot)"),
-    "sst2_gpt2": ("SST-2", "GPT-2 (0-shot)"),
-    "agnews_gpt2": ("AGNews", "GPT-2"),
-    "iemocap_wav2vec_pt": ("IEMOCAP", "Wav2Vec 2.0 (PT)"),
-    "pneumoniamnist_resnet50": ("Pneum", "ResNet-50"),
-    "adrenalmnist_resnet50": ("Adrenal", "ResNet-50"),
-    "cifar10_resnet-20": ("CIFAR-10", "ResNet-20"),
-    "cifar10_vgg19_bn": ("CIFAR-10", "VGG19"),
-}
-KEYS = {
-    "norm_error_rate": "normalized_error_rate",
-    "ece": "ece",
-    "auroc": "auroc",
-    "norm_confidence_ce": "normalized_confidence_cross_entropy",
-    "norm_confidence_brier": "normalized_confidence_brier_score",
-    "norm_posterior_ce": "normalized_cross_entropy",
-    "norm_posterior_brier": "normalized_brier_score",
-    "aurc": "aurc",
-    "norm_ecuas_0": "normalized_ecuas_0",
-    "norm_ecuas_1": "normalized_ecuas_1",
-    "norm_ecuas_128": "normalized_ecuas_128",
-}
 # The paper's code works in float32, where confidences that round to 1 become ties.
-FLOAT32_TIES = {("Pneum", "raw"): {"auroc", "norm_confidence_ce", "aurc", "norm_ecuas_0"}}
+FLOAT32_TIES = {
+    ("Pneum", "ResNet-50", "raw"): {"auroc", "norm_confidence_ce", "aurc", "norm_ecuas_0"},
+    ("Path", "ResNet-50", "raw"): {"auroc", "norm_confidence_ce", "aurc", "norm_ecuas_0"},
+}
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_raw_rows(name, shared):
-    path = shared / "paper" / "scores" / f"{name}.npz"
-    if not path.exists():
-        pytest.skip(f"no score file {path}")
-    with np.load(path) as file:
-        logits, labels = posteriors(file["scores"], file["targets"])
-    ours = results("posteriors", logits, labels, checked_options(predictions_are="logits", normalize=True))
-    with open(shared / "paper" / "tables" / "classification.csv") as file:
-        rows = {(row["dataset"], row["model"], row["scores"]): row for row in csv.DictReader(file)}
-    dataset, model = SYSTEMS[name]
-    printed = rows[dataset, model, "raw"]
-    for column, key in KEYS.items():
-        halved = 2 if column == "norm_confidence_brier" else 1  # its column is twice the definition
-        deviation = abs(ours[key] * halved - float(printed[column]))
-        is_exception = column in FLOAT32_TIES.get((dataset, "raw"), ())
-        assert is_exception or deviation <= halved * 1.0001e-4, f"{column}: {ours[key]} against {printed[column]}"
+@pytest.fixture(scope="session")
+def score_folder(shared):
+    folder = shared / "paper" / "scores"
+    if not any(folder.glob("*.npz")):
+        pytest.skip(f"no score files in {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def systems(score_folder):
+    return paper.read_scores(score_folder)
+
+
+def test_every_cell_is_the_printed_one(systems):
+    ours, printed = paper.rows_of(systems), paper.printed_rows()
+    assert len(ours) == 2 * len(systems)
+    for key, row in ours.items():
+        for column, value in row.items():
+            off = abs(value - printed[key][column])
+            assert off <= 1.0001e-4 or column in FLOAT32_TIES.get(key, ()), f"{key} {column}: {value}, off by {off}"
+
+
+def test_the_curves_of_the_temperature_experiment_rise(systems):
+    for name, system in systems.items():
+        curve = temperature_curve(system.calibrated, system.labels, num_seeds=10)
+        for n in ORDERS:
+            key = f"ecuas_{n:g}"
+            spread = (curve.high[key] - curve.low[key]).max()
+            assert (np.diff(curve.median[key]) > -spread - 1e-3).all(), (name, key)
+            assert curve.median[key][-1] > curve.median[key][0] + 0.05, (name, key)
+
+
+def test_at_a_low_temperature_the_candidate_is_the_most_probable_class(rng):
+    log_q = log_softmax(rng.normal(size=(300, 5)), axis=1)
+    labels = rng.integers(0, 5, 300)
+    curve = temperature_curve(log_q, labels, temperatures=np.array([1e-4]), num_seeds=3)
+    expected = means(
+        grade_confidences(np.exp(log_q.max(axis=1)), (log_q.argmax(axis=1) == labels).astype(int)), n=ORDERS
+    )
+    for key in curve.median:
+        value = expected[key]
+        assert curve.median[key][0] == pytest.approx(value)
+        assert curve.low[key][0] == curve.high[key][0]
+
+
+def test_both_layouts_of_score_files_give_the_same(tmp_path, rng):
+    scores, targets = rng.normal(size=(60, 4)).astype(np.float32), np.arange(60) % 4
+    np.savez(tmp_path / "agnews_gpt2.npz", scores=scores, targets=targets)
+    (tmp_path / "npy" / "agnews_gpt2").mkdir(parents=True)
+    np.save(tmp_path / "npy" / "agnews_gpt2" / "scores.npy", scores)
+    np.save(tmp_path / "npy" / "agnews_gpt2" / "targets.npy", targets)
+    one, other = (paper.read_scores(folder)["agnews_gpt2"] for folder in (tmp_path, tmp_path / "npy"))
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_array_equal(a, b)
+    raw = log_softmax(scores.astype(np.float64), axis=1)
+    np.testing.assert_array_equal(one.calibrated, cross_validated(fit_affine, apply_affine, raw, targets))
+
+
+def test_the_script_writes_tables_and_figures(tmp_path, rng, capsys):
+    np.savez(tmp_path / "cifar10_vgg19_bn.npz", scores=rng.normal(size=(60, 4)), targets=np.arange(60) % 4)
+    assert paper.main([str(tmp_path), "--out", str(tmp_path / "out")]) == 0
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"classification.csv", "classification.md", "classification.tex"} <= names
+    assert {"figure1_cost_against_confidence.svg", "figure2_temperature.png"} <= names
+    with (tmp_path / "out" / "classification.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["values"] for row in rows] == ["ours", "printed", "ours", "printed", ""]
+    assert "largest deviation" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [[], ["{empty}"]])
+def test_without_score_files_it_says_where_they_are(arguments, tmp_path, capsys):
+    assert paper.main([argument.format(empty=tmp_path) for argument in arguments]) == 2
+    assert "https://github.com/luferrer/expected_cost" in capsys.readouterr().err
+
+
+def test_scores_of_the_wrong_shape_are_named(tmp_path, capsys):
+    np.savez(tmp_path / "agnews_gpt2.npz", scores=np.zeros(5), targets=np.zeros(5))
+    assert paper.main([str(tmp_path)]) == 2
+    assert "agnews_gpt2: predictions must have shape" in capsys.readouterr().err
+
+
+def test_the_printed_tables_are_whole():
+    sizes = {"classification": 30, "triviaqa": 21, "mmlu": 21, "llm_vs_human_labels": 21}
+    for name, size in sizes.items():
+        with (ROOT / "examples" / "paper_tables" / f"{name}.csv").open() as file:
+            assert len(list(csv.DictReader(file))) == size

@@ -1,0 +1,134 @@
+"""The curves drawn with matplotlib: each function makes a figure of one or several systems, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
+from .decisions import Graded
+
+# Okabe and Ito's palette, which colour-blind readers tell apart; black is kept for references.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+REFERENCE = {"color": "black", "linewidth": 0.9, "alpha": 0.7}
+
+
+def risk_coverage_figure(systems: Mapping[str, Graded]) -> Any:
+    """Draw risk against coverage; equally uncertain samples are accepted together, in steps."""
+    figure, (axes,) = panels(1)
+    for name, graded, style in _styled(systems):
+        curve = risk_coverage(graded)
+        axes.step(curve.coverage, curve.risk, where="post", label=name, **style)
+    axes.set(xlabel="coverage", ylabel="mean cost of the accepted", xlim=(0, 1))
+    axes.set_ylim(bottom=0)
+    _legend(axes)
+    return figure
+
+
+def reject_cost_figure(systems: Mapping[str, Graded]) -> Any:
+    """Draw expected cost against reject cost, with accepting all (dotted, a line a system) and rejecting all."""
+    figure, (axes,) = panels(1)
+    curves = {name: reject_cost_curve(graded) for name, graded in systems.items()}
+    for name, _, style in _styled(systems):
+        curve = curves[name]
+        axes.plot(curve.reject_cost, curve.expected_cost, label=name, **style)
+        axes.plot(curve.reject_cost, curve.accept_all, **style | {"linestyle": ":", "linewidth": 1})
+    widest = max(curves.values(), key=lambda curve: curve.reject_cost[-1])
+    axes.plot(widest.reject_cost, widest.reject_all, linestyle="--", label="reject all", **REFERENCE)
+    axes.plot([], [], linestyle=":", label="accept all", **REFERENCE)
+    top = max(max(curve.expected_cost.max(), curve.accept_all.max()) for curve in curves.values())
+    axes.set(xlabel="reject cost", ylabel="expected cost", xlim=(0, widest.reject_cost[-1]), ylim=(0, 1.15 * top))
+    _legend(axes)
+    return figure
+
+
+def reliability_figure(systems: Mapping[str, Graded], *, n_bins: int = 10) -> Any:
+    """Draw accuracy against confidence in bins, the share of samples in each bin below, a column a system."""
+    figure, grid = panels(len(systems), rows=2, height_ratios=(3, 1), width=3.2)
+    for column, (name, graded, style) in enumerate(_styled(systems)):
+        bins, axes, shares = reliability(graded, n_bins=n_bins), grid[column], grid[len(systems) + column]
+        axes.plot([0, 1], [0, 1], linestyle="--", **REFERENCE)
+        axes.plot(bins.confidence, bins.accuracy, marker="o", markersize=4, **style)
+        axes.set(title=name, xlim=(0, 1), ylim=(0, 1.02), xticklabels=[])
+        shares.bar(bins.low, bins.counts / bins.counts.sum(), 1 / n_bins, align="edge", color=style["color"], alpha=0.6)
+        shares.set(xlabel="confidence", xlim=(0, 1), ylim=(0, 1))
+    grid[0].set_ylabel("accuracy")
+    grid[len(systems)].set_ylabel("share")
+    return figure
+
+
+def confidence_cost_figure(
+    orders: Iterable[float] = (0, 1, 4, 128), classes: Iterable[float | None] = (2, 4, 16, None)
+) -> Any:
+    """Draw what correct (solid) and incorrect (dashed) answers cost at each confidence, a panel for each n."""
+    orders = list(orders)
+    figure, grid = panels(len(orders), width=2.8)
+    for axes, n in zip(grid, orders, strict=True):
+        for num_classes, color in zip(classes, COLORS, strict=False):
+            curve = confidence_cost(n=n, num_classes=num_classes)
+            axes.plot(curve.confidence, curve.correct, color=color, label=f"K = {num_classes or '∞'}")
+            axes.plot(curve.confidence, curve.incorrect, color=color, linestyle="--")
+        axes.set(title=f"n = {n:g}", xlabel="confidence", xlim=(0, 1), ylim=(0, 5))
+    grid[0].set_ylabel("cost")
+    grid[0].plot([], [], linestyle="-", label="correct", **REFERENCE)
+    grid[0].plot([], [], linestyle="--", label="incorrect", **REFERENCE)
+    _legend(grid[0])
+    return figure
+
+
+def order_figure(systems: Mapping[str, Graded]) -> Any:
+    """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right."""
+    figure, (axes,) = panels(1)
+    for name, graded, style in _styled(systems):
+        curve = order_curve(graded)
+        axes.plot(curve.n, curve.ecuas, label=name, **style)
+    axes.set_xscale("symlog", linthresh=0.01)
+    axes.set(xlabel="n", ylabel="ECUAS$_n$", xlim=(0, curve.n[-1]))
+    axes.set_ylim(bottom=0)
+    _legend(axes)
+    return figure
+
+
+def panels(columns: int, *, rows: int = 1, width: float = 5.5, height_ratios: tuple[float, ...] = (1,)) -> Any:
+    """Return an empty figure of `rows` x `columns` panels, `width` inches each, and the panels, row by row."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("Figures need matplotlib: pip install 'ecuas-metric[report]'") from None
+    figure = Figure(figsize=(width * columns + 0.4, 3.6 if rows == 1 else 4.2), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, height_ratios=height_ratios).ravel()
+    for axes in grid:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.25)
+    return figure, grid
+
+
+def save(figure: Any, path: str | Path) -> list[Path]:
+    """Write a figure as PNG and SVG, reproducibly; `path` is without an ending, its folder is made."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written = []
+    import matplotlib
+
+    for ending, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
+        target = path.with_name(path.name + ending)
+        with matplotlib.rc_context({"svg.hashsalt": path.name}):
+            figure.savefig(target, dpi=150, metadata=metadata)
+        written.append(target)
+    return written
+
+
+def _styled(systems: Mapping[str, Graded]) -> Iterable[tuple[str, Graded, dict[str, Any]]]:
+    for index, (name, graded) in enumerate(systems.items()):
+        round_ = index // len(COLORS)
+        yield name, graded, {"color": COLORS[index % len(COLORS)], "linestyle": ("-", "-.", (0, (1, 1)))[round_ % 3]}
+
+
+def _legend(axes: Any) -> None:
+    handles, names = axes.get_legend_handles_labels()
+    if len(names) <= len(COLORS):
+        axes.legend(frameon=False, fontsize="small")
+    else:
+        axes.figure.set_figwidth(axes.figure.get_figwidth() + 2.4)
+        axes.figure.legend(handles, names, loc="outside right center", frameon=False, fontsize="small")

@@ -1,0 +1,89 @@
+"""A grid of cells -> text, Markdown, LaTeX."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
+LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$", "|": r"$|$"}
+LATEX |= {"↑": r"$\uparrow$", "↓": r"$\downarrow$", "†": r"$^\dagger$", "∞": r"$\infty$"}
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+class Cell(NamedTuple):
+    """Text of a cell, and whether it is the best of its column."""
+
+    text: str
+    is_best: bool = False
+
+
+class Grid(NamedTuple):
+    """A head, rows of as many cells, notes and signature below. The first `labels` columns are names."""
+
+    head: list[str]
+    rows: list[list[Cell]]
+    notes: list[str]
+    signature: str
+    labels: int = 1
+
+
+def to_text(grid: Grid) -> str:
+    """Return aligned plain text; the best of a column bears a star."""
+    cells = [[cell.text + ("*" if cell.is_best else " ") for cell in row] for row in grid.rows]
+    head = [name + " " for name in grid.head]
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    lines = ["  ".join(_aligned(row, widths, grid.labels)).rstrip() for row in (head, *cells)]
+    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], "", *grid.notes, grid.signature]) + "\n"
+
+
+def to_markdown(grid: Grid) -> str:
+    """Return a Markdown table; the best of a column is bold."""
+    head = [_markdown(name) for name in grid.head]
+    rules = ["---"] * grid.labels + ["---:"] * (len(head) - grid.labels)
+    rows = [
+        [f"**{_markdown(cell.text)}**" if cell.is_best else _markdown(cell.text) for cell in row] for row in grid.rows
+    ]
+    lines = [f"| {' | '.join(line)} |" for line in (head, rules, *rows)]
+    below = [*(note.replace("*", r"\*").replace("<", "&lt;") for note in grid.notes), f"`{grid.signature}`"]
+    return "\n".join([*lines, *(line for note in below for line in ("", note))]) + "\n"
+
+
+def to_latex(grid: Grid) -> str:
+    """Return a tabular for the package booktabs; the best of a column is bold."""
+    columns = "l" * grid.labels + "r" * (len(grid.head) - grid.labels)
+    rows = [
+        [rf"\textbf{{{_latex(cell.text)}}}" if cell.is_best else _latex(cell.text) for cell in row] for row in grid.rows
+    ]
+    body = [rf"{' & '.join(row)} \\" for row in rows]
+    head = rf"{' & '.join(map(_latex_title, grid.head))} \\"
+    notes = [f"% {note}" for note in (*grid.notes, grid.signature)]
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
+    return "\n".join([*lines, r"\end{tabular}", *notes]) + "\n"
+
+
+def neutral(text: str) -> str:
+    """Return text that no spreadsheet takes for a formula: an apostrophe goes before = + - @."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+
+
+def _aligned(row: list[str], widths: list[int], labels: int) -> list[str]:
+    return [
+        text.ljust(width) if i < labels else text.rjust(width)
+        for i, (text, width) in enumerate(zip(row, widths, strict=True))
+    ]
+
+
+def _markdown(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;").replace("\n", " ")
+
+
+def _latex(text: str) -> str:
+    return "".join(LATEX.get(character, character) for character in text)
+
+
+def _latex_title(text: str) -> str:
+    """Escape a title; what follows an underscore, as n in ECUAS_n, becomes a subscript."""
+    return " ".join(
+        rf"{_latex(name)}$_{{{_latex(index).strip('$')}}}$" if index else _latex(name)
+        for name, _, index in (word.partition("_") for word in text.split(" "))
+    )

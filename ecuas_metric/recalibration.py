@@ -1,0 +1,310 @@
+"""Recalibration of posteriors and confidences, and how much of an ECUAS_n it would save.
+
+What is fitted is a small named tuple of numbers; `fit_*` makes it, `apply_*` uses it on any data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .costs import ecuas_cost
+from .decisions import Graded
+from .inputs import FloatOrFloats, Floats, Ints, labels, numbers, one_dimensional, require, same_length
+from .ranking import tie_groups
+
+INSTALL = "pip install 'ecuas-metric[recalibration]'"
+
+
+class Affine(NamedTuple):
+    """softmax(scale * log s + bias): `scale` is one number, `bias` has shape (K,)."""
+
+    scale: float
+    bias: Floats
+
+
+class Isotonic(NamedTuple):
+    """A non-decreasing step function: thresholds and values of shape (T,), linear between, constant outside."""
+
+    confidence: Floats
+    recalibrated: Floats
+
+
+def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: bool = True) -> Affine:
+    r"""Fit the affine calibration of log-posteriors by minimising the cross-entropy.
+
+    .. math:: \hat s = \mathrm{softmax}(\alpha \log s + \beta)
+
+    with one scale :math:`\alpha` and one bias :math:`\beta_k` per class, by L-BFGS-B with the analytic gradient.
+
+    Parameters
+    ----------
+    log_posteriors : array_like, shape (N, K)
+        Finite; up to a constant per row, so that logits will do.
+    references : array_like, shape (N,)
+        True classes in [0, K), each at least once.
+    with_bias : bool
+        False is temperature scaling.
+
+    Returns
+    -------
+    Affine
+
+    Raises
+    ------
+    ValueError
+        If a log-posterior is not finite, or a class has no sample.
+    RuntimeError
+        If the minimisation does not converge.
+
+    References
+    ----------
+    Estienne et al., Equation affcal; Guo et al. 2017 for temperature scaling.
+
+    Examples
+    --------
+    Twice the log-posteriors of a calibrated system are calibrated by a scale of one half:
+
+    >>> log_q = 2 * np.log([[0.8, 0.2]] * 5 + [[0.2, 0.8]] * 5)
+    >>> scale, bias = fit_affine(log_q, [0, 0, 0, 0, 1, 1, 1, 1, 1, 0])
+    >>> round(scale, 6)
+    0.5
+    """
+    scores, classes = _checked(log_posteriors, references)
+    num_classes = scores.shape[1]
+    counts = np.bincount(classes, minlength=num_classes)
+    if with_bias and not counts.all():
+        raise ValueError(
+            f"each of the {num_classes} classes must have a sample to be fitted; class {int(np.argmin(counts))} has "
+            f"none ({np.count_nonzero(counts == 0)} of {num_classes}). Drop these classes, or fit without bias."
+        )
+    objective = _cross_entropy_of_affine(scores, classes, with_bias)
+    start = np.r_[1.0, np.zeros(num_classes if with_bias else 0)]
+    parameters = _minimum(objective, start)
+    return Affine(float(parameters[0]), parameters[1:] if with_bias else np.zeros(num_classes))
+
+
+def apply_affine(calibration: Affine, log_posteriors: ArrayLike) -> Floats:
+    """Return calibrated log-posteriors, shape (N, K), whose exponentials sum to 1."""
+    return _log_softmax(calibration.scale * _finite(log_posteriors) + calibration.bias)
+
+
+def fit_temperature(log_posteriors: ArrayLike, references: ArrayLike) -> Affine:
+    """Fit temperature scaling, `fit_affine` without a bias; the temperature is 1 / scale."""
+    return fit_affine(log_posteriors, references, with_bias=False)
+
+
+def fit_isotonic(confidence: ArrayLike, correct: ArrayLike) -> Isotonic:
+    """Fit the non-decreasing map of confidences with the least squared error, by scikit-learn.
+
+    Parameters
+    ----------
+    confidence : array_like, shape (N,)
+        In [0, 1].
+    correct : array_like, shape (N,)
+        0 or 1.
+
+    Returns
+    -------
+    Isotonic
+
+    References
+    ----------
+    Zadrozny and Elkan 2002.
+
+    Examples
+    --------
+    >>> fitted = fit_isotonic([0.6, 0.7, 0.8, 0.9], [0, 1, 0, 1])
+    >>> apply_isotonic(fitted, [0.5, 0.75, 1.0]).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    try:
+        from sklearn.isotonic import IsotonicRegression
+    except ImportError:
+        raise ImportError(f"Isotonic recalibration needs scikit-learn: {INSTALL}") from None
+    q, truth = (
+        one_dimensional(_finite(confidence), "scores"),
+        one_dimensional(numbers(correct, "references"), "references"),
+    )
+    same_length(scores=q, references=truth)
+    fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(q, truth)
+    return Isotonic(np.asarray(fitted.X_thresholds_), np.asarray(fitted.y_thresholds_))
+
+
+def apply_isotonic(calibration: Isotonic, confidence: ArrayLike) -> Floats:
+    """Return recalibrated confidences, shape (N,), in [0, 1]."""
+    return np.interp(_finite(confidence), calibration.confidence, calibration.recalibrated)
+
+
+def cross_validated(
+    fit: Callable[[Any, Any], Any],
+    apply: Callable[[Any, Any], Floats],
+    scores: ArrayLike,
+    references: ArrayLike,
+    *,
+    splitter: Any = None,
+    groups: ArrayLike | None = None,
+) -> Floats:
+    """Recalibrate every sample with what was fitted on the other folds.
+
+    Parameters
+    ----------
+    fit, apply : callable
+        A pair of this module, or of your own: ``fit(scores, references)`` and ``apply(fitted, scores)``.
+    scores : array_like, shape (N, K) or (N,)
+    references : array_like, shape (N,)
+        Classes, or correctness; the default folds are stratified by them.
+    splitter : optional
+        Any splitter of scikit-learn; by default ``StratifiedKFold(5, shuffle=True, random_state=42)``, that of
+        the paper's table.
+    groups : array_like, shape (N,), optional
+        For splitters that keep groups together.
+
+    Returns
+    -------
+    ndarray, of the shape of `scores`
+
+    Raises
+    ------
+    ValueError
+        If there are fewer samples than folds, a fold cannot be fitted (it is named), or a splitter leaves a
+        sample out.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> correct = rng.integers(0, 2, 100)
+    >>> cross_validated(fit_isotonic, apply_isotonic, rng.random(100), correct).shape
+    (100,)
+    """
+    array, truth = _finite(scores), np.asarray(references)
+    same_length(scores=array, references=truth)
+    splitter = _default_splitter() if splitter is None else splitter
+    num_folds = splitter.get_n_splits(array, truth, groups)
+    if len(array) < num_folds:
+        raise ValueError(f"{num_folds} folds need at least as many samples; got {len(array)}.")
+    recalibrated = np.full(array.shape, np.nan)
+    for fold, (train, test) in enumerate(splitter.split(array, truth, groups)):
+        try:
+            fitted = fit(array[train], truth[train])
+        except ValueError as error:
+            raise ValueError(f"fold {fold + 1} of {num_folds} cannot be fitted: {error}") from error
+        recalibrated[test] = apply(fitted, array[test])
+    left_out = np.isnan(recalibrated).reshape(len(array), -1).any(axis=1)
+    require(~left_out, np.arange(len(array)), "every sample must be in a test fold")
+    return recalibrated
+
+
+def recalibrated_scores(
+    graded: Graded, *, n: tuple[float, ...], epsilon: float = 1e-7, sample_weight: Floats | None = None
+) -> dict[str, FloatOrFloats]:
+    """Return each ECUAS_n after the best monotone recalibration of the uncertainties, fitted on the same data.
+
+    Replaced are the uncertainties by the isotonic regression of the candidate costs on them: of all maps that keep
+    their order, the pool-adjacent-violators solution is the best for every proper score at once. The metric
+    less this value is its calibration loss; what is left is due to the decisions and to the order.
+
+    Parameters
+    ----------
+    graded : Graded
+    n, epsilon, sample_weight
+        As of `metrics.scores`.
+
+    Returns
+    -------
+    dict
+        ``ecuas_{n:g}_recalibrated`` to float, at most ``ecuas_{n:g}`` and the same for any strictly increasing
+        map of the uncertainties. (At n = 0 the floor `epsilon` can undercut it by about as much.)
+
+    References
+    ----------
+    Brummer and du Preez 2013, "The PAV algorithm optimizes binary proper scoring rules".
+    """
+    try:
+        from scipy.optimize import isotonic_regression
+    except ImportError:
+        raise ImportError(f"decompose needs SciPy: {INSTALL}") from None
+    groups = tie_groups(graded.rank_by, graded.candidate_cost, sample_weight=sample_weight)
+    shape = groups.weight.shape[:-1]
+    rows = [
+        _best_scores(weight, cost, isotonic_regression, n, graded.max_uncertainty, epsilon)
+        for weight, cost in zip(*(np.atleast_2d(a.reshape(-1, a.shape[-1])) for a in groups[:2]), strict=True)
+    ]
+    columns = np.array(rows).T.reshape(len(n), *shape)
+    return {f"ecuas_{order:g}_recalibrated": column[()] for order, column in zip(n, columns, strict=True)}
+
+
+def _best_scores(
+    weight: Floats, cost: Floats, isotonic_regression: Any, n: tuple[float, ...], max_uncertainty: float, epsilon: float
+) -> list[float]:
+    """Return each ECUAS_n of tie groups, shape (G,), whose uncertainties are the isotonic regression of their costs."""
+    weight, cost = weight[weight > 0], cost[weight > 0]
+    mean_cost = cost / weight
+    uncertainty = np.clip(isotonic_regression(mean_cost, weights=weight).x, 0.0, max_uncertainty)
+    limits = {"max_uncertainty": max_uncertainty, "epsilon": epsilon}
+    # The cost of a sample is affine in its candidate cost: a group costs what its mean would.
+    return [weight @ ecuas_cost(uncertainty, mean_cost, n=order, **limits) / weight.sum() for order in n]
+
+
+def _cross_entropy_of_affine(
+    scores: Floats, classes: Ints, with_bias: bool
+) -> Callable[[Floats], tuple[float, Floats]]:
+    # One row a class: NumPy reduces over the long axis at full speed, over few classes it does not.
+    by_class, columns = np.ascontiguousarray(scores.T), np.arange(len(scores))
+
+    def objective(parameters: Floats) -> tuple[float, Floats]:
+        logits = parameters[0] * by_class
+        if with_bias:
+            logits += parameters[1:, None]
+        logits -= logits.max(axis=0)
+        q = np.exp(logits)
+        total = q.sum(axis=0)
+        value = np.mean(np.log(total) - logits[classes, columns])
+        q /= total
+        q[classes, columns] -= 1
+        gradient = [np.einsum("kn,kn->", q, by_class), *(q.sum(axis=1) if with_bias else ())]
+        return float(value), np.array(gradient) / len(classes)
+
+    return objective
+
+
+def _minimum(objective: Callable[[Floats], tuple[float, Floats]], start: Floats) -> Floats:
+    try:
+        from scipy.optimize import minimize
+    except ImportError:
+        raise ImportError(f"Affine calibration needs SciPy: {INSTALL}") from None
+    options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-13, "gtol": 1e-7}
+    solution = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+    if not (solution.success and np.isfinite(solution.x).all()):
+        raise RuntimeError(f"the calibration did not converge in {solution.nit} iterations: {solution.message}")
+    return solution.x
+
+
+def _log_softmax(scores: Floats) -> Floats:
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    shifted -= np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return shifted
+
+
+def _checked(log_posteriors: ArrayLike, references: ArrayLike) -> tuple[Floats, Ints]:
+    scores = _finite(log_posteriors)
+    if scores.ndim != 2 or scores.shape[1] < 2:
+        raise ValueError(f"scores must have shape (N, K), K >= 2; got shape {scores.shape}.")
+    return scores, labels(references, "references", num_classes=scores.shape[1], num_samples=len(scores))
+
+
+def _finite(values: ArrayLike) -> Floats:
+    array: NDArray[Any] = numbers(values, "scores")
+    require(np.isfinite(array), array, "scores must be finite", "A probability of 0? Its logarithm needs a floor.")
+    return array.astype(np.float64, copy=False)
+
+
+def _default_splitter() -> Any:
+    try:
+        from sklearn.model_selection import StratifiedKFold
+    except ImportError:
+        raise ImportError(f"Cross-validation needs scikit-learn: {INSTALL}") from None
+    return StratifiedKFold(5, shuffle=True, random_state=42)

@@ -1,0 +1,268 @@
+"""Several systems -> one table in the paper's layout, and the pairs compared."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from .comparison import UNFAIR, Comparison, align, base_key, compare, is_fair
+from .decisions import Graded
+from .formats import Cell, Grid, neutral, to_latex, to_markdown, to_text
+from .metrics import METRICS, metric_of
+from .options import checked_options
+from .results import System, interval_of, prepare, values_of
+from .signature import signature
+from .tables import Table
+
+# The columns of the paper's tables, from what judges the decisions to what judges them with the confidences.
+LAYOUT = (
+    *("error_rate", "risk", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"),
+    *("cross_entropy", "brier_score", "aurc", "augrc", "ecuas", "expected_cost", "coverage", "selective_risk"),
+)
+ARROWS = {True: "↑", False: "↓"}
+
+
+class Report(NamedTuple):
+    """The metrics of several systems.
+
+    Attributes
+    ----------
+    values : dict of name to dict of key to float
+        With ``{key}_low`` and ``{key}_high`` where intervals were asked for.
+    keys : list of str
+        The metrics, in the order of the columns.
+    unfair : list of str
+        Those that must not rank these systems, see `comparison.is_fair`.
+    signature : str
+    notes : list of str
+        What else a reader must know.
+    """
+
+    values: dict[str, dict[str, float]]
+    keys: list[str]
+    unfair: list[str]
+    signature: str
+    notes: list[str]
+
+
+def prepare_tables(tables: Iterable[Table], **options: Any) -> dict[str, System]:
+    """Grade every table with the same options; their columns of weights, groups and strata are used.
+
+    Raises
+    ------
+    ValueError
+        In the words of the file, with row and column; or if two systems share a name, or their forms differ.
+    """
+    tables = list(tables)
+    names = [table.name for table in tables]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"systems must have different names; {name!r} is repeated.")
+    forms = {table.form: table for table in tables}
+    if len(forms) > 1:
+        first, second = (f"{table.where.file} holds {form}" for form, table in forms.items())
+        raise ValueError(f"systems of one table must have one form; {first}, {second}.")
+    return {table.name: _prepare(table, options) for table in tables}
+
+
+def make_report(systems: Mapping[str, System], tables: Iterable[Table] = (), *, progress: bool = False) -> Report:
+    """Compute every metric of every system.
+
+    Parameters
+    ----------
+    systems : mapping of name to System
+        Of `prepare_tables`.
+    tables : iterable of Table, optional
+        Where they come from: for pairing by ids, and for the count of answers that were left out.
+    progress : bool
+        Show a bar on long work.
+    """
+    tables = list(tables)
+    values = {}
+    for name, system in systems.items():
+        values[name] = {key: float(value) for key, value in values_of(system, system.options["sample_weight"]).items()}
+        if system.options["confidence_level"] is not None:
+            for key, (low, high) in interval_of(system, progress=progress).items():
+                values[name] |= {f"{key}_low": low, f"{key}_high": high}
+    first = next(iter(systems.values()))
+    keys = [key for key in next(iter(values.values())) if not key.endswith(("_low", "_high"))]
+    keys.sort(key=_place)
+    unfair = [key for key in keys if len(systems) > 1 and not _ranks(key, systems, tables)]
+    line = signature(first.options)
+    return Report(values, keys, unfair, line, [*([f"† {UNFAIR}"] if unfair else []), *_notes(tables)])
+
+
+def report_grid(report: Report, *, digits: int = 3, keys: Iterable[str] | None = None) -> Grid:
+    """Lay a report out: a row a system, a column a metric with its arrow, † on those that must not rank."""
+    shown = list(report.keys if keys is None else keys)
+    best = {key: _best(report, key) for key in shown}
+    head = ["system", *(title(key) + ("†" if key in report.unfair else "") for key in shown)]
+    rows = [
+        [Cell(name), *(Cell(_number(values, key, digits), values[key] == best[key]) for key in shown)]
+        for name, values in report.values.items()
+    ]
+    return Grid(head, rows, report.notes, report.signature)
+
+
+def comparison_grid(
+    rows: list[Comparison], line: str, *, level: float, digits: int = 3, notes: Iterable[str] = ()
+) -> Grid:
+    """Lay comparisons out: a row a pair and metric, † on those that must not be compared."""
+    head = [
+        "first",
+        "second",
+        "metric",
+        "difference",
+        f"{level:.0%} interval",
+        "p (bootstrap)",
+        "p (sign flip)",
+        "p (Holm)",
+    ]
+    cells = [
+        [
+            *(Cell(text) for text in (row.first, row.second, title(row.key) + ("" if row.fair else "†"))),
+            Cell(f"{row.difference:+.{digits}f}"),
+            Cell(f"[{row.low:+.{digits}f}, {row.high:+.{digits}f}]"),
+            *(Cell(_p(value)) for value in (row.p_bootstrap, row.p_sign_flip, row.p_holm)),
+        ]
+        for row in rows
+    ]
+    unfair = [] if all(row.fair for row in rows) else [f"† {UNFAIR}"]
+    return Grid(head, cells, [*unfair, *notes], line, labels=3)
+
+
+def compare_tables(
+    systems: Mapping[str, System], tables: Iterable[Table], *, progress: bool = False
+) -> list[Comparison]:
+    """Compare every pair of systems, aligned by the ids in their tables."""
+    return compare(systems, ids={table.name: table.ids for table in tables}, progress=progress)
+
+
+def write(path: str | Path, grid: Grid, records: list[dict[str, Any]]) -> None:
+    """Write a table in the format of the path's ending: .md, .tex, .csv, .json or .txt.
+
+    CSV and JSON hold `records` with all digits, the others the grid.
+
+    Raises
+    ------
+    ValueError
+        If the ending is another.
+    """
+    path = Path(path)
+    writers: dict[str, Callable[[], str]] = {
+        ".md": lambda: to_markdown(grid),
+        ".tex": lambda: to_latex(grid),
+        ".txt": lambda: to_text(grid),
+        ".csv": lambda: to_csv(records, grid.signature),
+        ".json": lambda: to_json(records, grid.signature, grid.notes),
+    }
+    if path.suffix.lower() not in writers:
+        raise ValueError(f"{path}: a table can be written as {', '.join(writers)}.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(writers[path.suffix.lower()](), encoding="utf-8")
+
+
+def report_records(report: Report) -> list[dict[str, Any]]:
+    """Return a dict a system, with its name and all its values."""
+    return [{"system": name, **values} for name, values in report.values.items()]
+
+
+def to_csv(records: list[dict[str, Any]], line: str) -> str:
+    """Return CSV with the signature in a column of its own; names that look like formulas are neutralised."""
+    safe = [
+        {key: neutral(value) if isinstance(value, str) else value for key, value in record.items()}
+        | {"signature": line}
+        for record in records
+    ]
+    buffer = io.StringIO()
+    pd.DataFrame(safe).to_csv(buffer, index=False, lineterminator="\n")
+    return buffer.getvalue()
+
+
+def to_json(records: list[dict[str, Any]], line: str, notes: Iterable[str] = ()) -> str:
+    """Return JSON of records, signature and notes; what is not a number is null."""
+    clean = [
+        {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in record.items()}
+        for record in records
+    ]
+    return json.dumps({"signature": line, "notes": list(notes), "rows": clean}, indent=2, ensure_ascii=False) + "\n"
+
+
+def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
+    """Draw all curves of the systems into a folder, as PNG and SVG."""
+    from . import figures
+
+    graded: dict[str, Graded] = {name: system.graded for name, system in systems.items()}
+    drawings: dict[str, Any] = {
+        "risk_coverage": figures.risk_coverage_figure,
+        "reject_cost": figures.reject_cost_figure,
+        "ecuas_against_n": figures.order_figure,
+    }
+    if all(system.confidence is not None for system in graded.values()):
+        drawings["reliability"] = figures.reliability_figure
+    return [path for name, draw in drawings.items() for path in figures.save(draw(graded), Path(folder) / name)]
+
+
+def title(key: str) -> str:
+    """Return the head of a metric's column with its arrow, as ``N-ECUAS_0 ↓``."""
+    base = base_key(key)
+    metric = metric_of(base)
+    parameter = "" if base in METRICS else "_" + base.rsplit("_", 1)[1].replace("inf", "∞")
+    prefix = "N-" if key.startswith("normalized_") else ""
+    ending = {"_recalibrated": " recal.", "_calibration_loss": " cal. loss"}
+    suffix = next((text for end, text in ending.items() if key.endswith(end)), "")
+    return f"{prefix}{metric.title}{parameter}{suffix} {ARROWS[metric.higher_is_better]}"
+
+
+def _prepare(table: Table, options: dict[str, Any]) -> System:
+    columns: dict[str, Any] = {"sample_weight": table.weight, "groups": table.group, "strata": table.stratum}
+    checked = checked_options(**options | {name: values for name, values in columns.items() if values is not None})
+    try:
+        return prepare(table.form, table.predictions, table.references, checked)
+    except ValueError as error:
+        raise table.where.error(error) from None
+
+
+def _ranks(key: str, systems: Mapping[str, System], tables: list[Table]) -> bool:
+    if metric_of(base_key(key)).judges != "confidences":
+        return True
+    try:
+        aligned = align(systems, {table.name: table.ids for table in tables} or dict.fromkeys(systems))
+    except ValueError:
+        return False  # not even the same samples
+    first, *others = aligned.values()
+    return all(is_fair(key, first, other) for other in others)
+
+
+def _notes(tables: list[Table]) -> list[str]:
+    return [f"{table.name}: {table.unjudged} unjudged answers left out." for table in tables if table.unjudged]
+
+
+def _place(key: str) -> tuple[bool, int]:
+    base = base_key(key)
+    return key.startswith("normalized_"), LAYOUT.index(base if base in METRICS else base.rsplit("_", 1)[0])
+
+
+def _best(report: Report, key: str) -> float | None:
+    if key in report.unfair or len(report.values) < 2 or base_key(key).startswith("coverage"):
+        return None
+    column = [values[key] for values in report.values.values() if not math.isnan(values[key])]
+    choose = max if metric_of(base_key(key)).higher_is_better else min
+    return choose(column) if column else None
+
+
+def _number(values: dict[str, float], key: str, digits: int) -> str:
+    text = f"{values[key]:.{digits}f}"
+    if f"{key}_low" not in values:
+        return text
+    return f"{text} [{values[f'{key}_low']:.{digits}f}, {values[f'{key}_high']:.{digits}f}]"
+
+
+def _p(value: float) -> str:
+    return "" if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"

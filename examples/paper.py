@@ -1,0 +1,217 @@
+"""The paper's classification table and figures, recomputed from its public score files beside what it prints."""
+
+import argparse
+import csv
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+from tqdm.auto import tqdm
+
+from ecuas_metric.decisions import Graded
+from ecuas_metric.figures import (
+    confidence_cost_figure,
+    order_figure,
+    reject_cost_figure,
+    reliability_figure,
+    risk_coverage_figure,
+    save,
+)
+from ecuas_metric.inputs import posteriors
+from ecuas_metric.options import checked_options
+from ecuas_metric.recalibration import apply_affine, cross_validated, fit_affine
+from ecuas_metric.results import prepare, results
+from examples.temperature import temperature_curve, temperature_figure
+
+PRINTED = Path(__file__).parent / "paper_tables" / "classification.csv"
+WHERE = """\
+The score files are public: https://github.com/luferrer/expected_cost, folder notebooks/data, one folder a system with
+scores.npy and targets.npy. Clone it, then: make reproduce SCORES=expected_cost/notebooks/data"""
+
+SYSTEMS = {  # folder or file name -> dataset and model, as the paper names them
+    "sst2_gpt2_4shot": ("SST-2", "GPT-2 (4-shot)"),
+    "sst2_gpt2": ("SST-2", "GPT-2 (0-shot)"),
+    "sitw_plda": ("SITW", "PLDA"),
+    "fvcaus_plda": ("FVCAUS", "PLDA"),
+    "cifar100_repvgg_a2": ("CIFAR-100", "RepVGG-A2"),
+    "cifar100_resnet-20": ("CIFAR-100", "ResNet-20"),
+    "cifar100_vgg19_bn": ("CIFAR-100", "VGG19"),
+    "pneumoniamnist_resnet50": ("Pneum", "ResNet-50"),
+    "adrenalmnist_resnet50": ("Adrenal", "ResNet-50"),
+    "pathmnist_resnet50": ("Path", "ResNet-50"),
+    "iemocap_wav2vec_pt": ("IEMOCAP", "Wav2Vec 2.0 (PT)"),
+    "agnews_gpt2": ("AGNews", "GPT-2"),
+    "cifar10_resnet-20": ("CIFAR-10", "ResNet-20"),
+    "cifar10_vgg19_bn": ("CIFAR-10", "VGG19"),
+    "cifar10_repvgg_a2": ("CIFAR-10", "RepVGG-A2"),
+}
+COLUMNS = {  # column of the paper's table -> our key
+    "norm_error_rate": "normalized_error_rate",
+    "ece": "ece",
+    "auroc": "auroc",
+    "norm_confidence_ce": "normalized_confidence_cross_entropy",
+    "norm_confidence_brier": "normalized_confidence_brier_score",
+    "norm_posterior_ce": "normalized_cross_entropy",
+    "norm_posterior_brier": "normalized_brier_score",
+    "aurc": "aurc",
+    "norm_ecuas_0": "normalized_ecuas_0",
+    "norm_ecuas_1": "normalized_ecuas_1",
+    "norm_ecuas_128": "normalized_ecuas_128",
+}
+TITLES = [
+    "N-ER",
+    "ECE",
+    "AUC",
+    "N-CE_qe",
+    "N-BS_qe",
+    "N-CE_q",
+    "N-BS_q",
+    "AURC",
+    "N-ECUAS_0",
+    "N-ECUAS_1",
+    "N-ECUAS_128",
+]
+OPTIONS = checked_options(predictions_are="log_probabilities", normalize=True)
+Key = tuple[str, str, str]  # dataset, model, raw or cal
+
+
+class System(NamedTuple):
+    """Log-posteriors, shape (N, K) each, and the true classes, shape (N,)."""
+
+    raw: NDArray[np.float64]
+    calibrated: NDArray[np.float64]
+    labels: NDArray[np.int64]
+
+
+def read_scores(folder: Path) -> dict[str, System]:
+    """Read every known system of a folder, from ``NAME.npz`` or ``NAME/scores.npy`` and ``targets.npy``.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or a file does not hold scores (N, K) and labels (N,).
+    """
+    found = {name: _arrays(folder, name) for name in SYSTEMS}
+    present = {name: arrays for name, arrays in found.items() if arrays is not None}
+    if not present:
+        raise ValueError(f"no score file of the paper's systems in {folder}.\n{WHERE}")
+    systems = {}
+    for name, arrays in tqdm(present.items(), desc="calibrating", unit="system", delay=1):
+        try:
+            scores, labels = posteriors(*arrays)
+            raw = log_softmax(scores.astype(np.float64), axis=1)
+            systems[name] = System(raw, cross_validated(fit_affine, apply_affine, raw, labels), labels)
+        except ValueError as error:
+            raise ValueError(f"{folder / name}: {error}") from error
+    return systems
+
+
+def rows_of(systems: dict[str, System]) -> dict[Key, dict[str, float]]:
+    """Compute the raw and the calibrated row of every system, under the paper's column names."""
+    rows = {}
+    for name, system in systems.items():
+        for form, log_posteriors in (("raw", system.raw), ("cal", system.calibrated)):
+            values = results("posteriors", log_posteriors, system.labels, OPTIONS)
+            rows[*SYSTEMS[name], form] = {column: values[key] for column, key in COLUMNS.items()}
+    return rows
+
+
+def printed_rows() -> dict[Key, dict[str, float]]:
+    """Read the paper's table, the Brier score of the confidences halved: it is printed at twice its definition."""
+    with PRINTED.open() as file:
+        rows = {
+            (row["dataset"], row["model"], row["scores"]): {column: float(row[column]) for column in COLUMNS}
+            for row in csv.DictReader(file)
+        }
+    for row in rows.values():
+        row["norm_confidence_brier"] /= 2
+    return rows
+
+
+def comparison(ours: dict[Key, dict[str, float]]) -> pd.DataFrame:
+    """Return our rows above the printed ones, and the largest deviation of each column below."""
+    printed = printed_rows()
+    lines: list[list] = []
+    for key, row in ours.items():
+        lines.append([*key, "ours", *(row[column] for column in COLUMNS)])
+        lines.append([*key, "printed", *(printed[key][column] for column in COLUMNS)])
+    largest = [max(abs(ours[key][column] - printed[key][column]) for key in ours) for column in COLUMNS]
+    lines.append(["largest deviation", "", "", "", *largest])
+    return pd.DataFrame(lines, columns=["data", "model", "scores", "values", *TITLES])
+
+
+def write_tables(table: pd.DataFrame, out: Path) -> list[Path]:
+    """Write the comparison as CSV, with all digits, and as Markdown and LaTeX, with those the paper prints."""
+    out.mkdir(parents=True, exist_ok=True)
+    text = table.map(lambda value: f"{value:.4f}" if isinstance(value, float) else value)
+    lines = [list(text.columns), ["---"] * len(text.columns), *text.to_numpy().tolist()]
+    markdown = "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    latex = text.rename(columns=lambda name: name.replace("_", r"\_")).to_latex(index=False)
+    written = []
+    for ending, content in ((".csv", table.to_csv(index=False)), (".md", markdown), (".tex", latex)):
+        written.append(out / f"classification{ending}")
+        written[-1].write_text(content)
+    return written
+
+
+def write_figures(systems: dict[str, System], out: Path) -> list[Path]:
+    """Write the paper's two figures, and the curves of the systems after calibration."""
+    calibrated = {" ".join(SYSTEMS[name]): _graded(system.calibrated, system) for name, system in systems.items()}
+    temperatures = {
+        " ".join(SYSTEMS[name]): temperature_curve(system.calibrated, system.labels) for name, system in systems.items()
+    }
+    name, system = min(systems.items(), key=lambda item: "cifar10_vgg19" not in item[0])
+    before_and_after = {
+        f"{' '.join(SYSTEMS[name])}, {form}": _graded(log_posteriors, system)
+        for form, log_posteriors in (("raw", system.raw), ("calibrated", system.calibrated))
+    }
+    figures = {
+        "figure1_cost_against_confidence": confidence_cost_figure(),
+        "figure2_temperature": temperature_figure(temperatures),
+        "risk_coverage": risk_coverage_figure(calibrated),
+        "ecuas_against_n": order_figure(calibrated),
+        "reliability": reliability_figure(before_and_after),
+        "reject_cost": reject_cost_figure(before_and_after),
+    }
+    return [path for name, figure in figures.items() for path in save(figure, out / name)]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; 2 and a readable message when there are no scores."""
+    parser = argparse.ArgumentParser(prog="python -m examples.paper", description=__doc__, epilog=WHERE)
+    parser.add_argument("scores", type=Path, nargs="?", help="folder of the score files")
+    parser.add_argument("--out", type=Path, default=Path("build/paper"), help="where tables and figures go")
+    options = parser.parse_args(argv)
+    try:
+        if options.scores is None:
+            raise ValueError(f"which folder are the score files in?\n{WHERE}")
+        systems = read_scores(options.scores)
+    except (ValueError, OSError) as error:
+        print(f"paper: {error}", file=sys.stderr)
+        return 2
+    table = comparison(rows_of(systems))
+    print(table.to_string(index=False, float_format="{:.4f}".format))
+    for path in [*write_tables(table, options.out), *write_figures(systems, options.out)]:
+        print(path)
+    return 0
+
+
+def _graded(log_posteriors: NDArray[np.float64], system: System) -> Graded:
+    return prepare("posteriors", log_posteriors, system.labels, OPTIONS).graded
+
+
+def _arrays(folder: Path, name: str) -> tuple[NDArray, NDArray] | None:
+    if (folder / f"{name}.npz").exists():
+        with np.load(folder / f"{name}.npz") as file:
+            return file["scores"], file["targets"]
+    if (folder / name / "scores.npy").exists():
+        return np.load(folder / name / "scores.npy"), np.load(folder / name / "targets.npy")
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""The command `ecuas`, as a process of its own and in this one."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ecuas_metric import cli
+from ecuas_metric.options import checked_options
+from ecuas_metric.results import results
+from tests.conftest import ROOT
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, rng):
+    """Files such as the help's examples name, written the way other tools write them."""
+    monkeypatch.chdir(tmp_path)
+    ids = [f"q{i}" for i in range(90)]
+
+    def frame():
+        return pd.DataFrame({"id": ids, "confidence": rng.random(90).round(3), "correct": rng.integers(0, 2, 90)})
+
+    frame().to_csv("gpt.csv", sep=";", decimal=",", index=False, encoding="utf-8-sig")
+    frame().to_json("llama.jsonl", orient="records", lines=True)
+    runs = pd.concat([frame().assign(llm=llm, method="is_true") for llm in ("small", "large")])
+    runs = runs.rename(columns={"confidence": "p_true", "correct": "grade"}).astype({"p_true": np.float32})
+    runs.to_parquet("runs.parquet", index=False)
+    pd.concat([frame().assign(system=s, document=np.arange(90) // 3) for s in "ab"]).to_csv("runs.csv", index=False)
+    logits = pd.DataFrame(rng.normal(size=(90, 3)), columns=["logit_0", "logit_1", "logit_2"])
+    logits.assign(label=rng.integers(0, 3, 90)).to_csv("logits.csv", index=False)
+    return tmp_path
+
+
+def examples():
+    text = cli.SCORE_EXAMPLES + cli.COMPARE_EXAMPLES
+    return re.findall(r"^  (ecuas .*)$", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", examples())
+def test_the_examples_of_the_help_work(command, folder, capsys):
+    assert cli.main(shlex.split(command)[1:]) == 0
+    assert "ecuas|n:" in capsys.readouterr().out
+    if "--output" in command:
+        assert (folder / "table.tex").exists()
+        assert (folder / "plots" / "reliability.png").exists()
+
+
+@pytest.mark.parametrize("command", ["score", "compare"])
+def test_help_shows_examples(command, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        cli.main([command, "--help"])
+    assert capsys.readouterr().out.count("\n  ecuas ") >= 2
+
+
+def test_the_numbers_are_those_of_the_metric(folder):
+    command = [sys.executable, "-m", "ecuas_metric", "score", "llama.jsonl", "--n", "0,inf", "--output", "out.json"]
+    subprocess.run(command, check=True, capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    (row,) = json.loads((folder / "out.json").read_text())["rows"]
+    frame = pd.read_json("llama.jsonl", lines=True)
+    expected = results(
+        "confidences", frame["confidence"].to_numpy(), frame["correct"].to_numpy(), checked_options(n=(0, np.inf))
+    )
+    assert row == pytest.approx({"system": "llama", **expected})
+
+
+def test_compare_pairs_by_id(folder, capsys):
+    assert cli.main(["compare", "gpt.csv", "llama.jsonl", "--resamples", "50", "--metrics", "ecuas_0,auroc"]) == 0
+    out = capsys.readouterr().out
+    assert "paired by their rows" not in out
+    assert "AUROC ↑†" in out
+    pd.read_json("llama.jsonl", lines=True).tail(-1).to_json("short.jsonl", orient="records", lines=True)
+    assert cli.main(["compare", "gpt.csv", "short.jsonl"]) == 2
+    assert capsys.readouterr().err == (
+        "ecuas: gpt and short have different samples, and cannot be compared: 'q0' is not in short "
+        "(1 missing, 0 extra).\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["score", "nothing.csv"], "nothing.csv: there is no such file."),
+        (["score", "gpt.csv", "--n", "low"], "--n takes numbers, separated by commas; got 'low'."),
+        (["score", "gpt.csv", "--n", "-1"], "n must be >= 0 (inf allowed); got -1.0 in row 2 (1 of 1)."),
+        (["score", "gpt.csv", "--columns", "confidence"], "--columns takes NAME=COLUMN pairs; got 'confidence'."),
+        (["score", "gpt.csv", "--metrics", "acc"], "--metrics must be among error_rate, ece,"),
+        (["score", "gpt.csv", "--output", "a.doc"], "a.doc: a table can be written as"),
+        (["score", "logits.csv"], "logits.csv: column 'logit_0..logit_2' must lie in [0, 1]; got"),
+        (["score", "gpt.csv", "logits.csv"], "systems of one table must have one form; gpt.csv holds confidences"),
+        (["compare", "gpt.csv"], "a comparison needs at least two systems; got 1."),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, capsys):
+    if "-1" in arguments:
+        message = "n must be >= 0 (inf allowed); got -1.0"
+    assert cli.main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith(f"ecuas: {message}")
+    assert captured.err.count("\n") == 1
+    assert captured.out == "" or "--output" in arguments
+
+
+def test_warnings_are_notes(folder, capsys):
+    (folder / "sure.csv").write_text("confidence,correct\n0.9,1\n,1\n")
+    assert cli.main(["score", "sure.csv", "--missing-confidence", "0.5"]) == 0
+    err = capsys.readouterr().err
+    assert "note: 1 of 2 confidences are missing (NaN) and count as 0.5." in err
+    assert "note: auroc is nan" in err
+
+
+def test_the_entry_point_is_installed_where_the_package_is(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["--version"])
+    from ecuas_metric import __version__
+
+    assert capsys.readouterr().out == f"ecuas {__version__}\n"

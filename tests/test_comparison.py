@@ -1,0 +1,142 @@
+import numpy as np
+import pytest
+
+from ecuas_metric.comparison import align, base_key, compare
+from ecuas_metric.options import checked_options
+from ecuas_metric.results import prepare, values_of
+
+OPTIONS = {"confidence_level": 0.95, "n_resamples": 400}
+
+
+@pytest.fixture
+def outputs(rng):
+    """Two systems that answer alike, of which the second is overconfident, and a third that answers otherwise."""
+    p = rng.beta(3, 1.5, 400)
+    correct = (rng.random(400) < p).astype(int)
+    other = rng.beta(3, 1.5, 400)
+    return {
+        "calibrated": (p, correct),
+        "overconfident": (1 - (1 - p) ** 3, correct),
+        "other": (other, (rng.random(400) < other).astype(int)),
+    }
+
+
+def systems_of(outputs, **options):
+    checked = checked_options(**OPTIONS | options)
+    return {name: prepare("confidences", *arrays, checked) for name, arrays in outputs.items()}
+
+
+def rows_of(outputs, **options):
+    return {(row.first, row.second, row.key): row for row in compare(systems_of(outputs, **options))}
+
+
+def test_differences_are_those_of_the_metrics(outputs):
+    systems = systems_of(outputs)
+    values = {name: values_of(system, None) for name, system in systems.items()}
+    for (first, second, key), row in rows_of(outputs).items():
+        assert row.difference == pytest.approx(values[first][key] - values[second][key], abs=1e-12)
+        assert row.low <= row.difference + 0.02
+        assert row.difference <= row.high + 0.02
+
+
+def test_pairing_makes_the_interval_of_similar_systems_narrow(outputs):
+    rows = rows_of(outputs)
+    paired, unpaired = (
+        rows[first, second, "ecuas_1"] for first, second in (("calibrated", "overconfident"), ("calibrated", "other"))
+    )
+    assert paired.high - paired.low < 0.7 * (unpaired.high - unpaired.low)
+
+
+def test_the_calibrated_system_is_better_and_significantly_so(outputs):
+    row = rows_of(outputs)["calibrated", "overconfident", "ecuas_0"]
+    assert row.high < 0
+    assert max(row.p_bootstrap, row.p_sign_flip, row.p_holm) < 0.02
+
+
+def test_a_system_against_itself_has_no_difference(outputs):
+    rows = rows_of({"one": outputs["other"], "two": outputs["other"]})
+    for row in rows.values():
+        assert (row.difference, row.low, row.high) == pytest.approx((0, 0, 0), abs=1e-12)
+        assert row.p_holm == 1, row.key
+
+
+def test_swapping_systems_flips_the_sign(outputs):
+    there = rows_of({name: outputs[name] for name in ("calibrated", "other")})
+    back = rows_of({name: outputs[name] for name in ("other", "calibrated")})
+    for (first, second, key), row in there.items():
+        assert back[second, first, key].difference == pytest.approx(-row.difference)
+        assert back[second, first, key].p_sign_flip == pytest.approx(row.p_sign_flip, nan_ok=True)
+
+
+def test_confidence_metrics_are_marked_where_the_answers_differ(outputs):
+    only_confidences = {"ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"}
+    for (first, second, key), row in rows_of(outputs, normalize=True).items():
+        same_answers = {first, second} == {"calibrated", "overconfident"}
+        assert row.fair == (same_answers or base_key(key) not in only_confidences), (first, second, key)
+
+
+def test_means_have_a_sign_flip_test_and_others_have_not(outputs):
+    rows = rows_of(outputs)
+    for key in ("ecuas_0", "error_rate", "confidence_brier_score"):
+        assert 0 < rows["calibrated", "other", key].p_sign_flip <= 1
+    for key in ("auroc", "aurc", "ece"):
+        assert np.isnan(rows["calibrated", "other", key].p_sign_flip)
+        assert rows["calibrated", "other", key].p_holm >= rows["calibrated", "other", key].p_bootstrap
+
+
+def test_p_values_are_uniform_if_there_is_no_difference():
+    p_values = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        confidence = rng.random(60)
+        arrays = {name: (rng.permutation(confidence), rng.integers(0, 2, 60)) for name in "ab"}
+        rows = rows_of(arrays, n_resamples=99, n=1)
+        p_values.append([rows["a", "b", "ecuas_1"].p_sign_flip, rows["a", "b", "ecuas_1"].p_bootstrap])
+    for column in np.array(p_values).T:
+        assert 0.3 < column.mean() < 0.7
+        assert (column < 0.05).mean() < 0.15
+
+
+def test_ids_bring_samples_together(outputs, rng):
+    systems = systems_of({name: outputs[name] for name in ("calibrated", "other")})
+    ids = [f"q{i}" for i in range(400)]
+    order = rng.permutation(400)
+    shuffled = systems_of({"other": tuple(array[order] for array in outputs["other"])})["other"]
+    ours = compare({**systems, "other": shuffled}, ids={"calibrated": ids, "other": [ids[i] for i in order]})
+    assert ours == compare(systems)
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ({"one": list("abc"), "two": list("abd")}, "^one and two have different samples.*'c' is not in two"),
+        ({"one": list("abc"), "two": list("abb")}, "^two: sample ids must be unique; 'b' is repeated"),
+        ({"one": list("abc"), "two": None}, "^one and two cannot be paired: only one of them has sample ids"),
+    ],
+)
+def test_samples_that_do_not_match_are_refused(ids, message):
+    arrays = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
+    with pytest.raises(ValueError, match=message):
+        align(systems_of({"one": arrays, "two": arrays}), ids)
+
+
+def test_other_mismatches_are_refused():
+    arrays = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
+    short = tuple(array[:2] for array in arrays)
+    with pytest.raises(ValueError, match="^one and two cannot be paired: they have 3 and 2 samples"):
+        compare(systems_of({"one": arrays, "two": short}))
+    with pytest.raises(ValueError, match="^a comparison needs at least two systems; got 1"):
+        compare(systems_of({"one": arrays}))
+    q = np.array([[0.6, 0.4], [0.3, 0.7]])
+    one, two = (prepare("posteriors", q, np.array(labels), checked_options(**OPTIONS)) for labels in ([0, 1], [1, 1]))
+    with pytest.raises(ValueError, match="^one and two cannot be paired: their true classes differ, first at sample 0"):
+        compare({"one": one, "two": two})
+
+
+def test_weights_and_groups_count(outputs, rng):
+    weights, groups = rng.integers(0, 3, 400), np.arange(400) // 5
+    repeated = {name: tuple(np.repeat(array, weights) for array in arrays) for name, arrays in outputs.items()}
+    ours = rows_of(outputs, sample_weight=weights, groups=groups, n_resamples=20)
+    expected = rows_of(repeated, groups=np.repeat(groups, weights), n_resamples=20)
+    for key, row in ours.items():
+        assert row.difference == pytest.approx(expected[key].difference, abs=1e-12)

@@ -1,0 +1,246 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from ecuas_metric import intervals as module
+from ecuas_metric.intervals import (
+    Resampling,
+    bootstrap,
+    bootstrap_p_value,
+    bootstrap_weights,
+    holm,
+    interval,
+    intervals,
+    jackknife,
+    sign_flip_p_values,
+)
+from ecuas_metric.options import checked_options
+from ecuas_metric.results import results
+
+
+def mean_of(data):
+    return lambda weights: {"mean": weights @ data / weights.sum(axis=-1)}
+
+
+@pytest.fixture
+def system(rng):
+    confidence = rng.beta(4, 1.5, 300)
+    return confidence, (rng.random(300) < confidence).astype(int)
+
+
+def all_weights(num_samples, resampling):
+    return np.concatenate(list(bootstrap_weights(num_samples, resampling)))
+
+
+@pytest.mark.parametrize("chunk", [1, 37, 10**6])
+def test_each_resample_draws_as_many_samples_as_there_are(chunk, monkeypatch):
+    monkeypatch.setattr(module, "CHUNK_SIZE", chunk)
+    weights = all_weights(20, Resampling(50))
+    assert weights.shape == (50, 20)
+    assert (weights.sum(axis=1) == 20).all()
+
+
+def test_chunks_do_not_change_the_draws(monkeypatch):
+    whole = all_weights(20, Resampling(50))
+    monkeypatch.setattr(module, "CHUNK_SIZE", 60)
+    np.testing.assert_array_equal(all_weights(20, Resampling(50)), whole)
+
+
+def test_draws_are_uniform():
+    weights = all_weights(10, Resampling(5000))
+    assert stats.chisquare(weights.sum(axis=0)).pvalue > 1e-3
+    assert weights.var() == pytest.approx(0.9, rel=0.05)  # of a binomial of 10 draws with chance 1/10
+
+
+def test_groups_are_drawn_whole():
+    groups = np.array([0, 0, 0, 1, 2, 2])
+    weights = all_weights(6, Resampling(100, groups=groups))
+    for group in range(3):
+        members = weights[:, groups == group]
+        assert (members == members[:, :1]).all()
+    assert (weights[:, [0, 3, 4]].sum(axis=1) == 3).all()
+
+
+def test_strata_keep_their_sizes():
+    strata = np.array([0] * 7 + [1] * 3)
+    weights = all_weights(10, Resampling(100, strata=strata))
+    assert (weights[:, :7].sum(axis=1) == 7).all()
+    both = all_weights(10, Resampling(100, strata=strata, groups=np.array([0, 0, 1, 1, 2, 2, 3, 4, 4, 5])))
+    assert (both[:, [0, 2, 4, 6]].sum(axis=1) == 4).all()
+
+
+def test_a_group_in_two_strata_is_an_error():
+    with pytest.raises(ValueError, match="^each group must lie in one stratum; that of sample 1 lies in two"):
+        all_weights(2, Resampling(10, groups=np.array([0, 0]), strata=np.array([0, 1])))
+
+
+def variance_of(data):
+    def variance(weights):
+        mean = weights @ data / weights.sum(axis=-1)
+        return {"variance": weights @ data**2 / weights.sum(axis=-1) - mean**2}
+
+    return variance
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_the_interval_of_a_skewed_statistic_is_scipys(method, rng):
+    """To the last digits: the same generator, asked in the same way, draws the same resamples."""
+    data = rng.exponential(size=60)
+    ours = intervals(variance_of(data), 60, resampling=Resampling(2000, random_state=5), method=method)["variance"]
+    theirs = stats.bootstrap((data,), np.var, n_resamples=2000, method=method, rng=5).confidence_interval
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+
+
+def test_bca_corrects_a_skewed_statistic_upwards(rng):
+    statistic = variance_of(rng.exponential(size=60))
+    percentile, bca = (
+        intervals(statistic, 60, resampling=Resampling(), method=m)["variance"] for m in ("percentile", "bca")
+    )
+    assert bca[0] > percentile[0]
+    assert bca[1] > percentile[1]
+
+
+def test_the_jackknife_leaves_one_out_or_a_block(rng, monkeypatch):
+    data = rng.random(12)
+    ours = jackknife(mean_of(data), 12, resampling=Resampling())["mean"]
+    np.testing.assert_allclose(ours, [np.delete(data, i).mean() for i in range(12)])
+    monkeypatch.setattr(module, "JACKKNIFE_BLOCKS", 4)
+    ours = jackknife(mean_of(data), 12, resampling=Resampling())["mean"]
+    np.testing.assert_allclose(ours, [np.delete(data, range(i, i + 3)).mean() for i in range(0, 12, 3)])
+
+
+def test_a_wider_level_is_a_wider_interval(rng):
+    replicates = rng.normal(size=1000)
+    low, high = interval(replicates, confidence_level=0.9)
+    wide_low, wide_high = interval(replicates, confidence_level=0.99)
+    assert wide_low < low < high < wide_high
+
+
+def test_resamples_without_a_value_are_left_out_and_counted():
+    correct = np.array([1] * 19 + [0])
+    with pytest.warns(UserWarning, match=r"left out of its interval: auroc 3\d\.\d%"):
+        values = results("confidences", np.linspace(0.5, 0.9, 20), correct, checked_options(confidence_level=0.95))
+    assert 0 <= values["auroc_low"] <= values["auroc_high"] <= 1
+
+
+def test_same_seed_same_numbers_another_seed_others(system):
+    def run(seed):
+        return results("confidences", *system, checked_options(confidence_level=0.95, random_state=seed))
+
+    assert run(1) == run(1)
+    assert run(1)["ecuas_0_low"] != run(2)["ecuas_0_low"]
+
+
+def test_row_order_does_not_matter(system, rng):
+    order = rng.permutation(300)
+    options = checked_options(confidence_level=0.95, n_resamples=50)
+    shuffled = results("confidences", system[0][order], system[1][order], options)
+    assert shuffled == pytest.approx(results("confidences", *system, options))
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_every_metric_of_every_form_gets_an_interval_around_its_value(method, rng):
+    logits, labels = rng.normal(size=(80, 3)), rng.integers(0, 3, 80)
+    options = checked_options(
+        predictions_are="logits",
+        normalize=True,
+        decompose=True,
+        reject_costs=0.3,
+        confidence_level=0.9,
+        interval_method=method,
+        n_resamples=100,
+        sample_weight=rng.random(80),
+        strata=labels,
+        n=(0, 1, np.inf),
+    )
+    values = results("posteriors", logits, labels, options)
+    keys = [key for key in values if not key.endswith(("_low", "_high"))]
+    assert len(keys) * 3 == len(values)
+    for key in keys:
+        assert values[f"{key}_low"] <= values[f"{key}_high"], key
+        if "recalibrated" not in key and "calibration_loss" not in key and "ece" not in key:
+            slack = 0.05 * (1 + abs(values[key]))
+            assert values[f"{key}_low"] - slack <= values[key] <= values[f"{key}_high"] + slack, key
+
+
+def test_one_group_a_sample_is_no_groups(system):
+    options = {"confidence_level": 0.95, "n_resamples": 30}
+    plain = results("confidences", *system, checked_options(**options))
+    ranks = np.argsort(np.argsort(-system[0]))  # groups are numbered in the order in which samples are sorted
+    assert results("confidences", *system, checked_options(groups=ranks, **options)) == plain
+
+
+def test_grouped_copies_give_the_interval_of_the_originals(system):
+    """Ten copies of a sample tell nothing new; if groups say so, the interval does not shrink."""
+    copies = np.repeat(system[0], 10), np.repeat(system[1], 10)
+    options = {"confidence_level": 0.95, "n_resamples": 400}
+    original = results("confidences", *system, checked_options(**options))
+    grouped = results("confidences", *copies, checked_options(groups=np.repeat(np.arange(300), 10), **options))
+    naive = results("confidences", *copies, checked_options(**options))
+
+    def width(values):
+        return values["ecuas_1_high"] - values["ecuas_1_low"]
+
+    assert width(grouped) == pytest.approx(width(original), rel=0.15)
+    assert width(naive) < 0.5 * width(original)
+
+
+def test_the_bootstrap_p_value_meets_the_interval(rng):
+    replicates = rng.normal(0.5, 0.3, 4000)
+    p = bootstrap_p_value(replicates)
+    low, _ = interval(replicates, confidence_level=1 - p)
+    assert low == pytest.approx(0, abs=0.01)
+    assert bootstrap_p_value(np.zeros(100)) == 1
+    assert np.isnan(bootstrap_p_value(np.full(3, np.nan)))
+
+
+def test_the_sign_flip_p_value_is_the_exact_one_for_few_samples():
+    differences = np.array([[0.3], [0.1], [0.4], [-0.2], [0.5], [0.25]])
+    theirs = stats.permutation_test(
+        (differences[:, 0], np.zeros(6)), lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=np.inf
+    ).pvalue
+    ours = sign_flip_p_values(differences, resampling=Resampling(20_000))[0]
+    assert ours == pytest.approx(theirs, abs=0.01)
+
+
+def test_sign_flips_of_no_difference_are_certain():
+    assert sign_flip_p_values(np.zeros((5, 2)), resampling=Resampling(100)).tolist() == [1, 1]
+
+
+def test_flipping_groups_is_flipping_their_sums(rng):
+    differences, groups = rng.normal(0.2, 1, (40, 1)), np.arange(40) // 4
+    sums = differences.reshape(10, 4).sum(axis=1)[:, None]
+    ours = sign_flip_p_values(differences, resampling=Resampling(500, groups=groups))
+    assert ours == pytest.approx(sign_flip_p_values(sums, resampling=Resampling(500)))
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_by_definition(p):
+    adjusted = holm(p)
+    order = np.argsort(p)
+    running = 0.0
+    for rank, index in enumerate(order):
+        running = max(running, min(1.0, (len(p) - rank) * p[index]))
+        assert adjusted[index] == pytest.approx(running)
+    assert (adjusted >= np.array(p)).all()
+
+
+def test_holm_counts_no_test_that_was_not_made():
+    assert holm([0.01, np.nan, 0.02])[[0, 2]].tolist() == [0.02, 0.02]
+    assert np.isnan(holm([0.01, np.nan])[1])
+
+
+def test_no_warning_where_every_resample_has_a_value(system):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results("confidences", *system, checked_options(confidence_level=0.95, n_resamples=50))
+
+
+def test_bootstrap_collects_every_key(rng):
+    both = bootstrap(lambda w: {"one": w.sum(axis=1), "two": w[:, 0]}, 5, resampling=Resampling(7))
+    assert both["one"].tolist() == [5] * 7
+    assert both["two"].shape == (7,)

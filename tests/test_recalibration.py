@@ -1,0 +1,227 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.special import log_softmax
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
+
+from ecuas_metric.decisions import grade_confidences, grade_costs
+from ecuas_metric.metrics import means
+from ecuas_metric.options import checked_options
+from ecuas_metric.recalibration import (
+    apply_affine,
+    apply_isotonic,
+    cross_validated,
+    fit_affine,
+    fit_isotonic,
+    fit_temperature,
+    recalibrated_scores,
+)
+from ecuas_metric.results import results
+from tests.systems import confidence_systems
+
+ORDERS = (0.0, 0.5, 1.0, 7.0, np.inf)
+
+
+def miscalibrated(rng, num_samples=4000, num_classes=4, scale=2.5, bias=(0.0, 1.0, -1.0, 0.5)):
+    """Log-posteriors that softmax((log s - bias) / scale) would calibrate, and labels drawn accordingly."""
+    log_q = log_softmax(rng.normal(size=(num_samples, num_classes)) * 1.5, axis=1)
+    labels = (log_q + rng.gumbel(size=log_q.shape)).argmax(axis=1)
+    return scale * log_q + np.array(bias[:num_classes]), labels
+
+
+def test_affine_undoes_scale_and_bias(rng):
+    scores, labels = miscalibrated(rng, num_samples=40_000)
+    scale, bias = fit_affine(scores, labels)
+    assert scale == pytest.approx(1 / 2.5, rel=0.03)
+    np.testing.assert_allclose(bias - bias.mean(), -(np.array([0, 1, -1, 0.5]) - 0.125) / 2.5, atol=0.05)
+
+
+def test_affine_of_two_classes_is_logistic_regression(rng):
+    scores, labels = miscalibrated(rng, num_classes=2, bias=(0.0, 0.7))
+    ours = apply_affine(fit_affine(scores, labels), scores)
+    difference = (scores[:, 1] - scores[:, 0])[:, None]
+    theirs = LogisticRegression(C=np.inf, tol=1e-10).fit(difference, labels).predict_log_proba(difference)
+    np.testing.assert_allclose(ours, theirs, atol=1e-4)
+
+
+def test_the_fit_is_a_minimum_in_every_direction(rng):
+    scores, labels = miscalibrated(rng, num_samples=500)
+    fitted = fit_affine(scores, labels)
+
+    def cross_entropy(scale, bias):
+        return log_loss(labels, np.exp(log_softmax(scale * scores + bias, axis=1)))
+
+    best = cross_entropy(*fitted)
+    for step in np.vstack([np.eye(5), -np.eye(5)]) * 0.01:
+        assert cross_entropy(fitted.scale + step[0], fitted.bias + step[1:]) >= best
+
+
+def test_temperature_has_no_bias_and_keeps_the_decisions(rng):
+    scores, labels = miscalibrated(rng, bias=(0.0, 0.0, 0.0, 0.0))
+    fitted = fit_temperature(scores, labels)
+    assert not fitted.bias.any()
+    np.testing.assert_array_equal(apply_affine(fitted, scores).argmax(axis=1), scores.argmax(axis=1))
+
+
+def test_a_constant_per_row_changes_nothing(rng):
+    scores, labels = miscalibrated(rng, num_samples=300)
+    shifted = scores + rng.normal(size=(300, 1))
+    ours, expected = (apply_affine(fit_affine(values, labels), values) for values in (shifted, scores))
+    np.testing.assert_allclose(ours, expected, atol=1e-5)
+    np.testing.assert_allclose(np.exp(ours).sum(axis=1), 1)
+
+
+def test_isotonic_is_scikit_learns(rng):
+    confidence, correct = rng.random(200), rng.integers(0, 2, 200)
+    new = rng.random(50)
+    theirs = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(confidence, correct).predict(new)
+    np.testing.assert_allclose(apply_isotonic(fit_isotonic(confidence, correct), new), theirs)
+
+
+def test_each_sample_is_recalibrated_by_the_other_folds(rng):
+    scores, labels = miscalibrated(rng, num_samples=200)
+    splitter = KFold(4)
+    ours = cross_validated(fit_affine, apply_affine, scores, labels, splitter=splitter)
+    for train, test in splitter.split(scores):
+        held_out = apply_affine(fit_affine(scores[train], labels[train]), scores[test])
+        np.testing.assert_array_equal(ours[test], held_out)
+
+
+def test_groups_stay_together(rng):
+    scores, labels = miscalibrated(rng, num_samples=120)
+    groups = np.arange(120) // 6
+    seen = []
+
+    def fit(train_scores, train_labels):
+        seen.append({tuple(row) for row in train_scores})
+        return fit_affine(train_scores, train_labels)
+
+    cross_validated(fit, apply_affine, scores, labels, splitter=GroupKFold(3), groups=groups)
+    for trained_on in seen:
+        shares = [np.mean([tuple(row) in trained_on for row in scores[groups == group]]) for group in range(20)]
+        assert set(shares) <= {0.0, 1.0}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fit_affine([[0.0, -np.inf]], [0]), r"^scores must be finite; got -inf at index \(0, 1\) \(1 of 2\)"),
+        (lambda: fit_affine([[0.0, np.nan]], [0]), "^scores must be finite; got nan"),
+        (
+            lambda: fit_affine([[0.0, 1.0, 2.0]] * 3, [0, 1, 0]),
+            "^each of the 3 classes must have a sample to be fitted; class 2",
+        ),
+        (lambda: fit_affine([0.1, 0.2], [0, 1]), r"^scores must have shape \(N, K\), K >= 2; got shape \(2,\)"),
+        (lambda: fit_affine([[0.0, 1.0]], [2]), r"^references must be labels in \[0, 2\)"),
+        (lambda: fit_isotonic([0.1, 0.2], [1]), "^scores and references must have the same length; got 2 and 1"),
+        (
+            lambda: cross_validated(fit_isotonic, apply_isotonic, [0.1, 0.2], [0, 1]),
+            "^5 folds need at least as many samples; got 2",
+        ),
+    ],
+)
+def test_errors(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_fold_that_cannot_be_fitted_is_named(rng):
+    scores, labels = rng.normal(size=(20, 2)), np.r_[np.zeros(19, int), 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(
+            ValueError, match=r"^fold \d of 5 cannot be fitted: each of the 2 classes must have a sample"
+        ):
+            cross_validated(fit_affine, apply_affine, scores, labels)
+
+
+def test_a_sample_that_no_fold_tests_is_an_error(rng):
+    scores, labels = miscalibrated(rng, num_samples=50)
+    with pytest.raises(ValueError, match="^every sample must be in a test fold"):
+        cross_validated(fit_affine, apply_affine, scores, labels, splitter=ShuffleSplit(2, random_state=0))
+
+
+def test_no_convergence_is_an_error(monkeypatch):
+    import scipy.optimize
+
+    def one_step(*arguments, options, **others):
+        return original(*arguments, options=options | {"maxiter": 1}, **others)
+
+    original = scipy.optimize.minimize
+    monkeypatch.setattr(scipy.optimize, "minimize", one_step)
+    with pytest.raises(RuntimeError, match="^the calibration did not converge in 1 iterations"):
+        fit_affine(*miscalibrated(np.random.default_rng(0), num_samples=100))
+
+
+# The decomposition of ECUAS_n
+
+
+def loss_of(confidence, correct, weights=None):
+    graded = grade_confidences(confidence, correct)
+    best = recalibrated_scores(graded, n=ORDERS, sample_weight=weights)
+    value = means(graded, n=ORDERS, sample_weight=weights)
+    return {n: value[f"ecuas_{n:g}"] - best[f"ecuas_{n:g}_recalibrated"] for n in ORDERS}
+
+
+@given(confidence_systems())
+def test_calibration_loss_is_never_negative(system):
+    for n, loss in loss_of(*system).items():
+        assert loss >= -1e-12, n
+
+
+@given(confidence_systems())
+def test_calibration_loss_of_recalibrated_confidences_is_0(system):
+    confidence, correct = system
+    fitted = IsotonicRegression(y_min=0, y_max=1).fit_transform(confidence.round(6), correct)
+    for n, loss in loss_of(np.clip(fitted, 0, 1), correct).items():
+        assert loss == pytest.approx(0, abs=1e-9), n
+
+
+@given(confidence_systems(), st.sampled_from([np.sqrt, np.square, np.expm1, lambda q: 1e-9 * q]))
+def test_recalibrated_is_the_same_for_every_strictly_increasing_map(system, increasing):
+    confidence, correct = system
+    mapped = np.clip(increasing(confidence) / max(increasing(np.ones(1))[0], 1), 0, 1)
+    assume(len(np.unique(mapped)) == len(np.unique(confidence)))
+    ours, expected = (recalibrated_scores(grade_confidences(q, correct), n=ORDERS) for q in (mapped, confidence))
+    assert ours == pytest.approx(expected, rel=1e-9)
+
+
+@given(confidence_systems(max_size=6), st.data())
+def test_no_other_monotone_map_is_better(system, data):
+    confidence, correct = system
+    levels = np.unique(confidence)
+    other = np.sort(data.draw(st.lists(st.floats(0, 1), min_size=len(levels), max_size=len(levels))))
+    mapped = other[np.searchsorted(levels, confidence)]
+    best = recalibrated_scores(grade_confidences(confidence, correct), n=ORDERS)
+    value = means(grade_confidences(mapped, correct), n=ORDERS)
+    for n in ORDERS:
+        assert best[f"ecuas_{n:g}_recalibrated"] <= value[f"ecuas_{n:g}"] + 1e-5  # epsilon, at n = 0
+
+
+@given(confidence_systems(), st.data())
+def test_whole_weights_are_repetition(system, data):
+    confidence, correct = system
+    weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(correct), max_size=len(correct))))
+    assume(weights.any())
+    repeated = grade_confidences(np.repeat(confidence, weights), np.repeat(correct, weights))
+    ours = recalibrated_scores(grade_confidences(confidence, correct), n=ORDERS, sample_weight=weights.astype(float))
+    assert ours == pytest.approx(recalibrated_scores(repeated, n=ORDERS), rel=1e-9)
+
+
+def test_any_cost_can_be_recalibrated():
+    graded = grade_costs(np.array([0.1, 0.2, 0.9]), np.array([2.0, 0.0, 1.0]), max_uncertainty=1.5)
+    # Pooled: 1 for the first two, then 1, all below 1.5.
+    expected = means(grade_costs(np.ones(3), np.array([2.0, 0.0, 1.0]), max_uncertainty=1.5), n=(1,))["ecuas_1"]
+    assert recalibrated_scores(graded, n=(1,))["ecuas_1_recalibrated"] == pytest.approx(expected)
+
+
+def test_the_metric_adds_both_keys_for_each_n():
+    values = results("confidences", np.array([0.9, 0.8]), np.array([0, 1]), checked_options(n=(0, 2), decompose=True))
+    for key in ("ecuas_0", "ecuas_2"):
+        assert values[key] == pytest.approx(values[f"{key}_recalibrated"] + values[f"{key}_calibration_loss"])

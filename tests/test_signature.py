@@ -1,0 +1,63 @@
+import re
+
+import evaluate
+import numpy as np
+import pytest
+
+from ecuas_metric import __version__
+from ecuas_metric.options import checked_options
+from ecuas_metric.signature import signature
+
+OTHERS = {
+    "n": 3,
+    "num_classes": 7,
+    "predictions_are": "logits",
+    "cost": "log",
+    "decisions": [0, 1],
+    "max_uncertainty": 2,
+    "reject_costs": 0.25,
+    "missing_confidence": 0.5,
+    "n_bins": 15,
+    "epsilon": 1e-6,
+    "sample_weight": [1, 2],
+}
+OF_INTERVALS = {
+    "confidence_level": 0.9,
+    "interval_method": "bca",
+    "n_resamples": 99,
+    "random_state": 7,
+    "groups": [0, 1],
+    "strata": [0, 1],
+}
+CHANGES_NO_NUMBER = {"normalize", "decompose"}  # they add keys
+
+
+@pytest.mark.parametrize(("option", "value"), [*OTHERS.items(), *OF_INTERVALS.items()])
+def test_every_option_a_number_depends_on_shows(option, value):
+    base = {"confidence_level": 0.95} if option in OF_INTERVALS else {}
+    assert signature(checked_options(**base | {option: value})) != signature(checked_options(**base))
+
+
+def test_no_option_was_forgotten():
+    assert set(checked_options()) == set(OTHERS) | set(OF_INTERVALS) | CHANGES_NO_NUMBER
+
+
+def test_equal_costs_have_equal_signatures():
+    one, other = ([[0, 1], [1, 0]], np.array([[0, 1], [1, 0]]))
+    assert signature(checked_options(cost=one)) == signature(checked_options(cost=other))
+    assert signature(checked_options(cost=one)) != signature(checked_options(cost=[[0, 2], [1, 0]]))
+
+
+def test_it_is_one_line_of_named_parts():
+    line = signature(checked_options(**OTHERS, **OF_INTERVALS))
+    assert re.fullmatch(r"ecuas(\|[a-zA-Z]+:[^|\n]+)+", line)
+    assert line.endswith(f"|v:{__version__}")
+
+
+def test_the_module_knows_k_of_the_posteriors_it_computed(tmp_path):
+    module = evaluate.load("ecuas_metric/ecuas.py", cache_dir=str(tmp_path))
+    assert "|K:inf|" in module.signature()
+    module.compute(predictions=[[0.2, 0.5, 0.3]], references=[1], n=1)
+    assert "|K:3|" in module.signature()
+    module.compute(predictions=[0.2, 0.4], references=[1, 0], n=1)
+    assert "|K:4|" in module.signature(num_classes=4)

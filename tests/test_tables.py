@@ -1,0 +1,169 @@
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ecuas_metric.tables import read_tables
+
+
+def write(path, text, encoding="utf-8"):
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def only(path, **options):
+    (table,) = read_tables(path, **options)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "encoding"),
+    [
+        ("plain.csv", "confidence,correct\n0.9,1\n0.25,0\n", "utf-8"),
+        ("spreadsheet.csv", "Confidence;Correct\r\n0,9;1\r\n0,25;0\r\n", "utf-8-sig"),
+        ("points.csv", "id;confidence;correct\n1;0.9;1\n2;0.25;0\n", "utf-8"),
+        ("tabs.tsv", "correct\tconfidence\n1\t0.9\n0\t0.25\n", "utf-8"),
+        ("words.csv", "confidence, correct\n0.9, TRUE\n0.25, false\n", "utf-8"),
+        ("blank.csv", "confidence,correct\n0.9,1\n\n0.25,0\n\n", "utf-8"),
+        ("lines.jsonl", '{"confidence": 0.9, "correct": true}\n{"confidence": 0.25, "correct": 0}\n', "utf-8"),
+        ("array.json", '[{"confidence": 0.9, "correct": 1}, {"confidence": 0.25, "correct": 0}]', "utf-8"),
+    ],
+)
+def test_files_of_other_tools_hold_the_same(name, text, encoding, tmp_path):
+    table = only(write(tmp_path / name, text, encoding))
+    assert (table.form, table.name) == ("confidences", name.split(".")[0])
+    assert table.predictions.tolist() == [0.9, 0.25]
+    assert table.references.tolist() == [1, 0]
+
+
+def test_parquet_with_float32_and_an_index(tmp_path):
+    frame = pd.DataFrame({"confidence": np.float32([0.9, 0.25]), "correct": [True, False]}, index=[7, 3])
+    frame.to_parquet(tmp_path / "a.parquet")
+    np.testing.assert_array_equal(only(tmp_path / "a.parquet").predictions, np.float32([0.9, 0.25]))
+
+
+def test_digits_survive_csv(tmp_path):
+    value = 0.1234567890123456789
+    assert only(write(tmp_path / "a.csv", f"confidence,correct\n{value!r},1\n")).predictions[0] == value
+
+
+@pytest.mark.parametrize("prefix", ["prob_", "p_", "p", "logit_"])
+def test_posteriors_in_columns_are_put_in_the_order_of_their_numbers(prefix, tmp_path):
+    head = ",".join([f"{prefix}{k}" for k in (10, 2, 1, 0, *range(3, 10))])
+    table = only(write(tmp_path / "a.csv", f"{head},label\n10,2,1,0,3,4,5,6,7,8,9,4\n"))
+    assert table.form == "posteriors"
+    assert table.predictions.tolist() == [list(range(11))]
+
+
+def test_posteriors_in_one_column_of_lists(tmp_path):
+    pd.DataFrame({"label": [0, 1], "posteriors": [[0.7, 0.3], [0.4, 0.6]]}).to_parquet(tmp_path / "a.parquet")
+    rows = [{"label": 0, "probs": [0.7, 0.3]}, {"label": 1, "probs": [0.4, 0.6]}]
+    write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, rows)))
+    for ending in ("parquet", "jsonl"):
+        assert only(tmp_path / f"a.{ending}").predictions.tolist() == [[0.7, 0.3], [0.4, 0.6]]
+
+
+def test_a_column_of_systems_is_several_systems(tmp_path):
+    path = write(tmp_path / "a.csv", "model,llm,confidence,correct,id\na,x,0.9,1,1\nb,x,0.8,0,1\na,y,0.7,1,2\n")
+    tables = read_tables(path)
+    assert [(table.name, table.ids) for table in tables] == [("a", [1, 2]), ("b", [1])]
+    assert [table.name for table in read_tables(path, columns={"system": "model+llm"})] == ["a x", "b x", "a y"]
+
+
+def test_columns_can_be_named(tmp_path):
+    path = write(tmp_path / "a.csv", "p true,ok,w,doc\n0.9,1,2,a\n0.8,0,3,b\n")
+    names = {"confidence": "p true", "correct": "OK", "weight": "w", "group": "doc"}
+    table = only(path, columns=names)
+    assert (table.weight, table.group) == ([2, 3], ["a", "b"])
+
+
+def test_unjudged_answers_are_an_error_or_left_out_and_counted(tmp_path):
+    path = write(tmp_path / "a.csv", "confidence,correct,id\n0.9,1,x\n0.8,,y\n0.7,0,z\n")
+    message = r"column 'correct' has no value in row 3 \(1 of 3\)\. Leave such answers out with --drop-unjudged\.$"
+    with pytest.raises(ValueError, match=message):
+        read_tables(path)
+    table = only(path, drop_unjudged=True)
+    assert (table.ids, table.unjudged) == (["x", "z"], 1)
+
+
+def test_a_missing_confidence_is_nan(tmp_path):
+    assert np.isnan(only(write(tmp_path / "a.csv", "confidence,correct\n,1\n0.5,0\n")).predictions[0])
+    assert np.isnan(only(write(tmp_path / "b.jsonl", '{"confidence": null, "correct": 1}\n')).predictions[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "a.csv",
+            "confidence,correct\n0.9,1\n90,0\n",
+            "column 'confidence' must lie in [0, 1]; got 90.0 in row 3 (1 of 2). Percentages? Divide by 100.",
+        ),
+        (
+            "a.csv",
+            "confidence,correct\n0.9,1\n\n90,0\n",
+            "column 'confidence' must lie in [0, 1]; got 90.0 in row 4 (1 of 2). Percentages? Divide by 100.",
+        ),
+        (
+            "a.csv",
+            "confidence,correct\n0.9,1\nmuch,0\n",
+            "column 'confidence' must hold numbers; got 'much' in row 3 (1 of 2).",
+        ),
+        (
+            "a.csv",
+            "confidence,correct\n0.9,maybe\n",
+            "column 'correct' must hold numbers; got 'maybe' in row 2 (1 of 1).",
+        ),
+        (
+            "a.csv",
+            "q,correct\n0.9,1\n",
+            "there must be columns confidence and correct, or label and prob_0, prob_1, ..; found q, correct. "
+            "Name them with --columns, as confidence=NAME,correct=NAME.",
+        ),
+        (
+            "a.csv",
+            "p_0,p_1,label\n0.5,0.5,2\n",
+            "column 'label' must be labels in [0, 2); got 2.0 in row 2 (1 of 1). Count from 0.",
+        ),
+        ("a.csv", "confidence,correct\n", "the file has no rows."),
+        ("a.csv", "", "cannot be read as csv: No columns to parse from file"),
+        (
+            "a.csv",
+            "confidence,correct\n0.9,1\n0.8,0,3\n",
+            "cannot be read as csv: Error tokenizing data. C error: Expected 2 fields in line 3, saw 3",
+        ),
+        ("a.jsonl", '{"confidence": 1\n', "cannot be read as jsonl: row 1 is not JSON: Expecting ',' delimiter"),
+        ("a.jsonl", "[1, 2]\n", "cannot be read as jsonl: row 1 must be a JSON object; got [1, 2]"),
+        (
+            "a.jsonl",
+            '{"label": 0, "probs": [0.5, 0.5]}\n{"label": 0, "probs": [1]}\n',
+            "rows of column 'probs' must have one length; got 1 in row 2, 2 in row 1.",
+        ),
+        ("a.parquet", "no parquet", "cannot be read as parquet: "),
+        ("a.xlsx", "", "the file must end in one of .csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet."),
+        ("a.csv", "=1+1,correct\n=cmd(),1\n", "there must be columns confidence and correct"),
+    ],
+)
+def test_errors_name_file_row_and_column(name, text, message, tmp_path):
+    path = write(tmp_path / name, text)
+    with pytest.raises(ValueError, match="^" + re.escape(f"{path}: {message}")):
+        read_tables(path)
+
+
+def test_a_file_that_is_not_text_and_one_that_is_not_there(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"\xff\xfe\x00binary\xd0")
+    with pytest.raises(ValueError, match=r"a\.csv: cannot be read as csv: .*codec can't decode"):
+        read_tables(path)
+    with pytest.raises(ValueError, match=r"nothing\.csv: there is no such file\.$"):
+        read_tables(tmp_path / "nothing.csv")
+
+
+@pytest.mark.parametrize("columns", [{"truth": "a"}, {"confidence": "nowhere"}])
+def test_wrong_names_of_columns_are_errors(columns, tmp_path):
+    with pytest.raises(
+        ValueError, match=r"columns must be among|there is no column 'nowhere'; found confidence, correct"
+    ):
+        read_tables(write(tmp_path / "a.csv", "confidence,correct\n0.9,1\n"), columns=columns)
