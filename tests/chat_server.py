@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
 
+import pandas as pd
+
 FAULTS = ("429", "500", "slow", "cut", "malformed", "no choices")
 LONGEST = 2.0  # s that a slow reply takes: more than the clients' timeout
 
@@ -17,6 +19,15 @@ def question(number):
 
 def name(number):
     return f"Zarquon {number}"
+
+
+def write_source(path, root):
+    """Write TriviaQA's ids of the curated questions with invented texts, as a file for --source."""
+    ids = pd.read_parquet(root / "triviaqa_subset/data/curated.parquet")["question_id"]
+    gold = [{"value": name(i), "aliases": [name(i)], "normalized_aliases": []} for i in range(len(ids))]
+    rows = [{"question_id": own, "question": question(i), "answer": gold[i]} for i, own in enumerate(ids)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
 
 
 def right(number):

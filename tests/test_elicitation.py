@@ -13,10 +13,10 @@ import sys
 import time
 
 import huggingface_hub
-import pandas as pd
 import pytest
 
-from tests.chat_server import FAULTS, name, question, right, said, serving
+from ecuas_metric.cli import main as score
+from tests.chat_server import FAULTS, name, question, right, said, serving, write_source
 from triviaqa_subset import confidences, parsing
 from triviaqa_subset.elicitation import main
 from triviaqa_subset.methods import METHODS
@@ -34,11 +34,7 @@ def chat(monkeypatch):
 
 @pytest.fixture
 def source(root, tmp_path):
-    """The ids of the curated questions, with invented texts."""
-    ids = pd.read_parquet(root / "triviaqa_subset/data/curated.parquet")["question_id"]
-    gold = [{"value": name(i), "aliases": [name(i)], "normalized_aliases": []} for i in range(len(ids))]
-    rows = [{"question_id": own, "question": question(i), "answer": gold[i]} for i, own in enumerate(ids)]
-    return write(tmp_path / "source.jsonl", rows)
+    return write_source(tmp_path / "source.jsonl", root)
 
 
 @pytest.fixture
@@ -272,8 +268,8 @@ def online(offline):
     return {name: value for name, value in offline.items() if name != "HF_HUB_OFFLINE"}
 
 
-def test_455_questions_two_interrupts_and_five_per_cent_faults(chat, source, tmp_path, online):
-    """Ends with an answer or a recorded error for each question, none twice."""
+def test_455_questions_two_interrupts_and_five_per_cent_faults(chat, source, tmp_path, online, capsys):
+    """Ends with an answer or a recorded error for each question, none twice, and gives the table."""
     faults = collections.Counter()
     dead = {f"thing {i}?" for i in (11, 222, 444)}  # these keep failing
 
@@ -308,7 +304,7 @@ def test_455_questions_two_interrupts_and_five_per_cent_faults(chat, source, tmp
     assert {k: after_second[k] for k in after_first} == after_first
     assert len(after_second) < 455
 
-    third = Process(arguments, online, out)
+    third = Process([*arguments, "--judge", "j"], online, out)
     assert third.end() == 0, third.errors
     rows = read_run(out).rows  # refuses what comes twice
     ids = [json.loads(line)["question_id"] for line in source.open()]
@@ -322,8 +318,16 @@ def test_455_questions_two_interrupts_and_five_per_cent_faults(chat, source, tmp
     table = graded(out)
     assert [row["question_id"] for row in table] == ids
     assert [row["decided_by"] for row in table] == [
-        "error" if i in errors else "exact" if right(i) else "unjudged" for i in range(455)
+        "error" if i in errors else "exact" if right(i) else "judge" for i in range(455)
     ]
+
+    wrong = sum(not right(i) for i in range(455) if i not in errors)
+    assert score(["score", str(out.with_suffix(".graded.jsonl")), "--drop-unjudged", "--weight", "weight"]) == 0
+    assert score(["score", str(out.with_suffix(".graded.jsonl")), "--drop-unjudged"]) == 0
+    printed = capsys.readouterr().out
+    last = printed[printed.rindex("system ") :]
+    assert last.splitlines()[2].split()[:3] == ["m", "sequence_posterior", f"{wrong / 452:.3f}"]
+    assert "3 unjudged answers left out" in last
 
 
 def test_a_second_interrupt_ends_the_process_at_once_and_the_file_is_whole(chat, source, tmp_path, online):
@@ -339,19 +343,16 @@ def test_a_second_interrupt_ends_the_process_at_once_and_the_file_is_whole(chat,
 
 
 def commands(text):
-    """The elicitation commands in a text, as argument lists."""
-    found = re.findall(
-        r"python -m triviaqa_subset\.elicitation ((?:[^\n]*\\\n)*[^\n]*)", text.replace("\\\\\n", "\\\n")
-    )
-    return [[word for word in shlex.split(line.replace("\\\n", " "), comments=True)] for line in found]
+    """The elicitation commands in a text that stand on lines of their own, as argument lists."""
+    found = re.findall(r"^ *python -m triviaqa_subset\.elicitation ((?:[^\n]*\\\n)*[^\n]*)", text, flags=re.MULTILINE)
+    return [shlex.split(line.replace("\\\n", " ")) for line in found]
 
 
 def test_the_commands_in_the_help_and_the_readme_can_be_given(root):
-    shown = commands(parser().format_help()), commands((root / "triviaqa_subset/README.md").read_text())
-    assert min(len(found) for found in shown) >= 3
-    for words in (words for found in shown for words in found if "..." not in words and "--help" not in words):
-        options = parser().parse_args(words)
-        assert options.method in METHODS
+    shown = commands(parser().epilog), commands((root / "triviaqa_subset/README.md").read_text())
+    assert [len(found) for found in shown] == [6, 3]
+    for words in (words for found in shown for words in found):
+        assert parser().parse_args(words).method in METHODS
 
 
 def test_the_help_is_printed():

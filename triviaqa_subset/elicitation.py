@@ -126,7 +126,8 @@ def _check_rows(questions: Sequence[Question], rows: dict[str, Row], options: Na
 def _grade(questions: Sequence[Question], options: Namespace, judge: Judge | None) -> None:
     rows = read_run(options.out).rows
     system = f"{options.model} {options.method}"
-    graded = grade_rows(questions, rows, task=options.task, system=system, judge=judge)
+    how = {"task": options.task, "system": system, "concurrency": options.concurrency}
+    graded = grade_rows(questions, rows, judge=judge, **how)
     file = Path(options.out).with_suffix(".graded.jsonl")
     write_graded(file, graded)
     print("\n".join([*summary(graded, len(questions)), f"graded: {file}"]))

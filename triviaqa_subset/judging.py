@@ -3,8 +3,12 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import Any, TextIO
+
+from tqdm.auto import tqdm
 
 from .grading import Judge, grade
 from .methods import Question
@@ -18,7 +22,13 @@ JUDGE_TOKENS = 8
 
 
 def grade_rows(
-    questions: Sequence[Question], rows: Mapping[str, Row], *, task: str, system: str, judge: Judge | None = None
+    questions: Sequence[Question],
+    rows: Mapping[str, Row],
+    *,
+    task: str,
+    system: str,
+    judge: Judge | None = None,
+    concurrency: int = 1,
 ) -> list[Row]:
     """Grade the answers of a run, a row per question that was asked, in the order of the questions.
 
@@ -32,7 +42,9 @@ def grade_rows(
     system : str
         Its name in a table.
     judge : callable, optional
-        See `grading.grade`.
+        See `grading.grade`; asked from several threads if `concurrency` is above 1.
+    concurrency : int
+        Answers that are judged at a time.
 
     Returns
     -------
@@ -43,7 +55,7 @@ def grade_rows(
     asked = [question for question in questions if question["question_id"] in rows]
     answered = [question for question in asked if rows[question["question_id"]]["error"] is None]
     answers = [rows[question["question_id"]]["answer"] for question in answered]
-    verdicts = _by_letter(answered, answers) if task == "mmlu" else _by_text(answered, answers, judge)
+    verdicts = _by_letter(answered, answers) if task == "mmlu" else _by_text(answered, answers, judge, concurrency)
     graded = {question["question_id"]: verdict for question, verdict in zip(answered, verdicts, strict=True)}
     return [_graded_row(question, rows[question["question_id"]], graded, system) for question in asked]
 
@@ -67,6 +79,7 @@ def asking_judge(prompt: Messages, ask: Ask, verdicts: dict[str, Row], file: Tex
     callable
         (question, answer, gold_aliases) -> True for "Yes.", False for "No.", None for anything else.
     """
+    lock = Lock()
 
     def judge(question: str, answer: str, gold: list[str]) -> bool | None:
         fields = {"question": question, "pred_answer": answer, "gold_answers": "; ".join(gold)}
@@ -76,7 +89,8 @@ def asking_judge(prompt: Messages, ask: Ask, verdicts: dict[str, Row], file: Tex
             reply = ask([Request(messages, JUDGE_TOKENS)])[0]
             said, error = ("", str(reply)) if isinstance(reply, Failure) else (body(reply, prefill(prompt)).text, None)
             verdicts[key] = {"messages_sha256": key, "reply": said, "correct": yes_or_no(said), "error": error}
-            append(file, verdicts[key])
+            with lock:
+                append(file, verdicts[key])
         return verdicts[key]["correct"]
 
     return judge
@@ -105,12 +119,27 @@ def summary(rows: Sequence[Row], questions: int) -> list[str]:
     ]
 
 
-def _by_text(questions: list[Question], answers: list[str], judge: Judge | None) -> list[tuple[bool | None, str]]:
-    ids = [question["question_id"] for question in questions]
-    names = ("question_id", "question", "answer")
-    dataset = {name: [question[name] for question in questions] for name in names}
-    grades = grade({"question_id": ids, "answer": answers}, dataset, judge=judge)
+def _by_text(
+    questions: list[Question], answers: list[str], judge: Judge | None, concurrency: int
+) -> list[tuple[bool | None, str]]:
+    given = {"question_id": [question["question_id"] for question in questions], "answer": answers}
+    dataset = {name: [question[name] for question in questions] for name in ("question_id", "question", "answer")}
+    open_: list[tuple] = []
+    if judge is not None:  # what is to be judged is gathered first, then asked side by side
+        grade(given, dataset, judge=lambda *asked: open_.append(asked))
+    known = dict(zip([asked[:2] for asked in open_], _side_by_side(judge, open_, concurrency), strict=True))
+    grades = grade(given, dataset, judge=judge and (lambda *asked: known[asked[:2]]))
     return list(zip(grades.correct, grades.decided_by, strict=True))
+
+
+def _side_by_side(judge: Judge | None, asked: list[tuple], concurrency: int) -> list[bool | None]:
+    if judge is None or not asked:
+        return []
+    pool = ThreadPoolExecutor(concurrency)
+    try:
+        return list(tqdm(pool.map(lambda one: judge(*one), asked), total=len(asked), desc="judge", unit="answer"))
+    finally:
+        pool.shutdown(cancel_futures=True)  # after Ctrl-C the rest is not asked
 
 
 def _by_letter(questions: list[Question], answers: list[str]) -> list[tuple[bool | None, str]]:

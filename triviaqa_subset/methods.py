@@ -142,7 +142,8 @@ def _answer(
 ) -> Generator[Request, Reply, tuple[str, list[Token] | None]]:
     request, start = _request("sequence_posterior", question, setup)
     reply = _spoken((yield request._replace(seed=seed, top_logprobs=0)), start)
-    return reply.text.splitlines()[0].strip(), None if reply.tokens is None else first_line(reply.tokens)
+    line = reply.text.split("\n")[0]
+    return " ".join(line.split()), None if reply.tokens is None else first_line(reply.tokens)
 
 
 def _request(

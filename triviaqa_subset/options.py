@@ -47,7 +47,7 @@ examples
       --judge google/gemma-3-27b-it
       another model judges the answers that neither gold answers nor label bank decide
   ecuas score seq.graded.jsonl true.graded.jsonl verbalized.graded.jsonl
-      the table
+      the table; it says what to do about missing confidences and unknown correctness
 """
 
 

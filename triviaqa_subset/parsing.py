@@ -50,7 +50,7 @@ def verbalized(reply: str) -> tuple[str, float | None]:
     text = reply.strip()
     found = next((match for match in (pattern.search(text) for pattern in STATED) if match), None)
     cut = found or UNREADABLE.search(text)
-    lines = [line.strip(" \t*,;-(") for line in text[: cut.start() if cut else None].splitlines()]
+    lines = [" ".join(line.split()).strip(" *,;-(") for line in text[: cut.start() if cut else None].split("\n")]
     return next((line for line in lines if line), ""), _probability(found) if found else None
 
 
