@@ -28,13 +28,6 @@ class Waits(Event):
 
 
 @pytest.fixture
-def chat(monkeypatch):
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    with serving() as chat:
-        yield chat
-
-
-@pytest.fixture
 def stop():
     return Waits()
 

@@ -16,20 +16,13 @@ import huggingface_hub
 import pytest
 
 from ecuas_metric.cli import main as score
-from tests.chat_server import FAULTS, name, question, right, said, serving, write_source
+from tests.chat_server import FAULTS, name, question, right, said, write_source
 from triviaqa_subset import confidences, parsing
 from triviaqa_subset.elicitation import main
 from triviaqa_subset.methods import METHODS
 from triviaqa_subset.options import parser
 from triviaqa_subset.replies import Reply, Token, body, first_line
 from triviaqa_subset.runs import read_run
-
-
-@pytest.fixture
-def chat(monkeypatch):
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    with serving() as chat:
-        yield chat
 
 
 @pytest.fixture
@@ -226,9 +219,30 @@ def test_what_keeps_a_run_from_starting(chat, source, tmp_path, capsys, monkeypa
         tmp_path / "other.jsonl", [json.loads(line.replace("thing 1?", "thing 8?")) for line in source.open()]
     )
     assert "was made from other questions or answers; 1 of 3 differ, the first is" in refused(given=other)
+    assert "a server's URL begins with http:// or https://; this one is localhost" in refused(
+        "--base-url", "localhost", "--out", str(tmp_path / "new.jsonl")
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--method", "guesswork", "invalid choice: 'guesswork'"),
+        ("--limit", "0", "must be at least 1; it is 0"),
+        ("--retries", "-1", "must be at least 0; it is -1"),
+        ("--temperature", "nan", "must be at least 0; it is nan"),
+        ("--timeout", "inf", "must be at least 0.1; it is inf"),
+        ("--samples", "two", "invalid number value: 'two'"),
+        ("--extra-body", "{", "must be JSON; it is {"),
+        ("--extra-body", "[1]", "must be a JSON object; it is [1]"),
+        ("--local", "--provider", "--provider: expected one argument"),
+    ],
+)
+def test_options_that_cannot_be(option, value, message, capsys):
     with pytest.raises(SystemExit) as stopped:
-        main(command(chat, source, out, "guesswork"))
+        main(["--model", "m", "--method", "verbalized", "--out", "nowhere.jsonl", option, value])
     assert stopped.value.code == 2
+    assert message in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_without_question_texts_a_line_says_how_to_get_them(capsys, tmp_path):

@@ -52,16 +52,11 @@ def ask_all(
     waiting = iter(questions[start : start + batch_size] for start in range(0, len(questions), batch_size))
 
     def begun(number: int) -> set:
-        return (
-            set()
-            if stop.is_set()
-            else {pool.submit(answer, batch, method, setup, ask) for batch in islice(waiting, number)}
-        )
+        batches = () if stop.is_set() else islice(waiting, number)
+        return {pool.submit(answer, batch, method, setup, ask) for batch in batches}
 
-    with (
-        ThreadPoolExecutor(concurrency) as pool,
-        tqdm(total=len(questions), desc=method, unit="question", smoothing=0.05) as bar,
-    ):
+    bar = tqdm(total=len(questions), desc=method, unit="question")
+    with ThreadPoolExecutor(concurrency) as pool, bar:
         errors, running = 0, begun(concurrency)
         while running:
             done, running = wait(running, timeout=1, return_when=FIRST_COMPLETED)

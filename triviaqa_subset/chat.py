@@ -85,12 +85,9 @@ def chat_backend(endpoint: Endpoint, stop: Event) -> Ask:
     callable
         list of Request -> list of Reply or Failure, asked one after the other.
     """
-    if endpoint.base_url:
-        client = InferenceClient(
-            base_url=endpoint.base_url, api_key=endpoint.api_key or NO_KEY, timeout=endpoint.timeout
-        )
-    else:
-        client = InferenceClient(provider=endpoint.provider, api_key=endpoint.api_key, timeout=endpoint.timeout)  # type: ignore[arg-type]
+    server: dict[str, Any] = {"base_url": endpoint.base_url, "api_key": endpoint.api_key or NO_KEY}
+    provider: dict[str, Any] = {"provider": endpoint.provider, "api_key": endpoint.api_key}
+    client = InferenceClient(**(server if endpoint.base_url else provider), timeout=endpoint.timeout)
 
     def ask_one(request: Request) -> Reply | Failure:
         try:

@@ -40,18 +40,7 @@ def local_backend(
     OSError
         A model that cannot be loaded.
     """
-    try:
-        import torch
-        import transformers
-    except ImportError as error:
-        raise ValueError(f"a local model needs torch and transformers ({error}): pip install -e '.[local]'") from error
-    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    tokenizer = transformers.AutoTokenizer.from_pretrained(model, padding_side="left")
-    network = transformers.AutoModelForCausalLM.from_pretrained(model, dtype="auto").to(device).eval()
-    if tokenizer.chat_template is None:
-        raise ValueError(f"{model} has no chat template: a model tuned for dialogue is needed")
-    if tokenizer.pad_token is None:
-        tokenizer.pad_token = tokenizer.eos_token
+    network, tokenizer, facts = _load(model, device)
 
     def ask(requests: list[Request]) -> list[Reply | Failure]:
         replies: list[Reply | Failure] = []
@@ -59,8 +48,25 @@ def local_backend(
             replies += _generate(network, tokenizer, template or {}, list(alike))
         return replies
 
+    return ask, facts
+
+
+def _load(model: str, device: str | None) -> tuple[Any, Any, Facts]:
+    try:
+        import torch
+        import transformers
+    except ImportError as error:
+        raise ValueError(f"a local model needs torch and transformers ({error}): pip install -e '.[local]'") from error
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(model, padding_side="left")
+    network: Any = transformers.AutoModelForCausalLM.from_pretrained(model, dtype="auto")
+    if tokenizer.chat_template is None:
+        raise ValueError(f"{model} has no chat template: a model tuned for dialogue is needed")
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
     versions = {"torch": torch.__version__, "transformers": transformers.__version__}
-    return ask, versions | {"device": device, "dtype": str(network.dtype).removeprefix("torch.")}
+    facts = versions | {"device": device, "dtype": str(network.dtype).removeprefix("torch.")}
+    return network.to(device).eval(), tokenizer, facts
 
 
 def _generate(network: Any, tokenizer: Any, template: dict, requests: list[Request]) -> list[Reply | Failure]:
@@ -130,8 +136,8 @@ def _recorder(k: int) -> tuple[Callable, Callable]:
         logprobs = logits.double().log_softmax(-1)
         last.append(logprobs)
         best = logprobs.topk(min(k, logprobs.shape[1]))
-        pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
-        tops.append([list(zip(*pair, strict=True)) for pair in pairs])
+        rows = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        tops.append([list(zip(*row, strict=True)) for row in rows])
         return logits
 
     def recorded(ids: Any) -> tuple[list, list]:

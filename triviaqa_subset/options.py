@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import math
+from collections.abc import Callable
 from typing import Any
 
 from .chat import PREFILLS
@@ -67,118 +69,74 @@ def parser() -> argparse.ArgumentParser:
     _add_questions(made.add_argument_group("questions"))
     _add_backend(made.add_argument_group("where the model is"))
     _add_generation(made.add_argument_group("what is asked (recorded in the run)"))
+    _add_methods(made.add_argument_group("for single methods (recorded too)"))
     _add_running(made.add_argument_group("how it runs (may change from one start to the next)"))
     _add_judge(made.add_argument_group("grading"))
     return made
 
 
 def _add_questions(group: Any) -> None:
-    group.add_argument("--task", choices=("triviaqa", "mmlu"), default="triviaqa", help="default: triviaqa")
-    group.add_argument("--dataset", metavar="DIR", help="the subset with text (default: build/triviaqa_subset)")
-    group.add_argument("--source", metavar="FILE", help="TriviaQA's or MMLU's rows as .jsonl or .parquet")
-    group.add_argument("--limit", type=_count, metavar="N", help="the first N questions only")
+    add = group.add_argument
+    add("--task", choices=("triviaqa", "mmlu"), default="triviaqa", help="default: triviaqa")
+    add("--dataset", metavar="DIR", help="the subset with text (default: build/triviaqa_subset)")
+    add("--source", metavar="FILE", help="TriviaQA's or MMLU's rows as .jsonl or .parquet")
+    add("--limit", type=_number(int, 1), metavar="N", help="the first N questions only")
 
 
 def _add_backend(group: Any) -> None:
-    where = group.add_mutually_exclusive_group()
-    where.add_argument("--base-url", metavar="URL", help="a server that speaks the chat-completions protocol")
-    where.add_argument(
-        "--provider", metavar="NAME", help="a provider of the Hub (default: the first that has the model)"
-    )
-    where.add_argument("--local", action="store_true", help="a transformers model on this machine")
-    group.add_argument(
-        "--api-key-env", metavar="NAME", help="environment variable with the server's key (default: none sent)"
-    )
-    group.add_argument(
-        "--device", metavar="NAME", help="with --local: cpu, cuda, mps (default: the GPU if there is one)"
-    )
+    add, add_one_of = group.add_argument, group.add_mutually_exclusive_group().add_argument
+    add_one_of("--base-url", metavar="URL", help="a server that speaks the chat-completions protocol")
+    add_one_of("--provider", metavar="NAME", help="a provider of the Hub (default: the first that has the model)")
+    add_one_of("--local", action="store_true", help="a transformers model on this machine")
+    add("--api-key-env", metavar="NAME", help="environment variable with the server's key (default: none is sent)")
+    add("--device", metavar="NAME", help="with --local: cpu, cuda, mps (default: the GPU if there is one)")
 
 
 def _add_generation(group: Any) -> None:
-    group.add_argument("--prompts", metavar="FILE", help="YAML that replaces any of triviaqa_subset/prompts.yaml")
-    group.add_argument(
-        "--prefill",
-        choices=PREFILLS,
-        default="message",
-        help='how the server is told to go on from "Guess:", see below (default: message)',
-    )
-    group.add_argument("--max-tokens", type=_count, default=64, metavar="N", help="longest reply (default: 64)")
-    group.add_argument("--temperature", type=_at_least_0, metavar="T", help="default: 0, for semantic_confidence 1")
-    group.add_argument("--seed", type=int, metavar="N", help="default: none is sent")
-    group.add_argument(
-        "--top-logprobs", type=_count, default=20, metavar="K", help="likely tokens that is_true looks at (default: 20)"
-    )
-    group.add_argument(
-        "--samples", type=_count, default=10, metavar="N", help="answers of semantic_confidence (default: 10)"
-    )
-    group.add_argument(
-        "--weights", choices=("uniform", "sequence"), default="uniform", help="its weights (default: uniform)"
-    )
-    group.add_argument(
-        "--same",
-        choices=("equality", "judge"),
-        default="equality",
-        help="its relation: equal normalised answers (default), or what the model judges the same",
-    )
-    group.add_argument(
-        "--answers", metavar="RUN", help="is_true asks about the answers of this run of sequence_posterior"
-    )
-    group.add_argument(
-        "--extra-body",
-        type=_json_object,
-        default={},
-        metavar="JSON",
-        help="more parameters of each request; with --local, of the chat template",
-    )
+    add, body = group.add_argument, "more parameters of each request; with --local, of the chat template"
+    add("--prompts", metavar="FILE", help="YAML that replaces any of triviaqa_subset/prompts.yaml")
+    add("--prefill", choices=PREFILLS, default="message", help="how to go on from 'Guess:', below (default: message)")
+    add("--max-tokens", type=_number(int, 1), default=64, metavar="N", help="longest reply (default: 64)")
+    add("--temperature", type=_number(float, 0), metavar="T", help="default: 0, for semantic_confidence 1")
+    add("--seed", type=int, metavar="N", help="default: none is sent")
+    add("--extra-body", type=_json_object, default={}, metavar="JSON", help=body)
+
+
+def _add_methods(group: Any) -> None:
+    add, same = group.add_argument, "or those that the model judges to mean the same"
+    add("--answers", metavar="RUN", help="is_true: ask about the answers of this run of sequence_posterior")
+    add("--top-logprobs", type=_number(int, 1), default=20, metavar="K", help="is_true: likely tokens (default: 20)")
+    add("--samples", type=_number(int, 1), default=10, metavar="N", help="semantic_confidence: answers (default: 10)")
+    add("--weights", choices=("uniform", "sequence"), default="uniform", help="of the samples (default: uniform)")
+    add("--same", choices=("equality", "judge"), default="equality", help=f"equal normalised answers (default), {same}")
 
 
 def _add_running(group: Any) -> None:
-    group.add_argument("--concurrency", type=_count, default=8, metavar="N", help="requests at a time (default: 8)")
-    group.add_argument("--batch-size", type=_count, default=8, metavar="N", help="with --local (default: 8)")
-    group.add_argument(
-        "--timeout",
-        type=_above_0,
-        default=60.0,
-        metavar="S",
-        help="seconds without a word from the server (default: 60)",
-    )
-    group.add_argument("--retries", type=int, default=5, metavar="N", help="after a first failure (default: 5)")
-    group.add_argument(
-        "--retry-wait",
-        type=_above_0,
-        default=1.0,
-        metavar="S",
-        help="seconds before the first, doubled each time (default: 1)",
-    )
-    group.add_argument("--retry-errors", action="store_true", help="ask again what is recorded with an error")
+    add, wait = group.add_argument, "seconds before the first, doubled each time (default: 1)"
+    add("--concurrency", type=_number(int, 1), default=8, metavar="N", help="requests at a time (default: 8)")
+    add("--batch-size", type=_number(int, 1), default=8, metavar="N", help="with --local (default: 8)")
+    add("--timeout", type=_number(float, 0.1), default=60.0, metavar="S", help="longest silence, s (default: 60)")
+    add("--retries", type=_number(int, 0), default=5, metavar="N", help="after a first failure (default: 5)")
+    add("--retry-wait", type=_number(float, 0), default=1.0, metavar="S", help=wait)
+    add("--retry-errors", action="store_true", help="ask again what is recorded with an error")
 
 
 def _add_judge(group: Any) -> None:
-    group.add_argument(
-        "--judge", metavar="MODEL", help="judges what nothing else decides (default: that stays unknown)"
-    )
-    group.add_argument("--judge-base-url", metavar="URL", help="its server (default: --base-url)")
+    add = group.add_argument
+    add("--judge", metavar="MODEL", help="judges what nothing else decides (default: that stays unknown)")
+    add("--judge-base-url", metavar="URL", help="its server (default: --base-url)")
 
 
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1; it is {text}")
-    return value
+def _number(kind: type, least: float) -> Callable[[str], Any]:
+    """Make a type of argument: a finite number, at least so much."""
 
+    def number(text: str) -> Any:
+        value = kind(text)
+        if not least <= value < math.inf:
+            raise argparse.ArgumentTypeError(f"must be at least {least}; it is {text}")
+        return value
 
-def _above_0(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be above 0; it is {text}")
-    return value
-
-
-def _at_least_0(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be at least 0; it is {text}")
-    return value
+    return number
 
 
 def _json_object(text: str) -> dict[str, Any]:

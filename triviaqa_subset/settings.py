@@ -15,7 +15,9 @@ Row = dict[str, Any]
 
 
 def make_endpoint(options: Namespace, model: str, base_url: str | None) -> Endpoint:
-    """Say where a model is asked; raises a ValueError if the environment has no key where one is named."""
+    """Say where a model is asked; raises a ValueError for no URL, or if the variable that is named holds no key."""
+    if base_url and not base_url.startswith(("http://", "https://")):
+        raise ValueError(f"a server's URL begins with http:// or https://; this one is {base_url}")
     key = os.environ.get(options.api_key_env) if options.api_key_env else None
     if options.api_key_env and not key:
         raise ValueError(f"the environment variable {options.api_key_env} holds no key")
