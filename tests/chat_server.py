@@ -10,7 +10,7 @@ from threading import Event, Lock, Thread
 import pandas as pd
 
 FAULTS = ("429", "500", "slow", "cut", "malformed", "no choices")
-LONGEST = 2.0  # s that a slow reply takes: more than the clients' timeout
+LONGEST = 5.0  # s that a slow reply takes: more than the clients' timeout
 
 
 def question(number):
@@ -91,8 +91,9 @@ def handler(chat):
                 chat.headers.append(dict(self.headers))
                 number = len(chat.requests)
             assert self.path == "/v1/chat/completions"
+            fault = chat.fault(payload, number)
             chat.over.wait(chat.delay)
-            self.behave(payload, chat.fault(payload, number))
+            self.behave(payload, fault)
 
         def behave(self, payload, fault):
             content = json.dumps(completion(payload, chat.say(payload), chat.logprobs)).encode()

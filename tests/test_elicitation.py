@@ -42,7 +42,7 @@ def write(path, rows):
 
 
 def command(chat, source, out, method="verbalized", *more):
-    fast = ["--timeout", "0.5", "--retries", "3", "--retry-wait", "0.02"]
+    fast = ["--timeout", "1.5", "--retries", "3", "--retry-wait", "0.02"]
     where = ["--base-url", chat.url, "--model", "m", "--method", method, "--source", str(source), "--out", str(out)]
     return [*where, *fast, *more]
 
@@ -287,7 +287,10 @@ def test_455_questions_two_interrupts_and_five_per_cent_faults(chat, source, tmp
     faults = collections.Counter()
     dead = {f"thing {i}?" for i in (11, 222, 444)}  # these keep failing
 
+    swift = 150  # so many requests; after that a reply takes its time, for the interrupt to come in between
+
     def fault(payload, number):
+        chat.delay = 0.01 if number <= swift else 0.2
         if any(thing in str(payload) for thing in dead):
             return "500"
         if number % 20:
@@ -296,7 +299,7 @@ def test_455_questions_two_interrupts_and_five_per_cent_faults(chat, source, tmp
         faults[kind] += 1
         return kind
 
-    chat.fault, chat.delay, out = fault, 0.02, tmp_path / "run.jsonl"
+    chat.fault, out = fault, tmp_path / "run.jsonl"
     arguments = command(chat, source, out, "sequence_posterior")
 
     first = Process(arguments, online, out)
@@ -309,6 +312,7 @@ def test_455_questions_two_interrupts_and_five_per_cent_faults(chat, source, tmp
     answered = len(chat.requests) - sum(faults.values())
     assert len(after_first) > answered - 1 - 3 * 4 - 8  # all but the probe, the dead ones' and what was being retried
 
+    swift = len(chat.requests) + 130
     second = Process(arguments, online, out)
     second.until(len(after_first) + 100)
     assert second.end(signal.SIGKILL) == -signal.SIGKILL
@@ -318,6 +322,7 @@ def test_455_questions_two_interrupts_and_five_per_cent_faults(chat, source, tmp
     assert {k: after_second[k] for k in after_first} == after_first
     assert len(after_second) < 455
 
+    swift = 10_000
     third = Process([*arguments, "--judge", "j"], online, out)
     assert third.end() == 0, third.errors
     rows = read_run(out).rows  # refuses what comes twice
@@ -354,6 +359,28 @@ def test_a_second_interrupt_ends_the_process_at_once_and_the_file_is_whole(chat,
         running.process.wait(0.3)
     assert running.end(signal.SIGINT) == 130
     assert 10 <= len(read_run(out).rows) <= 30
+
+
+def test_an_interrupted_judge_goes_on_where_it_ended(chat, source, tmp_path, online):
+    out, verdicts = tmp_path / "run.jsonl", tmp_path / "run.judge.jsonl"
+    arguments = command(chat, source, out, "verbalized", "--judge", "j")
+
+    def slow_judge(payload, number):
+        chat.delay = 0.2 if payload["model"] == "j" else 0.0
+
+    chat.fault = slow_judge
+    first = Process(arguments, online, verdicts)
+    first.until(20)
+    assert first.end(signal.SIGINT) == 130
+    chat.fault, chat.delay = (lambda payload, number: None), 0.0
+    known = read_run(verdicts, "messages_sha256").rows
+    assert 19 <= len(known) < 152
+    second = Process(arguments, online, verdicts)
+    assert second.end() == 0, second.errors
+    assert "455 questions: 455 answers, 0 errors, 0 not asked" in second.printed
+    assert "graded by: exact 303, judge 152" in second.printed
+    asked = sum(payload["model"] == "j" for payload in chat.requests)
+    assert 152 <= asked <= 152 + 8  # what was under way when it was interrupted is written, or asked again
 
 
 def commands(text):
