@@ -139,9 +139,10 @@ def auroc(groups: TieGroups) -> FloatOrFloats:
     ----------
     Hanley and McNeil 1982; Estienne et al., section "Empirical analysis".
     """
-    correct_until = groups.weight_until - groups.cost_until
-    pairs = correct_until[..., -1] * groups.cost_until[..., -1]
-    wins = ((correct_until - (groups.weight - groups.cost) / 2) * groups.cost).sum(axis=-1)
+    total, cost = groups.weight_until[..., -1], groups.cost_until[..., -1]
+    pairs = (total - cost) * cost
+    # Pairs won and lost are what is left of all pairs after those of two incorrect samples.
+    wins = np.maximum(total * cost - _cost_area(groups) - np.square(cost) / 2, 0.0)  # not -1e-17
     one_class = pairs <= 0
     if np.ndim(one_class) == 0 and one_class:
         warnings.warn("auroc is nan: it needs both correct and incorrect samples.", stacklevel=2)
@@ -176,11 +177,14 @@ def aurc(groups: TieGroups) -> FloatOrFloats:
     weight, cost, until, cost_until = groups
     total = until[..., -1]
     last_risk = cost_until[..., -1] / total
-    slope = np.divide(cost, weight, out=np.zeros(cost.shape), where=weight > 0)
-    first_risk = _first_risk(groups, slope)
-    # Over a group that starts at a, E_k = E_a + (k - a) slope: sum E_k / k by the sum of 1 / k.
-    offset = (cost_until - cost) - slope * (until - weight)
-    risks = cost_until[..., -1] + (offset * _inverse_sums(groups)).sum(axis=-1)
+    # Over a group of weight w and cost c that starts at a, E_k = E_a + (k - a) c / w: sum E_k / k by the sum of 1 / k.
+    inverse_sums = _inverse_sums(groups)
+    inside = weight - (until - weight) * inverse_sums
+    inside *= cost
+    inside /= np.where(weight > 0, weight, 1.0)
+    before = np.einsum("...g,...g->...", cost_until, inverse_sums) - np.einsum("...g,...g->...", cost, inverse_sums)
+    risks = before + inside.sum(axis=-1)
+    first_risk = _first_risk(groups)
     area = (risks - (first_risk + last_risk) / 2) / np.where(total > 1, total - 1, np.nan)
     return np.where(total > 1, area, last_risk)[()]
 
@@ -205,8 +209,7 @@ def augrc(groups: TieGroups) -> FloatOrFloats:
     ----------
     Traub et al. 2024, "Overcoming common flaws in the evaluation of selective classification systems".
     """
-    area = ((groups.cost_until - groups.cost / 2) * groups.weight).sum(axis=-1)
-    return area / np.square(groups.weight_until[..., -1])
+    return _cost_area(groups) / np.square(groups.weight_until[..., -1])
 
 
 def harmonic_numbers(x: Floats) -> Floats:
@@ -235,9 +238,18 @@ def _inverse_sums(groups: TieGroups) -> Floats:
     return np.diff(harmonic_numbers(groups.weight_until), axis=-1, prepend=0.0)
 
 
-def _first_risk(groups: TieGroups, slope: Floats) -> Floats:
+def _first_risk(groups: TieGroups) -> FloatOrFloats:
     """Return the cost of the first unit of weight."""
     until = groups.weight_until
     index = np.argmax(until >= np.minimum(1.0, until[..., -1:]), axis=-1)[..., None]
-    end, cost_end, rate = (np.take_along_axis(a, index, axis=-1)[..., 0] for a in (until, groups.cost_until, slope))
-    return cost_end - rate * (end - 1.0)
+    end, cost_end, weight, cost = (
+        np.take_along_axis(array, index, axis=-1)[..., 0]
+        for array in (until, groups.cost_until, groups.weight, groups.cost)
+    )
+    return cost_end - cost / weight * (end - 1.0)
+
+
+def _cost_area(groups: TieGroups) -> FloatOrFloats:
+    """Return the area under accepted cost against accepted weight, by trapezoids."""
+    whole = np.einsum("...g,...g->...", groups.cost_until, groups.weight)
+    return whole - np.einsum("...g,...g->...", groups.cost, groups.weight) / 2

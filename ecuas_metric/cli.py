@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from .export import write
 from .formats import Grid, to_text
 from .report import (
     compare_tables,
@@ -16,7 +17,6 @@ from .report import (
     prepare_tables,
     report_grid,
     report_records,
-    write,
     write_figures,
 )
 from .signature import VERSION, signature

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .inputs import Floats
-from .intervals import bootstrap, bootstrap_p_value, holm, interval, sign_flip_p_values
+from .intervals import bootstrap, interval
 from .metrics import mean_costs, metric_of
 from .results import System, resampling_of, sort, take, values_of
+from .significance import bootstrap_p_value, holm, sign_flip_p_values
 
 UNFAIR = (
     "These metrics judge confidences only, and the systems' answers differ: the confidences are about different "

@@ -19,7 +19,7 @@ from .baselines import aurc
 from .decisions import Graded
 from .metrics import scores
 from .naive import naive_posterior_scores
-from .recalibration import recalibrated_scores
+from .decomposition import recalibrated_scores
 from .intervals import intervals
 from .signature import signature
 from .results import results

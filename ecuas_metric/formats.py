@@ -7,7 +7,6 @@ from typing import NamedTuple
 LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
 LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$", "|": r"$|$"}
 LATEX |= {"↑": r"$\uparrow$", "↓": r"$\downarrow$", "†": r"$^\dagger$", "∞": r"$\infty$"}
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Cell(NamedTuple):
@@ -59,11 +58,6 @@ def to_latex(grid: Grid) -> str:
     notes = [f"% {note}" for note in (*grid.notes, grid.signature)]
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
     return "\n".join([*lines, r"\end{tabular}", *notes]) + "\n"
-
-
-def neutral(text: str) -> str:
-    """Return text that no spreadsheet takes for a formula: an apostrophe goes before = + - @."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 
 def _aligned(row: list[str], widths: list[int], labels: int) -> list[str]:

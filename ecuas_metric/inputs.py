@@ -34,16 +34,18 @@ def numbers(values: Any, name: str) -> NDArray[Any]:
     if hasattr(values, "detach"):  # a tensor: NumPy knows no bfloat16 and takes no gradients along
         values = values.detach().cpu()
         values = values.double() if values.is_floating_point() else values
+    if np.ma.isMaskedArray(values):  # NumPy would unmask it silently
+        values = values.astype(np.float64).filled(np.nan)
     try:
         array = np.asarray(values)
     except ValueError:
         raise ValueError(_ragged(values, name)) from None
-    if array.dtype.kind == "O":
-        array = _from_objects(array, name)
+    if array.dtype.kind in "OUS":
+        array = _from_objects(np.asarray(values, dtype=object), name)
     if array.size == 0:
         raise ValueError(f"{name} must not be empty; got shape {array.shape}.")
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must be numbers; got {array.flat[0]!r} at index 0.")
+        raise ValueError(f"{name} must be numbers; got {array.flat[0].item()!r} at index 0.")
     return array
 
 

@@ -1,4 +1,4 @@
-"""Bootstrap intervals, paired tests and Holm's correction, for any statistic that takes sample weights.
+"""Bootstrap intervals of any statistic that takes sample weights.
 
 A *statistic* is a function of weights, shape (B, N), that returns a dict of key to array of shape (B,): all resamples
 are weights on one sorted data set, which is never copied or sorted again.
@@ -13,12 +13,11 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .inputs import Floats, Ints
 
 Statistic = Callable[[Floats], dict[str, Any]]
-CHUNK_SIZE = 2**18  # weights at a time: two megabytes, so that the passes over them stay in the cache
+CHUNK_SIZE = 2**17  # weights at a time: one megabyte, so that the passes over them stay in the cache
 JACKKNIFE_BLOCKS = 1000
 LEFT_OUT_WARNING = 0.01
 
@@ -65,14 +64,14 @@ def bootstrap(
 def bootstrap_weights(num_samples: int, resampling: Resampling) -> Iterator[Floats]:
     """Yield how often each sample is drawn, shape (b, N), in chunks that add up to `n_resamples` rows."""
     generator = np.random.default_rng(resampling.random_state)
-    unit, unit_strata = _units(num_samples, resampling)
+    unit, unit_strata = units(num_samples, resampling)
     members = [np.flatnonzero(unit_strata == stratum) for stratum in range(unit_strata.max() + 1)]
-    for rows in _chunks(resampling.n_resamples, num_samples):
+    for rows in chunks(resampling.n_resamples, num_samples):
         counts = np.empty((rows, len(unit_strata)))
-        for units in members:
-            draws = generator.integers(0, len(units), (rows, len(units)), dtype=np.int32)
-            draws += np.arange(rows, dtype=np.int32)[:, None] * len(units)
-            counts[:, units] = np.bincount(draws.ravel(), minlength=draws.size).reshape(draws.shape)
+        for of_stratum in members:
+            draws = generator.integers(0, len(of_stratum), (rows, len(of_stratum)), dtype=np.int32)
+            draws += np.arange(rows, dtype=np.int32)[:, None] * len(of_stratum)
+            counts[:, of_stratum] = np.bincount(draws.ravel(), minlength=draws.size).reshape(draws.shape)
         yield counts if resampling.groups is None else counts[:, unit]
 
 
@@ -156,100 +155,21 @@ def intervals(
 
 def jackknife(statistic: Statistic, num_samples: int, *, resampling: Resampling) -> dict[str, Floats]:
     """Return the statistic with each sample or group left out, or each of 1000 blocks of them if there are more."""
-    unit, unit_strata = _units(num_samples, resampling)
+    unit, unit_strata = units(num_samples, resampling)
     num_units = len(unit_strata)
     num_blocks = min(num_units, JACKKNIFE_BLOCKS)
     block = (np.arange(num_units) * num_blocks // num_units)[unit]
 
     def weights() -> Iterator[Floats]:
         first = 0
-        for rows in _chunks(num_blocks, num_samples):
+        for rows in chunks(num_blocks, num_samples):
             yield (block != np.arange(first, first + rows)[:, None]).astype(np.float64)
             first += rows
 
     return _collect(statistic, weights(), num_blocks, False)
 
 
-def bootstrap_p_value(replicates: Floats) -> float:
-    """Return the two-sided p-value of "the difference is 0" from its bootstrap replicates.
-
-    Twice the smaller of the shares at or beyond 0 on either side, the data counted among the resamples: the level at
-    which the percentile interval just excludes 0.
-    """
-    finite = replicates[np.isfinite(replicates)]
-    if not len(finite):
-        return math.nan
-    tail = min(np.count_nonzero(finite <= 0), np.count_nonzero(finite >= 0))
-    return min(1.0, 2 * (1 + tail) / (1 + len(finite)))
-
-
-def sign_flip_p_values(differences: Floats, *, resampling: Resampling) -> Floats:
-    """Return two-sided p-values of "the mean difference is 0", by flipping the signs of samples (or groups) at random.
-
-    Parameters
-    ----------
-    differences : ndarray, shape (N, M)
-        Per-sample (weighted) differences of M costs. If the systems were exchangeable, each sign would be as likely.
-    resampling : Resampling
-        Its `groups` flip together; `n_resamples` sets the resolution, 1 / (n_resamples + 1).
-
-    Returns
-    -------
-    ndarray, shape (M,)
-        In (0, 1].
-
-    References
-    ----------
-    Good 2005, "Permutation, parametric and bootstrap tests of hypotheses".
-    """
-    if resampling.groups is not None:
-        unit, unit_strata = _units(len(differences), resampling)
-        sums = np.zeros((len(unit_strata), differences.shape[1]))
-        np.add.at(sums, unit, differences)
-        differences = sums
-    generator = np.random.default_rng(resampling.random_state)
-    observed = np.abs(differences.sum(axis=0))
-    tolerance = 1e-12 * np.abs(differences).sum(axis=0)
-    extreme = np.zeros(differences.shape[1])
-    for rows in _chunks(resampling.n_resamples, len(differences)):
-        signs = generator.integers(0, 2, (rows, len(differences)), dtype=np.int8) * 2.0 - 1.0
-        extreme += (np.abs(signs @ differences) >= observed - tolerance).sum(axis=0)
-    return (1 + extreme) / (1 + resampling.n_resamples)
-
-
-def holm(p_values: ArrayLike) -> Floats:
-    """Return Holm's adjusted p-values, shape (M,), valid for all M tests together; nan stays nan and counts for none.
-
-    References
-    ----------
-    Holm 1979, "A simple sequentially rejective multiple test procedure".
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    p = np.asarray(p_values, np.float64)
-    adjusted = np.full(p.shape, math.nan)
-    order = np.argsort(p)[: np.count_nonzero(np.isfinite(p))]
-    factors = np.arange(len(order), 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
-    return adjusted
-
-
-def _collect(statistic: Statistic, weights: Iterator[Floats], total: int, progress: bool) -> dict[str, Floats]:
-    from tqdm.auto import tqdm
-
-    parts: dict[str, list[Floats]] = {}
-    with tqdm(total=total, desc="bootstrap", unit="resample", delay=1, disable=not progress) as bar:
-        for chunk in weights:
-            for key, values in statistic(chunk).items():
-                parts.setdefault(key, []).append(values)
-            bar.update(len(chunk))
-    return {key: np.concatenate(values) for key, values in parts.items()}
-
-
-def _units(num_samples: int, resampling: Resampling) -> tuple[Ints, Ints]:
+def units(num_samples: int, resampling: Resampling) -> tuple[Ints, Ints]:
     """Return the unit (sample or group) of each sample, shape (N,), and the stratum of each unit, shape (U,)."""
     strata = np.zeros(num_samples, np.int64) if resampling.strata is None else resampling.strata
     strata = np.unique(strata, return_inverse=True)[1]
@@ -262,10 +182,23 @@ def _units(num_samples: int, resampling: Resampling) -> tuple[Ints, Ints]:
     return unit, strata[first]
 
 
-def _chunks(total: int, num_samples: int) -> Iterator[int]:
+def chunks(total: int, num_samples: int) -> Iterator[int]:
+    """Yield how many rows of `num_samples` numbers to hold at a time, adding up to `total`."""
     rows = max(1, CHUNK_SIZE // num_samples)
     for first in range(0, total, rows):
         yield min(rows, total - first)
+
+
+def _collect(statistic: Statistic, weights: Iterator[Floats], total: int, progress: bool) -> dict[str, Floats]:
+    from tqdm.auto import tqdm
+
+    parts: dict[str, list[Floats]] = {}
+    with tqdm(total=total, desc="bootstrap", unit="resample", delay=1, disable=not progress) as bar:
+        for chunk in weights:
+            for key, values in statistic(chunk).items():
+                parts.setdefault(key, []).append(values)
+            bar.update(len(chunk))
+    return {key: np.concatenate(values) for key, values in parts.items()}
 
 
 def _bca_tails(tails: Floats, replicates: Floats, estimate: float | None, without: Floats) -> Floats:

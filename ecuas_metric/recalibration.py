@@ -1,4 +1,4 @@
-"""Recalibration of posteriors and confidences, and how much of an ECUAS_n it would save.
+"""Recalibration of posteriors and confidences, fitted on other data or by cross-validation.
 
 What is fitted is a small named tuple of numbers; `fit_*` makes it, `apply_*` uses it on any data.
 """
@@ -11,10 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .costs import ecuas_cost
-from .decisions import Graded
-from .inputs import FloatOrFloats, Floats, Ints, labels, numbers, one_dimensional, require, same_length
-from .ranking import tie_groups
+from .inputs import Floats, Ints, labels, numbers, one_dimensional, require, same_length
 
 INSTALL = "pip install 'ecuas-metric[recalibration]'"
 
@@ -196,57 +193,6 @@ def cross_validated(
     left_out = np.isnan(recalibrated).reshape(len(array), -1).any(axis=1)
     require(~left_out, np.arange(len(array)), "every sample must be in a test fold")
     return recalibrated
-
-
-def recalibrated_scores(
-    graded: Graded, *, n: tuple[float, ...], epsilon: float = 1e-7, sample_weight: Floats | None = None
-) -> dict[str, FloatOrFloats]:
-    """Return each ECUAS_n after the best monotone recalibration of the uncertainties, fitted on the same data.
-
-    Replaced are the uncertainties by the isotonic regression of the candidate costs on them: of all maps that keep
-    their order, the pool-adjacent-violators solution is the best for every proper score at once. The metric
-    less this value is its calibration loss; what is left is due to the decisions and to the order.
-
-    Parameters
-    ----------
-    graded : Graded
-    n, epsilon, sample_weight
-        As of `metrics.scores`.
-
-    Returns
-    -------
-    dict
-        ``ecuas_{n:g}_recalibrated`` to float, at most ``ecuas_{n:g}`` and the same for any strictly increasing
-        map of the uncertainties. (At n = 0 the floor `epsilon` can undercut it by about as much.)
-
-    References
-    ----------
-    Brummer and du Preez 2013, "The PAV algorithm optimizes binary proper scoring rules".
-    """
-    try:
-        from scipy.optimize import isotonic_regression
-    except ImportError:
-        raise ImportError(f"decompose needs SciPy: {INSTALL}") from None
-    groups = tie_groups(graded.rank_by, graded.candidate_cost, sample_weight=sample_weight)
-    shape = groups.weight.shape[:-1]
-    rows = [
-        _best_scores(weight, cost, isotonic_regression, n, graded.max_uncertainty, epsilon)
-        for weight, cost in zip(*(np.atleast_2d(a.reshape(-1, a.shape[-1])) for a in groups[:2]), strict=True)
-    ]
-    columns = np.array(rows).T.reshape(len(n), *shape)
-    return {f"ecuas_{order:g}_recalibrated": column[()] for order, column in zip(n, columns, strict=True)}
-
-
-def _best_scores(
-    weight: Floats, cost: Floats, isotonic_regression: Any, n: tuple[float, ...], max_uncertainty: float, epsilon: float
-) -> list[float]:
-    """Return each ECUAS_n of tie groups, shape (G,), whose uncertainties are the isotonic regression of their costs."""
-    weight, cost = weight[weight > 0], cost[weight > 0]
-    mean_cost = cost / weight
-    uncertainty = np.clip(isotonic_regression(mean_cost, weights=weight).x, 0.0, max_uncertainty)
-    limits = {"max_uncertainty": max_uncertainty, "epsilon": epsilon}
-    # The cost of a sample is affine in its candidate cost: a group costs what its mean would.
-    return [weight @ ecuas_cost(uncertainty, mean_cost, n=order, **limits) / weight.sum() for order in n]
 
 
 def _cross_entropy_of_affine(

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .decisions import Graded, grade_confidences, grade_costs, grade_posteriors, select
+from .decomposition import recalibrated_scores
 from .inputs import FloatOrFloats, Floats, check_posteriors, fill_missing, labels
 from .intervals import Resampling, intervals
 from .metrics import scores
 from .naive import naive_confidence_scores, naive_posterior_scores, normalized_scores
 from .options import cost_matrix, memberships, refuse_options_of_other_forms, reject_costs, sample_weights
-from .recalibration import recalibrated_scores
 
 
 class System(NamedTuple):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import evaluate
 import numpy as np
+import pandas as pd
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -35,7 +36,7 @@ FLOOR = 1e-12  # a class that no tree votes for has probability 0, and no logari
 
 
 def main() -> None:
-    """Fit, calibrate, score, print, draw."""
+    """Fit, calibrate, score, print, write, draw."""
     ecuas = evaluate.load(str(ROOT / "ecuas_metric" / "ecuas.py"))
     train, test, train_labels, labels = train_test_split(
         *load_digits(return_X_y=True), test_size=0.5, random_state=0, stratify=load_digits().target
@@ -49,6 +50,8 @@ def main() -> None:
     print(f"Handwritten digits, {len(test)} test samples, 10 classes. Lower is better, but for AUROC.\n")
     print(table(results))
     print(f"\n{reading({name: results[name] for name in raw})}\n{gain(results)}\n")
+    for name, posteriors in {**raw, **calibrated}.items():
+        print(write_posteriors(name, posteriors, labels).relative_to(ROOT))
     graded = {name: grade_posteriors(posteriors, labels) for name, posteriors in raw.items()}
     best = {name: grade_posteriors(posteriors, labels) for name, posteriors in calibrated.items()}
     for name, figure in (
@@ -57,6 +60,15 @@ def main() -> None:
         ("reliability", reliability_figure({**graded, **best})),
     ):
         print(*(path.relative_to(ROOT) for path in save(figure, ROOT / "demo" / name)))
+
+
+def write_posteriors(name: str, posteriors: np.ndarray, labels: np.ndarray) -> Path:
+    """Write a classifier's output as a CSV that the command `ecuas` reads."""
+    frame = pd.DataFrame(posteriors, columns=[f"prob_{k}" for k in range(posteriors.shape[1])])
+    path = ROOT / "demo" / f"{name.replace(', ', '_').replace(' ', '_').lower()}.csv"
+    path.parent.mkdir(exist_ok=True)
+    frame.assign(label=labels).to_csv(path, index_label="id")
+    return path
 
 
 def table(results: dict[str, dict[str, float]]) -> str:

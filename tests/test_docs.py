@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import shlex
 import subprocess
 import sys
 import warnings
@@ -9,6 +10,8 @@ import warnings
 import pytest
 from huggingface_hub import SpaceCard
 
+from ecuas_metric import cli
+from ecuas_metric.metrics import METRICS
 from ecuas_metric.options import checked_options
 from tests.conftest import ROOT
 
@@ -20,14 +23,13 @@ def python_blocks(page):
     return "\n".join(re.findall(r"```python\n(>>>.*?)```", (ROOT / page).read_text(), flags=re.DOTALL))
 
 
-@pytest.mark.filterwarnings("ignore:.*confidences are missing")
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_give_what_is_written(page):
     test = doctest.DocTestParser().get_doctest(python_blocks(page), {}, page, page, 0)
     assert test.examples
+    runner = doctest.DocTestRunner(optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        runner = doctest.DocTestRunner(optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
+        warnings.simplefilter("ignore", UserWarning)  # some examples show what is warned of
         runner.run(test)
     assert runner.summarize(verbose=False).failed == 0
 
@@ -37,12 +39,10 @@ def test_every_option_is_in_the_cards_table_and_in_an_example():
     examples = python_blocks("ecuas_metric/README.md")
     for option in checked_options():
         assert f"| `{option}` |" in card, option
-        assert f"{option}=" in examples, option
+        assert re.search(rf'\b{option}=|"{option}":', examples), option
 
 
 def test_every_key_is_in_the_cards_table():
-    from ecuas_metric.metrics import METRICS
-
     card = (ROOT / "ecuas_metric/README.md").read_text()
     for key in METRICS:
         assert re.search(rf"`{key}[_`]", card), key
@@ -62,10 +62,26 @@ def test_links_between_pages_lead_somewhere():
             assert (ROOT / page).parent.joinpath(target).exists(), f"{page}: {target}"
 
 
-def test_the_readme_shows_what_the_demo_prints():
-    printed = subprocess.run([sys.executable, "-m", "examples.demo"], capture_output=True, text=True, check=True).stdout
-    shown = re.search(r"```text\n(Handwritten.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)[1]
+def same_but_for_small_numbers(shown, printed):
     assert re.sub(NUMBER, "#", shown).split() == re.sub(NUMBER, "#", printed).split()
     # Another version of scikit-learn may fit a little differently.
     numbers = [[float(number) for number in re.findall(NUMBER, text)] for text in (shown, printed)]
     assert numbers[0] == pytest.approx(numbers[1], abs=0.05)
+
+
+def test_the_readme_shows_what_the_demo_prints():
+    command = [sys.executable, "-m", "examples.demo"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    shown = re.search(r"```text\n(Handwritten.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)[1]
+    same_but_for_small_numbers(shown, printed)
+
+
+def test_the_readme_shows_what_the_command_prints(tmp_path, capsys):
+    """Its examples score the files that the demo leaves in demo/."""
+    blocks = re.findall(r"```console\n(\$ ecuas.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    assert len(blocks) == 2
+    subprocess.run([sys.executable, "-m", "examples.demo"], capture_output=True, check=True)
+    for block in blocks:
+        command, shown = block.split("\n", 1)
+        assert cli.main(shlex.split(command)[2:]) == 0
+        same_but_for_small_numbers(shown, capsys.readouterr().out)

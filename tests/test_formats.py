@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from ecuas_metric.formats import Cell, Grid, neutral, to_latex, to_markdown, to_text
+from ecuas_metric.formats import Cell, Grid, to_latex, to_markdown, to_text
 
 GRID = Grid(
     ["system", "ER ↓", "ECUAS_0 ↓†"],
@@ -40,9 +40,3 @@ def test_latex_compiles(tmp_path):
     document = r"\documentclass{article}\usepackage{booktabs}\begin{document}" + to_latex(GRID) + r"\end{document}"
     (tmp_path / "a.tex").write_text(document)
     subprocess.run(["pdflatex", "-halt-on-error", "a.tex"], cwd=tmp_path, check=True, capture_output=True)
-
-
-@pytest.mark.parametrize("start", list("=+-@"))
-def test_formulas_are_neutralised(start):
-    assert neutral(f"{start}cmd()") == f"'{start}cmd()"
-    assert neutral(f"a{start}") == f"a{start}"

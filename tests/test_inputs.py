@@ -49,18 +49,17 @@ def expect(message):
         ),
         ([0.2, 0.3], [1], "predictions and references must have the same length; got 2 and 1."),
         ([], [], "predictions must not be empty; got shape (0,)."),
-        (["0.2", "0.3"], [1, 0], "predictions must be numbers; got np.str_('0.2') at index 0."),
-        ([0.2, "x", None], [1, 0, 1], "predictions must be numbers; got np.str_('0.2') at index 0."),
+        (["0.2", "0.3"], [1, 0], "predictions must be numbers; got '0.2' at index 0."),
+        (np.array(["0.2"]), [1], "predictions must be numbers; got '0.2' at index 0."),
+        ([0.2, "x", None], [1, 0, 1], "predictions must be numbers; got 'x' at index 1."),
         ([0.2, {}], [1, 0], "predictions must be numbers; got {} at index 1."),
-        ([1j], [1], "predictions must be numbers; got np.complex128(1j) at index 0."),
+        ([1j], [1], "predictions must be numbers; got 1j at index 0."),
         ([0.2, 0.3], [[1], [0]], "references must be one-dimensional; got shape (2, 1)."),
         (None, [1], "predictions must be one-dimensional; got shape ()."),
         (0.5, [1], "predictions must be one-dimensional; got shape ()."),
     ],
 )
 def test_confidences_refuse(predictions, references, message):
-    if predictions == [0.2, "x", None]:
-        message = "predictions must be numbers; got 'x' at index 1."
     with expect(message):
         confidences(predictions, references)
 
@@ -158,6 +157,11 @@ def test_missing_values_of_any_kind_are_nan():
         array, _ = confidences(values, [1, 0])
         assert array[0] == 0.1
         assert np.isnan(array[1])
+
+
+def test_masked_values_are_missing_not_unmasked():
+    array, _ = confidences(np.ma.masked_array([0.1, 0.9], mask=[False, True]), [1, 0])
+    assert np.isnan(array[1])
 
 
 def test_equal_values_in_any_container_are_equal_arrays():

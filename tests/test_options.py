@@ -18,7 +18,7 @@ from ecuas_metric.options import (
         ("n", -1, "n must be >= 0 (inf allowed); got -1.0 at index 0 (1 of 1)."),
         ("n", [0, float("nan")], "n must be >= 0 (inf allowed); got nan at index 1 (1 of 2)."),
         ("n", [], "n must not be empty; got shape (0,)."),
-        ("n", "all", "n must be numbers; got np.str_('all') at index 0."),
+        ("n", "all", "n must be numbers; got 'all' at index 0."),
         ("n", [1, 1.0000001], "n must differ in their first six digits; got 1 more than once."),
         ("num_classes", 1, "num_classes must be a whole number in [2, inf]; got 1."),
         ("num_classes", 2.5, "num_classes must be a whole number in [2, inf]; got 2.5."),

@@ -1,8 +1,3 @@
-import csv
-import io
-import json
-import math
-
 import numpy as np
 import pytest
 
@@ -13,11 +8,7 @@ from ecuas_metric.report import (
     make_report,
     prepare_tables,
     report_grid,
-    report_records,
     title,
-    to_csv,
-    to_json,
-    write,
     write_figures,
 )
 from ecuas_metric.results import results
@@ -88,33 +79,6 @@ def test_intervals_are_shown_behind_their_numbers(tables):
     text = report_grid(report, keys=["ecuas_1"], digits=2).rows[0][1].text
     values = report.values["one"]
     assert text == f"{values['ecuas_1']:.2f} [{values['ecuas_1_low']:.2f}, {values['ecuas_1_high']:.2f}]"
-
-
-def test_csv_and_json_hold_all_digits_and_no_formula(tables):
-    report = make_report(prepare_tables(tables), tables)
-    rows = list(csv.DictReader(io.StringIO(to_csv(report_records(report), report.signature))))
-    assert [row["system"] for row in rows] == ["one", "two", "'=three"]
-    assert float(rows[1]["ecuas_0"]) == report.values["two"]["ecuas_0"]
-    assert rows[0]["signature"] == report.signature
-    content = json.loads(to_json([{"a": math.nan, "b": 0.1}], "line", ["note"]))
-    assert content == {"signature": "line", "notes": ["note"], "rows": [{"a": None, "b": 0.1}]}
-
-
-@pytest.mark.parametrize("ending", ["md", "tex", "csv", "json", "txt"])
-def test_every_format_holds_names_numbers_and_signature(ending, tables, tmp_path):
-    report = make_report(prepare_tables(tables), tables)
-    path = tmp_path / "new" / f"table.{ending}"
-    write(path, report_grid(report), report_records(report))
-    text = path.read_text()
-    assert "three" in text
-    assert report.signature in text
-    assert f"{report.values['one']['ecuas_0']:.3f}"[:4] in text
-
-
-def test_another_format_is_an_error(tables, tmp_path):
-    report = make_report(prepare_tables(tables), tables)
-    with pytest.raises(ValueError, match=r"table\.doc: a table can be written as \.md, \.tex, \.txt, \.csv, \.json\.$"):
-        write(tmp_path / "table.doc", report_grid(report), [])
 
 
 def test_ids_of_another_order_do_not_make_answers_differ(rng):

@@ -1,0 +1,1 @@
+"""How fast the metric is, as ratios measured in one run."""

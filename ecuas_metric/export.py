@@ -1,0 +1,66 @@
+"""Tables -> files: Markdown, LaTeX and text of the grid, CSV and JSON of the numbers with all their digits."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .formats import Grid, to_latex, to_markdown, to_text
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write(path: str | Path, grid: Grid, records: list[dict[str, Any]]) -> None:
+    """Write a table in the format of the path's ending: .md, .tex, .csv, .json or .txt.
+
+    CSV and JSON hold `records` with all digits, the others the grid.
+
+    Raises
+    ------
+    ValueError
+        If the ending is another.
+    """
+    path = Path(path)
+    writers: dict[str, Callable[[], str]] = {
+        ".md": lambda: to_markdown(grid),
+        ".tex": lambda: to_latex(grid),
+        ".txt": lambda: to_text(grid),
+        ".csv": lambda: to_csv(records, grid.signature),
+        ".json": lambda: to_json(records, grid.signature, grid.notes),
+    }
+    if path.suffix.lower() not in writers:
+        raise ValueError(f"{path}: a table can be written as {', '.join(writers)}.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(writers[path.suffix.lower()](), encoding="utf-8")
+
+
+def to_csv(records: list[dict[str, Any]], line: str) -> str:
+    """Return CSV with the signature in a column of its own; names that look like formulas are neutralised."""
+    safe = [
+        {key: neutral(value) if isinstance(value, str) else value for key, value in record.items()}
+        | {"signature": line}
+        for record in records
+    ]
+    buffer = io.StringIO()
+    pd.DataFrame(safe).to_csv(buffer, index=False, lineterminator="\n")
+    return buffer.getvalue()
+
+
+def to_json(records: list[dict[str, Any]], line: str, notes: Iterable[str] = ()) -> str:
+    """Return JSON of records, signature and notes; what is not a number is null."""
+    clean = [
+        {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in record.items()}
+        for record in records
+    ]
+    return json.dumps({"signature": line, "notes": list(notes), "rows": clean}, indent=2, ensure_ascii=False) + "\n"
+
+
+def neutral(text: str) -> str:
+    """Return text that no spreadsheet takes for a formula: an apostrophe goes before = + - @."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text

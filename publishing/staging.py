@@ -1,0 +1,123 @@
+"""What goes to the Hub: the files of each part, gathered in a folder and named for their namespace."""
+
+import ast
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPT = ROOT / "ecuas_metric" / "ecuas.py"
+DATA = ROOT / "triviaqa_subset"
+BUILT = ROOT / "build" / "triviaqa_subset"
+NAMESPACE = "<namespace>"
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
+
+
+class Part(NamedTuple):
+    """A part of the project and its repository on the Hub.
+
+    Parameters
+    ----------
+    name : str
+        What the command line calls it.
+    repo_type, repo_name : str
+        The Hub's type of the repository, and its name within the namespace.
+    folder : Path
+        Where it comes from.
+    mark : str
+        A file that our repository has and that another one of its name would not have.
+    gather : callable
+        Copies its files into a folder.
+    """
+
+    name: str
+    repo_type: str
+    repo_name: str
+    folder: Path
+    mark: str
+    gather: Callable[[Path], None]
+
+
+def imported(script: Path) -> list[str]:
+    """Return the names of the files that a script imports from beside it, as Evaluate will look for them.
+
+    >>> imported(SCRIPT)[0]
+    'inputs.py'
+    """
+    tree = ast.parse(script.read_text(encoding="utf-8"))
+    return [f"{node.module}.py" for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1]
+
+
+def dataset_folder() -> Path:
+    """Return the dataset with text if it was built, else the committed one without."""
+    return BUILT if (BUILT / "data").is_dir() else DATA
+
+
+def stage(part: Part, out: Path, namespace: str) -> None:
+    """Copy a part's files into the folder `out`, with the names they have on the Hub.
+
+    Parameters
+    ----------
+    part : Part
+        What to copy.
+    out : Path
+        A folder to make.
+    namespace : str
+        Replaces `<namespace>` in text. On the metric's and the dataset's pages examples that load from a clone load
+        from the Hub instead; the demo has the folders of the clone beside it.
+
+    Raises
+    ------
+    FileNotFoundError
+        A file that belongs to the part does not exist.
+    """
+    out.mkdir(parents=True)
+    part.gather(out)
+    names = {} if part.name == "space" else _names_on_the_hub(namespace)
+    for path in sorted(out.rglob("*")):
+        if path.suffix in (".md", ".py"):
+            path.write_text(_renamed(path.read_text(encoding="utf-8"), namespace, names), encoding="utf-8")
+
+
+def _names_on_the_hub(namespace: str) -> dict[str, str]:
+    return {
+        'evaluate.load("ecuas_metric/ecuas.py"': f'evaluate.load("{namespace}/ecuas"',
+        'load_dataset("triviaqa_subset"': f'load_dataset("{namespace}/triviaqa-curated"',
+    }
+
+
+def _renamed(text: str, namespace: str, names: dict[str, str]) -> str:
+    if names:
+        text = re.sub(r"  # in a clone; from the Hub: .*", "", text)
+    for here, there in names.items():
+        text = text.replace(here, there)
+    return text.replace(NAMESPACE, namespace)
+
+
+def _gather_metric(out: Path) -> None:
+    for name in (SCRIPT.name, *imported(SCRIPT), "app.py", "README.md", "requirements.txt"):
+        shutil.copyfile(SCRIPT.parent / name, out / name)
+
+
+def _gather_dataset(out: Path) -> None:
+    shutil.copytree(dataset_folder() / "data", out / "data", ignore=LEFT_OUT, dirs_exist_ok=True)
+    shutil.copyfile(dataset_folder() / "README.md", out / "README.md")
+
+
+def _gather_space(out: Path) -> None:
+    shutil.copytree(ROOT / "space", out, ignore=LEFT_OUT, dirs_exist_ok=True)
+    for folder in (SCRIPT.parent, DATA):
+        shutil.copytree(folder, out / folder.name, ignore=LEFT_OUT)
+    _gather_dataset(out / DATA.name)
+
+
+PARTS = {
+    part.name: part
+    for part in (
+        Part("metric", "space", "ecuas", SCRIPT.parent, SCRIPT.name, _gather_metric),
+        Part("dataset", "dataset", "triviaqa-curated", DATA, "data/curated.parquet", _gather_dataset),
+        Part("space", "space", "ecuas-demo", ROOT / "space", "ecuas_metric/ecuas.py", _gather_space),
+    )
+}

@@ -1,0 +1,147 @@
+"""A Hub on loopback in a process of its own, a checkout to publish from, and clients in processes of their own."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from datasets import Dataset
+
+from tests.conftest import ROOT
+from tests.hub.server import TOKEN
+from tests.hub.store import Store
+from triviaqa_subset.build import write
+
+CONFIGURATIONS = ["curated", "pool", "systems", "answers"]
+SPACE = {
+    "README.md": """---
+title: ECUAS demo
+emoji: ⚖️
+colorFrom: blue
+colorTo: green
+sdk: gradio
+sdk_version: 6.31.0
+python_version: "3.11"
+app_file: app.py
+pinned: false
+---
+The metric is <namespace>/ecuas.
+""",
+    "app.py": "import views\nfrom triviaqa_subset.grading import grade\n",
+    "views.py": 'import evaluate\necuas = evaluate.load("ecuas_metric/ecuas.py")\n',
+    "requirements.txt": "evaluate>=0.4.6\n",
+}
+
+
+class Hub:
+    """A running Hub: its URL, what it keeps, and the environment of its clients."""
+
+    def __init__(self, folder: Path):
+        self.store = Store(folder)
+        self.start()
+
+    def start(self, port: str = "0") -> None:
+        command = [sys.executable, "-m", "tests.hub.server", str(self.store.folder), port]
+        self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+
+    def restart(self) -> None:
+        """Come back after dying, at the same address, with what was kept."""
+        self.process.wait(10)
+        self.process.stdout.close()
+        self.start(self.url.rpartition(":")[2])
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class Result(NamedTuple):
+    status: int
+    out: str
+    error: str
+
+
+def environment(home: Path, url: str, **more: str) -> dict[str, str]:
+    """Make the environment of a client that knows nothing but the address of the Hub."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))}
+    quiet = {"HF_UPDATE_DOWNLOAD_COUNTS": "0", "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+    return clean | quiet | {"HF_ENDPOINT": url, "HF_HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"} | more
+
+
+def run(*command: str | Path, cwd: Path, env: dict[str, str]) -> Result:
+    done = subprocess.run([sys.executable, *command], cwd=cwd, env=env, capture_output=True, text=True, timeout=120)
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def publish(checkout: Path, hub: Hub, home: Path, *arguments: str, token: str | None = TOKEN) -> Result:
+    """Run publish.py of a checkout against a Hub."""
+    env = environment(home, hub.url, **({"HF_TOKEN": token} if token else {}))
+    return run("publish.py", *arguments, cwd=checkout, env=env)
+
+
+def build_with_text(built, committed):
+    """Do as `python -m triviaqa_subset.build` does, with texts of our own."""
+    tables = {}
+    for name in CONFIGURATIONS:
+        table = Dataset.from_parquet(str(committed / "data" / f"{name}.parquet"), keep_in_memory=True)
+        if name in ("curated", "pool"):
+            table = table.add_column("question", [f"What is {id}?" for id in table["question_id"]])
+        tables[name] = table
+    write(tables, built)
+
+
+@pytest.fixture(scope="session")
+def start_hub(tmp_path_factory):
+    started = []
+
+    def start() -> Hub:
+        started.append(Hub(tmp_path_factory.mktemp("hub")))
+        return started[-1]
+
+    yield start
+    for hub in started:
+        hub.stop()
+
+
+@pytest.fixture(scope="session")
+def hub(start_hub):
+    """Return a Hub that all tests of a run share; each has repositories of its own."""
+    return start_hub()
+
+
+@pytest.fixture(autouse=True)
+def well_behaved(hub):
+    yield
+    hub.store.behave()
+
+
+@pytest.fixture(scope="session")
+def make_checkout(tmp_path_factory):
+    """Copy what publish.py reads, with a small demo in place of ours."""
+
+    def make() -> Path:
+        folder = tmp_path_factory.mktemp("checkout")
+        shutil.copy(ROOT / "publish.py", folder)
+        for name in ("publishing", "ecuas_metric", "triviaqa_subset"):
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        (folder / "space").mkdir()
+        for name, text in SPACE.items():
+            (folder / "space" / name).write_text(text)
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def checkout(make_checkout):
+    return make_checkout()
+
+
+@pytest.fixture
+def home(tmp_path):
+    return tmp_path / "hf"

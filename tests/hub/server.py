@@ -1,0 +1,189 @@
+"""A Hugging Face Hub on loopback, from a folder: `python -m tests.hub.server FOLDER` prints its URL."""
+
+import base64
+import hashlib
+import json
+import os
+import socket
+import sys
+
+import uvicorn
+from fastapi import Depends, FastAPI, HTTPException, Request, Response
+from fastapi.responses import FileResponse, JSONResponse
+
+from tests.hub.store import Store
+
+TOKEN = "hf_" + "loopback" * 4
+NOT_OURS = "stranger"  # the namespace that TOKEN may not write to
+LFS = (".parquet", ".png")
+KIND = {"space": "spaces", "dataset": "datasets"}
+
+hub = FastAPI()
+store = Store(sys.argv[1]) if __name__ == "__main__" else None
+
+
+def refuse(status: int, error: str, code: str = "") -> HTTPException:
+    return HTTPException(status, error, {"X-Error-Message": error, **({"X-Error-Code": code} if code else {})})
+
+
+def writer(request: Request, ns: str = "") -> None:
+    """Let through whoever may write."""
+    if request.headers.get("authorization") != f"Bearer {TOKEN}":
+        raise refuse(401, "Invalid username or password.")
+    if ns == NOT_OURS:
+        raise refuse(403, f"You don't have the rights to write to {ns}")
+
+
+def commit_at(request: Request, kind: str, ns: str, name: str, revision: str = "main") -> dict:
+    """Find the commit of a request; of an unknown repository only who is logged in learns that it is unknown."""
+    if store.repository(kind, f"{ns}/{name}") is None:
+        raise refuse(404 if "authorization" in request.headers else 401, "Repository not found", "RepoNotFound")
+    if (commit := store.at(kind, f"{ns}/{name}", revision)) is None:
+        raise refuse(404, f"Invalid rev id: {revision}", "RevisionNotFound")
+    return commit
+
+
+def entry(path: str, sha256: str) -> dict:
+    content = store.content(sha256).read_bytes()
+    made = {"type": "file", "path": path, "size": len(content), "oid": git_hash(content)}
+    return made | ({"lfs": {"oid": sha256, "size": len(content), "pointerSize": 128}} if path.endswith(LFS) else {})
+
+
+def git_hash(content: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0%b" % (len(content), content)).hexdigest()
+
+
+@hub.middleware("http")
+async def misbehave(request: Request, answer):
+    store.log(f"{request.method} {request.url.path}")
+    asked = store.misbehaviour()
+    if asked is None or asked["path"] not in request.url.path:
+        return await answer(request)
+    if asked["status"] is None:
+        async for _ in request.stream():
+            os._exit(1)  # after the first piece of the body
+    return JSONResponse({"error": "as asked"}, asked["status"])
+
+
+@hub.exception_handler(HTTPException)
+async def as_the_hub_does(_: Request, error: HTTPException) -> Response:
+    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+
+
+@hub.post("/api/validate-yaml")
+async def validate_yaml():
+    return {}
+
+
+@hub.post("/api/repos/create")
+async def create(request: Request):
+    asked = await request.json()
+    kind, id = KIND[asked["type"]], f"{asked['organization']}/{asked['name']}"
+    writer(request, asked["organization"])
+    answer = {"url": f"{request.base_url}{kind}/{id}"}
+    if store.repository(kind, id) is not None:
+        return JSONResponse(answer | {"error": "You already created this repo"}, 409)
+    store.create(kind, id, private=asked.get("visibility") == "private", sdk=asked.get("sdk"))
+    return answer
+
+
+@hub.post("/api/{kind}/{ns}/{name}/preupload/{revision}", dependencies=[Depends(writer)])
+async def preupload(request: Request, kind: str, ns: str, name: str, revision: str):
+    held = commit_at(request, kind, ns, name, revision)["files"]
+    files = []
+    for path in [file["path"] for file in (await request.json())["files"]]:
+        mode = "lfs" if path.endswith(LFS) else "regular"
+        oid = held.get(path) and (held[path] if mode == "lfs" else git_hash(store.content(held[path]).read_bytes()))
+        files.append({"path": path, "uploadMode": mode, "shouldIgnore": False, "oid": oid})
+    return {"files": files}
+
+
+@hub.post("/{kind}/{ns}/{name}.git/info/lfs/objects/batch", dependencies=[Depends(writer)])
+async def lfs_batch(request: Request):
+    objects = (await request.json())["objects"]
+    for object in objects:
+        if not store.content(object["oid"]).exists():
+            object["actions"] = {"upload": {"href": f"{request.base_url}lfs/{object['oid']}"}}
+    return {"objects": objects, "transfer": "basic"}
+
+
+@hub.put("/lfs/{oid}")
+async def lfs_put(request: Request, oid: str):
+    if store.keep(await request.body()) != oid:
+        raise refuse(400, "the content has another hash")
+
+
+@hub.post("/api/{kind}/{ns}/{name}/commit/{revision}", dependencies=[Depends(writer)])
+async def commit(request: Request, kind: str, ns: str, name: str, revision: str):
+    commit_at(request, kind, ns, name, revision)
+    lines = [json.loads(line) for line in (await request.body()).splitlines()]
+    received, summary = {}, ""
+    for key, value in [(line["key"], line["value"]) for line in lines]:
+        match key:
+            case "header":
+                summary = value["summary"]
+            case "file":
+                received[value["path"]] = store.keep(base64.b64decode(value["content"]))
+            case "lfsFile":
+                received[value["path"]] = value["oid"]
+            case "deletedFile":
+                received[value["path"]] = None
+            case _:
+                raise refuse(400, f"unknown operation {key}")
+    oid = store.commit(kind, f"{ns}/{name}", summary, received)
+    return {"commitUrl": f"{request.base_url}{kind}/{ns}/{name}/commit/{oid}", "commitOid": oid}
+
+
+@hub.post("/api/{kind}/{ns}/{name}/tag/{revision}", dependencies=[Depends(writer)])
+async def tag(request: Request, kind: str, ns: str, name: str, revision: str):
+    asked = (await request.json())["tag"]
+    if asked in store.tags(kind, f"{ns}/{name}"):
+        raise refuse(409, "Tag reference exists already")
+    store.tag(kind, f"{ns}/{name}", asked, commit_at(request, kind, ns, name, revision)["oid"])
+
+
+@hub.get("/api/{kind}/{ns}/{name}")
+@hub.get("/api/{kind}/{ns}/{name}/revision/{revision}")
+async def info(request: Request, kind: str, ns: str, name: str, revision: str = "main"):
+    found = commit_at(request, kind, ns, name, revision)
+    private = store.repository(kind, f"{ns}/{name}").get("private", False)
+    siblings = [{"rfilename": path} for path in found["files"]]
+    return {"id": f"{ns}/{name}", "sha": found["oid"], "private": private, "siblings": siblings}
+
+
+@hub.get("/api/{kind}/{ns}/{name}/tree/{revision}")
+@hub.get("/api/{kind}/{ns}/{name}/tree/{revision}/{folder:path}")
+async def tree(
+    request: Request, kind: str, ns: str, name: str, revision: str, folder: str = "", recursive: bool = False
+):
+    held = commit_at(request, kind, ns, name, revision)["files"]
+    prefix = f"{folder.rstrip('/')}/" if folder else ""
+    inside = {path: sha256 for path, sha256 in held.items() if path.startswith(prefix)}
+    if folder and not inside:
+        raise refuse(404, f"{folder} does not exist", "EntryNotFound")
+    folders = {prefix + path.removeprefix(prefix).split("/")[0] for path in inside if "/" in path.removeprefix(prefix)}
+    files = [entry(path, held[path]) for path in inside if recursive or "/" not in path.removeprefix(prefix)]
+    return files + [{"type": "directory", "path": path, "oid": "0" * 40} for path in sorted(folders)]
+
+
+@hub.post("/api/{kind}/{ns}/{name}/paths-info/{revision}")
+async def paths_info(request: Request, kind: str, ns: str, name: str, revision: str):
+    held = commit_at(request, kind, ns, name, revision)["files"]
+    asked = (await request.form()).getlist("paths") if "form" in request.headers["content-type"] else None
+    asked = asked if asked is not None else (await request.json())["paths"]
+    return [entry(path, held[path]) for path in asked if path in held]
+
+
+@hub.api_route("/{kind}/{ns}/{name}/resolve/{revision}/{path:path}", methods=["GET", "HEAD"])
+async def resolve(request: Request, kind: str, ns: str, name: str, revision: str, path: str):
+    found = commit_at(request, kind, ns, name, revision)
+    if path not in found["files"]:
+        raise refuse(404, "Entry not found", "EntryNotFound")
+    sha256 = found["files"][path]
+    return FileResponse(store.content(sha256), headers={"ETag": f'"{sha256}"', "X-Repo-Commit": found["oid"]})
+
+
+if __name__ == "__main__":
+    listener = socket.create_server(("127.0.0.1", int(sys.argv[2]) if len(sys.argv) > 2 else 0))
+    print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
+    uvicorn.Server(uvicorn.Config(hub, log_level="error")).run(sockets=[listener])

@@ -1,0 +1,48 @@
+import csv
+import io
+import json
+import math
+
+import pytest
+
+from ecuas_metric.export import neutral, to_csv, to_json, write
+from ecuas_metric.report import make_report, prepare_tables, report_grid, report_records
+from tests.test_report import table
+
+
+@pytest.fixture
+def tables(rng):
+    return [table(name, rng) for name in ("one", "two", "=three")]
+
+
+def test_csv_and_json_hold_all_digits_and_no_formula(tables):
+    report = make_report(prepare_tables(tables), tables)
+    rows = list(csv.DictReader(io.StringIO(to_csv(report_records(report), report.signature))))
+    assert [row["system"] for row in rows] == ["one", "two", "'=three"]
+    assert float(rows[1]["ecuas_0"]) == report.values["two"]["ecuas_0"]
+    assert rows[0]["signature"] == report.signature
+    content = json.loads(to_json([{"a": math.nan, "b": 0.1}], "line", ["note"]))
+    assert content == {"signature": "line", "notes": ["note"], "rows": [{"a": None, "b": 0.1}]}
+
+
+@pytest.mark.parametrize("ending", ["md", "tex", "csv", "json", "txt"])
+def test_every_format_holds_names_numbers_and_signature(ending, tables, tmp_path):
+    report = make_report(prepare_tables(tables), tables)
+    path = tmp_path / "new" / f"table.{ending}"
+    write(path, report_grid(report), report_records(report))
+    text = path.read_text()
+    assert "three" in text
+    assert report.signature in text
+    assert f"{report.values['one']['ecuas_0']:.3f}"[:4] in text
+
+
+def test_another_format_is_an_error(tables, tmp_path):
+    report = make_report(prepare_tables(tables), tables)
+    with pytest.raises(ValueError, match=r"table\.doc: a table can be written as \.md, \.tex, \.txt, \.csv, \.json\.$"):
+        write(tmp_path / "table.doc", report_grid(report), [])
+
+
+@pytest.mark.parametrize("start", list("=+-@"))
+def test_formulas_are_neutralised(start):
+    assert neutral(f"{start}cmd()") == f"'{start}cmd()"
+    assert neutral(f"a{start}") == f"a{start}"

@@ -1,0 +1,57 @@
+"""The workflow does what it says with no more rights than it needs; that it runs is for the forge to show."""
+
+import importlib.util
+import os
+import re
+import subprocess
+
+import pytest
+import yaml
+
+
+@pytest.fixture
+def workflow(root):
+    return yaml.safe_load((root / ".github/workflows/ci.yml").read_text())
+
+
+@pytest.fixture
+def steps(workflow):
+    return [step for job in workflow["jobs"].values() for step in job["steps"]]
+
+
+def test_it_publishes_only_a_tag_and_only_after_the_tests(workflow):
+    publish = workflow["jobs"]["publish"]
+    assert publish["needs"] == "test"
+    assert publish["if"] == "github.event_name == 'push' && startsWith(github.ref, 'refs/tags/v')"
+    assert workflow[True]["push"]["tags"] == ["v*"]  # YAML reads `on` as true
+
+
+def test_it_may_read_and_nothing_else(workflow):
+    assert workflow["permissions"] == {"contents": "read"}
+    assert all("permissions" not in job and "timeout-minutes" in job for job in workflow["jobs"].values())
+
+
+def test_every_action_has_its_major_version(steps):
+    used = [step["uses"] for step in steps if "uses" in step]
+    assert used
+    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", action) for action in used)
+
+
+def test_only_the_step_that_publishes_sees_the_token(steps, root):
+    text = (root / ".github/workflows/ci.yml").read_text()
+    (step,) = [step for step in steps if "secrets" in str(step)]
+    assert text.count("secrets.") == 1
+    assert step["env"]["HF_TOKEN"] == "${{ secrets.HF_TOKEN }}"
+    assert step["run"].startswith("make publish ")
+
+
+def test_the_commands_exist(steps, root):
+    commands = [step["run"].split() for step in steps if "run" in step]
+    for program, first, *_ in [[*command, ""] for command in commands if command[0] != "test"]:
+        if program == "make":
+            subprocess.run(["make", "-n", first], cwd=root, check=True, capture_output=True)
+        elif program.startswith(".ci/"):
+            assert os.access(root / program, os.X_OK)
+        else:
+            assert program == ".venv/bin/python"
+    assert importlib.util.find_spec("triviaqa_subset.build")
