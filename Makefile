@@ -18,7 +18,7 @@ demo: $(VENV)/demo.installed  ## three classifiers, one table, three figures, un
 reproduce: $(VENV)/demo.installed  ## the paper's table and figures from SCORES=<folder of its score files>
 	$(BIN)/python -m examples.paper $(SCORES)
 
-test: $(VENV)/test.installed  ## all tests
+test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests; those of a local model with EXTRAS=local
 	$(BIN)/python -m pytest
 
 test-slow: $(VENV)/test.installed  ## the simulations, minutes long
