@@ -21,7 +21,7 @@ space: $(VENV)/space.installed  ## the demo Space on http://127.0.0.1:7860
 reproduce: $(VENV)/demo.installed  ## the paper's table and figures from SCORES=<folder of its score files>
 	$(BIN)/python -m examples.paper $(SCORES)
 
-test: $(VENV)/test.installed  ## all tests
+test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests; those of a local model with EXTRAS=local
 	$(BIN)/python -m pytest
 
 test-slow: $(VENV)/test.installed  ## the simulations, minutes long

@@ -12,21 +12,28 @@ import pandas as pd
 HERE = Path(__file__).resolve().parent
 CONFIDENCES = "confidence, correct\n0.95, 1\n0.90, 1\n0.80, 0\n0.60, 1\n0.40, 0"
 POSTERIORS = "p_0, p_1, p_2, label\n0.7, 0.2, 0.1, 0\n0.1, 0.1, 0.8, 2\n0.3, 0.4, 0.3, 0\n0.2, 0.6, 0.2, 1"
+TRUTH = {"true": "1", "false": "0"}
 HELP = "A sample a line: confidence, correct (0 or 1); or the probability of each class, then the true class from 0."
 
 ecuas = evaluate.load(str(HERE / "ecuas.py"))
 
 
 def read_table(text: str) -> tuple[list, list]:
-    """Return predictions and references of a table of numbers, with or without a head; the last column is the truth."""
+    """Return predictions and references of a pasted table, with or without a head.
+
+    Columns named confidence and correct are taken wherever they stand; else the last column is the truth.
+    """
     if not text.strip():
         raise ValueError("The table is empty. " + HELP)
     separator = next((character for character in "\t;," if character in text), r"\s+")
     table = pd.read_csv(io.StringIO(text.strip()), sep=separator, header=None, skipinitialspace=True, dtype=str)
-    if pd.to_numeric(table.iloc[0], errors="coerce").isna().all():
-        table = table.iloc[1:]
+    if pd.to_numeric(table.iloc[0].str.replace(",", "."), errors="coerce").isna().all():
+        table = table.iloc[1:].set_axis(table.iloc[0].str.strip().str.lower(), axis=1)
+    if {"confidence", "correct"} <= set(table.columns):
+        table = table[["confidence", "correct"]]
     if table.shape[1] < 2:
         raise ValueError("The table needs at least two columns. " + HELP)
+    table = table.map(lambda cell: TRUTH.get(str(cell).strip().lower(), str(cell).replace(",", ".")))
     table = table.apply(pd.to_numeric)
     predictions = table.iloc[:, 0] if table.shape[1] == 2 else table.iloc[:, :-1]
     return predictions.to_numpy().tolist(), table.iloc[:, -1].tolist()

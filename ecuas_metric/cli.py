@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import io
+import re
 import sys
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from .export import write
+from .export import check_ending, write
 from .formats import Grid, to_text
+from .inputs import POSTERIOR_FORMS
 from .report import (
     compare_tables,
     comparison_grid,
@@ -19,9 +23,19 @@ from .report import (
     report_records,
     write_figures,
 )
-from .signature import VERSION, signature
+from .signature import VERSION
 from .tables import NAMES, Table, read_tables
 
+FLAGS = {  # an option of the metric -> its flag
+    "n_bins": "--bins",
+    "n_resamples": "--resamples",
+    "random_state": "--seed",
+    "confidence_level": "the level of intervals",
+    "num_classes": "--num-classes",
+    "predictions_are": "--predictions-are",
+    "reject_costs": "--reject-costs",
+    "missing_confidence": "--missing-confidence",
+}
 FILES = """\
 A file holds one system, named after it, or several if it has a column `system` (or `model`). Its columns are found by
 their names: confidence and correct (0 or 1) for a system with confidences; label (from 0) and prob_0, prob_1, .. (or
@@ -73,17 +87,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; 2 and one line on stderr where the input cannot be used."""
     arguments = parser().parse_args(argv)
     run = {"score": _score, "compare": _compare}[arguments.command]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that has no arrows shows question marks
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             run(arguments)
     except (ValueError, TypeError, ImportError, OSError) as error:
-        print(f"ecuas: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"ecuas: {_in_flags(' '.join(str(error).split()))}", file=sys.stderr)
         return 2
     for message in dict.fromkeys(
         str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)
     ):
-        print(f"note: {message}", file=sys.stderr)
+        print(f"note: {_in_flags(message)}", file=sys.stderr)
     return 0
 
 
@@ -91,8 +108,8 @@ def _score(arguments: argparse.Namespace) -> None:
     tables = _read(arguments)
     systems = prepare_tables(tables, **_options(arguments, confidence_level=arguments.interval))
     report = make_report(systems, tables, progress=True)
-    grid = report_grid(report, digits=arguments.digits, keys=_chosen(arguments, report.keys))
-    _emit(arguments, grid, report_records(report))
+    keys = _chosen(arguments, report.keys)
+    _emit(arguments, report_grid(report, digits=arguments.digits, keys=keys), report_records(report, keys=keys))
     if arguments.figures:
         for path in write_figures(systems, arguments.figures):
             print(path)
@@ -104,7 +121,7 @@ def _compare(arguments: argparse.Namespace) -> None:
     rows = compare_tables(systems, tables, progress=True)
     keys = _chosen(arguments, list(dict.fromkeys(row.key for row in rows)))
     rows = [row for row in rows if row.key in keys]
-    line = signature(next(iter(systems.values())).options)
+    line = next(iter(systems.values())).signature
     notes = [] if tables[0].ids is not None else ["There is no column of ids: samples are paired by their rows."]
     grid = comparison_grid(rows, line, level=arguments.level, digits=arguments.digits, notes=notes)
     _emit(arguments, grid, [row._asdict() for row in rows])
@@ -116,7 +133,12 @@ def _add_common(part: argparse.ArgumentParser) -> None:
     add("--columns", default="", metavar="NAME=COLUMN,..", help=f"what is in which column; names: {', '.join(NAMES)}")
     add("--n", default="0,1,128", help="parameter of ECUAS_n, one or several, as 0,1,inf (default 0,1,128)")
     add("--num-classes", type=float, metavar="K", help="number of possible answers (default: infinitely many)")
-    add("--predictions-are", default="probabilities", help="or log_probabilities, logits")
+    add(
+        "--predictions-are",
+        choices=POSTERIOR_FORMS,
+        default="probabilities",
+        help="of posteriors (default %(default)s)",
+    )
     add("--reject-costs", metavar="COST,..", help="add cost, coverage and risk for users with these reject costs")
     add("--normalize", action="store_true", help="add values relative to a system that ignores its input")
     add("--decompose", action="store_true", help="add what the best recalibration would save")
@@ -126,20 +148,30 @@ def _add_common(part: argparse.ArgumentParser) -> None:
     add("--groups", metavar="COLUMN", help="column of groups that are resampled together")
     add("--bins", type=int, default=10, help="number of bins of ECE (default 10)")
     add("--resamples", type=int, default=1000, help="number of bootstrap resamples (default 1000)")
-    add("--interval-method", default="percentile", help="or bca")
+    add("--interval-method", choices=("percentile", "bca"), default="percentile", help="(default %(default)s)")
     add("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
     add("--metrics", metavar="KEY,..", help="show these metrics only, as ecuas_0,error_rate")
-    add("--digits", type=int, default=3, help="digits after the point (default 3)")
+    add("--digits", type=int, choices=range(16), default=3, metavar="N", help="digits after the point (default 3)")
     add("--output", action="append", default=[], metavar="FILE", help="also write .md, .tex, .csv, .json; repeatable")
 
 
 def _read(arguments: argparse.Namespace) -> list[Table]:
     columns = dict(_pair(part) for part in arguments.columns.split(",") if part)
     columns |= {name: value for name, value in (("weight", arguments.weight), ("group", arguments.groups)) if value}
-    return [
+    for path in arguments.output:
+        check_ending(path)
+    tables = [
         table
         for path in arguments.files
         for table in read_tables(path, columns=columns, drop_unjudged=arguments.drop_unjudged)
+    ]
+    names = [table.name for table in tables]
+    # Files of one name in different folders are told apart by their folders.
+    return [
+        table._replace(name=str(Path(table.where.file).with_suffix("")))
+        if names.count(table.name) > 1 and table.name == Path(table.where.file).stem
+        else table
+        for table in tables
     ]
 
 
@@ -174,6 +206,13 @@ def _chosen(arguments: argparse.Namespace, keys: list[str]) -> list[str]:
     if unknown:
         raise ValueError(f"--metrics must be among {', '.join(keys)}; got {unknown[0]!r}.")
     return chosen
+
+
+def _in_flags(text: str) -> str:
+    """Name the command's flags where a message names the options of the metric."""
+    for option, flag in FLAGS.items():
+        text = re.sub(rf"\b{option}\b", flag, text)
+    return text
 
 
 def _pair(part: str) -> tuple[str, str]:

@@ -119,7 +119,12 @@ def same_answers(first: System, second: System) -> bool:
 
 def is_fair(key: str, first: System, second: System) -> bool:
     """Tell whether a metric may rank two aligned systems: not if it judges confidences alone and the answers differ."""
-    return metric_of(base_key(key)).judges != "confidences" or same_answers(first, second)
+    return not judges_confidences_only(key) or same_answers(first, second)
+
+
+def judges_confidences_only(key: str) -> bool:
+    """Tell whether a value says nothing of the answers: those of the confidences, and a calibration loss."""
+    return key.endswith("_calibration_loss") or metric_of(base_key(key)).judges == "confidences"
 
 
 def base_key(key: str) -> str:
@@ -156,7 +161,7 @@ def _compare_pair(first: str, one: System, second: str, other: System, progress:
             key,
             observed[key],
             *interval(values, confidence_level=level),
-            bootstrap_p_value(values),
+            float(bootstrap_p_value(values)),
             flips.get(key, math.nan),
             math.nan,
             is_fair(key, one, other),
@@ -222,6 +227,8 @@ def _same_samples(first: str, reference: System, name: str, system: System) -> N
         ("groups", reference.options["groups"], system.options["groups"]),
         ("strata", reference.options["strata"], system.options["strata"]),
     ):
+        if (one is None) != (other is None):
+            raise ValueError(f"{first} and {name} cannot be paired: only one of them has {what}.")
         if one is not None and other is not None and not np.array_equal(one, other):
             at = int(np.argmax(one != other))
             raise ValueError(f"{first} and {name} cannot be paired: their {what} differ, first at sample {at}.")

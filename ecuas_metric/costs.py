@@ -12,10 +12,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .inputs import Floats
+from .inputs import Floats, non_negative
 
 # 1 - 0.7 is 0.30000000000000004: decimals that are equal on paper must compare as equal.
 ROUNDING = 4 * np.finfo(np.float64).eps
+SMALLEST_ORDER = 1e-300  # below it (n + 1) / n overflows, and ECUAS_n is ECUAS_0 to the last digit
 ABOVE_TOLERANCE = 1e-6  # an uncertainty from float32 posteriors may pass max_uncertainty by its own rounding
 
 
@@ -58,7 +59,7 @@ def ecuas_cost(
     Raises
     ------
     ValueError
-        If n is negative, or `max_uncertainty` or `epsilon` is out of range.
+        If n, an uncertainty or a cost is negative or nan, or `max_uncertainty` or `epsilon` is out of range.
 
     References
     ----------
@@ -77,8 +78,8 @@ def ecuas_cost(
         raise ValueError(f"n must be >= 0 (inf allowed); got {n!r}.")
     ratio = np.minimum(u / max_uncertainty, 1.0)
     if n == math.inf:
-        return np.where(ratio < 1, c / max_uncertainty, 1.0)
-    if n == 0:
+        return np.where(ratio < 1 - ROUNDING, c / max_uncertainty, 1.0)
+    if n < SMALLEST_ORDER:
         if not 0 < epsilon < max_uncertainty:
             raise ValueError(f"epsilon must lie in (0, max_uncertainty = {max_uncertainty:g}); got {epsilon!r}.")
         return ratio - c * np.log(np.maximum(ratio, epsilon / max_uncertainty)) / max_uncertainty
@@ -201,6 +202,9 @@ def _checked(uncertainty: ArrayLike, candidate_cost: ArrayLike, max_uncertainty:
     if not 0 < max_uncertainty < math.inf:
         raise ValueError(f"max_uncertainty must be positive and finite; got {max_uncertainty!r}.")
     u, c = np.asarray(uncertainty, np.float64), np.asarray(candidate_cost, np.float64)
+    for name, values in (("uncertainty", u), ("candidate_cost", c)):
+        if not values.min(initial=0.0) >= 0:  # nan is not
+            non_negative(np.atleast_1d(values), name)
     warn_above(u, max_uncertainty)
     return u, c
 

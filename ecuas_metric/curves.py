@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .baselines import confidence_bins
+from .baselines import confidence_bins, sums_in_bins
 from .costs import ROUNDING, above, ecuas_cost
 from .decisions import Graded
 from .inputs import Floats, Ints
-from .metrics import means
 from .ranking import tie_groups
 
 
@@ -36,13 +35,14 @@ class RejectCostCurve(NamedTuple):
 
 
 class Reliability(NamedTuple):
-    """For each bin of confidences, shape (n_bins,): edges, mean confidence and accuracy (nan if empty), and size."""
+    """For each bin of confidences, shape (n_bins,): edges, mean confidence, accuracy (nan if empty), size, share."""
 
     low: Floats
     high: Floats
     confidence: Floats
     accuracy: Floats
     counts: Ints
+    shares: Floats
 
 
 class ConfidenceCost(NamedTuple):
@@ -60,7 +60,7 @@ class OrderCurve(NamedTuple):
     ecuas: Floats
 
 
-def risk_coverage(graded: Graded) -> RiskCoverage:
+def risk_coverage(graded: Graded, *, sample_weight: Floats | None = None) -> RiskCoverage:
     """Return the risk at each coverage a threshold on the uncertainty can reach: one point a tie group.
 
     References
@@ -73,11 +73,13 @@ def risk_coverage(graded: Graded) -> RiskCoverage:
     >>> risk_coverage(grade_confidences(np.array([0.9, 0.5, 0.5, 0.2]), np.array([1, 1, 0, 0]))).risk.round(2).tolist()
     [0.0, 0.33, 0.5]
     """
-    groups = tie_groups(graded.rank_by, graded.candidate_cost)
-    return RiskCoverage(groups.weight_until / groups.weight_until[-1], groups.cost_until / groups.weight_until)
+    groups = tie_groups(graded.rank_by, graded.candidate_cost, sample_weight=sample_weight)
+    some = groups.weight_until > 0
+    until = groups.weight_until[some]
+    return RiskCoverage(until / until[-1], groups.cost_until[some] / until)
 
 
-def reject_cost_curve(graded: Graded, *, num_points: int = 201) -> RejectCostCurve:
+def reject_cost_curve(graded: Graded, *, num_points: int = 201, sample_weight: Floats | None = None) -> RejectCostCurve:
     """Return expected cost and coverage against the reject cost, from 0 to the largest uncertainty.
 
     Parameters
@@ -92,14 +94,14 @@ def reject_cost_curve(graded: Graded, *, num_points: int = 201) -> RejectCostCur
     """
     u_max = graded.max_uncertainty
     reject_cost = np.linspace(0, u_max, num_points)
-    groups = tie_groups(graded.uncertainty, graded.candidate_cost)
+    groups = tie_groups(graded.uncertainty, graded.candidate_cost, sample_weight=sample_weight)
     values = np.unique(graded.uncertainty)
     acceptable = np.searchsorted(values, reject_cost + ROUNDING * u_max, side="right")
     acceptable = np.minimum(acceptable, np.count_nonzero(~above(values, u_max)))  # never above u_M, as costs.accepted
-    num = len(graded.uncertainty)
+    num = groups.weight_until[-1]
     count = np.concatenate([[0.0], groups.weight_until])[acceptable]
     cost = np.concatenate([[0.0], groups.cost_until])[acceptable]
-    risk = graded.candidate_cost.mean()
+    risk = groups.cost_until[-1] / num
     return RejectCostCurve(
         reject_cost,
         expected_cost=(cost + reject_cost * (num - count)) / num,
@@ -109,7 +111,7 @@ def reject_cost_curve(graded: Graded, *, num_points: int = 201) -> RejectCostCur
     )
 
 
-def reliability(graded: Graded, *, n_bins: int = 10) -> Reliability:
+def reliability(graded: Graded, *, n_bins: int = 10, sample_weight: Floats | None = None) -> Reliability:
     """Return accuracy against mean confidence in the bins of ECE.
 
     Raises
@@ -120,15 +122,17 @@ def reliability(graded: Graded, *, n_bins: int = 10) -> Reliability:
     if graded.confidence is None:
         raise ValueError("reliability needs confidences: a system graded by the 0-1 cost.")
     bins = confidence_bins(graded.confidence, n_bins=n_bins)
-    count = np.bincount(bins, minlength=n_bins)
-    some = np.where(count, count, np.nan)
+    sums: dict[str, Any] = {"n_bins": n_bins, "sample_weight": sample_weight}
+    weight = sums_in_bins(np.ones(len(bins)), bins, **sums)
+    some = np.where(weight > 0, weight, np.nan)
     edges = np.arange(n_bins + 1) / n_bins
     return Reliability(
         edges[:-1],
         edges[1:],
-        confidence=np.bincount(bins, graded.confidence, minlength=n_bins) / some,
-        accuracy=np.bincount(bins, 1 - graded.candidate_cost, minlength=n_bins) / some,
-        counts=count,
+        confidence=sums_in_bins(graded.confidence, bins, **sums) / some,
+        accuracy=sums_in_bins(1 - graded.candidate_cost, bins, **sums) / some,
+        counts=np.bincount(bins, minlength=n_bins),
+        shares=weight / weight.sum(),
     )
 
 
@@ -156,8 +160,12 @@ def confidence_cost(
     return ConfidenceCost(1 - uncertainty, right, wrong)
 
 
-def order_curve(graded: Graded, *, n: ArrayLike | None = None, epsilon: float = 1e-7) -> OrderCurve:
+def order_curve(
+    graded: Graded, *, n: ArrayLike | None = None, epsilon: float = 1e-7, sample_weight: Floats | None = None
+) -> OrderCurve:
     """Return ECUAS_n against n, by default at 0 and at 60 values from 0.01 to 1000, evenly spaced in logarithm."""
     orders = np.r_[0.0, np.geomspace(0.01, 1000, 60)] if n is None else np.asarray(n, np.float64)
-    values = [means(graded, n=(order,), epsilon=epsilon)[f"ecuas_{order:g}"] for order in orders]
-    return OrderCurve(orders, np.array(values))
+    limits = {"max_uncertainty": graded.max_uncertainty, "epsilon": epsilon}
+    uncertainty = np.minimum(graded.uncertainty, graded.max_uncertainty)
+    costs = (ecuas_cost(uncertainty, graded.candidate_cost, n=order, **limits) for order in orders)
+    return OrderCurve(orders, np.array([np.average(cost, weights=sample_weight) for cost in costs]))

@@ -125,6 +125,8 @@ def grade_posteriors(
         decision = None if decisions is None else decisions[rows]
         columns[:3, rows] = rule(q, log_q, label, decision, columns[3, rows])
     u, c, confidence, cross_entropy, brier_score = columns
+    if decisions is None:  # then only rows that sum to more than 1, within the tolerance, can pass it
+        np.minimum(u, max_uncertainty, out=u)
     confidences = confidence if isinstance(cost, str) and cost == "zero_one" else None
     return _warned(Graded(u, c, max_uncertainty, u, confidences, cross_entropy, brier_score, labels))
 
@@ -228,7 +230,8 @@ def _probabilities(posteriors: NDArray[Any], predictions_are: str) -> Iterator[t
 def _log_softmax(logits: Floats) -> Floats:
     rows = np.arange(len(logits))
     top = logits.argmax(axis=1)
-    shifted = logits - logits[rows, top, None]
+    with np.errstate(over="ignore"):  # a difference beyond float64 is a probability of 0 all the same
+        shifted = logits - logits[rows, top, None]
     others = np.exp(shifted)
     others[rows, top] = 0.0
     return shifted - np.log1p(others.sum(axis=1, keepdims=True))  # log1p: exact where the others are negligible

@@ -129,6 +129,9 @@ class Ecuas(evaluate.Metric):
             raise ValueError("predictions and references are missing: pass them here, or call add_batch before.")
         try:
             return super().compute(**checked)
+        except pa.ArrowException as error:
+            self._discard()
+            raise ValueError(f"the processes' predictions must have one form; {error}") from None
         except BaseException:
             self._discard()
             raise
@@ -149,9 +152,10 @@ class Ecuas(evaluate.Metric):
         table = _arrow_table(*columns, schema=self.selected_feature_format.arrow_schema)
         self.writer.write_table(table, writer_batch_size=len(table))
 
-    def add(self, *, prediction: Any = None, reference: Any = None) -> None:
-        """Add one checked prediction and reference."""
-        self.add_batch(predictions=[prediction], references=[reference])
+    def add(self, *, prediction: Any = None, reference: Any = None, **columns: Any) -> None:
+        """Add one checked prediction and reference; as in Evaluate, their names may be those of the columns."""
+        one = {"predictions": prediction, "references": reference} | columns
+        self.add_batch(**{name: [value] for name, value in one.items()})
 
     def _compute(self, predictions: Any, references: Any, **options: Any) -> dict[str, float]:
         predictions, references = _to_numpy(predictions), _to_numpy(references)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from .formats import Grid, to_latex, to_markdown, to_text
 
+ENDINGS = (".md", ".tex", ".txt", ".csv", ".json")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -34,10 +35,15 @@ def write(path: str | Path, grid: Grid, records: list[dict[str, Any]]) -> None:
         ".csv": lambda: to_csv(records, grid.signature),
         ".json": lambda: to_json(records, grid.signature, grid.notes),
     }
-    if path.suffix.lower() not in writers:
-        raise ValueError(f"{path}: a table can be written as {', '.join(writers)}.")
+    check_ending(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(writers[path.suffix.lower()](), encoding="utf-8")
+
+
+def check_ending(path: str | Path) -> None:
+    """Raise ValueError if there is no format of the path's ending."""
+    if Path(path).suffix.lower() not in ENDINGS:
+        raise ValueError(f"{path}: a table can be written as {', '.join(ENDINGS)}.")
 
 
 def to_csv(records: list[dict[str, Any]], line: str) -> str:

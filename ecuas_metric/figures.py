@@ -6,33 +6,36 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
 from .decisions import Graded
 
 # Okabe and Ito's palette, which colour-blind readers tell apart; black is kept for references.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+Weights = Mapping[str, "np.ndarray | None"]
 REFERENCE = {"color": "black", "linewidth": 0.9, "alpha": 0.7}
 
 
-def risk_coverage_figure(systems: Mapping[str, Graded]) -> Any:
+def risk_coverage_figure(systems: Mapping[str, Graded], *, weights: Weights | None = None) -> Any:
     """Draw risk against coverage; equally uncertain samples are accepted together, in steps."""
     figure, (axes,) = panels(1)
     for name, graded, style in _styled(systems):
-        curve = risk_coverage(graded)
-        axes.step(curve.coverage, curve.risk, where="post", label=name, **style)
+        curve = risk_coverage(graded, sample_weight=_of(weights, name))
+        axes.step(curve.coverage, curve.risk, where="post", label=_label(name), **style)
     axes.set(xlabel="coverage", ylabel="mean cost of the accepted", xlim=(0, 1))
     axes.set_ylim(bottom=0)
     _legend(axes)
     return figure
 
 
-def reject_cost_figure(systems: Mapping[str, Graded]) -> Any:
+def reject_cost_figure(systems: Mapping[str, Graded], *, weights: Weights | None = None) -> Any:
     """Draw expected cost against reject cost, with accepting all (dotted, a line a system) and rejecting all."""
     figure, (axes,) = panels(1)
-    curves = {name: reject_cost_curve(graded) for name, graded in systems.items()}
+    curves = {name: reject_cost_curve(graded, sample_weight=_of(weights, name)) for name, graded in systems.items()}
     for name, _, style in _styled(systems):
         curve = curves[name]
-        axes.plot(curve.reject_cost, curve.expected_cost, label=name, **style)
+        axes.plot(curve.reject_cost, curve.expected_cost, label=_label(name), **style)
         axes.plot(curve.reject_cost, curve.accept_all, **style | {"linestyle": ":", "linewidth": 1})
     widest = max(curves.values(), key=lambda curve: curve.reject_cost[-1])
     axes.plot(widest.reject_cost, widest.reject_all, linestyle="--", label="reject all", **REFERENCE)
@@ -43,15 +46,19 @@ def reject_cost_figure(systems: Mapping[str, Graded]) -> Any:
     return figure
 
 
-def reliability_figure(systems: Mapping[str, Graded], *, n_bins: int = 10) -> Any:
+def reliability_figure(systems: Mapping[str, Graded], *, n_bins: int = 10, weights: Weights | None = None) -> Any:
     """Draw accuracy against confidence in bins, the share of samples in each bin below, a column a system."""
     figure, grid = panels(len(systems), rows=2, height_ratios=(3, 1), width=3.2)
     for column, (name, graded, style) in enumerate(_styled(systems)):
-        bins, axes, shares = reliability(graded, n_bins=n_bins), grid[column], grid[len(systems) + column]
+        bins, axes, shares = (
+            reliability(graded, n_bins=n_bins, sample_weight=_of(weights, name)),
+            grid[column],
+            grid[len(systems) + column],
+        )
         axes.plot([0, 1], [0, 1], linestyle="--", **REFERENCE)
         axes.plot(bins.confidence, bins.accuracy, marker="o", markersize=4, **style)
-        axes.set(title=name, xlim=(0, 1), ylim=(0, 1.02), xticklabels=[])
-        shares.bar(bins.low, bins.counts / bins.counts.sum(), 1 / n_bins, align="edge", color=style["color"], alpha=0.6)
+        axes.set(title=_label(name), xlim=(0, 1), ylim=(0, 1.02), xticklabels=[])
+        shares.bar(bins.low, bins.shares, 1 / n_bins, align="edge", color=style["color"], alpha=0.6)
         shares.set(xlabel="confidence", xlim=(0, 1), ylim=(0, 1))
     grid[0].set_ylabel("accuracy")
     grid[len(systems)].set_ylabel("share")
@@ -77,12 +84,12 @@ def confidence_cost_figure(
     return figure
 
 
-def order_figure(systems: Mapping[str, Graded]) -> Any:
+def order_figure(systems: Mapping[str, Graded], *, weights: Weights | None = None) -> Any:
     """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right."""
     figure, (axes,) = panels(1)
     for name, graded, style in _styled(systems):
-        curve = order_curve(graded)
-        axes.plot(curve.n, curve.ecuas, label=name, **style)
+        curve = order_curve(graded, sample_weight=_of(weights, name))
+        axes.plot(curve.n, curve.ecuas, label=_label(name), **style)
     axes.set_xscale("symlog", linthresh=0.01)
     axes.set(xlabel="n", ylabel="ECUAS$_n$", xlim=(0, curve.n[-1]))
     axes.set_ylim(bottom=0)
@@ -123,6 +130,15 @@ def _styled(systems: Mapping[str, Graded]) -> Iterable[tuple[str, Graded, dict[s
     for index, (name, graded) in enumerate(systems.items()):
         round_ = index // len(COLORS)
         yield name, graded, {"color": COLORS[index % len(COLORS)], "linestyle": ("-", "-.", (0, (1, 1)))[round_ % 3]}
+
+
+def _of(weights: Weights | None, name: str) -> np.ndarray | None:
+    return None if weights is None else weights.get(name)
+
+
+def _label(name: str) -> str:
+    """Return a name as matplotlib shows it: $ would start a formula, and a leading underscore would hide it."""
+    return ("\u200b" if name.startswith("_") else "") + name.replace("$", r"\$")
 
 
 def _legend(axes: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
@@ -53,8 +54,8 @@ def to_latex(grid: Grid) -> str:
     rows = [
         [rf"\textbf{{{_latex(cell.text)}}}" if cell.is_best else _latex(cell.text) for cell in row] for row in grid.rows
     ]
-    body = [rf"{' & '.join(row)} \\" for row in rows]
-    head = rf"{' & '.join(map(_latex_title, grid.head))} \\"
+    body = [_latex_row(row) for row in rows]
+    head = _latex_row([_latex(name) for name in grid.head])
     notes = [f"% {note}" for note in (*grid.notes, grid.signature)]
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
     return "\n".join([*lines, r"\end{tabular}", *notes]) + "\n"
@@ -72,12 +73,14 @@ def _markdown(text: str) -> str:
 
 
 def _latex(text: str) -> str:
-    return "".join(LATEX.get(character, character) for character in text)
+    """Escape text; n of ECUAS_n becomes a subscript, and a hyphen before a digit a minus sign."""
+    if match := re.search(r"\b(ECUAS|EC|Cov|SR)_([\d.e+∞-]+)", text):
+        subscript = rf"{match[1]}$_{{{match[2].replace('∞', LATEX['∞'].strip('$'))}}}$"
+        return _latex(text[: match.start()]) + subscript + _latex(text[match.end() :])
+    escaped = "".join(LATEX.get(character, character) for character in text)
+    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", escaped)
 
 
-def _latex_title(text: str) -> str:
-    """Escape a title; what follows an underscore, as n in ECUAS_n, becomes a subscript."""
-    return " ".join(
-        rf"{_latex(name)}$_{{{_latex(index).strip('$')}}}$" if index else _latex(name)
-        for name, _, index in (word.partition("_") for word in text.split(" "))
-    )
+def _latex_row(cells: list[str]) -> str:
+    first = f"{{}}{cells[0]}" if cells[0].startswith(("[", "*")) else cells[0]  # TeX would take it for an option of \\
+    return rf"{' & '.join([first, *cells[1:]])} \\"

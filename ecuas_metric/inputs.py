@@ -35,13 +35,13 @@ def numbers(values: Any, name: str) -> NDArray[Any]:
         values = values.detach().cpu()
         values = values.double() if values.is_floating_point() else values
     if np.ma.isMaskedArray(values):  # NumPy would unmask it silently
-        values = values.astype(np.float64).filled(np.nan)
+        values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
         array = np.asarray(values)
     except ValueError:
         raise ValueError(_ragged(values, name)) from None
     if array.dtype.kind in "OUS":
-        array = _from_objects(np.asarray(values, dtype=object), name)
+        return _from_objects(np.asarray(values, dtype=object), name)
     if array.size == 0:
         raise ValueError(f"{name} must not be empty; got shape {array.shape}.")
     if array.dtype.kind not in "biuf":
@@ -224,13 +224,19 @@ def _scale_advice(confidence: Floats) -> str:
 
 
 def _from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return numbers, and nan for what is missing, of an array of Python objects; or of a column of lists."""
+    if array.size and isinstance(array.flat[0], (list, tuple, np.ndarray)):
+        return numbers([np.asarray(row) for row in array], name)
+    result = np.empty(array.shape)
     for index, value in np.ndenumerate(array):
         missing = value is None or type(value).__name__ == "NAType"
-        if not missing and not isinstance(value, (int, float, np.number, np.bool_)):
+        if (not missing and not isinstance(value, (int, float, np.number, np.bool_))) or isinstance(value, complex):
             raise ValueError(f"{name} must be numbers; got {value!r} at index {index[0] if index else 0}.")
-        if missing:
-            array[index] = np.nan
-    return array.astype(np.float64)
+        try:
+            result[index] = np.nan if missing else float(value)
+        except OverflowError:
+            raise ValueError(f"{name} must be numbers of float64; got one of {len(str(value))} digits.") from None
+    return result
 
 
 def _ragged(values: Any, name: str) -> str:

@@ -158,7 +158,11 @@ def jackknife(statistic: Statistic, num_samples: int, *, resampling: Resampling)
     unit, unit_strata = units(num_samples, resampling)
     num_units = len(unit_strata)
     num_blocks = min(num_units, JACKKNIFE_BLOCKS)
-    block = (np.arange(num_units) * num_blocks // num_units)[unit]
+    # At random: neighbours are alike where the samples stand in the order of their uncertainties.
+    shuffled = np.random.default_rng(resampling.random_state).permutation(num_units)
+    block = np.empty(num_units, np.int64)
+    block[shuffled] = np.arange(num_units) * num_blocks // num_units
+    block = block[unit]
 
     def weights() -> Iterator[Floats]:
         first = 0
@@ -195,7 +199,9 @@ def _collect(statistic: Statistic, weights: Iterator[Floats], total: int, progre
     parts: dict[str, list[Floats]] = {}
     with tqdm(total=total, desc="bootstrap", unit="resample", delay=1, disable=not progress) as bar:
         for chunk in weights:
-            for key, values in statistic(chunk).items():
+            with np.errstate(divide="ignore", invalid="ignore"):  # a resample may have no sample of some kind
+                values_of_chunk = statistic(chunk)
+            for key, values in values_of_chunk.items():
                 parts.setdefault(key, []).append(values)
             bar.update(len(chunk))
     return {key: np.concatenate(values) for key, values in parts.items()}
@@ -208,7 +214,7 @@ def _bca_tails(tails: Floats, replicates: Floats, estimate: float | None, withou
     below = (np.count_nonzero(replicates < estimate) + np.count_nonzero(replicates <= estimate)) / 2
     share = min(max(below / len(replicates), 0.5 / len(replicates)), 1 - 0.5 / len(replicates))
     bias = normal.inv_cdf(share)
-    deviations = without.mean() - without
+    deviations = without.mean() - without if len(without) else np.zeros(1)
     spread = np.square(deviations).sum() ** 1.5
     acceleration = np.power(deviations, 3).sum() / (6 * spread) if spread > 0 else 0.0
     shifted = [bias + normal.inv_cdf(tail) for tail in tails]

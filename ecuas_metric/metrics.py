@@ -24,14 +24,15 @@ class Metric(NamedTuple):
         Short name for a table's head.
     judges : str
         "decisions", "confidences", "posteriors" or "both" (decisions and confidences).
-    higher_is_better : bool
+    higher_is_better : bool or None
+        None if neither is better in itself.
     tells : str
         One line on what it measures.
     """
 
     title: str
     judges: str
-    higher_is_better: bool
+    higher_is_better: bool | None
     tells: str
 
 
@@ -50,7 +51,7 @@ METRICS = {
     "cross_entropy": Metric("CE", "posteriors", False, "Cross-entropy of the posteriors (nats)"),
     "brier_score": Metric("BS", "posteriors", False, "Squared error of the posteriors"),
     "expected_cost": Metric("EC", "both", False, "Mean cost for a user with this reject cost"),
-    "coverage": Metric("Cov", "confidences", True, "Share that a user with this reject cost accepts"),
+    "coverage": Metric("Cov", "confidences", None, "Share that a user with this reject cost accepts"),
     "selective_risk": Metric("SR", "both", False, "Mean cost of what a user with this reject cost accepts"),
 }
 

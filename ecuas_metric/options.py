@@ -8,6 +8,7 @@ import numpy as np
 
 from .inputs import POSTERIOR_FORMS, Floats, Ints, non_negative, numbers, one_dimensional, require, same_length
 
+MOST_COPIES = 2.0**53  # weights that count copies beyond it are not whole numbers any more
 OPTIONS_OF_FORM = {  # those that not every form takes, with the value that says nothing
     "num_classes": (None, "confidences"),
     "missing_confidence": (None, "confidences"),
@@ -56,6 +57,12 @@ def checked_options(
     one_of(predictions_are, POSTERIOR_FORMS, "predictions_are")
     if isinstance(cost, str):
         one_of(cost, ("zero_one", "log"), "cost")
+    else:
+        numbers(cost, "cost")
+    for name, value in (("normalize", normalize), ("decompose", decompose)):
+        if not isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"{name} must be True or False; got {value!r}.")
+    _checked_reject_costs(reject_costs)
     options["n"] = orders(n)
     options["n_bins"] = number(n_bins, "n_bins", 1, 2**31, whole=True)
     options["epsilon"] = number(epsilon, "epsilon", 0, 0.5, inside=True)
@@ -73,12 +80,18 @@ def checked_options(
     return options
 
 
+def _checked_reject_costs(values: Any) -> None:
+    reject_costs(values, max_uncertainty=np.inf)  # up to what they may be, the data will tell
+
+
 def refuse_options_of_other_forms(form: str, options: dict[str, Any]) -> None:
     """Raise ValueError if an option is set that means nothing for the form of the input."""
     for name, (default, form_of_option) in OPTIONS_OF_FORM.items():
         is_default = isinstance(options[name], type(default)) and options[name] == default
         if form != form_of_option and not is_default:
             raise ValueError(f"{name} goes with {form_of_option}; the input is {form}.")
+    if form == "graded" and options["normalize"]:
+        raise ValueError("normalize goes with confidences and posteriors; the input is graded.")
 
 
 def sample_weights(values: Any, *, num_samples: int) -> Floats | None:
@@ -93,8 +106,9 @@ def sample_weights(values: Any, *, num_samples: int) -> Floats | None:
     same_length(predictions=range(num_samples), sample_weight=weights)
     if not weights.any():
         raise ValueError(f"sample_weight must not be all zero; got {weights.size} zeros.")
-    if (weights == np.floor(weights)).all():
+    if (weights == np.floor(weights)).all() and weights.max() < MOST_COPIES:
         return weights
+    weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
     return weights * (np.count_nonzero(weights) / weights.sum())
 
 
@@ -105,7 +119,11 @@ def memberships(values: Any, name: str, *, num_samples: int) -> Ints | None:
     array = one_dimensional(np.asarray(values), name)
     same_length(**{"predictions": range(num_samples), name: array})
     if array.dtype.kind == "O":
+        missing = np.array([value is None or value != value for value in array])
+        require(~missing, np.arange(num_samples), f"{name} must name one for every sample")
         array = np.array([str(value) for value in array])
+    elif array.dtype.kind == "f":
+        require(~np.isnan(array), array, f"{name} must name one for every sample")
     return np.unique(array, return_inverse=True)[1]
 
 
@@ -124,18 +142,20 @@ def reject_costs(values: Any, *, max_uncertainty: float) -> tuple[float, ...]:
     """Return one number or several as a tuple of reject costs in [0, `max_uncertainty`]; None gives none."""
     if values is None:
         return ()
-    costs = np.atleast_1d(numbers(values, "reject_costs")).astype(np.float64)
+    costs = _several(values, "reject_costs")
     require(
         (costs >= 0) & (costs <= max_uncertainty),
         costs,
-        f"reject_costs must lie in [0, {max_uncertainty:g}], the largest sensible uncertainty",
+        f"reject_costs must lie in [0, {max_uncertainty:g}], the largest sensible uncertainty"
+        if max_uncertainty < np.inf
+        else "reject_costs must be >= 0",
     )
     return _distinct_keys(costs, "reject_costs")
 
 
 def orders(n: Any) -> tuple[float, ...]:
     """Return the parameter n of ECUAS_n, one number or several, as a tuple of numbers >= 0 (inf allowed)."""
-    values = np.atleast_1d(numbers(n, "n")).astype(np.float64)
+    values = _several(n, "n")
     require(values >= 0, values, "n must be >= 0 (inf allowed)")
     return _distinct_keys(values, "n")
 
@@ -155,6 +175,11 @@ def one_of(value: Any, choices: tuple[str, ...], name: str) -> None:
     """Raise ValueError unless `value` is one of the names in `choices`."""
     if not (isinstance(value, str) and value in choices):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
+
+
+def _several(values: Any, name: str) -> Floats:
+    array = np.atleast_1d(numbers(values, name)).astype(np.float64)
+    return one_dimensional(array, name) + 0.0  # not minus 0, whose key would be another
 
 
 def _distinct_keys(values: Floats, name: str) -> tuple[float, ...]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .inputs import Floats, Ints, labels, numbers, one_dimensional, require, same_length
+from .inputs import Floats, Ints, confidences, labels, numbers, require, same_length
 
 INSTALL = "pip install 'ecuas-metric[recalibration]'"
 
@@ -24,7 +24,7 @@ class Affine(NamedTuple):
 
 
 class Isotonic(NamedTuple):
-    """A non-decreasing step function: thresholds and values of shape (T,), linear between, constant outside."""
+    """A non-decreasing map: values at thresholds, shape (T,) each, linear between them and constant outside."""
 
     confidence: Floats
     recalibrated: Floats
@@ -78,10 +78,12 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
             f"each of the {num_classes} classes must have a sample to be fitted; class {int(np.argmin(counts))} has "
             f"none ({np.count_nonzero(counts == 0)} of {num_classes}). Drop these classes, or fit without bias."
         )
-    objective = _cross_entropy_of_affine(scores, classes, with_bias)
-    start = np.r_[1.0, np.zeros(num_classes if with_bias else 0)]
-    parameters = _minimum(objective, start)
-    return Affine(float(parameters[0]), parameters[1:] if with_bias else np.zeros(num_classes))
+    # In units of their spread around the mean of each row, which softmax does not see, scores of any size fit alike.
+    centred = scores - scores.mean(axis=1, keepdims=True)
+    spread = float(centred.std()) or 1.0
+    objective = _cross_entropy_of_affine(centred / spread, classes, with_bias)
+    parameters = _minimum(objective, np.r_[1.0, np.zeros(num_classes if with_bias else 0)])
+    return Affine(float(parameters[0] / spread), parameters[1:] if with_bias else np.zeros(num_classes))
 
 
 def apply_affine(calibration: Affine, log_posteriors: ArrayLike) -> Floats:
@@ -122,11 +124,7 @@ def fit_isotonic(confidence: ArrayLike, correct: ArrayLike) -> Isotonic:
         from sklearn.isotonic import IsotonicRegression
     except ImportError:
         raise ImportError(f"Isotonic recalibration needs scikit-learn: {INSTALL}") from None
-    q, truth = (
-        one_dimensional(_finite(confidence), "scores"),
-        one_dimensional(numbers(correct, "references"), "references"),
-    )
-    same_length(scores=q, references=truth)
+    q, truth = confidences(_finite(confidence), correct)
     fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(q, truth)
     return Isotonic(np.asarray(fitted.X_thresholds_), np.asarray(fitted.y_thresholds_))
 

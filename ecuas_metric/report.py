@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .comparison import UNFAIR, Comparison, align, base_key, compare, is_fair
-from .decisions import Graded
+from .comparison import UNFAIR, Comparison, align, base_key, compare, is_fair, judges_confidences_only
 from .formats import Cell, Grid
 from .metrics import METRICS, metric_of
 from .options import checked_options
-from .results import System, interval_of, prepare, values_of
-from .signature import signature
+from .results import System, prepare, results_of
 from .tables import Table
 
 # The columns of the paper's tables, from what judges the decisions to what judges them with the confidences.
@@ -21,7 +22,7 @@ LAYOUT = (
     *("error_rate", "risk", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"),
     *("cross_entropy", "brier_score", "aurc", "augrc", "ecuas", "expected_cost", "coverage", "selective_risk"),
 )
-ARROWS = {True: "↑", False: "↓"}
+ARROWS = {True: " ↑", False: " ↓", None: ""}
 
 
 class Report(NamedTuple):
@@ -36,6 +37,7 @@ class Report(NamedTuple):
     unfair : list of str
         Those that must not rank these systems, see `comparison.is_fair`.
     signature : str
+        Of all systems, or of each where they differ.
     notes : list of str
         What else a reader must know.
     """
@@ -82,16 +84,13 @@ def make_report(systems: Mapping[str, System], tables: Iterable[Table] = (), *, 
     tables = list(tables)
     values = {}
     for name, system in systems.items():
-        values[name] = {key: float(value) for key, value in values_of(system, system.options["sample_weight"]).items()}
-        if system.options["confidence_level"] is not None:
-            for key, (low, high) in interval_of(system, progress=progress).items():
-                values[name] |= {f"{key}_low": low, f"{key}_high": high}
-    first = next(iter(systems.values()))
+        with _naming(name):
+            values[name] = results_of(system, progress=progress)
     keys = [key for key in next(iter(values.values())) if not key.endswith(("_low", "_high"))]
     keys.sort(key=_place)
     unfair = [key for key in keys if len(systems) > 1 and not _ranks(key, systems, tables)]
-    line = signature(first.options)
-    return Report(values, keys, unfair, line, [*([f"† {UNFAIR}"] if unfair else []), *_notes(tables)])
+    signatures = dict.fromkeys(system.signature for system in systems.values())
+    return Report(values, keys, unfair, " ; ".join(signatures), _notes(tables))
 
 
 def report_grid(report: Report, *, digits: int = 3, keys: Iterable[str] | None = None) -> Grid:
@@ -103,7 +102,8 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[str] | None =
         [Cell(name), *(Cell(_number(values, key, digits), values[key] == best[key]) for key in shown)]
         for name, values in report.values.items()
     ]
-    return Grid(head, rows, report.notes, report.signature)
+    marked = [f"† {UNFAIR}"] if set(shown) & set(report.unfair) else []
+    return Grid(head, rows, [*marked, *report.notes], report.signature)
 
 
 def comparison_grid(
@@ -140,24 +140,36 @@ def compare_tables(
     return compare(systems, ids={table.name: table.ids for table in tables}, progress=progress)
 
 
-def report_records(report: Report) -> list[dict[str, Any]]:
-    """Return a dict a system, with its name and all its values."""
-    return [{"system": name, **values} for name, values in report.values.items()]
+def report_records(report: Report, *, keys: Iterable[str] | None = None) -> list[dict[str, Any]]:
+    """Return a dict a system, with its name, its values, and the keys by which systems must not be ranked."""
+    shown = list(report.keys if keys is None else keys)
+    columns = [f"{key}{end}" for key in shown for end in ("", "_low", "_high")]
+    unfair = " ".join(key for key in shown if key in report.unfair)
+    return [
+        {"system": name, **{key: values[key] for key in columns if key in values}, "must_not_rank": unfair}
+        for name, values in report.values.items()
+    ]
 
 
 def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
     """Draw all curves of the systems into a folder, as PNG and SVG."""
     from . import figures
 
-    graded: dict[str, Graded] = {name: system.graded for name, system in systems.items()}
-    drawings: dict[str, Any] = {
+    graded = {name: system.graded for name, system in systems.items()}
+    weights = {name: system.options["sample_weight"] for name, system in systems.items()}
+    drawings: dict[str, Callable[..., Any]] = {
         "risk_coverage": figures.risk_coverage_figure,
         "reject_cost": figures.reject_cost_figure,
         "ecuas_against_n": figures.order_figure,
     }
     if all(system.confidence is not None for system in graded.values()):
-        drawings["reliability"] = figures.reliability_figure
-    return [path for name, draw in drawings.items() for path in figures.save(draw(graded), Path(folder) / name)]
+        n_bins = next(iter(systems.values())).options["n_bins"]
+        drawings["reliability"] = partial(figures.reliability_figure, n_bins=n_bins)
+    return [
+        path
+        for name, draw in drawings.items()
+        for path in figures.save(draw(graded, weights=weights), Path(folder) / name)
+    ]
 
 
 def title(key: str) -> str:
@@ -168,20 +180,31 @@ def title(key: str) -> str:
     prefix = "N-" if key.startswith("normalized_") else ""
     ending = {"_recalibrated": " recal.", "_calibration_loss": " cal. loss"}
     suffix = next((text for end, text in ending.items() if key.endswith(end)), "")
-    return f"{prefix}{metric.title}{parameter}{suffix} {ARROWS[metric.higher_is_better]}"
+    return f"{prefix}{metric.title}{parameter}{suffix}{ARROWS[metric.higher_is_better]}"
 
 
 def _prepare(table: Table, options: dict[str, Any]) -> System:
     columns: dict[str, Any] = {"sample_weight": table.weight, "groups": table.group, "strata": table.stratum}
     checked = checked_options(**options | {name: values for name, values in columns.items() if values is not None})
     try:
-        return prepare(table.form, table.predictions, table.references, checked)
+        with _naming(table.name):
+            return prepare(table.form, table.predictions, table.references, checked)
     except ValueError as error:
         raise table.where.error(error) from None
 
 
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Put the system's name before what is warned of it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        warnings.warn(f"{name}: {warning.message}", warning.category, stacklevel=3)
+
+
 def _ranks(key: str, systems: Mapping[str, System], tables: list[Table]) -> bool:
-    if metric_of(base_key(key)).judges != "confidences":
+    if not judges_confidences_only(key):
         return True
     try:
         aligned = align(systems, {table.name: table.ids for table in tables} or dict.fromkeys(systems))
@@ -201,10 +224,11 @@ def _place(key: str) -> tuple[bool, int]:
 
 
 def _best(report: Report, key: str) -> float | None:
-    if key in report.unfair or len(report.values) < 2 or base_key(key).startswith("coverage"):
+    better = metric_of(base_key(key)).higher_is_better
+    if key in report.unfair or len(report.values) < 2 or better is None:
         return None
     column = [values[key] for values in report.values.values() if not math.isnan(values[key])]
-    choose = max if metric_of(base_key(key)).higher_is_better else min
+    choose = max if better else min
     return choose(column) if column else None
 
 

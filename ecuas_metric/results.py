@@ -14,13 +14,15 @@ from .intervals import Resampling, intervals
 from .metrics import scores
 from .naive import naive_confidence_scores, naive_posterior_scores, normalized_scores
 from .options import cost_matrix, memberships, refuse_options_of_other_forms, reject_costs, sample_weights
+from .signature import signature
 
 
 class System(NamedTuple):
-    """A graded system, and the options as its data resolve them: K, reject costs, weights, groups and strata."""
+    """A graded system, the options as its data resolve them (K, reject costs, weights, groups, strata), signature."""
 
     graded: Graded
     options: dict[str, Any]
+    signature: str
 
 
 def results(
@@ -37,11 +39,15 @@ def results(
     -------
     dict of str to float
     """
-    system = prepare(form, predictions, references, options)
+    return results_of(prepare(form, predictions, references, options))
+
+
+def results_of(system: System, *, progress: bool = False) -> dict[str, float]:
+    """Compute all metrics of a prepared system, with intervals if there is a ``confidence_level``."""
     values = {key: float(value) for key, value in values_of(system, system.options["sample_weight"]).items()}
-    if options["confidence_level"] is None:
+    if system.options["confidence_level"] is None:
         return values
-    limits = interval_of(system)
+    limits = interval_of(system, progress=progress)
     return values | {f"{key}_{end}": limits[key][i] for key in values for i, end in enumerate(("low", "high"))}
 
 
@@ -66,12 +72,13 @@ def prepare(form: str, predictions: NDArray[Any], references: NDArray[Any], opti
         "groups": memberships(options["groups"], "groups", num_samples=num),
         "strata": memberships(options["strata"], "strata", num_samples=num),
     }
-    return System(graded, options | resolved)
+    line = signature(options, num_classes=resolved["num_classes"])
+    return System(graded, options | resolved, line)
 
 
 def values_of(system: System, sample_weight: Floats | None) -> dict[str, FloatOrFloats]:
     """Compute every metric of a system, for each set of weights (..., N)."""
-    graded, options = system
+    graded, options, _ = system
     settings = {name: options[name] for name in ("n", "reject_costs", "epsilon")} | {"sample_weight": sample_weight}
     values = scores(graded, n_bins=options["n_bins"], **settings)
     if options["normalize"]:
@@ -112,7 +119,7 @@ def take(system: System, order: NDArray[np.int64]) -> System:
     """Return the samples of a system in another order."""
     per_sample = {name: system.options[name] for name in ("sample_weight", "groups", "strata")}
     reordered = {name: None if values is None else values[order] for name, values in per_sample.items()}
-    return System(select(system.graded, order), system.options | reordered)
+    return System(select(system.graded, order), system.options | reordered, system.signature)
 
 
 def resampling_of(system: System) -> Resampling:

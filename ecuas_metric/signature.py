@@ -34,10 +34,12 @@ def signature(options: dict[str, Any], *, num_classes: float | None = None) -> s
     'ecuas|n:0,1|K:4|cost:zero_one|eps:1e-07|ties:expected|bins:10|level:0.95|boot:1000/0|v:0.3.0'
     """
     classes = num_classes or options["num_classes"]
+    is_graded = options["max_uncertainty"] is not None  # by costs and a K that only the user knows
+    cost = options["cost"] if isinstance(options["cost"], str) else f"matrix-{_digest(options['cost'])}"
     parts = {
         "n": _joined(options["n"]),
-        "K": "inf" if classes is None else f"{classes:g}",
-        "cost": options["cost"] if isinstance(options["cost"], str) else f"matrix-{_digest(options['cost'])}",
+        "K": None if is_graded else "inf" if classes is None else f"{classes:g}",
+        "cost": "graded" if is_graded else cost,
         "eps": f"{options['epsilon']:g}",
         "ties": "expected",
         "bins": options["n_bins"],
@@ -67,9 +69,12 @@ def _resampling(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _joined(values: Any) -> str:
-    return ",".join(f"{value:g}" for value in values)
+    return ",".join(f"{value:g}" if float(f"{value:g}") == value else repr(float(value)) for value in values)
 
 
 def _digest(values: Any) -> str:
-    text = ",".join(map(str, np.asarray(values).ravel().tolist()))
+    array = np.asarray(values)
+    if array.dtype.kind in "biuf":
+        array = array.astype(np.float64)
+    text = ",".join(map(str, array.ravel().tolist()))
     return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .inputs import confidences, posteriors
+from .files import ENDINGS, File, read_frame
+from .inputs import Ints, confidences, posteriors
+
+__all__ = ["ENDINGS", "NAMES", "Place", "Table", "find_columns", "read_frame", "read_tables"]
 
 NAMES = {  # what a column is for -> the names it is known by, lower case
     "confidence": ("confidence", "confidences", "conf", "q_e"),
@@ -24,10 +26,42 @@ NAMES = {  # what a column is for -> the names it is known by, lower case
     "group": (),
     "stratum": (),
 }
-POSTERIOR_COLUMN = re.compile(r"(?:prob|p|probability|posterior|logit|score)_?(\d+)")
+ARE_TEXT = ("system", "id", "group", "stratum")
+POSTERIOR_COLUMN = re.compile(r"(prob|p|probability|posterior|logit|score)_?(\d+)")
 MAX_SYSTEMS = 1000  # more is a column of something else
 TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "correct": 1.0, "incorrect": 0.0}
-ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet")
+
+
+class Place(NamedTuple):
+    """Where a table's values stand: translates an error of the metric into the words of the file.
+
+    Attributes
+    ----------
+    file : str
+    columns : dict of str to str
+        What the metric calls a column, as "predictions", to its name in the file.
+    rows : ndarray of int
+        The number of each row in the file.
+    """
+
+    file: str
+    columns: dict[str, str]
+    rows: Ints
+
+    def error(self, error: Exception) -> ValueError:
+        """Return the error with column names for arguments and file rows for indices, if it is about a column."""
+        text = str(error)
+        names = "|".join(map(re.escape, self.columns))
+        if match := re.match(rf"((?:each row of |rows of )?)({names})\b", text):
+            fact, count, advice = text.partition(").")
+            fact = f"{match[1]}column {self.columns[match[2]]!r}{fact[match.end() :]}"
+            fact = re.sub(
+                r"at index (?:\((\d+), \d+\)|(\d+))",
+                lambda found: f"in row {self.rows[int(found[1] or found[2])]}",
+                fact,
+            )
+            text = f"{fact}{count}{advice}"
+        return ValueError(f"{self.file}: {text}")
 
 
 class Table(NamedTuple):
@@ -40,7 +74,7 @@ class Table(NamedTuple):
     predictions, references : ndarray
         Checked by `inputs`, but for what depends on options.
     ids, weight, group, stratum : list or None
-        Columns by name, one value a sample.
+        Columns by name, one value a sample; ids are text.
     unjudged : int
         Answers without a verdict that were left out.
     where : Place
@@ -57,23 +91,6 @@ class Table(NamedTuple):
     stratum: list | None
     unjudged: int
     where: Place
-
-
-class Place(NamedTuple):
-    """Where a table's values stand: translates an error of the metric into the words of the file."""
-
-    file: str
-    predictions: str
-    references: str
-    rows: list[int]
-
-    def error(self, error: Exception) -> ValueError:
-        """Return the error with column names for arguments and file rows for indices."""
-        text = str(error)
-        for argument, column in (("predictions", self.predictions), ("references", self.references)):
-            text = re.sub(rf"\b{argument}\b(?!_)", f"column {column!r}", text)
-        text = re.sub(r"at index \(?(\d+)(?:, \d+\))?", lambda match: f"in row {self.rows[int(match[1])]}", text)
-        return ValueError(f"{self.file}: {text}")
 
 
 def read_tables(
@@ -101,86 +118,18 @@ def read_tables(
     ValueError
         Names file, row and column of what cannot be read.
     """
-    path = Path(path)
-    frame, first_row = read_frame(path)
-    frame = frame.reset_index(drop=True).dropna(how="all")  # blank lines; the others keep their numbers
-    if frame.empty:
+    path, given = Path(path), dict(columns or {})
+    text = {name for key in ARE_TEXT for name in (*NAMES[key], *given.get(key, "").strip().lower().split("+"))}
+    file = read_frame(path, text=text)
+    if file.frame.empty:
         raise ValueError(f"{path}: the file has no rows.")
-    used = find_columns(frame, columns or {}, str(path))
-    _require_form(frame, used, str(path))
-    rows = frame.index.to_numpy() + first_row
-    systems = _systems(frame, used["system"], path.stem)
-    if (count := systems.nunique()) > MAX_SYSTEMS:
-        raise ValueError(f"{path}: column {used['system']!r} must name at most {MAX_SYSTEMS:,} systems; got {count:,}.")
+    used = find_columns(file.frame, given, str(path))
+    _require_form(file.frame, used, str(path))
+    systems = _systems(file, used["system"], path)
     return [
-        _table(name, frame[mask], rows[mask], used, str(path), drop_unjudged)
+        _table(name, File(file.frame[mask], file.rows[mask], file.decimal_comma), used, str(path), drop_unjudged)
         for name, mask in ((name, (systems == name).to_numpy()) for name in dict.fromkeys(systems))
     ]
-
-
-def read_frame(path: Path) -> tuple[pd.DataFrame, int]:
-    """Read a file as it is, and return the number its first row bears in an editor or a spreadsheet."""
-    ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise ValueError(f"{path}: the file must end in one of {', '.join(ENDINGS)}.")
-    try:
-        if ending == ".parquet":
-            return pd.read_parquet(path), 1
-        if ending in (".jsonl", ".ndjson"):
-            return _read_json_lines(path), 1
-        if ending == ".json":
-            return _read_json(path), 1
-        return _read_csv(path), 2
-    except FileNotFoundError:
-        raise ValueError(f"{path}: there is no such file.") from None
-    except (ValueError, TypeError, OSError) as error:  # pandas, pyarrow and json raise these on malformed content
-        reason = str(error).removeprefix(f"{path}: ").strip().split("\n")[0]
-        raise ValueError(f"{path}: cannot be read as {ending[1:]}: {reason}") from None
-
-
-def _read_csv(path: Path) -> pd.DataFrame:
-    with path.open("rb") as file:
-        head = file.readline().decode("utf-8-sig", errors="replace")
-        second = file.readline().decode("utf-8", errors="replace")
-    separator = max(";\t,", key=head.count)
-    decimal = "," if separator == ";" and re.search(r"\d,\d", second) else "."
-    frame = pd.read_csv(
-        path,
-        sep=separator,
-        decimal=decimal,
-        encoding="utf-8-sig",
-        skipinitialspace=True,
-        skip_blank_lines=False,
-    )
-    if not isinstance(frame.index, pd.RangeIndex):  # pandas would take the first columns for an index
-        raise ValueError("the rows have more cells than the head has names")
-    return frame
-
-
-def _read_json(path: Path) -> pd.DataFrame:
-    value = json.loads(_text(path))
-    has_columns = isinstance(value, dict) and all(isinstance(column, list | dict) for column in value.values())
-    has_rows = isinstance(value, list) and all(isinstance(row, dict) for row in value)
-    if not has_columns and not has_rows:
-        raise ValueError("it must be a list of objects, or an object of columns")
-    return pd.DataFrame(value)
-
-
-def _read_json_lines(path: Path) -> pd.DataFrame:
-    rows = []
-    for number, line in enumerate(_text(path).splitlines(), 1):
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"row {number} is not JSON: {error.msg}") from None
-        if not isinstance(row, dict):
-            raise ValueError(f"row {number} must be a JSON object; got {line[:40]}")
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8-sig")
 
 
 def find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> dict[str, Any]:
@@ -189,27 +138,63 @@ def find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> di
     Raises
     ------
     ValueError
-        If `given` (see `read_tables`) has an unknown key, or a column that the frame does not have.
+        If `given` (see `read_tables`) has an unknown key or a column that the frame does not have; if two columns
+        are known by the name of one key; if columns of posteriors are not numbered from 0 without a gap.
     """
     unknown = [key for key in given if key not in NAMES]
     if unknown:
         raise ValueError(f"columns must be among {', '.join(NAMES)}; got {unknown[0]!r}.")
-    by_name = {str(name).strip().lower(): name for name in frame.columns}
-    used: dict[str, Any] = {
-        key: next((by_name[name] for name in names if name in by_name), None) for key, names in NAMES.items()
-    }
-    for key, name in given.items():
-        parts = name.split("+") if key == "system" else [name]
-        for part in parts:
-            if part.strip().lower() not in by_name:
-                raise ValueError(f"{file}: there is no column {part!r}; found {_listed(frame)}.")
-        used[key] = (
-            [by_name[part.strip().lower()] for part in parts] if key == "system" else by_name[name.strip().lower()]
-        )
+    by_name: dict[str, list[Any]] = {}
+    for name in frame.columns:
+        by_name.setdefault(str(name).strip().lower(), []).append(name)
+    used: dict[str, Any] = {}
+    for key, names in NAMES.items():
+        if key in given:
+            parts = given[key].split("+") if key == "system" else [given[key]]
+            chosen = [_named(part, by_name, frame, file) for part in parts]
+            used[key] = chosen if key == "system" else chosen[0]
+        else:
+            used[key] = _only([name for known in names for name in by_name.get(known, [])], key, file)
     if used["posteriors"] is None:
-        numbered = {int(match[1]): name for key, name in by_name.items() if (match := POSTERIOR_COLUMN.fullmatch(key))}
-        used["posteriors"] = [numbered[k] for k in sorted(numbered)] or None
+        used["posteriors"] = _posterior_columns(by_name, file)
     return used
+
+
+def _named(part: str, by_name: Mapping[str, list[Any]], frame: pd.DataFrame, file: str) -> Any:
+    if part in frame.columns:
+        return part
+    found = by_name.get(part.strip().lower(), [])
+    if not found:
+        raise ValueError(f"{file}: there is no column {part!r}; found {_listed(frame)}.")
+    return _only(found, part, file)
+
+
+def _only(found: list[Any], key: str, file: str) -> Any:
+    if len(found) > 1:
+        raise ValueError(
+            f"{file}: columns {found[0]!r} and {found[1]!r} may both be the {key}. Say which with --columns, as "
+            f"{key}={found[0]}."
+        )
+    return found[0] if found else None
+
+
+def _posterior_columns(by_name: Mapping[str, list[Any]], file: str) -> list[Any] | None:
+    numbered: dict[str, dict[int, Any]] = {}
+    for name, columns in by_name.items():
+        if match := POSTERIOR_COLUMN.fullmatch(name):
+            numbered.setdefault(match[1], {})[int(match[2])] = columns[0]
+    if len(numbered) > 1:
+        both = [f"{prefix}_.." for prefix in numbered]
+        raise ValueError(f"{file}: columns {both[0]} and {both[1]} may both be the posteriors. Keep one kind.")
+    for prefix, by_number in numbered.items():
+        ordered = [by_number[k] for k in sorted(by_number)]
+        if sorted(by_number) != list(range(len(by_number))):
+            raise ValueError(
+                f"{file}: columns of posteriors must be numbered from 0 without a gap, {prefix}_0 to "
+                f"{prefix}_{len(by_number) - 1}; found {', '.join(map(str, ordered[:20]))}."
+            )
+        return ordered
+    return None
 
 
 def _require_form(frame: pd.DataFrame, used: Mapping[str, Any], file: str) -> None:
@@ -227,66 +212,87 @@ def _listed(frame: pd.DataFrame) -> str:
     return ", ".join(names) + (", .." if len(frame.columns) > 20 else "")
 
 
-def _systems(frame: pd.DataFrame, column: Any, stem: str) -> pd.Series:
+def _systems(file: File, column: Any, path: Path) -> pd.Series:
+    frame = file.frame
     if column is None:
-        return pd.Series(stem, index=frame.index)
-    parts = frame[column if isinstance(column, list) else [column]].astype(str)
-    return parts.iloc[:, 0] if parts.shape[1] == 1 else parts.agg(" ".join, axis=1)
+        return pd.Series(path.stem, index=frame.index)
+    names = column if isinstance(column, list) else [column]
+    for name in names:
+        blank = (frame[name].isna() | (frame[name].astype(str).str.strip() == "")).to_numpy()
+        if blank.any():
+            raise ValueError(f"{path}: column {name!r} must name a system; it is empty in row {file.rows[blank][0]}.")
+    parts = frame[names].astype(str)
+    systems = parts.iloc[:, 0] if len(names) == 1 else parts.agg(" ".join, axis=1)
+    if (count := systems.nunique()) > MAX_SYSTEMS:
+        raise ValueError(f"{path}: column {column!r} must name at most {MAX_SYSTEMS:,} systems; got {count:,}.")
+    return systems
 
 
-def _table(
-    name: str, frame: pd.DataFrame, rows: np.ndarray, used: dict[str, Any], file: str, drop_unjudged: bool
-) -> Table:
+def _table(name: str, file: File, used: dict[str, Any], path: str, drop_unjudged: bool) -> Table:
     form = "confidences" if used["confidence"] is not None and used["correct"] is not None else "posteriors"
     prediction, reference = (
         (used["confidence"], used["correct"]) if form == "confidences" else (used["posteriors"], used["label"])
     )
-    truth = _numbers(frame[reference], rows, file)
+    truth = _numbers(file, reference, path, words=TRUTH)
     judged = ~np.isnan(truth)
     if not judged.all() and not drop_unjudged:
         raise ValueError(
-            f"{file}: column {reference!r} has no value in row {rows[np.argmin(judged)]} "
+            f"{path}: column {reference!r} has no value in row {file.rows[np.argmin(judged)]} "
             f"({np.count_nonzero(~judged)} of {len(judged)}). Leave such answers out with --drop-unjudged."
         )
     if not judged.any():
-        raise ValueError(f"{file}: column {reference!r} has no value at all.")
-    kept, kept_rows = frame[judged], rows[judged]
-    where = Place(file, _column_name(prediction), str(reference), kept_rows.tolist())
-    check = confidences if form == "confidences" else posteriors
+        raise ValueError(f"{path}: column {reference!r} has no value at all.")
+    kept = File(file.frame[judged], file.rows[judged], file.decimal_comma)
+    columns = {"predictions": _column_name(prediction), "references": str(reference)}
+    options = {"sample_weight": "weight", "groups": "group", "strata": "stratum"}
+    columns |= {argument: str(used[key]) for argument, key in options.items() if used[key] is not None}
+    where = Place(path, columns, kept.rows)
+    values = _predictions(kept, prediction, path)
     try:
-        predictions, references = check(_predictions(kept, prediction, kept_rows, file), truth[judged])
+        predictions, references = (confidences if form == "confidences" else posteriors)(values, truth[judged])
     except ValueError as error:
-        raise (error if str(error).startswith(file) else where.error(error)) from None
-    ids, weight, group, stratum = (_values(kept, used[key]) for key in ("id", "weight", "group", "stratum"))
+        raise where.error(error) from None
+    ids = None if used["id"] is None else [_as_text(value) for value in kept.frame[used["id"]]]
+    weight = None if used["weight"] is None else _numbers(kept, used["weight"], path).tolist()
+    group, stratum = (None if used[key] is None else kept.frame[used[key]].tolist() for key in ("group", "stratum"))
     unjudged = int(np.count_nonzero(~judged))
     return Table(name, form, predictions, references, ids, weight, group, stratum, unjudged, where)
 
 
-def _predictions(frame: pd.DataFrame, column: Any, rows: np.ndarray, file: str) -> Any:
+def _predictions(file: File, column: Any, path: str) -> Any:
     if isinstance(column, list):
-        return np.column_stack([_numbers(frame[name], rows, file) for name in column])
-    if frame[column].map(lambda value: isinstance(value, list | np.ndarray)).any():
-        return [list(np.atleast_1d(value)) for value in frame[column]]
-    return _numbers(frame[column], rows, file)
+        return np.column_stack([_numbers(file, name, path) for name in column])
+    if isinstance(file.frame[column].iloc[0], list | np.ndarray):
+        return [list(np.atleast_1d(value)) for value in file.frame[column]]
+    return _numbers(file, column, path)
 
 
-def _numbers(column: pd.Series, rows: np.ndarray, file: str) -> np.ndarray:
-    """Return a column as float64, nan where empty; words for true and false are taken."""
-    if column.dtype == object or pd.api.types.is_string_dtype(column):
-        column = column.map(lambda value: TRUTH.get(value.strip().lower(), value) if isinstance(value, str) else value)
-    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    wrong = np.isnan(values) & column.notna().to_numpy()
+def _numbers(file: File, column: Any, path: str, *, words: Mapping[str, float] | None = None) -> np.ndarray:
+    """Return a column as float64, nan where empty; the given words stand for numbers."""
+    values = file.frame[column]
+    if values.dtype == object or pd.api.types.is_string_dtype(values):
+        values = values.map(lambda value: _number(value, file.decimal_comma, words or {}))
+    numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    wrong = np.isnan(numbers) & values.notna().to_numpy()
     if wrong.any():
         first = int(np.argmax(wrong))
         raise ValueError(
-            f"{file}: column {str(column.name)!r} must hold numbers; got {column.iloc[first]!r} in row {rows[first]} "
-            f"({np.count_nonzero(wrong)} of {len(wrong)})."
+            f"{path}: column {str(column)!r} must hold numbers; got {file.frame[column].iloc[first]!r} in row "
+            f"{file.rows[first]} ({np.count_nonzero(wrong)} of {len(wrong)})."
         )
-    return values
+    return numbers
 
 
-def _values(frame: pd.DataFrame, column: Any) -> list | None:
-    return None if column is None else frame[column].tolist()
+def _number(value: Any, decimal_comma: bool, words: Mapping[str, float]) -> Any:
+    if not isinstance(value, str):
+        return value
+    text = value.strip().lower()
+    return words.get(text, text.replace(",", ".") if decimal_comma else text)
+
+
+def _as_text(value: Any) -> str:
+    """Return an id as the text that any kind of file has for it: 7 and 7.0 are "7"."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _column_name(column: Any) -> str:

@@ -4,43 +4,36 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from pathlib import Path
 
 import pandas as pd
 
 from triviaqa_subset.grading import grade, normalize_answer
 
-NEEDED = ("question_id", "answer", "confidence")
+TEXT = ("question_id", "answer")
+NEEDED = (*TEXT, "confidence")
 REST = ("wrong", "unknown: leave them out")
 STATES = {"exact": "exact match", "bank": "the label bank", "you": "you"}
 
 
-def read_answers(path: str | Path, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns question_id, answer, confidence of a file, answers as text just as they stand.
+def checked_answers(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns question_id, answer, confidence of a file; no answer is an empty one.
 
     Parameters
     ----------
-    path : path
-        For CSV, which is read again: an answer such as 007 or None is text.
     frame : DataFrame
-        The file as it was read.
+        The file with `TEXT` as text: 007 and None are answers.
 
     Raises
     ------
     ValueError
         If a column is missing.
     """
-    path = Path(path)
-    if path.suffix.lower() in (".csv", ".tsv", ".txt"):
-        with path.open(encoding="utf-8-sig") as file:
-            separator = max(",;\t", key=file.readline().count)
-        texts = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-        frame = texts if len(texts.columns) >= len(frame.columns) else frame
     missing = [name for name in NEEDED if name not in frame]
     if missing:
         found = ", ".join(map(str, frame.columns[:20]))
         raise ValueError(f"There must be columns {', '.join(NEEDED)}; {missing[0]} is missing among {found}.")
-    return frame[list(NEEDED)].assign(answer=frame["answer"].astype(str), question_id=frame["question_id"].astype(str))
+    texts = {name: frame[name].fillna("").astype(str) for name in TEXT}
+    return frame[list(NEEDED)].assign(**texts)
 
 
 def graded(
@@ -51,7 +44,7 @@ def graded(
     Parameters
     ----------
     answers : DataFrame
-        Of `read_answers`.
+        Of `checked_answers`.
     curated : DataFrame
         The configuration `curated`, with or without text.
     accepted : iterable of str

@@ -274,7 +274,7 @@ def own_folder() -> Path:
 
 
 def _answers(file: str) -> pd.DataFrame:
-    return answers.read_answers(file, uploads.frame_of(file))
+    return answers.checked_answers(uploads.frame_of(file, text=answers.TEXT))
 
 
 def _line(frame: pd.DataFrame, plot: Any = gr.LinePlot, *, names: str = "system", **options: Any) -> Any:

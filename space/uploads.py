@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,13 @@ HELP = (
     "CSV, JSON lines or Parquet with columns `confidence` and `correct` (0 or 1), or `label`, `prob_0`, `prob_1`, .. "
     "Several systems in one file need a column `system`; a column `id` pairs their samples."
 )
-WORDS = {  # how the command line says what to do -> how the page does
-    " Name them with --columns, as confidence=NAME,correct=NAME.": " Choose them under Columns.",
-    "Leave such answers out with --drop-unjudged.": "Tick “Leave out answers without a verdict” to go on without them.",
-    "Set missing_confidence to a number in [0, 1] to count them as that.": "Say under Options what they count as.",
-    "Say so with predictions_are.": "Say so under Options.",
-    "predictions_are='logits' takes rows of any sum.": "Under Options, logits may have rows of any sum.",
+WORDS = {  # how the command line says what to do, a pattern -> how the page does
+    r" Name them with --columns, as .*": " Choose them under Columns.",
+    r" Say which with --columns, as .*": " Choose it under Columns.",
+    r"Leave such answers out with --drop-unjudged\.": "Tick “Leave out answers without a verdict” to go on without them.",
+    r"Set missing_confidence to a number in \[0, 1\] to count them as that\.": "Say under Options what they count as.",
+    r"Say so with predictions_are\.": "Say so under Options.",
+    r"predictions_are='logits' takes rows of any sum\.": "Under Options, logits may have rows of any sum.",
     "num_classes goes with": "The number of possible answers goes with",
     "missing_confidence goes with": "What missing confidences count as goes with",
     "predictions_are goes with": "What posteriors are goes with",
@@ -87,18 +88,21 @@ def column_names(path: str | Path) -> list[str]:
     return [str(name) for name in frame_of(path).columns]
 
 
-def frame_of(path: str | Path) -> Any:
-    """Read a file as it is, after a check of its size."""
+def frame_of(path: str | Path, *, text: Collection[str] = ()) -> Any:
+    """Read a file as it is, after a check of its size; the columns `text` stay text."""
     path = Path(path)
     _told(check_size, path)
-    return _told(read_frame, path)[0]
+    return _told(read_frame, path, text=text).frame
 
 
 def detect(path: str | Path) -> tuple[list[str], dict[str, str | None]]:
     """Return the names of a file's columns, and which of them is used for what (None: none, or several)."""
     frame = frame_of(path)
-    used = find_columns(frame, {}, Path(path).name)
-    names = {name: used[name] if isinstance(used[name], str) else None for name in COLUMNS}
+    try:
+        used = find_columns(frame, {}, Path(path).name)
+    except ValueError:  # as two that may be meant: to be chosen
+        used = {}
+    names = {name: used.get(name) if isinstance(used.get(name), str) else None for name in COLUMNS}
     return [str(name) for name in frame.columns], names
 
 
@@ -132,10 +136,8 @@ def in_words_of_the_page(error: Exception | str, path: Path | None = None) -> st
     text = " ".join(str(error).split())
     if path is not None:
         text = text.replace(str(path), path.name)
-    if "codec can't decode" in text:
-        text = re.sub(r"'[\w-]+' codec can't decode.*", "the text is not UTF-8. Save the file as UTF-8.", text)
     for there, here in WORDS.items():
-        text = text.replace(there, here)
+        text = re.sub(there, here, text)
     return text[:600]
 
 
@@ -159,8 +161,8 @@ def _at_most(count: int, limit: int, what: str, path: Path) -> None:
 def _csv_size(content: bytes) -> tuple[int, int]:
     """Return columns and columns times lines, as a reader that fills short lines would make of it."""
     lines = max(content.count(b"\n"), content.count(b"\r")) + 1
-    head = re.split(rb"[\r\n]", content, maxsplit=1)[0]
-    columns = max(head.count(separator) for separator in (b",", b";", b"\t")) + 1
+    heads = re.split(rb"\r\n|\r|\n", content, maxsplit=2)[:2]  # the first may only name the separator
+    columns = max(head.count(separator) for head in heads for separator in (b",", b";", b"\t")) + 1
     return columns, columns * lines
 
 

@@ -57,3 +57,14 @@ def test_any_separator_with_and_without_a_head(separator):
     body = "\n".join(separator.join(row) for row in rows)
     head = separator.join(["confidence", "correct"])
     assert app.read_table(body) == app.read_table(f"{head}\n{body}") == ([0.9, 0.4], [1, 0])
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "confidence;correct\n0,9;TRUE\n0,4;FALSE",
+        "id,correct,Confidence\n7,1,0.9\n8,0,0.4",
+    ],
+)
+def test_tables_pasted_from_spreadsheets(table):
+    assert app.read_table(table) == ([0.9, 0.4], [1, 0])

@@ -133,6 +133,19 @@ def test_other_mismatches_are_refused():
         compare({"one": one, "two": two})
 
 
+def test_weights_of_one_system_only_are_refused():
+    arrays = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
+    one, two = (systems_of({"s": arrays}, sample_weight=weight)["s"] for weight in (None, [1, 2, 3]))
+    with pytest.raises(ValueError, match="^one and two cannot be paired: only one of them has weights"):
+        compare({"one": one, "two": two})
+
+
+def test_a_calibration_loss_is_marked_where_the_answers_differ(outputs):
+    rows = rows_of(outputs, decompose=True, n=1, n_resamples=20)
+    assert not rows["calibrated", "other", "ecuas_1_calibration_loss"].fair
+    assert rows["calibrated", "other", "ecuas_1_recalibrated"].fair
+
+
 def test_weights_and_groups_count(outputs, rng):
     weights, groups = rng.integers(0, 3, 400), np.arange(400) // 5
     repeated = {name: tuple(np.repeat(array, weights) for array in arrays) for name, arrays in outputs.items()}

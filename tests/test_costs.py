@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from ecuas_metric.costs import accepted, ecuas_cost, fixed_reject_cost, weighted_cost
+from ecuas_metric.decisions import grade_posteriors
 
 UNCERTAINTY = st.floats(0.001, 1)
 COST = st.sampled_from([0.0, 1.0, 0.3, 4.0])
@@ -100,13 +101,22 @@ def test_the_zero_uncertainty_of_n_0_is_read_as_epsilon():
     assert ecuas_cost([0.0], [0.0], n=0)[0] == 0
 
 
-@pytest.mark.parametrize("n", [0, 1e-9, 1e-300, 0.5, 1, 1e6, 1e300, np.inf])
+@pytest.mark.parametrize("n", [0, 5e-324, 1e-309, 1e-300, 1e-9, 0.5, 1, 1e6, 1e300, np.inf])
 def test_no_n_overflows(n):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cost = ecuas_cost([0.0, 1e-300, 0.5, 1.0], [1.0, 1.0, 1.0, 1.0], n=n)
+        cost = ecuas_cost([0.0, 1e-300, 0.5, 0.0, 1.0], [1.0, 1.0, 1.0, 0.0, 1.0], n=n)
     assert np.isfinite(cost).all()
     assert cost[-1] == 1
+
+
+@pytest.mark.parametrize("num_classes", [3, 6, 7, 10, 100])
+def test_the_limit_of_n_inf_is_1_at_chance_whatever_the_rounding(num_classes):
+    q = np.full((2, num_classes), 1 / num_classes)
+    for posteriors, form in ((q, "probabilities"), (np.zeros_like(q), "logits")):
+        graded = grade_posteriors(posteriors, np.array([0, 1]), predictions_are=form)
+        costs = ecuas_cost(*graded[:2], n=np.inf, max_uncertainty=graded.max_uncertainty)
+        assert costs.tolist() == [1, 1]
 
 
 def test_decimals_that_are_equal_on_paper_are_accepted():
@@ -127,9 +137,14 @@ def test_rejecting_is_the_only_way_above_the_largest_uncertainty():
         ({"n": -1}, r"n must be >= 0 \(inf allowed\); got -1\."),
         ({"n": np.nan}, r"n must be >= 0 \(inf allowed\); got nan\."),
         ({"max_uncertainty": 0}, r"max_uncertainty must be positive and finite; got 0\."),
+        ({"uncertainty": [-0.5]}, r"uncertainty must be finite and non-negative; got -0\.5 at index 0 \(1 of 1\)"),
+        (
+            {"candidate_cost": [np.nan]},
+            r"candidate_cost must be finite and non-negative; got nan at index 0 \(1 of 1\)",
+        ),
         ({"epsilon": 0}, r"epsilon must lie in \(0, max_uncertainty = 1\); got 0\."),
     ],
 )
 def test_errors(arguments, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        ecuas_cost([0.5], [1.0], **arguments)
+    with pytest.raises(ValueError, match=f"^{message}"):
+        ecuas_cost(**{"uncertainty": [0.5], "candidate_cost": [1.0]} | arguments)

@@ -45,7 +45,9 @@ def test_intervals_hold_the_true_value_as_often_as_they_say(system, method):
         for key in KEYS:
             held[key] += values[f"{key}_low"] <= truth[key] <= values[f"{key}_high"]
     shares = {key: 100 * count / RUNS for key, count in held.items()}
-    print(f"\n| {system.__name__} | {method} | " + " | ".join(f"{shares[key]:.1f}" for key in KEYS) + " |")
+    line = f"| {system.__name__} | {method} | " + " | ".join(f"{shares[key]:.1f}" for key in KEYS) + " |"
+    print(f"\n{line}")
+    assert line in (ROOT / "ecuas_metric" / "README.md").read_text()
     assert all(93 <= share <= 97 for share in shares.values()), shares
 
 

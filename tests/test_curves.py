@@ -51,6 +51,16 @@ def test_the_area_under_the_reject_cost_curve_is_ecuas(n, rng):
     assert area == pytest.approx(means(graded, n=(n,))[f"ecuas_{n}"], rel=1e-3)
 
 
+def test_whole_weights_are_repetition(rng):
+    confidence, correct, weights = rng.random(40).round(1), rng.integers(0, 2, 40), rng.integers(0, 3, 40)
+    weighted = grade_confidences(confidence, correct)
+    repeated = grade_confidences(np.repeat(confidence, weights), np.repeat(correct, weights))
+    for curve in (risk_coverage, reject_cost_curve, reliability, order_curve):
+        for name, ours in curve(weighted, sample_weight=weights.astype(float))._asdict().items():
+            if name != "counts":
+                np.testing.assert_allclose(ours, getattr(curve(repeated), name), atol=1e-12, err_msg=name)
+
+
 def test_the_trivial_systems():
     graded = grade_confidences(np.array([0.9, 0.8, 0.1]), np.array([1, 0, 0]))
     curve = reject_cost_curve(graded)

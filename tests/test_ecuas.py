@@ -223,6 +223,15 @@ def test_combines_with_itself_and_survives_pickling(ecuas, expected):
     assert pickle.loads(pickle.dumps(ecuas.info)).description == ecuas.info.description
 
 
+def test_add_takes_the_names_of_evaluates_own_docstring(ecuas, expected):
+    for confidence, correct in zip(CONFIDENCE[:2], CORRECT[:2], strict=True):
+        ecuas.add(predictions=confidence, references=correct)
+    both = evaluate.combine([ecuas])
+    for confidence, correct in zip(CONFIDENCE[2:], CORRECT[2:], strict=True):
+        both.add(confidence, correct)
+    assert ecuas.compute() == expected
+
+
 def test_an_unknown_configuration_is_named():
     with pytest.raises(ValueError, match="^the configuration must be 'default' or 'graded'; got 'gradde'"):
         evaluate.load(SCRIPT, "gradde")

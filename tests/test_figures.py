@@ -31,6 +31,14 @@ def test_every_system_is_drawn_and_named(draw, systems):
     assert figure.axes[-1].get_xlabel()
 
 
+def test_names_are_shown_as_they_are(systems, tmp_path):
+    named = dict(zip(("a$b^$", "_base"), systems.values(), strict=False))
+    figure = risk_coverage_figure(named)
+    save(figure, tmp_path / "figure")
+    texts = [text.get_text() for text in figure.axes[0].get_legend().texts]
+    assert [text.replace("\\", "").replace("\u200b", "") for text in texts] == list(named)
+
+
 def test_the_papers_figure_1_has_a_panel_for_each_n():
     figure = confidence_cost_figure((0, 1), (2, None))
     assert [axes.get_title() for axes in figure.axes] == ["n = 0", "n = 1"]

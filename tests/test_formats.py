@@ -32,6 +32,8 @@ def test_latex_escapes_names_and_sets_subscripts():
     text = to_latex(GRID)
     assert r"a$|$b \& 100\%\_x & \textbf{0.100} & 0.500 \\" in text
     assert r"ECUAS$_{0}$ $\downarrow$$^\dagger$" in text
+    assert "[$-$0.5, +0.1]" in to_latex(GRID._replace(rows=[[Cell("GPT-2"), Cell("[-0.5, +0.1]"), Cell("")]]))
+    assert "\n{}[base] &" in to_latex(GRID._replace(rows=[[Cell("[base]"), Cell("1"), Cell("2")]]))
     assert text.index(r"\toprule") < text.index(r"\midrule") < text.index(r"\bottomrule")
 
 

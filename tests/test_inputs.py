@@ -2,6 +2,7 @@ import re
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from ecuas_metric.inputs import check_posteriors, confidences, fill_missing, graded, labels, numbers, posteriors
@@ -162,6 +163,24 @@ def test_missing_values_of_any_kind_are_nan():
 def test_masked_values_are_missing_not_unmasked():
     array, _ = confidences(np.ma.masked_array([0.1, 0.9], mask=[False, True]), [1, 0])
     assert np.isnan(array[1])
+
+
+def test_what_is_given_is_never_changed():
+    given = np.array([0.9, None, 0.4], dtype=object)
+    confidences(given, [1, 0, 1])
+    assert given.tolist() == [0.9, None, 0.4]
+    assert np.isnan(confidences(pd.Series([0.9, None, 0.4], dtype=object), [1, 0, 1])[0][1])
+
+
+def test_a_column_of_lists_is_posteriors():
+    rows = [[0.7, 0.3], [0.4, 0.6]]
+    for values in (pd.Series(rows), pd.Series([np.array(row) for row in rows]), pa.array(rows)):
+        np.testing.assert_array_equal(posteriors(values, [0, 1])[0], rows)
+
+
+def test_integers_beyond_float64_are_refused():
+    with expect("predictions must be numbers of float64; got one of 401 digits."):
+        confidences([10**400], [1])
 
 
 def test_equal_values_in_any_container_are_equal_arrays():

@@ -6,6 +6,7 @@ import pytest
 from ecuas_metric.options import (
     checked_options,
     cost_matrix,
+    memberships,
     refuse_options_of_other_forms,
     reject_costs,
     sample_weights,
@@ -20,6 +21,12 @@ from ecuas_metric.options import (
         ("n", [], "n must not be empty; got shape (0,)."),
         ("n", "all", "n must be numbers; got 'all' at index 0."),
         ("n", [1, 1.0000001], "n must differ in their first six digits; got 1 more than once."),
+        ("n", [[0, 1]], "n must be one-dimensional; got shape (1, 2)."),
+        ("reject_costs", "a", "reject_costs must be numbers; got 'a' at index 0."),
+        ("reject_costs", -1, "reject_costs must be >= 0; got -1.0 at index 0 (1 of 1)."),
+        ("cost", [[0, 1], [1]], "rows of cost must have one length; got 1 at index 1, 2 at index 0."),
+        ("normalize", "no", "normalize must be True or False; got 'no'."),
+        ("decompose", 1, "decompose must be True or False; got 1."),
         ("num_classes", 1, "num_classes must be a whole number in [2, inf]; got 1."),
         ("num_classes", 2.5, "num_classes must be a whole number in [2, inf]; got 2.5."),
         (
@@ -55,6 +62,7 @@ def test_an_unknown_option_names_the_known_ones():
         ("confidences", "decisions", [0], "decisions goes with posteriors; the input is confidences."),
         ("graded", "predictions_are", "logits", "predictions_are goes with posteriors; the input is graded."),
         ("confidences", "max_uncertainty", 1, "max_uncertainty goes with graded; the input is confidences."),
+        ("graded", "normalize", True, "normalize goes with confidences and posteriors; the input is graded."),
         ("posteriors", "missing_confidence", 0.5, "missing_confidence goes with confidences; the input is posteriors."),
     ],
 )
@@ -97,6 +105,21 @@ def test_cost_matrices_are_checked(matrix, message):
 def test_weights_are_checked(weights, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         sample_weights(weights, num_samples=2)
+
+
+def test_minus_0_is_0():
+    assert str(checked_options(n=-0.0)["n"]) == "(0.0,)"
+
+
+def test_weights_of_any_size_are_weights():
+    for size in (1e-310, 1e-200, 1e308):
+        np.testing.assert_allclose(sample_weights([size, size, 0], num_samples=3), [1, 1, 0])
+
+
+def test_a_missing_group_is_an_error():
+    for values in (["a", None], [1.0, np.nan]):
+        with pytest.raises(ValueError, match="^groups must name one for every sample"):
+            memberships(values, "groups", num_samples=2)
 
 
 def test_whole_weights_count_samples_and_others_have_mean_1():

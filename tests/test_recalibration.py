@@ -67,6 +67,13 @@ def test_a_constant_per_row_changes_nothing(rng):
     np.testing.assert_allclose(np.exp(ours).sum(axis=1), 1)
 
 
+@pytest.mark.parametrize("size", [1e-8, 1e-3, 1e8])
+def test_scores_of_any_size_are_calibrated_alike(size, rng):
+    scores, labels = miscalibrated(rng, num_samples=500)
+    ours = apply_affine(fit_affine(scores * size, labels), scores * size)
+    np.testing.assert_allclose(ours, apply_affine(fit_affine(scores, labels), scores), atol=1e-5)
+
+
 def test_isotonic_is_scikit_learns(rng):
     confidence, correct = rng.random(200), rng.integers(0, 2, 200)
     new = rng.random(50)
@@ -109,7 +116,7 @@ def test_groups_stay_together(rng):
         ),
         (lambda: fit_affine([0.1, 0.2], [0, 1]), r"^scores must have shape \(N, K\), K >= 2; got shape \(2,\)"),
         (lambda: fit_affine([[0.0, 1.0]], [2]), r"^references must be labels in \[0, 2\)"),
-        (lambda: fit_isotonic([0.1, 0.2], [1]), "^scores and references must have the same length; got 2 and 1"),
+        (lambda: fit_isotonic([0.1, 0.2], [1]), "^predictions and references must have the same length; got 2 and 1"),
         (
             lambda: cross_validated(fit_isotonic, apply_isotonic, [0.1, 0.2], [0, 1]),
             "^5 folds need at least as many samples; got 2",

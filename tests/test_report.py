@@ -19,7 +19,8 @@ def table(name, rng, *, form="confidences", correct=None, size=60, ids=None, **c
     predictions = rng.random(size) if form == "confidences" else rng.dirichlet(np.ones(3), size)
     references = rng.integers(0, 2 if form == "confidences" else 3, size) if correct is None else correct
     rest = {"weight": None, "group": None, "stratum": None, "unjudged": 0} | columns
-    where = Place(f"{name}.csv", "confidence", "correct", list(range(2, size + 2)))
+    named = {"predictions": "confidence", "references": "correct"}
+    where = Place(f"{name}.csv", named, np.arange(2, size + 2))
     return Table(name, form, predictions, references, ids, **rest, where=where)
 
 
@@ -123,7 +124,8 @@ def test_left_out_answers_are_noted(rng):
 
 def test_every_metric_has_a_title_with_its_arrow():
     for key, metric in METRICS.items():
-        assert title(key).endswith("↑" if metric.higher_is_better else "↓")
+        arrow = {True: " ↑", False: " ↓", None: ""}[metric.higher_is_better]
+        assert title(key) == f"{metric.title}{arrow}"
     assert title("normalized_ecuas_inf") == "N-ECUAS_∞ ↓"
     assert title("ecuas_0_calibration_loss") == "ECUAS_0 cal. loss ↓"
     assert title("expected_cost_0.25") == "EC_0.25 ↓"

@@ -6,7 +6,9 @@ import pytest
 
 from ecuas_metric import __version__
 from ecuas_metric.options import checked_options
+from ecuas_metric.report import prepare_tables
 from ecuas_metric.signature import signature
+from ecuas_metric.tables import read_tables
 
 OTHERS = {
     "n": 3,
@@ -46,6 +48,31 @@ def test_equal_costs_have_equal_signatures():
     one, other = ([[0, 1], [1, 0]], np.array([[0, 1], [1, 0]]))
     assert signature(checked_options(cost=one)) == signature(checked_options(cost=other))
     assert signature(checked_options(cost=one)) != signature(checked_options(cost=[[0, 2], [1, 0]]))
+
+
+def test_equal_numbers_of_other_types_have_equal_signatures():
+    for name in ("sample_weight", "groups"):
+        base = {"confidence_level": 0.95, name: [1, 2, 3]}
+        other = base | {name: np.array([1.0, 2.0, 3.0])}
+        assert signature(checked_options(**base)) == signature(checked_options(**other))
+
+
+def test_n_is_told_in_full():
+    assert signature(checked_options(n=0.1234567)) != signature(checked_options(n=0.12345674))
+
+
+def test_graded_input_has_no_classes():
+    line = signature(checked_options(max_uncertainty=1.6))
+    assert "|cost:graded|" in line
+    assert "|K:" not in line
+
+
+def test_the_module_and_a_report_sign_alike(tmp_path):
+    weights = [0.5, 1.5, 2.5]
+    (tmp_path / "a.csv").write_text("confidence,correct,w\n0.5,1,0.5\n0.6,0,1.5\n0.7,1,2.5\n")
+    tables = read_tables(tmp_path / "a.csv", columns={"weight": "w"})
+    module = evaluate.load("ecuas_metric/ecuas.py", cache_dir=str(tmp_path))
+    assert prepare_tables(tables, n=1)["a"].signature == module.signature(n=1, sample_weight=weights)
 
 
 def test_it_is_one_line_of_named_parts():

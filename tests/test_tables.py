@@ -28,6 +28,14 @@ def only(path, **options):
         ("words.csv", "confidence, correct\n0.9, TRUE\n0.25, false\n", "utf-8"),
         ("blank.csv", "confidence,correct\n0.9,1\n\n0.25,0\n\n", "utf-8"),
         ("lines.jsonl", '{"confidence": 0.9, "correct": true}\n{"confidence": 0.25, "correct": 0}\n', "utf-8"),
+        ("whole.csv", "id;confidence;correct\n1;1;1\n2;0,25;0\n".replace(";1;1", ";0,9;1"), "utf-8"),
+        ("told.csv", "sep=;\r\nconfidence;correct\r\n0,9;1\r\n0,25;0\r\n", "utf-8"),
+        ("wide.csv", "confidence\tcorrect\n0.9\t1\n0.25\t0\n", "utf-16"),
+        (
+            "gaps.jsonl",
+            '{"confidence": 0.9, "correct": 1, "a": "x\u2028y"}\n\n{"confidence": 0.25, "correct": 0}\n',
+            "utf-8",
+        ),
         ("array.json", '[{"confidence": 0.9, "correct": 1}, {"confidence": 0.25, "correct": 0}]', "utf-8"),
     ],
 )
@@ -68,7 +76,7 @@ def test_posteriors_in_one_column_of_lists(tmp_path):
 def test_a_column_of_systems_is_several_systems(tmp_path):
     path = write(tmp_path / "a.csv", "model,llm,confidence,correct,id\na,x,0.9,1,1\nb,x,0.8,0,1\na,y,0.7,1,2\n")
     tables = read_tables(path)
-    assert [(table.name, table.ids) for table in tables] == [("a", [1, 2]), ("b", [1])]
+    assert [(table.name, table.ids) for table in tables] == [("a", ["1", "2"]), ("b", ["1"])]
     assert [table.name for table in read_tables(path, columns={"system": "model+llm"})] == ["a x", "b x", "a y"]
 
 
@@ -86,6 +94,18 @@ def test_unjudged_answers_are_an_error_or_left_out_and_counted(tmp_path):
         read_tables(path)
     table = only(path, drop_unjudged=True)
     assert (table.ids, table.unjudged) == (["x", "z"], 1)
+
+
+def test_ids_are_the_same_text_in_every_kind_of_file(tmp_path):
+    write(tmp_path / "a.csv", "id,confidence,correct\n001,0.5,1\n2,0.5,1\n")
+    write(
+        tmp_path / "b.jsonl",
+        '{"id": "001", "confidence": 0.5, "correct": 1}\n{"id": 2, "confidence": 0.5, "correct": 1}',
+    )
+    pd.DataFrame({"id": ["001", "2"], "confidence": 0.5, "correct": 1}).to_parquet(tmp_path / "c.parquet")
+    pd.DataFrame({"id": [1.0, 2.0], "confidence": 0.5, "correct": 1}).to_parquet(tmp_path / "d.parquet")
+    assert [only(tmp_path / name).ids for name in ("a.csv", "b.jsonl", "c.parquet")] == [["001", "2"]] * 3
+    assert only(tmp_path / "d.parquet").ids == ["1", "2"]
 
 
 def test_a_missing_confidence_is_nan(tmp_path):
@@ -159,6 +179,41 @@ def test_a_missing_confidence_is_nan(tmp_path):
         ),
         ("a.parquet", "no parquet", "cannot be read as parquet: "),
         ("a.xlsx", "", "the file must end in one of .csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet."),
+        (
+            "a.csv",
+            "p_0,p_1,p_3,label\n0.5,0.2,0.3,1\n",
+            "columns of posteriors must be numbered from 0 without a gap, p_0 to p_2; found p_0, p_1, p_3.",
+        ),
+        ("a.csv", "p_1,p_2,label\n0.5,0.5,1\n", "columns of posteriors must be numbered from 0 without a gap"),
+        ("a.csv", "p_0,p_1,prob_0,prob_1,label\n1,0,1,0,1\n", "columns p_.. and prob_.. may both be the posteriors."),
+        (
+            "a.csv",
+            "confidence,Confidence,correct\n0.5,0.6,1\n",
+            "columns 'confidence' and 'Confidence' may both be the confidence. Say which with --columns, as "
+            "confidence=confidence.",
+        ),
+        (
+            "a.csv",
+            "confidence,correct,confidence\n0.5,1,0.6\n",
+            "cannot be read as csv: columns must have different names; 'confidence' is repeated",
+        ),
+        (
+            "a.csv",
+            "confidence,correct,system\n0.5,1,a\n0.6,0,\n",
+            "column 'system' must name a system; it is empty in row 3.",
+        ),
+        ("a.csv", "confidence,correct\nyes,1\n", "column 'confidence' must hold numbers; got 'yes' in row 2 (1 of 1)."),
+        (
+            "a.csv",
+            "confidence;correct\n0,5;1\nn/v;1\n",
+            "column 'confidence' must hold numbers; got 'n/v' in row 3 (1 of 2).",
+        ),
+        (
+            "a.csv",
+            "confidence,correct\n0.5,2\n",
+            "column 'correct' must be 0 (incorrect) or 1 (correct); got 2.0 in row 2 (1 of 1). "
+            "Class labels? Pass posteriors of shape (N, K) as predictions.",
+        ),
         ("a.csv", "=1+1,correct\n=cmd(),1\n", "there must be columns confidence and correct"),
     ],
 )
@@ -170,8 +225,8 @@ def test_errors_name_file_row_and_column(name, text, message, tmp_path):
 
 def test_a_file_that_is_not_text_and_one_that_is_not_there(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_bytes(b"\xff\xfe\x00binary\xd0")
-    with pytest.raises(ValueError, match=r"a\.csv: cannot be read as csv: .*codec can't decode"):
+    path.write_bytes(b"\xd0\x00binary\xd0")
+    with pytest.raises(ValueError, match=r"a\.csv: cannot be read as csv: it is not UTF-8 text\. Save it as UTF-8\.$"):
         read_tables(path)
     with pytest.raises(ValueError, match=r"nothing\.csv: there is no such file\.$"):
         read_tables(tmp_path / "nothing.csv")

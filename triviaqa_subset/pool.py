@@ -54,15 +54,17 @@ def read_source(source: str | None) -> list[Row]:
     OSError
         A file that cannot be read, or the Hub out of reach.
     """
-    if source is None:
-        rows = _from_hub()
-    elif Path(source).suffix in JSON_LINES:
-        rows = [_parse(line, f"{source}, line {number}") for number, line in enumerate(_lines(source), 1)]
-    elif Path(source).suffix == ".parquet":
-        rows = pq.read_table(source).to_pylist()
-    else:
-        raise ValueError(f"a source must end in {', '.join(JSON_LINES)} or .parquet; it is {source}")
+    rows = _from_hub() if source is None else read_rows(source)
     return [_as_row(row, f"{source or 'the Hub'}, row {number}") for number, row in enumerate(rows)]
+
+
+def read_rows(file: str) -> list[Row]:
+    """Read a JSON-lines or Parquet file, a dict a row; raises as `read_source`."""
+    if Path(file).suffix in JSON_LINES:
+        return [_parse(line, f"{file}, line {number}") for number, line in enumerate(_lines(file), 1)]
+    if Path(file).suffix == ".parquet":
+        return pq.read_table(file).to_pylist()
+    raise ValueError(f"a source must end in {', '.join(JSON_LINES)} or .parquet; it is {file}")
 
 
 def draw_pool(rows: list[Row], questions: pd.DataFrame) -> Pool:
