@@ -127,7 +127,7 @@ def score(
     progress(0.7, "Comparing")
     words = sentences.sentences(scored.systems, tables)
     progress(0.9, "Drawing")
-    systems = {name: system.graded for name, system in scored.systems.items()}
+    systems = scored.systems
     costs = views.reject_cost_frame(systems)
     return (
         views.message(" ".join(scored.notes)),
@@ -169,12 +169,13 @@ def simulate(accuracy: float, separation: float, overconfidence: float) -> Any:
     """
     settings = {"accuracy": accuracy, "separation": separation}
     systems = simulation.beside_calibrated(**settings, overconfidence=overconfidence)
-    report = make_report(systems)
+    with scoring.WARNINGS:
+        report = make_report(systems)
     return (
         views.message(simulation.reading(report.values)),
         views.report_table(report),
         _line(simulation.metrics_frame(**settings), names="metric"),
-        _line(views.reliability_frame({name: system.graded for name, system in systems.items()})),
+        _line(views.reliability_frame(systems)),
     )
 
 
@@ -237,7 +238,8 @@ def grade_answers(file: str | None) -> Any:
     """
     if not file:
         return views.message("There is no file yet."), gr.CheckboxGroup(choices=[], value=[])
-    done, counts = answers.graded(_answers(file), subset.tables()["curated"])
+    with scoring.WARNINGS:
+        done, counts = answers.graded(_answers(file), subset.tables()["curated"])
     unknown = answers.open_answers(done, subset.tables()["curated"])
     return views.message(counts), gr.CheckboxGroup(choices=unknown, value=[])
 
@@ -256,7 +258,8 @@ def score_answers(file: str | None, accepted: list[str], rest: str, weighted: bo
     """
     if not file:
         return views.message("There is no file yet."), *[None] * (NUM_RESULTS - 1)
-    done, counts = answers.graded(_answers(file), subset.tables()["curated"], accepted=accepted, rest=rest)
+    with scoring.WARNINGS:
+        done, counts = answers.graded(_answers(file), subset.tables()["curated"], accepted=accepted, rest=rest)
     path = own_folder() / f"{Path(file).stem}.csv"
     done.to_csv(path, index=False)
     columns = ("confidence", "correct", "", "", "", "question_id", "weight" if weighted else "", "")

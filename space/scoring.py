@@ -58,8 +58,6 @@ def score(tables: list[Table], *, intervals: bool, **options: Any) -> Scored:
             f"No intervals: {num_samples:,} samples are more than {MAX_RESAMPLED:,}. "
             "`ecuas score --interval 0.95` computes them on your machine."
         )
-    if any(table.weight is not None for table in tables):
-        notes.append("The table is weighted; the plots count every sample once.")
     return Scored(systems, report, list(dict.fromkeys(notes)))
 
 
@@ -98,4 +96,4 @@ def write_tables(report: Report, folder: Path) -> list[str]:
 
 def as_json(report: Report) -> dict[str, Any]:
     """Return signature, notes and one row a system; what is not a number is None."""
-    return json.loads(to_json(report_records(report), report.signature, report.notes))
+    return json.loads(to_json(report_records(report), report.signature, report_grid(report).notes))

@@ -10,6 +10,7 @@ import numpy as np
 from ecuas_metric.comparison import Comparison, compare
 from ecuas_metric.curves import RejectCostCurve, reject_cost_curve
 from ecuas_metric.decomposition import recalibrated_scores
+from ecuas_metric.inputs import Floats
 from ecuas_metric.results import System, values_of
 from ecuas_metric.tables import Table
 
@@ -43,9 +44,11 @@ def sentences(systems: Mapping[str, System], tables: Iterable[Table]) -> list[st
     tables = list(tables)
     orders = sorted({min(_orders(systems)), max(_orders(systems))})
     systems = {name: _reduced(system, orders) for name, system in systems.items()}
-    values = {name: values_of(system, system.options["sample_weight"]) for name, system in systems.items()}
-    curves = {name: reject_cost_curve(system.graded) for name, system in systems.items()}
-    said = _best_by_reject_cost(curves) if _unweighted(systems) else []
+    values = {name: values_of(system, weight_of(system)) for name, system in systems.items()}
+    curves = {
+        name: reject_cost_curve(system.graded, sample_weight=weight_of(system)) for name, system in systems.items()
+    }
+    said = _best_by_reject_cost(curves)
     if len(systems) > 1:
         pairs, problem = _paired(systems, tables)
         said = [*(_best(order, values, pairs) for order in orders), *([problem] if problem else []), *said]
@@ -122,8 +125,8 @@ def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[s
     """Say what the best recalibration would gain at most, of the systems it changes most."""
     key, gains = f"ecuas_{order:g}", {}
     for name, system in systems.items():
-        weight, epsilon = system.options["sample_weight"], system.options["epsilon"]
-        best = recalibrated_scores(system.graded, n=(order,), epsilon=epsilon, sample_weight=weight)
+        settings = {"epsilon": system.options["epsilon"], "sample_weight": weight_of(system)}
+        best = recalibrated_scores(system.graded, n=(order,), **settings)
         gains[name] = float(values[name][key] - best[f"{key}_recalibrated"])
     name = max(gains, key=lambda name: gains[name])
     before = float(values[name][key])
@@ -139,12 +142,13 @@ def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[s
 def _reduced(system: System, orders: list[float]) -> System:
     """Return a system of which only the ECUAS_n at these n are of interest, for quick comparisons."""
     plain = {"normalize": False, "decompose": False, "reject_costs": (), "confidence_level": LEVEL}
-    return System(system.graded, system.options | plain | {"n": tuple(orders)})
+    return system._replace(options=system.options | plain | {"n": tuple(orders)})
 
 
 def _orders(systems: Mapping[str, System]) -> tuple[float, ...]:
     return next(iter(systems.values())).options["n"]
 
 
-def _unweighted(systems: Mapping[str, System]) -> bool:
-    return all(system.options["sample_weight"] is None for system in systems.values())
+def weight_of(system: System) -> Floats | None:
+    """Return the weights of a system's samples."""
+    return system.options["sample_weight"]

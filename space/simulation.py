@@ -18,6 +18,7 @@ from ecuas_metric.decisions import Graded
 from ecuas_metric.metrics import scores
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import System
+from ecuas_metric.signature import signature
 
 SIZE = 2000
 FACTORS = np.geomspace(0.25, 4, 33)
@@ -58,7 +59,9 @@ def beside_calibrated(*, accuracy: float, separation: float, overconfidence: flo
     options = checked_options() | {"reject_costs": ()}
     factors = {CALIBRATED: 1.0, SET: overconfidence}
     return {
-        name: System(simulate(accuracy=accuracy, separation=separation, overconfidence=factor), options)
+        name: System(
+            simulate(accuracy=accuracy, separation=separation, overconfidence=factor), options, signature(options)
+        )
         for name, factor in factors.items()
     }
 

@@ -36,7 +36,7 @@ HELP = (
 WORDS = {  # how the command line says what to do, a pattern -> how the page does
     r" Name them with --columns, as .*": " Choose them under Columns.",
     r" Say which with --columns, as .*": " Choose it under Columns.",
-    r"Leave such answers out with --drop-unjudged\.": "Tick “Leave out answers without a verdict” to go on without them.",
+    r"Leave such answers out with --drop-unjudged\.": "Tick “Leave out answers without a verdict” to go on.",
     r"Set missing_confidence to a number in \[0, 1\] to count them as that\.": "Say under Options what they count as.",
     r"Say so with predictions_are\.": "Say so under Options.",
     r"predictions_are='logits' takes rows of any sum\.": "Under Options, logits may have rows of any sum.",

@@ -1,4 +1,4 @@
-"""Reports and graded systems -> what the page shows: HTML tables, and one data frame a plot. No Gradio here."""
+"""Reports and systems -> what the page shows: HTML tables, and one data frame a plot. No Gradio here."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pandas as pd
 from ecuas_metric.comparison import base_key
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
-from ecuas_metric.decisions import Graded
 from ecuas_metric.figures import COLORS
 from ecuas_metric.metrics import metric_of
 from ecuas_metric.report import Report, report_grid
+from ecuas_metric.results import System
 
 NUM_POINTS = 200
 ORDERS = (0, *(2.0**power for power in range(-3, 8)), math.inf)
@@ -26,7 +26,7 @@ ACCEPT, REJECT, CALIBRATED = "(accept all)", "(reject all)", "(calibrated)"  # n
 COST_LIMIT = 5  # of the plot: at n = 0 a sure mistake costs 16
 REFERENCE = "#888888"
 CORRECT, INCORRECT, CHOSEN = "correct answer", "incorrect answer", "your confidence"
-Systems = Mapping[str, Graded]
+Systems = Mapping[str, System]
 
 
 def report_table(report: Report, *, digits: int = 3) -> str:
@@ -67,20 +67,25 @@ def tells(key: str) -> str:
     """Return in one line what a metric tells, what it judges, and which way is better."""
     metric = metric_of(base_key(key))
     judged = JUDGES.get(metric.judges, metric.judges)
-    better = "higher" if metric.higher_is_better else "lower"
+    better = {True: "higher is better", False: "lower is better", None: "neither way is better"}[
+        metric.higher_is_better
+    ]
     relative = {"normalized": " Divided by the value of a system that ignores its input."}.get(key.split("_")[0], "")
-    return f"{metric.tells}. Judges {judged}; {better} is better.{relative}"
+    return f"{metric.tells}. Judges {judged}; {better}.{relative}"
 
 
 def risk_coverage_frame(systems: Systems) -> pd.DataFrame:
     """Return columns coverage, risk, system: at most `NUM_POINTS` points a system."""
-    curves = {name: risk_coverage(graded) for name, graded in systems.items()}
+    curves = {name: risk_coverage(system.graded, **_weight(system)) for name, system in systems.items()}
     return _stacked({name: _thinned(curve.coverage, curve._asdict()) for name, curve in curves.items()})
 
 
 def reject_cost_frame(systems: Systems) -> pd.DataFrame:
     """Return columns reject_cost, expected_cost, coverage, system; also of users who accept or reject everything."""
-    curves = {name: reject_cost_curve(graded, num_points=NUM_POINTS + 1) for name, graded in systems.items()}
+    curves = {
+        name: reject_cost_curve(system.graded, num_points=NUM_POINTS + 1, **_weight(system))
+        for name, system in systems.items()
+    }
     columns = ("reject_cost", "expected_cost", "coverage")
     frames = {name: {column: getattr(curve, column) for column in columns} for name, curve in curves.items()}
     for name, curve in curves.items():
@@ -101,9 +106,9 @@ def highest_cost(frame: pd.DataFrame) -> float:
 def reliability_frame(systems: Systems) -> pd.DataFrame:
     """Return columns confidence, accuracy, samples, system, a row for each bin that has samples; and the diagonal."""
     frames: dict[str, Any] = {}
-    for name, graded in systems.items():
-        bins = reliability(graded)
-        some = bins.counts > 0
+    for name, system in systems.items():
+        bins = reliability(system.graded, **_weight(system))
+        some = np.isfinite(bins.accuracy)
         frames[name] = {"confidence": bins.confidence[some], "accuracy": bins.accuracy[some]}
         frames[name]["samples"] = bins.counts[some]
     diagonal = np.array([0.0, 1.0])
@@ -113,8 +118,8 @@ def reliability_frame(systems: Systems) -> pd.DataFrame:
 def counts_frame(systems: Systems) -> pd.DataFrame:
     """Return columns bin, samples, system: how many confidences lie in each bin of ECE."""
     frames = {}
-    for name, graded in systems.items():
-        bins = reliability(graded)
+    for name, system in systems.items():
+        bins = reliability(system.graded, **_weight(system))
         names = [f"{low:.1f}-{high:.1f}" for low, high in zip(bins.low, bins.high, strict=True)]
         frames[name] = {"bin": names, "samples": bins.counts}
     return _stacked(frames)
@@ -123,9 +128,8 @@ def counts_frame(systems: Systems) -> pd.DataFrame:
 def order_frame(systems: Systems) -> pd.DataFrame:
     """Return columns n, ecuas, system, for n = 0, powers of two, and infinity; n is text, evenly spaced in a plot."""
     names = [order_name(order) for order in ORDERS]
-    return _stacked(
-        {name: {"n": names, "ecuas": order_curve(graded, n=ORDERS).ecuas} for name, graded in systems.items()}
-    )
+    curves = {name: order_curve(system.graded, n=ORDERS, **_weight(system)) for name, system in systems.items()}
+    return _stacked({name: {"n": names, "ecuas": curve.ecuas} for name, curve in curves.items()})
 
 
 def order_name(order: float) -> str:
@@ -189,6 +193,10 @@ def message(text: str, *, kind: str = "note") -> str:
 def bullets(sentences: Iterable[str]) -> str:
     """Return sentences as an HTML list, escaped."""
     return "<ul class='sentences'>" + "".join(f"<li>{_escaped(text)}</li>" for text in sentences) + "</ul>"
+
+
+def _weight(system: System) -> dict[str, Any]:
+    return {"sample_weight": system.options["sample_weight"]}
 
 
 def _escaped(text: str) -> str:

@@ -192,7 +192,7 @@ def test_plots_are_drawn_and_tell_numbers_under_the_mouse(visit, files):
     [
         ("bad.csv", b"confidence,correct\n90,1\n", "column 'confidence' must lie in [0, 1]; got 90.0 in row 2"),
         ("picture.csv", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "Save it as UTF-8."),
-        ("empty.jsonl", b"\n", "row 1 is not JSON"),
+        ("empty.jsonl", b"\n", "the file has no rows."),
     ],
 )
 def test_an_error_is_shown_and_goes_with_the_next_good_file(name, content, message, visit, files, tmp_path):

@@ -56,14 +56,11 @@ def test_many_samples_get_no_intervals_and_a_note(files, monkeypatch):
     assert scored.notes[0].startswith("No intervals: 240 samples are more than 239.")
 
 
-def test_warnings_and_weights_are_notes(tmp_path):
+def test_warnings_are_notes(tmp_path):
     (tmp_path / "a.csv").write_text("confidence,correct,w\n,1,1\n0.5,0,2\n")
     tables = read_uploads([str(tmp_path / "a.csv")], columns={"weight": "w"})
     notes = scoring.score(tables, intervals=False, missing_confidence=0.5).notes
-    assert notes == [
-        "1 of 2 confidences are missing (NaN) and count as 0.5.",
-        "The table is weighted; the plots count every sample once.",
-    ]
+    assert notes == ["a: 1 of 2 confidences are missing (NaN) and count as 0.5."]
 
 
 def test_warnings_of_one_thread_are_no_notes_of_another(files):

@@ -30,7 +30,7 @@ BAD = {  # what a visitor may send -> what the page says of it
     "empty.csv": (b"", "the file is empty."),
     "head.csv": (b"confidence,correct\n", "the file has no rows."),
     "blank.csv": (b"\n\n\n", "cannot be read as csv"),
-    "nothing.jsonl": (b"\n\n", "cannot be read as jsonl: row 1 is not JSON"),
+    "nothing.jsonl": (b"\n\n", "the file has no rows."),
     "picture.csv": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, "it is not UTF-8 text. Save it as UTF-8."),
     "zeros.csv": (b"\0" * 5000, "the file has no rows."),
     "twice.csv": (b"confidence,confidence,correct\n1,1,1\n", "columns must have different names"),

@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 
 from ecuas_metric.costs import ecuas_cost
-from ecuas_metric.decisions import grade_confidences, grade_posteriors
 from ecuas_metric.metrics import METRICS, scores
+from ecuas_metric.options import checked_options
 from ecuas_metric.report import make_report, prepare_tables, report_grid
+from ecuas_metric.results import prepare
 from space import views
 from space.uploads import read_uploads
 
@@ -16,7 +17,12 @@ from space.uploads import read_uploads
 @pytest.fixture
 def systems(rng):
     q = rng.random((2, 1000))
-    return {name: grade_confidences(q[i], (rng.random(1000) < q[i]).astype(int)) for i, name in enumerate("ab")}
+    return {name: system(q[i], (rng.random(1000) < q[i]).astype(int)) for i, name in enumerate("ab")}
+
+
+def system(predictions, references, **options):
+    form = "confidences" if predictions.ndim == 1 else "posteriors"
+    return prepare(form, predictions, references, checked_options(**options))
 
 
 def text_of(html):
@@ -57,13 +63,13 @@ def test_code_in_a_message_is_code_and_nothing_else():
 @pytest.mark.parametrize("key", [*METRICS, "ecuas_0.5", "normalized_ecuas_0", "ecuas_1_recalibrated"])
 def test_every_metric_has_a_tooltip_that_says_what_it_judges(key):
     tip = views.tells(key)
-    assert re.search(r"Judges .*; (lower|higher) is better\.", tip)
+    assert re.search(r"Judges .*; (lower is|higher is|neither way is) better\.", tip)
     assert ("ignores its input" in tip) == key.startswith("normalized")
 
 
 def test_risk_coverage_ends_at_the_error_rate_with_few_points(systems):
     frame = views.risk_coverage_frame(systems)
-    for name, graded in systems.items():
+    for name, (graded, *_) in systems.items():
         one = frame[frame["system"] == name]
         assert len(one) <= views.NUM_POINTS
         assert one["coverage"].is_monotonic_increasing
@@ -73,20 +79,20 @@ def test_risk_coverage_ends_at_the_error_rate_with_few_points(systems):
 def test_what_is_thinned_is_a_part_of_the_curve(systems):
     from ecuas_metric.curves import risk_coverage
 
-    curve = risk_coverage(systems["a"])
+    curve = risk_coverage(systems["a"].graded)
     points = set(zip(curve.coverage.round(5), curve.risk.round(5), strict=True))
     frame = views.risk_coverage_frame({"a": systems["a"]})
     assert set(zip(frame["coverage"], frame["risk"], strict=True)) <= points
 
 
 def test_few_points_are_all_kept():
-    graded = grade_confidences(np.array([0.9, 0.5, 0.2]), np.array([1, 0, 1]))
-    assert len(views.risk_coverage_frame({"a": graded})) == 3
+    few = system(np.array([0.9, 0.5, 0.2]), np.array([1, 0, 1]))
+    assert len(views.risk_coverage_frame({"a": few})) == 3
 
 
 def test_expected_cost_is_that_of_the_metric(systems):
     frame = views.reject_cost_frame(systems).set_index(["system", "reject_cost"])["expected_cost"]
-    for name, graded in systems.items():
+    for name, (graded, *_) in systems.items():
         expected = scores(graded, n=(0,), reject_costs=(0.25,))["expected_cost_0.25"]
         assert frame[name, 0.25] == pytest.approx(expected, abs=1e-5)
         assert frame[f"{views.ACCEPT} {name}", 0.25] == pytest.approx(graded.candidate_cost.mean(), abs=1e-5)
@@ -100,7 +106,7 @@ def test_the_plots_limit_shows_every_system_whole(systems):
 
 def test_reliability_averages_to_accuracy(systems):
     frame = views.reliability_frame(systems)
-    for name, graded in systems.items():
+    for name, (graded, *_) in systems.items():
         one = frame[frame["system"] == name]
         assert one["samples"].sum() == 1000
         assert np.average(one["accuracy"], weights=one["samples"]) == pytest.approx(
@@ -113,15 +119,25 @@ def test_reliability_averages_to_accuracy(systems):
 
 def test_order_curve_holds_the_metric_at_each_n(systems):
     frame = views.order_frame(systems).set_index(["system", "n"])["ecuas"]
-    values = scores(systems["a"], n=(0, 0.5, 1, 128, math.inf))
+    values = scores(systems["a"].graded, n=(0, 0.5, 1, 128, math.inf))
     for name, order in (("0", "0"), ("1/2", "0.5"), ("1", "1"), ("128", "128"), ("∞", "inf")):
         assert frame["a", name] == pytest.approx(values[f"ecuas_{order}"], abs=1e-5)
 
 
+def test_weights_are_repetitions_in_every_plot(rng):
+    q, correct, weight = rng.random(40), rng.integers(0, 2, 40), rng.integers(0, 3, 40)
+    weighted = {"a": system(q, correct, sample_weight=weight)}
+    repeated = {"a": system(np.repeat(q, weight), np.repeat(correct, weight))}
+    for draw in (views.reject_cost_frame, views.order_frame, views.reliability_frame):
+        frames = [draw(systems).drop(columns="samples", errors="ignore") for systems in (weighted, repeated)]
+        pd.testing.assert_frame_equal(*frames, atol=2e-5)
+    assert views.counts_frame(weighted)["samples"].sum() == 40
+
+
 def test_posteriors_are_drawn_too(rng):
-    graded = grade_posteriors(rng.dirichlet(np.ones(3), 50), rng.integers(0, 3, 50))
-    assert views.reject_cost_frame({"a": graded})["reject_cost"].max() == pytest.approx(2 / 3, abs=1e-5)
-    assert len(views.reliability_frame({"a": graded})) > 2
+    classifier = system(rng.dirichlet(np.ones(3), 50), rng.integers(0, 3, 50))
+    assert views.reject_cost_frame({"a": classifier})["reject_cost"].max() == pytest.approx(2 / 3, abs=1e-5)
+    assert len(views.reliability_frame({"a": classifier})) > 2
 
 
 @pytest.mark.parametrize(("n", "num_classes"), [(0, None), (1, 4), (2.5, 100)])
