@@ -260,7 +260,15 @@ class Process:
     def __init__(self, arguments, env, out):
         self.out = out
         call = [sys.executable, "-m", "triviaqa_subset.elicitation", *arguments]
-        self.process = subprocess.Popen(call, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # A shell that runs the tests in the background lets its children ignore Ctrl-C; these must not.
+        self.process = subprocess.Popen(
+            call,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
 
     def until(self, lines):
         """Wait until the file has so many lines; bounded."""
