@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from ecuas_metric.tables import ENDINGS, Table, find_columns, read_frame, read_tables
 
 MAX_BYTES = 20_000_000
+MAX_BYTES_OF_ALL = 60_000_000
 MAX_COLUMNS = 25_000
 MAX_CELLS = 25_000_000
 MAX_UNFOLDED = 500_000_000
@@ -67,6 +68,8 @@ def read_uploads(
     """
     if not paths:
         raise ValueError("There is no file yet: upload one, or load an example.")
+    if (size := sum(path.stat().st_size for path in map(Path, paths) if path.exists())) > MAX_BYTES_OF_ALL:
+        raise ValueError(f"The page takes at most {MAX_BYTES_OF_ALL:,} bytes in all; got {size:,}.")
     chosen = {name: column for name, column in (columns or {}).items() if column}
     known: set[str] = set()
     tables: list[Table] = []

@@ -80,6 +80,14 @@ def test_no_file_is_an_error():
         uploads.read_uploads([])
 
 
+def test_many_large_files_are_an_error(tmp_path):
+    paths = [tmp_path / f"{i}.csv" for i in range(4)]
+    for path in paths:
+        path.write_bytes(b"x" * (uploads.MAX_BYTES - 1))
+    with pytest.raises(ValueError, match=r"^The page takes at most 60,000,000 bytes in all; got 79,999,996\.$"):
+        uploads.read_uploads(list(map(str, paths)))
+
+
 def test_a_missing_file_is_an_error_without_its_folder(tmp_path):
     with pytest.raises(ValueError, match=r"^gone\.csv: ") as caught:
         uploads.read_uploads([str(tmp_path / "gone.csv")])
