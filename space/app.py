@@ -59,7 +59,7 @@ def score_tab(last: list[Any]) -> None:
                 examples = {name: gr.Button(f"Load {name}", size="sm") for name in EXAMPLES}
             with gr.Accordion("Columns", open=False), gr.Row():
                 found = [
-                    gr.Dropdown([], value="", label=name, info=told, allow_custom_value=True, min_width=220)
+                    gr.Dropdown([], value="", label=name, info=told, allow_custom_value=True)
                     for name, told in uploads.COLUMNS.items()
                 ]
             with gr.Accordion("Options", open=False), gr.Row():
@@ -98,9 +98,9 @@ def simulation_tab(demo: gr.Blocks) -> None:
     gr.Markdown("A simulated system of 2,000 answers. The third slider changes its confidences, and nothing else.")
     with gr.Row():
         inputs = [
-            gr.Slider(0.5, 0.99, 0.8, step=0.01, label="Accuracy", info="Share of right answers", min_width=280),
-            gr.Slider(0, 3, 1.5, step=0.1, label="Separation", info="Of right and wrong answers", min_width=280),
-            gr.Slider(0.25, 4, 2.5, step=0.05, label="Overconfidence", info="1 / temperature; 1: none", min_width=280),
+            gr.Slider(0.5, 0.99, 0.8, step=0.01, label="Accuracy", info="Share of right answers"),
+            gr.Slider(0, 3, 1.5, step=0.1, label="Separation", info="Of right and wrong answers"),
+            gr.Slider(0.25, 4, 2.5, step=0.05, label="Overconfidence", info="1 / temperature; 1: none"),
         ]
     shown = [components.text("Message", elem_classes="low"), components.text("Table", elem_classes="low")]
     with gr.Row():
@@ -121,7 +121,7 @@ def browse_tab(demo: gr.Blocks) -> None:
     with gr.Row():
         filters += [
             gr.Dropdown([subset.ANY, *subset.VERDICTS], value=subset.ANY, label="Answer of a system"),
-            gr.Dropdown(subset.llms(), label="Its language model", min_width=240),
+            gr.Dropdown(subset.llms(), label="Its language model"),
             gr.Dropdown(list(METHODS), label="Its confidence by"),
         ]
     with gr.Row():
@@ -158,7 +158,7 @@ def grade_tab(last: list[Any]) -> None:
             rest = gr.Radio(list(answers.REST), value=answers.REST[1], label="The answers not ticked are")
             with gr.Row():
                 inputs = [
-                    gr.Checkbox(True, label="Weigh the questions", info="So that they stand for the pool of 931"),
+                    gr.Checkbox(True, label="Weigh the questions", info="To stand for the pool of 931"),
                     gr.Textbox("0, 1, 128", label="n"),
                     gr.Checkbox(True, label="Intervals", info="95 %, by bootstrap"),
                 ]

@@ -54,7 +54,7 @@ def results(orders: Sequence[str]) -> list[Any]:
 def options() -> list[Any]:
     """Lay out the options of `api.score`, in its order."""
     return [
-        gr.Textbox("0, 1, 128", label="n", min_width=220, info="One or several; small n punishes confident mistakes"),
+        gr.Textbox("0, 1, 128", label="n", info="One or several; small n punishes confident mistakes"),
         gr.Textbox("", label="Number of possible answers K", info="Empty: infinitely many, as of free text"),
         gr.Dropdown(FORMS, value=FORMS[0], label="Posteriors are"),
         gr.Textbox("", label="Reject costs", info="As 0.1, 0.3: adds cost, coverage and risk for these users"),

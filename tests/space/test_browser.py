@@ -23,6 +23,7 @@ TABS = {
     "What does the cost look like?": "cost",
     "Simulate a system": "simulate",
     "The curated TriviaQA subset": "subset",
+    "Grade my model": "grade",
     "Use it in code": "code",
 }
 WIDTHS = {"phone": 390, "desk": 1440}
@@ -31,6 +32,14 @@ UNLABELLED = """() => [...document.querySelectorAll('input, textarea, select, bu
     .filter(e => !(e.labels?.length || e.ariaLabel || e.title || e.getAttribute('aria-labelledby')
         || e.textContent.trim()))
     .map(e => e.outerHTML.slice(0, 200))"""
+
+CLIPPED = """() => {
+    const right = e => { const text = document.createRange(); text.selectNodeContents(e);
+        return text.getBoundingClientRect().right };
+    const cuts = (p, edge) => p && (getComputedStyle(p).overflowX === 'hidden'
+        && p.getBoundingClientRect().right + 1 < edge || cuts(p.parentElement, edge));
+    return [...document.querySelectorAll('label')].filter(e => e.offsetParent && !e.closest('.file-preview, .file'))
+        .filter(e => cuts(e.parentElement, right(e))).map(e => e.innerText) }"""
 
 
 @pytest.fixture(scope="module")
@@ -101,11 +110,14 @@ def test_every_tab_fits_and_every_input_has_a_label(width, theme, visit):
     tab = visit(width, theme)
     tab.get_by_role("button", name="Load three question-answering systems").click()
     tab.locator("table.report").first.wait_for()
+    for name in ("Columns", "Options"):
+        tab.get_by_role("button", name=name).click()
     for name, short in TABS.items():
         go(tab, name)
-        tab.wait_for_timeout(700)  # plots are drawn once they are seen
+        tab.wait_for_timeout(500)  # plots are drawn once they are seen
         assert no_overflow(tab), name
         assert tab.evaluate(UNLABELLED) == [], name
+        assert tab.evaluate(CLIPPED) == [], name
         tab.screenshot(path=SHOTS / f"{width}-{theme}-{short}.png", full_page=True)
     background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
     brightness = np.mean(list(map(float, re.findall(r"[\d.]+", background)[:3])))
