@@ -39,7 +39,7 @@ def confidence_cross_entropy_cost(uncertainty: Floats, incorrect: Floats, *, eps
     [0.2877, 1.3863]
     """
     clipped = np.clip(uncertainty, epsilon, 1 - epsilon)
-    return -np.where(incorrect > 0, np.log(clipped), np.log1p(-clipped))
+    return -np.log(np.abs(1 - incorrect - clipped))  # of the complement where correct, of itself where incorrect
 
 
 def confidence_brier_cost(uncertainty: Floats, incorrect: Floats) -> Floats:
@@ -181,7 +181,7 @@ def aurc(groups: TieGroups) -> FloatOrFloats:
     inverse_sums = _inverse_sums(groups)
     inside = weight - (until - weight) * inverse_sums
     inside *= cost
-    inside /= np.where(weight > 0, weight, 1.0)
+    inside /= weight if weight.all() else np.where(weight > 0, weight, 1.0)
     before = np.einsum("...g,...g->...", cost_until, inverse_sums) - np.einsum("...g,...g->...", cost, inverse_sums)
     risks = before + inside.sum(axis=-1)
     first_risk = _first_risk(groups)

@@ -83,6 +83,8 @@ def ecuas_cost(
         if not 0 < epsilon < max_uncertainty:
             raise ValueError(f"epsilon must lie in (0, max_uncertainty = {max_uncertainty:g}); got {epsilon!r}.")
         return ratio - c * np.log(np.maximum(ratio, epsilon / max_uncertainty)) / max_uncertainty
+    if n == 1:  # the closed form, without logarithms
+        return np.square(ratio) + c * ((1 - ratio) * (2 / max_uncertainty))
     with np.errstate(divide="ignore", over="ignore"):  # log 0 = -inf gives the right limit, 0
         log_ratio = np.log(ratio)
         return np.exp((n + 1) * log_ratio) - c * (np.expm1(n * log_ratio) / n * ((n + 1) / max_uncertainty))

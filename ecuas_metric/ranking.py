@@ -56,18 +56,14 @@ def tie_groups(rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats
         order = np.argsort(rank_by)
         ranked, cost = rank_by[order], candidate_cost[order]
         sample_weight = None if sample_weight is None else sample_weight[..., order]
-    starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))
     weight = np.broadcast_to(1.0, cost.shape) if sample_weight is None else sample_weight
-    if sample_weight is not None:
-        cost = weight * cost
-    if len(starts) < len(ranked):
-        cost = np.add.reduceat(cost, starts, axis=-1)
-        weight = (
-            np.diff(starts, append=len(ranked)).astype(np.float64)
-            if sample_weight is None
-            else np.add.reduceat(weight, starts, axis=-1)
-        )
-    return TieGroups(weight, cost, np.cumsum(weight, axis=-1), np.cumsum(cost, axis=-1))
+    cost = cost if sample_weight is None else weight * cost
+    is_new = ranked[1:] != ranked[:-1]
+    if not is_new.all():
+        starts = np.concatenate([[0], np.flatnonzero(is_new) + 1])
+        weight, cost = (np.add.reduceat(values, starts, axis=-1) for values in (weight, cost))
+    until = np.arange(1.0, len(cost) + 1) if weight.strides == (0,) else np.cumsum(weight, axis=-1)
+    return TieGroups(weight, cost, until, np.cumsum(cost, axis=-1))
 
 
 def _sorted_together(rank_by: Floats, binary_cost: Floats) -> tuple[Floats, Floats]:
@@ -77,11 +73,15 @@ def _sorted_together(rank_by: Floats, binary_cost: Floats) -> tuple[Floats, Floa
     plain sort of them is half the price of an argsort and its look-ups.
     """
     keys = np.abs(rank_by).view(np.uint64)
-    keys = (keys << np.uint64(1)) | (binary_cost > 0)
+    keys <<= np.uint64(1)
+    keys |= binary_cost > 0
+    flip = ~np.uint64(0) if rank_by.min() < 0 else np.uint64(0)  # the larger a negative number, the lower it ranks
+    keys ^= flip
     keys.sort()
-    if rank_by.min() < 0:
-        keys = keys[::-1]
-    return np.ascontiguousarray(keys >> np.uint64(1)).view(np.float64), (keys & np.uint64(1)).astype(np.float64)
+    keys ^= flip
+    cost = (keys & np.uint64(1)).astype(np.float64)
+    keys >>= np.uint64(1)
+    return keys.view(np.float64), cost
 
 
 def _is_binary(cost: Floats) -> bool:
