@@ -60,12 +60,12 @@ def direct(confidence: np.ndarray, correct: np.ndarray, **options: Any) -> dict[
     return results("confidences", *confidences(confidence, correct), checked_options(**options))
 
 
-def scalar_lines(num_samples: int, repeats: int) -> list[Line]:
+def scalar_line(num_samples: int, repeats: int) -> Line:
     """Ten scalars against one sort of the same array."""
     confidence, correct = simulated(num_samples)
     sort = median_time(lambda: np.sort(confidence), repeats)
     ours = median_time(lambda: direct(confidence, correct), repeats)
-    return [_line(f"ten metrics, N = {num_samples:,}", ours, sort, "`numpy.sort` of the confidences")]
+    return _line(f"ten metrics, N = {num_samples:,}", ours, sort, "`numpy.sort` of the confidences")
 
 
 def compute_line(num_samples: int, repeats: int) -> Line:
@@ -223,8 +223,8 @@ def main() -> int:
     warnings.simplefilter("ignore")
     repeats = arguments.repeats
     lines = [
-        *scalar_lines(1_000_000, repeats),
-        *scalar_lines(10_000_000, 3),
+        scalar_line(1_000_000, repeats),
+        scalar_line(10_000_000, 3),
         compute_line(1_000_000, repeats),
         peer_line(1_000_000, repeats),
         torchmetrics_line(1_000_000, repeats),

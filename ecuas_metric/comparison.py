@@ -13,7 +13,7 @@ import numpy as np
 from .inputs import Floats
 from .intervals import bootstrap, interval
 from .metrics import mean_costs, metric_of
-from .results import System, resampling_of, sort, take, values_of
+from .results import System, by_uncertainty, resampling_of, take, values_of
 from .significance import bootstrap_p_value, holm, sign_flip_p_values
 
 UNFAIR = (
@@ -117,13 +117,8 @@ def same_answers(first: System, second: System) -> bool:
     return bool(np.array_equal(first.graded.candidate_cost, second.graded.candidate_cost))
 
 
-def is_fair(key: str, first: System, second: System) -> bool:
-    """Tell whether a metric may rank two aligned systems: not if it judges confidences alone and the answers differ."""
-    return not judges_confidences_only(key) or same_answers(first, second)
-
-
 def judges_confidences_only(key: str) -> bool:
-    """Tell whether a value says nothing of the answers: those of the confidences, and a calibration loss."""
+    """Tell whether a value says nothing of the answers, as a calibration loss: it must not rank different ones."""
     return key.endswith("_calibration_loss") or metric_of(base_key(key)).judges == "confidences"
 
 
@@ -136,13 +131,12 @@ def base_key(key: str) -> str:
 
 
 def _compare_pair(first: str, one: System, second: str, other: System, progress: bool) -> list[Comparison]:
-    base_weight = one.options["sample_weight"]
     ones = np.ones((1, len(one.graded.uncertainty)))
-    order = np.argsort(one.graded.rank_by, kind="stable")
-    sorted_one, other_there = sort(one), take(other, order)
-    other_order = np.argsort(other_there.graded.rank_by, kind="stable")
+    order = by_uncertainty(one)
+    sorted_one, other_there = take(one, order), take(other, order)
+    other_order = by_uncertainty(other_there)
     sorted_other = take(other_there, other_order)
-    weight = None if base_weight is None else base_weight[order]
+    weight = sorted_one.options["sample_weight"]
 
     def differences(counts: Floats) -> dict[str, Floats]:
         weights = counts if weight is None else counts * weight
@@ -153,7 +147,7 @@ def _compare_pair(first: str, one: System, second: str, other: System, progress:
     replicates = bootstrap(differences, ones.shape[1], resampling=resampling, progress=progress)
     observed = {key: float(value[0]) for key, value in differences(ones).items()}
     flips = _sign_flips(one, other)
-    level = one.options["confidence_level"]
+    level, alike = one.options["confidence_level"], same_answers(one, other)
     return [
         Comparison(
             first,
@@ -164,7 +158,7 @@ def _compare_pair(first: str, one: System, second: str, other: System, progress:
             float(bootstrap_p_value(values)),
             flips.get(key, math.nan),
             math.nan,
-            is_fair(key, one, other),
+            alike or not judges_confidences_only(key),
         )
         for key, values in replicates.items()
     ]

@@ -223,11 +223,12 @@ def _probabilities(posteriors: NDArray[Any], predictions_are: str) -> Iterator[t
         if predictions_are == "probabilities":
             yield block, None
         else:
-            log_q = _log_softmax(block) if predictions_are == "logits" else block
+            log_q = log_softmax(block) if predictions_are == "logits" else block
             yield np.exp(log_q), log_q
 
 
-def _log_softmax(logits: Floats) -> Floats:
+def log_softmax(logits: Floats) -> Floats:
+    """Return the logarithms of the distributions in the rows of `logits` (N, K), exact also close to 0."""
     rows = np.arange(len(logits))
     top = logits.argmax(axis=1)
     with np.errstate(over="ignore"):  # a difference beyond float64 is a probability of 0 all the same

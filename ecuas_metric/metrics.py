@@ -155,15 +155,25 @@ def mean_costs(
 
 def metric_of(key: str) -> Metric:
     """Return what is known of the metric with this key, as "ecuas" of ``ecuas_0.5``."""
-    return METRICS[_base(key)]
+    return METRICS[name_and_parameter(key)[0]]
 
 
-def _base(key: str) -> str:
-    return key if key in METRICS else key.rsplit("_", 1)[0]
+def name_and_parameter(key: str) -> tuple[str, str]:
+    """Split a key into its name in `METRICS` and its parameter, empty where there is none.
+
+    Examples
+    --------
+    >>> name_and_parameter("ecuas_0.5"), name_and_parameter("brier_score")
+    (('ecuas', '0.5'), ('brier_score', ''))
+    """
+    if key in METRICS:
+        return key, ""
+    name, _, parameter = key.rpartition("_")
+    return name, parameter
 
 
 def _place(key: str) -> int:
-    return list(METRICS).index(_base(key))
+    return list(METRICS).index(name_and_parameter(key)[0])
 
 
 def _ratio(numerator: FloatOrFloats, denominator: FloatOrFloats) -> FloatOrFloats:

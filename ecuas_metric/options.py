@@ -62,7 +62,7 @@ def checked_options(
     for name, value in (("normalize", normalize), ("decompose", decompose)):
         if not isinstance(value, (bool, np.bool_)):
             raise ValueError(f"{name} must be True or False; got {value!r}.")
-    _checked_reject_costs(reject_costs)
+    checked_reject_costs(reject_costs)  # as far as that goes without the data, which tell the largest
     options["n"] = orders(n)
     options["n_bins"] = number(n_bins, "n_bins", 1, 2**31, whole=True)
     options["epsilon"] = number(epsilon, "epsilon", 0, 0.5, inside=True)
@@ -78,10 +78,6 @@ def checked_options(
     if max_uncertainty is not None:
         options["max_uncertainty"] = number(max_uncertainty, "max_uncertainty", 0, np.inf, inside=True)
     return options
-
-
-def _checked_reject_costs(values: Any) -> None:
-    reject_costs(values, max_uncertainty=np.inf)  # up to what they may be, the data will tell
 
 
 def refuse_options_of_other_forms(form: str, options: dict[str, Any]) -> None:
@@ -138,7 +134,7 @@ def cost_matrix(values: Any, *, num_classes: int) -> Floats:
     return non_negative(matrix, "cost")
 
 
-def reject_costs(values: Any, *, max_uncertainty: float) -> tuple[float, ...]:
+def checked_reject_costs(values: Any, *, max_uncertainty: float = np.inf) -> tuple[float, ...]:
     """Return one number or several as a tuple of reject costs in [0, `max_uncertainty`]; None gives none."""
     if values is None:
         return ()

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .decisions import log_softmax
 from .inputs import Floats, Ints, confidences, labels, numbers, require, same_length
 
 INSTALL = "pip install 'ecuas-metric[recalibration]'"
@@ -88,7 +89,7 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
 
 def apply_affine(calibration: Affine, log_posteriors: ArrayLike) -> Floats:
     """Return calibrated log-posteriors, shape (N, K), whose exponentials sum to 1."""
-    return _log_softmax(calibration.scale * _finite(log_posteriors) + calibration.bias)
+    return log_softmax(calibration.scale * _finite(log_posteriors) + calibration.bias)
 
 
 def fit_temperature(log_posteriors: ArrayLike, references: ArrayLike) -> Affine:
@@ -225,12 +226,6 @@ def _minimum(objective: Callable[[Floats], tuple[float, Floats]], start: Floats)
     if not (solution.success and np.isfinite(solution.x).all()):
         raise RuntimeError(f"the calibration did not converge in {solution.nit} iterations: {solution.message}")
     return solution.x
-
-
-def _log_softmax(scores: Floats) -> Floats:
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    shifted -= np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    return shifted
 
 
 def _checked(log_posteriors: ArrayLike, references: ArrayLike) -> tuple[Floats, Ints]:

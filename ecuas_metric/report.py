@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .comparison import UNFAIR, Comparison, align, base_key, compare, is_fair, judges_confidences_only
+from .comparison import UNFAIR, Comparison, align, base_key, compare, judges_confidences_only, same_answers
 from .formats import Cell, Grid
-from .metrics import METRICS, metric_of
+from .metrics import METRICS, metric_of, name_and_parameter
 from .options import checked_options
 from .results import System, prepare, results_of
 from .tables import Table
@@ -35,7 +35,7 @@ class Report(NamedTuple):
     keys : list of str
         The metrics, in the order of the columns.
     unfair : list of str
-        Those that must not rank these systems, see `comparison.is_fair`.
+        Those that must not rank these systems, see `comparison.judges_confidences_only`.
     signature : str
         Of all systems, or of each where they differ.
     notes : list of str
@@ -88,7 +88,8 @@ def make_report(systems: Mapping[str, System], tables: Iterable[Table] = (), *, 
             values[name] = results_of(system, progress=progress)
     keys = [key for key in next(iter(values.values())) if not key.endswith(("_low", "_high"))]
     keys.sort(key=_place)
-    unfair = [key for key in keys if len(systems) > 1 and not _ranks(key, systems, tables)]
+    alike = len(systems) < 2 or _same_answers(systems, tables)
+    unfair = [] if alike else [key for key in keys if judges_confidences_only(key)]
     signatures = dict.fromkeys(system.signature for system in systems.values())
     return Report(values, keys, unfair, " ; ".join(signatures), _notes(tables))
 
@@ -174,13 +175,13 @@ def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Pat
 
 def title(key: str) -> str:
     """Return the head of a metric's column with its arrow, as ``N-ECUAS_0 ↓``."""
-    base = base_key(key)
-    metric = metric_of(base)
-    parameter = "" if base in METRICS else "_" + base.rsplit("_", 1)[1].replace("inf", "∞")
+    name, parameter = name_and_parameter(base_key(key))
+    metric = METRICS[name]
+    subscript = f"_{parameter.replace('inf', '∞')}" if parameter else ""
     prefix = "N-" if key.startswith("normalized_") else ""
     ending = {"_recalibrated": " recal.", "_calibration_loss": " cal. loss"}
     suffix = next((text for end, text in ending.items() if key.endswith(end)), "")
-    return f"{prefix}{metric.title}{parameter}{suffix}{ARROWS[metric.higher_is_better]}"
+    return f"{prefix}{metric.title}{subscript}{suffix}{ARROWS[metric.higher_is_better]}"
 
 
 def _prepare(table: Table, options: dict[str, Any]) -> System:
@@ -203,15 +204,13 @@ def _naming(name: str) -> Iterator[None]:
         warnings.warn(f"{name}: {warning.message}", warning.category, stacklevel=3)
 
 
-def _ranks(key: str, systems: Mapping[str, System], tables: list[Table]) -> bool:
-    if not judges_confidences_only(key):
-        return True
+def _same_answers(systems: Mapping[str, System], tables: list[Table]) -> bool:
     try:
         aligned = align(systems, {table.name: table.ids for table in tables} or dict.fromkeys(systems))
     except ValueError:
         return False  # not even the same samples
     first, *others = aligned.values()
-    return all(is_fair(key, first, other) for other in others)
+    return all(same_answers(first, other) for other in others)
 
 
 def _notes(tables: list[Table]) -> list[str]:
@@ -219,8 +218,7 @@ def _notes(tables: list[Table]) -> list[str]:
 
 
 def _place(key: str) -> tuple[bool, int]:
-    base = base_key(key)
-    return key.startswith("normalized_"), LAYOUT.index(base if base in METRICS else base.rsplit("_", 1)[0])
+    return key.startswith("normalized_"), LAYOUT.index(name_and_parameter(base_key(key))[0])
 
 
 def _best(report: Report, key: str) -> float | None:

@@ -13,7 +13,7 @@ from .inputs import FloatOrFloats, Floats, check_posteriors, fill_missing, label
 from .intervals import Resampling, intervals
 from .metrics import scores
 from .naive import naive_confidence_scores, naive_posterior_scores, normalized_scores
-from .options import cost_matrix, memberships, refuse_options_of_other_forms, reject_costs, sample_weights
+from .options import checked_reject_costs, cost_matrix, memberships, refuse_options_of_other_forms, sample_weights
 from .signature import signature
 
 
@@ -67,7 +67,7 @@ def prepare(form: str, predictions: NDArray[Any], references: NDArray[Any], opti
     graded, num = _grade(form, predictions, references, options), len(references)
     resolved = {
         "num_classes": predictions.shape[1] if form == "posteriors" else options["num_classes"],
-        "reject_costs": reject_costs(options["reject_costs"], max_uncertainty=graded.max_uncertainty),
+        "reject_costs": checked_reject_costs(options["reject_costs"], max_uncertainty=graded.max_uncertainty),
         "sample_weight": sample_weights(options["sample_weight"], num_samples=num),
         "groups": memberships(options["groups"], "groups", num_samples=num),
         "strata": memberships(options["strata"], "strata", num_samples=num),
@@ -98,7 +98,7 @@ def values_of(system: System, sample_weight: Floats | None) -> dict[str, FloatOr
 
 def interval_of(system: System, *, progress: bool = False) -> dict[str, tuple[float, float]]:
     """Return the bootstrap interval of every metric of a system, as its options ask for."""
-    system = sort(system)
+    system = take(system, by_uncertainty(system))
     weight, options = system.options["sample_weight"], system.options
     return intervals(
         lambda counts: values_of(system, counts if weight is None else counts * weight),
@@ -110,9 +110,9 @@ def interval_of(system: System, *, progress: bool = False) -> dict[str, tuple[fl
     )
 
 
-def sort(system: System) -> System:
-    """Put the samples of a system in the order of their uncertainties, so that no resample has to sort again."""
-    return take(system, np.argsort(system.graded.rank_by, kind="stable"))
+def by_uncertainty(system: System) -> NDArray[np.int64]:
+    """Return the order of the samples' uncertainties: of a system taken in it, no resample has to sort again."""
+    return np.argsort(system.graded.rank_by, kind="stable")
 
 
 def take(system: System, order: NDArray[np.int64]) -> System:

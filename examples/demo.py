@@ -38,9 +38,8 @@ FLOOR = 1e-12  # a class that no tree votes for has probability 0, and no logari
 def main() -> None:
     """Fit, calibrate, score, print, write, draw."""
     ecuas = evaluate.load(str(ROOT / "ecuas_metric" / "ecuas.py"))
-    train, test, train_labels, labels = train_test_split(
-        *load_digits(return_X_y=True), test_size=0.5, random_state=0, stratify=load_digits().target
-    )
+    images, digits = load_digits(return_X_y=True)
+    train, test, train_labels, labels = train_test_split(images, digits, test_size=0.5, random_state=0, stratify=digits)
     raw = {name: model.fit(train, train_labels).predict_proba(test) for name, model in CLASSIFIERS.items()}
     calibrated = {f"{name}, calibrated": _calibrated(posteriors, labels) for name, posteriors in raw.items()}
     results = {

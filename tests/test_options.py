@@ -5,10 +5,10 @@ import pytest
 
 from ecuas_metric.options import (
     checked_options,
+    checked_reject_costs,
     cost_matrix,
     memberships,
     refuse_options_of_other_forms,
-    reject_costs,
     sample_weights,
 )
 
@@ -76,7 +76,7 @@ def test_reject_costs_outside_the_range_of_uncertainties_are_refused(values):
     with pytest.raises(
         ValueError, match=r"^reject_costs must lie in \[0, 0\.9\], the largest sensible uncertainty; got"
     ):
-        reject_costs(values, max_uncertainty=0.9)
+        checked_reject_costs(values, max_uncertainty=0.9)
 
 
 @pytest.mark.parametrize(
