@@ -83,7 +83,8 @@ def _read_csv(path: Path, text: Collection[str]) -> File:
     repeated = [name for name in names if name.strip() and names.count(name) > 1]
     if repeated:
         raise ValueError(f"columns must have different names; {repeated[0]!r} is repeated")
-    as_text = [name for name in names if name.strip().lower() in text]
+    # A column without a name, as the index that pandas writes by default, is called "Unnamed: 0" by pandas.
+    as_text = [name for name in names if name.strip() and name.strip().lower() in text]
     frame = pd.read_csv(
         path,
         sep=separator,

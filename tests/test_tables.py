@@ -30,6 +30,8 @@ def only(path, **options):
         ("lines.jsonl", '{"confidence": 0.9, "correct": true}\n{"confidence": 0.25, "correct": 0}\n', "utf-8"),
         ("whole.csv", "id;confidence;correct\n1;1;1\n2;0,25;0\n".replace(";1;1", ";0,9;1"), "utf-8"),
         ("told.csv", "sep=;\r\nconfidence;correct\r\n0,9;1\r\n0,25;0\r\n", "utf-8"),
+        ("index.csv", ",confidence,correct\n0,0.9,1\n1,0.25,0\n", "utf-8"),
+        ("trailing.csv", "confidence,correct,\n0.9,1,\n0.25,0,\n", "utf-8"),
         ("wide.csv", "confidence\tcorrect\n0.9\t1\n0.25\t0\n", "utf-16"),
         (
             "gaps.jsonl",
@@ -44,6 +46,12 @@ def test_files_of_other_tools_hold_the_same(name, text, encoding, tmp_path):
     assert (table.form, table.name) == ("confidences", name.split(".")[0])
     assert table.predictions.tolist() == [0.9, 0.25]
     assert table.references.tolist() == [1, 0]
+
+
+def test_a_data_frame_written_with_its_index(tmp_path):
+    pd.DataFrame({"id": ["001", "2"], "confidence": [0.9, 0.25], "correct": [1, 0]}).to_csv(tmp_path / "a.csv")
+    table = only(tmp_path / "a.csv")
+    assert (table.ids, table.predictions.tolist()) == (["001", "2"], [0.9, 0.25])
 
 
 def test_parquet_with_float32_and_an_index(tmp_path):
