@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import re
 import sys
 import warnings
@@ -160,6 +161,7 @@ def _read(arguments: argparse.Namespace) -> list[Table]:
     columns |= {name: value for name, value in (("weight", arguments.weight), ("group", arguments.groups)) if value}
     for path in arguments.output:
         check_ending(path)
+        _refuse_to_overwrite(path, arguments.files)
     tables = [
         table
         for path in arguments.files
@@ -173,6 +175,12 @@ def _read(arguments: argparse.Namespace) -> list[Table]:
         else table
         for table in tables
     ]
+
+
+def _refuse_to_overwrite(path: str, files: Sequence[str]) -> None:
+    for file in files:
+        if os.path.exists(path) and os.path.exists(file) and os.path.samefile(path, file):
+            raise ValueError(f"{path}: this file is read, and would be overwritten. Name another one with --output.")
 
 
 def _options(arguments: argparse.Namespace, **others: Any) -> dict[str, Any]:

@@ -158,3 +158,12 @@ def test_the_entry_point_is_installed_where_the_package_is(capsys):
     from ecuas_metric import __version__
 
     assert capsys.readouterr().out == f"ecuas {__version__}\n"
+
+
+def test_an_input_is_never_overwritten(folder, capsys):
+    before = (folder / "gpt.csv").read_bytes()
+    (folder / "link.csv").symlink_to(folder / "gpt.csv")
+    for output in ("gpt.csv", "./gpt.csv", "link.csv"):
+        assert cli.main(["score", "llama.jsonl", "gpt.csv", "--output", output]) == 2
+        assert capsys.readouterr().err.startswith(f"ecuas: {output}: this file is read, and would be overwritten.")
+    assert (folder / "gpt.csv").read_bytes() == before
