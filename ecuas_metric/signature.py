@@ -75,6 +75,7 @@ def _joined(values: Any) -> str:
 def _digest(values: Any) -> str:
     array = np.asarray(values)
     if array.dtype.kind in "biuf":
-        array = array.astype(np.float64)
-    text = ",".join(map(str, array.ravel().tolist()))
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+        content = array.astype("<f8").tobytes()  # the same for every type of number, and on every machine
+    else:
+        content = "\0".join(map(str, array.ravel().tolist())).encode()
+    return hashlib.sha256(content).hexdigest()[:8]

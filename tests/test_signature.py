@@ -88,3 +88,10 @@ def test_the_module_knows_k_of_the_posteriors_it_computed(tmp_path):
     assert "|K:3|" in module.signature()
     module.compute(predictions=[0.2, 0.4], references=[1, 0], n=1)
     assert "|K:4|" in module.signature(num_classes=4)
+
+
+def test_the_order_of_weights_and_groups_is_signed():
+    for name in ("sample_weight", "groups"):
+        one, other = [1.0, 2.0, 3.0], [3.0, 2.0, 1.0]
+        lines = {signature(checked_options(confidence_level=0.95, **{name: values})) for values in (one, other)}
+        assert len(lines) == 2
