@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ecuas_metric.decisions import grade_posteriors
-from ecuas_metric.figures import reject_cost_figure, reliability_figure, risk_coverage_figure, save
+from ecuas_metric.plotting.figures import reject_cost_figure, reliability_figure, risk_coverage_figure, save
 from ecuas_metric.recalibration import apply_affine, cross_validated, fit_affine
 
 ROOT = Path(__file__).resolve().parent.parent

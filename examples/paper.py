@@ -13,7 +13,9 @@ from scipy.special import log_softmax
 from tqdm.auto import tqdm
 
 from ecuas_metric.decisions import Graded
-from ecuas_metric.figures import (
+from ecuas_metric.inputs import posteriors
+from ecuas_metric.options import checked_options
+from ecuas_metric.plotting.figures import (
     confidence_cost_figure,
     order_figure,
     reject_cost_figure,
@@ -21,8 +23,6 @@ from ecuas_metric.figures import (
     risk_coverage_figure,
     save,
 )
-from ecuas_metric.inputs import posteriors
-from ecuas_metric.options import checked_options
 from ecuas_metric.recalibration import apply_affine, cross_validated, fit_affine
 from ecuas_metric.results import prepare, results
 from examples.temperature import temperature_curve, temperature_figure

@@ -62,7 +62,7 @@ def temperature_curve(
 
 def temperature_figure(curves: dict[str, TemperatureCurve]) -> Any:
     """Draw ECUAS_0 and ECUAS_1 against temperature: medians as lines, quartiles as bands."""
-    from ecuas_metric.figures import COLORS, panels
+    from ecuas_metric.plotting.figures import COLORS, panels
 
     figure, grid = panels(len(ORDERS), width=4.2)
     for axes, n in zip(grid, ORDERS, strict=True):

@@ -13,7 +13,7 @@ import gradio as gr
 import pandas as pd
 from gradio.utils import get_upload_folder
 
-from ecuas_metric.report import make_report
+from ecuas_metric.reporting.report import make_report
 
 if TYPE_CHECKING or __package__:  # in a clone
     from . import answers, scoring, sentences, simulation, subset, uploads, views

@@ -10,10 +10,10 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ecuas_metric.export import to_json, write
-from ecuas_metric.report import Report, make_report, prepare_tables, report_grid, report_records
+from ecuas_metric.reporting.export import to_json, write
+from ecuas_metric.reporting.report import Report, make_report, prepare_tables, report_grid, report_records
+from ecuas_metric.reporting.submissions import Table
 from ecuas_metric.results import System
-from ecuas_metric.tables import Table
 
 LEVEL = 0.95
 MAX_NUMBERS = 20

@@ -7,12 +7,12 @@ from itertools import groupby
 
 import numpy as np
 
-from ecuas_metric.comparison import Comparison, compare
-from ecuas_metric.curves import RejectCostCurve, reject_cost_curve
 from ecuas_metric.decomposition import recalibrated_scores
 from ecuas_metric.inputs import Floats
+from ecuas_metric.plotting.curves import RejectCostCurve, reject_cost_curve
+from ecuas_metric.reporting.comparison import Comparison, compare
+from ecuas_metric.reporting.submissions import Table
 from ecuas_metric.results import System, values_of
-from ecuas_metric.tables import Table
 
 LEVEL = 0.95
 SIGNIFICANT = 0.05

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ecuas_metric.tables import ENDINGS, Table, find_columns, read_frame, read_tables
+from ecuas_metric.reporting.submissions import ENDINGS, Table, find_columns, read_frame, read_tables
 
 MAX_BYTES = 20_000_000
 MAX_BYTES_OF_ALL = 60_000_000

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ecuas_metric.comparison import base_key
 from ecuas_metric.costs import ecuas_cost
-from ecuas_metric.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
-from ecuas_metric.figures import COLORS
 from ecuas_metric.metrics import metric_of
-from ecuas_metric.report import Report, report_grid
+from ecuas_metric.plotting.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
+from ecuas_metric.plotting.figures import COLORS
+from ecuas_metric.reporting.comparison import base_key
+from ecuas_metric.reporting.report import Report, report_grid
 from ecuas_metric.results import System
 
 NUM_POINTS = 200

@@ -10,9 +10,9 @@ import warnings
 import pytest
 from huggingface_hub import SpaceCard
 
-from ecuas_metric import cli
 from ecuas_metric.metrics import METRICS
 from ecuas_metric.options import checked_options
+from ecuas_metric.reporting import cli
 from tests.conftest import ROOT
 
 PAGES = ["README.md", "ecuas_metric/README.md"]

@@ -15,7 +15,7 @@ import time
 import huggingface_hub
 import pytest
 
-from ecuas_metric.cli import main as score
+from ecuas_metric.reporting.cli import main as score
 from tests.chat_server import FAULTS, name, question, right, said, write_source
 from triviaqa_subset import confidences, parsing
 from triviaqa_subset.elicitation import main

@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
-from ecuas_metric import cli
+from ecuas_metric.reporting import cli
 from tests.conftest import ROOT
 
 CHROMIUM = shutil.which("chromium")

@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from ecuas_metric import cli
+from ecuas_metric.reporting import cli
 from space import scoring
 from space.uploads import read_uploads
 

@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pytest
 
-from ecuas_metric.report import compare_tables, prepare_tables
+from ecuas_metric.reporting.report import compare_tables, prepare_tables
 from space import sentences
 from space.uploads import read_uploads
 

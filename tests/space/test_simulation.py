@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecuas_metric.metrics import scores
-from ecuas_metric.report import make_report
+from ecuas_metric.reporting.report import make_report
 from space import simulation
 
 SETTINGS = {"accuracy": st.floats(0.5, 0.99), "separation": st.floats(0.3, 3), "factor": st.floats(1.3, 4)}

@@ -18,7 +18,7 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
-from ecuas_metric import cli
+from ecuas_metric.reporting import cli
 from publishing.checks import check
 from publishing.staging import PARTS, stage
 from space import app, scoring, uploads

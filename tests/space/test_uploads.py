@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ecuas_metric.tables import ENDINGS, NAMES
+from ecuas_metric.reporting.submissions import ENDINGS, NAMES
 from space import uploads
 
 ROW = b"confidence,correct\n0.5,1\n"

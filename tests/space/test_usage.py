@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from ecuas_metric import cli
+from ecuas_metric.reporting import cli
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")

@@ -8,7 +8,7 @@ import pytest
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.metrics import METRICS, scores
 from ecuas_metric.options import checked_options
-from ecuas_metric.report import make_report, prepare_tables, report_grid
+from ecuas_metric.reporting.report import make_report, prepare_tables, report_grid
 from ecuas_metric.results import prepare
 from space import views
 from space.uploads import read_uploads
@@ -77,7 +77,7 @@ def test_risk_coverage_ends_at_the_error_rate_with_few_points(systems):
 
 
 def test_what_is_thinned_is_a_part_of_the_curve(systems):
-    from ecuas_metric.curves import risk_coverage
+    from ecuas_metric.plotting.curves import risk_coverage
 
     curve = risk_coverage(systems["a"].graded)
     points = set(zip(curve.coverage.round(5), curve.risk.round(5), strict=True))

@@ -6,9 +6,9 @@ import pytest
 
 from ecuas_metric import __version__
 from ecuas_metric.options import checked_options
-from ecuas_metric.report import prepare_tables
+from ecuas_metric.reporting.report import prepare_tables
+from ecuas_metric.reporting.submissions import read_tables
 from ecuas_metric.signature import signature
-from ecuas_metric.tables import read_tables
 
 OTHERS = {
     "n": 3,

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..inputs import POSTERIOR_FORMS
+from ..signature import VERSION
 from .export import check_ending, write
-from .formats import Grid, to_text
-from .inputs import POSTERIOR_FORMS
+from .grids import Grid, to_text
 from .report import (
     compare_tables,
     comparison_grid,
@@ -24,8 +25,7 @@ from .report import (
     report_records,
     write_figures,
 )
-from .signature import VERSION
-from .tables import NAMES, Table, read_tables
+from .submissions import NAMES, Table, read_tables
 
 FLAGS = {  # an option of the metric -> its flag
     "n_bins": "--bins",

@@ -19,7 +19,7 @@ from ecuas_metric.baselines import (
     harmonic_numbers,
 )
 from ecuas_metric.ranking import tie_groups
-from tests.systems import confidence_systems
+from tests.ecuas_metric.systems import confidence_systems
 
 
 def groups_of(confidence, correct, sample_weight=None):

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from ecuas_metric.formats import Cell, Grid, to_latex, to_markdown, to_text
+from ecuas_metric.reporting.grids import Cell, Grid, to_latex, to_markdown, to_text
 
 GRID = Grid(
     ["system", "ER ↓", "ECUAS_0 ↓†"],

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ecuas_metric.intervals import Resampling, interval
-from ecuas_metric.significance import bootstrap_p_value, holm, sign_flip_p_values
+from ecuas_metric.reporting.significance import bootstrap_p_value, holm, sign_flip_p_values
 
 
 def test_the_bootstrap_p_value_meets_the_interval(rng):

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric import cli
 from ecuas_metric.options import checked_options
+from ecuas_metric.reporting import cli
 from ecuas_metric.results import results
 from tests.conftest import ROOT
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from ecuas_metric.comparison import align, base_key, compare
 from ecuas_metric.options import checked_options
+from ecuas_metric.reporting.comparison import align, base_key, compare
 from ecuas_metric.results import prepare, values_of
 
 OPTIONS = {"confidence_level": 0.95, "n_resamples": 400}

@@ -13,7 +13,7 @@ from ecuas_metric.metrics import METRICS, metric_of, scores
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import results
 from tests.conftest import read_only
-from tests.systems import confidence_systems, posterior_systems
+from tests.ecuas_metric.systems import confidence_systems, posterior_systems
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 SETTINGS = {"n": (0, 0.5, 1, 128, np.inf), "reject_costs": (0.1, 0.25)}

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric.tables import read_tables
+from ecuas_metric.reporting.submissions import read_tables
 
 
 def write(path, text, encoding="utf-8"):

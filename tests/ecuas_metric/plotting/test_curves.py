@@ -4,11 +4,11 @@ from hypothesis import given
 
 from ecuas_metric.baselines import aurc, ece
 from ecuas_metric.costs import ecuas_cost, fixed_reject_cost
-from ecuas_metric.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
 from ecuas_metric.decisions import grade_confidences, grade_costs, grade_posteriors
 from ecuas_metric.metrics import means
+from ecuas_metric.plotting.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
 from ecuas_metric.ranking import tie_groups
-from tests.systems import confidence_systems
+from tests.ecuas_metric.systems import confidence_systems
 
 
 @given(confidence_systems())

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .inputs import Floats
-from .intervals import bootstrap, interval
-from .metrics import mean_costs, metric_of
-from .results import System, by_uncertainty, resampling_of, take, values_of
+from ..inputs import Floats
+from ..intervals import bootstrap, interval
+from ..metrics import mean_costs, metric_of
+from ..results import System, by_uncertainty, resampling_of, take, values_of
 from .significance import bootstrap_p_value, holm, sign_flip_p_values
 
 UNFAIR = (

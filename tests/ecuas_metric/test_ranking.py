@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecuas_metric.ranking import tie_groups
-from tests.systems import UNIT
+from tests.ecuas_metric.systems import UNIT
 
 SAMPLES = st.lists(st.tuples(UNIT, st.sampled_from([0.0, 1.0])), min_size=1, max_size=30)
 

@@ -9,7 +9,7 @@ from ecuas_metric.decomposition import recalibrated_scores
 from ecuas_metric.metrics import means
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import results
-from tests.systems import confidence_systems
+from tests.ecuas_metric.systems import confidence_systems
 
 ORDERS = (0.0, 0.5, 1.0, 7.0, np.inf)
 

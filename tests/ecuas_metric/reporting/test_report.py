@@ -3,7 +3,7 @@ import pytest
 
 from ecuas_metric.metrics import METRICS, metric_of
 from ecuas_metric.options import checked_options
-from ecuas_metric.report import (
+from ecuas_metric.reporting.report import (
     compare_tables,
     make_report,
     prepare_tables,
@@ -11,8 +11,8 @@ from ecuas_metric.report import (
     title,
     write_figures,
 )
+from ecuas_metric.reporting.submissions import Place, Table
 from ecuas_metric.results import results
-from ecuas_metric.tables import Place, Table
 
 
 def table(name, rng, *, form="confidences", correct=None, size=60, ids=None, **columns):

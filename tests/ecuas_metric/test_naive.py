@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import results
-from tests.systems import posterior_systems
+from tests.ecuas_metric.systems import posterior_systems
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from .formats import Grid, to_latex, to_markdown, to_text
+from .grids import Grid, to_latex, to_markdown, to_text
 
 ENDINGS = (".md", ".tex", ".txt", ".csv", ".json")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")

@@ -12,7 +12,7 @@ from ecuas_metric import inputs
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.decisions import grade_confidences, grade_posteriors, largest_uncertainty, select
 from tests.conftest import read_only
-from tests.systems import confidence_systems, distributions, posterior_systems
+from tests.ecuas_metric.systems import confidence_systems, distributions, posterior_systems
 
 ORDERS = st.sampled_from([0.0, 0.5, 1.0, 3.0, np.inf])
 MATRICES = arrays(np.float64, (3, 4), elements=st.sampled_from([0.0, 0.5, 1.0, 3.0])).filter(

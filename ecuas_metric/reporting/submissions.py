@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..inputs import Ints, confidences, posteriors
 from .files import ENDINGS, File, read_frame
-from .inputs import Ints, confidences, posteriors
 
 __all__ = ["ENDINGS", "NAMES", "Place", "Table", "find_columns", "read_frame", "read_tables"]
 

@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..metrics import METRICS, metric_of, name_and_parameter
+from ..options import checked_options
+from ..results import System, prepare, results_of
 from .comparison import UNFAIR, Comparison, align, base_key, compare, judges_confidences_only, same_answers
-from .formats import Cell, Grid
-from .metrics import METRICS, metric_of, name_and_parameter
-from .options import checked_options
-from .results import System, prepare, results_of
-from .tables import Table
+from .grids import Cell, Grid
+from .submissions import Table
 
 # The columns of the paper's tables, from what judges the decisions to what judges them with the confidences.
 LAYOUT = (
@@ -154,7 +154,7 @@ def report_records(report: Report, *, keys: Iterable[str] | None = None) -> list
 
 def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
     """Draw all curves of the systems into a folder, as PNG and SVG."""
-    from . import figures
+    from ..plotting import figures
 
     graded = {name: system.graded for name, system in systems.items()}
     weights = {name: system.options["sample_weight"] for name, system in systems.items()}

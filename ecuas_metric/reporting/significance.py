@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .inputs import Floats
-from .intervals import Resampling, chunks, units
+from ..inputs import Floats
+from ..intervals import Resampling, chunks, units
 
 
 def bootstrap_p_value(replicates: Floats) -> float:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..decisions import Graded
 from .curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
-from .decisions import Graded
 
 # Okabe and Ito's palette, which colour-blind readers tell apart; black is kept for references.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .baselines import confidence_bins, sums_in_bins
-from .costs import ROUNDING, above, ecuas_cost
-from .decisions import Graded
-from .inputs import Floats, Ints
-from .ranking import tie_groups
+from ..baselines import confidence_bins, sums_in_bins
+from ..costs import ROUNDING, above, ecuas_cost
+from ..decisions import Graded
+from ..inputs import Floats, Ints
+from ..ranking import tie_groups
 
 
 class RiskCoverage(NamedTuple):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ecuas_metric.decisions import grade_confidences
-from ecuas_metric.figures import (
+from ecuas_metric.plotting.figures import (
     COLORS,
     confidence_cost_figure,
     order_figure,

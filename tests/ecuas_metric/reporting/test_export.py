@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from ecuas_metric.export import neutral, to_csv, to_json, write
-from ecuas_metric.report import make_report, prepare_tables, report_grid, report_records
+from ecuas_metric.reporting.export import neutral, to_csv, to_json, write
+from ecuas_metric.reporting.report import make_report, prepare_tables, report_grid, report_records
 from tests.test_report import table
 
 

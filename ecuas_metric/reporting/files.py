@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from .inputs import Ints
+from ..inputs import Ints
 
 ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet")
 MISSING = ["", "na", "n/a", "nan", "null", "none", "#n/a"]

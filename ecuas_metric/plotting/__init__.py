@@ -1,0 +1,1 @@
+"""What plots need as plain arrays, and the plots."""
