@@ -7,7 +7,7 @@ import pytest
 
 from ecuas_metric.reporting.export import neutral, to_csv, to_json, write
 from ecuas_metric.reporting.report import make_report, prepare_tables, report_grid, report_records
-from tests.test_report import table
+from tests.ecuas_metric.reporting.test_report import table
 
 
 @pytest.fixture
