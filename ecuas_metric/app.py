@@ -18,7 +18,7 @@ HELP = "A sample a line: confidence, correct (0 or 1); or the probability of eac
 ecuas = evaluate.load(str(HERE / "ecuas.py"))
 
 
-def read_table(text: str) -> tuple[list, list]:
+def read_table(text: str) -> tuple[list[object], list[object]]:
     """Return predictions and references of a pasted table, with or without a head.
 
     Columns named confidence and correct are taken wherever they stand; else the last column is the truth.

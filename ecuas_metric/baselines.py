@@ -5,8 +5,6 @@ The error rate, the cross-entropy and the Brier score are means of per-sample co
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from .inputs import FloatOrFloats, Floats, Ints, blocks
@@ -132,8 +130,7 @@ def auroc(groups: TieGroups) -> FloatOrFloats:
     Returns
     -------
     float or ndarray, shape (...)
-        In [0, 1]; 1 separates correct from incorrect, 0.5 is chance; nan, with a warning, if there is only
-        one of the two.
+        In [0, 1]; 1 separates correct from incorrect, 0.5 is chance; nan if there is only one of the two.
 
     References
     ----------
@@ -143,10 +140,7 @@ def auroc(groups: TieGroups) -> FloatOrFloats:
     pairs = (total - cost) * cost
     # Pairs won and lost are what is left of all pairs after those of two incorrect samples.
     wins = np.maximum(total * cost - _cost_area(groups) - np.square(cost) / 2, 0.0)  # not -1e-17
-    one_class = pairs <= 0
-    if np.ndim(one_class) == 0 and one_class:
-        warnings.warn("auroc is nan: it needs both correct and incorrect samples.", stacklevel=2)
-    return wins / np.where(one_class, np.nan, pairs)
+    return wins / np.where(pairs > 0, pairs, np.nan)
 
 
 def aurc(groups: TieGroups) -> FloatOrFloats:
@@ -174,7 +168,7 @@ def aurc(groups: TieGroups) -> FloatOrFloats:
     ----------
     Geifman, Uziel and El-Yaniv 2019; Estienne et al., section "Empirical analysis".
     """
-    weight, cost, until, cost_until = groups
+    weight, cost, until, cost_until, _ = groups
     total = until[..., -1]
     last_risk = cost_until[..., -1] / total
     # Over a group of weight w and cost c that starts at a, E_k = E_a + (k - a) c / w: sum E_k / k by the sum of 1 / k.

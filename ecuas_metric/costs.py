@@ -12,7 +12,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .inputs import Floats, non_negative
+from .errors import Advice, InputError, Note
+from .inputs import Bools, Floats, non_negative
 
 # 1 - 0.7 is 0.30000000000000004: decimals that are equal on paper must compare as equal.
 ROUNDING = 4 * np.finfo(np.float64).eps
@@ -58,7 +59,7 @@ def ecuas_cost(
 
     Raises
     ------
-    ValueError
+    InputError
         If n, an uncertainty or a cost is negative or nan, or `max_uncertainty` or `epsilon` is out of range.
 
     References
@@ -75,13 +76,13 @@ def ecuas_cost(
     """
     u, c = _checked(uncertainty, candidate_cost, max_uncertainty)
     if not n >= 0:
-        raise ValueError(f"n must be >= 0 (inf allowed); got {n!r}.")
+        raise InputError("n", "must be >= 0 (inf allowed)", value=n)
     ratio = np.minimum(u / max_uncertainty, 1.0)
     if n == math.inf:
         return np.where(ratio < 1 - ROUNDING, c / max_uncertainty, 1.0)
     if n < SMALLEST_ORDER:
         if not 0 < epsilon < max_uncertainty:
-            raise ValueError(f"epsilon must lie in (0, max_uncertainty = {max_uncertainty:g}); got {epsilon!r}.")
+            raise InputError("epsilon", f"must lie in (0, max_uncertainty = {max_uncertainty:g})", value=epsilon)
         return ratio - c * np.log(np.maximum(ratio, epsilon / max_uncertainty)) / max_uncertainty
     if n == 1:  # the closed form, without logarithms
         return np.square(ratio) + c * ((1 - ratio) * (2 / max_uncertainty))
@@ -125,7 +126,7 @@ def fixed_reject_cost(
     return np.where(accepted(u, reject_cost=reject_cost, max_uncertainty=max_uncertainty), c, reject_cost)
 
 
-def accepted(uncertainty: Floats, *, reject_cost: float, max_uncertainty: float = math.inf) -> np.ndarray:
+def accepted(uncertainty: Floats, *, reject_cost: float, max_uncertainty: float = math.inf) -> Bools:
     """Return which samples a user with this reject cost accepts: u <= gamma, up to rounding, and u <= u_M."""
     rounding = ROUNDING * max(reject_cost, 1.0 if max_uncertainty == math.inf else max_uncertainty)
     return (uncertainty <= reject_cost + rounding) & ~above(uncertainty, max_uncertainty)
@@ -157,7 +158,7 @@ def weighted_cost(
 
     Raises
     ------
-    ValueError
+    InputError
         If an integral does not converge, as that of w = 1 / gamma from an uncertainty of 0.
 
     References
@@ -180,34 +181,36 @@ def weighted_cost(
     masses = _integrals(weight_function, edges[1:], first=int(np.argmax(seen)))
     below = np.cumsum(moments)
     beyond = np.cumsum(masses[::-1])[::-1]
-    return below[index] + c * beyond[index]
+    return np.asarray(below[index] + c * beyond[index])
 
 
-def above(uncertainty: Floats, max_uncertainty: float) -> np.ndarray:
+def above(uncertainty: Floats, max_uncertainty: float) -> Bools:
     """Return which uncertainties are larger than any sensible system's, by more than rounding."""
     return uncertainty > max_uncertainty * (1 + ABOVE_TOLERANCE)
 
 
-def warn_above(uncertainty: Floats, max_uncertainty: float) -> None:
-    """Warn, once, if samples are more uncertain than a system that knows nothing."""
+def note_above(uncertainty: Floats, max_uncertainty: float) -> tuple[Note, ...]:
+    """Return a note if samples are more uncertain than a system that knows nothing."""
     count = np.count_nonzero(above(uncertainty, max_uncertainty))
-    if count:
-        warnings.warn(
-            f"{count} of {uncertainty.size} samples ({count / uncertainty.size:.1%}) have an uncertainty above "
-            f"{max_uncertainty:g}, that of a system that knows nothing. They count as rejected at every reject "
-            "cost, right or wrong: the uncertainties do not fit this cost, or num_classes is too small.",
-            stacklevel=3,
-        )
+    if not count:
+        return ()
+    fact = (
+        f"{count} of {uncertainty.size} samples ({count / uncertainty.size:.1%}) have an uncertainty above "
+        f"{max_uncertainty:g}, that of a system that knows nothing. They count as rejected at every reject "
+        "cost, right or wrong."
+    )
+    return (Note("above_max_uncertainty", fact, Advice.WRONG_COST),)
 
 
 def _checked(uncertainty: ArrayLike, candidate_cost: ArrayLike, max_uncertainty: float) -> tuple[Floats, Floats]:
     if not 0 < max_uncertainty < math.inf:
-        raise ValueError(f"max_uncertainty must be positive and finite; got {max_uncertainty!r}.")
+        raise InputError("max_uncertainty", "must be positive and finite", value=max_uncertainty)
     u, c = np.asarray(uncertainty, np.float64), np.asarray(candidate_cost, np.float64)
     for name, values in (("uncertainty", u), ("candidate_cost", c)):
         if not values.min(initial=0.0) >= 0:  # nan is not
             non_negative(np.atleast_1d(values), name)
-    warn_above(u, max_uncertainty)
+    for note in note_above(u, max_uncertainty):
+        warnings.warn(str(note), stacklevel=3)
     return u, c
 
 
@@ -225,5 +228,5 @@ def _integrals(function: Callable[[float], float], edges: Floats, *, first: int 
                 values[i] = quad(function, edges[i], edges[i + 1], epsabs=1e-13, epsrel=1e-12)[0]
             except (IntegrationWarning, ZeroDivisionError) as error:
                 interval = f"[{edges[i]:g}, {edges[i + 1]:g}]"
-                raise ValueError(f"weight_function must have an integral over {interval}; {error}") from None
+                raise InputError("weight_function", f"must have an integral over {interval}", got=str(error)) from None
     return values

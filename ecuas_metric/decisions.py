@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .costs import warn_above
-from .inputs import Floats, Ints, row_blocks
+from .errors import InputError
+from .inputs import Array, Floats, Ints, row_blocks
 from .options import cost_matrix
 
 
-class Graded(NamedTuple):
-    """All that the metrics of one system are computed from: one value per sample, and u_M.
+class Decisions(NamedTuple):
+    """The candidate decisions of one system, all that its metrics are computed from: one value per sample, and u_M.
 
     Attributes
     ----------
@@ -25,8 +24,6 @@ class Graded(NamedTuple):
         c >= 0, its cost given the truth; for the 0-1 cost 1 if incorrect, else 0.
     max_uncertainty : float
         u_M > 0, the uncertainty of a system that knows nothing.
-    rank_by : ndarray, shape (N,)
-        What orders the samples from least to most uncertain: u, or -q_e where 1 - q_e merges small confidences.
     confidence : ndarray, shape (N,), or None
         q_e in [0, 1]; only for the 0-1 cost.
     cross_entropy, brier_score : ndarray, shape (N,), or None
@@ -38,15 +35,23 @@ class Graded(NamedTuple):
     uncertainty: Floats
     candidate_cost: Floats
     max_uncertainty: float
-    rank_by: Floats
     confidence: Floats | None = None
     cross_entropy: Floats | None = None
     brier_score: Floats | None = None
     labels: Ints | None = None
 
+    @property
+    def rank_by(self) -> Floats:
+        """What orders the samples from least to most uncertain: u, or -q_e where 1 - q_e merges small confidences."""
+        return self.uncertainty if self.confidence is None or self.labels is not None else -self.confidence
 
-def grade_confidences(confidence: Floats, correct: Ints, *, num_classes: float | None = None) -> Graded:
-    """Grade answers of which each is correct (1) or not (0): u = 1 - q_e, c = 1 - correct, u_M = 1 - 1/K.
+    def uncertainty_at(self, rank: Floats) -> Floats:
+        """Return the uncertainty of samples whose `rank_by` is `rank`."""
+        return rank if self.confidence is None or self.labels is not None else 1 + rank
+
+
+def confidence_decisions(confidence: Floats, correct: Ints, *, num_classes: float | None = None) -> Decisions:
+    """Return the decisions of a system whose answers are correct (1) or not (0): u = 1 - q_e, u_M = 1 - 1/K.
 
     Parameters
     ----------
@@ -59,7 +64,7 @@ def grade_confidences(confidence: Floats, correct: Ints, *, num_classes: float |
 
     Returns
     -------
-    Graded
+    Decisions
 
     References
     ----------
@@ -67,19 +72,19 @@ def grade_confidences(confidence: Floats, correct: Ints, *, num_classes: float |
     """
     incorrect = (correct == 0).astype(np.float64)
     max_uncertainty = 1 - 1 / (num_classes or math.inf)
-    return _warned(Graded(1 - confidence, incorrect, max_uncertainty, rank_by=-confidence, confidence=confidence))
+    return Decisions(1 - confidence, incorrect, max_uncertainty, confidence=confidence)
 
 
-def grade_posteriors(
-    posteriors: NDArray[Any],
+def posterior_decisions(
+    posteriors: Array,
     labels: Ints,
     *,
     predictions_are: str = "probabilities",
-    cost: Any = "zero_one",
+    cost: str | Floats = "zero_one",
     decisions: Ints | None = None,
     epsilon: float = 1e-7,
-) -> Graded:
-    """Grade posteriors over K classes by the decision they lead to under a cost.
+) -> Decisions:
+    """Return the decisions that posteriors over K classes lead to under a cost.
 
     ========== ==================== ============================= ===================================
     cost       candidate            uncertainty u                 largest uncertainty u_M
@@ -107,7 +112,7 @@ def grade_posteriors(
 
     Returns
     -------
-    Graded
+    Decisions
 
     References
     ----------
@@ -128,18 +133,22 @@ def grade_posteriors(
     if decisions is None:  # then only rows that sum to more than 1, within the tolerance, can pass it
         np.minimum(u, max_uncertainty, out=u)
     confidences = confidence if isinstance(cost, str) and cost == "zero_one" else None
-    return _warned(Graded(u, c, max_uncertainty, u, confidences, cross_entropy, brier_score, labels))
+    return Decisions(u, c, max_uncertainty, confidences, cross_entropy, brier_score, labels)
 
 
-def grade_costs(uncertainty: Floats, candidate_cost: Floats, *, max_uncertainty: float) -> Graded:
+def cost_decisions(uncertainty: Floats, candidate_cost: Floats, *, max_uncertainty: float) -> Decisions:
     """Take uncertainties and candidate costs that the user has computed, in the unit of `max_uncertainty`."""
-    return _warned(Graded(uncertainty, candidate_cost, max_uncertainty, rank_by=uncertainty))
+    return Decisions(uncertainty, candidate_cost, max_uncertainty)
 
 
-def select(graded: Graded, rows: Any) -> Graded:
+def select(decisions: Decisions, rows: slice | Ints) -> Decisions:
     """Return the samples that `rows`, a slice or an array of indices, picks."""
-    fields: Any = (field[rows] if isinstance(field, np.ndarray) else field for field in graded)
-    return Graded(*fields)
+    u, c, max_uncertainty, confidence, cross_entropy, brier_score, labels = decisions
+    confidence, cross_entropy, brier_score = (
+        None if array is None else array[rows] for array in (confidence, cross_entropy, brier_score)
+    )
+    labels = None if labels is None else labels[rows]
+    return Decisions(u[rows], c[rows], max_uncertainty, confidence, cross_entropy, brier_score, labels)
 
 
 def largest_uncertainty(matrix: Floats) -> float:
@@ -147,7 +156,7 @@ def largest_uncertainty(matrix: Floats) -> float:
 
     Raises
     ------
-    ValueError
+    InputError
         If it is 0: a decision then costs nothing whatever the class, and there is nothing to evaluate.
     """
     try:
@@ -166,19 +175,20 @@ def largest_uncertainty(matrix: Floats) -> float:
         bounds=[(0, None)] * (num_classes + 1),
     )
     if not solution.success:
-        raise ValueError(f"cost has no largest uncertainty: {solution.message}")
+        raise InputError("cost", "must have a largest uncertainty", got=str(solution.message))
     q = np.maximum(solution.x[:-1], 0)
     largest = float((q / q.sum() @ matrix).min())
     if largest <= 1e-12 * scale:
-        raise ValueError("cost must make every decision cost something for some class; one costs nothing for any.")
+        raise InputError("cost", "must make every decision cost something for some class; one costs nothing for any")
     return largest
 
 
+Columns = tuple[Array, Array, Floats]  # u, c and confidences of a block
 # A block of q and log q, its labels, given decisions and cross-entropies -> its u, c and confidences.
-Rule = Callable[[Floats, "Floats | None", Ints, "Ints | None", Floats], tuple[Any, Any, Floats]]
+Rule = Callable[[Floats, "Floats | None", Ints, "Ints | None", Floats], Columns]
 
 
-def _rule(cost: Any, num_classes: int) -> tuple[Rule, float]:
+def _rule(cost: str | Floats, num_classes: int) -> tuple[Rule, float]:
     """Return the function block -> (u, c, confidence) of a cost, and its u_M."""
     if isinstance(cost, str):
         rules: dict[str, tuple[Rule, float]] = {
@@ -186,13 +196,13 @@ def _rule(cost: Any, num_classes: int) -> tuple[Rule, float]:
             "log": (_log, math.log(num_classes)),
         }
         if cost not in rules:
-            raise ValueError(f"cost must be 'zero_one', 'log' or a (K, D) array; got {cost!r}.")
+            raise InputError("cost", "must be 'zero_one', 'log' or a (K, D) array", value=cost)
         return rules[cost]
     matrix = cost_matrix(cost, num_classes=num_classes)
     return _matrix_rule(matrix), largest_uncertainty(matrix)
 
 
-def _zero_one(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Any:
+def _zero_one(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Columns:
     rows = np.arange(len(q))
     candidate = q.argmax(axis=1) if decision is None else decision
     confidence = q[rows, candidate]
@@ -200,7 +210,7 @@ def _zero_one(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | Non
     return q.sum(axis=1), candidate != label, confidence
 
 
-def _log(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Any:
+def _log(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Columns:
     with np.errstate(divide="ignore"):
         log_q = np.log(q) if log_q is None else log_q
     entropy = -np.einsum("nk,nk->n", q, np.where(q > 0, log_q, 0.0))
@@ -208,7 +218,7 @@ def _log(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, la
 
 
 def _matrix_rule(matrix: Floats) -> Rule:
-    def rule(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Any:
+    def rule(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Columns:
         expected = q @ matrix
         candidate = expected.argmin(axis=1) if decision is None else decision
         return expected[np.arange(len(q)), candidate], matrix[label, candidate], np.full(len(q), np.nan)
@@ -216,7 +226,7 @@ def _matrix_rule(matrix: Floats) -> Rule:
     return rule
 
 
-def _probabilities(posteriors: NDArray[Any], predictions_are: str) -> Iterator[tuple[Floats, Floats | None]]:
+def _probabilities(posteriors: Array, predictions_are: str) -> Iterator[tuple[Floats, Floats | None]]:
     """Yield blocks of probabilities, free to be written to, with their logarithms where those were given."""
     for given in row_blocks(posteriors):
         block = np.array(given, dtype=np.float64)
@@ -235,7 +245,8 @@ def log_softmax(logits: Floats) -> Floats:
         shifted = logits - logits[rows, top, None]
     others = np.exp(shifted)
     others[rows, top] = 0.0
-    return shifted - np.log1p(others.sum(axis=1, keepdims=True))  # log1p: exact where the others are negligible
+    others_sum = others.sum(axis=1, keepdims=True)
+    return np.asarray(shifted - np.log1p(others_sum))  # log1p: exact where the others are negligible
 
 
 def _label_cross_entropy(q: Floats, log_q: Floats | None, label: Ints, epsilon: float) -> Floats:
@@ -251,11 +262,6 @@ def _label_brier_score(q: Floats, label: Ints) -> Floats:
     rows = np.arange(len(q))
     q_label = q[rows, label]
     q[rows, label] = 1 - q_label
-    score = np.einsum("nk,nk->n", q, q)
+    score: Floats = np.einsum("nk,nk->n", q, q)
     q[rows, label] = q_label
     return score
-
-
-def _warned(graded: Graded) -> Graded:
-    warn_above(graded.uncertainty, graded.max_uncertainty)
-    return graded

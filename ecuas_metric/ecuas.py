@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any
 
 import datasets
@@ -10,19 +11,20 @@ import evaluate
 import numpy as np
 import pyarrow as pa
 
-# Evaluate copies the files that stand here, one to a line, and no others: also those that only the others need.
-from .inputs import confidences, graded, numbers, posteriors
-from .options import checked_options
+# Evaluate copies the files imported here, one per line, and no others: also those that only the others need.
+from .errors import InputError
+from .inputs import Array, confidences, costs, numbers, posteriors
+from .options import Options, checked_options
 from .costs import ecuas_cost
 from .ranking import tie_groups
 from .baselines import aurc
-from .decisions import Graded
-from .metrics import scores
-from .naive import naive_posterior_scores
-from .decomposition import recalibrated_scores
+from .decisions import Decisions
+from .metrics import METRICS
+from .naive import naive_values
+from .decomposition import recalibrated_values
 from .intervals import intervals
 from .signature import signature
-from .results import results
+from .results import compute_results, prepare
 
 _DESCRIPTION = """\
 ECUAS_n is the expected cost, over all reject costs, of a system that answers and says how sure it is: a classifier
@@ -81,18 +83,19 @@ Examples:
     0.67
 """
 
-_FORMS = {
+_FEATURES = {
     "confidences": {"predictions": datasets.Value("float64"), "references": datasets.Value("int64")},
     "posteriors": {
         "predictions": datasets.Sequence(datasets.Value("float64")),
         "references": datasets.Value("int64"),
     },
-    "graded": {"predictions": datasets.Value("float64"), "references": datasets.Value("float64")},
+    "costs": {"predictions": datasets.Value("float64"), "references": datasets.Value("float64")},
 }
-_CONFIGURATIONS = {"default": ("confidences", "posteriors"), "graded": ("graded",)}
+_CHECKS = {"confidences": confidences, "posteriors": posteriors, "costs": costs}
+_CONFIGURATIONS = {"default": ("confidences", "posteriors"), "graded": ("costs",)}
 
 
-class Ecuas(evaluate.Metric):
+class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     """ECUAS_n and its baselines. Input travels as Arrow tables in float64, never row by row."""
 
     # Evaluate's own, declared for the type checker.
@@ -107,12 +110,12 @@ class Ecuas(evaluate.Metric):
 
     def _info(self) -> evaluate.MetricInfo:
         if self.config_name not in _CONFIGURATIONS:
-            raise ValueError(f"the configuration must be 'default' or 'graded'; got {self.config_name!r}.")
+            raise InputError("the configuration", "must be 'default' or 'graded'", value=self.config_name)
         info = evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_INPUTS_DESCRIPTION,
-            features=[datasets.Features(_FORMS[form]) for form in _CONFIGURATIONS[self.config_name]],
+            features=[datasets.Features(_FEATURES[form]) for form in _CONFIGURATIONS[self.config_name]],
         )
         info.format = "arrow"  # its constructor refuses this beside several feature sets
         return info
@@ -126,12 +129,14 @@ class Ecuas(evaluate.Metric):
         if predictions is not None or references is not None:
             self.add_batch(predictions=predictions, references=references)
         if self.writer is None:
-            raise ValueError("predictions and references are missing: pass them here, or call add_batch before.")
+            rule = "are missing: pass them here, or call add_batch before"
+            raise InputError("predictions and references", rule)
         try:
-            return super().compute(**checked)
+            results: dict[str, float] | None = super().compute(options=checked)
+            return results  # None in all processes of a distributed run but the first
         except pa.ArrowException as error:
             self._discard()
-            raise ValueError(f"the processes' predictions must have one form; {error}") from None
+            raise InputError("predictions", "must have one form in all processes", got=str(error)) from None
         except BaseException:
             self._discard()
             raise
@@ -141,14 +146,12 @@ class Ecuas(evaluate.Metric):
         form, *columns = _checked_columns(self.config_name, predictions, references)
         row_shape = columns[0].shape[1:]
         if self.writer is None:
-            self.selected_feature_format = datasets.Features(_FORMS[form])
+            self.selected_feature_format = datasets.Features(_FEATURES[form])
             self._init_writer()
             self.row_shape = row_shape
         elif row_shape != self.row_shape:
-            raise ValueError(
-                f"predictions must have the shape of the batches before, (N{_axes(self.row_shape)}); "
-                f"got (N{_axes(row_shape)})."
-            )
+            rule = f"must have the shape of the batches before, (N{_axes(self.row_shape)})"
+            raise InputError("predictions", rule, value=row_shape, got=f"(N{_axes(row_shape)})")
         table = _arrow_table(*columns, schema=self.selected_feature_format.arrow_schema)
         self.writer.write_table(table, writer_batch_size=len(table))
 
@@ -157,9 +160,13 @@ class Ecuas(evaluate.Metric):
         one = {"predictions": prediction, "references": reference} | columns
         self.add_batch(**{name: [value] for name, value in one.items()})
 
-    def _compute(self, predictions: Any, references: Any, **options: Any) -> dict[str, float]:
+    def _compute(self, predictions: Any, references: Any, options: Options) -> dict[str, float]:
         predictions, references = _to_numpy(predictions), _to_numpy(references)
-        return results(_form(self.config_name, predictions), predictions, references, options)
+        form = _form(self.config_name, predictions)
+        results = compute_results(prepare(form, predictions, references, options))
+        for note in results.notes:
+            warnings.warn(str(note), stacklevel=4)  # the caller of `compute`
+        return results.flat()
 
     def signature(self, **options: Any) -> str:
         """Return one line that names everything the numbers of `compute` with these options depend on.
@@ -180,24 +187,23 @@ class Ecuas(evaluate.Metric):
                 lock.release()
 
 
-def _form(config_name: str, predictions: np.ndarray) -> str:
+def _form(config_name: str, predictions: Array) -> str:
     if config_name == "graded":
-        return "graded"
+        return "costs"
     return "confidences" if predictions.ndim == 1 else "posteriors"
 
 
-def _checked_columns(config_name: str, predictions: Any, references: Any) -> tuple[str, np.ndarray, np.ndarray]:
+def _checked_columns(config_name: str, predictions: Any, references: Any) -> tuple[str, Array, Array]:
     predictions = numbers(predictions, "predictions")
     form = _form(config_name, predictions)
-    check = {"confidences": confidences, "posteriors": posteriors, "graded": graded}[form]
-    return form, *check(predictions, references)
+    return form, *_CHECKS[form](predictions, references)
 
 
 def _axes(row_shape: tuple[int, ...]) -> str:
     return "".join(f", {size}" for size in row_shape) or ","
 
 
-def _arrow_table(predictions: np.ndarray, references: np.ndarray, *, schema: pa.Schema) -> pa.Table:
+def _arrow_table(predictions: Array, references: Array, *, schema: pa.Schema) -> pa.Table:
     """Wrap the arrays as Arrow columns, without a copy where they are contiguous float64."""
     values = pa.array(np.ascontiguousarray(predictions, np.float64).ravel())
     if predictions.ndim == 2:
@@ -206,16 +212,15 @@ def _arrow_table(predictions: np.ndarray, references: np.ndarray, *, schema: pa.
     return pa.Table.from_arrays([values, pa.array(references)], schema=schema)
 
 
-def _to_numpy(column: pa.ChunkedArray) -> np.ndarray:
+def _to_numpy(column: pa.ChunkedArray) -> Array:
     """Return a column as an array (N,) or (N, K), without a copy where it is one chunk."""
     arrays = [_chunk_to_numpy(chunk) for chunk in column.chunks]
     if len({array.shape[1:] for array in arrays}) > 1:
-        raise ValueError("predictions must have the same number of classes in every batch.")
+        raise InputError("predictions", "must have the same number of classes in every batch")
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
-def _chunk_to_numpy(chunk: pa.Array) -> np.ndarray:
-    if not pa.types.is_list(chunk.type):
-        return chunk.to_numpy()
-    values = chunk.flatten().to_numpy()
-    return values.reshape(len(chunk), -1)
+def _chunk_to_numpy(chunk: pa.Array) -> Array:
+    is_list = pa.types.is_list(chunk.type)
+    values = np.asarray((chunk.flatten() if is_list else chunk).to_numpy())
+    return values.reshape(len(chunk), -1) if is_list else values

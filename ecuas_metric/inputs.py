@@ -1,19 +1,23 @@
-"""Raw input -> checked arrays. The only place that validates.
+"""Raw arrays -> checked arrays of float64 and integers: what is common to all forms of input.
 
-Every error has one form: the argument, the rule, the first offender and its index, how many, what to do.
+Every error is an `InputError`: the argument, the rule, the first offender and its index, how many, what to do.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+
+from .errors import Advice, InputError, Note
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Array = NDArray[Any]  # of any numbers
 FloatOrFloats = Any  # one number; an array where weights of shape (..., N) ask for several
 
 POSTERIOR_FORMS = ("probabilities", "log_probabilities", "logits")
@@ -21,14 +25,14 @@ ROW_SUM_TOLERANCE = 1e-3
 BLOCK_SIZE = 2**16  # numbers looked at together: what is temporary stays in the processor's cache
 
 
-def numbers(values: Any, name: str) -> NDArray[Any]:
+def numbers(values: Any, name: str) -> Array:
     """Return `values` as an array of real numbers, of any shape, without changing its precision.
 
     Lists, NumPy arrays, pandas Series with any index and CPU tensors are all taken.
 
     Raises
     ------
-    ValueError
+    InputError
         If it holds text, None, complex numbers or rows of different lengths, or is empty.
     """
     if hasattr(values, "detach"):  # a tensor: NumPy knows no bfloat16 and takes no gradients along
@@ -39,13 +43,13 @@ def numbers(values: Any, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError:
-        raise ValueError(_ragged(values, name)) from None
+        raise _ragged(values, name) from None
     if array.dtype.kind in "OUS":
         return _from_objects(np.asarray(values, dtype=object), name)
     if array.size == 0:
-        raise ValueError(f"{name} must not be empty; got shape {array.shape}.")
+        raise InputError(name, "must not be empty", value=array.shape, got=f"shape {array.shape}")
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must be numbers; got {array.flat[0].item()!r} at index 0.")
+        raise InputError(name, "must be numbers", value=array.flat[0].item(), index=0)
     return array
 
 
@@ -55,80 +59,70 @@ def confidences(predictions: Any, references: Any) -> tuple[Floats, Ints]:
     correct = one_dimensional(numbers(references, "references"), "references")
     same_length(predictions=confidence, references=correct)
     ok = np.isnan(confidence) | ((confidence >= 0) & (confidence <= 1))
-    require(ok, confidence, "predictions must lie in [0, 1]", "" if ok.all() else _scale_advice(confidence))
+    require(ok, confidence, "predictions", "must lie in [0, 1]", "" if ok.all() else _scale_advice(confidence))
     require(
         (correct == 0) | (correct == 1),
         correct,
-        "references must be 0 (incorrect) or 1 (correct)",
-        "Class labels? Pass posteriors of shape (N, K) as predictions.",
+        "references",
+        "must be 0 (incorrect) or 1 (correct)",
+        Advice.CLASS_LABELS,
     )
     return confidence, correct.astype(np.int64, copy=False)
 
 
-def fill_missing(confidence: Floats, *, missing_confidence: float | None = None) -> Floats:
-    """Return `confidence` with each NaN replaced by `missing_confidence`, and a warning that counts them.
+def fill_missing(confidence: Floats, *, missing_confidence: float | None = None) -> tuple[Floats, tuple[Note, ...]]:
+    """Return `confidence` with each NaN replaced by `missing_confidence`, and a note that counts them.
 
     Raises
     ------
-    ValueError
+    InputError
         If there is a NaN and `missing_confidence` is None.
     """
     missing = np.isnan(confidence)
     if not missing.any():
-        return confidence
+        return confidence, ()
     if missing_confidence is None:
-        require(
-            ~missing,
-            confidence,
-            "predictions must not be NaN",
-            "Missing confidences? Set missing_confidence to a number in [0, 1] to count them as that.",
-        )
-    warnings.warn(
-        f"{missing.sum()} of {missing.size} confidences are missing (NaN) and count as {missing_confidence:g}.",
-        stacklevel=2,
-    )
-    return np.where(missing, np.float64(missing_confidence), confidence)
+        require(~missing, confidence, "predictions", "must not be NaN", Advice.MISSING_CONFIDENCES)
+    fact = f"{missing.sum()} of {missing.size} confidences are missing (NaN) and count as {missing_confidence:g}."
+    return np.where(missing, np.float64(missing_confidence), confidence), (Note("missing", fact),)
 
 
-def posteriors(predictions: Any, references: Any) -> tuple[NDArray[Any], Ints]:
+def posteriors(predictions: Any, references: Any) -> tuple[Array, Ints]:
     """Return an (N, K) array, K >= 2, as it was given, and labels (N,) in [0, K).
 
     What its values must be depends on their form, see `check_posteriors`.
     """
     array = numbers(predictions, "predictions")
+    shape = f"shape {array.shape}"
     if array.ndim != 2:
-        raise ValueError(f"predictions must have shape (N,) or (N, K); got shape {array.shape}.")
+        raise InputError("predictions", "must have shape (N,) or (N, K)", value=array.shape, got=shape)
     num_classes = array.shape[1]
     if num_classes < 2:
-        raise ValueError(
-            f"predictions of shape (N, K) must have K >= 2 classes; got shape {array.shape}. "
-            "Confidences? Pass them as a flat list."
-        )
+        rule = "must have K >= 2 classes"
+        raise InputError("predictions", rule, value=array.shape, got=shape, advice=Advice.CONFIDENCES)
     return array, labels(references, "references", num_classes=num_classes, num_samples=len(array))
 
 
-def check_posteriors(array: NDArray[Any], *, predictions_are: str = "probabilities") -> None:
-    """Raise ValueError unless every row of `array` (N, K) is a distribution in the form named.
+def check_posteriors(array: Array, *, predictions_are: str = "probabilities") -> None:
+    """Raise InputError unless every row of `array` (N, K) is a distribution in the form named.
 
     ``probabilities`` lie in [0, 1] and sum to 1 (tolerance 1e-3), ``log_probabilities`` are the logarithms of
     such, and ``logits`` are any numbers; minus infinity is a probability of 0 in the last two.
     """
     if predictions_are == "probabilities":
-        advice = "Logits or log-probabilities? Say so with predictions_are."
-        _require_rows(array, _in_unit_interval, "predictions must lie in [0, 1]", advice)
-        _require_sums(array.sum(axis=1, dtype=np.float64), "predictions_are='logits' takes rows of any sum.")
+        _require_rows(array, _in_unit_interval, "must lie in [0, 1]", Advice.PREDICTIONS_ARE)
+        _require_sums(array.sum(axis=1, dtype=np.float64), Advice.LOGITS)
+        return
+    _require_rows(array, _below_infinity, "must be finite, or -inf for a probability of 0")
+    if predictions_are == "log_probabilities":
+        with np.errstate(over="ignore"):
+            sums = [np.exp(block).sum(axis=1) for block in row_blocks(array)]
+        _require_sums(np.concatenate(sums), Advice.EXPONENTIALS)
     else:
-        _require_rows(array, _below_infinity, "predictions must be finite, or -inf for a probability of 0", "")
-        if predictions_are == "log_probabilities":
-            advice = "predictions_are='logits' takes rows of any sum."
-            with np.errstate(over="ignore"):
-                sums = [np.exp(block).sum(axis=1) for block in row_blocks(array)]
-            _require_sums(np.concatenate(sums), f"These are the exponentials: {advice}")
-        else:
-            _require_rows(array, np.isfinite, "each row of predictions must have a finite logit", "", every=False)
+        _require_rows(array, np.isfinite, "must have a finite logit in each row", every=False)
 
 
-def graded(predictions: Any, references: Any) -> tuple[Floats, Floats]:
+def costs(predictions: Any, references: Any) -> tuple[Floats, Floats]:
     """Return checked uncertainties and candidate costs, (N,) each, finite and non-negative."""
     uncertainty = non_negative(one_dimensional(numbers(predictions, "predictions"), "predictions"), "predictions")
     cost = non_negative(one_dimensional(numbers(references, "references"), "references"), "references")
@@ -140,13 +134,9 @@ def labels(values: Any, name: str, *, num_classes: int, num_samples: int) -> Int
     """Return `values` as (N,) whole numbers in [0, `num_classes`)."""
     array = one_dimensional(numbers(values, name), name)
     same_length(**{"predictions": range(num_samples), name: array})
-    require(array == np.floor(array), array, f"{name} must be whole numbers")
-    require(
-        (array >= 0) & (array < num_classes),
-        array,
-        f"{name} must be labels in [0, {num_classes})",
-        "Count from 0.",
-    )
+    require(array == np.floor(array), array, name, "must be whole numbers")
+    in_range = (array >= 0) & (array < num_classes)
+    require(in_range, array, name, f"must be labels in [0, {num_classes})", Advice.COUNT_FROM_0)
     return array.astype(np.int64, copy=False)
 
 
@@ -157,73 +147,80 @@ def blocks(num_rows: int, *, row_size: int = 1) -> Iterator[slice]:
         yield slice(first, min(first + rows, num_rows))
 
 
-def row_blocks(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
+def row_blocks(array: Array) -> Iterator[Array]:
     """Yield views of consecutive rows of an (N, K) array, about `BLOCK_SIZE` numbers each."""
     for rows in blocks(len(array), row_size=array.shape[1]):
         yield array[rows]
 
 
-def require(ok: NDArray[np.bool_], values: ArrayLike, rule: str, advice: str = "") -> None:
-    """Raise ValueError unless all is `ok`: the rule, the first offender and its index, how many, what to do."""
+def require(ok: Bools, values: Array, name: str, rule: str, advice: str = "") -> None:
+    """Raise InputError unless all is `ok`: the rule, the first offender and its index, how many, what to do."""
     if ok.all():
         return
     first = np.unravel_index(np.argmin(ok), ok.shape)
     index = int(first[0]) if ok.ndim == 1 else tuple(map(int, first))
-    count = f"{ok.size - np.count_nonzero(ok)} of {ok.size}"
-    raise ValueError(f"{rule}; got {np.asarray(values)[first].item()} at index {index} ({count}). {advice}".rstrip())
+    count = int(np.count_nonzero(~ok))
+    value = np.asarray(values)[first].item()
+    raise InputError(name, rule, value=value, index=index, count=count, total=ok.size, advice=advice)
 
 
-def non_negative(array: NDArray[Any], name: str) -> Floats:
+def non_negative(array: Array, name: str) -> Floats:
     """Return `array` in float64 if it is finite and non-negative."""
-    require((array >= 0) & (array < np.inf), array, f"{name} must be finite and non-negative")
+    require((array >= 0) & (array < np.inf), array, name, "must be finite and non-negative")
     return array.astype(np.float64, copy=False)
 
 
-def one_dimensional(array: NDArray[Any], name: str) -> NDArray[Any]:
+def one_dimensional(array: Array, name: str) -> Array:
     """Return `array` if it has shape (N,)."""
     if array.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional; got shape {array.shape}.")
+        raise InputError(name, "must be one-dimensional", value=array.shape, got=f"shape {array.shape}")
     return array
 
 
 def same_length(**arrays: Any) -> None:
-    """Raise ValueError unless the two named arrays have the same length."""
+    """Raise InputError unless the two named arrays have the same length."""
     (name, array), (other, other_array) = arrays.items()
-    if len(array) != len(other_array):
-        raise ValueError(f"{name} and {other} must have the same length; got {len(array)} and {len(other_array)}.")
+    sizes = len(array), len(other_array)
+    if sizes[0] != sizes[1]:
+        got = f"{sizes[0]} and {sizes[1]}"
+        raise InputError(f"{name} and {other}", "must have the same length", value=sizes, got=got)
 
 
-def _require_rows(array: NDArray[Any], test: Any, rule: str, advice: str, *, every: bool = True) -> None:
-    good = [(test(block).all(axis=1) if every else test(block).any(axis=1)) for block in row_blocks(array)]
-    ok = np.concatenate(good)
+def _require_rows(
+    array: Array, test: Callable[[Array], Bools], rule: str, advice: str = "", *, every: bool = True
+) -> None:
+    """Require that every number of each row passes a test, or at least one."""
+    passed = (test(block) for block in row_blocks(array))
+    ok = np.concatenate([rows.all(axis=1) if every else rows.any(axis=1) for rows in passed])
     if ok.all():
         return
     row = int(np.argmin(ok))
     column = int(np.argmin(test(array[row])))
-    count = f"{np.count_nonzero(~ok)} of {ok.size} rows"
-    raise ValueError(f"{rule}; got {array[row, column].item()} at index {row, column} ({count}). {advice}".rstrip())
+    index, count = (row, column), int(np.count_nonzero(~ok))
+    value = array[row, column].item()
+    raise InputError("predictions", rule, value=value, index=index, count=count, total=ok.size, advice=advice)
 
 
 def _require_sums(sums: Floats, advice: str) -> None:
-    rule = f"rows of predictions must sum to 1 (tolerance {ROW_SUM_TOLERANCE:g})"
-    require(np.abs(sums - 1) <= ROW_SUM_TOLERANCE, sums, rule, f"Logits? {advice}")
+    rule = f"must have rows that sum to 1 (tolerance {ROW_SUM_TOLERANCE:g})"
+    require(np.abs(sums - 1) <= ROW_SUM_TOLERANCE, sums, "predictions", rule, advice)
 
 
-def _in_unit_interval(block: NDArray[Any]) -> NDArray[np.bool_]:
-    return (block >= 0) & (block <= 1)
+def _in_unit_interval(block: Array) -> Bools:
+    return np.asarray((block >= 0) & (block <= 1))
 
 
-def _below_infinity(block: NDArray[Any]) -> NDArray[np.bool_]:
-    return block < np.inf
+def _below_infinity(block: Array) -> Bools:
+    return np.asarray(block < np.inf)
 
 
 def _scale_advice(confidence: Floats) -> str:
     if np.nanmin(confidence) < 0:
-        return "Log-probabilities? Take their exponential."
-    return "Percentages? Divide by 100." if np.nanmax(confidence) <= 100 else ""
+        return Advice.LOG_PROBABILITIES
+    return Advice.PERCENTAGES if np.nanmax(confidence) <= 100 else ""
 
 
-def _from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
+def _from_objects(array: NDArray[np.object_], name: str) -> Array:
     """Return numbers, and nan for what is missing, of an array of Python objects; or of a column of lists."""
     if array.size and isinstance(array.flat[0], (list, tuple, np.ndarray)):
         return numbers([np.asarray(row) for row in array], name)
@@ -231,15 +228,17 @@ def _from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
     for index, value in np.ndenumerate(array):
         missing = value is None or type(value).__name__ == "NAType"
         if (not missing and not isinstance(value, (int, float, np.number, np.bool_))) or isinstance(value, complex):
-            raise ValueError(f"{name} must be numbers; got {value!r} at index {index[0] if index else 0}.")
+            raise InputError(name, "must be numbers", value=value, index=index[0] if index else 0)
         try:
             result[index] = np.nan if missing else float(value)
         except OverflowError:
-            raise ValueError(f"{name} must be numbers of float64; got one of {len(str(value))} digits.") from None
+            got = f"one of {int(value.bit_length() * math.log10(2)) + 1} digits"
+            raise InputError(name, "must be numbers of float64", value=value, got=got) from None
     return result
 
 
-def _ragged(values: Any, name: str) -> str:
+def _ragged(values: Any, name: str) -> InputError:
     lengths = [np.size(row) for row in values]
     index = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
-    return f"rows of {name} must have one length; got {lengths[index]} at index {index}, {lengths[0]} at index 0."
+    got = f"{lengths[index]} at index {index}, {lengths[0]} at index 0"
+    return InputError(name, "must have rows of one length", value=lengths[index], got=got)

@@ -1,25 +1,26 @@
 """Bootstrap intervals of any statistic that takes sample weights.
 
-A *statistic* is a function of weights, shape (B, N), that returns a dict of key to array of shape (B,): all resamples
-are weights on one sorted data set, which is never copied or sorted again.
+A *statistic* is a function of weights, shape (B, N), that returns a mapping of keys to arrays of shape (B,): all
+resamples are weights on one sorted data set, which is never copied or sorted again.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from .inputs import Floats, Ints
+from .errors import InputError, Note
+from .inputs import FloatOrFloats, Floats, Ints
 
-Statistic = Callable[[Floats], dict[str, Any]]
+K = TypeVar("K", bound=Hashable)
+Statistic = Callable[[Floats], Mapping[K, FloatOrFloats]]
 CHUNK_SIZE = 2**17  # weights at a time: one megabyte, so that the passes over them stay in the cache
 JACKKNIFE_BLOCKS = 1000
-LEFT_OUT_WARNING = 0.01
+LEFT_OUT_NOTE = 0.01
 
 
 class Resampling(NamedTuple):
@@ -43,8 +44,8 @@ class Resampling(NamedTuple):
 
 
 def bootstrap(
-    statistic: Statistic, num_samples: int, *, resampling: Resampling, progress: bool = False
-) -> dict[str, Floats]:
+    statistic: Statistic[K], num_samples: int, *, resampling: Resampling, progress: bool = False
+) -> dict[K, Floats]:
     """Return the statistic of each resample, shape (`n_resamples`,) for each key.
 
     References
@@ -115,45 +116,48 @@ def interval(
 
 
 def intervals(
-    statistic: Statistic,
+    statistic: Statistic[K],
     num_samples: int,
     *,
     resampling: Resampling,
     confidence_level: float = 0.95,
     method: str = "percentile",
     progress: bool = False,
-) -> dict[str, tuple[float, float]]:
-    """Return the interval of each key of a statistic.
+) -> tuple[dict[K, tuple[float, float]], tuple[Note, ...]]:
+    """Return the interval of each key of a statistic, and a note if resamples were left out.
 
     Parameters
     ----------
-    statistic, num_samples, resampling
-        As of `bootstrap`.
+    statistic : callable
+        Weights (B, N) to a mapping of keys to arrays (B,).
+    num_samples : int
+        N.
+    resampling : Resampling
+    confidence_level : float
+        In (0, 1).
     method : {"percentile", "bca"}
         BCa also corrects for bias and skewness, for the price of a jackknife (of at most 1000 blocks).
 
     Returns
     -------
-    dict of str to (low, high)
-
-    Warns
-    -----
-    UserWarning
-        If a key is nan in more than 1 % of the resamples, which are left out.
+    limits : dict of key to (low, high)
+    notes : tuple of Note
+        One if a key is nan in more than 1 % of the resamples, which are left out.
     """
     replicates = bootstrap(statistic, num_samples, resampling=resampling, progress=progress)
-    _warn_left_out(replicates)
+    notes = note_left_out(replicates)
     if method == "percentile":
-        return {key: interval(values, confidence_level=confidence_level) for key, values in replicates.items()}
+        return {key: interval(values, confidence_level=confidence_level) for key, values in replicates.items()}, notes
     estimate = {key: float(np.asarray(value)[0]) for key, value in statistic(np.ones((1, num_samples))).items()}
     without = jackknife(statistic, num_samples, resampling=resampling)
-    return {
+    limits = {
         key: interval(values, confidence_level=confidence_level, estimate=estimate[key], jackknife=without[key])
         for key, values in replicates.items()
     }
+    return limits, notes
 
 
-def jackknife(statistic: Statistic, num_samples: int, *, resampling: Resampling) -> dict[str, Floats]:
+def jackknife(statistic: Statistic[K], num_samples: int, *, resampling: Resampling) -> dict[K, Floats]:
     """Return the statistic with each sample or group left out, or each of 1000 blocks of them if there are more."""
     unit, unit_strata = units(num_samples, resampling)
     num_units = len(unit_strata)
@@ -182,7 +186,7 @@ def units(num_samples: int, resampling: Resampling) -> tuple[Ints, Ints]:
     _, first, unit = np.unique(resampling.groups, return_index=True, return_inverse=True)
     split = np.flatnonzero(strata != strata[first][unit])
     if len(split):
-        raise ValueError(f"each group must lie in one stratum; that of sample {split[0]} lies in two.")
+        raise InputError("groups", "must each lie in one stratum", got=f"one in two, at sample {split[0]}")
     return unit, strata[first]
 
 
@@ -193,10 +197,10 @@ def chunks(total: int, num_samples: int) -> Iterator[int]:
         yield min(rows, total - first)
 
 
-def _collect(statistic: Statistic, weights: Iterator[Floats], total: int, progress: bool) -> dict[str, Floats]:
+def _collect(statistic: Statistic[K], weights: Iterator[Floats], total: int, progress: bool) -> dict[K, Floats]:
     from tqdm.auto import tqdm
 
-    parts: dict[str, list[Floats]] = {}
+    parts: dict[K, list[Floats]] = {}
     with tqdm(total=total, desc="bootstrap", unit="resample", delay=1, disable=not progress) as bar:
         for chunk in weights:
             with np.errstate(divide="ignore", invalid="ignore"):  # a resample may have no sample of some kind
@@ -209,7 +213,7 @@ def _collect(statistic: Statistic, weights: Iterator[Floats], total: int, progre
 
 def _bca_tails(tails: Floats, replicates: Floats, estimate: float | None, without: Floats) -> Floats:
     if estimate is None or not math.isfinite(estimate):
-        raise ValueError("a BCa interval needs a finite estimate.")
+        raise InputError("estimate", "must be finite for a BCa interval", value=estimate)
     normal = NormalDist()
     below = (np.count_nonzero(replicates < estimate) + np.count_nonzero(replicates <= estimate)) / 2
     share = min(max(below / len(replicates), 0.5 / len(replicates)), 1 - 0.5 / len(replicates))
@@ -221,13 +225,14 @@ def _bca_tails(tails: Floats, replicates: Floats, estimate: float | None, withou
     return np.array([normal.cdf(bias + z / (1 - acceleration * z)) for z in shifted])
 
 
-def _warn_left_out(replicates: dict[str, Floats]) -> None:
+def note_left_out(replicates: Mapping[K, Floats]) -> tuple[Note, ...]:
+    """Return a note if some metric has no value in more than 1 % of the resamples, but not in all."""
     shares = {key: np.mean(~np.isfinite(values)) for key, values in replicates.items()}
-    many = {key: share for key, share in shares.items() if LEFT_OUT_WARNING < share < 1}
-    if many:
-        listed = ", ".join(f"{key} {share:.1%}" for key, share in many.items())
-        warnings.warn(
-            f"Resamples in which a metric has no value are left out of its interval: {listed}. "
-            "AUROC needs both correct and incorrect samples; with few of one kind its interval is too narrow.",
-            stacklevel=3,
-        )
+    listed = ", ".join(f"{key} {share:.1%}" for key, share in shares.items() if LEFT_OUT_NOTE < share < 1)
+    if not listed:
+        return ()
+    fact = (
+        f"Resamples in which a metric has no value are left out of its interval: {listed}. "
+        "AUROC needs both correct and incorrect samples; with few of one kind its interval is too narrow."
+    )
+    return (Note("resamples_left_out", fact),)

@@ -1,180 +1,364 @@
-"""Every metric of a graded system under its key: the one list that the adapter, the reports and the laws share."""
+"""The registry: every metric with its function, its direction, what it assesses and its place in tables."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from .baselines import augrc, aurc, auroc, confidence_brier_cost, confidence_cross_entropy_cost, ece
 from .costs import accepted, ecuas_cost, fixed_reject_cost
-from .decisions import Graded, select
+from .decisions import Decisions, select
 from .inputs import FloatOrFloats, Floats, blocks
-from .ranking import tie_groups
+from .options import Options
+from .ranking import TieGroups
+
+VARIANTS = ("", "normalized", "recalibrated", "calibration_loss")
+
+
+class Key(NamedTuple):
+    """What a number is: a metric, its parameter, and what was done to it. `str` gives its key in results.
+
+    Attributes
+    ----------
+    metric : str
+        Its name in `METRICS`.
+    parameter : float or None
+        n of ECUAS_n, or a reject cost.
+    variant : str
+        One of `VARIANTS`.
+
+    Examples
+    --------
+    >>> str(Key("ecuas", 0.5)), str(Key("ecuas", 1.0, "normalized")), str(Key("ecuas", 0.0, "recalibrated"))
+    ('ecuas_0.5', 'normalized_ecuas_1', 'ecuas_0_recalibrated')
+    """
+
+    metric: str
+    parameter: float | None = None
+    variant: str = ""
+
+    def __str__(self) -> str:
+        name = self.metric if self.parameter is None else f"{self.metric}_{self.parameter:g}"
+        if self.variant == "normalized":
+            return f"normalized_{name}"
+        return f"{name}_{self.variant}" if self.variant else name
+
+    @property
+    def assesses(self) -> str:
+        """What the number assesses: a calibration loss says nothing of the answers, whatever its metric does."""
+        return "confidences" if self.variant == "calibration_loss" else METRICS[self.metric].assesses
+
+
+Values = Mapping[Key, FloatOrFloats]
+SampleCost = Callable[[Decisions, float, Options], Floats]  # decisions, parameter, options -> cost of each sample
+OfTies = Callable[[TieGroups], FloatOrFloats]
+OfSamples = Callable[[Decisions, Options, "Floats | None"], FloatOrFloats]
 
 
 class Metric(NamedTuple):
-    """What a reader needs to know of a metric.
+    """One metric. Exactly one of `sample_cost`, `of_ties`, `of_samples` and `ratio` says how it is computed.
 
     Attributes
     ----------
     title : str
-        Short name for a table's head.
-    judges : str
+        Short name, for the header of a table.
+    description : str
+        One line on what it measures.
+    assesses : str
         "decisions", "confidences", "posteriors" or "both" (decisions and confidences).
     higher_is_better : bool or None
         None if neither is better in itself.
-    tells : str
-        One line on what it measures.
+    applies : callable
+        Decisions to whether the metric is defined for such a system.
+    one_per : {"", "n", "reject_costs"}
+        The option of which it has one value each.
+    sample_cost : callable
+        Cost of each sample (N,); the metric is its mean.
+    of_ties : callable
+        Value from `TieGroups`, for metrics of the order alone.
+    of_samples : callable
+        Value from decisions, options and weights.
+    ratio : tuple of str
+        Names of two metrics that it divides.
+    is_shown : bool
+        False if it only serves a ratio.
     """
 
     title: str
-    judges: str
+    description: str
+    assesses: str
     higher_is_better: bool | None
-    tells: str
+    applies: Callable[[Decisions], bool]
+    one_per: str = ""
+    sample_cost: SampleCost | None = None
+    of_ties: OfTies | None = None
+    of_samples: OfSamples | None = None
+    ratio: tuple[str, str] | None = None
+    is_shown: bool = True
 
 
-METRICS = {
-    "ecuas": Metric("ECUAS", "both", False, "Expected cost over all reject costs; lower n punishes confident mistakes"),
-    "error_rate": Metric("ER", "decisions", False, "Share of incorrect decisions"),
-    "risk": Metric("Risk", "decisions", False, "Mean cost of the decisions"),
-    "ece": Metric("ECE", "confidences", False, "Gap between confidence and accuracy, averaged over bins"),
-    "auroc": Metric(
-        "AUROC", "confidences", True, "Chance that a correct answer is more confident than an incorrect one"
-    ),
-    "confidence_cross_entropy": Metric("CE conf", "confidences", False, "Cross-entropy of the confidences (nats)"),
-    "confidence_brier_score": Metric("BS conf", "confidences", False, "Squared error of the confidences"),
-    "aurc": Metric("AURC", "both", False, "Area under risk against coverage; blind to calibration"),
-    "augrc": Metric("AUGRC", "both", False, "Area under accepted cost against coverage; blind to calibration"),
-    "cross_entropy": Metric("CE", "posteriors", False, "Cross-entropy of the posteriors (nats)"),
-    "brier_score": Metric("BS", "posteriors", False, "Squared error of the posteriors"),
-    "expected_cost": Metric("EC", "both", False, "Mean cost for a user with this reject cost"),
-    "coverage": Metric("Cov", "confidences", None, "Share that a user with this reject cost accepts"),
-    "selective_risk": Metric("SR", "both", False, "Mean cost of what a user with this reject cost accepts"),
-}
+def sample_costs(decisions: Decisions, options: Options, *, only: Collection[str] = ()) -> Iterator[tuple[Key, Floats]]:
+    """Yield the key and the per-sample cost (N,) of every metric that is a mean, one at a time."""
+    for key in keys(decisions, options, only=only):
+        compute = METRICS[key.metric].sample_cost
+        if compute is not None:
+            yield key, compute(decisions, key.parameter or 0.0, options)
 
 
-def scores(
-    graded: Graded,
-    *,
-    n: tuple[float, ...] = (0, 1, 128),
-    reject_costs: tuple[float, ...] = (),
-    n_bins: int = 10,
-    epsilon: float = 1e-7,
-    sample_weight: Floats | None = None,
-) -> dict[str, FloatOrFloats]:
-    """Compute every metric that the input allows.
-
-    Parameters
-    ----------
-    graded : Graded
-        Of one of the `decisions.grade_*` functions.
-    n, reject_costs : tuple of float
-        One ``ecuas_{n:g}`` each; one ``expected_cost_{g:g}``, ``coverage_{g:g}``, ``selective_risk_{g:g}`` each.
-    n_bins, epsilon
-        See `baselines.ece`, `costs.ecuas_cost`.
-    sample_weight : ndarray, shape (..., N), optional
-        Leading axes ask for as many values of each metric, as a bootstrap does.
-
-    Returns
-    -------
-    dict
-        Key to a float, or to an array of shape (...).
-
-    Examples
-    --------
-    >>> from ecuas_metric.decisions import grade_confidences
-    >>> graded = grade_confidences(np.array([0.9, 0.8, 0.4]), np.array([1, 0, 1]))
-    >>> {key: round(float(value), 4) for key, value in scores(graded, n=(1,)).items()}
-    ... # doctest: +NORMALIZE_WHITESPACE
-    {'ecuas_1': 0.67, 'error_rate': 0.3333, 'ece': 0.5, 'auroc': 0.5, 'confidence_cross_entropy': 0.877,
-     'confidence_brier_score': 0.3367, 'aurc': 0.3333, 'augrc': 0.1667}
-    """
-    values = means(graded, n=n, reject_costs=reject_costs, epsilon=epsilon, sample_weight=sample_weight)
-    for reject_cost in reject_costs:
-        coverage, accepted_cost = (
-            values[f"coverage_{reject_cost:g}"],
-            values[f"selective_risk_{reject_cost:g}"],
-        )
-        values[f"selective_risk_{reject_cost:g}"] = _ratio(accepted_cost, coverage)
-    groups = tie_groups(graded.rank_by, graded.candidate_cost, sample_weight=sample_weight)
-    values["aurc"], values["augrc"] = aurc(groups), augrc(groups)
-    if graded.confidence is not None:
-        values["auroc"] = auroc(groups)
-        values["ece"] = ece(graded.confidence, graded.candidate_cost, n_bins=n_bins, sample_weight=sample_weight)
-    return {key: values[key] for key in sorted(values, key=_place)}
-
-
-def means(graded: Graded, *, sample_weight: Floats | None = None, **settings: Any) -> dict[str, FloatOrFloats]:
-    """Return the mean of each of `mean_costs`, summed in blocks of samples."""
-    totals: dict[str, FloatOrFloats] = {}
-    for rows in blocks(len(graded.uncertainty)):
-        costs = dict(mean_costs(select(graded, rows), **settings))
+def mean_costs(
+    decisions: Decisions, options: Options, *, sample_weight: Floats | None = None, only: Collection[str] = ()
+) -> dict[Key, FloatOrFloats]:
+    """Return the (weighted) mean of each of `sample_costs`, summed in blocks of samples."""
+    totals: dict[Key, FloatOrFloats] = {}
+    for rows in blocks(len(decisions.uncertainty)):
+        costs = dict(sample_costs(select(decisions, rows), options, only=only))
         if sample_weight is None:
-            sums: Any = [cost.sum() for cost in costs.values()]
+            sums: FloatOrFloats = [cost.sum() for cost in costs.values()]
         else:  # one product for all, since a bootstrap's weights are large
             sums = np.moveaxis(sample_weight[..., rows] @ np.stack(list(costs.values()), axis=-1), -1, 0)
         for key, value in zip(costs, sums, strict=True):
             totals[key] = totals.get(key, 0.0) + value
-    total_weight = len(graded.uncertainty) if sample_weight is None else sample_weight.sum(axis=-1)
+    total_weight = len(decisions.uncertainty) if sample_weight is None else sample_weight.sum(axis=-1)
     return {key: total / total_weight for key, total in totals.items()}
 
 
-def mean_costs(
-    graded: Graded, *, n: tuple[float, ...], reject_costs: tuple[float, ...] = (), epsilon: float = 1e-7
-) -> Iterator[tuple[str, Floats]]:
-    """Yield the key and the per-sample cost (N,) of every metric that is a mean, one at a time.
+def metric_values(
+    decisions: Decisions,
+    ties: TieGroups,
+    options: Options,
+    *,
+    sample_weight: Floats | None = None,
+    only: Collection[str] = (),
+) -> dict[Key, FloatOrFloats]:
+    """Compute every metric that is defined for a system: the means, those of the order, of bins, and the ratios.
 
-    Under ``selective_risk_{g:g}`` stands the accepted cost: its mean is still to be divided by the coverage.
-    """
-    u, c, max_uncertainty = graded.uncertainty, graded.candidate_cost, graded.max_uncertainty
-    limited = np.minimum(u, max_uncertainty)
-    for order in n:
-        yield (
-            f"ecuas_{order:g}",
-            ecuas_cost(limited, c, n=order, max_uncertainty=max_uncertainty, epsilon=epsilon),
-        )
-    if graded.confidence is None:
-        yield "risk", c
-    else:
-        yield "error_rate", c
-        yield "confidence_cross_entropy", confidence_cross_entropy_cost(u, c, epsilon=epsilon)
-        yield "confidence_brier_score", confidence_brier_cost(u, c)
-    if graded.cross_entropy is not None and graded.brier_score is not None:
-        yield "cross_entropy", graded.cross_entropy
-        yield "brier_score", graded.brier_score
-    for reject_cost in reject_costs:
-        limits = {"reject_cost": reject_cost, "max_uncertainty": max_uncertainty}
-        yield f"expected_cost_{reject_cost:g}", fixed_reject_cost(u, c, **limits)
-        accepts = accepted(u, **limits).astype(np.float64)
-        yield f"coverage_{reject_cost:g}", accepts
-        yield f"selective_risk_{reject_cost:g}", accepts * c
+    Parameters
+    ----------
+    decisions : Decisions
+    ties : TieGroups
+        Of the same samples, with the same weights.
+    options : Options
+        Of which n, reject_costs, n_bins and epsilon are used.
+    sample_weight : ndarray, shape (..., N), optional
+        Leading axes ask for as many values of each metric, as a bootstrap does.
+    only : collection of str
+        Names in `METRICS` to compute; all if empty.
 
-
-def metric_of(key: str) -> Metric:
-    """Return what is known of the metric with this key, as "ecuas" of ``ecuas_0.5``."""
-    return METRICS[name_and_parameter(key)[0]]
-
-
-def name_and_parameter(key: str) -> tuple[str, str]:
-    """Split a key into its name in `METRICS` and its parameter, empty where there is none.
+    Returns
+    -------
+    dict of Key to float, or to ndarray of shape (...)
+        In the order of `METRICS`.
 
     Examples
     --------
-    >>> name_and_parameter("ecuas_0.5"), name_and_parameter("brier_score")
-    (('ecuas', '0.5'), ('brier_score', ''))
+    >>> from ecuas_metric.decisions import confidence_decisions
+    >>> from ecuas_metric.ranking import tie_groups
+    >>> decisions = confidence_decisions(np.array([0.9, 0.8, 0.4]), np.array([1, 0, 1]))
+    >>> ties = tie_groups(decisions.rank_by, decisions.candidate_cost)
+    >>> values = metric_values(decisions, ties, Options(n=(1.0,)))
+    >>> {str(key): round(float(value), 4) for key, value in values.items()}
+    ... # doctest: +NORMALIZE_WHITESPACE
+    {'error_rate': 0.3333, 'ece': 0.5, 'auroc': 0.5, 'confidence_cross_entropy': 0.877,
+     'confidence_brier_score': 0.3367, 'aurc': 0.3333, 'augrc': 0.1667, 'ecuas_1': 0.67}
     """
-    if key in METRICS:
-        return key, ""
-    name, _, parameter = key.rpartition("_")
-    return name, parameter
+    values = mean_costs(decisions, options, sample_weight=sample_weight, only=only)
+    for key in keys(decisions, options, only=only):
+        metric = METRICS[key.metric]
+        if metric.of_ties is not None:
+            values[key] = metric.of_ties(ties)
+        elif metric.of_samples is not None:
+            values[key] = metric.of_samples(decisions, options, sample_weight)
+        elif metric.ratio is not None:
+            numerator, denominator = (values[Key(name, key.parameter)] for name in metric.ratio)
+            values[key] = numerator / np.where(np.asarray(denominator) > 0, denominator, np.nan)
+    return {key: values[key] for key in keys(decisions, options, only=only) if METRICS[key.metric].is_shown}
 
 
-def _place(key: str) -> int:
-    return list(METRICS).index(name_and_parameter(key)[0])
+def keys(decisions: Decisions, options: Options, *, only: Collection[str] = ()) -> Iterator[Key]:
+    """Yield the key of every metric that is defined for a system, in the order of `METRICS`."""
+    parameters = {"": (None,), "n": options.n, "reject_costs": options.reject_costs}
+    wanted = {part for name in only for part in (name, *(METRICS[name].ratio or ()))}
+    for name, metric in METRICS.items():
+        if metric.applies(decisions) and (not only or name in wanted):
+            yield from (Key(name, parameter) for parameter in parameters[metric.one_per])
 
 
-def _ratio(numerator: FloatOrFloats, denominator: FloatOrFloats) -> FloatOrFloats:
-    return numerator / np.where(np.asarray(denominator) > 0, denominator, math.nan)
+def place(key: Key) -> tuple[bool, int]:
+    """Return what sorts keys as columns of a table: the metrics in the order of `METRICS`, normalised ones last."""
+    return key.variant == "normalized", list(METRICS).index(key.metric)
+
+
+def _has_confidences(decisions: Decisions) -> bool:
+    return decisions.confidence is not None
+
+
+def _has_costs_only(decisions: Decisions) -> bool:
+    return decisions.confidence is None
+
+
+def _has_posteriors(decisions: Decisions) -> bool:
+    return decisions.labels is not None
+
+
+def _always(decisions: Decisions) -> bool:
+    return True
+
+
+def _candidate_cost(decisions: Decisions, parameter: float, options: Options) -> Floats:
+    return decisions.candidate_cost
+
+
+def _confidence_cross_entropy(decisions: Decisions, parameter: float, options: Options) -> Floats:
+    return confidence_cross_entropy_cost(decisions.uncertainty, decisions.candidate_cost, epsilon=options.epsilon)
+
+
+def _confidence_brier(decisions: Decisions, parameter: float, options: Options) -> Floats:
+    return confidence_brier_cost(decisions.uncertainty, decisions.candidate_cost)
+
+
+def _cross_entropy(decisions: Decisions, parameter: float, options: Options) -> Floats:
+    return _present(decisions.cross_entropy)
+
+
+def _brier(decisions: Decisions, parameter: float, options: Options) -> Floats:
+    return _present(decisions.brier_score)
+
+
+def _ecuas(decisions: Decisions, n: float, options: Options) -> Floats:
+    u_max = decisions.max_uncertainty
+    uncertainty = np.minimum(decisions.uncertainty, u_max)
+    return ecuas_cost(uncertainty, decisions.candidate_cost, n=n, max_uncertainty=u_max, epsilon=options.epsilon)
+
+
+def _expected_cost(decisions: Decisions, reject_cost: float, options: Options) -> Floats:
+    u, c, u_max, *_ = decisions
+    return fixed_reject_cost(u, c, reject_cost=reject_cost, max_uncertainty=u_max)
+
+
+def _coverage(decisions: Decisions, reject_cost: float, options: Options) -> Floats:
+    accepts = accepted(decisions.uncertainty, reject_cost=reject_cost, max_uncertainty=decisions.max_uncertainty)
+    return accepts.astype(np.float64)
+
+
+def _accepted_cost(decisions: Decisions, reject_cost: float, options: Options) -> Floats:
+    return _coverage(decisions, reject_cost, options) * decisions.candidate_cost
+
+
+def _ece(decisions: Decisions, options: Options, sample_weight: Floats | None) -> FloatOrFloats:
+    confidence = _present(decisions.confidence)
+    return ece(confidence, decisions.candidate_cost, n_bins=options.n_bins, sample_weight=sample_weight)
+
+
+def _present(values: Floats | None) -> Floats:
+    """Return values that the form of the input provides wherever `applies` holds."""
+    assert values is not None
+    return values
+
+
+# The order is that of the columns of the paper's tables, from what assesses the decisions to what assesses them
+# together with the confidences.
+METRICS = {
+    "error_rate": Metric(
+        "ER", "Share of incorrect decisions", "decisions", False, _has_confidences, sample_cost=_candidate_cost
+    ),
+    "risk": Metric(
+        "Risk", "Mean cost of the decisions", "decisions", False, _has_costs_only, sample_cost=_candidate_cost
+    ),
+    "ece": Metric(
+        "ECE",
+        "Gap between confidence and accuracy, averaged over bins",
+        "confidences",
+        False,
+        _has_confidences,
+        of_samples=_ece,
+    ),
+    "auroc": Metric(
+        "AUROC",
+        "Probability that a correct answer has a higher confidence than an incorrect one",
+        "confidences",
+        True,
+        _has_confidences,
+        of_ties=auroc,
+    ),
+    "confidence_cross_entropy": Metric(
+        "CE conf",
+        "Cross-entropy of the confidences (nats)",
+        "confidences",
+        False,
+        _has_confidences,
+        sample_cost=_confidence_cross_entropy,
+    ),
+    "confidence_brier_score": Metric(
+        "BS conf",
+        "Squared error of the confidences",
+        "confidences",
+        False,
+        _has_confidences,
+        sample_cost=_confidence_brier,
+    ),
+    "cross_entropy": Metric(
+        "CE", "Cross-entropy of the posteriors (nats)", "posteriors", False, _has_posteriors, sample_cost=_cross_entropy
+    ),
+    "brier_score": Metric(
+        "BS", "Squared error of the posteriors", "posteriors", False, _has_posteriors, sample_cost=_brier
+    ),
+    "aurc": Metric(
+        "AURC", "Area under risk against coverage; blind to calibration", "both", False, _always, of_ties=aurc
+    ),
+    "augrc": Metric(
+        "AUGRC",
+        "Area under accepted cost against coverage; blind to calibration",
+        "both",
+        False,
+        _always,
+        of_ties=augrc,
+    ),
+    "ecuas": Metric(
+        "ECUAS",
+        "Expected cost over all reject costs; the lower n, the more confident mistakes cost",
+        "both",
+        False,
+        _always,
+        "n",
+        sample_cost=_ecuas,
+    ),
+    "expected_cost": Metric(
+        "EC",
+        "Mean cost for a user with this reject cost",
+        "both",
+        False,
+        _always,
+        "reject_costs",
+        sample_cost=_expected_cost,
+    ),
+    "coverage": Metric(
+        "Cov",
+        "Share of samples that a user with this reject cost accepts",
+        "confidences",
+        None,
+        _always,
+        "reject_costs",
+        sample_cost=_coverage,
+    ),
+    "accepted_cost": Metric(
+        "AC",
+        "Cost of what a user with this reject cost accepts, divided by the number of all samples",
+        "both",
+        False,
+        _always,
+        "reject_costs",
+        sample_cost=_accepted_cost,
+        is_shown=False,
+    ),
+    "selective_risk": Metric(
+        "SR",
+        "Mean cost of what a user with this reject cost accepts",
+        "both",
+        False,
+        _always,
+        "reject_costs",
+        ratio=("accepted_cost", "coverage"),
+    ),
+}

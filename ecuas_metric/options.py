@@ -1,159 +1,130 @@
-"""Raw options -> checked options: their names, their defaults and what they may be."""
+"""The options of `compute`: one table of what they are and what they may be, and the checked values."""
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .inputs import POSTERIOR_FORMS, Floats, Ints, non_negative, numbers, one_dimensional, require, same_length
+from .errors import InputError
+from .inputs import POSTERIOR_FORMS, Array, Floats, Ints, labels, non_negative, numbers, one_dimensional, require
 
+COSTS = ("zero_one", "log")
+INTERVAL_METHODS = ("percentile", "bca")
 MOST_COPIES = 2.0**53  # weights that count copies beyond it are not whole numbers any more
-OPTIONS_OF_FORM = {  # those that not every form takes, with the value that says nothing
-    "num_classes": (None, "confidences"),
-    "missing_confidence": (None, "confidences"),
-    "predictions_are": ("probabilities", "posteriors"),
-    "cost": ("zero_one", "posteriors"),
-    "decisions": (None, "posteriors"),
-    "max_uncertainty": (None, "graded"),
-}
 
 
-def checked_options(
-    *,
-    n: Any = (0, 1, 128),
-    num_classes: Any = None,
-    predictions_are: str = "probabilities",
-    cost: Any = "zero_one",
-    decisions: Any = None,
-    max_uncertainty: Any = None,
-    reject_costs: Any = None,
-    normalize: bool = False,
-    missing_confidence: Any = None,
-    n_bins: Any = 10,
-    epsilon: Any = 1e-7,
-    sample_weight: Any = None,
-    decompose: bool = False,
-    confidence_level: Any = None,
-    interval_method: str = "percentile",
-    n_resamples: Any = 1000,
-    random_state: Any = 0,
-    groups: Any = None,
-    strata: Any = None,
-    **unknown: Any,
-) -> dict[str, Any]:
-    """Return all options of `compute` with their defaults, checked as far as that needs no data.
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class Options:
+    """All options of `compute`, checked as far as that needs no data; see `OPTIONS` for what they mean."""
+
+    n: tuple[float, ...] = (0.0, 1.0, 128.0)
+    num_classes: float | None = None
+    predictions_are: str = "probabilities"
+    cost: str | Floats = "zero_one"
+    decisions: Array | None = None
+    max_uncertainty: float | None = None
+    reject_costs: tuple[float, ...] = ()
+    normalize: bool = False
+    missing_confidence: float | None = None
+    n_bins: int = 10
+    epsilon: float = 1e-7
+    sample_weight: Floats | None = None
+    decompose: bool = False
+    confidence_level: float | None = None
+    interval_method: str = "percentile"
+    n_resamples: int = 1000
+    random_state: int = 0
+    groups: Ints | None = None
+    strata: Ints | None = None
+
+    def replace(self, **changes: Any) -> Options:
+        """Return these options with some of their values, checked already, changed."""
+        return dataclasses.replace(self, **changes)
+
+
+class Option(NamedTuple):
+    """What is known of an option.
+
+    Attributes
+    ----------
+    check : callable
+        Raw value and name to checked value; raises InputError.
+    help : str
+        A phrase or two, without a full stop at the end: in `--help` and on the page.
+    forms : tuple of str
+        The forms of input that it means something for.
+    """
+
+    check: Callable[[Any, str], Any]
+    help: str
+    forms: tuple[str, ...] = ("confidences", "posteriors", "costs")
+
+
+def checked_options(**given: Any) -> Options:
+    """Return the options given, checked, and the defaults of the others.
 
     Raises
     ------
     TypeError
         If there is no option of that name.
-    ValueError
+    InputError
         If a value is out of its range.
+
+    Examples
+    --------
+    >>> checked_options(n=[0, 2], reject_costs=0.1).reject_costs
+    (0.1,)
     """
-    options = {name: value for name, value in locals().items() if name != "unknown"}
+    unknown = [name for name in given if name not in OPTIONS]
     if unknown:
-        raise TypeError(f"compute takes no option {next(iter(unknown))!r}; it takes {', '.join(options)}.")
-    one_of(predictions_are, POSTERIOR_FORMS, "predictions_are")
-    if isinstance(cost, str):
-        one_of(cost, ("zero_one", "log"), "cost")
-    else:
-        numbers(cost, "cost")
-    for name, value in (("normalize", normalize), ("decompose", decompose)):
-        if not isinstance(value, (bool, np.bool_)):
-            raise ValueError(f"{name} must be True or False; got {value!r}.")
-    checked_reject_costs(reject_costs)  # as far as that goes without the data, which tell the largest
-    options["n"] = orders(n)
-    options["n_bins"] = number(n_bins, "n_bins", 1, 2**31, whole=True)
-    options["epsilon"] = number(epsilon, "epsilon", 0, 0.5, inside=True)
-    one_of(interval_method, ("percentile", "bca"), "interval_method")
-    options["n_resamples"] = number(n_resamples, "n_resamples", 1, 2**31, whole=True)
-    options["random_state"] = number(random_state, "random_state", 0, 2**63, whole=True)
-    if confidence_level is not None:
-        options["confidence_level"] = number(confidence_level, "confidence_level", 0, 1, inside=True)
-    if num_classes is not None:
-        options["num_classes"] = number(num_classes, "num_classes", 2, np.inf, whole=True)
-    if missing_confidence is not None:
-        options["missing_confidence"] = number(missing_confidence, "missing_confidence", 0, 1)
-    if max_uncertainty is not None:
-        options["max_uncertainty"] = number(max_uncertainty, "max_uncertainty", 0, np.inf, inside=True)
-    return options
+        raise TypeError(f"compute takes no option {unknown[0]!r}; it takes {', '.join(OPTIONS)}.")
+    # None asks for the default, and where that is None there is nothing to check.
+    return Options(**{name: OPTIONS[name].check(value, name) for name, value in given.items() if value is not None})
 
 
-def refuse_options_of_other_forms(form: str, options: dict[str, Any]) -> None:
-    """Raise ValueError if an option is set that means nothing for the form of the input."""
-    for name, (default, form_of_option) in OPTIONS_OF_FORM.items():
-        is_default = isinstance(options[name], type(default)) and options[name] == default
-        if form != form_of_option and not is_default:
-            raise ValueError(f"{name} goes with {form_of_option}; the input is {form}.")
-    if form == "graded" and options["normalize"]:
-        raise ValueError("normalize goes with confidences and posteriors; the input is graded.")
+def refuse_options_of_other_forms(form: str, options: Options) -> None:
+    """Raise InputError if an option is set that means nothing for the form of the input."""
+    for name, option in OPTIONS.items():
+        if form not in option.forms and is_set(options, name):
+            raise InputError(name, f"goes with {' and '.join(option.forms)}; the input is {form}")
 
 
-def sample_weights(values: Any, *, num_samples: int) -> Floats | None:
-    """Return `values` as (N,) finite, non-negative weights that are not all zero; None stays None.
-
-    Whole numbers count equal samples: 2 is the sample twice. Others say how much of the population a sample
-    stands for, in any unit: they are scaled to a mean of 1 over the samples that have a weight.
-    """
-    if values is None:
-        return None
-    weights = non_negative(one_dimensional(numbers(values, "sample_weight"), "sample_weight"), "sample_weight")
-    same_length(predictions=range(num_samples), sample_weight=weights)
-    if not weights.any():
-        raise ValueError(f"sample_weight must not be all zero; got {weights.size} zeros.")
-    if (weights == np.floor(weights)).all() and weights.max() < MOST_COPIES:
-        return weights
-    weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
-    return weights * (np.count_nonzero(weights) / weights.sum())
-
-
-def memberships(values: Any, name: str, *, num_samples: int) -> Ints | None:
-    """Return `values` (N,), numbers or names of groups or strata, as whole numbers from 0; None stays None."""
-    if values is None:
-        return None
-    array = one_dimensional(np.asarray(values), name)
-    same_length(**{"predictions": range(num_samples), name: array})
-    if array.dtype.kind == "O":
-        missing = np.array([value is None or value != value for value in array])
-        require(~missing, np.arange(num_samples), f"{name} must name one for every sample")
-        array = np.array([str(value) for value in array])
-    elif array.dtype.kind == "f":
-        require(~np.isnan(array), array, f"{name} must name one for every sample")
-    return np.unique(array, return_inverse=True)[1]
+def is_set(options: Options, name: str) -> bool:
+    """Return whether an option has another value than its default."""
+    value, default = getattr(options, name), getattr(DEFAULTS, name)
+    return type(value) is not type(default) or bool(value != default)
 
 
 def cost_matrix(values: Any, *, num_classes: int) -> Floats:
     """Return `values` as a (K, D) matrix of finite, non-negative costs, K = `num_classes`."""
     matrix = numbers(values, "cost")
     if matrix.ndim != 2 or len(matrix) != num_classes:
-        raise ValueError(
-            f"cost must be 'zero_one', 'log' or have shape ({num_classes}, D), one row a class; "
-            f"got shape {matrix.shape}."
-        )
+        rule = f"must be 'zero_one', 'log' or have shape ({num_classes}, D), one row per class"
+        raise InputError("cost", rule, value=matrix.shape, got=f"shape {matrix.shape}")
     return non_negative(matrix, "cost")
 
 
-def checked_reject_costs(values: Any, *, max_uncertainty: float = np.inf) -> tuple[float, ...]:
-    """Return one number or several as a tuple of reject costs in [0, `max_uncertainty`]; None gives none."""
-    if values is None:
-        return ()
-    costs = _several(values, "reject_costs")
-    require(
-        (costs >= 0) & (costs <= max_uncertainty),
-        costs,
-        f"reject_costs must lie in [0, {max_uncertainty:g}], the largest sensible uncertainty"
-        if max_uncertainty < np.inf
-        else "reject_costs must be >= 0",
-    )
-    return _distinct_keys(costs, "reject_costs")
+def require_reject_costs(costs: tuple[float, ...], *, max_uncertainty: float) -> None:
+    """Raise InputError unless all reject costs lie in [0, `max_uncertainty`]."""
+    array = np.array(costs)
+    rule = f"must lie in [0, {max_uncertainty:g}], the largest sensible uncertainty"
+    require(array <= max_uncertainty, array, "reject_costs", rule)
 
 
-def orders(n: Any) -> tuple[float, ...]:
-    """Return the parameter n of ECUAS_n, one number or several, as a tuple of numbers >= 0 (inf allowed)."""
-    values = _several(n, "n")
-    require(values >= 0, values, "n must be >= 0 (inf allowed)")
-    return _distinct_keys(values, "n")
+def own_decisions(options: Options, *, num_samples: int, num_classes: int) -> Ints | None:
+    """Return the decisions given for posteriors as (N,) indices of the cost's decisions; None stays None."""
+    if options.decisions is None:
+        return None
+    if isinstance(options.cost, str):
+        if options.cost == "log":
+            raise InputError("decisions", "do not go with cost='log', where the decision is the posterior itself")
+        num_decisions = num_classes
+    else:
+        num_decisions = cost_matrix(options.cost, num_classes=num_classes).shape[1]
+    return labels(options.decisions, "decisions", num_classes=num_decisions, num_samples=num_samples)
 
 
 def number(value: Any, name: str, low: float, high: float, *, inside: bool = False, whole: bool = False) -> float:
@@ -163,14 +134,72 @@ def number(value: Any, name: str, low: float, high: float, *, inside: bool = Fal
     interval = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
     fits = array.ndim == 0 and (low < array < high if inside else low <= array <= high)
     if not fits or (whole and array != np.floor(array)):
-        raise ValueError(f"{name} must be {kind} in {interval}; got {value!r}.")
+        raise InputError(name, f"must be {kind} in {interval}", value=value)
     return int(array) if whole and np.isfinite(array) else float(array)
 
 
-def one_of(value: Any, choices: tuple[str, ...], name: str) -> None:
-    """Raise ValueError unless `value` is one of the names in `choices`."""
+def one_of(value: Any, choices: tuple[str, ...], name: str) -> str:
+    """Return `value` if it is one of the names in `choices`."""
     if not (isinstance(value, str) and value in choices):
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
+        raise InputError(name, f"must be one of {', '.join(map(repr, choices))}", value=value)
+    return value
+
+
+def _orders(values: Any, name: str) -> tuple[float, ...]:
+    array = _several(values, name)
+    require(array >= 0, array, name, "must be >= 0 (inf allowed)")
+    return _distinct_keys(array, name)
+
+
+def _reject_costs(values: Any, name: str) -> tuple[float, ...]:
+    array = _several(values, name)
+    require(array >= 0, array, name, "must be >= 0")
+    return _distinct_keys(array, name)
+
+
+def _cost(value: Any, name: str) -> str | Floats:
+    return one_of(value, COSTS, name) if isinstance(value, str) else np.asarray(numbers(value, name), np.float64)
+
+
+def _flag(value: Any, name: str) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(name, "must be True or False", value=value)
+    return bool(value)
+
+
+def _weights(values: Any, name: str) -> Floats:
+    """Return weights that are finite, non-negative and not all zero.
+
+    Whole numbers count equal samples: 2 is the sample twice. Others say how much of the population a sample
+    stands for, in any unit: they are scaled to a mean of 1 over the samples that have a weight.
+    """
+    weights = non_negative(one_dimensional(numbers(values, name), name), name)
+    if not weights.any():
+        raise InputError(name, "must not be all zero", value=0.0, got=f"{weights.size} zeros")
+    if (weights == np.floor(weights)).all() and weights.max() < MOST_COPIES:
+        return weights
+    weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
+    return np.asarray(weights * (np.count_nonzero(weights) / weights.sum()))
+
+
+def _memberships(values: Any, name: str) -> Ints:
+    """Return numbers or names of groups or strata as whole numbers from 0."""
+    array = one_dimensional(np.asarray(values), name)
+    if array.dtype.kind == "O":
+        missing = np.array([value is None or value != value for value in array])
+        require(~missing, np.arange(len(array)), name, "must name one for every sample")
+        array = np.array([str(value) for value in array])
+    elif array.dtype.kind == "f":
+        require(~np.isnan(array), array, name, "must name one for every sample")
+    return np.unique(array, return_inverse=True)[1]
+
+
+def _in(low: float, high: float, *, inside: bool = False, whole: bool = False) -> Callable[[Any, str], float]:
+    return lambda value, name: number(value, name, low, high, inside=inside, whole=whole)
+
+
+def _among(*choices: str) -> Callable[[Any, str], str]:
+    return lambda value, name: one_of(value, choices, name)
 
 
 def _several(values: Any, name: str) -> Floats:
@@ -182,5 +211,47 @@ def _distinct_keys(values: Floats, name: str) -> tuple[float, ...]:
     keys = [f"{value:g}" for value in values]
     for key in keys:
         if keys.count(key) > 1:
-            raise ValueError(f"{name} must differ in their first six digits; got {key} more than once.")
+            raise InputError(
+                name, "must differ in their first six digits", value=float(key), got=f"{key} more than once"
+            )
     return tuple(values.tolist())
+
+
+DEFAULTS = Options()
+OPTIONS = {
+    "n": Option(_orders, "Parameter of ECUAS_n, a number >= 0 (inf allowed) or several"),
+    "num_classes": Option(
+        _in(2, np.inf, whole=True),
+        "Number K of possible answers; by default infinitely many, as for free text",
+        ("confidences",),
+    ),
+    "predictions_are": Option(
+        _among(*POSTERIOR_FORMS), "Form of the posteriors: probabilities, log_probabilities or logits", ("posteriors",)
+    ),
+    "cost": Option(_cost, "'zero_one', 'log' or an array (K, D), row class, column decision", ("posteriors",)),
+    "decisions": Option(
+        lambda values, name: numbers(values, name), "The system's own decisions, if not the Bayes ones", ("posteriors",)
+    ),
+    "max_uncertainty": Option(
+        _in(0, np.inf, inside=True), "Uncertainty u_M of a system that knows nothing", ("costs",)
+    ),
+    "reject_costs": Option(
+        _reject_costs, "Also expected cost, coverage and selective risk for users with these reject costs"
+    ),
+    "normalize": Option(
+        _flag, "Also values divided by those of a system that ignores its input", ("confidences", "posteriors")
+    ),
+    "missing_confidence": Option(
+        _in(0, 1), "What a missing confidence counts as; by default it is an error", ("confidences",)
+    ),
+    "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE"),
+    "epsilon": Option(_in(0, 0.5, inside=True), "Floor of uncertainties inside logarithms"),
+    "sample_weight": Option(_weights, "Weight of each sample, >= 0; whole numbers count equal samples"),
+    "decompose": Option(_flag, "Also each ECUAS_n after the best recalibration, and its calibration loss"),
+    "confidence_level": Option(_in(0, 1, inside=True), "Also bootstrap intervals at this level, e.g. 0.95"),
+    "interval_method": Option(_among(*INTERVAL_METHODS), "Kind of bootstrap interval: percentile or bca"),
+    "n_resamples": Option(_in(1, 2**31, whole=True), "Number of bootstrap resamples"),
+    "random_state": Option(_in(0, 2**63, whole=True), "Seed of the bootstrap"),
+    "groups": Option(_memberships, "Groups of samples that are resampled together, e.g. those of one document"),
+    "strata": Option(_memberships, "Parts of the sample whose sizes are fixed"),
+}

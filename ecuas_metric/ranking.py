@@ -1,4 +1,4 @@
-"""One sort by uncertainty, shared by AUROC, AURC, AUGRC, the curves and the bootstrap."""
+"""The one sort by uncertainty, shared by AUROC, AURC, AUGRC, the curves, recalibration and the bootstrap."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ class TieGroups(NamedTuple):
         as those of a bootstrap.
     weight_until, cost_until : ndarray of float64, shape (..., G)
         Their cumulative sums.
+    rank : ndarray of float64, shape (G,)
+        What the samples of each group share, increasing: see `Decisions.rank_by`.
     """
 
     weight: Floats
     cost: Floats
     weight_until: Floats
     cost_until: Floats
+    rank: Floats
 
 
 def tie_groups(rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats | None = None) -> TieGroups:
@@ -33,7 +36,7 @@ def tie_groups(rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats
     Parameters
     ----------
     rank_by : ndarray, shape (N,)
-        `Graded.rank_by`. Samples that stand in order already are not sorted again.
+        `Decisions.rank_by`. Samples in order already are not sorted again.
     candidate_cost : ndarray, shape (N,)
     sample_weight : ndarray, shape (..., N), optional
         None weighs every sample 1.
@@ -48,10 +51,10 @@ def tie_groups(rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats
     >>> groups.weight.tolist(), groups.cost.tolist()
     ([1.0, 2.0], [0.0, 1.0])
     """
-    if sample_weight is None and _is_binary(candidate_cost) and _is_of_one_sign(rank_by):
-        ranked, cost = _sorted_together(rank_by, candidate_cost)
-    elif (rank_by[1:] >= rank_by[:-1]).all():
+    if (rank_by[1:] >= rank_by[:-1]).all():
         ranked, cost = rank_by, candidate_cost
+    elif sample_weight is None and _is_binary(candidate_cost) and _is_of_one_sign(rank_by):
+        ranked, cost = _sorted_together(rank_by, candidate_cost)
     else:
         order = np.argsort(rank_by)
         ranked, cost = rank_by[order], candidate_cost[order]
@@ -62,8 +65,9 @@ def tie_groups(rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats
     if not is_new.all():
         starts = np.concatenate([[0], np.flatnonzero(is_new) + 1])
         weight, cost = (np.add.reduceat(values, starts, axis=-1) for values in (weight, cost))
+        ranked = ranked[starts]
     until = np.arange(1.0, len(cost) + 1) if weight.strides == (0,) else np.cumsum(weight, axis=-1)
-    return TieGroups(weight, cost, until, np.cumsum(cost, axis=-1))
+    return TieGroups(weight, cost, until, np.cumsum(cost, axis=-1), ranked)
 
 
 def _sorted_together(rank_by: Floats, binary_cost: Floats) -> tuple[Floats, Floats]:
@@ -81,7 +85,8 @@ def _sorted_together(rank_by: Floats, binary_cost: Floats) -> tuple[Floats, Floa
     keys ^= flip
     cost = (keys & np.uint64(1)).astype(np.float64)
     keys >>= np.uint64(1)
-    return keys.view(np.float64), cost
+    ranked = keys.view(np.float64)
+    return -ranked if flip else ranked, cost
 
 
 def _is_binary(cost: Floats) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .decisions import log_softmax
+from .errors import Advice, InputError
 from .inputs import Floats, Ints, confidences, labels, numbers, require, same_length
 
 INSTALL = "pip install 'ecuas-metric[recalibration]'"
@@ -53,7 +54,7 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
 
     Raises
     ------
-    ValueError
+    InputError
         If a log-posterior is not finite, or a class has no sample.
     RuntimeError
         If the minimisation does not converge.
@@ -75,9 +76,15 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
     num_classes = scores.shape[1]
     counts = np.bincount(classes, minlength=num_classes)
     if with_bias and not counts.all():
-        raise ValueError(
-            f"each of the {num_classes} classes must have a sample to be fitted; class {int(np.argmin(counts))} has "
-            f"none ({np.count_nonzero(counts == 0)} of {num_classes}). Drop these classes, or fit without bias."
+        empty = int(np.argmin(counts))
+        raise InputError(
+            "references",
+            f"must have a sample of each of the {num_classes} classes",
+            value=empty,
+            got=f"none of class {empty}",
+            count=int(np.count_nonzero(counts == 0)),
+            total=num_classes,
+            advice="Drop these classes, or fit without bias.",
         )
     # In units of their spread around the mean of each row, which softmax does not see, scores of any size fit alike.
     centred = scores - scores.mean(axis=1, keepdims=True)
@@ -165,7 +172,7 @@ def cross_validated(
 
     Raises
     ------
-    ValueError
+    InputError
         If there are fewer samples than folds, a fold cannot be fitted (it is named), or a splitter leaves a
         sample out.
 
@@ -181,16 +188,16 @@ def cross_validated(
     splitter = _default_splitter() if splitter is None else splitter
     num_folds = splitter.get_n_splits(array, truth, groups)
     if len(array) < num_folds:
-        raise ValueError(f"{num_folds} folds need at least as many samples; got {len(array)}.")
+        raise InputError("scores", f"must have at least as many samples as folds, {num_folds}", value=len(array))
     recalibrated = np.full(array.shape, np.nan)
     for fold, (train, test) in enumerate(splitter.split(array, truth, groups)):
         try:
             fitted = fit(array[train], truth[train])
         except ValueError as error:
-            raise ValueError(f"fold {fold + 1} of {num_folds} cannot be fitted: {error}") from error
+            raise InputError(f"fold {fold + 1} of {num_folds}", f"cannot be fitted: {error}".rstrip(".")) from error
         recalibrated[test] = apply(fitted, array[test])
     left_out = np.isnan(recalibrated).reshape(len(array), -1).any(axis=1)
-    require(~left_out, np.arange(len(array)), "every sample must be in a test fold")
+    require(~left_out, np.arange(len(array)), "splitter", "must put every sample in a test fold")
     return recalibrated
 
 
@@ -225,19 +232,19 @@ def _minimum(objective: Callable[[Floats], tuple[float, Floats]], start: Floats)
     solution = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
     if not (solution.success and np.isfinite(solution.x).all()):
         raise RuntimeError(f"the calibration did not converge in {solution.nit} iterations: {solution.message}")
-    return solution.x
+    return np.asarray(solution.x)
 
 
 def _checked(log_posteriors: ArrayLike, references: ArrayLike) -> tuple[Floats, Ints]:
     scores = _finite(log_posteriors)
     if scores.ndim != 2 or scores.shape[1] < 2:
-        raise ValueError(f"scores must have shape (N, K), K >= 2; got shape {scores.shape}.")
+        raise InputError("scores", "must have shape (N, K), K >= 2", value=scores.shape, got=f"shape {scores.shape}")
     return scores, labels(references, "references", num_classes=scores.shape[1], num_samples=len(scores))
 
 
 def _finite(values: ArrayLike) -> Floats:
     array: NDArray[Any] = numbers(values, "scores")
-    require(np.isfinite(array), array, "scores must be finite", "A probability of 0? Its logarithm needs a floor.")
+    require(np.isfinite(array), array, "scores", "must be finite", Advice.FLOOR)
     return array.astype(np.float64, copy=False)
 
 

@@ -1,156 +1,260 @@
-"""Checked arrays and options -> every number under its key. What the adapter and the reports have in common."""
+"""Checked arrays and options -> a prepared system -> every number that its options ask for."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .decisions import Graded, grade_confidences, grade_costs, grade_posteriors, select
-from .decomposition import recalibrated_scores
-from .inputs import FloatOrFloats, Floats, check_posteriors, fill_missing, labels
+from .costs import note_above
+from .decisions import Decisions, confidence_decisions, cost_decisions, posterior_decisions, select
+from .decomposition import recalibrated_values
+from .errors import InputError, Note
+from .inputs import Array, FloatOrFloats, Floats, Ints, check_posteriors, fill_missing, same_length
 from .intervals import Resampling, intervals
-from .metrics import scores
-from .naive import naive_confidence_scores, naive_posterior_scores, normalized_scores
-from .options import checked_reject_costs, cost_matrix, memberships, refuse_options_of_other_forms, sample_weights
+from .metrics import Key, metric_values
+from .naive import naive_values, normalized_values
+from .options import Options, own_decisions, refuse_options_of_other_forms, require_reject_costs
+from .ranking import TieGroups, tie_groups
 from .signature import signature
+
+PER_SAMPLE = ("sample_weight", "groups", "strata")
 
 
 class System(NamedTuple):
-    """A graded system, the options as its data resolve them (K, reject costs, weights, groups, strata), signature."""
+    """The output of one system, ready to be evaluated.
 
-    graded: Graded
-    options: dict[str, Any]
-    signature: str
+    Attributes
+    ----------
+    decisions : Decisions
+    options : Options
+        With K, and with weights, groups and strata in the order of `decisions`.
+    ties : TieGroups
+        Of `decisions` with the weights: the one sort, which metrics and curves share.
+    order : ndarray of int, shape (N,), or None
+        Where the options ask for intervals, samples are from the least to the most uncertain, and this is the
+        position that each was given at. None if they are in the order given.
+    notes : tuple of Note
+        What a reader must know of the input.
+    ids : sequence of str, or None
+        What pairs the samples of different systems, in the order given.
+    """
+
+    decisions: Decisions
+    options: Options
+    ties: TieGroups
+    order: Ints | None = None
+    notes: tuple[Note, ...] = ()
+    ids: Sequence[str] | None = None
 
 
-def results(
-    form: str, predictions: NDArray[Any], references: NDArray[Any], options: dict[str, Any]
-) -> dict[str, float]:
-    """Compute all metrics of a system, with intervals if there is a ``confidence_level``.
+class Estimate(NamedTuple):
+    """A number, with the limits of its interval if there is one."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+class Results(NamedTuple):
+    """All numbers of a system, and what a reader must know of them.
+
+    Attributes
+    ----------
+    estimates : dict of Key to Estimate
+    notes : tuple of Note
+    """
+
+    estimates: dict[Key, Estimate]
+    notes: tuple[Note, ...]
+
+    def flat(self) -> dict[str, float]:
+        """Return plain floats under plain keys; the limits of intervals are ``{key}_low`` and ``{key}_high``."""
+        values = {str(key): estimate.value for key, estimate in self.estimates.items()}
+        for key, estimate in self.estimates.items():
+            limits = zip(("low", "high"), estimate[1:], strict=True)
+            values |= {f"{key}_{end}": limit for end, limit in limits if limit is not None}
+        return values
+
+
+def prepare(
+    form: str, predictions: Array, references: Array, options: Options, *, ids: Sequence[str] | None = None
+) -> System:
+    """Turn a system's output into decisions, check the options that depend on the data, and sort.
 
     Parameters
     ----------
-    form, predictions, references, options
-        As of `prepare`.
+    form : {"confidences", "posteriors", "costs"}
+        What the arrays are.
+    predictions, references : ndarray
+        As returned by the function of `inputs` with the name of the form.
+    options : Options
+    ids : sequence of str, optional
+        The id of each sample.
 
     Returns
     -------
-    dict of str to float
+    System
+
+    Raises
+    ------
+    InputError
+        If an option means nothing for this form, or does not fit the data.
     """
-    return results_of(prepare(form, predictions, references, options))
+    refuse_options_of_other_forms(form, options)
+    if form == "posteriors":
+        options = options.replace(num_classes=predictions.shape[1])
+    decisions, notes = _decide(form, predictions, references, options)
+    notes += note_above(decisions.uncertainty, decisions.max_uncertainty)
+    require_reject_costs(options.reject_costs, max_uncertainty=decisions.max_uncertainty)
+    for name in PER_SAMPLE:
+        if (values := getattr(options, name)) is not None:
+            same_length(**{"predictions": references, name: values})
+    return ranked(decisions, options, notes=notes, ids=ids)
 
 
-def results_of(system: System, *, progress: bool = False) -> dict[str, float]:
-    """Compute all metrics of a prepared system, with intervals if there is a ``confidence_level``."""
-    values = {key: float(value) for key, value in values_of(system, system.options["sample_weight"]).items()}
-    if system.options["confidence_level"] is None:
-        return values
-    limits = interval_of(system, progress=progress)
-    return values | {f"{key}_{end}": limits[key][i] for key in values for i, end in enumerate(("low", "high"))}
+def ranked(
+    decisions: Decisions,
+    options: Options,
+    *,
+    notes: tuple[Note, ...] = (),
+    ids: Sequence[str] | None = None,
+) -> System:
+    """Return a system of decisions, sorted once: its samples where it is to be resampled, else its tie groups only."""
+    order = None
+    if options.confidence_level is not None:
+        order = np.argsort(decisions.rank_by, kind="stable")
+        decisions, options = select(decisions, order), _select_options(options, order)
+    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
+    return System(decisions, options, ties, order, notes, ids)
 
 
-def prepare(form: str, predictions: NDArray[Any], references: NDArray[Any], options: dict[str, Any]) -> System:
-    """Grade a system's output and resolve the options that depend on the data.
+def as_given(system: System) -> tuple[Decisions, Options]:
+    """Return decisions and options with the samples in the order they were given."""
+    if system.order is None:
+        return system.decisions, system.options
+    inverse = np.empty_like(system.order)
+    inverse[system.order] = np.arange(len(system.order))
+    return select(system.decisions, inverse), _select_options(system.options, inverse)
+
+
+def reordered(system: System, rows: Ints) -> System:
+    """Return a system as if its samples had been given in another order, that of `rows`."""
+    if system.order is None:
+        decisions, options = select(system.decisions, rows), _select_options(system.options, rows)
+        return system._replace(decisions=decisions, options=options, ids=_pick(system.ids, rows))
+    moved = np.empty_like(rows)
+    moved[rows] = np.arange(len(rows))
+    return system._replace(order=moved[system.order], ids=_pick(system.ids, rows))  # the samples stay sorted
+
+
+def signature_of(system: System) -> str:
+    """Return one line that names everything the numbers of a system depend on."""
+    return signature(as_given(system)[1])
+
+
+def compute_results(system: System, *, progress: bool = False) -> Results:
+    """Compute every number that the options of a system ask for, with intervals if there is a confidence level.
 
     Parameters
     ----------
-    form : {"confidences", "posteriors", "graded"}
-        What the arrays are.
-    predictions, references : ndarray
-        As the function of `inputs` with the name of the form returns them.
-    options : dict
-        Of `options.checked_options`.
+    system : System
+    progress : bool
+        Show a bar on long work.
     """
-    refuse_options_of_other_forms(form, options)
-    graded, num = _grade(form, predictions, references, options), len(references)
-    resolved = {
-        "num_classes": predictions.shape[1] if form == "posteriors" else options["num_classes"],
-        "reject_costs": checked_reject_costs(options["reject_costs"], max_uncertainty=graded.max_uncertainty),
-        "sample_weight": sample_weights(options["sample_weight"], num_samples=num),
-        "groups": memberships(options["groups"], "groups", num_samples=num),
-        "strata": memberships(options["strata"], "strata", num_samples=num),
-    }
-    line = signature(options, num_classes=resolved["num_classes"])
-    return System(graded, options | resolved, line)
+    values = {key: float(value) for key, value in all_values(system).items()}
+    notes = (*system.notes, *_undefined(values))
+    if system.options.confidence_level is None:
+        return Results({key: Estimate(value) for key, value in values.items()}, notes)
+    limits, left_out = _intervals(system, progress=progress)
+    return Results({key: Estimate(value, *limits[key]) for key, value in values.items()}, notes + left_out)
 
 
-def values_of(system: System, sample_weight: Floats | None) -> dict[str, FloatOrFloats]:
-    """Compute every metric of a system, for each set of weights (..., N)."""
-    graded, options, _ = system
-    settings = {name: options[name] for name in ("n", "reject_costs", "epsilon")} | {"sample_weight": sample_weight}
-    values = scores(graded, n_bins=options["n_bins"], **settings)
-    if options["normalize"]:
-        naive = naive_confidence_scores(values["error_rate"]) if graded.confidence is not None else {}
-        if graded.labels is not None:
-            classes = {name: options[name] for name in ("num_classes", "cost")}
-            limit = graded.max_uncertainty
-            naive |= naive_posterior_scores(graded.labels, max_uncertainty=limit, **classes, **settings)
-        values |= normalized_scores(values, naive)
-    if options["decompose"]:
-        del settings["reject_costs"]
-        for key, best in recalibrated_scores(graded, **settings).items():
-            ecuas_key = key.removesuffix("_recalibrated")
-            values |= {key: best, f"{ecuas_key}_calibration_loss": values[ecuas_key] - best}
-    return values
+def all_values(system: System, resamples: Floats | None = None) -> dict[Key, FloatOrFloats]:
+    """Compute the metrics, and what the options add to them: normalised and recalibrated values.
+
+    Parameters
+    ----------
+    system : System
+    resamples : ndarray, shape (B, N), optional
+        How often each sample is drawn; then each value has shape (B,).
+    """
+    decisions, options, ties, *_ = system
+    weight = options.sample_weight
+    if resamples is not None:
+        weight = resamples if weight is None else resamples * weight
+        ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=weight)
+    values = metric_values(decisions, ties, options, sample_weight=weight)
+    added: dict[Key, FloatOrFloats] = {}
+    if options.normalize:
+        naive = naive_values(decisions, options, values.get(Key("error_rate")), sample_weight=weight)
+        added |= normalized_values(values, naive)
+    if options.decompose:
+        for key, best in recalibrated_values(ties, options, max_uncertainty=decisions.max_uncertainty).items():
+            loss = values[key._replace(variant="")] - best
+            added |= {key: best, key._replace(variant="calibration_loss"): loss}
+    return values | added
 
 
-def interval_of(system: System, *, progress: bool = False) -> dict[str, tuple[float, float]]:
-    """Return the bootstrap interval of every metric of a system, as its options ask for."""
-    system = take(system, by_uncertainty(system))
-    weight, options = system.options["sample_weight"], system.options
+def resampling_of(options: Options) -> Resampling:
+    """Return how options say to resample."""
+    return Resampling(options.n_resamples, options.random_state, options.groups, options.strata)
+
+
+def _intervals(system: System, *, progress: bool) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
+    options = system.options
     return intervals(
-        lambda counts: values_of(system, counts if weight is None else counts * weight),
-        len(system.graded.uncertainty),
-        resampling=resampling_of(system),
-        confidence_level=options["confidence_level"],
-        method=options["interval_method"],
+        lambda resamples: all_values(system, resamples),
+        len(system.decisions.uncertainty),
+        resampling=resampling_of(options),
+        confidence_level=options.confidence_level or 0.0,
+        method=options.interval_method,
         progress=progress,
     )
 
 
-def by_uncertainty(system: System) -> NDArray[np.int64]:
-    """Return the order of the samples' uncertainties: of a system taken in it, no resample has to sort again."""
-    return np.argsort(system.graded.rank_by, kind="stable")
+def _undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
+    """Return notes on the values that do not exist for this sample, but for selective risks of an empty selection."""
+    notes = []
+    if math.isnan(values.get(Key("auroc"), 0.0)):
+        notes.append(Note("undefined", "auroc is nan: it needs both correct and incorrect samples."))
+    zeros = [
+        str(key._replace(variant=""))
+        for key, value in values.items()
+        if key.variant == "normalized" and math.isnan(value)
+    ]
+    if zeros:
+        fact = f"The naive system costs nothing, so these are nan when normalized: {', '.join(zeros)}."
+        notes.append(Note("undefined", fact))
+    return tuple(notes)
 
 
-def take(system: System, order: NDArray[np.int64]) -> System:
-    """Return the samples of a system in another order."""
-    per_sample = {name: system.options[name] for name in ("sample_weight", "groups", "strata")}
-    reordered = {name: None if values is None else values[order] for name, values in per_sample.items()}
-    return System(select(system.graded, order), system.options | reordered, system.signature)
-
-
-def resampling_of(system: System) -> Resampling:
-    """Return how the options of a system say to resample it."""
-    return Resampling(*(system.options[name] for name in ("n_resamples", "random_state", "groups", "strata")))
-
-
-def _grade(form: str, predictions: NDArray[Any], references: NDArray[Any], options: dict[str, Any]) -> Graded:
+def _decide(form: str, predictions: Array, references: Array, options: Options) -> tuple[Decisions, tuple[Note, ...]]:
     if form == "confidences":
-        confidence = fill_missing(predictions, missing_confidence=options["missing_confidence"])
-        return grade_confidences(confidence, references, num_classes=options["num_classes"])
-    if form == "graded":
-        if options["max_uncertainty"] is None:
-            raise ValueError("max_uncertainty is missing: the uncertainty of a system that knows nothing.")
-        return grade_costs(predictions, references, max_uncertainty=options["max_uncertainty"])
-    check_posteriors(predictions, predictions_are=options["predictions_are"])
-    return grade_posteriors(
+        confidence, notes = fill_missing(predictions, missing_confidence=options.missing_confidence)
+        return confidence_decisions(confidence, references, num_classes=options.num_classes), notes
+    if form == "costs":
+        if options.max_uncertainty is None:
+            raise InputError("max_uncertainty", "is missing: the uncertainty of a system that knows nothing")
+        return cost_decisions(predictions, references, max_uncertainty=options.max_uncertainty), ()
+    check_posteriors(predictions, predictions_are=options.predictions_are)
+    decisions = posterior_decisions(
         predictions,
         references,
-        predictions_are=options["predictions_are"],
-        cost=options["cost"],
-        decisions=_decisions(options["decisions"], options["cost"], predictions),
-        epsilon=options["epsilon"],
+        predictions_are=options.predictions_are,
+        cost=options.cost,
+        decisions=own_decisions(options, num_samples=len(references), num_classes=predictions.shape[1]),
+        epsilon=options.epsilon,
     )
+    return decisions, ()
 
 
-def _decisions(values: Any, cost: Any, predictions: NDArray[Any]) -> NDArray[Any] | None:
-    if values is None:
-        return None
-    if isinstance(cost, str) and cost == "log":
-        raise ValueError("decisions do not go with cost='log', where the decision is the posterior itself.")
-    num_samples, num_classes = predictions.shape
-    num_decisions = num_classes if isinstance(cost, str) else cost_matrix(cost, num_classes=num_classes).shape[1]
-    return labels(values, "decisions", num_classes=num_decisions, num_samples=num_samples)
+def _pick(ids: Sequence[str] | None, rows: Ints) -> Sequence[str] | None:
+    return None if ids is None else [ids[row] for row in rows]
+
+
+def _select_options(options: Options, rows: Ints) -> Options:
+    values = {name: getattr(options, name) for name in PER_SAMPLE}
+    return options.replace(**{name: array[rows] for name, array in values.items() if array is not None})

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from collections.abc import Iterable
 
-import numpy as np
+from .inputs import Array
+from .options import Options, is_set
 
 VERSION = "0.3.0"
 
 
-def signature(options: dict[str, Any], *, num_classes: float | None = None) -> str:
+def signature(options: Options, *, num_classes: float | None = None) -> str:
     """Return the signature of numbers computed with these options.
 
     Parameters
     ----------
-    options : dict
-        Of `options.checked_options`.
+    options : Options
+        With weights, groups and strata in the order of the samples as they were given.
     num_classes : int, optional
         K of posteriors; for confidences it is among the options.
 
     Returns
     -------
     str
-        ``name:value`` parts joined by ``|``; those of options that change nothing unless set stand only where they are.
+        ``name:value`` parts joined by ``|``; an option that changes no number unless it is set appears only where it
+        is set.
 
     Examples
     --------
@@ -33,49 +35,48 @@ def signature(options: dict[str, Any], *, num_classes: float | None = None) -> s
     >>> signature(checked_options(n=(0, 1), num_classes=4, confidence_level=0.95))
     'ecuas|n:0,1|K:4|cost:zero_one|eps:1e-07|ties:expected|bins:10|level:0.95|boot:1000/0|v:0.3.0'
     """
-    classes = num_classes or options["num_classes"]
-    is_graded = options["max_uncertainty"] is not None  # by costs and a K that only the user knows
-    cost = options["cost"] if isinstance(options["cost"], str) else f"matrix-{_digest(options['cost'])}"
+    classes = num_classes or options.num_classes
+    has_costs = options.max_uncertainty is not None  # and a K that only the user knows
+    cost = options.cost if isinstance(options.cost, str) else f"matrix-{_digest(options.cost)}"
     parts = {
-        "n": _joined(options["n"]),
-        "K": None if is_graded else "inf" if classes is None else f"{classes:g}",
-        "cost": "graded" if is_graded else cost,
-        "eps": f"{options['epsilon']:g}",
+        "n": _joined(options.n),
+        "K": None if has_costs else "inf" if classes is None else f"{classes:g}",
+        "cost": "graded" if has_costs else cost,
+        "eps": f"{options.epsilon:g}",
         "ties": "expected",
-        "bins": options["n_bins"],
-        "in": None if options["predictions_are"] == "probabilities" else options["predictions_are"],
-        "max": None if options["max_uncertainty"] is None else f"{options['max_uncertainty']:g}",
-        "reject": _joined(np.atleast_1d(() if options["reject_costs"] is None else options["reject_costs"])) or None,
-        "decisions": None if options["decisions"] is None else "given",
-        "missing": None if options["missing_confidence"] is None else f"{options['missing_confidence']:g}",
-        "weights": None if options["sample_weight"] is None else _digest(options["sample_weight"]),
+        "bins": str(options.n_bins),
+        "in": options.predictions_are if is_set(options, "predictions_are") else None,
+        "max": _short(options.max_uncertainty),
+        "reject": _joined(options.reject_costs) or None,
+        "decisions": None if options.decisions is None else "given",
+        "missing": _short(options.missing_confidence),
+        "weights": _digest(options.sample_weight),
         **_resampling(options),
         "v": VERSION,
     }
     return "|".join(["ecuas", *(f"{name}:{value}" for name, value in parts.items() if value is not None)])
 
 
-def _resampling(options: dict[str, Any]) -> dict[str, Any]:
-    if options["confidence_level"] is None:
+def _resampling(options: Options) -> dict[str, str | None]:
+    if options.confidence_level is None:
         return {}
-    method = options["interval_method"]
+    method = f"/{options.interval_method}" if is_set(options, "interval_method") else ""
     return {
-        "level": f"{options['confidence_level']:g}",
-        "boot": f"{options['n_resamples']}/{options['random_state']}"
-        + ("" if method == "percentile" else f"/{method}"),
-        "groups": None if options["groups"] is None else _digest(options["groups"]),
-        "strata": None if options["strata"] is None else _digest(options["strata"]),
+        "level": _short(options.confidence_level),
+        "boot": f"{options.n_resamples}/{options.random_state}{method}",
+        "groups": _digest(options.groups),
+        "strata": _digest(options.strata),
     }
 
 
-def _joined(values: Any) -> str:
-    return ",".join(f"{value:g}" if float(f"{value:g}") == value else repr(float(value)) for value in values)
+def _short(value: float | None) -> str | None:
+    return None if value is None else f"{value:g}"
 
 
-def _digest(values: Any) -> str:
-    array = np.asarray(values)
-    if array.dtype.kind in "biuf":
-        content = array.astype("<f8").tobytes()  # the same for every type of number, and on every machine
-    else:
-        content = "\0".join(map(str, array.ravel().tolist())).encode()
-    return hashlib.sha256(content).hexdigest()[:8]
+def _joined(values: Iterable[float]) -> str:
+    return ",".join(f"{value:g}" if float(f"{value:g}") == value else repr(value) for value in values)
+
+
+def _digest(values: Array | None) -> str | None:
+    """Return eight digits that stand for numbers: the same for every type of number, and on every machine."""
+    return None if values is None else hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()[:8]

@@ -1,17 +1,17 @@
-"""What plots need, as plain arrays: one small named tuple a curve."""
+"""What plots need, as plain arrays: one small named tuple per curve, from the one sort of a system."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..baselines import confidence_bins, sums_in_bins
 from ..costs import ROUNDING, above, ecuas_cost
-from ..decisions import Graded
+from ..errors import InputError
 from ..inputs import Floats, Ints
-from ..ranking import tie_groups
+from ..results import System
 
 
 class RiskCoverage(NamedTuple):
@@ -60,8 +60,17 @@ class OrderCurve(NamedTuple):
     ecuas: Floats
 
 
-def risk_coverage(graded: Graded, *, sample_weight: Floats | None = None) -> RiskCoverage:
-    """Return the risk at each coverage a threshold on the uncertainty can reach: one point a tie group.
+def risk_coverage(system: System) -> RiskCoverage:
+    """Return the risk at each coverage that a threshold on the uncertainty can reach: one point per tie group.
+
+    Parameters
+    ----------
+    system : System
+
+    Returns
+    -------
+    RiskCoverage
+        With increasing coverage.
 
     References
     ----------
@@ -69,71 +78,93 @@ def risk_coverage(graded: Graded, *, sample_weight: Floats | None = None) -> Ris
 
     Examples
     --------
-    >>> from ecuas_metric.decisions import grade_confidences
-    >>> risk_coverage(grade_confidences(np.array([0.9, 0.5, 0.5, 0.2]), np.array([1, 1, 0, 0]))).risk.round(2).tolist()
+    >>> from ecuas_metric import confidence_system
+    >>> risk_coverage(confidence_system([1, 1, 0, 0], [0.9, 0.5, 0.5, 0.2])).risk.round(2).tolist()
     [0.0, 0.33, 0.5]
     """
-    groups = tie_groups(graded.rank_by, graded.candidate_cost, sample_weight=sample_weight)
-    some = groups.weight_until > 0
-    until = groups.weight_until[some]
-    return RiskCoverage(until / until[-1], groups.cost_until[some] / until)
+    ties = system.ties
+    some = ties.weight_until > 0
+    until = ties.weight_until[some]
+    return RiskCoverage(until / until[-1], ties.cost_until[some] / until)
 
 
-def reject_cost_curve(graded: Graded, *, num_points: int = 201, sample_weight: Floats | None = None) -> RejectCostCurve:
+def reject_cost_curve(system: System, *, num_points: int = 201) -> RejectCostCurve:
     """Return expected cost and coverage against the reject cost, from 0 to the largest uncertainty.
 
     Parameters
     ----------
-    graded : Graded
+    system : System
     num_points : int
         Number of reject costs, evenly spaced.
+
+    Returns
+    -------
+    RejectCostCurve
 
     References
     ----------
     Estienne et al., Equation ecuas_gamma.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> reject_cost_curve(confidence_system([1, 0], [0.9, 0.4]), num_points=3).expected_cost.tolist()
+    [0.0, 0.25, 0.5]
     """
-    u_max = graded.max_uncertainty
+    u_max, ties = system.decisions.max_uncertainty, system.ties
     reject_cost = np.linspace(0, u_max, num_points)
-    groups = tie_groups(graded.uncertainty, graded.candidate_cost, sample_weight=sample_weight)
-    values = np.unique(graded.uncertainty)
+    values = system.decisions.uncertainty_at(ties.rank)
     acceptable = np.searchsorted(values, reject_cost + ROUNDING * u_max, side="right")
     acceptable = np.minimum(acceptable, np.count_nonzero(~above(values, u_max)))  # never above u_M, as costs.accepted
-    num = groups.weight_until[-1]
-    count = np.concatenate([[0.0], groups.weight_until])[acceptable]
-    cost = np.concatenate([[0.0], groups.cost_until])[acceptable]
-    risk = groups.cost_until[-1] / num
+    num = ties.weight_until[-1]
+    count = np.concatenate([[0.0], ties.weight_until])[acceptable]
+    cost = np.concatenate([[0.0], ties.cost_until])[acceptable]
     return RejectCostCurve(
         reject_cost,
         expected_cost=(cost + reject_cost * (num - count)) / num,
         coverage=count / num,
-        accept_all=np.full(num_points, risk),
+        accept_all=np.full(num_points, ties.cost_until[-1] / num),
         reject_all=reject_cost,
     )
 
 
-def reliability(graded: Graded, *, n_bins: int = 10, sample_weight: Floats | None = None) -> Reliability:
+def reliability(system: System) -> Reliability:
     """Return accuracy against mean confidence in the bins of ECE.
+
+    Parameters
+    ----------
+    system : System
+        Its options say how many bins.
+
+    Returns
+    -------
+    Reliability
 
     Raises
     ------
-    ValueError
-        If the system was not graded by the 0-1 cost, and so has no confidences.
+    InputError
+        If the system's cost is not the 0-1 cost: it has no confidences then.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> bins = reliability(confidence_system([1, 0, 1], [0.9, 0.8, 0.4], n_bins=2))
+    >>> bins.accuracy.tolist(), bins.confidence.round(2).tolist(), bins.counts.tolist()
+    ([1.0, 0.5], [0.4, 0.85], [1, 2])
     """
-    if graded.confidence is None:
-        raise ValueError("reliability needs confidences: a system graded by the 0-1 cost.")
-    bins = confidence_bins(graded.confidence, n_bins=n_bins)
-    sums: dict[str, Any] = {"n_bins": n_bins, "sample_weight": sample_weight}
-    weight = sums_in_bins(np.ones(len(bins)), bins, **sums)
+    decisions, weights, n_bins = system.decisions, system.options.sample_weight, system.options.n_bins
+    if decisions.confidence is None:
+        raise InputError("a reliability diagram", "needs confidences: a system under the 0-1 cost")
+    bins = confidence_bins(decisions.confidence, n_bins=n_bins)
+    correct = 1 - decisions.candidate_cost
+    weight, confidence, accuracy = (
+        sums_in_bins(values, bins, n_bins=n_bins, sample_weight=weights)
+        for values in (np.ones(len(bins)), decisions.confidence, correct)
+    )
     some = np.where(weight > 0, weight, np.nan)
     edges = np.arange(n_bins + 1) / n_bins
-    return Reliability(
-        edges[:-1],
-        edges[1:],
-        confidence=sums_in_bins(graded.confidence, bins, **sums) / some,
-        accuracy=sums_in_bins(1 - graded.candidate_cost, bins, **sums) / some,
-        counts=np.bincount(bins, minlength=n_bins),
-        shares=weight / weight.sum(),
-    )
+    counts = np.bincount(bins, minlength=n_bins)
+    return Reliability(edges[:-1], edges[1:], confidence / some, accuracy / some, counts, weight / weight.sum())
 
 
 def confidence_cost(
@@ -160,12 +191,31 @@ def confidence_cost(
     return ConfidenceCost(1 - uncertainty, right, wrong)
 
 
-def order_curve(
-    graded: Graded, *, n: ArrayLike | None = None, epsilon: float = 1e-7, sample_weight: Floats | None = None
-) -> OrderCurve:
-    """Return ECUAS_n against n, by default at 0 and at 60 values from 0.01 to 1000, evenly spaced in logarithm."""
+def order_curve(system: System, *, n: ArrayLike | None = None) -> OrderCurve:
+    """Return ECUAS_n against n.
+
+    Parameters
+    ----------
+    system : System
+    n : array_like, shape (M,), optional
+        By default 0 and 60 values from 0.01 to 1000, evenly spaced in logarithm.
+
+    Returns
+    -------
+    OrderCurve
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> order_curve(confidence_system([1, 0], [0.9, 0.4]), n=[1, np.inf]).ecuas.round(3).tolist()
+    [0.585, 0.5]
+    """
     orders = np.r_[0.0, np.geomspace(0.01, 1000, 60)] if n is None else np.asarray(n, np.float64)
-    limits = {"max_uncertainty": graded.max_uncertainty, "epsilon": epsilon}
-    uncertainty = np.minimum(graded.uncertainty, graded.max_uncertainty)
-    costs = (ecuas_cost(uncertainty, graded.candidate_cost, n=order, **limits) for order in orders)
-    return OrderCurve(orders, np.array([np.average(cost, weights=sample_weight) for cost in costs]))
+    decisions, options = system.decisions, system.options
+    u_max, weights = decisions.max_uncertainty, options.sample_weight
+    uncertainty = np.minimum(decisions.uncertainty, u_max)
+    costs = (
+        ecuas_cost(uncertainty, decisions.candidate_cost, n=order, max_uncertainty=u_max, epsilon=options.epsilon)
+        for order in orders
+    )
+    return OrderCurve(orders, np.array([np.average(cost, weights=weights) for cost in costs]))

@@ -6,22 +6,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ..decisions import Graded
+from ..results import System
 from .curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
 
 # Okabe and Ito's palette, which colour-blind readers tell apart; black is kept for references.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-Weights = Mapping[str, "np.ndarray | None"]
 REFERENCE = {"color": "black", "linewidth": 0.9, "alpha": 0.7}
 
 
-def risk_coverage_figure(systems: Mapping[str, Graded], *, weights: Weights | None = None) -> Any:
+def risk_coverage_figure(systems: Mapping[str, System]) -> Any:
     """Draw risk against coverage; equally uncertain samples are accepted together, in steps."""
     figure, (axes,) = panels(1)
-    for name, graded, style in _styled(systems):
-        curve = risk_coverage(graded, sample_weight=_of(weights, name))
+    for name, system, style in _styled(systems):
+        curve = risk_coverage(system)
         axes.step(curve.coverage, curve.risk, where="post", label=_label(name), **style)
     axes.set(xlabel="coverage", ylabel="mean cost of the accepted", xlim=(0, 1))
     axes.set_ylim(bottom=0)
@@ -29,10 +26,10 @@ def risk_coverage_figure(systems: Mapping[str, Graded], *, weights: Weights | No
     return figure
 
 
-def reject_cost_figure(systems: Mapping[str, Graded], *, weights: Weights | None = None) -> Any:
-    """Draw expected cost against reject cost, with accepting all (dotted, a line a system) and rejecting all."""
+def reject_cost_figure(systems: Mapping[str, System]) -> Any:
+    """Draw expected cost against reject cost, with accepting all (dotted, one line per system) and rejecting all."""
     figure, (axes,) = panels(1)
-    curves = {name: reject_cost_curve(graded, sample_weight=_of(weights, name)) for name, graded in systems.items()}
+    curves = {name: reject_cost_curve(system) for name, system in systems.items()}
     for name, _, style in _styled(systems):
         curve = curves[name]
         axes.plot(curve.reject_cost, curve.expected_cost, label=_label(name), **style)
@@ -46,19 +43,15 @@ def reject_cost_figure(systems: Mapping[str, Graded], *, weights: Weights | None
     return figure
 
 
-def reliability_figure(systems: Mapping[str, Graded], *, n_bins: int = 10, weights: Weights | None = None) -> Any:
-    """Draw accuracy against confidence in bins, the share of samples in each bin below, a column a system."""
+def reliability_figure(systems: Mapping[str, System]) -> Any:
+    """Draw accuracy against confidence in bins, the share of samples in each bin below, one column per system."""
     figure, grid = panels(len(systems), rows=2, height_ratios=(3, 1), width=3.2)
-    for column, (name, graded, style) in enumerate(_styled(systems)):
-        bins, axes, shares = (
-            reliability(graded, n_bins=n_bins, sample_weight=_of(weights, name)),
-            grid[column],
-            grid[len(systems) + column],
-        )
+    for column, (name, system, style) in enumerate(_styled(systems)):
+        bins, axes, shares = reliability(system), grid[column], grid[len(systems) + column]
         axes.plot([0, 1], [0, 1], linestyle="--", **REFERENCE)
         axes.plot(bins.confidence, bins.accuracy, marker="o", markersize=4, **style)
         axes.set(title=_label(name), xlim=(0, 1), ylim=(0, 1.02), xticklabels=[])
-        shares.bar(bins.low, bins.shares, 1 / n_bins, align="edge", color=style["color"], alpha=0.6)
+        shares.bar(bins.low, bins.shares, 1 / system.options.n_bins, align="edge", color=style["color"], alpha=0.6)
         shares.set(xlabel="confidence", xlim=(0, 1), ylim=(0, 1))
     grid[0].set_ylabel("accuracy")
     grid[len(systems)].set_ylabel("share")
@@ -84,11 +77,11 @@ def confidence_cost_figure(
     return figure
 
 
-def order_figure(systems: Mapping[str, Graded], *, weights: Weights | None = None) -> Any:
+def order_figure(systems: Mapping[str, System]) -> Any:
     """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right."""
     figure, (axes,) = panels(1)
-    for name, graded, style in _styled(systems):
-        curve = order_curve(graded, sample_weight=_of(weights, name))
+    for name, system, style in _styled(systems):
+        curve = order_curve(system)
         axes.plot(curve.n, curve.ecuas, label=_label(name), **style)
     axes.set_xscale("symlog", linthresh=0.01)
     axes.set(xlabel="n", ylabel="ECUAS$_n$", xlim=(0, curve.n[-1]))
@@ -126,14 +119,10 @@ def save(figure: Any, path: str | Path) -> list[Path]:
     return written
 
 
-def _styled(systems: Mapping[str, Graded]) -> Iterable[tuple[str, Graded, dict[str, Any]]]:
-    for index, (name, graded) in enumerate(systems.items()):
+def _styled(systems: Mapping[str, System]) -> Iterable[tuple[str, System, dict[str, Any]]]:
+    for index, (name, system) in enumerate(systems.items()):
         round_ = index // len(COLORS)
-        yield name, graded, {"color": COLORS[index % len(COLORS)], "linestyle": ("-", "-.", (0, (1, 1)))[round_ % 3]}
-
-
-def _of(weights: Weights | None, name: str) -> np.ndarray | None:
-    return None if weights is None else weights.get(name)
+        yield name, system, {"color": COLORS[index % len(COLORS)], "linestyle": ("-", "-.", (0, (1, 1)))[round_ % 3]}
 
 
 def _label(name: str) -> str:

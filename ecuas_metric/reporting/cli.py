@@ -5,37 +5,59 @@ from __future__ import annotations
 import argparse
 import io
 import os
-import re
 import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..errors import Advice, InputError
 from ..inputs import POSTERIOR_FORMS
+from ..metrics import Key
+from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS
+from ..results import signature_of
 from ..signature import VERSION
-from .export import check_ending, write
+from .comparison import compare_systems
+from .export import check_suffix, write
+from .files import FileAdvice, FileError
 from .grids import Grid, to_text
 from .report import (
-    compare_tables,
     comparison_grid,
+    comparison_records,
     make_report,
-    prepare_tables,
+    prepare_submissions,
     report_grid,
     report_records,
     write_figures,
 )
-from .submissions import NAMES, Table, read_tables
+from .submissions import NAMES, Submission, read_submissions
 
 FLAGS = {  # an option of the metric -> its flag
-    "n_bins": "--bins",
-    "n_resamples": "--resamples",
-    "random_state": "--seed",
-    "confidence_level": "the level of intervals",
+    "n": "--n",
     "num_classes": "--num-classes",
     "predictions_are": "--predictions-are",
     "reject_costs": "--reject-costs",
+    "normalize": "--normalize",
+    "decompose": "--decompose",
     "missing_confidence": "--missing-confidence",
+    "n_bins": "--bins",
+    "n_resamples": "--resamples",
+    "interval_method": "--interval-method",
+    "random_state": "--seed",
+}
+WORDS = {  # arguments and advice of the metric -> the command's own words
+    **FLAGS,
+    "confidence_level": "the level of intervals",
+    "columns": "--columns",
+    Advice.MISSING_CONFIDENCES: "Missing confidences? --missing-confidence says what they count as.",
+    Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Say so with --predictions-are.",
+    Advice.LOGITS: "Logits? --predictions-are logits takes rows of any sum.",
+    Advice.EXPONENTIALS: "Logits? These are the exponentials: --predictions-are logits takes rows of any sum.",
+    Advice.CLASS_LABELS: "Class labels? Then the predictions must be posteriors, one column per class.",
+    Advice.CONFIDENCES: "Confidences? Name their column with --columns confidence=NAME.",
+    Advice.WRONG_COST: "The uncertainties do not fit this cost, or --num-classes is too small.",
+    FileAdvice.DROP_UNJUDGED: "Leave such answers out with --drop-unjudged.",
+    FileAdvice.NAME_COLUMNS: "Name them with --columns, e.g. confidence=NAME,correct=NAME.",
+    FileAdvice.SAY_WHICH: "Say which with --columns ROLE=NAME.",
 }
 FILES = """\
 A file holds one system, named after it, or several if it has a column `system` (or `model`). Its columns are found by
@@ -45,7 +67,7 @@ one column of lists, `posteriors`) for a classifier; id, if there is one, pairs 
 SCORE_EXAMPLES = """\
 examples
   ecuas score gpt.csv llama.jsonl
-      one row a system, one column a metric, the best of each column marked
+      one row per system, one column per metric, the best of each column marked
   ecuas score runs.parquet --columns confidence=p_true,correct=grade,system=llm+method --interval 0.95
       columns of other names, one system for each LLM and method, bootstrap intervals
   ecuas score logits.csv --predictions-are logits --normalize --output table.tex --output table.csv --figures plots
@@ -78,9 +100,11 @@ def parser() -> argparse.ArgumentParser:
     )
     for part in (score, compare):
         _add_common(part)
-    score.add_argument("--interval", type=float, metavar="LEVEL", help="bootstrap intervals at this level, as 0.95")
+    help_ = "bootstrap intervals at this level, e.g. 0.95"
+    score.add_argument("--interval", dest="confidence_level", type=float, metavar="LEVEL", help=help_)
     score.add_argument("--figures", metavar="DIR", help="draw risk-coverage, cost, reliability and ECUAS_n curves")
-    compare.add_argument("--level", type=float, default=0.95, help="level of the intervals (default 0.95)")
+    help_ = "level of the intervals (default 0.95)"
+    compare.add_argument("--level", dest="confidence_level", type=float, metavar="LEVEL", default=0.95, help=help_)
     return command
 
 
@@ -92,112 +116,109 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that has no arrows shows question marks
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
-            run(arguments)
+        notes = run(arguments)
+    except InputError as error:
+        return _fail(error.render(WORDS))
     except (ValueError, TypeError, ImportError, OSError) as error:
-        print(f"ecuas: {_in_flags(' '.join(str(error).split()))}", file=sys.stderr)
-        return 2
-    for message in dict.fromkeys(
-        str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)
-    ):
-        print(f"note: {_in_flags(message)}", file=sys.stderr)
+        return _fail(str(error))
+    for note in dict.fromkeys(notes):
+        print(f"note: {note}", file=sys.stderr)
     return 0
 
 
-def _score(arguments: argparse.Namespace) -> None:
-    tables = _read(arguments)
-    systems = prepare_tables(tables, **_options(arguments, confidence_level=arguments.interval))
-    report = make_report(systems, tables, progress=True)
+def _score(arguments: argparse.Namespace) -> list[str]:
+    systems = prepare_submissions(_read(arguments), **_options(arguments))
+    report = make_report(systems, progress=True)
     keys = _chosen(arguments, report.keys)
     _emit(arguments, report_grid(report, digits=arguments.digits, keys=keys), report_records(report, keys=keys))
     if arguments.figures:
         for path in write_figures(systems, arguments.figures):
             print(path)
+    return [f"{name}: {note.render(WORDS)}" for name, note in report.notes() if note.kind != "unjudged"]
 
 
-def _compare(arguments: argparse.Namespace) -> None:
-    tables = _read(arguments)
-    systems = prepare_tables(tables, **_options(arguments, confidence_level=arguments.level))
-    rows = compare_tables(systems, tables, progress=True)
+def _compare(arguments: argparse.Namespace) -> list[str]:
+    systems = prepare_submissions(_read(arguments), **_options(arguments))
+    rows = compare_systems(systems, progress=True)
     keys = _chosen(arguments, list(dict.fromkeys(row.key for row in rows)))
     rows = [row for row in rows if row.key in keys]
-    line = next(iter(systems.values())).signature
-    notes = [] if tables[0].ids is not None else ["There is no column of ids: samples are paired by their rows."]
-    grid = comparison_grid(rows, line, level=arguments.level, digits=arguments.digits, notes=notes)
-    _emit(arguments, grid, [row._asdict() for row in rows])
+    first = next(iter(systems.values()))
+    notes = [] if first.ids is not None else ["There is no column of ids: samples are paired by their rows."]
+    grid = comparison_grid(
+        rows, signature_of(first), level=arguments.confidence_level, digits=arguments.digits, notes=notes
+    )
+    _emit(arguments, grid, comparison_records(rows))
+    return [
+        f"{name}: {note.render(WORDS)}"
+        for name, system in systems.items()
+        for note in system.notes
+        if note.kind != "unjudged"
+    ]
 
 
 def _add_common(part: argparse.ArgumentParser) -> None:
     add = part.add_argument
     add("files", nargs="+", metavar="FILE", help="CSV (commas, semicolons, tabs), JSON lines, JSON or Parquet")
-    add("--columns", default="", metavar="NAME=COLUMN,..", help=f"what is in which column; names: {', '.join(NAMES)}")
-    add("--n", default="0,1,128", help="parameter of ECUAS_n, one or several, as 0,1,inf (default 0,1,128)")
-    add("--num-classes", type=float, metavar="K", help="number of possible answers (default: infinitely many)")
-    add(
-        "--predictions-are",
-        choices=POSTERIOR_FORMS,
-        default="probabilities",
-        help="of posteriors (default %(default)s)",
-    )
-    add("--reject-costs", metavar="COST,..", help="add cost, coverage and risk for users with these reject costs")
-    add("--normalize", action="store_true", help="add values relative to a system that ignores its input")
-    add("--decompose", action="store_true", help="add what the best recalibration would save")
-    add("--missing-confidence", type=float, metavar="Q", help="what an empty confidence counts as (default: an error)")
+    add("--columns", default="", metavar="ROLE=COLUMN,..", help=f"what is in which column; roles: {', '.join(NAMES)}")
+    _add_option(part, "n", default="0,1,128", metavar="N,..")
+    _add_option(part, "num_classes", type=float, metavar="K")
+    _add_option(part, "predictions_are", choices=POSTERIOR_FORMS, default=DEFAULTS.predictions_are)
+    _add_option(part, "reject_costs", metavar="COST,..")
+    _add_option(part, "normalize", action="store_true")
+    _add_option(part, "decompose", action="store_true")
+    _add_option(part, "missing_confidence", type=float, metavar="Q")
     add("--drop-unjudged", action="store_true", help="leave out answers with an empty column `correct`")
     add("--weight", metavar="COLUMN", help="column of sample weights")
     add("--groups", metavar="COLUMN", help="column of groups that are resampled together")
-    add("--bins", type=int, default=10, help="number of bins of ECE (default 10)")
-    add("--resamples", type=int, default=1000, help="number of bootstrap resamples (default 1000)")
-    add("--interval-method", choices=("percentile", "bca"), default="percentile", help="(default %(default)s)")
-    add("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
-    add("--metrics", metavar="KEY,..", help="show these metrics only, as ecuas_0,error_rate")
+    _add_option(part, "n_bins", type=int, default=DEFAULTS.n_bins, metavar="BINS")
+    _add_option(part, "n_resamples", type=int, default=DEFAULTS.n_resamples, metavar="B")
+    _add_option(part, "interval_method", choices=INTERVAL_METHODS, default=DEFAULTS.interval_method)
+    _add_option(part, "random_state", type=int, default=DEFAULTS.random_state, metavar="SEED")
+    add("--metrics", metavar="KEY,..", help="show these metrics only, e.g. ecuas_0,error_rate")
     add("--digits", type=int, choices=range(16), default=3, metavar="N", help="digits after the point (default 3)")
     add("--output", action="append", default=[], metavar="FILE", help="also write .md, .tex, .csv, .json; repeatable")
 
 
-def _read(arguments: argparse.Namespace) -> list[Table]:
+def _add_option(part: argparse.ArgumentParser, option: str, **settings: Any) -> None:
+    """Add the flag of an option of the metric, with the help of the table of options."""
+    default = " (default %(default)s)" if settings.get("default") is not None else ""
+    text = OPTIONS[option].help
+    part.add_argument(FLAGS[option], dest=option, help=f"{text[0].lower()}{text[1:]}{default}", **settings)
+
+
+def _read(arguments: argparse.Namespace) -> list[Submission]:
     columns = dict(_pair(part) for part in arguments.columns.split(",") if part)
     columns |= {name: value for name, value in (("weight", arguments.weight), ("group", arguments.groups)) if value}
     for path in arguments.output:
-        check_ending(path)
+        check_suffix(path)
         _refuse_to_overwrite(path, arguments.files)
-    tables = [
-        table
+    submissions = [
+        submission
         for path in arguments.files
-        for table in read_tables(path, columns=columns, drop_unjudged=arguments.drop_unjudged)
+        for submission in read_submissions(path, columns=columns, drop_unjudged=arguments.drop_unjudged)
     ]
-    names = [table.name for table in tables]
+    names = [submission.name for submission in submissions]
     # Files of one name in different folders are told apart by their folders.
     return [
-        table._replace(name=str(Path(table.where.file).with_suffix("")))
-        if names.count(table.name) > 1 and table.name == Path(table.where.file).stem
-        else table
-        for table in tables
+        submission._replace(name=str(Path(submission.source.file).with_suffix("")))
+        if names.count(submission.name) > 1 and submission.name == Path(submission.source.file).stem
+        else submission
+        for submission in submissions
     ]
 
 
 def _refuse_to_overwrite(path: str, files: Sequence[str]) -> None:
     for file in files:
         if os.path.exists(path) and os.path.exists(file) and os.path.samefile(path, file):
-            raise ValueError(f"{path}: this file is read, and would be overwritten. Name another one with --output.")
+            rule = "this file is read, and would be overwritten"
+            raise FileError(path, rule, advice="Name another one with --output.")
 
 
-def _options(arguments: argparse.Namespace, **others: Any) -> dict[str, Any]:
-    return {
-        "n": _numbers(arguments.n, "--n"),
-        "num_classes": arguments.num_classes,
-        "predictions_are": arguments.predictions_are,
-        "reject_costs": None if arguments.reject_costs is None else _numbers(arguments.reject_costs, "--reject-costs"),
-        "normalize": arguments.normalize,
-        "decompose": arguments.decompose,
-        "missing_confidence": arguments.missing_confidence,
-        "n_bins": arguments.bins,
-        "n_resamples": arguments.resamples,
-        "random_state": arguments.seed,
-        "interval_method": arguments.interval_method,
-        **others,
-    }
+def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+    options = {name: getattr(arguments, name) for name in (*FLAGS, "confidence_level")}
+    for name in ("n", "reject_costs"):
+        options[name] = None if options[name] is None else _numbers(options[name], FLAGS[name])
+    return options
 
 
 def _emit(arguments: argparse.Namespace, grid: Grid, records: list[dict[str, Any]]) -> None:
@@ -206,35 +227,34 @@ def _emit(arguments: argparse.Namespace, grid: Grid, records: list[dict[str, Any
         write(path, grid, records)
 
 
-def _chosen(arguments: argparse.Namespace, keys: list[str]) -> list[str]:
+def _chosen(arguments: argparse.Namespace, keys: list[Key]) -> list[Key]:
     if arguments.metrics is None:
         return keys
+    by_name = {str(key): key for key in keys}
     chosen = arguments.metrics.split(",")
-    unknown = [key for key in chosen if key not in keys]
+    unknown = [name for name in chosen if name not in by_name]
     if unknown:
-        raise ValueError(f"--metrics must be among {', '.join(keys)}; got {unknown[0]!r}.")
-    return chosen
+        raise InputError("--metrics", f"must be among {', '.join(by_name)}", value=unknown[0])
+    return [by_name[name] for name in chosen]
 
 
-def _in_flags(text: str) -> str:
-    """Name the command's flags where a message names the options of the metric."""
-    for option, flag in FLAGS.items():
-        text = re.sub(rf"\b{option}\b", flag, text)
-    return text
+def _fail(text: str) -> int:
+    print(f"ecuas: {' '.join(text.split())}", file=sys.stderr)
+    return 2
 
 
 def _pair(part: str) -> tuple[str, str]:
-    name, equals, column = part.partition("=")
+    role, equals, column = part.partition("=")
     if not equals:
-        raise ValueError(f"--columns takes NAME=COLUMN pairs; got {part!r}.")
-    return name.strip(), column.strip()
+        raise InputError("--columns", "takes ROLE=COLUMN pairs", value=part)
+    return role.strip(), column.strip()
 
 
 def _numbers(text: str, name: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise ValueError(f"{name} takes numbers, separated by commas; got {text!r}.") from None
+        raise InputError(name, "takes numbers, separated by commas", value=text) from None
 
 
 if __name__ == "__main__":

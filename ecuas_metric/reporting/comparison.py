@@ -10,38 +10,41 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..inputs import Floats
+from ..errors import InputError
+from ..inputs import Array, Floats, Ints
 from ..intervals import bootstrap, interval
-from ..metrics import mean_costs, metric_of
-from ..results import System, by_uncertainty, resampling_of, take, values_of
+from ..metrics import METRICS, Key, sample_costs
+from ..results import System, all_values, as_given, reordered, resampling_of
 from .significance import bootstrap_p_value, holm, sign_flip_p_values
 
 UNFAIR = (
-    "These metrics judge confidences only, and the systems' answers differ: the confidences are about different "
+    "These metrics assess the confidences only, and the systems' answers differ: the confidences are about different "
     "things, and a system can gain by answering worse. Do not rank systems by them."
 )
 
 
 class Comparison(NamedTuple):
-    """The difference of one metric between two systems, the first less the second.
+    """The difference of one metric between two systems, the first minus the second.
 
     Attributes
     ----------
-    first, second, key : str
-        The systems and the metric.
+    first, second : str
+        The systems.
+    key : Key
+        The metric.
     difference, low, high : float
         With its bootstrap interval.
     p_bootstrap, p_sign_flip : float
-        Two-sided p-values of "no difference"; the second one is nan but for metrics that are means.
+        Two-sided p-values of "no difference"; the second one is nan except for metrics that are means.
     p_holm : float
         The sign-flip p-value, or else the bootstrap's, corrected for the number of pairs.
     fair : bool
-        False if the metric judges confidences only and the systems' answers differ.
+        False if the metric assesses the confidences only and the systems' answers differ.
     """
 
     first: str
     second: str
-    key: str
+    key: Key
     difference: float
     low: float
     high: float
@@ -51,18 +54,15 @@ class Comparison(NamedTuple):
     fair: bool
 
 
-def compare(
-    systems: Mapping[str, System], *, ids: Mapping[str, Sequence | None] | None = None, progress: bool = False
-) -> list[Comparison]:
+def compare_systems(systems: Mapping[str, System], *, progress: bool = False) -> list[Comparison]:
     """Compare every pair of systems by every metric that both have.
 
     Parameters
     ----------
     systems : mapping of name to System
-        Of `results.prepare`, with one ``confidence_level``. The resampling is that of the first.
-    ids : mapping of name to sequence, optional
-        The id of each sample of each system: systems are aligned by them. Where there are none for any system,
-        samples are paired by their position.
+        Of `confidence_system`, `posterior_system` or `prepare_submissions`, with one ``confidence_level``. They are
+        aligned by their ids; where no system has any, samples are paired by their position. The resampling is that of
+        the first.
     progress : bool
         Show a bar on long work.
 
@@ -72,16 +72,30 @@ def compare(
 
     Raises
     ------
-    ValueError
-        If there are fewer than two systems, or their samples are not the same.
+    InputError
+        If there are fewer than two systems, they have no confidence level, or their samples are not the same.
 
     References
     ----------
     Estienne et al., section "Empirical analysis", on why metrics of the confidences alone do not rank systems.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> correct, options = [1, 1, 0, 1, 0, 1], {"confidence_level": 0.95, "n_resamples": 100}
+    >>> systems = {
+    ...     "sharp": confidence_system(correct, [0.9, 0.8, 0.2, 0.9, 0.1, 0.7], **options),
+    ...     "vague": confidence_system(correct, [0.5, 0.6, 0.5, 0.5, 0.4, 0.5], **options),
+    ... }
+    >>> row = next(row for row in compare_systems(systems) if str(row.key) == "ecuas_1")
+    >>> round(row.difference, 4), row.high < 0, row.fair
+    (-0.1867, True, True)
     """
     if len(systems) < 2:
-        raise ValueError(f"a comparison needs at least two systems; got {len(systems)}.")
-    aligned = align(systems, ids or dict.fromkeys(systems))
+        raise InputError("a comparison", "needs at least two systems", value=len(systems))
+    if any(system.options.confidence_level is None for system in systems.values()):
+        raise InputError("confidence_level", "is missing: the level of the intervals of differences")
+    aligned = align(systems)
     rows = [
         row
         for first, second in itertools.combinations(aligned, 2)
@@ -90,64 +104,55 @@ def compare(
     return _corrected(rows)
 
 
-def align(systems: Mapping[str, System], ids: Mapping[str, Sequence | None]) -> dict[str, System]:
-    """Put the samples of all systems in the order of the first system's.
+def align(systems: Mapping[str, System]) -> dict[str, System]:
+    """Put the samples of all systems in the order in which the first system's were given.
 
     Raises
     ------
-    ValueError
+    InputError
         If ids are missing for some systems only, repeated, or not the same; or without ids, if the numbers of
         samples or the true classes differ.
     """
     (first, reference), *others = systems.items()
-    expected = ids[first]
     aligned = {first: reference}
     for name, system in others:
-        if (ids[name] is None) != (expected is None):
-            raise ValueError(f"{first} and {name} cannot be paired: only one of them has sample ids.")
-        if expected is not None:
-            system = take(system, _order_of(name, ids[name] or (), first, expected))
+        if (system.ids is None) != (reference.ids is None):
+            raise InputError(f"{first} and {name}", "cannot be paired: only one of them has sample ids")
+        if system.ids is not None and reference.ids is not None:
+            system = reordered(system, _order_of(name, system.ids, first, reference.ids))
         _same_samples(first, reference, name, system)
         aligned[name] = system
     return aligned
 
 
-def same_answers(first: System, second: System) -> bool:
-    """Tell whether two aligned systems gave answers that are graded the same, sample by sample."""
-    return bool(np.array_equal(first.graded.candidate_cost, second.graded.candidate_cost))
+def same_answers(systems: Mapping[str, System]) -> bool:
+    """Return whether the answers of all systems have the same costs, sample by sample."""
+    try:
+        first, *others = (as_given(system)[0].candidate_cost for system in align(systems).values())
+    except InputError:
+        return False  # not even the same samples
+    return all(np.array_equal(first, other) for other in others)
 
 
-def judges_confidences_only(key: str) -> bool:
-    """Tell whether a value says nothing of the answers, as a calibration loss: it must not rank different ones."""
-    return key.endswith("_calibration_loss") or metric_of(base_key(key)).judges == "confidences"
-
-
-def base_key(key: str) -> str:
-    """Return the key of the metric itself, as ``ecuas_0`` of ``normalized_ecuas_0`` or ``ecuas_0_recalibrated``."""
-    key = key.removeprefix("normalized_")
-    for ending in ("_recalibrated", "_calibration_loss", "_low", "_high"):
-        key = key.removesuffix(ending)
-    return key
+def is_fair(key: Key, *, have_same_answers: bool) -> bool:
+    """Return whether systems may be ranked by a number: not if it says nothing of answers that differ."""
+    return have_same_answers or key.assesses != "confidences"
 
 
 def _compare_pair(first: str, one: System, second: str, other: System, progress: bool) -> list[Comparison]:
-    ones = np.ones((1, len(one.graded.uncertainty)))
-    order = by_uncertainty(one)
-    sorted_one, other_there = take(one, order), take(other, order)
-    other_order = by_uncertainty(other_there)
-    sorted_other = take(other_there, other_order)
-    weight = sorted_one.options["sample_weight"]
+    # Resamples are drawn of the first system's samples in its own order; `position` is where the other's are there.
+    position = _position(one)[_order(other)]
+    ones = np.ones((1, len(position)))
 
-    def differences(counts: Floats) -> dict[str, Floats]:
-        weights = counts if weight is None else counts * weight
-        a, b = values_of(sorted_one, weights), values_of(sorted_other, weights[:, other_order])
+    def differences(resamples: Floats) -> dict[Key, Floats]:
+        a, b = all_values(one, resamples), all_values(other, resamples[:, position])
         return {key: _difference(a[key], b[key]) for key in a if key in b}
 
-    resampling = resampling_of(sorted_one)
-    replicates = bootstrap(differences, ones.shape[1], resampling=resampling, progress=progress)
+    replicates = bootstrap(differences, ones.shape[1], resampling=resampling_of(one.options), progress=progress)
     observed = {key: float(value[0]) for key, value in differences(ones).items()}
     flips = _sign_flips(one, other)
-    level, alike = one.options["confidence_level"], same_answers(one, other)
+    level = one.options.confidence_level or 0.0
+    alike = same_answers({first: one._replace(ids=None), second: other._replace(ids=None)})
     return [
         Comparison(
             first,
@@ -155,10 +160,10 @@ def _compare_pair(first: str, one: System, second: str, other: System, progress:
             key,
             observed[key],
             *interval(values, confidence_level=level),
-            float(bootstrap_p_value(values)),
+            bootstrap_p_value(values),
             flips.get(key, math.nan),
             math.nan,
-            alike or not judges_confidences_only(key),
+            is_fair(key, have_same_answers=alike),
         )
         for key, values in replicates.items()
     ]
@@ -169,16 +174,15 @@ def _difference(a: Floats, b: Floats) -> Floats:
     return np.where(np.isclose(a, b, rtol=1e-12, atol=0), 0.0, a - b)
 
 
-def _sign_flips(one: System, other: System) -> dict[str, float]:
+def _sign_flips(one: System, other: System) -> dict[Key, float]:
     """Return the sign-flip p-value of every metric that is a plain mean of a per-sample cost."""
-    settings = {name: one.options[name] for name in ("n", "reject_costs", "epsilon")}
-    first, second = (dict(mean_costs(system.graded, **settings)) for system in (one, other))
-    keys = [key for key in first if key in second and not key.startswith("selective_risk_")]
-    differences = np.stack([first[key] - second[key] for key in keys], axis=-1)
-    weight = one.options["sample_weight"]
-    if weight is not None:
-        differences *= weight[:, None]
-    p_values = sign_flip_p_values(differences, resampling=resampling_of(one))
+    first, options = as_given(one)
+    ours, theirs = (dict(sample_costs(decisions, options)) for decisions in (first, as_given(other)[0]))
+    keys = [key for key in ours if key in theirs and METRICS[key.metric].is_shown]
+    differences = np.stack([ours[key] - theirs[key] for key in keys], axis=-1)
+    if options.sample_weight is not None:
+        differences *= options.sample_weight[:, None]
+    p_values = sign_flip_p_values(differences, resampling=resampling_of(options))
     return dict(zip(keys, p_values.tolist(), strict=True))
 
 
@@ -192,37 +196,55 @@ def _corrected(rows: list[Comparison]) -> list[Comparison]:
     return [row._replace(p_holm=corrected[i]) for i, row in enumerate(rows)]
 
 
-def _order_of(name: str, ids: Sequence, first: str, expected: Sequence) -> np.ndarray:
+def _order(system: System) -> Ints:
+    return np.arange(len(system.decisions.uncertainty)) if system.order is None else system.order
+
+
+def _position(system: System) -> Ints:
+    """Return where each sample, in the order given, is among the system's own."""
+    order = _order(system)
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    return position
+
+
+def _order_of(name: str, ids: Sequence[str], first: str, expected: Sequence[str]) -> Ints:
     for system, values in ((first, expected), (name, ids)):
         if len(set(values)) < len(values):
             repeated = Counter(values).most_common(1)[0][0]
-            raise ValueError(f"{system}: sample ids must be unique; {repeated!r} is repeated.")
+            raise InputError(f"{system}: sample ids", "must be unique", value=repeated, got=f"{repeated!r} repeatedly")
     where = {value: position for position, value in enumerate(ids)}
     missing = [value for value in expected if value not in where]
     extra = set(ids) - set(expected)
     if missing or extra:
         offender = f"{missing[0]!r} is not in {name}" if missing else f"{min(map(repr, extra))} is not in {first}"
-        raise ValueError(
-            f"{first} and {name} have different samples, and cannot be compared: {offender} "
-            f"({len(missing)} missing, {len(extra)} extra)."
+        rule = (
+            f"have different samples, and cannot be compared: {offender} ({len(missing)} missing, {len(extra)} extra)"
         )
+        raise InputError(f"{first} and {name}", rule)
     return np.array([where[value] for value in expected])
 
 
 def _same_samples(first: str, reference: System, name: str, system: System) -> None:
-    sizes = len(reference.graded.uncertainty), len(system.graded.uncertainty)
+    both = f"{first} and {name}"
+    (ours, our_options), (theirs, their_options) = as_given(reference), as_given(system)
+    sizes = len(ours.uncertainty), len(theirs.uncertainty)
     if sizes[0] != sizes[1]:
-        raise ValueError(f"{first} and {name} cannot be paired: they have {sizes[0]} and {sizes[1]} samples.")
-    if reference.graded.max_uncertainty != system.graded.max_uncertainty:
-        raise ValueError(f"{first} and {name} cannot be compared: they have different numbers of classes or costs.")
+        raise InputError(both, f"cannot be paired: they have {sizes[0]} and {sizes[1]} samples")
+    if ours.max_uncertainty != theirs.max_uncertainty:
+        raise InputError(both, "cannot be compared: they have different numbers of classes or costs")
     for what, one, other in (
-        ("true classes", reference.graded.labels, system.graded.labels),
-        ("weights", reference.options["sample_weight"], system.options["sample_weight"]),
-        ("groups", reference.options["groups"], system.options["groups"]),
-        ("strata", reference.options["strata"], system.options["strata"]),
+        ("true classes", ours.labels, theirs.labels),
+        ("weights", our_options.sample_weight, their_options.sample_weight),
+        ("groups", our_options.groups, their_options.groups),
+        ("strata", our_options.strata, their_options.strata),
     ):
-        if (one is None) != (other is None):
-            raise ValueError(f"{first} and {name} cannot be paired: only one of them has {what}.")
-        if one is not None and other is not None and not np.array_equal(one, other):
-            at = int(np.argmax(one != other))
-            raise ValueError(f"{first} and {name} cannot be paired: their {what} differ, first at sample {at}.")
+        _same_values(both, what, one, other)
+
+
+def _same_values(both: str, what: str, one: Array | None, other: Array | None) -> None:
+    if (one is None) != (other is None):
+        raise InputError(both, f"cannot be paired: only one of them has {what}")
+    if one is not None and other is not None and not np.array_equal(one, other):
+        at = int(np.argmax(one != other))
+        raise InputError(both, f"cannot be paired: their {what} differ, first at sample {at}")

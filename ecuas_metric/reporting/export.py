@@ -11,21 +11,22 @@ from typing import Any
 
 import pandas as pd
 
+from .files import FileError
 from .grids import Grid, to_latex, to_markdown, to_text
 
-ENDINGS = (".md", ".tex", ".txt", ".csv", ".json")
+SUFFIXES = (".md", ".tex", ".txt", ".csv", ".json")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write(path: str | Path, grid: Grid, records: list[dict[str, Any]]) -> None:
-    """Write a table in the format of the path's ending: .md, .tex, .csv, .json or .txt.
+    """Write a table in the format of the path's suffix: .md, .tex, .csv, .json or .txt.
 
     CSV and JSON hold `records` with all digits, the others the grid.
 
     Raises
     ------
-    ValueError
-        If the ending is another.
+    FileError
+        If the suffix is another.
     """
     path = Path(path)
     writers: dict[str, Callable[[], str]] = {
@@ -35,15 +36,15 @@ def write(path: str | Path, grid: Grid, records: list[dict[str, Any]]) -> None:
         ".csv": lambda: to_csv(records, grid.signature),
         ".json": lambda: to_json(records, grid.signature, grid.notes),
     }
-    check_ending(path)
+    check_suffix(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(writers[path.suffix.lower()](), encoding="utf-8")
 
 
-def check_ending(path: str | Path) -> None:
-    """Raise ValueError if there is no format of the path's ending."""
-    if Path(path).suffix.lower() not in ENDINGS:
-        raise ValueError(f"{path}: a table can be written as {', '.join(ENDINGS)}.")
+def check_suffix(path: str | Path) -> None:
+    """Raise FileError if there is no format for the suffix of the path."""
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise FileError(path, f"a table can be written as {', '.join(SUFFIXES)}")
 
 
 def to_csv(records: list[dict[str, Any]], line: str) -> str:

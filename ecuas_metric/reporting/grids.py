@@ -18,9 +18,9 @@ class Cell(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """A head, rows of as many cells, notes and signature below. The first `labels` columns are names."""
+    """A header, rows of as many cells, notes and signature below. The first `labels` columns are names."""
 
-    head: list[str]
+    header: list[str]
     rows: list[list[Cell]]
     notes: list[str]
     signature: str
@@ -28,36 +28,36 @@ class Grid(NamedTuple):
 
 
 def to_text(grid: Grid) -> str:
-    """Return aligned plain text; the best of a column bears a star."""
+    """Return aligned plain text; the best of a column is marked with a star."""
     cells = [[cell.text + ("*" if cell.is_best else " ") for cell in row] for row in grid.rows]
-    head = [name + " " for name in grid.head]
-    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-    lines = ["  ".join(_aligned(row, widths, grid.labels)).rstrip() for row in (head, *cells)]
+    header = [name + " " for name in grid.header]
+    widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
+    lines = ["  ".join(_aligned(row, widths, grid.labels)).rstrip() for row in (header, *cells)]
     return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], "", *grid.notes, grid.signature]) + "\n"
 
 
 def to_markdown(grid: Grid) -> str:
     """Return a Markdown table; the best of a column is bold."""
-    head = [_markdown(name) for name in grid.head]
-    rules = ["---"] * grid.labels + ["---:"] * (len(head) - grid.labels)
+    header = [_markdown(name) for name in grid.header]
+    rules = ["---"] * grid.labels + ["---:"] * (len(header) - grid.labels)
     rows = [
         [f"**{_markdown(cell.text)}**" if cell.is_best else _markdown(cell.text) for cell in row] for row in grid.rows
     ]
-    lines = [f"| {' | '.join(line)} |" for line in (head, rules, *rows)]
+    lines = [f"| {' | '.join(line)} |" for line in (header, rules, *rows)]
     below = [*(note.replace("*", r"\*").replace("<", "&lt;") for note in grid.notes), f"`{grid.signature}`"]
     return "\n".join([*lines, *(line for note in below for line in ("", note))]) + "\n"
 
 
 def to_latex(grid: Grid) -> str:
     """Return a tabular for the package booktabs; the best of a column is bold."""
-    columns = "l" * grid.labels + "r" * (len(grid.head) - grid.labels)
+    columns = "l" * grid.labels + "r" * (len(grid.header) - grid.labels)
     rows = [
         [rf"\textbf{{{_latex(cell.text)}}}" if cell.is_best else _latex(cell.text) for cell in row] for row in grid.rows
     ]
     body = [_latex_row(row) for row in rows]
-    head = _latex_row([_latex(name) for name in grid.head])
+    header = _latex_row([_latex(name) for name in grid.header])
     notes = [f"% {note}" for note in (*grid.notes, grid.signature)]
-    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *body, r"\bottomrule"]
     return "\n".join([*lines, r"\end{tabular}", *notes]) + "\n"
 
 

@@ -1,28 +1,23 @@
-"""Several systems -> one table in the paper's layout, and the pairs compared."""
+"""Several systems -> one table in the layout of the paper's, its figures, and the table of a comparison."""
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..metrics import METRICS, metric_of, name_and_parameter
+from ..errors import InputError, Note
+from ..metrics import METRICS, Key, place
 from ..options import checked_options
-from ..results import System, prepare, results_of
-from .comparison import UNFAIR, Comparison, align, base_key, compare, judges_confidences_only, same_answers
+from ..results import Estimate, Results, System, compute_results, prepare, signature_of
+from .comparison import UNFAIR, Comparison, is_fair, same_answers
 from .grids import Cell, Grid
-from .submissions import Table
+from .submissions import Submission
 
-# The columns of the paper's tables, from what judges the decisions to what judges them with the confidences.
-LAYOUT = (
-    *("error_rate", "risk", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"),
-    *("cross_entropy", "brier_score", "aurc", "augrc", "ecuas", "expected_cost", "coverage", "selective_risk"),
-)
 ARROWS = {True: " ↑", False: " ↓", None: ""}
+SUFFIXES = {"recalibrated": " recal.", "calibration_loss": " cal. loss"}
 
 
 class Report(NamedTuple):
@@ -30,97 +25,125 @@ class Report(NamedTuple):
 
     Attributes
     ----------
-    values : dict of name to dict of key to float
-        With ``{key}_low`` and ``{key}_high`` where intervals were asked for.
-    keys : list of str
+    results : dict of name to Results
+    keys : list of Key
         The metrics, in the order of the columns.
-    unfair : list of str
-        Those that must not rank these systems, see `comparison.judges_confidences_only`.
+    unfair : list of Key
+        Those that must not rank these systems, see `comparison.is_fair`.
     signature : str
         Of all systems, or of each where they differ.
-    notes : list of str
-        What else a reader must know.
     """
 
-    values: dict[str, dict[str, float]]
-    keys: list[str]
-    unfair: list[str]
+    results: dict[str, Results]
+    keys: list[Key]
+    unfair: list[Key]
     signature: str
-    notes: list[str]
+
+    def notes(self) -> list[tuple[str, Note]]:
+        """Return what a reader must know beside the numbers: system and note."""
+        return [(name, note) for name, results in self.results.items() for note in results.notes]
 
 
-def prepare_tables(tables: Iterable[Table], **options: Any) -> dict[str, System]:
-    """Grade every table with the same options; their columns of weights, groups and strata are used.
+def prepare_submissions(submissions: Iterable[Submission], **options: Any) -> dict[str, System]:
+    """Prepare every submission with the same options; their columns of weights, groups and strata are used.
+
+    Parameters
+    ----------
+    submissions : iterable of Submission
+        Of `read_submissions`.
+    **options
+        Every option of `compute` for their form.
+
+    Returns
+    -------
+    dict of name to System
 
     Raises
     ------
-    ValueError
-        In the words of the file, with row and column; or if two systems share a name, or their forms differ.
+    FileError
+        In the words of the file, with row and column.
+    InputError
+        If two systems have the same name or their forms differ; or if an option is out of its range.
+    TypeError
+        If there is no such option.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from ecuas_metric import read_submissions
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "model.json")
+    >>> _ = path.write_text('[{"confidence": 0.9, "correct": 1}, {"confidence": 0.4, "correct": 0}]')
+    >>> prepare_submissions(read_submissions(path), n=1)["model"].decisions.uncertainty.round(2).tolist()
+    [0.1, 0.6]
     """
-    tables = list(tables)
-    names = [table.name for table in tables]
+    submissions = list(submissions)
+    names = [submission.name for submission in submissions]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"systems must have different names; {name!r} is repeated.")
-    forms = {table.form: table for table in tables}
+            raise InputError("systems", "must have different names", value=name, got=f"{name!r} repeatedly")
+    forms = {submission.form: submission.source.file for submission in submissions}
     if len(forms) > 1:
-        first, second = (f"{table.where.file} holds {form}" for form, table in forms.items())
-        raise ValueError(f"systems of one table must have one form; {first}, {second}.")
-    return {table.name: _prepare(table, options) for table in tables}
+        first, second = (f"{file} holds {form}" for form, file in forms.items())
+        raise InputError("systems of one table", f"must have one form; {first}, {second}")
+    return {submission.name: _prepare(submission, options) for submission in submissions}
 
 
-def make_report(systems: Mapping[str, System], tables: Iterable[Table] = (), *, progress: bool = False) -> Report:
+def make_report(systems: Mapping[str, System], *, progress: bool = False) -> Report:
     """Compute every metric of every system.
 
     Parameters
     ----------
     systems : mapping of name to System
-        Of `prepare_tables`.
-    tables : iterable of Table, optional
-        Where they come from: for pairing by ids, and for the count of answers that were left out.
+        Of `confidence_system`, `posterior_system` or `prepare_submissions`.
     progress : bool
         Show a bar on long work.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    InputError
+        If there is no system.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> report = make_report({"a": confidence_system([1, 0, 1], [0.9, 0.8, 0.4], n=1)})
+    >>> str(report.keys[-1]), round(report.results["a"].estimates[report.keys[-1]].value, 4)
+    ('ecuas_1', 0.67)
     """
-    tables = list(tables)
-    values = {}
-    for name, system in systems.items():
-        with _naming(name):
-            values[name] = results_of(system, progress=progress)
-    keys = [key for key in next(iter(values.values())) if not key.endswith(("_low", "_high"))]
-    keys.sort(key=_place)
-    alike = len(systems) < 2 or _same_answers(systems, tables)
-    unfair = [] if alike else [key for key in keys if judges_confidences_only(key)]
-    signatures = dict.fromkeys(system.signature for system in systems.values())
-    return Report(values, keys, unfair, " ; ".join(signatures), _notes(tables))
+    if not systems:
+        raise InputError("a report", "needs at least one system")
+    results = {name: compute_results(system, progress=progress) for name, system in systems.items()}
+    keys = sorted(next(iter(results.values())).estimates, key=place)
+    alike = len(systems) < 2 or same_answers(systems)
+    unfair = [key for key in keys if not is_fair(key, have_same_answers=alike)]
+    signatures = dict.fromkeys(signature_of(system) for system in systems.values())
+    return Report(results, keys, unfair, " ; ".join(signatures))
 
 
-def report_grid(report: Report, *, digits: int = 3, keys: Iterable[str] | None = None) -> Grid:
-    """Lay a report out: a row a system, a column a metric with its arrow, † on those that must not rank."""
+def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None) -> Grid:
+    """Lay a report out: one row per system, one column per metric with its arrow, † on those that must not rank."""
     shown = list(report.keys if keys is None else keys)
     best = {key: _best(report, key) for key in shown}
-    head = ["system", *(title(key) + ("†" if key in report.unfair else "") for key in shown)]
+    header = ["system", *(title(key) + ("†" if key in report.unfair else "") for key in shown)]
     rows = [
-        [Cell(name), *(Cell(_number(values, key, digits), values[key] == best[key]) for key in shown)]
-        for name, values in report.values.items()
+        [Cell(name), *(_cell(results.estimates[key], best[key], digits) for key in shown)]
+        for name, results in report.results.items()
     ]
     marked = [f"† {UNFAIR}"] if set(shown) & set(report.unfair) else []
-    return Grid(head, rows, [*marked, *report.notes], report.signature)
+    unjudged = [f"{name}: {note}" for name, note in report.notes() if note.kind == "unjudged"]
+    return Grid(header, rows, [*marked, *unjudged], report.signature)
 
 
 def comparison_grid(
     rows: list[Comparison], line: str, *, level: float, digits: int = 3, notes: Iterable[str] = ()
 ) -> Grid:
-    """Lay comparisons out: a row a pair and metric, † on those that must not be compared."""
-    head = [
-        "first",
-        "second",
-        "metric",
-        "difference",
-        f"{level:.0%} interval",
-        "p (bootstrap)",
-        "p (sign flip)",
-        "p (Holm)",
-    ]
+    """Lay comparisons out: one row per pair and metric, † on those that must not be compared."""
+    header = ["first", "second", "metric", "difference", f"{level:.0%} interval"]
+    header += ["p (bootstrap)", "p (sign flip)", "p (Holm)"]
     cells = [
         [
             *(Cell(text) for text in (row.first, row.second, title(row.key) + ("" if row.fair else "†"))),
@@ -131,110 +154,77 @@ def comparison_grid(
         for row in rows
     ]
     unfair = [] if all(row.fair for row in rows) else [f"† {UNFAIR}"]
-    return Grid(head, cells, [*unfair, *notes], line, labels=3)
+    return Grid(header, cells, [*unfair, *notes], line, labels=3)
 
 
-def compare_tables(
-    systems: Mapping[str, System], tables: Iterable[Table], *, progress: bool = False
-) -> list[Comparison]:
-    """Compare every pair of systems, aligned by the ids in their tables."""
-    return compare(systems, ids={table.name: table.ids for table in tables}, progress=progress)
-
-
-def report_records(report: Report, *, keys: Iterable[str] | None = None) -> list[dict[str, Any]]:
-    """Return a dict a system, with its name, its values, and the keys by which systems must not be ranked."""
+def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list[dict[str, Any]]:
+    """Return one dict per system, with its name, its numbers, and the keys by which systems must not be ranked."""
     shown = list(report.keys if keys is None else keys)
-    columns = [f"{key}{end}" for key in shown for end in ("", "_low", "_high")]
-    unfair = " ".join(key for key in shown if key in report.unfair)
+    unfair = " ".join(str(key) for key in shown if key in report.unfair)
     return [
-        {"system": name, **{key: values[key] for key in columns if key in values}, "must_not_rank": unfair}
-        for name, values in report.values.items()
+        {"system": name, **_numbers(results, shown), "must_not_rank": unfair}
+        for name, results in report.results.items()
     ]
+
+
+def comparison_records(rows: Iterable[Comparison]) -> list[dict[str, Any]]:
+    """Return one dict per pair and metric."""
+    return [row._asdict() | {"key": str(row.key)} for row in rows]
 
 
 def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
     """Draw all curves of the systems into a folder, as PNG and SVG."""
     from ..plotting import figures
 
-    graded = {name: system.graded for name, system in systems.items()}
-    weights = {name: system.options["sample_weight"] for name, system in systems.items()}
-    drawings: dict[str, Callable[..., Any]] = {
-        "risk_coverage": figures.risk_coverage_figure,
-        "reject_cost": figures.reject_cost_figure,
-        "ecuas_against_n": figures.order_figure,
+    drawings: dict[str, Callable[[], Any]] = {
+        "risk_coverage": partial(figures.risk_coverage_figure, systems),
+        "reject_cost": partial(figures.reject_cost_figure, systems),
+        "ecuas_against_n": partial(figures.order_figure, systems),
     }
-    if all(system.confidence is not None for system in graded.values()):
-        n_bins = next(iter(systems.values())).options["n_bins"]
-        drawings["reliability"] = partial(figures.reliability_figure, n_bins=n_bins)
-    return [
-        path
-        for name, draw in drawings.items()
-        for path in figures.save(draw(graded, weights=weights), Path(folder) / name)
-    ]
+    if all(system.decisions.confidence is not None for system in systems.values()):
+        drawings["reliability"] = partial(figures.reliability_figure, systems)
+    return [path for name, draw in drawings.items() for path in figures.save(draw(), Path(folder) / name)]
 
 
-def title(key: str) -> str:
-    """Return the head of a metric's column with its arrow, as ``N-ECUAS_0 ↓``."""
-    name, parameter = name_and_parameter(base_key(key))
-    metric = METRICS[name]
-    subscript = f"_{parameter.replace('inf', '∞')}" if parameter else ""
-    prefix = "N-" if key.startswith("normalized_") else ""
-    ending = {"_recalibrated": " recal.", "_calibration_loss": " cal. loss"}
-    suffix = next((text for end, text in ending.items() if key.endswith(end)), "")
-    return f"{prefix}{metric.title}{subscript}{suffix}{ARROWS[metric.higher_is_better]}"
+def title(key: Key) -> str:
+    """Return the header of a metric's column with its arrow, e.g. ``N-ECUAS_0 ↓``."""
+    metric = METRICS[key.metric]
+    subscript = "" if key.parameter is None else f"_{key.parameter:g}".replace("inf", "∞")
+    prefix = "N-" if key.variant == "normalized" else ""
+    return f"{prefix}{metric.title}{subscript}{SUFFIXES.get(key.variant, '')}{ARROWS[metric.higher_is_better]}"
 
 
-def _prepare(table: Table, options: dict[str, Any]) -> System:
-    columns: dict[str, Any] = {"sample_weight": table.weight, "groups": table.group, "strata": table.stratum}
-    checked = checked_options(**options | {name: values for name, values in columns.items() if values is not None})
+def _prepare(submission: Submission, options: Mapping[str, Any]) -> System:
+    _, form, predictions, references, ids, per_sample, notes, source = submission
+    checked = checked_options(**options)
     try:
-        with _naming(table.name):
-            return prepare(table.form, table.predictions, table.references, checked)
-    except ValueError as error:
-        raise table.where.error(error) from None
+        checked = checked_options(**options, **per_sample)
+        system = prepare(form, predictions, references, checked, ids=ids)
+    except InputError as error:
+        raise source.error(error) from None
+    return system._replace(notes=notes + system.notes)
 
 
-@contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Put the system's name before what is warned of it."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for warning in caught:
-        warnings.warn(f"{name}: {warning.message}", warning.category, stacklevel=3)
+def _numbers(results: Results, keys: Iterable[Key]) -> dict[str, float]:
+    flat = results.flat()
+    columns = (f"{key}{end}" for key in keys for end in ("", "_low", "_high"))
+    return {column: flat[column] for column in columns if column in flat}
 
 
-def _same_answers(systems: Mapping[str, System], tables: list[Table]) -> bool:
-    try:
-        aligned = align(systems, {table.name: table.ids for table in tables} or dict.fromkeys(systems))
-    except ValueError:
-        return False  # not even the same samples
-    first, *others = aligned.values()
-    return all(same_answers(first, other) for other in others)
-
-
-def _notes(tables: list[Table]) -> list[str]:
-    return [f"{table.name}: {table.unjudged} unjudged answers left out." for table in tables if table.unjudged]
-
-
-def _place(key: str) -> tuple[bool, int]:
-    return key.startswith("normalized_"), LAYOUT.index(name_and_parameter(base_key(key))[0])
-
-
-def _best(report: Report, key: str) -> float | None:
-    better = metric_of(base_key(key)).higher_is_better
-    if key in report.unfair or len(report.values) < 2 or better is None:
+def _best(report: Report, key: Key) -> float | None:
+    better = METRICS[key.metric].higher_is_better
+    if key in report.unfair or len(report.results) < 2 or better is None:
         return None
-    column = [values[key] for values in report.values.values() if not math.isnan(values[key])]
+    column = [results.estimates[key].value for results in report.results.values()]
+    column = [value for value in column if not math.isnan(value)]
     choose = max if better else min
     return choose(column) if column else None
 
 
-def _number(values: dict[str, float], key: str, digits: int) -> str:
-    text = f"{values[key]:.{digits}f}"
-    if f"{key}_low" not in values:
-        return text
-    return f"{text} [{values[f'{key}_low']:.{digits}f}, {values[f'{key}_high']:.{digits}f}]"
+def _cell(estimate: Estimate, best: float | None, digits: int) -> Cell:
+    value, low, high = estimate
+    limits = "" if low is None else f" [{low:.{digits}f}, {high:.{digits}f}]"
+    return Cell(f"{value:.{digits}f}{limits}", value == best)
 
 
 def _p(value: float) -> str:

@@ -1,0 +1,593 @@
+"""The front door: plain functions of arrays, the truth first, as scikit-learn's metrics take them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .errors import Advice, InputError, Note
+from .inputs import Array, Ints, confidences, costs, numbers, one_dimensional, posteriors, require
+from .metrics import Key, metric_values
+from .naive import naive_values
+from .options import Options, checked_options
+from .results import System, compute_results, prepare
+
+# What the functions here call the arguments that the core knows as predictions and references.
+_OF_POSTERIORS = {"predictions": "y_prob", "references": "y_true", "predictions and references": "y_prob and y_true"}
+_OF_CONFIDENCES = {
+    "predictions": "confidence",
+    "references": "correct",
+    "predictions and references": "confidence and correct",
+    Advice.CLASS_LABELS: "Class labels? score_posteriors takes posteriors of shape (N, K).",
+}
+_WITHOUT_OPTIONS = {
+    **_OF_CONFIDENCES,
+    Advice.MISSING_CONFIDENCES: "Missing confidences? score_confidences has an option that says what they count as.",
+}
+_OF_COSTS = {
+    "predictions": "uncertainty",
+    "references": "candidate_cost",
+    "predictions and references": "uncertainty and candidate_cost",
+}
+_NUMBERED = "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0."
+
+
+def ecuas_score(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    n: float = 1,
+    labels: ArrayLike | None = None,
+    cost: str | ArrayLike = "zero_one",
+    normalize: bool = False,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Return ECUAS_n of a classifier with posteriors: its expected cost over all reject costs. Lower is better.
+
+    .. math::
+        \frac{1}{N} \sum_i \left(r_i^{n+1} + c_i \frac{n+1}{n\,u_M} (1 - r_i^n)\right), \qquad r_i = u_i / u_M
+
+    where :math:`c_i` is the cost of the candidate decision for sample i, :math:`u_i` its expected cost under the
+    posterior, and :math:`u_M` the largest of those over all posteriors. For n = 0 see `ecuas_cost`.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (N,)
+        True classes: numbers or names.
+    y_prob : array_like, shape (N, K) or (N,)
+        Posteriors, rows that sum to 1, columns in sorted order of the classes, as `predict_proba` returns them; or for
+        two classes the probability of the second one.
+    n : float, default 1
+        In [0, inf]. Small n punishes confident mistakes, large n tends to the mean cost of the candidate decisions.
+    labels : array_like, shape (K,), optional
+        All classes in sorted order. Needed where `y_true` may lack one, e.g. in a fold.
+    cost : {"zero_one", "log"} or array_like, shape (K, D), default "zero_one"
+        The 0-1 cost, the logarithmic cost, or the cost of each decision (column) given each class (row).
+    normalize : bool, default False
+        Divide by the value of a system that outputs the class frequencies: 1 is no better than ignoring the input.
+    sample_weight : array_like, shape (N,), optional
+        Non-negative.
+
+    Returns
+    -------
+    float
+        In [0, inf). With `normalize`, nan if the class frequencies cost nothing.
+
+    Raises
+    ------
+    InputError
+        If a posterior is no distribution, a class is not among the labels, or lengths differ.
+
+    References
+    ----------
+    Estienne et al., "ECUAS_n: A family of metrics for principled evaluation of uncertainty-augmented systems",
+    Equation psr_integral_n.
+
+    Examples
+    --------
+    >>> ecuas_score(["cat", "dog", "dog"], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
+    0.5466666666666666
+
+    As a scorer of scikit-learn, for `cross_val_score` and `GridSearchCV`:
+
+    >>> from sklearn.metrics import make_scorer
+    >>> scorer = make_scorer(ecuas_score, response_method="predict_proba", greater_is_better=False)
+    """
+    options = checked_options(n=n, cost=cost, normalize=normalize, sample_weight=sample_weight)
+    system = _posterior_system(y_true, y_prob, labels, options)
+    value = _value(system, "ecuas")
+    if not normalize:
+        return value
+    key = Key("ecuas", options.n[0])
+    naive = naive_values(system.decisions, system.options, None, sample_weight=system.options.sample_weight)[key]
+    return value / float(naive) if naive > 0 else float("nan")
+
+
+def confidence_ecuas_score(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    n: float = 1,
+    num_classes: float | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return ECUAS_n of a system that answers with a confidence, e.g. a language model. Lower is better.
+
+    The formula is that of `ecuas_score` with u = 1 - confidence, c = 1 - correct and u_M = 1 - 1/K.
+
+    Parameters
+    ----------
+    correct : array_like, shape (N,)
+        1 or True where the answer is correct, else 0.
+    confidence : array_like, shape (N,)
+        The system's probability that its answer is correct, in [0, 1].
+    n : float, default 1
+        In [0, inf]; see `ecuas_score`.
+    num_classes : int, optional
+        Number K of possible answers; by default infinitely many, as for free text.
+    sample_weight : array_like, shape (N,), optional
+        Non-negative.
+
+    Returns
+    -------
+    float
+        In [0, inf).
+
+    Raises
+    ------
+    InputError
+        If a confidence lies outside [0, 1] or is NaN, `correct` is not 0 or 1, or lengths differ.
+
+    References
+    ----------
+    Estienne et al., Equation psr_integral_n01, section "Application of ECUAS to generative systems".
+
+    Examples
+    --------
+    >>> round(confidence_ecuas_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
+    0.67
+    """
+    options = checked_options(n=n, num_classes=num_classes, sample_weight=sample_weight)
+    return _value(_confidence_system(correct, confidence, options, _WITHOUT_OPTIONS), "ecuas")
+
+
+def ece_score(
+    correct: ArrayLike, confidence: ArrayLike, *, n_bins: int = 10, sample_weight: ArrayLike | None = None
+) -> float:
+    """Return the expected calibration error, the gap between confidence and accuracy over bins. Lower is better.
+
+    The sum over bins of share * abs(mean confidence - accuracy).
+
+    Parameters
+    ----------
+    correct : array_like, shape (N,)
+        1 or True where the answer is correct, else 0.
+    confidence : array_like, shape (N,)
+        In [0, 1].
+    n_bins : int, default 10
+        Number of bins of equal width, closed on the left, the last one on both sides.
+    sample_weight : array_like, shape (N,), optional
+        Non-negative.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    InputError
+        See `confidence_ecuas_score`.
+
+    References
+    ----------
+    Naeini et al. 2015, "Obtaining well calibrated probabilities using Bayesian binning".
+
+    Examples
+    --------
+    >>> round(ece_score([1, 1, 1, 0], [0.9, 0.9, 0.9, 0.9]), 4)
+    0.15
+    """
+    options = checked_options(n_bins=n_bins, sample_weight=sample_weight)
+    return _value(_confidence_system(correct, confidence, options, _WITHOUT_OPTIONS), "ece")
+
+
+def auroc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Return the probability that a correct answer is more confident than an incorrect one, ties counting 1/2.
+
+    Higher is better.
+
+    Parameters
+    ----------
+    correct : array_like, shape (N,)
+        1 or True where the answer is correct, else 0.
+    confidence : array_like, shape (N,)
+        In [0, 1].
+    sample_weight : array_like, shape (N,), optional
+        Non-negative.
+
+    Returns
+    -------
+    float
+        In [0, 1]; nan, with a warning, if all answers are correct or all incorrect.
+
+    Raises
+    ------
+    InputError
+        See `confidence_ecuas_score`.
+
+    References
+    ----------
+    Hanley and McNeil 1982, "The meaning and use of the area under a receiver operating characteristic curve".
+
+    Examples
+    --------
+    >>> auroc_score([1, 0, 1], [0.9, 0.8, 0.4])
+    0.5
+    """
+    options = checked_options(sample_weight=sample_weight)
+    value = _value(_confidence_system(correct, confidence, options, _WITHOUT_OPTIONS), "auroc")
+    if np.isnan(value):
+        warnings.warn("auroc is nan: it needs both correct and incorrect samples.", stacklevel=2)
+    return value
+
+
+def aurc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    r"""Return the area under risk against coverage, answers accepted from high to low confidence. Lower is better.
+
+    .. math:: \frac{1}{N - 1} \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2}, \qquad R_k = E_k / k
+
+    where :math:`E_k` is the expected number of incorrect answers among the k most confident ones, over the orders of
+    tied answers.
+
+    Parameters
+    ----------
+    correct : array_like, shape (N,)
+        1 or True where the answer is correct, else 0.
+    confidence : array_like, shape (N,)
+        In [0, 1].
+    sample_weight : array_like, shape (N,), optional
+        Non-negative.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    InputError
+        See `confidence_ecuas_score`.
+
+    References
+    ----------
+    Geifman, Uziel and El-Yaniv 2019, "Bias-reduced uncertainty estimation for deep neural classifiers".
+
+    Examples
+    --------
+    >>> round(aurc_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
+    0.3333
+    """
+    options = checked_options(sample_weight=sample_weight)
+    return _value(_confidence_system(correct, confidence, options, _WITHOUT_OPTIONS), "aurc")
+
+
+def augrc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Return the area under accepted errors / N against coverage, by confidence. Lower is better.
+
+    For accuracy a it equals (1 - AUROC) a (1 - a) + (1 - a)^2 / 2.
+
+    Parameters
+    ----------
+    correct : array_like, shape (N,)
+        1 or True where the answer is correct, else 0.
+    confidence : array_like, shape (N,)
+        In [0, 1].
+    sample_weight : array_like, shape (N,), optional
+        Non-negative.
+
+    Returns
+    -------
+    float
+        In [0, 1/2].
+
+    Raises
+    ------
+    InputError
+        See `confidence_ecuas_score`.
+
+    References
+    ----------
+    Traub et al. 2024, "Overcoming common flaws in the evaluation of selective classification systems".
+
+    Examples
+    --------
+    >>> round(augrc_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
+    0.1667
+    """
+    options = checked_options(sample_weight=sample_weight)
+    return _value(_confidence_system(correct, confidence, options, _WITHOUT_OPTIONS), "augrc")
+
+
+def score_posteriors(
+    y_true: ArrayLike, y_prob: ArrayLike, *, labels: ArrayLike | None = None, **options: Any
+) -> dict[str, float]:
+    """Compute all metrics of a classifier with posteriors.
+
+    Parameters
+    ----------
+    y_true, y_prob, labels
+        See `ecuas_score`.
+    **options
+        Every option of `compute` for posteriors: n, predictions_are, cost, decisions, reject_costs, normalize, n_bins,
+        epsilon, sample_weight, decompose, confidence_level, interval_method, n_resamples, random_state, groups, strata.
+
+    Returns
+    -------
+    dict of str to float
+        The keys of `compute`.
+
+    Raises
+    ------
+    InputError
+        See `ecuas_score`; or if an option is out of its range.
+    TypeError
+        If there is no such option.
+
+    References
+    ----------
+    Estienne et al., section "Analysis on UA classification systems".
+
+    Examples
+    --------
+    >>> values = score_posteriors(["a", "b", "b"], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]], normalize=True)
+    >>> round(values["ecuas_1"], 4), round(values["normalized_error_rate"], 4)
+    (0.5467, 1.0)
+    """
+    return _results(_posterior_system(y_true, y_prob, labels, checked_options(**options)))
+
+
+def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: Any) -> dict[str, float]:
+    """Compute all metrics of a system that answers with a confidence.
+
+    Parameters
+    ----------
+    correct, confidence
+        See `confidence_ecuas_score`.
+    **options
+        Every option of `compute` for confidences: n, num_classes, reject_costs, normalize, missing_confidence, n_bins,
+        epsilon, sample_weight, decompose, confidence_level, interval_method, n_resamples, random_state, groups, strata.
+
+    Returns
+    -------
+    dict of str to float
+        The keys of `compute`.
+
+    Raises
+    ------
+    InputError
+        See `confidence_ecuas_score`; or if an option is out of its range.
+    TypeError
+        If there is no such option.
+
+    References
+    ----------
+    Estienne et al., section "Application of ECUAS to generative systems".
+
+    Examples
+    --------
+    >>> values = score_confidences([1, 0, 1, 1], [0.9, 0.8, 0.4, 0.7], reject_costs=0.2)
+    >>> round(values["ecuas_0"], 4), round(values["expected_cost_0.2"], 4), values["coverage_0.2"]
+    (0.7024, 0.35, 0.5)
+    """
+    return _results(_confidence_system(correct, confidence, checked_options(**options), _OF_CONFIDENCES))
+
+
+def score_costs(
+    candidate_cost: ArrayLike, uncertainty: ArrayLike, *, max_uncertainty: float, **options: Any
+) -> dict[str, float]:
+    """Compute all metrics of a system whose uncertainties and costs are known, under any cost.
+
+    Parameters
+    ----------
+    candidate_cost : array_like, shape (N,)
+        c >= 0, the cost of each candidate decision given the truth.
+    uncertainty : array_like, shape (N,)
+        u >= 0, its expected cost according to the system, in the same unit.
+    max_uncertainty : float
+        u_M > 0, the uncertainty of a system that knows nothing, in the same unit.
+    **options
+        Every option of `compute` for costs: n, reject_costs, epsilon, sample_weight, decompose, confidence_level,
+        interval_method, n_resamples, random_state, groups, strata.
+
+    Returns
+    -------
+    dict of str to float
+        ``ecuas_{n}``, risk, aurc, augrc, and what the options add.
+
+    Raises
+    ------
+    InputError
+        If a cost or an uncertainty is negative or not finite, lengths differ, or an option is out of its range.
+    TypeError
+        If there is no such option.
+
+    References
+    ----------
+    Estienne et al., Equation psr_integral_n.
+
+    Examples
+    --------
+    >>> values = score_costs([0, 2.5], [0.1, 0.5], max_uncertainty=1.6, n=1)
+    >>> round(values["ecuas_1"], 4), values["risk"]
+    (1.125, 1.25)
+    """
+    checked = checked_options(max_uncertainty=max_uncertainty, **options)
+    with _in_words(_OF_COSTS):
+        return _results(prepare("costs", *costs(uncertainty, candidate_cost), checked))
+
+
+def posterior_system(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    ids: Sequence[str] | None = None,
+    **options: Any,
+) -> System:
+    """Prepare a classifier's posteriors: what the curves, `make_report` and `compare_systems` take.
+
+    Parameters
+    ----------
+    y_true, y_prob, labels
+        See `ecuas_score`.
+    ids : sequence of str, shape (N,), optional
+        Ids that pair the samples of different systems.
+    **options
+        See `score_posteriors`.
+
+    Returns
+    -------
+    System
+        Its `decisions` have the fields uncertainty (N,) and candidate_cost (N,), which the per-sample costs take, and
+        max_uncertainty.
+
+    Raises
+    ------
+    InputError
+        See `score_posteriors`.
+    TypeError
+        If there is no such option.
+
+    References
+    ----------
+    Estienne et al., Equation dB_final.
+
+    Examples
+    --------
+    >>> system = posterior_system(["a", "b"], [[0.75, 0.25], [0.5, 0.5]])
+    >>> system.decisions.uncertainty.tolist(), system.decisions.candidate_cost.tolist()
+    ([0.25, 0.5], [0.0, 1.0])
+    """
+    return _posterior_system(y_true, y_prob, labels, checked_options(**options), ids)
+
+
+def confidence_system(
+    correct: ArrayLike, confidence: ArrayLike, *, ids: Sequence[str] | None = None, **options: Any
+) -> System:
+    """Prepare answers with confidences: what the curves, `make_report` and `compare_systems` take.
+
+    Parameters
+    ----------
+    correct, confidence
+        See `confidence_ecuas_score`.
+    ids : sequence of str, shape (N,), optional
+        Ids that pair the samples of different systems.
+    **options
+        See `score_confidences`.
+
+    Returns
+    -------
+    System
+
+    Raises
+    ------
+    InputError
+        See `score_confidences`.
+    TypeError
+        If there is no such option.
+
+    References
+    ----------
+    Estienne et al., section "Application of ECUAS to generative systems".
+
+    Examples
+    --------
+    >>> system = confidence_system([1, 0], [0.75, 0.5], num_classes=4)
+    >>> system.decisions.uncertainty.tolist(), system.decisions.max_uncertainty
+    ([0.25, 0.5], 0.75)
+    """
+    return _confidence_system(correct, confidence, checked_options(**options), _OF_CONFIDENCES, ids)
+
+
+def _posterior_system(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    labels: ArrayLike | None,
+    options: Options,
+    ids: Sequence[str] | None = None,
+) -> System:
+    with _in_words(_OF_POSTERIORS):
+        array = _two_columns(numbers(y_prob, "y_prob"))
+        truth = one_dimensional(np.asarray(y_true), "y_true")
+        if array.ndim == 2:
+            truth = _indices(truth, labels, num_classes=array.shape[1])
+        return prepare("posteriors", *posteriors(array, truth), options, ids=ids)
+
+
+def _confidence_system(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    options: Options,
+    words: dict[str, str],
+    ids: Sequence[str] | None = None,
+) -> System:
+    with _in_words(words):
+        return prepare("confidences", *confidences(confidence, correct), options, ids=ids)
+
+
+def _value(system: System, name: str) -> float:
+    """Return one metric of a system, and warn of what a reader must know of its input."""
+    _warn(system.notes, stacklevel=4)
+    decisions, options, ties, *_ = system
+    values = metric_values(decisions, ties, options, sample_weight=options.sample_weight, only=(name,))
+    return float(next(iter(values.values())))
+
+
+def _results(system: System) -> dict[str, float]:
+    results = compute_results(system)
+    _warn(results.notes, stacklevel=4)
+    return results.flat()
+
+
+def _warn(notes: tuple[Note, ...], *, stacklevel: int) -> None:
+    for note in notes:
+        warnings.warn(str(note), stacklevel=stacklevel)
+
+
+def _two_columns(y_prob: Array) -> Array:
+    """Return posteriors (N, 2) where there is one probability per sample, that of the second class."""
+    if y_prob.ndim != 1:
+        return y_prob
+    rule = "must lie in [0, 1] where it has shape (N,), the probability of the second class"
+    require((y_prob >= 0) & (y_prob <= 1), y_prob, "y_prob", rule)
+    q = y_prob.astype(np.float64)
+    return np.stack([1 - q, q], axis=1)
+
+
+def _indices(y_true: Array, labels: ArrayLike | None, *, num_classes: int) -> Ints:
+    """Return the column of each class, as scikit-learn's `log_loss` finds it: by the sorted order of the classes."""
+    known = np.unique(y_true) if labels is None else np.asarray(labels)
+    if len(known) != num_classes:
+        rule = f"must have as many classes as y_prob has columns, {num_classes}"
+        raise InputError("y_true" if labels is None else "labels", rule, value=len(known), advice=_NUMBERED)
+    if (known[1:] <= known[:-1]).any():
+        advice = "Sort them, and the columns of y_prob with them."
+        raise InputError("labels", "must be distinct and in sorted order", value=known.tolist(), advice=advice)
+    position = np.minimum(np.searchsorted(known, y_true), num_classes - 1)
+    require(known[position] == y_true, y_true, "y_true", f"must be among the labels {known.tolist()}")
+    return position
+
+
+@contextmanager
+def _in_words(words: dict[str, str]) -> Iterator[None]:
+    """Raise the errors of the core in the words of the front door."""
+    try:
+        yield
+    except InputError as error:
+        raise error.reworded(words) from None

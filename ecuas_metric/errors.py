@@ -1,0 +1,132 @@
+"""What is wrong with an input and what a reader of a result must know, as values that each surface puts into words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from enum import StrEnum
+from typing import NamedTuple
+
+Words = Mapping[str, str]  # an argument or an advice -> what a surface calls it
+_NOTHING = object()
+
+
+class Advice(StrEnum):
+    """What to do about an error or a note, in the words of Python; the command and the page have their own."""
+
+    COUNT_FROM_0 = "Count from 0."
+    CLASS_LABELS = "Class labels? Pass posteriors of shape (N, K) as predictions."
+    CONFIDENCES = "Confidences? Pass them as a flat list."
+    EXPONENTIALS = "Logits? These are the exponentials: predictions_are='logits' takes rows of any sum."
+    FLOOR = "A probability of 0? Its logarithm needs a floor."
+    LOG_PROBABILITIES = "Log-probabilities? Take their exponential."
+    LOGITS = "Logits? predictions_are='logits' takes rows of any sum."
+    MISSING_CONFIDENCES = "Missing confidences? Set missing_confidence to a number in [0, 1] to count them as that."
+    PERCENTAGES = "Percentages? Divide by 100."
+    PREDICTIONS_ARE = "Logits or log-probabilities? Say so with predictions_are."
+    WRONG_COST = "The uncertainties do not fit this cost, or num_classes is too small."
+
+
+class InputError(ValueError):
+    """An input that cannot be used: what is wrong with it, as fields.
+
+    Attributes
+    ----------
+    argument : str
+        Name of the argument or option, e.g. "predictions".
+    rule : str
+        What it must be, e.g. "must lie in [0, 1]".
+    got : str
+        The first offender in words, or empty.
+    value : object
+        The first offender itself, or None.
+    index : int, tuple of int or None
+        Where it is: the sample, or row and column.
+    count, total : int or None
+        How many of how many values break the rule.
+    advice : str
+        What to do: one of `Advice`, a sentence of its own, or empty.
+
+    Examples
+    --------
+    >>> error = InputError("predictions", "must lie in [0, 1]", value=87.0, index=3, count=2, total=5,
+    ...                    advice=Advice.PERCENTAGES)
+    >>> str(error)
+    'predictions must lie in [0, 1]; got 87.0 at index 3 (2 of 5). Percentages? Divide by 100.'
+    >>> error.render({"predictions": "The column 'p'", Advice.PERCENTAGES: "Divide the column by 100."})
+    "The column 'p' must lie in [0, 1]; got 87.0 at index 3 (2 of 5). Divide the column by 100."
+    """
+
+    def __init__(
+        self,
+        argument: str,
+        rule: str = "",
+        *,
+        value: object = _NOTHING,
+        got: str | None = None,
+        index: int | tuple[int, ...] | None = None,
+        count: int | None = None,
+        total: int | None = None,
+        advice: str = "",
+    ) -> None:
+        super().__init__(argument, rule)
+        self.argument, self.rule, self.advice = argument, rule, advice
+        self.value = None if value is _NOTHING else value
+        self.got = got if got is not None else "" if value is _NOTHING else repr(value)
+        self.index, self.count, self.total = index, count, total
+
+    def __str__(self) -> str:
+        return self.render({})
+
+    def subject(self, words: Words) -> str:
+        """Return what the error is about, in the words of a surface."""
+        return words.get(self.argument, self.argument)
+
+    def place(self) -> str:
+        """Return where the first offender is, with a leading space, or nothing."""
+        return "" if self.index is None else f" at index {self.index}"
+
+    def reworded(self, words: Words) -> InputError:
+        """Return this error in the words of a surface: of its fields, argument and advice are replaced."""
+        reworded = copy(self)
+        reworded.argument = words.get(self.argument, self.argument)
+        reworded.advice = words.get(self.advice, self.advice)
+        return reworded
+
+    def render(self, words: Words) -> str:
+        """Return one line in the words of a surface.
+
+        Parameters
+        ----------
+        words : mapping
+            From names of arguments and from advice to what stands for them; what is missing is kept.
+        """
+        got = f"; got {self.got}{self.place()}" if self.got else ""
+        share = "" if self.count is None else f" ({self.count} of {self.total})"
+        advice = words.get(self.advice, self.advice)
+        return f"{self.subject(words)} {self.rule}{got}{share}. {advice}".rstrip()
+
+
+class Note(NamedTuple):
+    """What a reader of a result must know beside its numbers.
+
+    Attributes
+    ----------
+    kind : str
+        "missing", "above_max_uncertainty", "undefined", "resamples_left_out" or "unjudged".
+    fact : str
+        A sentence.
+    advice : str
+        What to make of it: one of `Advice`, a sentence of its own, or empty.
+    """
+
+    kind: str
+    fact: str
+    advice: str = ""
+
+    def __str__(self) -> str:
+        return self.render({})
+
+    def render(self, words: Words) -> str:
+        """Return fact and advice, in the words of a surface."""
+        return f"{self.fact} {words.get(self.advice, self.advice)}".rstrip()
