@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -315,7 +314,7 @@ def augrc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
 
 
 def score_posteriors(
-    y_true: ArrayLike, y_prob: ArrayLike, *, labels: ArrayLike | None = None, **options: Any
+    y_true: ArrayLike, y_prob: ArrayLike, *, labels: ArrayLike | None = None, **options: object
 ) -> dict[str, float]:
     """Compute all metrics of a classifier with posteriors.
 
@@ -352,7 +351,7 @@ def score_posteriors(
     return _results(_posterior_system(y_true, y_prob, labels, checked_options(**options)))
 
 
-def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: Any) -> dict[str, float]:
+def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: object) -> dict[str, float]:
     """Compute all metrics of a system that answers with a confidence.
 
     Parameters
@@ -389,7 +388,7 @@ def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: Any)
 
 
 def score_costs(
-    candidate_cost: ArrayLike, uncertainty: ArrayLike, *, max_uncertainty: float, **options: Any
+    candidate_cost: ArrayLike, uncertainty: ArrayLike, *, max_uncertainty: float, **options: object
 ) -> dict[str, float]:
     """Compute all metrics of a system whose uncertainties and costs are known, under any cost.
 
@@ -438,7 +437,7 @@ def posterior_system(
     *,
     labels: ArrayLike | None = None,
     ids: Sequence[str] | None = None,
-    **options: Any,
+    **options: object,
 ) -> System:
     """Prepare a classifier's posteriors: what the curves, `make_report` and `compare_systems` take.
 
@@ -478,7 +477,7 @@ def posterior_system(
 
 
 def confidence_system(
-    correct: ArrayLike, confidence: ArrayLike, *, ids: Sequence[str] | None = None, **options: Any
+    correct: ArrayLike, confidence: ArrayLike, *, ids: Sequence[str] | None = None, **options: object
 ) -> System:
     """Prepare answers with confidences: what the curves, `make_report` and `compare_systems` take.
 

@@ -100,12 +100,10 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
 
     # Evaluate's own, declared for the type checker.
     writer: Any
-    data: Any
-    selected_feature_format: Any
     filelock: Any
     filelocks: Any
-    cache_file_name: Any
     file_paths: Any
+    cache_file_name: Any
     row_shape: tuple[int, ...] = ()
 
     def _info(self) -> evaluate.MetricInfo:
@@ -120,7 +118,9 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         info.format = "arrow"  # its constructor refuses this beside several feature sets
         return info
 
-    def compute(self, *, predictions: Any = None, references: Any = None, **options: Any) -> dict[str, float] | None:
+    def compute(
+        self, *, predictions: object = None, references: object = None, **options: object
+    ) -> dict[str, float] | None:
         """Compute the metrics of what was added and of what is passed here.
 
         Wrong options or a bad batch leave what was added before as it was; any later error empties the module.
@@ -141,7 +141,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             self._discard()
             raise
 
-    def add_batch(self, *, predictions: Any = None, references: Any = None) -> None:
+    def add_batch(self, *, predictions: object = None, references: object = None) -> None:
         """Add checked predictions and references."""
         form, *columns = _checked_columns(self.config_name, predictions, references)
         row_shape = columns[0].shape[1:]
@@ -155,12 +155,12 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         table = _arrow_table(*columns, schema=self.selected_feature_format.arrow_schema)
         self.writer.write_table(table, writer_batch_size=len(table))
 
-    def add(self, *, prediction: Any = None, reference: Any = None, **columns: Any) -> None:
+    def add(self, *, prediction: object = None, reference: object = None, **columns: object) -> None:
         """Add one checked prediction and reference; as in Evaluate, their names may be those of the columns."""
         one = {"predictions": prediction, "references": reference} | columns
         self.add_batch(**{name: [value] for name, value in one.items()})
 
-    def _compute(self, predictions: Any, references: Any, options: Options) -> dict[str, float]:
+    def _compute(self, predictions: pa.ChunkedArray, references: pa.ChunkedArray, options: Options) -> dict[str, float]:
         predictions, references = _to_numpy(predictions), _to_numpy(references)
         form = _form(self.config_name, predictions)
         results = compute_results(prepare(form, predictions, references, options))
@@ -168,7 +168,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             warnings.warn(str(note), stacklevel=4)  # the caller of `compute`
         return results.flat()
 
-    def signature(self, **options: Any) -> str:
+    def signature(self, **options: object) -> str:
         """Return one line that names everything the numbers of `compute` with these options depend on.
 
         After posteriors were computed, K is the number of their classes.
@@ -193,7 +193,7 @@ def _form(config_name: str, predictions: Array) -> str:
     return "confidences" if predictions.ndim == 1 else "posteriors"
 
 
-def _checked_columns(config_name: str, predictions: Any, references: Any) -> tuple[str, Array, Array]:
+def _checked_columns(config_name: str, predictions: object, references: object) -> tuple[str, Array, Array]:
     predictions = numbers(predictions, "predictions")
     form = _form(config_name, predictions)
     return form, *_CHECKS[form](predictions, references)

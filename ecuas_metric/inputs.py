@@ -6,7 +6,7 @@ Every error is an `InputError`: the argument, the rule, the first offender and i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ def numbers(values: Any, name: str) -> Array:
     return array
 
 
-def confidences(predictions: Any, references: Any) -> tuple[Floats, Ints]:
+def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
     """Return checked confidences (N,) in [0, 1], NaN where missing, and correctness (N,), 0 or 1."""
     confidence = one_dimensional(numbers(predictions, "predictions"), "predictions").astype(np.float64, copy=False)
     correct = one_dimensional(numbers(references, "references"), "references")
@@ -87,7 +87,7 @@ def fill_missing(confidence: Floats, *, missing_confidence: float | None = None)
     return np.where(missing, np.float64(missing_confidence), confidence), (Note("missing", fact),)
 
 
-def posteriors(predictions: Any, references: Any) -> tuple[Array, Ints]:
+def posteriors(predictions: object, references: object) -> tuple[Array, Ints]:
     """Return an (N, K) array, K >= 2, as it was given, and labels (N,) in [0, K).
 
     What its values must be depends on their form, see `check_posteriors`.
@@ -122,7 +122,7 @@ def check_posteriors(array: Array, *, predictions_are: str = "probabilities") ->
         _require_rows(array, np.isfinite, "must have a finite logit in each row", every=False)
 
 
-def costs(predictions: Any, references: Any) -> tuple[Floats, Floats]:
+def costs(predictions: object, references: object) -> tuple[Floats, Floats]:
     """Return checked uncertainties and candidate costs, (N,) each, finite and non-negative."""
     uncertainty = non_negative(one_dimensional(numbers(predictions, "predictions"), "predictions"), "predictions")
     cost = non_negative(one_dimensional(numbers(references, "references"), "references"), "references")
@@ -130,7 +130,7 @@ def costs(predictions: Any, references: Any) -> tuple[Floats, Floats]:
     return uncertainty, cost
 
 
-def labels(values: Any, name: str, *, num_classes: int, num_samples: int) -> Ints:
+def labels(values: object, name: str, *, num_classes: int, num_samples: int) -> Ints:
     """Return `values` as (N,) whole numbers in [0, `num_classes`)."""
     array = one_dimensional(numbers(values, name), name)
     same_length(**{"predictions": range(num_samples), name: array})
@@ -177,7 +177,7 @@ def one_dimensional(array: Array, name: str) -> Array:
     return array
 
 
-def same_length(**arrays: Any) -> None:
+def same_length(**arrays: Sized) -> None:
     """Raise InputError unless the two named arrays have the same length."""
     (name, array), (other, other_array) = arrays.items()
     sizes = len(array), len(other_array)
@@ -237,7 +237,7 @@ def _from_objects(array: NDArray[np.object_], name: str) -> Array:
     return result
 
 
-def _ragged(values: Any, name: str) -> InputError:
+def _ragged(values: Sequence[Any], name: str) -> InputError:
     lengths = [np.size(row) for row in values]
     index = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
     got = f"{lengths[index]} at index {index}, {lengths[0]} at index 0"

@@ -58,12 +58,12 @@ class Option(NamedTuple):
         The forms of input that it means something for.
     """
 
-    check: Callable[[Any, str], Any]
+    check: Callable[[object, str], Any]
     help: str
     forms: tuple[str, ...] = ("confidences", "posteriors", "costs")
 
 
-def checked_options(**given: Any) -> Options:
+def checked_options(**given: object) -> Options:
     """Return the options given, checked, and the defaults of the others.
 
     Raises
@@ -98,7 +98,7 @@ def is_set(options: Options, name: str) -> bool:
     return type(value) is not type(default) or bool(value != default)
 
 
-def cost_matrix(values: Any, *, num_classes: int) -> Floats:
+def cost_matrix(values: object, *, num_classes: int) -> Floats:
     """Return `values` as a (K, D) matrix of finite, non-negative costs, K = `num_classes`."""
     matrix = numbers(values, "cost")
     if matrix.ndim != 2 or len(matrix) != num_classes:
@@ -127,7 +127,7 @@ def own_decisions(options: Options, *, num_samples: int, num_classes: int) -> In
     return labels(options.decisions, "decisions", num_classes=num_decisions, num_samples=num_samples)
 
 
-def number(value: Any, name: str, low: float, high: float, *, inside: bool = False, whole: bool = False) -> float:
+def number(value: object, name: str, low: float, high: float, *, inside: bool = False, whole: bool = False) -> float:
     """Return `value` if it is one (whole) number in [`low`, `high`], or strictly `inside`."""
     array = numbers(value, name)
     kind = "a whole number" if whole else "a number"
@@ -138,36 +138,36 @@ def number(value: Any, name: str, low: float, high: float, *, inside: bool = Fal
     return int(array) if whole and np.isfinite(array) else float(array)
 
 
-def one_of(value: Any, choices: tuple[str, ...], name: str) -> str:
+def one_of(value: object, choices: tuple[str, ...], name: str) -> str:
     """Return `value` if it is one of the names in `choices`."""
     if not (isinstance(value, str) and value in choices):
         raise InputError(name, f"must be one of {', '.join(map(repr, choices))}", value=value)
     return value
 
 
-def _orders(values: Any, name: str) -> tuple[float, ...]:
+def _orders(values: object, name: str) -> tuple[float, ...]:
     array = _several(values, name)
     require(array >= 0, array, name, "must be >= 0 (inf allowed)")
     return _distinct_keys(array, name)
 
 
-def _reject_costs(values: Any, name: str) -> tuple[float, ...]:
+def _reject_costs(values: object, name: str) -> tuple[float, ...]:
     array = _several(values, name)
     require(array >= 0, array, name, "must be >= 0")
     return _distinct_keys(array, name)
 
 
-def _cost(value: Any, name: str) -> str | Floats:
+def _cost(value: object, name: str) -> str | Floats:
     return one_of(value, COSTS, name) if isinstance(value, str) else np.asarray(numbers(value, name), np.float64)
 
 
-def _flag(value: Any, name: str) -> bool:
+def _flag(value: object, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(name, "must be True or False", value=value)
     return bool(value)
 
 
-def _weights(values: Any, name: str) -> Floats:
+def _weights(values: object, name: str) -> Floats:
     """Return weights that are finite, non-negative and not all zero.
 
     Whole numbers count equal samples: 2 is the sample twice. Others say how much of the population a sample
@@ -182,7 +182,7 @@ def _weights(values: Any, name: str) -> Floats:
     return np.asarray(weights * (np.count_nonzero(weights) / weights.sum()))
 
 
-def _memberships(values: Any, name: str) -> Ints:
+def _memberships(values: object, name: str) -> Ints:
     """Return numbers or names of groups or strata as whole numbers from 0."""
     array = one_dimensional(np.asarray(values), name)
     if array.dtype.kind == "O":
@@ -194,15 +194,15 @@ def _memberships(values: Any, name: str) -> Ints:
     return np.unique(array, return_inverse=True)[1]
 
 
-def _in(low: float, high: float, *, inside: bool = False, whole: bool = False) -> Callable[[Any, str], float]:
+def _in(low: float, high: float, *, inside: bool = False, whole: bool = False) -> Callable[[object, str], float]:
     return lambda value, name: number(value, name, low, high, inside=inside, whole=whole)
 
 
-def _among(*choices: str) -> Callable[[Any, str], str]:
+def _among(*choices: str) -> Callable[[object, str], str]:
     return lambda value, name: one_of(value, choices, name)
 
 
-def _several(values: Any, name: str) -> Floats:
+def _several(values: object, name: str) -> Floats:
     array = np.atleast_1d(numbers(values, name)).astype(np.float64)
     return one_dimensional(array, name) + 0.0  # not minus 0, whose key would be another
 

@@ -6,15 +6,16 @@ What is fitted is a small named tuple of numbers; `fit_*` makes it, `apply_*` us
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .decisions import log_softmax
 from .errors import Advice, InputError
-from .inputs import Floats, Ints, confidences, labels, numbers, require, same_length
+from .inputs import Array, Floats, Ints, confidences, labels, numbers, require, same_length
 
+Fitted = TypeVar("Fitted")
 INSTALL = "pip install 'ecuas-metric[recalibration]'"
 
 
@@ -143,8 +144,8 @@ def apply_isotonic(calibration: Isotonic, confidence: ArrayLike) -> Floats:
 
 
 def cross_validated(
-    fit: Callable[[Any, Any], Any],
-    apply: Callable[[Any, Any], Floats],
+    fit: Callable[[Array, Array], Fitted],
+    apply: Callable[[Fitted, Array], Floats],
     scores: ArrayLike,
     references: ArrayLike,
     *,
@@ -243,7 +244,7 @@ def _checked(log_posteriors: ArrayLike, references: ArrayLike) -> tuple[Floats, 
 
 
 def _finite(values: ArrayLike) -> Floats:
-    array: NDArray[Any] = numbers(values, "scores")
+    array = numbers(values, "scores")
     require(np.isfinite(array), array, "scores", "must be finite", Advice.FLOOR)
     return array.astype(np.float64, copy=False)
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..results import System
 from .curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 # Okabe and Ito's palette, which colour-blind readers tell apart; black is kept for references.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-REFERENCE = {"color": "black", "linewidth": 0.9, "alpha": 0.7}
+Panels = tuple["Figure", list["Axes"]]
+REFERENCE: dict[str, Any] = {"color": "black", "linewidth": 0.9, "alpha": 0.7}
 
 
-def risk_coverage_figure(systems: Mapping[str, System]) -> Any:
+def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
     """Draw risk against coverage; equally uncertain samples are accepted together, in steps."""
     figure, (axes,) = panels(1)
     for name, system, style in _styled(systems):
@@ -22,11 +27,11 @@ def risk_coverage_figure(systems: Mapping[str, System]) -> Any:
         axes.step(curve.coverage, curve.risk, where="post", label=_label(name), **style)
     axes.set(xlabel="coverage", ylabel="mean cost of the accepted", xlim=(0, 1))
     axes.set_ylim(bottom=0)
-    _legend(axes)
+    _legend(figure, axes)
     return figure
 
 
-def reject_cost_figure(systems: Mapping[str, System]) -> Any:
+def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
     """Draw expected cost against reject cost, with accepting all (dotted, one line per system) and rejecting all."""
     figure, (axes,) = panels(1)
     curves = {name: reject_cost_curve(system) for name, system in systems.items()}
@@ -39,11 +44,11 @@ def reject_cost_figure(systems: Mapping[str, System]) -> Any:
     axes.plot([], [], linestyle=":", label="accept all", **REFERENCE)
     top = max(max(curve.expected_cost.max(), curve.accept_all.max()) for curve in curves.values())
     axes.set(xlabel="reject cost", ylabel="expected cost", xlim=(0, widest.reject_cost[-1]), ylim=(0, 1.15 * top))
-    _legend(axes)
+    _legend(figure, axes)
     return figure
 
 
-def reliability_figure(systems: Mapping[str, System]) -> Any:
+def reliability_figure(systems: Mapping[str, System]) -> Figure:
     """Draw accuracy against confidence in bins, the share of samples in each bin below, one column per system."""
     figure, grid = panels(len(systems), rows=2, height_ratios=(3, 1), width=3.2)
     for column, (name, system, style) in enumerate(_styled(systems)):
@@ -60,7 +65,7 @@ def reliability_figure(systems: Mapping[str, System]) -> Any:
 
 def confidence_cost_figure(
     orders: Iterable[float] = (0, 1, 4, 128), classes: Iterable[float | None] = (2, 4, 16, None)
-) -> Any:
+) -> Figure:
     """Draw what correct (solid) and incorrect (dashed) answers cost at each confidence, a panel for each n."""
     orders = list(orders)
     figure, grid = panels(len(orders), width=2.8)
@@ -73,11 +78,11 @@ def confidence_cost_figure(
     grid[0].set_ylabel("cost")
     grid[0].plot([], [], linestyle="-", label="correct", **REFERENCE)
     grid[0].plot([], [], linestyle="--", label="incorrect", **REFERENCE)
-    _legend(grid[0])
+    _legend(figure, grid[0])
     return figure
 
 
-def order_figure(systems: Mapping[str, System]) -> Any:
+def order_figure(systems: Mapping[str, System]) -> Figure:
     """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right."""
     figure, (axes,) = panels(1)
     for name, system, style in _styled(systems):
@@ -86,25 +91,25 @@ def order_figure(systems: Mapping[str, System]) -> Any:
     axes.set_xscale("symlog", linthresh=0.01)
     axes.set(xlabel="n", ylabel="ECUAS$_n$", xlim=(0, curve.n[-1]))
     axes.set_ylim(bottom=0)
-    _legend(axes)
+    _legend(figure, axes)
     return figure
 
 
-def panels(columns: int, *, rows: int = 1, width: float = 5.5, height_ratios: tuple[float, ...] = (1,)) -> Any:
+def panels(columns: int, *, rows: int = 1, width: float = 5.5, height_ratios: tuple[float, ...] = (1,)) -> Panels:
     """Return an empty figure of `rows` x `columns` panels, `width` inches each, and the panels, row by row."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError("Figures need matplotlib: pip install 'ecuas-metric[report]'") from None
     figure = Figure(figsize=(width * columns + 0.4, 3.6 if rows == 1 else 4.2), layout="constrained")
-    grid = figure.subplots(rows, columns, squeeze=False, height_ratios=height_ratios).ravel()
+    grid = figure.subplots(rows, columns, squeeze=False, height_ratios=height_ratios).ravel().tolist()
     for axes in grid:
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.25)
     return figure, grid
 
 
-def save(figure: Any, path: str | Path) -> list[Path]:
+def save(figure: Figure, path: str | Path) -> list[Path]:
     """Write a figure as PNG and SVG, reproducibly; `path` is without an ending, its folder is made."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -130,10 +135,10 @@ def _label(name: str) -> str:
     return ("\u200b" if name.startswith("_") else "") + name.replace("$", r"\$")
 
 
-def _legend(axes: Any) -> None:
+def _legend(figure: Figure, axes: Axes) -> None:
     handles, names = axes.get_legend_handles_labels()
     if len(names) <= len(COLORS):
         axes.legend(frameon=False, fontsize="small")
     else:
-        axes.figure.set_figwidth(axes.figure.get_figwidth() + 2.4)
-        axes.figure.legend(handles, names, loc="outside right center", frameon=False, fontsize="small")
+        figure.set_figwidth(figure.get_figwidth() + 2.4)
+        figure.legend(handles, names, loc="outside right center", frameon=False, fontsize="small")

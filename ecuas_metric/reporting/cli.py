@@ -19,7 +19,7 @@ from ..signature import VERSION
 from .comparison import compare_systems
 from .export import check_suffix, write
 from .files import FileAdvice, FileError
-from .grids import Grid, to_text
+from .grids import Grid, Record, to_text
 from .report import (
     comparison_grid,
     comparison_records,
@@ -214,14 +214,14 @@ def _refuse_to_overwrite(path: str, files: Sequence[str]) -> None:
             raise FileError(path, rule, advice="Name another one with --output.")
 
 
-def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+def _options(arguments: argparse.Namespace) -> dict[str, object]:
     options = {name: getattr(arguments, name) for name in (*FLAGS, "confidence_level")}
     for name in ("n", "reject_costs"):
         options[name] = None if options[name] is None else _numbers(options[name], FLAGS[name])
     return options
 
 
-def _emit(arguments: argparse.Namespace, grid: Grid, records: list[dict[str, Any]]) -> None:
+def _emit(arguments: argparse.Namespace, grid: Grid, records: list[Record]) -> None:
     print(to_text(grid), end="")
     for path in arguments.output:
         write(path, grid, records)

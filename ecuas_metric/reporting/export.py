@@ -5,20 +5,19 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from .files import FileError
-from .grids import Grid, to_latex, to_markdown, to_text
+from .grids import Grid, Record, to_latex, to_markdown, to_text
 
 SUFFIXES = (".md", ".tex", ".txt", ".csv", ".json")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write(path: str | Path, grid: Grid, records: list[dict[str, Any]]) -> None:
+def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
     """Write a table in the format of the path's suffix: .md, .tex, .csv, .json or .txt.
 
     CSV and JSON hold `records` with all digits, the others the grid.
@@ -47,7 +46,7 @@ def check_suffix(path: str | Path) -> None:
         raise FileError(path, f"a table can be written as {', '.join(SUFFIXES)}")
 
 
-def to_csv(records: list[dict[str, Any]], line: str) -> str:
+def to_csv(records: Sequence[Record], line: str) -> str:
     """Return CSV with the signature in a column of its own; names that look like formulas are neutralised."""
     safe = [
         {key: neutral(value) if isinstance(value, str) else value for key, value in record.items()}
@@ -59,7 +58,7 @@ def to_csv(records: list[dict[str, Any]], line: str) -> str:
     return buffer.getvalue()
 
 
-def to_json(records: list[dict[str, Any]], line: str, notes: Iterable[str] = ()) -> str:
+def to_json(records: Sequence[Record], line: str, notes: Iterable[str] = ()) -> str:
     """Return JSON of records, signature and notes; what is not a number is null."""
     clean = [
         {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in record.items()}

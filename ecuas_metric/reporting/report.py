@@ -6,15 +6,18 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import InputError, Note
 from ..metrics import METRICS, Key, place
 from ..options import checked_options
 from ..results import Estimate, Results, System, compute_results, prepare, signature_of
 from .comparison import UNFAIR, Comparison, is_fair, same_answers
-from .grids import Cell, Grid
+from .grids import Cell, Grid, Record
 from .submissions import Submission
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ARROWS = {True: " ↑", False: " ↓", None: ""}
 SUFFIXES = {"recalibrated": " recal.", "calibration_loss": " cal. loss"}
@@ -44,7 +47,7 @@ class Report(NamedTuple):
         return [(name, note) for name, results in self.results.items() for note in results.notes]
 
 
-def prepare_submissions(submissions: Iterable[Submission], **options: Any) -> dict[str, System]:
+def prepare_submissions(submissions: Iterable[Submission], **options: object) -> dict[str, System]:
     """Prepare every submission with the same options; their columns of weights, groups and strata are used.
 
     Parameters
@@ -157,7 +160,7 @@ def comparison_grid(
     return Grid(header, cells, [*unfair, *notes], line, labels=3)
 
 
-def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list[dict[str, Any]]:
+def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list[Record]:
     """Return one dict per system, with its name, its numbers, and the keys by which systems must not be ranked."""
     shown = list(report.keys if keys is None else keys)
     unfair = " ".join(str(key) for key in shown if key in report.unfair)
@@ -167,16 +170,16 @@ def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list
     ]
 
 
-def comparison_records(rows: Iterable[Comparison]) -> list[dict[str, Any]]:
+def comparison_records(rows: Iterable[Comparison]) -> list[Record]:
     """Return one dict per pair and metric."""
-    return [row._asdict() | {"key": str(row.key)} for row in rows]
+    return [{**row._asdict(), "key": str(row.key)} for row in rows]
 
 
 def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
     """Draw all curves of the systems into a folder, as PNG and SVG."""
     from ..plotting import figures
 
-    drawings: dict[str, Callable[[], Any]] = {
+    drawings: dict[str, Callable[[], Figure]] = {
         "risk_coverage": partial(figures.risk_coverage_figure, systems),
         "reject_cost": partial(figures.reject_cost_figure, systems),
         "ecuas_against_n": partial(figures.order_figure, systems),
@@ -194,7 +197,7 @@ def title(key: Key) -> str:
     return f"{prefix}{metric.title}{subscript}{SUFFIXES.get(key.variant, '')}{ARROWS[metric.higher_is_better]}"
 
 
-def _prepare(submission: Submission, options: Mapping[str, Any]) -> System:
+def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
     _, form, predictions, references, ids, per_sample, notes, source = submission
     checked = checked_options(**options)
     try:
