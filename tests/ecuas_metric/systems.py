@@ -4,6 +4,11 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from ecuas_metric.metrics import metric_values
+from ecuas_metric.options import checked_options
+from ecuas_metric.ranking import tie_groups
+from ecuas_metric.results import compute_results, prepare
+
 UNIT = st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.7, 0.9, 1.0]), st.floats(0, 1))
 
 
@@ -27,3 +32,15 @@ def posterior_systems(draw, max_size=20):
     rows = draw(st.lists(distributions(num_classes), min_size=1, max_size=max_size))
     labels = draw(arrays(np.int64, len(rows), elements=st.integers(0, num_classes - 1)))
     return np.array(rows), labels
+
+
+def compute(form, predictions, references, options):
+    """Return all numbers of a system under their keys, as `compute` does."""
+    return compute_results(prepare(form, predictions, references, options)).flat()
+
+
+def values(decisions, *, sample_weight=None, **options):
+    """Return every metric of decisions under its key, for weights (..., N)."""
+    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=sample_weight)
+    found = metric_values(decisions, ties, checked_options(**options), sample_weight=sample_weight)
+    return {str(key): value for key, value in found.items()}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from ecuas_metric.costs import accepted, ecuas_cost, fixed_reject_cost, weighted_cost
-from ecuas_metric.decisions import grade_posteriors
+from ecuas_metric.decisions import posterior_decisions
 
 UNCERTAINTY = st.floats(0.001, 1)
 COST = st.sampled_from([0.0, 1.0, 0.3, 4.0])
@@ -114,7 +114,7 @@ def test_no_n_overflows(n):
 def test_the_limit_of_n_inf_is_1_at_chance_whatever_the_rounding(num_classes):
     q = np.full((2, num_classes), 1 / num_classes)
     for posteriors, form in ((q, "probabilities"), (np.zeros_like(q), "logits")):
-        graded = grade_posteriors(posteriors, np.array([0, 1]), predictions_are=form)
+        graded = posterior_decisions(posteriors, np.array([0, 1]), predictions_are=form)
         costs = ecuas_cost(*graded[:2], n=np.inf, max_uncertainty=graded.max_uncertainty)
         assert costs.tolist() == [1, 1]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import results
 from tests.conftest import ROOT
+from tests.ecuas_metric.systems import compute
 
 RUNS, SIZE, TRUTH_SIZE = 1000, 455, 4_000_000
 KEYS = ("ecuas_0", "ecuas_1", "error_rate", "auroc")
@@ -37,11 +37,11 @@ def accurate(rng, size):
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 @pytest.mark.parametrize("system", [calibrated, overconfident, verbalized, accurate])
 def test_intervals_hold_the_true_value_as_often_as_they_say(system, method):
-    truth = results("confidences", *system(np.random.default_rng(99), TRUTH_SIZE), checked_options())
+    truth = compute("confidences", *system(np.random.default_rng(99), TRUTH_SIZE), checked_options())
     held = dict.fromkeys(KEYS, 0)
     for run in range(RUNS):
         options = checked_options(confidence_level=0.95, interval_method=method, random_state=run)
-        values = results("confidences", *system(np.random.default_rng(run), SIZE), options)
+        values = compute("confidences", *system(np.random.default_rng(run), SIZE), options)
         for key in KEYS:
             held[key] += values[f"{key}_low"] <= truth[key] <= values[f"{key}_high"]
     shares = {key: 100 * count / RUNS for key, count in held.items()}

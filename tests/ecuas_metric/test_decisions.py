@@ -10,7 +10,7 @@ from scipy.stats import entropy
 
 from ecuas_metric import inputs
 from ecuas_metric.costs import ecuas_cost
-from ecuas_metric.decisions import grade_confidences, grade_posteriors, largest_uncertainty, select
+from ecuas_metric.decisions import confidence_decisions, largest_uncertainty, posterior_decisions, select
 from tests.conftest import read_only
 from tests.ecuas_metric.systems import confidence_systems, distributions, posterior_systems
 
@@ -23,18 +23,18 @@ MATRICES = arrays(np.float64, (3, 4), elements=st.sampled_from([0.0, 0.5, 1.0, 3
 @given(posterior_systems())
 def test_zero_one_is_the_confidence_of_the_most_probable_class(system):
     q, labels = map(read_only, system)
-    graded = grade_posteriors(q, labels)
-    np.testing.assert_array_equal(graded.confidence, q.max(axis=1))
-    np.testing.assert_array_equal(graded.candidate_cost, q.argmax(axis=1) != labels)
-    np.testing.assert_allclose(graded.uncertainty, 1 - q.max(axis=1), atol=1e-12)
-    assert graded.max_uncertainty == 1 - 1 / q.shape[1]
+    decisions = posterior_decisions(q, labels)
+    np.testing.assert_array_equal(decisions.confidence, q.max(axis=1))
+    np.testing.assert_array_equal(decisions.candidate_cost, q.argmax(axis=1) != labels)
+    np.testing.assert_allclose(decisions.uncertainty, 1 - q.max(axis=1), atol=1e-12)
+    assert decisions.max_uncertainty == 1 - 1 / q.shape[1]
 
 
 @given(posterior_systems())
 def test_the_matrix_of_the_zero_one_cost_is_the_zero_one_cost(system):
     q, labels = system
-    ours = grade_posteriors(q, labels, cost=1 - np.eye(q.shape[1]))
-    expected = grade_posteriors(q, labels)
+    ours = posterior_decisions(q, labels, cost=1 - np.eye(q.shape[1]))
+    expected = posterior_decisions(q, labels)
     np.testing.assert_allclose(ours.uncertainty, expected.uncertainty, atol=1e-12)
     assert ours.max_uncertainty == pytest.approx(expected.max_uncertainty)
     assert ours.confidence is None
@@ -43,44 +43,44 @@ def test_the_matrix_of_the_zero_one_cost_is_the_zero_one_cost(system):
 @given(posterior_systems())
 def test_the_log_cost_is_entropy_and_cross_entropy(system):
     q, labels = system
-    graded = grade_posteriors(q, labels, cost="log")
-    np.testing.assert_allclose(graded.uncertainty, entropy(q, axis=1))
-    np.testing.assert_allclose(graded.candidate_cost, -np.log(q[np.arange(len(q)), labels]))
-    assert graded.max_uncertainty == math.log(q.shape[1])
+    decisions = posterior_decisions(q, labels, cost="log")
+    np.testing.assert_allclose(decisions.uncertainty, entropy(q, axis=1))
+    np.testing.assert_allclose(decisions.candidate_cost, -np.log(q[np.arange(len(q)), labels]))
+    assert decisions.max_uncertainty == math.log(q.shape[1])
 
 
 @given(posterior_systems(), st.sampled_from(["zero_one", "log"]))
 def test_the_three_forms_of_a_posterior_agree(system, cost):
     q, labels = system
-    expected = grade_posteriors(q, labels, cost=cost)
+    expected = posterior_decisions(q, labels, cost=cost)
     for values, form in ((np.log(q), "log_probabilities"), (np.log(q) + 700, "logits")):
-        ours = grade_posteriors(values, labels, cost=cost, predictions_are=form)
+        ours = posterior_decisions(values, labels, cost=cost, predictions_are=form)
         for name in ("uncertainty", "candidate_cost", "cross_entropy", "brier_score"):
             np.testing.assert_allclose(getattr(ours, name), getattr(expected, name), rtol=1e-9, atol=1e-9)
 
 
 def test_logits_keep_uncertainties_that_1_minus_q_loses():
     logits = np.array([[80.0, 0.0, -5.0], [0.0, 300.0, 0.0]])
-    graded = grade_posteriors(logits, np.array([0, 1]), predictions_are="logits")
+    decisions = posterior_decisions(logits, np.array([0, 1]), predictions_are="logits")
     others = [np.logaddexp(0, -5) - logsumexp(logits[0]), np.log(2) - 300]
-    np.testing.assert_allclose(np.log(graded.uncertainty), others, rtol=1e-12)
-    np.testing.assert_allclose(graded.cross_entropy, graded.uncertainty, rtol=1e-12)  # -log(1 - u) = u for tiny u
+    np.testing.assert_allclose(np.log(decisions.uncertainty), others, rtol=1e-12)
+    np.testing.assert_allclose(decisions.cross_entropy, decisions.uncertainty, rtol=1e-12)  # -log(1 - u) = u for tiny u
 
 
 def test_brier_score_and_cross_entropy_by_definition(rng):
     logits, labels = rng.normal(size=(200, 7)) * 3, rng.integers(0, 7, 200)
-    graded = grade_posteriors(logits, labels, predictions_are="logits")
+    decisions = posterior_decisions(logits, labels, predictions_are="logits")
     log_q = log_softmax(logits, axis=1)
-    np.testing.assert_allclose(graded.brier_score, np.square(np.exp(log_q) - np.eye(7)[labels]).sum(axis=1))
-    np.testing.assert_allclose(graded.cross_entropy, -log_q[np.arange(200), labels])
+    np.testing.assert_allclose(decisions.brier_score, np.square(np.exp(log_q) - np.eye(7)[labels]).sum(axis=1))
+    np.testing.assert_allclose(decisions.cross_entropy, -log_q[np.arange(200), labels])
 
 
 def test_a_true_class_of_probability_0_is_read_as_epsilon():
     q, labels = np.array([[1.0, 0.0]]), np.array([1])
-    assert grade_posteriors(q, labels, epsilon=1e-4).cross_entropy[0] == pytest.approx(math.log(1e4))
+    assert posterior_decisions(q, labels, epsilon=1e-4).cross_entropy[0] == pytest.approx(math.log(1e4))
     with np.errstate(divide="ignore"):
         log_q = np.log(q)
-    ours = grade_posteriors(log_q, labels, epsilon=1e-4, cost="log", predictions_are="log_probabilities")
+    ours = posterior_decisions(log_q, labels, epsilon=1e-4, cost="log", predictions_are="log_probabilities")
     assert ours.candidate_cost[0] == pytest.approx(math.log(1e4))
     assert ours.uncertainty[0] == 0
 
@@ -89,11 +89,11 @@ def test_a_true_class_of_probability_0_is_read_as_epsilon():
 def test_a_matrix_leads_to_the_decision_of_least_expected_cost(matrix, data):
     q = np.array([data.draw(distributions(3)) for _ in range(4)])
     labels = data.draw(arrays(np.int64, 4, elements=st.integers(0, 2)))
-    graded = grade_posteriors(q, labels, cost=matrix)
+    decisions = posterior_decisions(q, labels, cost=matrix)
     decision = (q @ matrix).argmin(axis=1)
-    np.testing.assert_allclose(graded.uncertainty, (q @ matrix).min(axis=1))
-    np.testing.assert_array_equal(graded.candidate_cost, matrix[labels, decision])
-    assert (graded.uncertainty <= graded.max_uncertainty * (1 + 1e-9)).all()
+    np.testing.assert_allclose(decisions.uncertainty, (q @ matrix).min(axis=1))
+    np.testing.assert_array_equal(decisions.candidate_cost, matrix[labels, decision])
+    assert (decisions.uncertainty <= decisions.max_uncertainty * (1 + 1e-9)).all()
 
 
 @given(MATRICES)
@@ -118,17 +118,19 @@ def test_given_decisions_are_judged_by_their_own_expected_cost(system, data):
     decisions = data.draw(arrays(np.int64, len(q), elements=st.integers(0, q.shape[1] - 1)))
     rows = np.arange(len(q))
     for cost in ("zero_one", 1 - np.eye(q.shape[1])):
-        graded = grade_posteriors(q, labels, cost=cost, decisions=decisions)
-        np.testing.assert_allclose(graded.uncertainty, 1 - q[rows, decisions], atol=1e-12)
-        np.testing.assert_array_equal(graded.candidate_cost, decisions != labels)
+        decisions = posterior_decisions(q, labels, cost=cost, decisions=decisions)
+        np.testing.assert_allclose(decisions.uncertainty, 1 - q[rows, decisions], atol=1e-12)
+        np.testing.assert_array_equal(decisions.candidate_cost, decisions != labels)
 
 
 @pytest.mark.parametrize("cost", ["zero_one", "log", np.array([[0, 1, 0.4], [3, 0, 0.4]])], ids=str)
 @given(distributions(2), distributions(2), ORDERS)
 def test_proper_posteriors_other_than_the_true_ones_never_gain(cost, p, q, n):
     def expected(posterior):
-        graded = grade_posteriors(np.array([posterior, posterior]), np.array([0, 1]), cost=cost)
-        costs = ecuas_cost(graded.uncertainty, graded.candidate_cost, n=n, max_uncertainty=graded.max_uncertainty)
+        decisions = posterior_decisions(np.array([posterior, posterior]), np.array([0, 1]), cost=cost)
+        costs = ecuas_cost(
+            decisions.uncertainty, decisions.candidate_cost, n=n, max_uncertainty=decisions.max_uncertainty
+        )
         return p @ costs
 
     assert expected(p) <= expected(q) + 1e-9
@@ -138,37 +140,39 @@ def test_proper_posteriors_other_than_the_true_ones_never_gain(cost, p, q, n):
 @given(confidence_systems(), st.sampled_from([None, 2, 10]))
 def test_confidences(system, num_classes):
     confidence, correct = map(read_only, system)
-    graded = grade_confidences(confidence, correct, num_classes=num_classes)
-    np.testing.assert_array_equal(graded.uncertainty, 1 - confidence)
-    np.testing.assert_array_equal(graded.candidate_cost, 1 - correct)
-    assert graded.max_uncertainty == {None: 1, 2: 0.5, 10: 0.9}[num_classes]
+    decisions = confidence_decisions(confidence, correct, num_classes=num_classes)
+    np.testing.assert_array_equal(decisions.uncertainty, 1 - confidence)
+    np.testing.assert_array_equal(decisions.candidate_cost, 1 - correct)
+    assert decisions.max_uncertainty == {None: 1, 2: 0.5, 10: 0.9}[num_classes]
 
 
 def test_one_warning_for_confidences_below_chance():
     with pytest.warns(UserWarning, match=r"^1 of 3 samples \(33\.3%\) have an uncertainty above 0\.5") as caught:
-        grade_confidences(np.array([0.2, 0.5, 0.9]), np.array([1, 0, 1]), num_classes=2)
+        confidence_decisions(np.array([0.2, 0.5, 0.9]), np.array([1, 0, 1]), num_classes=2)
     assert len(caught) == 1
 
 
 def test_uniform_posteriors_are_not_above_the_largest_uncertainty(recwarn):
     for num_classes in (2, 3, 7, 10, 1000):
         q = np.full((2, num_classes), np.float32(1) / np.float32(num_classes), np.float32)
-        graded = grade_posteriors(q, np.array([0, 1]))
-        cost = ecuas_cost(graded.uncertainty, graded.candidate_cost, n=1, max_uncertainty=graded.max_uncertainty)
+        decisions = posterior_decisions(q, np.array([0, 1]))
+        cost = ecuas_cost(
+            decisions.uncertainty, decisions.candidate_cost, n=1, max_uncertainty=decisions.max_uncertainty
+        )
         np.testing.assert_allclose(cost, 1, rtol=1e-5)
     assert not recwarn.list
 
 
 def test_blocks_change_nothing(monkeypatch, rng):
     q, labels = rng.dirichlet(np.ones(6), 101), rng.integers(0, 6, 101)
-    whole = grade_posteriors(q, labels)
+    whole = posterior_decisions(q, labels)
     monkeypatch.setattr(inputs, "BLOCK_SIZE", 13)
-    for ours, expected in zip(grade_posteriors(q, labels), whole, strict=True):
+    for ours, expected in zip(posterior_decisions(q, labels), whole, strict=True):
         np.testing.assert_array_equal(ours, expected)
 
 
 def test_select_picks_samples():
-    graded = grade_confidences(np.array([0.2, 0.5, 0.9]), np.array([1, 0, 1]))
-    picked = select(graded, slice(1, None))
+    decisions = confidence_decisions(np.array([0.2, 0.5, 0.9]), np.array([1, 0, 1]))
+    picked = select(decisions, slice(1, None))
     assert picked.confidence.tolist() == [0.5, 0.9]
-    assert picked.max_uncertainty == graded.max_uncertainty
+    assert picked.max_uncertainty == decisions.max_uncertainty

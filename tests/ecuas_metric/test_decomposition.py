@@ -4,20 +4,19 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from ecuas_metric.decisions import grade_confidences, grade_costs
+from ecuas_metric.decisions import confidence_decisions, cost_decisions
 from ecuas_metric.decomposition import recalibrated_scores
 from ecuas_metric.metrics import means
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import results
-from tests.ecuas_metric.systems import confidence_systems
+from tests.ecuas_metric.systems import compute, confidence_systems
 
 ORDERS = (0.0, 0.5, 1.0, 7.0, np.inf)
 
 
 def loss_of(confidence, correct, weights=None):
-    graded = grade_confidences(confidence, correct)
-    best = recalibrated_scores(graded, n=ORDERS, sample_weight=weights)
-    value = means(graded, n=ORDERS, sample_weight=weights)
+    decisions = confidence_decisions(confidence, correct)
+    best = recalibrated_scores(decisions, n=ORDERS, sample_weight=weights)
+    value = means(decisions, n=ORDERS, sample_weight=weights)
     return {n: value[f"ecuas_{n:g}"] - best[f"ecuas_{n:g}_recalibrated"] for n in ORDERS}
 
 
@@ -40,7 +39,7 @@ def test_recalibrated_is_the_same_for_every_strictly_increasing_map(system, incr
     confidence, correct = system
     mapped = np.clip(increasing(confidence) / max(increasing(np.ones(1))[0], 1), 0, 1)
     assume(len(np.unique(mapped)) == len(np.unique(confidence)))
-    ours, expected = (recalibrated_scores(grade_confidences(q, correct), n=ORDERS) for q in (mapped, confidence))
+    ours, expected = (recalibrated_scores(confidence_decisions(q, correct), n=ORDERS) for q in (mapped, confidence))
     assert ours == pytest.approx(expected, rel=1e-9)
 
 
@@ -50,8 +49,8 @@ def test_no_other_monotone_map_is_better(system, data):
     levels = np.unique(confidence)
     other = np.sort(data.draw(st.lists(st.floats(0, 1), min_size=len(levels), max_size=len(levels))))
     mapped = other[np.searchsorted(levels, confidence)]
-    best = recalibrated_scores(grade_confidences(confidence, correct), n=ORDERS)
-    value = means(grade_confidences(mapped, correct), n=ORDERS)
+    best = recalibrated_scores(confidence_decisions(confidence, correct), n=ORDERS)
+    value = means(confidence_decisions(mapped, correct), n=ORDERS)
     for n in ORDERS:
         assert best[f"ecuas_{n:g}_recalibrated"] <= value[f"ecuas_{n:g}"] + 1e-5  # epsilon, at n = 0
 
@@ -61,19 +60,19 @@ def test_whole_weights_are_repetition(system, data):
     confidence, correct = system
     weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(correct), max_size=len(correct))))
     assume(weights.any())
-    repeated = grade_confidences(np.repeat(confidence, weights), np.repeat(correct, weights))
-    ours = recalibrated_scores(grade_confidences(confidence, correct), n=ORDERS, sample_weight=weights.astype(float))
+    repeated = confidence_decisions(np.repeat(confidence, weights), np.repeat(correct, weights))
+    ours = recalibrated_scores(confidence_decisions(confidence, correct), n=ORDERS, sample_weight=weights.astype(float))
     assert ours == pytest.approx(recalibrated_scores(repeated, n=ORDERS), rel=1e-9)
 
 
 def test_any_cost_can_be_recalibrated():
-    graded = grade_costs(np.array([0.1, 0.2, 0.9]), np.array([2.0, 0.0, 1.0]), max_uncertainty=1.5)
+    decisions = cost_decisions(np.array([0.1, 0.2, 0.9]), np.array([2.0, 0.0, 1.0]), max_uncertainty=1.5)
     # Pooled: 1 for the first two, then 1, all below 1.5.
-    expected = means(grade_costs(np.ones(3), np.array([2.0, 0.0, 1.0]), max_uncertainty=1.5), n=(1,))["ecuas_1"]
-    assert recalibrated_scores(graded, n=(1,))["ecuas_1_recalibrated"] == pytest.approx(expected)
+    expected = means(cost_decisions(np.ones(3), np.array([2.0, 0.0, 1.0]), max_uncertainty=1.5), n=(1,))["ecuas_1"]
+    assert recalibrated_scores(decisions, n=(1,))["ecuas_1_recalibrated"] == pytest.approx(expected)
 
 
 def test_the_metric_adds_both_keys_for_each_n():
-    values = results("confidences", np.array([0.9, 0.8]), np.array([0, 1]), checked_options(n=(0, 2), decompose=True))
+    values = compute("confidences", np.array([0.9, 0.8]), np.array([0, 1]), checked_options(n=(0, 2), decompose=True))
     for key in ("ecuas_0", "ecuas_2"):
         assert values[key] == pytest.approx(values[f"{key}_recalibrated"] + values[f"{key}_calibration_loss"])

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import results
 from tests.conftest import ROOT
+from tests.ecuas_metric.systems import compute
 
 SCRIPT = "ecuas_metric/ecuas.py"
 CONFIDENCE, CORRECT = [0.9, 0.8, 0.4, 0.65], [1, 0, 1, 1]
@@ -30,7 +30,7 @@ def ecuas(tmp_path):
 
 @pytest.fixture
 def expected():
-    return results("confidences", np.array(CONFIDENCE), np.array(CORRECT), checked_options())
+    return compute("confidences", np.array(CONFIDENCE), np.array(CORRECT), checked_options())
 
 
 def test_the_files_it_imports_are_the_files_its_files_import():

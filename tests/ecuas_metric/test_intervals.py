@@ -14,7 +14,7 @@ from ecuas_metric.intervals import (
     jackknife,
 )
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import results
+from tests.ecuas_metric.systems import compute
 
 
 def mean_of(data):
@@ -128,13 +128,13 @@ def test_a_wider_level_is_a_wider_interval(rng):
 def test_resamples_without_a_value_are_left_out_and_counted():
     correct = np.array([1] * 19 + [0])
     with pytest.warns(UserWarning, match=r"left out of its interval: auroc 3\d\.\d%"):
-        values = results("confidences", np.linspace(0.5, 0.9, 20), correct, checked_options(confidence_level=0.95))
+        values = compute("confidences", np.linspace(0.5, 0.9, 20), correct, checked_options(confidence_level=0.95))
     assert 0 <= values["auroc_low"] <= values["auroc_high"] <= 1
 
 
 def test_same_seed_same_numbers_another_seed_others(system):
     def run(seed):
-        return results("confidences", *system, checked_options(confidence_level=0.95, random_state=seed))
+        return compute("confidences", *system, checked_options(confidence_level=0.95, random_state=seed))
 
     assert run(1) == run(1)
     assert run(1)["ecuas_0_low"] != run(2)["ecuas_0_low"]
@@ -143,8 +143,8 @@ def test_same_seed_same_numbers_another_seed_others(system):
 def test_row_order_does_not_matter(system, rng):
     order = rng.permutation(300)
     options = checked_options(confidence_level=0.95, n_resamples=50)
-    shuffled = results("confidences", system[0][order], system[1][order], options)
-    assert shuffled == pytest.approx(results("confidences", *system, options))
+    shuffled = compute("confidences", system[0][order], system[1][order], options)
+    assert shuffled == pytest.approx(compute("confidences", *system, options))
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
@@ -162,7 +162,7 @@ def test_every_metric_of_every_form_gets_an_interval_around_its_value(method, rn
         strata=labels,
         n=(0, 1, np.inf),
     )
-    values = results("posteriors", logits, labels, options)
+    values = compute("posteriors", logits, labels, options)
     keys = [key for key in values if not key.endswith(("_low", "_high"))]
     assert len(keys) * 3 == len(values)
     for key in keys:
@@ -174,9 +174,9 @@ def test_every_metric_of_every_form_gets_an_interval_around_its_value(method, rn
 
 def test_one_group_a_sample_is_no_groups(system):
     options = {"confidence_level": 0.95, "n_resamples": 30}
-    plain = results("confidences", *system, checked_options(**options))
+    plain = compute("confidences", *system, checked_options(**options))
     ranks = np.argsort(np.argsort(-system[0]))  # groups are numbered in the order in which samples are sorted
-    grouped = results("confidences", *system, checked_options(groups=ranks, **options))
+    grouped = compute("confidences", *system, checked_options(groups=ranks, **options))
     assert grouped == pytest.approx(plain, rel=1e-12)
 
 
@@ -184,9 +184,9 @@ def test_grouped_copies_give_the_interval_of_the_originals(system):
     """Ten copies of a sample tell nothing new; if groups say so, the interval does not shrink."""
     copies = np.repeat(system[0], 10), np.repeat(system[1], 10)
     options = {"confidence_level": 0.95, "n_resamples": 400}
-    original = results("confidences", *system, checked_options(**options))
-    grouped = results("confidences", *copies, checked_options(groups=np.repeat(np.arange(300), 10), **options))
-    naive = results("confidences", *copies, checked_options(**options))
+    original = compute("confidences", *system, checked_options(**options))
+    grouped = compute("confidences", *copies, checked_options(groups=np.repeat(np.arange(300), 10), **options))
+    naive = compute("confidences", *copies, checked_options(**options))
 
     def width(values):
         return values["ecuas_1_high"] - values["ecuas_1_low"]
@@ -198,7 +198,7 @@ def test_grouped_copies_give_the_interval_of_the_originals(system):
 def test_no_warning_where_every_resample_has_a_value(system):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        results("confidences", *system, checked_options(confidence_level=0.95, n_resamples=50))
+        compute("confidences", *system, checked_options(confidence_level=0.95, n_resamples=50))
 
 
 def test_bootstrap_collects_every_key(rng):

@@ -8,19 +8,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ecuas_metric import inputs
-from ecuas_metric.decisions import grade_confidences, grade_costs, grade_posteriors
+from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
 from ecuas_metric.metrics import METRICS, metric_of, scores
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import results
 from tests.conftest import read_only
-from tests.ecuas_metric.systems import confidence_systems, posterior_systems
+from tests.ecuas_metric.systems import compute, confidence_systems, posterior_systems
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 SETTINGS = {"n": (0, 0.5, 1, 128, np.inf), "reject_costs": (0.1, 0.25)}
 
 
 def score(form, predictions, references, **options):
-    return results(form, predictions, references, checked_options(**SETTINGS, **options))
+    return compute(form, predictions, references, checked_options(**SETTINGS, **options))
 
 
 @st.composite
@@ -141,12 +140,12 @@ def test_a_perfect_system_costs_nothing():
 
 
 def test_precision_of_float64_survives():
-    values = scores(grade_confidences(np.array([1 - 1e-9, 1 - 1e-9]), np.array([1, 0])), n=(0,), epsilon=1e-12)
+    values = scores(confidence_decisions(np.array([1 - 1e-9, 1 - 1e-9]), np.array([1, 0])), n=(0,), epsilon=1e-12)
     assert values["ecuas_0"] == pytest.approx((1e-9 - 1e-9 * 0 + 1e-9 - np.log(1e-9)) / 2, rel=1e-6)
 
 
 def test_several_sets_of_weights_give_what_each_gives_alone(rng):
-    graded = grade_posteriors(rng.dirichlet(np.ones(4), 40), rng.integers(0, 4, 40))
+    graded = posterior_decisions(rng.dirichlet(np.ones(4), 40), rng.integers(0, 4, 40))
     weights = rng.multinomial(40, np.full(40, 1 / 40), size=5).astype(float)
     together = scores(graded, sample_weight=weights, **SETTINGS)
     alone = [scores(graded, sample_weight=row, **SETTINGS) for row in weights]
@@ -156,8 +155,8 @@ def test_several_sets_of_weights_give_what_each_gives_alone(rng):
 
 def test_a_cost_twice_as_dear_doubles_risk_and_areas_and_leaves_ecuas():
     u, c = np.array([0.1, 0.5, 0.7]), np.array([0.0, 2.0, 1.0])
-    once = scores(grade_costs(u, c, max_uncertainty=1.0), n=(0, 1))
-    twice = scores(grade_costs(2 * u, 2 * c, max_uncertainty=2.0), n=(0, 1), epsilon=2e-7)
+    once = scores(cost_decisions(u, c, max_uncertainty=1.0), n=(0, 1))
+    twice = scores(cost_decisions(2 * u, 2 * c, max_uncertainty=2.0), n=(0, 1), epsilon=2e-7)
     for key, value in once.items():
         assert twice[key] == pytest.approx(value * (1 if key.startswith("ecuas") else 2))
 

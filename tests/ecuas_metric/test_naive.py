@@ -4,14 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import results
-from tests.ecuas_metric.systems import posterior_systems
+from tests.ecuas_metric.systems import compute, posterior_systems
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def score(form, predictions, references, **options):
-    return results(form, predictions, references, checked_options(normalize=True, **options))
+    return compute(form, predictions, references, checked_options(normalize=True, **options))
 
 
 def constant(labels, num_classes, weights=None):

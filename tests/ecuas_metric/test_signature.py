@@ -6,8 +6,8 @@ import pytest
 
 from ecuas_metric import __version__
 from ecuas_metric.options import checked_options
-from ecuas_metric.reporting.report import prepare_tables
-from ecuas_metric.reporting.submissions import read_tables
+from ecuas_metric.reporting.report import prepare_submissions
+from ecuas_metric.reporting.submissions import read_submissions
 from ecuas_metric.signature import signature
 
 OTHERS = {
@@ -70,9 +70,9 @@ def test_graded_input_has_no_classes():
 def test_the_module_and_a_report_sign_alike(tmp_path):
     weights = [0.5, 1.5, 2.5]
     (tmp_path / "a.csv").write_text("confidence,correct,w\n0.5,1,0.5\n0.6,0,1.5\n0.7,1,2.5\n")
-    tables = read_tables(tmp_path / "a.csv", columns={"weight": "w"})
+    tables = read_submissions(tmp_path / "a.csv", columns={"weight": "w"})
     module = evaluate.load("ecuas_metric/ecuas.py", cache_dir=str(tmp_path))
-    assert prepare_tables(tables, n=1)["a"].signature == module.signature(n=1, sample_weight=weights)
+    assert prepare_submissions(tables, n=1)["a"].signature == module.signature(n=1, sample_weight=weights)
 
 
 def test_it_is_one_line_of_named_parts():

@@ -13,8 +13,8 @@ import pytest
 
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting import cli
-from ecuas_metric.results import results
 from tests.conftest import ROOT
+from tests.ecuas_metric.systems import compute
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_the_numbers_are_those_of_the_metric(folder):
     subprocess.run(command, check=True, capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
     (row,) = json.loads((folder / "out.json").read_text())["rows"]
     frame = pd.read_json("llama.jsonl", lines=True)
-    expected = results(
+    expected = compute(
         "confidences", frame["confidence"].to_numpy(), frame["correct"].to_numpy(), checked_options(n=(0, np.inf))
     )
     assert (row.pop("system"), row.pop("must_not_rank")) == ("llama", "")

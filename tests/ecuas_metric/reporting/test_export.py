@@ -6,7 +6,7 @@ import math
 import pytest
 
 from ecuas_metric.reporting.export import neutral, to_csv, to_json, write
-from ecuas_metric.reporting.report import make_report, prepare_tables, report_grid, report_records
+from ecuas_metric.reporting.report import make_report, prepare_submissions, report_grid, report_records
 from tests.ecuas_metric.reporting.test_report import table
 
 
@@ -16,7 +16,7 @@ def tables(rng):
 
 
 def test_csv_and_json_hold_all_digits_and_no_formula(tables):
-    report = make_report(prepare_tables(tables), tables)
+    report = make_report(prepare_submissions(tables), tables)
     rows = list(csv.DictReader(io.StringIO(to_csv(report_records(report), report.signature))))
     assert [row["system"] for row in rows] == ["one", "two", "'=three"]
     assert float(rows[1]["ecuas_0"]) == report.values["two"]["ecuas_0"]
@@ -27,7 +27,7 @@ def test_csv_and_json_hold_all_digits_and_no_formula(tables):
 
 @pytest.mark.parametrize("ending", ["md", "tex", "csv", "json", "txt"])
 def test_every_format_holds_names_numbers_and_signature(ending, tables, tmp_path):
-    report = make_report(prepare_tables(tables), tables)
+    report = make_report(prepare_submissions(tables), tables)
     path = tmp_path / "new" / f"table.{ending}"
     write(path, report_grid(report), report_records(report))
     text = path.read_text()
@@ -37,7 +37,7 @@ def test_every_format_holds_names_numbers_and_signature(ending, tables, tmp_path
 
 
 def test_another_format_is_an_error(tables, tmp_path):
-    report = make_report(prepare_tables(tables), tables)
+    report = make_report(prepare_submissions(tables), tables)
     with pytest.raises(ValueError, match=r"table\.doc: a table can be written as \.md, \.tex, \.txt, \.csv, \.json\.$"):
         write(tmp_path / "table.doc", report_grid(report), [])
 

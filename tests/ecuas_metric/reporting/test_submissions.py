@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric.reporting.submissions import read_tables
+from ecuas_metric.reporting.submissions import read_submissions
 
 
 def write(path, text, encoding="utf-8"):
@@ -14,7 +14,7 @@ def write(path, text, encoding="utf-8"):
 
 
 def only(path, **options):
-    (table,) = read_tables(path, **options)
+    (table,) = read_submissions(path, **options)
     return table
 
 
@@ -83,9 +83,9 @@ def test_posteriors_in_one_column_of_lists(tmp_path):
 
 def test_a_column_of_systems_is_several_systems(tmp_path):
     path = write(tmp_path / "a.csv", "model,llm,confidence,correct,id\na,x,0.9,1,1\nb,x,0.8,0,1\na,y,0.7,1,2\n")
-    tables = read_tables(path)
+    tables = read_submissions(path)
     assert [(table.name, table.ids) for table in tables] == [("a", ["1", "2"]), ("b", ["1"])]
-    assert [table.name for table in read_tables(path, columns={"system": "model+llm"})] == ["a x", "b x", "a y"]
+    assert [table.name for table in read_submissions(path, columns={"system": "model+llm"})] == ["a x", "b x", "a y"]
 
 
 def test_columns_can_be_named(tmp_path):
@@ -99,7 +99,7 @@ def test_unjudged_answers_are_an_error_or_left_out_and_counted(tmp_path):
     path = write(tmp_path / "a.csv", "confidence,correct,id\n0.9,1,x\n0.8,,y\n0.7,0,z\n")
     message = r"column 'correct' has no value in row 3 \(1 of 3\)\. Leave such answers out with --drop-unjudged\.$"
     with pytest.raises(ValueError, match=message):
-        read_tables(path)
+        read_submissions(path)
     table = only(path, drop_unjudged=True)
     assert (table.ids, table.unjudged) == (["x", "z"], 1)
 
@@ -228,16 +228,16 @@ def test_a_missing_confidence_is_nan(tmp_path):
 def test_errors_name_file_row_and_column(name, text, message, tmp_path):
     path = write(tmp_path / name, text)
     with pytest.raises(ValueError, match="^" + re.escape(f"{path}: {message}")):
-        read_tables(path)
+        read_submissions(path)
 
 
 def test_a_file_that_is_not_text_and_one_that_is_not_there(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xd0\x00binary\xd0")
     with pytest.raises(ValueError, match=r"a\.csv: cannot be read as csv: it is not UTF-8 text\. Save it as UTF-8\.$"):
-        read_tables(path)
+        read_submissions(path)
     with pytest.raises(ValueError, match=r"nothing\.csv: there is no such file\.$"):
-        read_tables(tmp_path / "nothing.csv")
+        read_submissions(tmp_path / "nothing.csv")
 
 
 @pytest.mark.parametrize("columns", [{"truth": "a"}, {"confidence": "nowhere"}])
@@ -245,4 +245,4 @@ def test_wrong_names_of_columns_are_errors(columns, tmp_path):
     with pytest.raises(
         ValueError, match=r"columns must be among|there is no column 'nowhere'; found confidence, correct"
     ):
-        read_tables(write(tmp_path / "a.csv", "confidence,correct\n0.9,1\n"), columns=columns)
+        read_submissions(write(tmp_path / "a.csv", "confidence,correct\n0.9,1\n"), columns=columns)
