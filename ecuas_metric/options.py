@@ -228,7 +228,7 @@ OPTIONS = {
     "predictions_are": Option(
         _among(*POSTERIOR_FORMS), "Form of the posteriors: probabilities, log_probabilities or logits", ("posteriors",)
     ),
-    "cost": Option(_cost, "'zero_one', 'log' or an array (K, D), row class, column decision", ("posteriors",)),
+    "cost": Option(_cost, "Cost: 'zero_one', 'log' or an array (K, D), row class, column decision", ("posteriors",)),
     "decisions": Option(
         lambda values, name: numbers(values, name), "The system's own decisions, if not the Bayes ones", ("posteriors",)
     ),

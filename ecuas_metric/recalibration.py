@@ -198,7 +198,10 @@ def cross_validated(
             raise InputError(f"fold {fold + 1} of {num_folds}", f"cannot be fitted: {error}".rstrip(".")) from error
         recalibrated[test] = apply(fitted, array[test])
     left_out = np.isnan(recalibrated).reshape(len(array), -1).any(axis=1)
-    require(~left_out, np.arange(len(array)), "splitter", "must put every sample in a test fold")
+    if left_out.any():
+        first, count = int(np.argmax(left_out)), int(np.count_nonzero(left_out))
+        rule, got = "must put every sample in a test fold", f"sample {first} in none"
+        raise InputError("splitter", rule, value=first, got=got, count=count, total=len(array))
     return recalibrated
 
 

@@ -18,7 +18,9 @@ from ecuas_metric.baselines import (
     ece,
     harmonic_numbers,
 )
+from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import tie_groups
+from ecuas_metric.results import compute_results, prepare
 from tests.ecuas_metric.systems import confidence_systems
 
 
@@ -79,9 +81,13 @@ def test_augrc_is_a_function_of_auroc_and_accuracy(system):
         assert augrc(groups) == pytest.approx(expected)
 
 
-def test_auroc_of_one_class_is_nan_with_a_warning():
-    with pytest.warns(UserWarning, match="^auroc is nan: it needs both correct and incorrect samples"):
-        assert np.isnan(auroc(groups_of(np.array([0.9, 0.8]), np.array([1, 1]))))
+def test_auroc_of_one_class_is_nan_and_noted():
+    for correct in ([1, 1], [0, 0]):
+        assert np.isnan(auroc(groups_of(np.array([0.9, 0.8]), np.array(correct))))
+        system = prepare("confidences", np.array([0.9, 0.8]), np.array(correct), checked_options())
+        assert [str(note) for note in compute_results(system).notes] == [
+            "auroc is nan: it needs both correct and incorrect samples."
+        ]
 
 
 def test_small_confidences_that_1_minus_q_merges_stay_apart():

@@ -11,6 +11,9 @@ from scipy.stats import entropy
 from ecuas_metric import inputs
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.decisions import confidence_decisions, largest_uncertainty, posterior_decisions, select
+from ecuas_metric.errors import Advice
+from ecuas_metric.options import checked_options
+from ecuas_metric.results import prepare
 from tests.conftest import read_only
 from tests.ecuas_metric.systems import confidence_systems, distributions, posterior_systems
 
@@ -115,12 +118,12 @@ def test_a_decision_that_never_costs_anything_is_refused():
 @given(posterior_systems(), st.data())
 def test_given_decisions_are_judged_by_their_own_expected_cost(system, data):
     q, labels = system
-    decisions = data.draw(arrays(np.int64, len(q), elements=st.integers(0, q.shape[1] - 1)))
+    own = data.draw(arrays(np.int64, len(q), elements=st.integers(0, q.shape[1] - 1)))
     rows = np.arange(len(q))
     for cost in ("zero_one", 1 - np.eye(q.shape[1])):
-        decisions = posterior_decisions(q, labels, cost=cost, decisions=decisions)
-        np.testing.assert_allclose(decisions.uncertainty, 1 - q[rows, decisions], atol=1e-12)
-        np.testing.assert_array_equal(decisions.candidate_cost, decisions != labels)
+        decisions = posterior_decisions(q, labels, cost=cost, decisions=own)
+        np.testing.assert_allclose(decisions.uncertainty, 1 - q[rows, own], atol=1e-12)
+        np.testing.assert_array_equal(decisions.candidate_cost, own != labels)
 
 
 @pytest.mark.parametrize("cost", ["zero_one", "log", np.array([[0, 1, 0.4], [3, 0, 0.4]])], ids=str)
@@ -146,10 +149,12 @@ def test_confidences(system, num_classes):
     assert decisions.max_uncertainty == {None: 1, 2: 0.5, 10: 0.9}[num_classes]
 
 
-def test_one_warning_for_confidences_below_chance():
-    with pytest.warns(UserWarning, match=r"^1 of 3 samples \(33\.3%\) have an uncertainty above 0\.5") as caught:
-        confidence_decisions(np.array([0.2, 0.5, 0.9]), np.array([1, 0, 1]), num_classes=2)
-    assert len(caught) == 1
+def test_one_note_for_confidences_below_chance():
+    system = prepare("confidences", np.array([0.2, 0.5, 0.9]), np.array([1, 0, 1]), checked_options(num_classes=2))
+    (note,) = system.notes
+    assert note.kind == "above_max_uncertainty"
+    assert note.fact.startswith("1 of 3 samples (33.3%) have an uncertainty above 0.5, that of a system that knows")
+    assert note.advice == Advice.WRONG_COST
 
 
 def test_uniform_posteriors_are_not_above_the_largest_uncertainty(recwarn):

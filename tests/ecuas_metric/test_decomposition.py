@@ -5,18 +5,28 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from ecuas_metric.decisions import confidence_decisions, cost_decisions
-from ecuas_metric.decomposition import recalibrated_scores
-from ecuas_metric.metrics import means
+from ecuas_metric.decomposition import recalibrated_values
+from ecuas_metric.metrics import mean_costs
 from ecuas_metric.options import checked_options
+from ecuas_metric.ranking import tie_groups
 from tests.ecuas_metric.systems import compute, confidence_systems
 
 ORDERS = (0.0, 0.5, 1.0, 7.0, np.inf)
 
 
-def loss_of(confidence, correct, weights=None):
+def best_of(decisions, sample_weight=None, n=ORDERS):
+    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=sample_weight)
+    best = recalibrated_values(ties, checked_options(n=n), max_uncertainty=decisions.max_uncertainty)
+    return {str(key): value for key, value in best.items()}
+
+
+def value_of(decisions, n=ORDERS):
+    return {str(key): value for key, value in mean_costs(decisions, checked_options(n=n)).items()}
+
+
+def loss_of(confidence, correct):
     decisions = confidence_decisions(confidence, correct)
-    best = recalibrated_scores(decisions, n=ORDERS, sample_weight=weights)
-    value = means(decisions, n=ORDERS, sample_weight=weights)
+    best, value = best_of(decisions), value_of(decisions)
     return {n: value[f"ecuas_{n:g}"] - best[f"ecuas_{n:g}_recalibrated"] for n in ORDERS}
 
 
@@ -39,7 +49,7 @@ def test_recalibrated_is_the_same_for_every_strictly_increasing_map(system, incr
     confidence, correct = system
     mapped = np.clip(increasing(confidence) / max(increasing(np.ones(1))[0], 1), 0, 1)
     assume(len(np.unique(mapped)) == len(np.unique(confidence)))
-    ours, expected = (recalibrated_scores(confidence_decisions(q, correct), n=ORDERS) for q in (mapped, confidence))
+    ours, expected = (best_of(confidence_decisions(q, correct)) for q in (mapped, confidence))
     assert ours == pytest.approx(expected, rel=1e-9)
 
 
@@ -49,8 +59,8 @@ def test_no_other_monotone_map_is_better(system, data):
     levels = np.unique(confidence)
     other = np.sort(data.draw(st.lists(st.floats(0, 1), min_size=len(levels), max_size=len(levels))))
     mapped = other[np.searchsorted(levels, confidence)]
-    best = recalibrated_scores(confidence_decisions(confidence, correct), n=ORDERS)
-    value = means(confidence_decisions(mapped, correct), n=ORDERS)
+    best = best_of(confidence_decisions(confidence, correct))
+    value = value_of(confidence_decisions(mapped, correct))
     for n in ORDERS:
         assert best[f"ecuas_{n:g}_recalibrated"] <= value[f"ecuas_{n:g}"] + 1e-5  # epsilon, at n = 0
 
@@ -61,15 +71,15 @@ def test_whole_weights_are_repetition(system, data):
     weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(correct), max_size=len(correct))))
     assume(weights.any())
     repeated = confidence_decisions(np.repeat(confidence, weights), np.repeat(correct, weights))
-    ours = recalibrated_scores(confidence_decisions(confidence, correct), n=ORDERS, sample_weight=weights.astype(float))
-    assert ours == pytest.approx(recalibrated_scores(repeated, n=ORDERS), rel=1e-9)
+    ours = best_of(confidence_decisions(confidence, correct), weights.astype(float))
+    assert ours == pytest.approx(best_of(repeated), rel=1e-9)
 
 
 def test_any_cost_can_be_recalibrated():
     decisions = cost_decisions(np.array([0.1, 0.2, 0.9]), np.array([2.0, 0.0, 1.0]), max_uncertainty=1.5)
     # Pooled: 1 for the first two, then 1, all below 1.5.
-    expected = means(cost_decisions(np.ones(3), np.array([2.0, 0.0, 1.0]), max_uncertainty=1.5), n=(1,))["ecuas_1"]
-    assert recalibrated_scores(decisions, n=(1,))["ecuas_1_recalibrated"] == pytest.approx(expected)
+    expected = value_of(cost_decisions(np.ones(3), np.array([2.0, 0.0, 1.0]), max_uncertainty=1.5))["ecuas_1"]
+    assert best_of(decisions)["ecuas_1_recalibrated"] == pytest.approx(expected)
 
 
 def test_the_metric_adds_both_keys_for_each_n():

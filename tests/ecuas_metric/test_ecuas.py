@@ -109,21 +109,21 @@ def test_graded(tmp_path):
     values = module.compute(predictions=[0.1, 0.5], references=[0, 2.5], max_uncertainty=1.6, n=1)
     by_hand = ((0.1 / 1.6) ** 2 + (0.5 / 1.6) ** 2 + 2.5 * 2 / 1.6 * (1 - 0.5 / 1.6)) / 2
     assert values["ecuas_1"] == pytest.approx(by_hand)
-    assert list(values) == ["ecuas_1", "risk", "aurc", "augrc"]
+    assert list(values) == ["risk", "aurc", "augrc", "ecuas_1"]
     with pytest.raises(ValueError, match="^max_uncertainty is missing"):
         module.compute(predictions=[0.1], references=[0])
 
 
 def test_keys_in_order(ecuas):
-    confidence_keys = ["error_rate", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"]
+    first = ["error_rate", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"]
     values = ecuas.compute(predictions=CONFIDENCE, references=CORRECT, n=[2, 0.5, np.inf], reject_costs=0.3)
     areas, at = ["aurc", "augrc"], ["expected_cost_0.3", "coverage_0.3", "selective_risk_0.3"]
-    assert list(values) == ["ecuas_2", "ecuas_0.5", "ecuas_inf", *confidence_keys, *areas, *at]
+    assert list(values) == [*first, *areas, "ecuas_2", "ecuas_0.5", "ecuas_inf", *at]
     values = ecuas.compute(predictions=POSTERIORS, references=LABELS, n=1)
-    assert list(values) == ["ecuas_1", *confidence_keys, *areas, "cross_entropy", "brier_score"]
+    assert list(values) == [*first, "cross_entropy", "brier_score", *areas, "ecuas_1"]
     for cost in ("log", [[0, 1], [1, 0], [2, 2]]):
         values = ecuas.compute(predictions=POSTERIORS, references=LABELS, n=1, cost=cost)
-        assert list(values) == ["ecuas_1", "risk", *areas, "cross_entropy", "brier_score"]
+        assert list(values) == ["risk", "cross_entropy", "brier_score", *areas, "ecuas_1"]
 
 
 BAD = [
@@ -131,14 +131,14 @@ BAD = [
     ({"predictions": [0.1, np.nan], "references": [1, 0]}, "predictions must not be NaN"),
     ({"predictions": [0.1, np.inf], "references": [1, 0]}, "predictions must lie in"),
     ({"predictions": [[3.0, -1.0]], "references": [0]}, "predictions must lie in"),
-    ({"predictions": [[0.5, 0.4]], "references": [0]}, "rows of predictions must sum to 1"),
+    ({"predictions": [[0.5, 0.4]], "references": [0]}, "predictions must have rows that sum to 1"),
     ({"predictions": [[0.5, 0.5]], "references": [2]}, "references must be labels in"),
     ({"predictions": [0.5], "references": [0.5]}, "references must be 0"),
     ({"predictions": [[0.5, 0.5]], "references": [0.5]}, "references must be whole numbers"),
     ({"predictions": [0.5, 0.5], "references": [1]}, "must have the same length"),
     ({"predictions": [], "references": []}, "predictions must not be empty"),
     ({"predictions": [[1.0]], "references": [0]}, "K >= 2"),
-    ({"predictions": [[0.5, 0.5], [1.0]], "references": [0, 0]}, "rows of predictions must have one length"),
+    ({"predictions": [[0.5, 0.5], [1.0]], "references": [0, 0]}, "predictions must have rows of one length"),
     ({"predictions": [0.5], "references": [1], "n": -1}, "n must be >= 0"),
     ({"predictions": [0.5], "references": [1], "reject_costs": 1.5}, "reject_costs must lie in"),
     ({"predictions": [[0.5, 0.5]], "references": [1], "cost": "square"}, "cost must be one of"),

@@ -5,11 +5,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from ecuas_metric.inputs import check_posteriors, confidences, fill_missing, graded, labels, numbers, posteriors
+from ecuas_metric.inputs import check_posteriors, confidences, costs, fill_missing, labels, numbers, posteriors
 
 NAN, INF = float("nan"), float("inf")
 ADVICE_LOGITS = "Logits or log-probabilities? Say so with predictions_are."
-SUM_RULE = "rows of predictions must sum to 1 (tolerance 0.001)"
+SUM_RULE = "predictions must have rows that sum to 1 (tolerance 0.001)"
 
 
 def expect(message):
@@ -68,12 +68,11 @@ def test_confidences_refuse(predictions, references, message):
 @pytest.mark.parametrize(
     ("predictions", "references", "message"),
     [
-        ([[0.5, 0.5], [1.0]], [0, 1], "rows of predictions must have one length; got 1 at index 1, 2 at index 0."),
+        ([[0.5, 0.5], [1.0]], [0, 1], "predictions must have rows of one length; got 1 at index 1, 2 at index 0."),
         (
             [[1.0], [1.0]],
             [0, 0],
-            "predictions of shape (N, K) must have K >= 2 classes; got shape (2, 1). "
-            "Confidences? Pass them as a flat list.",
+            "predictions must have K >= 2 classes; got shape (2, 1). Confidences? Pass them as a flat list.",
         ),
         ([[[0.5, 0.5]]], [0], "predictions must have shape (N,) or (N, K); got shape (1, 1, 2)."),
         ([[0.5, 0.5]], [2], "references must be labels in [0, 2); got 2 at index 0 (1 of 1). Count from 0."),
@@ -96,28 +95,28 @@ def test_posteriors_refuse(predictions, references, message):
         (
             "probabilities",
             [[2.0, -1.0], [0.5, 0.5]],
-            f"predictions must lie in [0, 1]; got 2.0 at index (0, 0) (1 of 2 rows). {ADVICE_LOGITS}",
+            f"predictions must lie in [0, 1]; got 2.0 at index (0, 0) (1 of 2). {ADVICE_LOGITS}",
         ),
         (
             "probabilities",
             [[0.5, 0.5], [0.5, NAN]],
-            f"predictions must lie in [0, 1]; got nan at index (1, 1) (1 of 2 rows). {ADVICE_LOGITS}",
+            f"predictions must lie in [0, 1]; got nan at index (1, 1) (1 of 2). {ADVICE_LOGITS}",
         ),
         ("log_probabilities", [[-1.0, -1.0]], f"{SUM_RULE}; got 0.7357588823428847 at index 0 (1 of 1). Logits? "),
         (
             "log_probabilities",
             [[-INF, NAN]],
-            "predictions must be finite, or -inf for a probability of 0; got nan at index (0, 1) (1 of 1 rows).",
+            "predictions must be finite, or -inf for a probability of 0; got nan at index (0, 1) (1 of 1).",
         ),
         (
             "logits",
             [[0.0, INF]],
-            "predictions must be finite, or -inf for a probability of 0; got inf at index (0, 1) (1 of 1 rows).",
+            "predictions must be finite, or -inf for a probability of 0; got inf at index (0, 1) (1 of 1).",
         ),
         (
             "logits",
             [[0.0, 1.0], [-INF, -INF]],
-            "each row of predictions must have a finite logit; got -inf at index (1, 0) (1 of 2 rows).",
+            "predictions must have a finite logit in each row; got -inf at index (1, 0) (1 of 2).",
         ),
     ],
 )
@@ -134,12 +133,12 @@ def test_float32_softmax_rows_pass(rng):
 
 
 @pytest.mark.parametrize("bad", [-0.1, NAN, INF])
-def test_graded_refuse(bad):
+def test_costs_refuse(bad):
     rule = f"must be finite and non-negative; got {bad} at index 1 (1 of 2)."
     with expect(f"predictions {rule}"):
-        graded([0.1, bad], [0, 1])
+        costs([0.1, bad], [0, 1])
     with expect(f"references {rule}"):
-        graded([0.1, 0.1], [0, bad])
+        costs([0.1, 0.1], [0, bad])
 
 
 def test_missing_confidences_are_an_error_or_counted():
@@ -149,8 +148,12 @@ def test_missing_confidences_are_an_error_or_counted():
     )
     with expect(message):
         fill_missing(np.array([0.3, NAN]))
-    with pytest.warns(UserWarning, match=r"^1 of 2 confidences are missing \(NaN\) and count as 0\.5\.$"):
-        assert fill_missing(np.array([0.3, NAN]), missing_confidence=0.5).tolist() == [0.3, 0.5]
+    filled, notes = fill_missing(np.array([0.3, NAN]), missing_confidence=0.5)
+    assert filled.tolist() == [0.3, 0.5]
+    assert [(note.kind, str(note)) for note in notes] == [
+        ("missing", "1 of 2 confidences are missing (NaN) and count as 0.5.")
+    ]
+    assert fill_missing(np.array([0.3]), missing_confidence=0.5)[1] == ()
 
 
 def test_missing_values_of_any_kind_are_nan():

@@ -1,4 +1,4 @@
-import warnings
+import re
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from ecuas_metric.intervals import (
     jackknife,
 )
 from ecuas_metric.options import checked_options
+from ecuas_metric.results import compute_results, prepare
 from tests.ecuas_metric.systems import compute
 
 
@@ -69,7 +70,7 @@ def test_strata_keep_their_sizes():
 
 
 def test_a_group_in_two_strata_is_an_error():
-    with pytest.raises(ValueError, match="^each group must lie in one stratum; that of sample 1 lies in two"):
+    with pytest.raises(ValueError, match="^groups must each lie in one stratum; got one in two, at sample 1"):
         all_weights(2, Resampling(10, groups=np.array([0, 0]), strata=np.array([0, 1])))
 
 
@@ -85,7 +86,7 @@ def variance_of(data):
 def test_the_interval_of_a_skewed_statistic_is_scipys(method, rng):
     """To the last digits: the same generator, asked in the same way, draws the same resamples."""
     data = rng.exponential(size=60)
-    ours = intervals(variance_of(data), 60, resampling=Resampling(2000, random_state=5), method=method)["variance"]
+    ours = intervals(variance_of(data), 60, resampling=Resampling(2000, random_state=5), method=method)[0]["variance"]
     theirs = stats.bootstrap((data,), np.var, n_resamples=2000, method=method, rng=5).confidence_interval
     np.testing.assert_allclose(ours, theirs, rtol=1e-9)
 
@@ -93,7 +94,7 @@ def test_the_interval_of_a_skewed_statistic_is_scipys(method, rng):
 def test_bca_corrects_a_skewed_statistic_upwards(rng):
     statistic = variance_of(rng.exponential(size=60))
     percentile, bca = (
-        intervals(statistic, 60, resampling=Resampling(), method=m)["variance"] for m in ("percentile", "bca")
+        intervals(statistic, 60, resampling=Resampling(), method=m)[0]["variance"] for m in ("percentile", "bca")
     )
     assert bca[0] > percentile[0]
     assert bca[1] > percentile[1]
@@ -127,8 +128,12 @@ def test_a_wider_level_is_a_wider_interval(rng):
 
 def test_resamples_without_a_value_are_left_out_and_counted():
     correct = np.array([1] * 19 + [0])
-    with pytest.warns(UserWarning, match=r"left out of its interval: auroc 3\d\.\d%"):
-        values = compute("confidences", np.linspace(0.5, 0.9, 20), correct, checked_options(confidence_level=0.95))
+    system = prepare("confidences", np.linspace(0.5, 0.9, 20), correct, checked_options(confidence_level=0.95))
+    results = compute_results(system)
+    (note,) = results.notes
+    assert note.kind == "resamples_left_out"
+    assert re.search(r"left out of its interval: auroc 3\d\.\d%", note.fact)
+    values = results.flat()
     assert 0 <= values["auroc_low"] <= values["auroc_high"] <= 1
 
 
@@ -195,10 +200,9 @@ def test_grouped_copies_give_the_interval_of_the_originals(system):
     assert width(naive) < 0.5 * width(original)
 
 
-def test_no_warning_where_every_resample_has_a_value(system):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        compute("confidences", *system, checked_options(confidence_level=0.95, n_resamples=50))
+def test_no_note_where_every_resample_has_a_value(system):
+    options = checked_options(confidence_level=0.95, n_resamples=50)
+    assert compute_results(prepare("confidences", *system, options)).notes == ()
 
 
 def test_bootstrap_collects_every_key(rng):

@@ -1,4 +1,4 @@
-"""Laws that hold for every metric, driven by the registry."""
+"""Laws that hold for every number: of the registry, normalised, recalibrated, and the limits of intervals."""
 
 import warnings
 
@@ -9,30 +9,37 @@ from hypothesis import strategies as st
 
 from ecuas_metric import inputs
 from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
-from ecuas_metric.metrics import METRICS, metric_of, scores
+from ecuas_metric.metrics import METRICS, VARIANTS, Key, place
 from ecuas_metric.options import checked_options
+from ecuas_metric.results import compute_results, prepare
 from tests.conftest import read_only
-from tests.ecuas_metric.systems import compute, confidence_systems, posterior_systems
+from tests.ecuas_metric.systems import compute, confidence_systems, posterior_systems, values
 
-pytestmark = pytest.mark.filterwarnings("ignore")
 SETTINGS = {"n": (0, 0.5, 1, 128, np.inf), "reject_costs": (0.1, 0.25)}
+INTERVALS = {"confidence_level": 0.9, "n_resamples": 7}
 
 
 def score(form, predictions, references, **options):
     return compute(form, predictions, references, checked_options(**SETTINGS, **options))
 
 
+def keys_of(form, predictions, references, **options):
+    system = prepare(form, predictions, references, checked_options(**SETTINGS, **options))
+    return list(compute_results(system).estimates)
+
+
 @st.composite
 def systems(draw):
-    """Any form of input, as (form, predictions, references, options)."""
-    form = draw(st.sampled_from(["confidences", "posteriors", "log", "matrix", "graded"]))
-    if form in ("confidences", "graded"):
+    """Any form of input, as (form, predictions, references, options), with all that can be computed of it."""
+    form = draw(st.sampled_from(["confidences", "posteriors", "log", "matrix", "costs"]))
+    if form in ("confidences", "costs"):
         predictions, references = draw(confidence_systems())
         references = references if form == "confidences" else references * draw(st.sampled_from([1.0, 2.5]))
-        return form, predictions, references, {"max_uncertainty": 1.0} if form == "graded" else {}
+        options = {"max_uncertainty": 1.0} if form == "costs" else {"normalize": True}
+        return form, predictions, references, {**options, "decompose": True}
     predictions, references = draw(posterior_systems())
     cost = {"posteriors": "zero_one", "log": "log"}.get(form, 0.5 + 1.5 * ~np.eye(predictions.shape[1], dtype=bool))
-    return "posteriors", predictions, references, {"cost": cost, "normalize": True}
+    return "posteriors", predictions, references, {"cost": cost, "normalize": True, "decompose": True}
 
 
 def same(ours, expected):
@@ -41,16 +48,32 @@ def same(ours, expected):
 
 
 def test_the_registry_is_what_the_forms_give_together():
-    keys = set()
+    found = set()
     for form, predictions, references, options in (
-        ("confidences", np.array([0.9, 0.2]), np.array([1, 0]), {}),
+        ("confidences", np.array([0.9, 0.2]), np.array([1, 0]), {"normalize": True, "decompose": True}),
         ("posteriors", np.array([[0.9, 0.1], [0.6, 0.4]]), np.array([0, 1]), {}),
-        ("graded", np.array([0.9, 0.2]), np.array([1.0, 0.0]), {"max_uncertainty": 1}),
+        ("costs", np.array([0.9, 0.2]), np.array([1.0, 0.0]), {"max_uncertainty": 1}),
     ):
-        keys |= set(score(form, predictions, references, **options))
-    assert {key if key in METRICS else key.rsplit("_", 1)[0] for key in keys} == set(METRICS)
-    assert metric_of("ecuas_0.5") is METRICS["ecuas"]
-    assert metric_of("brier_score") is METRICS["brier_score"]
+        found |= set(keys_of(form, predictions, references, **options))
+    assert {key.metric for key in found} == {name for name, metric in METRICS.items() if metric.is_shown}
+    assert {key.variant for key in found} == set(VARIANTS)
+
+
+def test_every_entry_of_the_registry_is_whole():
+    for name, metric in METRICS.items():
+        ways = (metric.sample_cost, metric.of_ties, metric.of_samples, metric.ratio)
+        assert sum(way is not None for way in ways) == 1, name
+        assert metric.assesses in ("decisions", "confidences", "posteriors", "both"), name
+        assert all(part in METRICS for part in metric.ratio or ()), name
+
+
+def test_keys_are_distinct_and_in_the_order_of_the_registry():
+    posteriors, labels = np.array([[0.9, 0.1], [0.6, 0.4]]), np.array([0, 1])
+    found = keys_of("posteriors", posteriors, labels, normalize=True, decompose=True)
+    assert len({str(key) for key in found}) == len(found)
+    plain = [key for key in found if not key.variant]
+    assert plain == sorted(plain, key=place)
+    assert place(Key("ecuas", 1.0, "normalized")) > place(Key("selective_risk", 0.1))
 
 
 @given(systems(), st.randoms(use_true_random=False))
@@ -74,35 +97,65 @@ def test_equal_weights_in_any_unit_are_no_weights(system, unit):
     form, predictions, references, options = system
     weights = np.full(len(references), unit)
     same(
-        score(form, predictions, references, sample_weight=weights, **options),
-        score(form, predictions, references, **options),
+        score(form, predictions, references, sample_weight=weights, **options, **INTERVALS),
+        score(form, predictions, references, **options, **INTERVALS),
     )
 
 
 @given(systems())
 def test_input_is_never_written_to(system):
     form, predictions, references, options = system
-    score(form, read_only(predictions), read_only(references), **options)
+    weights = read_only(np.ones(len(references)))
+    score(form, read_only(predictions), read_only(references), sample_weight=weights, **options, **INTERVALS)
 
 
 @given(systems())
 def test_one_sample_is_enough(system):
     form, predictions, references, options = system
-    values = score(form, predictions[:1], references[:1], **options)
+    values = score(form, predictions[:1], references[:1], **options, **INTERVALS)
     assert values["aurc"] == values.get("error_rate", values.get("risk"))
     assert values["augrc"] == values["aurc"] / 2
-    assert all(isinstance(value, float) for value in values.values())
+    assert all(type(value) is float for value in values.values())
+    for key in ("aurc", "augrc", "ecuas_1", "ecuas_1_recalibrated"):  # there is one resample only
+        assert values[f"{key}_low"] == values[f"{key}_high"] == pytest.approx(values[key])
 
 
 @given(systems())
 def test_blocks_change_nothing(system):
     form, predictions, references, options = system
-    whole = score(form, predictions, references, **options)
+    whole = score(form, predictions, references, **options, **INTERVALS)
     before, inputs.BLOCK_SIZE = inputs.BLOCK_SIZE, 5
     try:
-        same(score(form, predictions, references, **options), whole)
+        same(score(form, predictions, references, **options, **INTERVALS), whole)
     finally:
         inputs.BLOCK_SIZE = before
+
+
+@given(systems())
+def test_intervals_change_no_value_and_have_two_limits_in_order(system):
+    form, predictions, references, options = system
+    values = score(form, predictions, references, **options)
+    with_limits = score(form, predictions, references, **options, **INTERVALS)
+    same({key: with_limits[key] for key in values}, values)
+    assert set(with_limits) == {f"{key}{end}" for key in values for end in ("", "_low", "_high")}
+    for key in values:
+        low, high = with_limits[f"{key}_low"], with_limits[f"{key}_high"]
+        assert low <= high or np.isnan([low, high]).all(), key
+
+
+@given(systems())
+def test_a_normalised_value_is_a_ratio_and_a_calibration_loss_a_difference(system):
+    form, predictions, references, options = system
+    found = score(form, predictions, references, **options)
+    twice = score(form, np.repeat(predictions, 2, axis=0), np.repeat(references, 2), **options)
+    for key, value in found.items():
+        if key.startswith("normalized_"):  # by what depends on the references only
+            assert value == pytest.approx(twice[key], nan_ok=True)
+            assert np.isnan(value) or value * found[key.removeprefix("normalized_")] >= 0
+        elif key.endswith("_calibration_loss"):
+            base = key.removesuffix("_calibration_loss")
+            assert value == pytest.approx(found[base] - found[f"{base}_recalibrated"], abs=1e-12)
+            assert value >= -1e-5  # epsilon, at n = 0
 
 
 @given(systems())
@@ -125,43 +178,59 @@ def test_ranking_metrics_see_only_the_order(system, power):
         assert ours[key] == pytest.approx(expected[key], nan_ok=True)
 
 
-def test_all_ties_know_nothing(rng):
-    correct = np.array([1, 1, 1, 0])
-    values = score("confidences", np.full(4, 0.75), correct)
+def test_all_ties_know_nothing():
+    values = score("confidences", np.full(4, 0.75), np.array([1, 1, 1, 0]))
     assert values["auroc"] == 0.5
     assert values["aurc"] == pytest.approx(0.25)
     assert values["ece"] == 0
 
 
 def test_a_perfect_system_costs_nothing():
-    values = score("posteriors", np.eye(3), np.arange(3))
-    assert all(values[key] == 0 for key in values if metric_of(key).judges == "both" and key[:9] != "selective")
-    assert np.isnan(values["auroc"])
+    system = prepare("posteriors", np.eye(3), np.arange(3), checked_options(**SETTINGS))
+    estimates = compute_results(system).estimates
+    assert all(estimates[key].value == 0 for key in estimates if METRICS[key.metric].assesses == "both")
+    assert np.isnan(estimates[Key("auroc")].value)
 
 
 def test_precision_of_float64_survives():
-    values = scores(confidence_decisions(np.array([1 - 1e-9, 1 - 1e-9]), np.array([1, 0])), n=(0,), epsilon=1e-12)
-    assert values["ecuas_0"] == pytest.approx((1e-9 - 1e-9 * 0 + 1e-9 - np.log(1e-9)) / 2, rel=1e-6)
+    decisions = confidence_decisions(np.array([1 - 1e-9, 1 - 1e-9]), np.array([1, 0]))
+    u = 1 - (1 - 1e-9)
+    assert values(decisions, n=0, epsilon=1e-12)["ecuas_0"] == pytest.approx((u + (u - np.log(u))) / 2, rel=1e-12)
 
 
 def test_several_sets_of_weights_give_what_each_gives_alone(rng):
-    graded = posterior_decisions(rng.dirichlet(np.ones(4), 40), rng.integers(0, 4, 40))
+    decisions = posterior_decisions(rng.dirichlet(np.ones(4), 40), rng.integers(0, 4, 40))
     weights = rng.multinomial(40, np.full(40, 1 / 40), size=5).astype(float)
-    together = scores(graded, sample_weight=weights, **SETTINGS)
-    alone = [scores(graded, sample_weight=row, **SETTINGS) for row in weights]
-    for key, values in together.items():
-        np.testing.assert_allclose(values, [row[key] for row in alone], rtol=1e-12, err_msg=key)
+    together = values(decisions, sample_weight=weights, **SETTINGS)
+    alone = [values(decisions, sample_weight=row, **SETTINGS) for row in weights]
+    for key, found in together.items():
+        np.testing.assert_allclose(found, [row[key] for row in alone], rtol=1e-12, err_msg=key)
 
 
 def test_a_cost_twice_as_dear_doubles_risk_and_areas_and_leaves_ecuas():
     u, c = np.array([0.1, 0.5, 0.7]), np.array([0.0, 2.0, 1.0])
-    once = scores(cost_decisions(u, c, max_uncertainty=1.0), n=(0, 1))
-    twice = scores(cost_decisions(2 * u, 2 * c, max_uncertainty=2.0), n=(0, 1), epsilon=2e-7)
+    once = values(cost_decisions(u, c, max_uncertainty=1.0), n=(0, 1))
+    twice = values(cost_decisions(2 * u, 2 * c, max_uncertainty=2.0), n=(0, 1), epsilon=2e-7)
     for key, value in once.items():
         assert twice[key] == pytest.approx(value * (1 if key.startswith("ecuas") else 2))
 
 
-def test_no_warning_where_nothing_is_wrong(rng):
+def test_what_is_asked_for_only_is_what_all_give(rng):
+    decisions = confidence_decisions(rng.random(30), rng.integers(0, 2, 30))
+    from ecuas_metric.metrics import metric_values
+    from ecuas_metric.ranking import tie_groups
+
+    ties = tie_groups(decisions.rank_by, decisions.candidate_cost)
+    options = checked_options(**SETTINGS)
+    everything = metric_values(decisions, ties, options)
+    for name in METRICS:
+        only = metric_values(decisions, ties, options, only=(name,))
+        assert {key: everything[key] for key in everything if key.metric == name}.items() <= only.items(), name
+
+
+def test_nothing_is_noted_or_warned_of_where_nothing_is_wrong(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        score("posteriors", rng.dirichlet(np.ones(4), 40), np.arange(40) % 4, normalize=True)
+        options = checked_options(**SETTINGS, normalize=True)
+        system = prepare("posteriors", rng.dirichlet(np.ones(4), 40), np.arange(40) % 4, options)
+        assert compute_results(system).notes == ()

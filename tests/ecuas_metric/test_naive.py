@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecuas_metric.options import checked_options
+from ecuas_metric.results import compute_results, prepare
 from tests.ecuas_metric.systems import compute, posterior_systems
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -37,7 +38,12 @@ def test_the_constant_confidence_is_1_at_both_confidence_metrics():
     assert sum(key.startswith("normalized_") for key in values) == 2
 
 
-def test_nothing_to_divide_by_is_nan_with_a_warning():
-    with pytest.warns(UserWarning, match="^The naive system costs nothing, so that these are nan: confidence_cross"):
-        values = score("confidences", np.array([0.5, 0.9]), np.array([1, 1]))
+def test_nothing_to_divide_by_is_nan_and_noted():
+    system = prepare("confidences", np.array([0.5, 0.9]), np.array([1, 1]), checked_options(normalize=True))
+    results = compute_results(system)
+    values = results.flat()
+    assert [str(note) for note in results.notes][1:] == [
+        "The naive system costs nothing, so these are nan when normalized: confidence_cross_entropy, "
+        "confidence_brier_score."
+    ]
     assert np.isnan(values["normalized_confidence_brier_score"])

@@ -1,16 +1,21 @@
+import dataclasses
 import re
 
 import numpy as np
 import pytest
 
+from ecuas_metric.inputs import confidences
 from ecuas_metric.options import (
+    DEFAULTS,
+    OPTIONS,
+    Options,
     checked_options,
-    checked_reject_costs,
     cost_matrix,
-    memberships,
+    is_set,
     refuse_options_of_other_forms,
-    sample_weights,
+    require_reject_costs,
 )
+from ecuas_metric.results import prepare
 
 
 @pytest.mark.parametrize(
@@ -24,7 +29,7 @@ from ecuas_metric.options import (
         ("n", [[0, 1]], "n must be one-dimensional; got shape (1, 2)."),
         ("reject_costs", "a", "reject_costs must be numbers; got 'a' at index 0."),
         ("reject_costs", -1, "reject_costs must be >= 0; got -1.0 at index 0 (1 of 1)."),
-        ("cost", [[0, 1], [1]], "rows of cost must have one length; got 1 at index 1, 2 at index 0."),
+        ("cost", [[0, 1], [1]], "cost must have rows of one length; got 1 at index 1, 2 at index 0."),
         ("normalize", "no", "normalize must be True or False; got 'no'."),
         ("decompose", 1, "decompose must be True or False; got 1."),
         ("num_classes", 1, "num_classes must be a whole number in [2, inf]; got 1."),
@@ -60,9 +65,9 @@ def test_an_unknown_option_names_the_known_ones():
         ("confidences", "cost", "log", "cost goes with posteriors; the input is confidences."),
         ("confidences", "cost", np.eye(2), "cost goes with posteriors; the input is confidences."),
         ("confidences", "decisions", [0], "decisions goes with posteriors; the input is confidences."),
-        ("graded", "predictions_are", "logits", "predictions_are goes with posteriors; the input is graded."),
-        ("confidences", "max_uncertainty", 1, "max_uncertainty goes with graded; the input is confidences."),
-        ("graded", "normalize", True, "normalize goes with confidences and posteriors; the input is graded."),
+        ("costs", "predictions_are", "logits", "predictions_are goes with posteriors; the input is costs."),
+        ("confidences", "max_uncertainty", 1, "max_uncertainty goes with costs; the input is confidences."),
+        ("costs", "normalize", True, "normalize goes with confidences and posteriors; the input is costs."),
         ("posteriors", "missing_confidence", 0.5, "missing_confidence goes with confidences; the input is posteriors."),
     ],
 )
@@ -71,19 +76,19 @@ def test_options_that_mean_nothing_for_the_input_are_refused(form, option, value
         refuse_options_of_other_forms(form, checked_options(**{option: value}))
 
 
-@pytest.mark.parametrize("values", [-0.1, [0.2, 0.91], np.nan])
+@pytest.mark.parametrize("values", [[0.2, 0.91], [np.inf]])
 def test_reject_costs_outside_the_range_of_uncertainties_are_refused(values):
     with pytest.raises(
         ValueError, match=r"^reject_costs must lie in \[0, 0\.9\], the largest sensible uncertainty; got"
     ):
-        checked_reject_costs(values, max_uncertainty=0.9)
+        require_reject_costs(checked_options(reject_costs=values).reject_costs, max_uncertainty=0.9)
 
 
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        ([[0, 1]], "cost must be 'zero_one', 'log' or have shape (2, D), one row a class; got shape (1, 2)."),
-        ([0, 1], "cost must be 'zero_one', 'log' or have shape (2, D), one row a class; got shape (2,)."),
+        ([[0, 1]], "cost must be 'zero_one', 'log' or have shape (2, D), one row per class; got shape (1, 2)."),
+        ([0, 1], "cost must be 'zero_one', 'log' or have shape (2, D), one row per class; got shape (2,)."),
         ([[0, 1], [-1, 0]], "cost must be finite and non-negative; got -1 at index (1, 0) (1 of 4)."),
         ([[0, np.inf], [1, 0]], "cost must be finite and non-negative; got inf at index (0, 1) (1 of 4)."),
     ],
@@ -99,29 +104,53 @@ def test_cost_matrices_are_checked(matrix, message):
         ([1, -1], "sample_weight must be finite and non-negative; got -1 at index 1 (1 of 2)."),
         ([1, np.nan], "sample_weight must be finite and non-negative; got nan at index 1 (1 of 2)."),
         ([0, 0], "sample_weight must not be all zero; got 2 zeros."),
-        ([1], "predictions and sample_weight must have the same length; got 2 and 1."),
     ],
 )
 def test_weights_are_checked(weights, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        sample_weights(weights, num_samples=2)
+        checked_options(sample_weight=weights)
+
+
+@pytest.mark.parametrize("name", ["sample_weight", "groups", "strata"])
+def test_there_is_one_value_for_each_sample(name):
+    message = f"^predictions and {name} must have the same length; got 2 and 1\\.$"
+    with pytest.raises(ValueError, match=message):
+        prepare("confidences", *confidences([0.1, 0.2], [0, 1]), checked_options(**{name: [1]}))
+
+
+def test_the_table_has_every_option_and_none_asks_for_the_default():
+    assert list(OPTIONS) == [field.name for field in dataclasses.fields(Options)]
+    assert not any(is_set(checked_options(**dict.fromkeys(OPTIONS)), name) for name in OPTIONS)
+    assert all(option.help[0].isupper() and option.help[-1] not in ".;" for option in OPTIONS.values())
+
+
+def test_a_default_passes_its_own_check():
+    for name, option in OPTIONS.items():
+        default = getattr(DEFAULTS, name)
+        if default not in (None, ()):
+            assert option.check(default, name) == default
+
+
+def test_options_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        checked_options().n = (1,)
 
 
 def test_minus_0_is_0():
-    assert str(checked_options(n=-0.0)["n"]) == "(0.0,)"
+    assert str(checked_options(n=-0.0).n) == "(0.0,)"
 
 
 def test_weights_of_any_size_are_weights():
     for size in (1e-310, 1e-200, 1e308):
-        np.testing.assert_allclose(sample_weights([size, size, 0], num_samples=3), [1, 1, 0])
+        np.testing.assert_allclose(checked_options(sample_weight=[size, size, 0]).sample_weight, [1, 1, 0])
 
 
 def test_a_missing_group_is_an_error():
     for values in (["a", None], [1.0, np.nan]):
         with pytest.raises(ValueError, match="^groups must name one for every sample"):
-            memberships(values, "groups", num_samples=2)
+            checked_options(groups=values)
 
 
 def test_whole_weights_count_samples_and_others_have_mean_1():
-    assert sample_weights([2, 0, 3], num_samples=3).tolist() == [2, 0, 3]
-    assert sample_weights([0.1, 0.0, 0.3], num_samples=3) == pytest.approx([0.5, 0, 1.5])
+    assert checked_options(sample_weight=[2, 0, 3]).sample_weight.tolist() == [2, 0, 3]
+    assert checked_options(sample_weight=[0.1, 0.0, 0.3]).sample_weight == pytest.approx([0.5, 0, 1.5])

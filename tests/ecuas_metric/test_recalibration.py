@@ -112,14 +112,14 @@ def test_groups_stay_together(rng):
         (lambda: fit_affine([[0.0, np.nan]], [0]), "^scores must be finite; got nan"),
         (
             lambda: fit_affine([[0.0, 1.0, 2.0]] * 3, [0, 1, 0]),
-            "^each of the 3 classes must have a sample to be fitted; class 2",
+            "^references must have a sample of each of the 3 classes; got none of class 2",
         ),
         (lambda: fit_affine([0.1, 0.2], [0, 1]), r"^scores must have shape \(N, K\), K >= 2; got shape \(2,\)"),
         (lambda: fit_affine([[0.0, 1.0]], [2]), r"^references must be labels in \[0, 2\)"),
         (lambda: fit_isotonic([0.1, 0.2], [1]), "^predictions and references must have the same length; got 2 and 1"),
         (
             lambda: cross_validated(fit_isotonic, apply_isotonic, [0.1, 0.2], [0, 1]),
-            "^5 folds need at least as many samples; got 2",
+            "^scores must have at least as many samples as folds, 5; got 2",
         ),
     ],
 )
@@ -133,14 +133,14 @@ def test_a_fold_that_cannot_be_fitted_is_named(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(
-            ValueError, match=r"^fold \d of 5 cannot be fitted: each of the 2 classes must have a sample"
+            ValueError, match=r"^fold \d of 5 cannot be fitted: references must have a sample of each"
         ):
             cross_validated(fit_affine, apply_affine, scores, labels)
 
 
 def test_a_sample_that_no_fold_tests_is_an_error(rng):
     scores, labels = miscalibrated(rng, num_samples=50)
-    with pytest.raises(ValueError, match="^every sample must be in a test fold"):
+    with pytest.raises(ValueError, match="^splitter must put every sample in a test fold; got sample 0 in none"):
         cross_validated(fit_affine, apply_affine, scores, labels, splitter=ShuffleSplit(2, random_state=0))
 
 

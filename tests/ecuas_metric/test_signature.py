@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from ecuas_metric import __version__
-from ecuas_metric.options import checked_options
+from ecuas_metric.options import OPTIONS, checked_options
 from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.reporting.submissions import read_submissions
+from ecuas_metric.results import signature_of
 from ecuas_metric.signature import signature
 
 OTHERS = {
@@ -41,7 +42,7 @@ def test_every_option_a_number_depends_on_shows(option, value):
 
 
 def test_no_option_was_forgotten():
-    assert set(checked_options()) == set(OTHERS) | set(OF_INTERVALS) | CHANGES_NO_NUMBER
+    assert set(OPTIONS) == set(OTHERS) | set(OF_INTERVALS) | CHANGES_NO_NUMBER
 
 
 def test_equal_costs_have_equal_signatures():
@@ -57,7 +58,7 @@ def test_equal_numbers_of_other_types_have_equal_signatures():
         assert signature(checked_options(**base)) == signature(checked_options(**other))
 
 
-def test_n_is_told_in_full():
+def test_n_is_signed_in_full():
     assert signature(checked_options(n=0.1234567)) != signature(checked_options(n=0.12345674))
 
 
@@ -69,10 +70,12 @@ def test_graded_input_has_no_classes():
 
 def test_the_module_and_a_report_sign_alike(tmp_path):
     weights = [0.5, 1.5, 2.5]
-    (tmp_path / "a.csv").write_text("confidence,correct,w\n0.5,1,0.5\n0.6,0,1.5\n0.7,1,2.5\n")
-    tables = read_submissions(tmp_path / "a.csv", columns={"weight": "w"})
+    (tmp_path / "a.csv").write_text("confidence,correct,w\n0.5,1,0.5\n0.7,0,1.5\n0.6,1,2.5\n")
+    submissions = read_submissions(tmp_path / "a.csv", columns={"weight": "w"})
     module = evaluate.load("ecuas_metric/ecuas.py", cache_dir=str(tmp_path))
-    assert prepare_submissions(tables, n=1)["a"].signature == module.signature(n=1, sample_weight=weights)
+    for options in ({}, {"confidence_level": 0.9}):  # the samples are sorted where there are intervals
+        system = prepare_submissions(submissions, n=1, **options)["a"]
+        assert signature_of(system) == module.signature(n=1, sample_weight=weights, **options)
 
 
 def test_it_is_one_line_of_named_parts():
