@@ -8,6 +8,7 @@ from pathlib import Path
 os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="ecuas-tests-")
 os.environ |= {"GRADIO_TEMP_DIR": tempfile.mkdtemp(prefix="gradio-tests-"), "GRADIO_ANALYTICS_ENABLED": "False"}
 os.environ |= {"HF_EVALUATE_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"}
+os.environ |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
 
 import numpy as np
 import pytest
