@@ -4,7 +4,7 @@ import argparse
 import csv
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ from examples.temperature import temperature_curve, temperature_figure
 
 PRINTED = Path(__file__).parent / "paper_tables" / "classification.csv"
 WHERE = """\
-The score files are public: https://github.com/luferrer/expected_cost, folder notebooks/data, one folder a system with
+The score files are public: https://github.com/luferrer/expected_cost, folder notebooks/data, one folder per system with
 scores.npy and targets.npy. Clone it, then: make reproduce SCORES=expected_cost/notebooks/data"""
 
 SYSTEMS = {  # folder or file name -> dataset and model, as the paper names them
@@ -135,7 +135,7 @@ def printed_rows() -> dict[Key, dict[str, float]]:
 def comparison(ours: dict[Key, dict[str, float]]) -> pd.DataFrame:
     """Return our rows above the printed ones, and the largest deviation of each column below."""
     printed = printed_rows()
-    lines: list[list] = []
+    lines: list[list[str | float]] = []
     for key, row in ours.items():
         lines.append([*key, "ours", *(row[column] for column in COLUMNS)])
         lines.append([*key, "printed", *(printed[key][column] for column in COLUMNS)])
@@ -204,7 +204,7 @@ def _graded(log_posteriors: NDArray[np.float64], system: System) -> Graded:
     return prepare("posteriors", log_posteriors, system.labels, OPTIONS).graded
 
 
-def _arrays(folder: Path, name: str) -> tuple[NDArray, NDArray] | None:
+def _arrays(folder: Path, name: str) -> tuple[NDArray[Any], NDArray[Any]] | None:
     if (folder / f"{name}.npz").exists():
         with np.load(folder / f"{name}.npz") as file:
             return file["scores"], file["targets"]

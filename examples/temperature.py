@@ -77,8 +77,10 @@ def temperature_figure(curves: dict[str, TemperatureCurve]) -> Any:
     return figure
 
 
-def _sampled_ecuas(log_posteriors: Floats, until: Floats, labels: NDArray, generator: Any) -> dict[str, float]:
-    """Draw a class a row by the inverse of the cumulative distribution, and score the draws."""
+def _sampled_ecuas(
+    log_posteriors: Floats, until: Floats, labels: NDArray[np.int64], generator: np.random.Generator
+) -> dict[str, float]:
+    """Draw one class per row by the inverse of the cumulative distribution, and score the draws."""
     draws = generator.random((len(until), 1)) * until[:, -1:]
     candidate = (until <= draws).sum(axis=1)
     confidence = np.minimum(np.exp(log_posteriors[np.arange(len(until)), candidate]), 1.0)

@@ -45,6 +45,7 @@ def test_only_the_step_that_publishes_sees_the_token(steps, root):
     assert step["run"].startswith("make publish ")
 
 
+@pytest.mark.e2e
 def test_the_commands_exist(steps, root):
     commands = [step["run"].split() for step in steps if "run" in step]
     for program, first, *_ in [[*command, ""] for command in commands if command[0] != "test"]:

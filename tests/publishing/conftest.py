@@ -104,15 +104,15 @@ def start_hub(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def hub(start_hub):
+def shared_hub(start_hub):
     """Return a Hub that all tests of a run share; each has repositories of its own."""
     return start_hub()
 
 
-@pytest.fixture(autouse=True)
-def well_behaved(hub):
-    yield
-    hub.store.behave()
+@pytest.fixture
+def hub(shared_hub):
+    yield shared_hub
+    shared_hub.store.behave()
 
 
 @pytest.fixture(scope="session")

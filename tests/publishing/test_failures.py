@@ -10,8 +10,6 @@ from publishing.staging import PARTS, Part
 from tests.publishing.conftest import SPACE, build_with_text
 from tests.publishing.server import NOT_OURS
 
-pytestmark = pytest.mark.e2e
-
 
 @pytest.fixture
 def send(staged, hub, online):
@@ -56,10 +54,9 @@ def test_no_rights(hub, send):
 def test_a_name_taken_by_something_else_of_ours(hub, send):
     hub.store.put(*dataset("taken"), {"README.md": b"recipes", "recipes.csv": b"soup"})
     before = hub.store.files(*dataset("taken"))
-    with pytest.raises(ValueError) as refusal:
-        send("taken")
     rest = "is taken by another dataset: choose another --namespace, or rename it."
-    assert str(refusal.value) == f"the name taken/triviaqa-curated {rest}"
+    with pytest.raises(ValueError, match=f"^the name taken/triviaqa-curated {rest}$"):
+        send("taken")
     assert hub.store.files(*dataset("taken")) == before
 
 
@@ -82,10 +79,9 @@ def test_a_commit_in_between(hub, send):
 def test_what_is_public_is_not_taken_for_private(hub, send):
     send("public")
     commits = hub.store.commits(*dataset("public"))
-    with pytest.raises(ValueError) as refusal:
-        send("public", private=True)
     rest = "exists and is public: make it private there, or leave out --private."
-    assert str(refusal.value) == f"public/triviaqa-curated {rest}"
+    with pytest.raises(ValueError, match=f"^public/triviaqa-curated {rest}$"):
+        send("public", private=True)
     assert hub.store.commits(*dataset("public")) == commits
 
 

@@ -19,7 +19,6 @@ from publishing.staging import PARTS
 from tests.publishing.conftest import CONFIGURATIONS, SPACE, build_with_text, environment, run
 from tests.publishing.server import TOKEN
 
-pytestmark = pytest.mark.e2e
 TAG = f"v{__version__}"
 METRIC, DATASET, DEMO = ("spaces", "NAME/ecuas"), ("datasets", "NAME/triviaqa-curated"), ("spaces", "NAME/ecuas-demo")
 
@@ -28,9 +27,9 @@ ALL = ("publish.py", "all", "--namespace", "NAME")
 
 
 @pytest.fixture(scope="session")
-def published(hub, checkout, tmp_path_factory):
+def published(shared_hub, checkout, tmp_path_factory):
     """Publish everything once, as NAME and by the command; the tests below only look."""
-    env = environment(tmp_path_factory.mktemp("hf"), hub.url, HF_TOKEN=TOKEN)
+    env = environment(tmp_path_factory.mktemp("hf"), shared_hub.url, HF_TOKEN=TOKEN)
     done = run(*ALL, cwd=checkout, env=env)
     assert (done.status, [line for line in done.error.splitlines() if line.startswith("publish:")]) == (0, [])
     return done
@@ -214,15 +213,15 @@ def blocks(root, language):
 
 
 @pytest.fixture(scope="session")
-def dry_run(hub, root, tmp_path_factory):
+def dry_run(shared_hub, root, tmp_path_factory):
     """Run the README's dry run in the real tree, with no token; return what came out and the requests it made."""
     folder = tmp_path_factory.mktemp("dry-run")
-    before, files = len(hub.store.requests()), tracked(root)
-    done = run(*ALL, "--dry-run", cwd=root, env=environment(folder / "hf", hub.url))
+    before, files = len(shared_hub.store.requests()), tracked(root)
+    done = run(*ALL, "--dry-run", cwd=root, env=environment(folder / "hf", shared_hub.url))
     assert done.status == 0, done.error
     assert tracked(root) == files
     assert not list(folder.iterdir())
-    return done.out, hub.store.requests()[before:]
+    return done.out, shared_hub.store.requests()[before:]
 
 
 def tracked(root):

@@ -10,8 +10,6 @@ import pytest
 
 from tests.publishing.conftest import environment, run
 
-pytestmark = pytest.mark.e2e
-
 
 def parquet(rows):
     buffer = io.BytesIO()
