@@ -1,6 +1,8 @@
 """The layout that CONTRIBUTING.md describes: what lies where, and what may import what."""
 
 import ast
+import re
+import tomllib
 from graphlib import TopologicalSorter
 
 import pytest
@@ -90,3 +92,22 @@ def test_the_top_level_of_the_dataset_is_the_dataset():
 def test_every_folder_of_modules_is_a_package_that_is_installed():
     for path in (*METRIC.rglob("*.py"), *DATASET.rglob("*.py")):
         assert (path.parent / "__init__.py").is_file(), path
+
+
+@pytest.mark.parametrize("page", ["ecuas_metric", "space"])
+def test_a_page_on_the_hub_asks_for_what_the_package_asks_for(page):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    known = {line for lines in (project["dependencies"], *project["optional-dependencies"].values()) for line in lines}
+    assert set((ROOT / page / "requirements.txt").read_text().split()) <= known
+
+
+def test_the_lock_holds_everything_that_is_asked_for_and_no_address():
+    """Versions only: `make lock` renews it, and pip reads it as constraints."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = {line for lines in (project["dependencies"], *project["optional-dependencies"].values()) for line in lines}
+    names = {re.match(r"[\w-]+", line)[0].lower().replace("_", "-") for line in asked} - {project["name"]}
+    lines = (ROOT / "requirements-dev.txt").read_text().splitlines()
+    locked = [line for line in lines if not line.startswith("#")]
+    assert all(re.match(r"[a-z0-9-]+==[\w.]+( ;|$)", line) for line in locked)
+    assert names <= {line.partition("==")[0] for line in locked}
+    assert "://" not in "".join(lines)
