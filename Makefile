@@ -2,12 +2,17 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOCK := requirements-dev.txt
+CORE := -m "not e2e and not slow"
+# Two processes even on one core wait less than one; a file's tests stay together, since they share what it starts.
+PARALLEL ?= --numprocesses 2 --dist loadfile
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo space reproduce test test-slow bench data publish lint clean
+.PHONY: help install demo space reproduce check test test-slow coverage check-lowest bench data publish format lint \
+	hooks lock clean
 
 help:  ## say what there is to make
-	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 install: $(VENV)/report.installed  ## the metric, and evaluate.load("ecuas") by its bare name
 	$(BIN)/python publish.py register
@@ -21,11 +26,22 @@ space: $(VENV)/space.installed  ## the demo Space on http://127.0.0.1:7860
 reproduce: $(VENV)/demo.installed  ## the paper's table and figures from SCORES=<folder of its score files>
 	$(BIN)/python -m examples.paper $(SCORES)
 
+check: $(VENV)/test.installed  ## the tests that start no process and no browser, in a minute
+	$(BIN)/python -m pytest $(CORE) $(PARALLEL)
+
 test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests; those of a local model with EXTRAS=local
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 test-slow: $(VENV)/test.installed  ## the simulations, minutes long
 	$(BIN)/python -m pytest -m slow -s
+
+coverage: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests, and the lines that none of them runs
+	$(BIN)/python -m pytest $(PARALLEL) --cov --cov-report=term-missing:skip-covered
+
+check-lowest: $(VENV)/lock.installed  ## the core tests at the lowest versions that pyproject.toml allows
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
+	$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct --editable '.[test]'
+	.venv-lowest/bin/python -m pytest $(CORE) $(PARALLEL)
 
 bench: $(VENV)/bench.installed  ## measure against scikit-learn and torchmetrics, write the README's table
 	$(BIN)/python -m benchmarks.run
@@ -36,19 +52,30 @@ data: $(VENV)/demo.installed  ## rebuild triviaqa_subset/data from its curation
 publish: $(VENV)/test.installed  ## metric, dataset and demo to the Hub: NAMESPACE=<user or organisation>
 	$(BIN)/python publish.py all --namespace $(NAMESPACE)
 
+format: $(VENV)/lint.installed  ## let ruff format the code and mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
 lint: $(VENV)/test.installed $(VENV)/lint.installed  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy ecuas_metric triviaqa_subset examples benchmarks publishing space publish.py
+	$(BIN)/mypy
+
+hooks: $(VENV)/lint.installed  ## run what is quick of `make lint` at every commit
+	$(BIN)/pre-commit install
+
+lock: $(VENV)/lock.installed  ## renew requirements-dev.txt, the versions that every target installs
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --all-extras --no-emit-index-url \
+		--no-emit-find-links --no-annotate --custom-compile-command "make lock" pyproject.toml --output-file $(LOCK)
 
 clean:  ## remove what was installed and made
-	rm -rf $(VENV) demo *.egg-info
+	rm -rf $(VENV) .venv-lowest demo *.egg-info .coverage
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 
-# One stamp an extra: `make test` after `make demo` installs only what is missing.
-$(VENV)/%.installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+# One stamp per extra: `make test` after `make demo` installs only what is missing.
+$(VENV)/%.installed: pyproject.toml $(LOCK) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(LOCK) --editable '.[$*]'
 	touch $@

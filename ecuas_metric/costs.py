@@ -223,7 +223,7 @@ def _integrals(function: Callable[[float], float], edges: Floats, *, first: int 
     values = np.zeros(len(edges) - 1)
     with warnings.catch_warnings():
         warnings.simplefilter("error", IntegrationWarning)
-        for i in range(first, len(values)):
+        for i in [i for i in range(first, len(values)) if edges[i] < edges[i + 1]]:
             try:
                 values[i] = quad(function, edges[i], edges[i + 1], epsabs=1e-13, epsrel=1e-12)[0]
             except (IntegrationWarning, ZeroDivisionError) as error:

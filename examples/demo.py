@@ -1,10 +1,13 @@
 """Three classifiers on scikit-learn's bundled digits, as they are and calibrated, and the usual metrics of them."""
 
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import evaluate
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -13,11 +16,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ecuas_metric.decisions import grade_posteriors
+from ecuas_metric import apply_affine, cross_validated, fit_affine, posterior_system
 from ecuas_metric.plotting.figures import reject_cost_figure, reliability_figure, risk_coverage_figure, save
-from ecuas_metric.recalibration import apply_affine, cross_validated, fit_affine
 
 ROOT = Path(__file__).resolve().parent.parent
+Floats = NDArray[np.float64]
 CLASSIFIERS = {
     "Gaussian naive Bayes": GaussianNB(),
     "logistic regression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
@@ -35,46 +38,62 @@ COLUMNS = {
 FLOOR = 1e-12  # a class that no tree votes for has probability 0, and no logarithm to calibrate
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Fit, calibrate, score, print, write, draw."""
+    parser = argparse.ArgumentParser(prog="python -m examples.demo", description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("demo"), help="where files and figures go (default: demo)")
+    out = parser.parse_args(argv).out
     ecuas = evaluate.load(str(ROOT / "ecuas_metric" / "ecuas.py"))
-    images, digits = load_digits(return_X_y=True)
-    train, test, train_labels, labels = train_test_split(images, digits, test_size=0.5, random_state=0, stratify=digits)
-    raw = {name: model.fit(train, train_labels).predict_proba(test) for name, model in CLASSIFIERS.items()}
+    raw, labels = fitted()
     calibrated = {f"{name}, calibrated": _calibrated(posteriors, labels) for name, posteriors in raw.items()}
     results = {
         name: ecuas.compute(predictions=posteriors, references=labels, normalize=True)
         for name, posteriors in {**raw, **calibrated}.items()
     }
-    print(f"Handwritten digits, {len(test)} test samples, 10 classes. Lower is better, but for AUROC.\n")
+    print(f"Handwritten digits, {len(labels)} test samples, 10 classes. Lower is better, but for AUROC.\n")
     print(table(results))
     print(f"\n{reading({name: results[name] for name in raw})}\n{gain(results)}\n")
     for name, posteriors in {**raw, **calibrated}.items():
-        print(write_posteriors(name, posteriors, labels).relative_to(ROOT))
-    graded = {name: grade_posteriors(posteriors, labels) for name, posteriors in raw.items()}
-    best = {name: grade_posteriors(posteriors, labels) for name, posteriors in calibrated.items()}
-    for name, figure in (
-        ("risk_coverage", risk_coverage_figure(graded)),
-        ("reject_cost", reject_cost_figure({**graded, **best})),
-        ("reliability", reliability_figure({**graded, **best})),
-    ):
-        print(*(path.relative_to(ROOT) for path in save(figure, ROOT / "demo" / name)))
+        print(write_posteriors(name, posteriors, labels, out).as_posix())
+    for paths in draw(raw, calibrated, labels, out):
+        print(*(path.as_posix() for path in paths))
 
 
-def write_posteriors(name: str, posteriors: np.ndarray, labels: np.ndarray) -> Path:
+def fitted() -> tuple[dict[str, Floats], NDArray[np.int64]]:
+    """Fit the classifiers on one half of the digits; return their posteriors of the other half, and its labels."""
+    images, digits = load_digits(return_X_y=True)
+    train, test, train_labels, labels = train_test_split(images, digits, test_size=0.5, random_state=0, stratify=digits)
+    return {name: model.fit(train, train_labels).predict_proba(test) for name, model in CLASSIFIERS.items()}, labels
+
+
+def write_posteriors(name: str, posteriors: Floats, labels: NDArray[np.int64], out: Path) -> Path:
     """Write a classifier's output as a CSV that the command `ecuas` reads."""
     frame = pd.DataFrame(posteriors, columns=[f"prob_{k}" for k in range(posteriors.shape[1])])
-    path = ROOT / "demo" / f"{name.replace(', ', '_').replace(' ', '_').lower()}.csv"
-    path.parent.mkdir(exist_ok=True)
+    path = out / f"{name.replace(', ', '_').replace(' ', '_').lower()}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
     frame.assign(label=labels).to_csv(path, index_label="id")
     return path
 
 
+def draw(
+    raw: dict[str, Floats], calibrated: dict[str, Floats], labels: NDArray[np.int64], out: Path
+) -> list[tuple[Path, ...]]:
+    """Draw the curves of the systems; return the files of each figure."""
+    before = {name: posterior_system(labels, posteriors) for name, posteriors in raw.items()}
+    after = {name: posterior_system(labels, posteriors) for name, posteriors in calibrated.items()}
+    figures = {
+        "risk_coverage": risk_coverage_figure(before),
+        "reject_cost": reject_cost_figure({**before, **after}),
+        "reliability": reliability_figure({**before, **after}),
+    }
+    return [tuple(save(figure, out / name)) for name, figure in figures.items()]
+
+
 def table(results: dict[str, dict[str, float]]) -> str:
-    """Return one line a system."""
-    head = " " * 33 + "".join(f"{title:>12}" for title in COLUMNS.values())
+    """Return one line per system."""
+    header = " " * 33 + "".join(f"{title:>12}" for title in COLUMNS.values())
     rows = [f"{name:33}" + "".join(f"{row[key]:12.4f}" for key in COLUMNS) for name, row in results.items()]
-    return "\n".join([head, *rows])
+    return "\n".join([header, *rows])
 
 
 def reading(results: dict[str, dict[str, float]]) -> str:
@@ -107,7 +126,7 @@ def gain(results: dict[str, dict[str, float]]) -> str:
     )
 
 
-def _calibrated(posteriors: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def _calibrated(posteriors: Floats, labels: NDArray[np.int64]) -> Floats:
     log_posteriors = np.log(np.maximum(posteriors, FLOOR))
     return np.exp(cross_validated(fit_affine, apply_affine, log_posteriors, labels))
 

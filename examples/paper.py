@@ -4,7 +4,7 @@ import argparse
 import csv
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 from tqdm.auto import tqdm
 
-from ecuas_metric.decisions import Graded
+from ecuas_metric import apply_affine, cross_validated, fit_affine, posterior_system, score_posteriors
 from ecuas_metric.inputs import posteriors
-from ecuas_metric.options import checked_options
 from ecuas_metric.plotting.figures import (
     confidence_cost_figure,
     order_figure,
@@ -23,13 +22,12 @@ from ecuas_metric.plotting.figures import (
     risk_coverage_figure,
     save,
 )
-from ecuas_metric.recalibration import apply_affine, cross_validated, fit_affine
-from ecuas_metric.results import prepare, results
+from ecuas_metric.results import System
 from examples.temperature import temperature_curve, temperature_figure
 
 PRINTED = Path(__file__).parent / "paper_tables" / "classification.csv"
 WHERE = """\
-The score files are public: https://github.com/luferrer/expected_cost, folder notebooks/data, one folder a system with
+The score files are public: https://github.com/luferrer/expected_cost, folder notebooks/data, one folder per system with
 scores.npy and targets.npy. Clone it, then: make reproduce SCORES=expected_cost/notebooks/data"""
 
 SYSTEMS = {  # folder or file name -> dataset and model, as the paper names them
@@ -75,11 +73,11 @@ TITLES = [
     "N-ECUAS_1",
     "N-ECUAS_128",
 ]
-OPTIONS = checked_options(predictions_are="log_probabilities", normalize=True)
+OPTIONS: dict[str, Any] = {"predictions_are": "log_probabilities"}
 Key = tuple[str, str, str]  # dataset, model, raw or cal
 
 
-class System(NamedTuple):
+class Scores(NamedTuple):
     """Log-posteriors, shape (N, K) each, and the true classes, shape (N,)."""
 
     raw: NDArray[np.float64]
@@ -87,7 +85,7 @@ class System(NamedTuple):
     labels: NDArray[np.int64]
 
 
-def read_scores(folder: Path) -> dict[str, System]:
+def read_scores(folder: Path) -> dict[str, Scores]:
     """Read every known system of a folder, from ``NAME.npz`` or ``NAME/scores.npy`` and ``targets.npy``.
 
     Raises
@@ -104,18 +102,19 @@ def read_scores(folder: Path) -> dict[str, System]:
         try:
             scores, labels = posteriors(*arrays)
             raw = log_softmax(scores.astype(np.float64), axis=1)
-            systems[name] = System(raw, cross_validated(fit_affine, apply_affine, raw, labels), labels)
+            systems[name] = Scores(raw, cross_validated(fit_affine, apply_affine, raw, labels), labels)
         except ValueError as error:
             raise ValueError(f"{folder / name}: {error}") from error
     return systems
 
 
-def rows_of(systems: dict[str, System]) -> dict[Key, dict[str, float]]:
+def rows_of(systems: dict[str, Scores]) -> dict[Key, dict[str, float]]:
     """Compute the raw and the calibrated row of every system, under the paper's column names."""
     rows = {}
     for name, system in systems.items():
         for form, log_posteriors in (("raw", system.raw), ("cal", system.calibrated)):
-            values = results("posteriors", log_posteriors, system.labels, OPTIONS)
+            classes = np.arange(log_posteriors.shape[1])
+            values = score_posteriors(system.labels, log_posteriors, labels=classes, normalize=True, **OPTIONS)
             rows[*SYSTEMS[name], form] = {column: values[key] for column, key in COLUMNS.items()}
     return rows
 
@@ -135,7 +134,7 @@ def printed_rows() -> dict[Key, dict[str, float]]:
 def comparison(ours: dict[Key, dict[str, float]]) -> pd.DataFrame:
     """Return our rows above the printed ones, and the largest deviation of each column below."""
     printed = printed_rows()
-    lines: list[list] = []
+    lines: list[list[str | float]] = []
     for key, row in ours.items():
         lines.append([*key, "ours", *(row[column] for column in COLUMNS)])
         lines.append([*key, "printed", *(printed[key][column] for column in COLUMNS)])
@@ -158,15 +157,15 @@ def write_tables(table: pd.DataFrame, out: Path) -> list[Path]:
     return written
 
 
-def write_figures(systems: dict[str, System], out: Path) -> list[Path]:
+def write_figures(systems: dict[str, Scores], out: Path) -> list[Path]:
     """Write the paper's two figures, and the curves of the systems after calibration."""
-    calibrated = {" ".join(SYSTEMS[name]): _graded(system.calibrated, system) for name, system in systems.items()}
+    calibrated = {" ".join(SYSTEMS[name]): _system(system.calibrated, system) for name, system in systems.items()}
     temperatures = {
         " ".join(SYSTEMS[name]): temperature_curve(system.calibrated, system.labels) for name, system in systems.items()
     }
     name, system = min(systems.items(), key=lambda item: "cifar10_vgg19" not in item[0])
     before_and_after = {
-        f"{' '.join(SYSTEMS[name])}, {form}": _graded(log_posteriors, system)
+        f"{' '.join(SYSTEMS[name])}, {form}": _system(log_posteriors, system)
         for form, log_posteriors in (("raw", system.raw), ("calibrated", system.calibrated))
     }
     figures = {
@@ -200,11 +199,11 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def _graded(log_posteriors: NDArray[np.float64], system: System) -> Graded:
-    return prepare("posteriors", log_posteriors, system.labels, OPTIONS).graded
+def _system(log_posteriors: NDArray[np.float64], scores: Scores) -> System:
+    return posterior_system(scores.labels, log_posteriors, labels=np.arange(log_posteriors.shape[1]), **OPTIONS)
 
 
-def _arrays(folder: Path, name: str) -> tuple[NDArray, NDArray] | None:
+def _arrays(folder: Path, name: str) -> tuple[NDArray[Any], NDArray[Any]] | None:
     if (folder / f"{name}.npz").exists():
         with np.load(folder / f"{name}.npz") as file:
             return file["scores"], file["targets"]

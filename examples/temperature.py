@@ -3,15 +3,19 @@
 Candidates are sampled from softmax(log q / t); the confidence is q of the sampled class. ECUAS_n must rise with t.
 """
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 from tqdm.auto import tqdm
 
-from ecuas_metric.decisions import grade_confidences
-from ecuas_metric.metrics import means
+from ecuas_metric import ecuas_cost
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 TEMPERATURES = np.geomspace(0.05, 10, 16)
@@ -60,7 +64,7 @@ def temperature_curve(
     return TemperatureCurve(np.asarray(temperatures), low, median, high)
 
 
-def temperature_figure(curves: dict[str, TemperatureCurve]) -> Any:
+def temperature_figure(curves: dict[str, TemperatureCurve]) -> Figure:
     """Draw ECUAS_0 and ECUAS_1 against temperature: medians as lines, quartiles as bands."""
     from ecuas_metric.plotting.figures import COLORS, panels
 
@@ -68,7 +72,10 @@ def temperature_figure(curves: dict[str, TemperatureCurve]) -> Any:
     for axes, n in zip(grid, ORDERS, strict=True):
         key = f"ecuas_{n:g}"
         for index, (name, curve) in enumerate(curves.items()):
-            style = {"color": COLORS[index % len(COLORS)], "linestyle": ("-", "--")[index // len(COLORS) % 2]}
+            style: dict[str, Any] = {
+                "color": COLORS[index % len(COLORS)],
+                "linestyle": ("-", "--")[index // len(COLORS) % 2],
+            }
             axes.plot(curve.temperature, curve.median[key], label=name, **style)
             axes.fill_between(curve.temperature, curve.low[key], curve.high[key], color=style["color"], alpha=0.25)
         axes.set(xlabel="temperature", ylabel=f"ECUAS$_{n:g}$", xscale="log")
@@ -77,9 +84,12 @@ def temperature_figure(curves: dict[str, TemperatureCurve]) -> Any:
     return figure
 
 
-def _sampled_ecuas(log_posteriors: Floats, until: Floats, labels: NDArray, generator: Any) -> dict[str, float]:
-    """Draw a class a row by the inverse of the cumulative distribution, and score the draws."""
+def _sampled_ecuas(
+    log_posteriors: Floats, until: Floats, labels: NDArray[np.int64], generator: np.random.Generator
+) -> dict[str, float]:
+    """Draw one class per row by the inverse of the cumulative distribution, and score the draws."""
     draws = generator.random((len(until), 1)) * until[:, -1:]
     candidate = (until <= draws).sum(axis=1)
     confidence = np.minimum(np.exp(log_posteriors[np.arange(len(until)), candidate]), 1.0)
-    return means(grade_confidences(confidence, (candidate == labels).astype(np.int64)), n=ORDERS)
+    incorrect = candidate != labels
+    return {f"ecuas_{n:g}": float(ecuas_cost(1 - confidence, incorrect, n=n).mean()) for n in ORDERS}

@@ -1,6 +1,7 @@
 """What all tests share: no network, a cache of their own, and systems to score."""
 
 import os
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from pathlib import Path
 os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="ecuas-tests-")
 os.environ |= {"GRADIO_TEMP_DIR": tempfile.mkdtemp(prefix="gradio-tests-"), "GRADIO_ANALYTICS_ENABLED": "False"}
 os.environ |= {"HF_EVALUATE_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"}
+os.environ |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
 
 import numpy as np
 import pytest
@@ -19,6 +21,30 @@ settings.register_profile("repeatable", deadline=None, derandomize=True, max_exa
 settings.load_profile("repeatable")
 
 ROOT = Path(__file__).resolve().parent.parent
+STARTS_A_PROCESS = {"offline", "page", "shared_hub", "start_hub"}  # or a server with a page
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if STARTS_A_PROCESS & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.e2e)
+
+
+@pytest.fixture(autouse=True)
+def only_marked_tests_start_processes(request, monkeypatch):
+    if not any(request.node.iter_markers("e2e")):
+        message = "a test that starts a process is marked: @pytest.mark.e2e"
+        monkeypatch.setattr(subprocess.Popen, "__init__", lambda *_, **__: pytest.fail(message))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_is_left_in_the_work_tree():
+    def visible():
+        return {path for path in (*ROOT.glob("[!.]*"), *ROOT.glob("build/*")) if path.name != "__pycache__"}
+
+    before = visible()
+    yield
+    assert visible() <= before
 
 
 @pytest.fixture(autouse=True)

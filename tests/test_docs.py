@@ -1,17 +1,17 @@
 """READMEs and cards run as written, and the Hub can read their front matter."""
 
+import contextlib
 import doctest
+import io
 import re
 import shlex
-import subprocess
-import sys
 import warnings
 
 import pytest
-from huggingface_hub import SpaceCard
 
+import examples.demo
 from ecuas_metric.metrics import METRICS
-from ecuas_metric.options import checked_options
+from ecuas_metric.options import OPTIONS
 from ecuas_metric.reporting import cli
 from tests.conftest import ROOT
 
@@ -37,29 +37,32 @@ def test_examples_give_what_is_written(page):
 def test_every_option_is_in_the_cards_table_and_in_an_example():
     card = (ROOT / "ecuas_metric/README.md").read_text()
     examples = python_blocks("ecuas_metric/README.md")
-    for option in checked_options():
+    for option in OPTIONS:
         assert f"| `{option}` |" in card, option
         assert re.search(rf'\b{option}=|"{option}":', examples), option
 
 
 def test_every_key_is_in_the_cards_table():
     card = (ROOT / "ecuas_metric/README.md").read_text()
-    for key in METRICS:
+    for key in (name for name, metric in METRICS.items() if metric.is_shown):
         assert re.search(rf"`{key}[_`]", card), key
 
 
-def test_the_metric_cards_front_matter_is_complete():
-    data = SpaceCard.load(ROOT / "ecuas_metric/README.md").data
-    for field in ("title", "emoji", "colorFrom", "colorTo", "sdk", "sdk_version", "app_file", "pinned", "description"):
-        assert data.get(field) is not None, field
-    assert {"evaluate", "metric"} <= set(data.tags)
-    assert data.sdk == "gradio"
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_links_between_pages_lead_somewhere(page):
+    """Those of the pages on the Hub are followed before each publication."""
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", (ROOT / page).read_text()):
+        assert (ROOT / target).exists(), target
 
 
-def test_links_between_pages_lead_somewhere():
-    for page in PAGES:
-        for target in re.findall(r"\]\((?!http)([^)#]+)\)", (ROOT / page).read_text()):
-            assert (ROOT / page).parent.joinpath(target).exists(), f"{page}: {target}"
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """Run the demo once; return its folder and what it printed."""
+    folder = tmp_path_factory.mktemp("demo")
+    printed = io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(printed):
+        examples.demo.main([])
+    return folder, printed.getvalue()
 
 
 def same_but_for_small_numbers(shown, printed):
@@ -69,18 +72,25 @@ def same_but_for_small_numbers(shown, printed):
     assert numbers[0] == pytest.approx(numbers[1], rel=0.02, abs=0.001)
 
 
-def test_the_readme_shows_what_the_demo_prints():
-    command = [sys.executable, "-m", "examples.demo"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+def test_the_readme_shows_what_the_demo_prints(demo):
+    _, printed = demo
     shown = re.search(r"```text\n(Handwritten.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)[1]
     same_but_for_small_numbers(shown, printed)
 
 
-def test_the_readme_shows_what_the_command_prints(tmp_path, capsys):
+def test_the_demo_leaves_the_files_it_names(demo):
+    folder, printed = demo
+    named = set(re.findall(r"^demo/.*$", printed, flags=re.MULTILINE))
+    assert {path for line in named for path in line.split()} == {
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def test_the_readme_shows_what_the_command_prints(demo, capsys, monkeypatch):
     """Its examples score the files that the demo leaves in demo/."""
     blocks = re.findall(r"```console\n(\$ ecuas.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
     assert len(blocks) == 2
-    subprocess.run([sys.executable, "-m", "examples.demo"], capture_output=True, check=True)
+    monkeypatch.chdir(demo[0])
     for block in blocks:
         command, shown = block.split("\n", 1)
         assert cli.main(shlex.split(command)[2:]) == 0

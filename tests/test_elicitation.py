@@ -404,6 +404,7 @@ def test_the_commands_in_the_help_and_the_readme_can_be_given(root):
         assert parser().parse_args(words).method in METHODS
 
 
+@pytest.mark.e2e
 def test_the_help_is_printed():
     done = subprocess.run(
         [sys.executable, "-m", "triviaqa_subset.elicitation", "--help"],

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import log_softmax, logsumexp
@@ -55,6 +55,8 @@ def test_the_log_cost_is_entropy_and_cross_entropy(system):
 @given(posterior_systems(), st.sampled_from(["zero_one", "log"]))
 def test_the_three_forms_of_a_posterior_agree(system, cost):
     q, labels = system
+    gaps = np.diff(np.sort(q, axis=1))
+    assume(((gaps == 0) | (gaps > 1e-9)).all())  # else the logarithm makes ties
     expected = posterior_decisions(q, labels, cost=cost)
     for values, form in ((np.log(q), "log_probabilities"), (np.log(q) + 700, "logits")):
         ours = posterior_decisions(values, labels, cost=cost, predictions_are=form)

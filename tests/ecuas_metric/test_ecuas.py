@@ -55,6 +55,7 @@ def test_loads_from_a_copy_of_its_files_anywhere(tmp_path, expected):
     assert module.compute(predictions=CONFIDENCE, references=CORRECT) == expected
 
 
+@pytest.mark.e2e
 def test_needs_nothing_but_numpy_and_what_evaluate_brings(tmp_path):
     code = (
         "import sys\n"
@@ -198,6 +199,7 @@ def test_two_modules_at_once_do_not_mix(tmp_path, expected):
     assert first.compute() == expected
 
 
+@pytest.mark.e2e
 def test_two_processes_give_what_one_gives(tmp_path, expected):
     code = (
         "import sys, evaluate\n"

@@ -132,9 +132,7 @@ def test_a_fold_that_cannot_be_fitted_is_named(rng):
     scores, labels = rng.normal(size=(20, 2)), np.r_[np.zeros(19, int), 1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(
-            ValueError, match=r"^fold \d of 5 cannot be fitted: references must have a sample of each"
-        ):
+        with pytest.raises(ValueError, match=r"^fold \d of 5 cannot be fitted: references must have a sample of each"):
             cross_validated(fit_affine, apply_affine, scores, labels)
 
 

@@ -201,6 +201,7 @@ def test_files_of_the_server_cannot_be_scored_by_path(page, tmp_path):
         assert "label" not in answer
 
 
+@pytest.mark.e2e
 def test_what_is_old_is_deleted(tmp_path):
     assert app.demo.delete_cache[0] + app.demo.delete_cache[1] <= 3600
     code = "from space import app; app.demo.delete_cache = (1, 1); app.demo.launch(**app.LAUNCH)"
@@ -213,6 +214,7 @@ def test_what_is_old_is_deleted(tmp_path):
         until(lambda: not [path for path in cache.rglob("*.*") if path.is_file()])
 
 
+@pytest.mark.e2e
 def test_as_it_is_published_it_stands_by_itself(tmp_path):
     stage(PARTS["space"], tmp_path / "stage", "somebody")
     check(PARTS["space"], tmp_path / "stage", "0.0.0")

@@ -58,6 +58,7 @@ def test_help_shows_examples(command, capsys):
     assert capsys.readouterr().out.count("\n  ecuas ") >= 2
 
 
+@pytest.mark.e2e
 def test_the_numbers_are_those_of_the_metric(folder):
     command = [sys.executable, "-m", "ecuas_metric", "score", "llama.jsonl", "--n", "0,inf", "--output", "out.json"]
     subprocess.run(command, check=True, capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
@@ -125,6 +126,7 @@ def test_files_of_one_name_are_told_apart_by_their_folders(folder, capsys):
     assert "two/results" in out
 
 
+@pytest.mark.e2e
 def test_an_output_without_arrows_gets_question_marks(folder):
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "cp1252"}
     command = [sys.executable, "-m", "ecuas_metric", "score", "gpt.csv", "--metrics", "ecuas_0"]

@@ -7,25 +7,8 @@ import pytest
 from evaluate import __version__ as evaluates
 
 from publishing.checks import check_files, check_front_matter, check_pages, check_runs, check_tables, check_version
-from publishing.staging import PARTS, stage
-
-
-@pytest.fixture(scope="module")
-def staged(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("staged")
-    for name in ("metric", "dataset"):
-        stage(PARTS[name], folder / name, "NAME")
-    return folder
-
-
-@pytest.fixture
-def metric(staged, tmp_path):
-    return shutil.copytree(staged / "metric", tmp_path / "metric")
-
-
-@pytest.fixture
-def dataset(staged, tmp_path):
-    return shutil.copytree(staged / "dataset", tmp_path / "dataset")
+from publishing.staging import PARTS
+from tests.publishing.conftest import SPACE
 
 
 def test_what_is_staged_now_is_fit_to_be_sent(metric, dataset):
@@ -131,18 +114,21 @@ def test_tables_that_are_not_ours_are_found(dataset):
         check_tables(dataset)
 
 
+@pytest.mark.e2e
 def test_a_file_that_evaluate_would_not_find_is_found(metric):
     (metric / "costs.py").unlink()
     with pytest.raises(ValueError, match=r"^the staged metric does not run: .*costs\.py"):
         check_runs(PARTS["metric"], metric)
 
 
-def test_a_page_that_does_not_start_is_found(metric):
-    (metric / "app.py").write_text("import tests\n")
+@pytest.mark.e2e
+def test_a_page_that_does_not_start_is_found(tmp_path):
+    (tmp_path / "README.md").write_text(SPACE["README.md"])
+    (tmp_path / "app.py").write_text("import tests\n")
     with pytest.raises(
-        ValueError, match="^the staged metric does not run: ModuleNotFoundError: No module named 'tests'"
+        ValueError, match="^the staged space does not run: ModuleNotFoundError: No module named 'tests'"
     ):
-        check_runs(PARTS["metric"], metric)
+        check_runs(PARTS["space"], tmp_path)
 
 
 def test_the_version_must_not_be_evaluates():

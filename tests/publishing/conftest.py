@@ -1,4 +1,4 @@
-"""A Hub on loopback in a process of its own, a checkout to publish from, and clients in processes of their own."""
+"""A Hub on loopback in a process of its own, what is staged for it, and clients in this process and in others."""
 
 import os
 import shutil
@@ -10,9 +10,10 @@ from typing import NamedTuple
 import pytest
 from datasets import Dataset
 
+from publishing.staging import PARTS, stage
 from tests.conftest import ROOT
-from tests.hub.server import TOKEN
-from tests.hub.store import Store
+from tests.publishing.server import TOKEN
+from tests.publishing.store import Store
 from triviaqa_subset.build import write
 
 CONFIGURATIONS = ["curated", "pool", "systems", "answers"]
@@ -44,7 +45,7 @@ class Hub:
         self.start()
 
     def start(self, port: str = "0") -> None:
-        command = [sys.executable, "-m", "tests.hub.server", str(self.store.folder), port]
+        command = [sys.executable, "-m", "tests.publishing.server", str(self.store.folder), port]
         self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
 
@@ -78,12 +79,6 @@ def run(*command: str | Path, cwd: Path, env: dict[str, str]) -> Result:
     return Result(done.returncode, done.stdout, done.stderr)
 
 
-def publish(checkout: Path, hub: Hub, home: Path, *arguments: str, token: str | None = TOKEN) -> Result:
-    """Run publish.py of a checkout against a Hub."""
-    env = environment(home, hub.url, **({"HF_TOKEN": token} if token else {}))
-    return run("publish.py", *arguments, cwd=checkout, env=env)
-
-
 def build_with_text(built, committed):
     """Do as `python -m triviaqa_subset.build` does, with texts of our own."""
     tables = {}
@@ -109,37 +104,54 @@ def start_hub(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def hub(start_hub):
+def shared_hub(start_hub):
     """Return a Hub that all tests of a run share; each has repositories of its own."""
     return start_hub()
 
 
-@pytest.fixture(autouse=True)
-def well_behaved(hub):
-    yield
-    hub.store.behave()
+@pytest.fixture
+def hub(shared_hub):
+    yield shared_hub
+    shared_hub.store.behave()
 
 
 @pytest.fixture(scope="session")
-def make_checkout(tmp_path_factory):
-    """Copy what publish.py reads, with a small demo in place of ours."""
+def checkout(tmp_path_factory):
+    """Copy what publish.py reads, with a small demo instead of ours."""
+    folder = tmp_path_factory.mktemp("checkout")
+    shutil.copy(ROOT / "publish.py", folder)
+    for name in ("publishing", "ecuas_metric", "triviaqa_subset"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "space").mkdir()
+    for name, text in SPACE.items():
+        (folder / "space" / name).write_text(text)
+    return folder
 
-    def make() -> Path:
-        folder = tmp_path_factory.mktemp("checkout")
-        shutil.copy(ROOT / "publish.py", folder)
-        for name in ("publishing", "ecuas_metric", "triviaqa_subset"):
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "space").mkdir()
-        for name, text in SPACE.items():
-            (folder / "space" / name).write_text(text)
-        return folder
 
-    return make
+@pytest.fixture(scope="session")
+def staged(tmp_path_factory):
+    """Stage the metric and the dataset once; tests that change files copy them first."""
+    folder = tmp_path_factory.mktemp("staged")
+    for name in ("metric", "dataset"):
+        stage(PARTS[name], folder / name, "NAME")
+    return folder
 
 
 @pytest.fixture
-def checkout(make_checkout):
-    return make_checkout()
+def metric(staged, tmp_path):
+    return shutil.copytree(staged / "metric", tmp_path / "metric")
+
+
+@pytest.fixture
+def dataset(staged, tmp_path):
+    return shutil.copytree(staged / "dataset", tmp_path / "dataset")
+
+
+@pytest.fixture
+def online(monkeypatch):
+    """Let this process reach the Hub on loopback, with a token that may write there."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A Hugging Face Hub on loopback, from a folder: `python -m tests.hub.server FOLDER` prints its URL."""
+"""A Hugging Face Hub on loopback, from a folder: `python -m tests.publishing.server FOLDER` prints its URL."""
 
 import base64
 import hashlib
@@ -11,7 +11,7 @@ import uvicorn
 from fastapi import Depends, FastAPI, HTTPException, Request, Response
 from fastapi.responses import FileResponse, JSONResponse
 
-from tests.hub.store import Store
+from tests.publishing.store import Store
 
 TOKEN = "hf_" + "loopback" * 4
 NOT_OURS = "stranger"  # the namespace that TOKEN may not write to

@@ -5,37 +5,34 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 
 import pytest
 from evaluate.loading import get_imports
+from huggingface_hub import HfApi
 
 from ecuas_metric import __version__
-from tests.hub.conftest import CONFIGURATIONS, SPACE, build_with_text, environment, publish, run
-from tests.hub.server import TOKEN
+from publishing import __main__ as command
+from publishing import staging
+from publishing.pushing import push
+from publishing.staging import PARTS
+from tests.publishing.conftest import CONFIGURATIONS, SPACE, build_with_text, environment, run
+from tests.publishing.server import TOKEN
 
 TAG = f"v{__version__}"
-VERSION = re.compile(rf'^((?:VERSION|__version__) = )"{__version__}"', re.MULTILINE)
 METRIC, DATASET, DEMO = ("spaces", "NAME/ecuas"), ("datasets", "NAME/triviaqa-curated"), ("spaces", "NAME/ecuas-demo")
 
 
-@pytest.fixture(scope="module")
-def source(make_checkout):
-    return make_checkout()
+ALL = ("publish.py", "all", "--namespace", "NAME")
 
 
-@pytest.fixture(scope="module")
-def published(hub, source, tmp_path_factory):
-    """Everything published once, as NAME; the tests below only look."""
-    done = publish(source, hub, tmp_path_factory.mktemp("hf"), "all", "--namespace", "NAME")
+@pytest.fixture(scope="session")
+def published(shared_hub, checkout, tmp_path_factory):
+    """Publish everything once, as NAME and by the command; the tests below only look."""
+    env = environment(tmp_path_factory.mktemp("hf"), shared_hub.url, HF_TOKEN=TOKEN)
+    done = run(*ALL, cwd=checkout, env=env)
     assert (done.status, [line for line in done.error.splitlines() if line.startswith("publish:")]) == (0, [])
     return done
-
-
-def replace(path, old, new):
-    assert path.read_text().count(old) == 1
-    path.write_text(path.read_text().replace(old, new))
 
 
 def test_each_part_is_one_commit_and_one_tag(published, hub):
@@ -61,23 +58,23 @@ def test_the_dataset_is_its_card_tables_and_checksums(published, hub, root):
         assert sent[name] == (root / "triviaqa_subset" / name).read_bytes()
 
 
-def test_the_demo_has_both_folders_beside_it(published, hub, source):
+def test_the_demo_has_both_folders_beside_it(published, hub, checkout):
     sent = hub.store.files(*DEMO)
     assert set(SPACE) <= set(sent)
     for folder in ("ecuas_metric", "triviaqa_subset"):
-        ours = {path.relative_to(source).as_posix() for path in (source / folder).rglob("*") if path.is_file()}
+        ours = {path.relative_to(checkout).as_posix() for path in (checkout / folder).rglob("*") if path.is_file()}
         assert {name for name in sent if name.startswith(folder)} == ours
     assert sent["README.md"].decode() == SPACE["README.md"].replace("<namespace>", "NAME")
     assert (
-        sent["ecuas_metric/ecuas.py"] == (source / "ecuas_metric/ecuas.py").read_bytes()
+        sent["ecuas_metric/ecuas.py"] == (checkout / "ecuas_metric/ecuas.py").read_bytes()
     )  # it loads what is beside it
 
 
-def test_nothing_sent_is_secret_or_of_this_machine_or_a_test(published, hub, source, root):
+def test_nothing_sent_is_secret_or_of_this_machine_or_a_test(published, hub, checkout, root):
     for repository in (METRIC, DATASET, DEMO):
         for commit in hub.store.commits(*repository):
             for name, content in hub.store.received(commit).items():
-                for own in (TOKEN, str(source), str(root), "/home/", "/root/", "/tmp/", "<namespace>"):
+                for own in (TOKEN, str(checkout), str(root), "/home/", "/root/", "/tmp/", "<namespace>"):
                     assert own.encode() not in content, (name, own)
                 assert not re.search(r"test|conftest|cache|\.pyc|(^|/)\.", name)
                 assert len(content) <= 10_000_000
@@ -134,28 +131,21 @@ def test_the_clients_load_everything_back(published, hub, root, home, tmp_path):
             assert (snapshot / name).read_bytes() == content
 
 
-def test_publishing_again_sends_nothing(published, hub, source, home):
+def test_publishing_again_sends_nothing(published, hub, checkout, online, capsys):
+    folder = checkout.parent / "demo"
+    staging.stage(PARTS["space"]._replace(gather=lambda out: None), folder, "NAME")
+    for name, content in hub.store.files(*DEMO).items():
+        if name != ".gitattributes":  # the Hub's own
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
     before = len(hub.store.requests())
-    done = publish(source, hub, home, "space", "--namespace", "NAME")
-    assert done.status == 0, done.error
-    assert f"unchanged {hub.store.commits(*DEMO)[0]['oid'][:7]}, tag {TAG}\n" in done.out
+    done = push(PARTS["space"], folder, api=HfApi(endpoint=hub.url), repo_id=DEMO[1], tag=TAG)
+    assert done == f"unchanged {hub.store.commits(*DEMO)[0]['oid'][:7]}, tag {TAG}"
     requests = hub.store.requests()[before:]
+    assert requests
     assert not [
         request for request in requests if request.startswith("PUT") or "/commit/" in request or "/tag/" in request
     ]
-
-
-def test_a_dry_run_lists_everything_and_asks_nobody(published, hub, source, home):
-    before, files = len(hub.store.requests()), sorted(source.rglob("*"))
-    done = publish(source, hub, home, "dataset", "--namespace", "NAME", "--dry-run", token=None)
-    assert done.status == 0, done.error
-    assert hub.store.requests()[before:] == []
-    assert sorted(source.rglob("*")) == files
-    assert not home.exists()
-    sent = {name: f"{len(content):,}" for name, content in hub.store.files(*DATASET).items()}
-    del sent[".gitattributes"]  # the Hub's own
-    assert {name: size for size, name in re.findall(r"^ +([\d,]+)  (.*)$", done.out, re.MULTILINE)} == sent
-    assert f"dataset: would go to {hub.url}/datasets/NAME/triviaqa-curated, tag {TAG}" in done.out
 
 
 VERSIONS = """
@@ -166,24 +156,27 @@ for name, revision in (("ecuas", None), ("ecuas", "v9.0.0"), ("ecuas", sys.argv[
 """
 
 
-def test_versions_of_the_bare_name(hub, checkout, home, tmp_path):
-    """Publish twice as Evaluate's own, and by the client's default way: no file of the metric goes to Xet itself."""
-    env = environment(home, hub.url, HF_TOKEN=TOKEN, HF_HUB_DISABLE_XET="0")
-    command = ("publish.py", "metric", "--namespace", "evaluate-metric")
-    canonical = ("spaces", "evaluate-metric/ecuas")
-    (checkout / "ecuas_metric/extra.py").write_text("ONE = 1\n")
-    replace(checkout / "ecuas_metric/ecuas.py", "from .costs import", "from .extra import ONE\nfrom .costs import")
-    assert run(*command, cwd=checkout, env=env).status == 0
+def replace(path, old, new):
+    assert path.read_text().count(old) == 1
+    path.write_text(path.read_text().replace(old, new))
 
-    versioned = next(path for path in (checkout / "ecuas_metric").glob("*.py") if VERSION.search(path.read_text()))
-    versioned.write_text(VERSION.sub(r'\1"9.0.0"', versioned.read_text()))
-    replace(checkout / "ecuas_metric/ecuas.py", "from .extra import ONE\n", "")
-    replace(checkout / "ecuas_metric/ecuas.py", '"""\\\nECUAS_n is', '"""\\\nSecond: ECUAS_n is')
-    done = run(*command, cwd=checkout, env=env)
-    assert done.status == 0, done.error
+
+def test_versions_of_the_bare_name(hub, metric, online, tmp_path, monkeypatch):
+    """Publish twice as Evaluate's own, and by the client's default way: no file of the metric goes to Xet itself."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False)
+    sent = {"api": HfApi(endpoint=hub.url), "repo_id": "evaluate-metric/ecuas"}
+    canonical = ("spaces", "evaluate-metric/ecuas")
+    (metric / "extra.py").write_text("ONE = 1\n")
+    replace(metric / "ecuas.py", "from .costs import", "from .extra import ONE\nfrom .costs import")
+    push(PARTS["metric"], metric, tag=TAG, **sent)
+
+    replace(metric / "ecuas.py", "from .extra import ONE\n", "")
+    replace(metric / "ecuas.py", '"""\\\nECUAS_n is', '"""\\\nSecond: ECUAS_n is')
+    (metric / "extra.py").unlink()
+    push(PARTS["metric"], metric, tag="v9.0.0", **sent)
     first, second = hub.store.commits(*canonical)
     assert first["received"].keys() >= {"extra.py", "ecuas.py"}
-    assert set(second["received"]) == {"extra.py", "ecuas.py", versioned.name}
+    assert set(second["received"]) == {"extra.py", "ecuas.py"}
     assert second["received"]["extra.py"] is None
     assert hub.store.tags(*canonical) == {TAG: first["oid"], "v9.0.0": second["oid"]}
 
@@ -192,12 +185,11 @@ def test_versions_of_the_bare_name(hub, checkout, home, tmp_path):
     assert "Using the latest cached version" not in loaded.error  # all came from the Hub
 
 
-def test_a_dataset_that_was_built_goes_with_its_text(hub, checkout, home, tmp_path):
-    built = checkout / "build/triviaqa_subset"
-    build_with_text(built, checkout / "triviaqa_subset")
-    done = publish(checkout, hub, home, "dataset", "--namespace", "someone")
-    assert done.status == 0, done.error
-    assert "from build/triviaqa_subset/" in done.out
+def test_a_dataset_that_was_built_goes_with_its_text(hub, staged, online, tmp_path, monkeypatch, capsys):
+    build_with_text(tmp_path / "built", staged / "dataset")
+    monkeypatch.setattr(staging, "BUILT", tmp_path / "built")
+    assert command.main(["dataset", "--namespace", "someone", "--endpoint", hub.url]) == 0
+    assert f"from {tmp_path / 'built'}/, checked" in capsys.readouterr().out
     code = (
         "from datasets import load_dataset\n"
         "for row in load_dataset('someone/triviaqa-curated', split='validation').select([0, 454]):\n"
@@ -205,23 +197,6 @@ def test_a_dataset_that_was_built_goes_with_its_text(hub, checkout, home, tmp_pa
     )
     loaded = run("-c", code, cwd=tmp_path, env=environment(tmp_path / "fresh", hub.url))
     assert loaded.out.split() == ["True", "True"], loaded.error
-
-
-def test_what_is_public_is_not_taken_for_private(hub, source, published, home):
-    commits = hub.store.commits(*DATASET)
-    done = publish(source, hub, home, "dataset", "--namespace", "NAME", "--private")
-    rest = "exists and is public: make it private there, or leave out --private."
-    assert (done.status, done.error) == (2, f"publish: NAME/triviaqa-curated {rest}\n")
-    assert hub.store.commits(*DATASET) == commits
-
-
-def test_all_does_without_a_demo_that_does_not_exist(hub, checkout, home):
-    shutil.rmtree(checkout / "space")
-    done = publish(checkout, hub, home, "all", "--namespace", "no name")
-    assert done.out == "space: left out, there is no folder space/\n"
-    assert done.status == 2
-    done = publish(checkout, hub, home, "space", "--namespace", "NAME")
-    assert (done.status, done.error) == (2, "publish: there is no folder space/ to publish.\n")
 
 
 def test_the_script_and_the_staging_read_the_same_imports(root):
@@ -237,21 +212,44 @@ def blocks(root, language):
     return re.findall(rf"```{language}\n(.*?)```", section, flags=re.DOTALL)
 
 
-def test_the_readme_shows_what_was_run(published, hub, root, home, tmp_path):
+@pytest.fixture(scope="session")
+def dry_run(shared_hub, root, tmp_path_factory):
+    """Run the README's dry run in the real tree, with no token; return what came out and the requests it made."""
+    folder = tmp_path_factory.mktemp("dry-run")
+    before, files = len(shared_hub.store.requests()), tracked(root)
+    done = run(*ALL, "--dry-run", cwd=root, env=environment(folder / "hf", shared_hub.url))
+    assert done.status == 0, done.error
+    assert tracked(root) == files
+    assert not list(folder.iterdir())
+    return done.out, shared_hub.store.requests()[before:]
+
+
+def tracked(root):
+    """Return what a command might leave in the tree, but for caches of tools."""
+    return sorted(path for path in root.iterdir() if not path.name.startswith("."))
+
+
+def test_a_dry_run_lists_everything_and_asks_nobody(published, dry_run, hub, root):
+    out, requests = dry_run
+    assert requests == []
+    listed = re.search(r"^dataset: .*\n((?: .*\n)+)", out, re.MULTILINE)[1]
+    sent = {name: f"{len(content):,}" for name, content in hub.store.files(*DATASET).items()}
+    del sent[".gitattributes"]  # the Hub's own
+    if not (root / "build/triviaqa_subset/data").is_dir():
+        assert {name: size for size, name in re.findall(r"^ +([\d,]+)  (.*)$", listed, re.MULTILINE)} == sent
+    for part, (kind, id) in {"metric": METRIC, "dataset": DATASET, "space": DEMO}.items():
+        assert f"{part}: would go to {hub.url}/{kind}/{id}, tag {TAG}\n" in out
+
+
+def test_the_readme_shows_what_was_run(published, dry_run, hub, root, home, tmp_path):
     (commands,), (python,) = blocks(root, "sh"), blocks(root, "python")
-    install, dry_run, send = commands.splitlines()
+    install, dry, send = commands.splitlines()
     outside = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     call = ["make", "-n", *shlex.split(install)[1:]]
     printed = subprocess.run(call, cwd=root, env=outside, capture_output=True, text=True)
     assert printed.stdout.splitlines()[-1] == ".venv/bin/python publish.py register"
-
-    assert shlex.split(send) == [".venv/bin/python", "publish.py", "all", "--namespace", "NAME"]  # as in `published`
-    assert shlex.split(dry_run) == [*shlex.split(send), "--dry-run"]
-    done = run(*shlex.split(dry_run)[1:], cwd=root, env=environment(home, hub.url))
-    assert done.status == 0, done.error
-    folders = {"metric": "ecuas_metric", "dataset": "triviaqa_subset", "space": "space"}
-    for part in [part for part, folder in folders.items() if (root / folder).is_dir()]:
-        assert re.search(rf"^{part}: would go to {hub.url}/\w+/NAME/[\w-]+, tag {TAG}$", done.out, flags=re.MULTILINE)
+    assert shlex.split(send) == [".venv/bin/python", *ALL]  # as in `published`
+    assert shlex.split(dry) == [*shlex.split(send), "--dry-run"]  # as in `dry_run`
 
     loaded = run("-c", python + "print(ecuas.name, len(curated))", cwd=tmp_path, env=environment(home, hub.url))
     assert loaded.out == "ecuas 455\n", loaded.error

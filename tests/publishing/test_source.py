@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.hub.conftest import environment, run
+from tests.publishing.conftest import environment, run
 
 
 def parquet(rows):

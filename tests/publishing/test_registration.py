@@ -1,13 +1,15 @@
 """The bare name: `evaluate.load("ecuas")` from Evaluate's cache, with and without a Hub."""
 
-import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from evaluate import config
 
+from ecuas_metric import __version__
+from publishing import __main__ as command
 from publishing import registration
-from tests.hub.conftest import environment, run
-from tests.hub.server import TOKEN
+from tests.publishing.conftest import environment, run
+from tests.publishing.server import TOKEN
 
 LOAD = """
 import evaluate
@@ -15,6 +17,7 @@ ecuas = evaluate.load("ecuas")
 print(ecuas.description.split()[0], ecuas.compute(predictions=[0.5], references=[1], n=1))
 """
 LOADED = "{'ecuas_1': 0.25, "
+pytestmark = pytest.mark.e2e
 NOWHERE = "http://127.0.0.1:9"  # the port of the discard service, which is not there
 
 
@@ -28,16 +31,23 @@ def versions(home):
     return sorted(home.glob("modules/evaluate_modules/metrics/evaluate-metric--ecuas/" + "?" * 64))
 
 
-def test_registered_loads_with_and_without_a_hub_until_unregistered(start_hub, checkout, home, env, tmp_path):
-    done = run("publish.py", "register", cwd=checkout, env=env)
-    assert done.status == 0, done.error
+@pytest.fixture
+def script(home, metric, monkeypatch):
+    """A metric to change, registered in the cache of `home` from this process."""
+    monkeypatch.setattr(registration, "SCRIPT", metric / "ecuas.py")
+    inside = registration.CACHE.relative_to(config.HF_MODULES_CACHE)
+    monkeypatch.setattr(registration, "CACHE", home / "modules" / inside)
+    return metric / "ecuas.py"
+
+
+def test_registered_loads_with_and_without_a_hub_until_unregistered(start_hub, script, home, env, tmp_path, capsys):
+    assert command.main(["register"]) == 0
     (folder,) = versions(home)
-    assert re.fullmatch(rf'evaluate\.load\("ecuas"\) is version [\d.]+: {re.escape(str(folder))}\n', done.out)
-    (checkout / "ecuas_metric/ecuas.py").rename(checkout / "moved.py")  # it does not need its source
+    assert capsys.readouterr().out == f'evaluate.load("ecuas") is version {__version__}: {folder}\n'
+    script.unlink()  # it does not need its source
 
     hub = start_hub()
     surroundings = (
-        {},
         {"HF_EVALUATE_OFFLINE": "0"},  # a Hub out of reach
         {"HF_EVALUATE_OFFLINE": "0", "HF_ENDPOINT": hub.url},  # a Hub without the metric; the same, logged in
         {"HF_EVALUATE_OFFLINE": "0", "HF_ENDPOINT": hub.url, "HF_TOKEN": TOKEN},
@@ -47,20 +57,10 @@ def test_registered_loads_with_and_without_a_hub_until_unregistered(start_hub, c
             assert done.out.startswith(f"ECUAS_n {LOADED}"), done.error
     assert "HEAD /spaces/evaluate-metric/ecuas/resolve/main/ecuas.py" in hub.store.requests()
 
-    (checkout / "moved.py").rename(checkout / "ecuas_metric/ecuas.py")
-    done = run("publish.py", "unregister", cwd=checkout, env=env)
-    assert done.out == "removed 1 registered version\n"
+    assert command.main(["unregister"]) == 0
+    assert capsys.readouterr().out == "removed 1 registered version\n"
     assert versions(home) == []
     assert run("-c", LOAD, cwd=tmp_path, env=env).error.rstrip().splitlines()[-1].startswith("FileNotFoundError")
-
-
-@pytest.fixture
-def script(home, checkout, monkeypatch):
-    """A metric to change, registered in the cache of `home` from this process."""
-    path = checkout / "ecuas_metric/ecuas.py"
-    monkeypatch.setattr(registration, "SCRIPT", path)
-    monkeypatch.setattr(registration, "CACHE", home / "modules/evaluate_modules/metrics/evaluate-metric--ecuas")
-    return path
 
 
 def test_registering_again_changes_nothing_and_a_new_version_replaces_the_old(script, home, env, tmp_path):

@@ -1,0 +1,113 @@
+"""The layout that CONTRIBUTING.md describes: what lies where, and what may import what."""
+
+import ast
+import re
+import tomllib
+from graphlib import TopologicalSorter
+
+import pytest
+
+from publishing.staging import SCRIPT, imported
+from tests.conftest import ROOT
+
+METRIC, DATASET = ROOT / "ecuas_metric", ROOT / "triviaqa_subset"
+SHIPPED = {SCRIPT.name, *imported(SCRIPT)}  # what Evaluate's loader copies
+BESIDE = {"__init__.py", "api.py", "app.py", "recalibration.py"}
+PACKAGES = ("ecuas_metric", "triviaqa_subset", "space", "publishing", "examples", "benchmarks")
+MAY_IMPORT = {  # besides itself
+    "ecuas_metric": set(),
+    "triviaqa_subset": set(),
+    "space": {"ecuas_metric", "triviaqa_subset"},
+    "publishing": {"ecuas_metric", "triviaqa_subset"},
+    "examples": {"ecuas_metric", "triviaqa_subset"},
+    "benchmarks": {"ecuas_metric", "triviaqa_subset"},
+}
+
+
+def modules(package):
+    """Return the modules of a package by their dotted names."""
+    paths = {path.relative_to(ROOT).with_suffix(""): path for path in (ROOT / package).rglob("*.py")}
+    return {".".join(part for part in path.parts if part != "__init__"): file for path, file in paths.items()}
+
+
+def imports(name, file, known):
+    """Return what a module imports of the `known` ones, wherever in the file it does."""
+    package = name if file.stem == "__init__" else name.rpartition(".")[0]
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            parents = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            source = ".".join([*parents, *(node.module or "").split(".")]).strip(".")
+            found |= {f"{source}.{alias.name}" for alias in node.names} | {source}
+    return {name for name in found if name in known}
+
+
+@pytest.fixture(scope="module")
+def graph():
+    """Return the modules that each module imports."""
+    known = {name: file for package in PACKAGES for name, file in modules(package).items()}
+    return {name: imports(name, file, known) - {name} for name, file in known.items()}
+
+
+def test_no_import_comes_back_to_where_it_began(graph):
+    """The front of a package may name what lies behind it: those imports are lazy, or of a constant."""
+    fronts = set(PACKAGES)
+    inner = {name: targets - fronts for name, targets in graph.items() if name not in fronts}
+    TopologicalSorter(inner).prepare()  # raises CycleError, which names the circle
+
+
+def test_packages_import_only_what_lies_below_them(graph):
+    for name, targets in graph.items():
+        package = name.split(".")[0]
+        others = {target.split(".")[0] for target in targets} - {package}
+        assert others <= MAY_IMPORT[package], name
+
+
+def test_what_the_loader_copies_imports_nothing_that_it_does_not_copy(graph):
+    core = {f"ecuas_metric.{name.removesuffix('.py')}" for name in SHIPPED}
+    assert len(core) > 10
+    for name in core:
+        assert graph[name] <= core | {"ecuas_metric"}, name
+
+
+def test_the_dataset_does_not_know_the_runner_of_language_models(graph):
+    for name, targets in graph.items():
+        if name.startswith("triviaqa_subset.") and not name.startswith("triviaqa_subset.elicitation"):
+            assert not [target for target in targets if target.startswith("triviaqa_subset.elicitation")], name
+
+
+def test_the_top_level_of_the_metric_is_what_the_loader_copies_and_four_other_files():
+    assert {path.name for path in METRIC.glob("*.py")} == SHIPPED | BESIDE
+    assert not SHIPPED & BESIDE
+
+
+@pytest.mark.xfail(strict=True, reason="elicitation/ is still to be moved: then delete this mark")
+def test_the_top_level_of_the_dataset_is_the_dataset():
+    names = "__init__ build pool labels selection configurations card matching grading"
+    assert {path.stem for path in DATASET.glob("*.py")} == set(names.split())
+
+
+def test_every_folder_of_modules_is_a_package_that_is_installed():
+    for path in (*METRIC.rglob("*.py"), *DATASET.rglob("*.py")):
+        assert (path.parent / "__init__.py").is_file(), path
+
+
+@pytest.mark.parametrize("page", ["ecuas_metric", "space"])
+def test_a_page_on_the_hub_asks_for_what_the_package_asks_for(page):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    known = {line for lines in (project["dependencies"], *project["optional-dependencies"].values()) for line in lines}
+    assert set((ROOT / page / "requirements.txt").read_text().split()) <= known
+
+
+def test_the_lock_holds_everything_that_is_asked_for_and_no_address():
+    """Versions only: `make lock` renews it, and pip reads it as constraints."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = {line for lines in (project["dependencies"], *project["optional-dependencies"].values()) for line in lines}
+    names = {re.match(r"[\w-]+", line)[0].lower().replace("_", "-") for line in asked} - {project["name"]}
+    lines = (ROOT / "requirements-dev.txt").read_text().splitlines()
+    locked = [line for line in lines if not line.startswith("#")]
+    assert all(re.match(r"[a-z0-9-]+==[\w.]+( ;|$)", line) for line in locked)
+    assert names <= {line.partition("==")[0] for line in locked}
+    assert "://" not in "".join(lines)
