@@ -5,7 +5,7 @@ Candidates are sampled from softmax(log q / t); the confidence is q of the sampl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,12 +72,9 @@ def temperature_figure(curves: dict[str, TemperatureCurve]) -> Figure:
     for axes, n in zip(grid, ORDERS, strict=True):
         key = f"ecuas_{n:g}"
         for index, (name, curve) in enumerate(curves.items()):
-            style: dict[str, Any] = {
-                "color": COLORS[index % len(COLORS)],
-                "linestyle": ("-", "--")[index // len(COLORS) % 2],
-            }
-            axes.plot(curve.temperature, curve.median[key], label=name, **style)
-            axes.fill_between(curve.temperature, curve.low[key], curve.high[key], color=style["color"], alpha=0.25)
+            color, line = COLORS[index % len(COLORS)], ("-", "--")[index // len(COLORS) % 2]
+            axes.plot(curve.temperature, curve.median[key], label=name, color=color, linestyle=line)
+            axes.fill_between(curve.temperature, curve.low[key], curve.high[key], color=color, alpha=0.25)
         axes.set(xlabel="temperature", ylabel=f"ECUAS$_{n:g}$", xscale="log")
         axes.set_ylim(bottom=0)
     figure.legend(*grid[0].get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize="small")

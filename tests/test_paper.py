@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax
 
-from ecuas_metric.decisions import grade_confidences
-from ecuas_metric.metrics import means
-from ecuas_metric.recalibration import apply_affine, cross_validated, fit_affine
+from ecuas_metric import apply_affine, cross_validated, fit_affine, score_confidences
 from examples import paper
 from examples.temperature import ORDERS, temperature_curve
 from tests.conftest import ROOT
@@ -56,9 +54,7 @@ def test_at_a_low_temperature_the_candidate_is_the_most_probable_class(rng):
     log_q = log_softmax(rng.normal(size=(300, 5)), axis=1)
     labels = rng.integers(0, 5, 300)
     curve = temperature_curve(log_q, labels, temperatures=np.array([1e-4]), num_seeds=3)
-    expected = means(
-        grade_confidences(np.exp(log_q.max(axis=1)), (log_q.argmax(axis=1) == labels).astype(int)), n=ORDERS
-    )
+    expected = score_confidences(log_q.argmax(axis=1) == labels, np.exp(log_q.max(axis=1)), n=ORDERS)
     for key in curve.median:
         value = expected[key]
         assert curve.median[key][0] == pytest.approx(value)
