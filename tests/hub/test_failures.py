@@ -87,7 +87,7 @@ def test_what_must_not_be_sent_stops_everything(hub, checkout, home):
     (checkout / "space/test_views.py").touch()
     before = len(hub.store.requests())
     done = publish(checkout, hub, home, "space", "--namespace", "NAME")
-    assert refused(done) == "caches, tests and hidden files must not be sent; got test_views.py. Remove it."
+    assert refused(done) == "caches, tests and hidden files must not be sent; got space/test_views.py. Remove it."
     assert len(hub.store.requests()) == before
 
 
