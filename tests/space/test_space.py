@@ -286,7 +286,7 @@ def test_cost_and_simulation(client):
     numbers, plot = client.predict(n=1, infinitely_many=True, confidence=0.8, api_name="/cost")
     assert ">0.040<" in numbers
     assert ">1.640<" in numbers
-    assert plot["value"]["columns"] == ["confidence", "cost", "answer"]
+    assert "your confidence 1.64" in plot
     message, table, *_ = client.predict(accuracy=0.8, separation=1.5, overconfidence=3, api_name="/simulate")
     assert "AURC stays at" in message
     assert table.count("<tr>") == 3
@@ -302,7 +302,7 @@ def test_browsing(client):
     assert "no question" in client.predict(question_id="q1", api_name="/question")[0]
     _, plot, rates = client.predict(method="verbalized", labels="correct", api_name="/error_rates")
     assert ["Qwen3.5-4B", 0.305, 0.503, 0.491] in rates["data"]
-    assert len(plot["value"]["data"]) == 21
+    assert plot.count("<circle") == 21
 
 
 def test_a_models_answers_are_graded_decided_and_scored(client, tmp_path):
