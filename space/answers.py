@@ -11,6 +11,7 @@ from triviaqa_subset.grading import grade, normalize_answer
 
 TEXT = ("question_id", "answer")
 NEEDED = (*TEXT, "confidence")
+MAX_TEXT = 1000  # characters
 REST = ("wrong", "unknown: leave them out")
 STATES = {"exact": "exact match", "bank": "the label bank", "you": "you"}
 
@@ -33,6 +34,11 @@ def checked_answers(frame: pd.DataFrame) -> pd.DataFrame:
         found = ", ".join(map(str, frame.columns[:20]))
         raise ValueError(f"There must be columns {', '.join(NEEDED)}; {missing[0]} is missing among {found}.")
     texts = {name: frame[name].fillna("").astype(str) for name in TEXT}
+    for name, values in texts.items():
+        if (long := values.str.len() > MAX_TEXT).any():
+            raise ValueError(
+                f"column {name!r} must have at most {MAX_TEXT:,} characters in a row; {long.sum():,} have more."
+            )
     return frame[list(NEEDED)].assign(**texts)
 
 

@@ -224,7 +224,7 @@ def grade_answers(file: str | None) -> Any:
     if not file:
         return views.message("There is no file yet."), gr.CheckboxGroup(choices=[], value=[])
     with scoring.WARNINGS:
-        done, counts = answers.graded(_answers(file), subset.tables()["curated"])
+        done, counts = answers.graded(uploads.read_answers(file), subset.tables()["curated"])
     unknown = answers.open_answers(done, subset.tables()["curated"])
     return views.message(counts), gr.CheckboxGroup(choices=unknown, value=[])
 
@@ -244,7 +244,8 @@ def score_answers(file: str | None, accepted: list[str], rest: str, weighted: bo
     if not file:
         return views.message("There is no file yet."), *[None] * (NUM_RESULTS - 1)
     with scoring.WARNINGS:
-        done, counts = answers.graded(_answers(file), subset.tables()["curated"], accepted=accepted, rest=rest)
+        given = uploads.read_answers(file)
+        done, counts = answers.graded(given, subset.tables()["curated"], accepted=accepted, rest=rest)
     path = own_folder() / f"{Path(file).stem}.csv"
     done.to_csv(path, index=False)
     columns = ("confidence", "correct", "", "", "", "question_id", "weight" if weighted else "", "")
@@ -259,7 +260,3 @@ def own_folder() -> Path:
     folder = Path(get_upload_folder()) / secrets.token_hex(16)
     folder.mkdir(parents=True)
     return folder
-
-
-def _answers(file: str) -> pd.DataFrame:
-    return answers.checked_answers(uploads.frame_of(file, text=answers.TEXT))
