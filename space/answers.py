@@ -50,7 +50,7 @@ def graded(
     Parameters
     ----------
     answers : DataFrame
-        Of `checked_answers`.
+        Of `checked_answers`; with a column `row`, errors name it.
     curated : DataFrame
         The configuration `curated`, with or without text.
     accepted : iterable of str
@@ -72,6 +72,13 @@ def graded(
     """
     if rest not in REST:
         raise ValueError(f"The answers not ticked must count as one of {', '.join(REST)}; got {rest!r}.")
+    if (strange := ~answers["question_id"].isin(set(curated["question_id"]))).any():
+        first = answers[strange].iloc[0]
+        where = f" in row {first['row']}" if "row" in answers else ""
+        raise ValueError(
+            f"every question_id must be one of the {len(curated)} of the subset; {strange.sum()} of {len(answers)} "
+            f"rows are not, the first{where}: {first['question_id'][:60]!r}. Leave them out."
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there is no text stands on the page already
         grades = grade(answers, curated)

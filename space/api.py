@@ -22,10 +22,10 @@ PROGRESS = gr.Progress()  # Gradio gives each call its own in its place
 DEFECT = "This page failed there, which is a defect of it. The command `ecuas` may do what you want."
 
 
-def told(num_outputs: int) -> Callable[[Callable], Callable]:
+def told(num_outputs: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a function show what is wrong in its first output, a message, and empty the others."""
 
-    def decorate(function: Callable) -> Callable:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def guarded(*arguments: Any) -> Any:
             try:
@@ -187,7 +187,7 @@ def questions(
 
 def select_question(event: gr.SelectData) -> str:
     """Return the id in the row that was selected."""
-    return event.row_value[0]
+    return str(event.row_value[0])
 
 
 @told(2)

@@ -10,6 +10,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 import gradio as gr
 
 import ecuas_metric
+from ecuas_metric.tables import ENDINGS
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
 
 from . import answers, api, components, subset, uploads
@@ -23,6 +24,8 @@ EXAMPLES = {
 FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
 LAUNCH: dict[str, Any] = {
     "theme": gr.themes.Default(primary_hue="blue", font=FONTS, font_mono=["ui-monospace", "monospace"]).set(
+        button_primary_background_fill="*primary_600",  # white on Gradio's own blue, *primary_500, has 3.7:1
+        button_primary_background_fill_hover="*primary_700",
         body_text_color_subdued="*neutral_500",  # Gradio's own grey is too pale to read
         block_info_text_color="*neutral_500",
         body_text_color_subdued_dark="*neutral_300",
@@ -43,7 +46,7 @@ def score_tab(last: list[Any]) -> None:
     """Files -> table, words and plots; `last` are the components for signature and JSON."""
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
-            files = gr.File(label="Files, one a system", file_count="multiple", file_types=list(uploads.ENDINGS))
+            files = gr.File(label="Files, one a system", file_count="multiple", file_types=list(ENDINGS))
         with gr.Column(scale=2, min_width=300):
             gr.Markdown(uploads.HELP)
             with gr.Row():
@@ -139,7 +142,7 @@ def grade_tab(last: list[Any]) -> None:
     """Answers of a visitor's model -> graded, the open ones by the visitor -> as `score_tab`."""
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
-            file = gr.File(label="Answers of your model", file_types=list(uploads.ENDINGS))
+            file = gr.File(label="Answers of your model", file_types=list(ENDINGS))
             gr.Markdown("Columns `question_id`, `answer` and `confidence`; for each of the 455 questions one row.")
             message = components.text("Message")
         with gr.Column(scale=2, min_width=300):

@@ -57,7 +57,11 @@ def bounded(function: Callable[..., Result], *arguments: Any) -> Result:
     with PLACES:
         try:
             done = subprocess.run(
-                command, input=pickle.dumps((function, arguments)), capture_output=True, env=env, timeout=PATIENCE
+                command,
+                input=pickle.dumps((function, arguments, MEMORY, SECONDS)),
+                capture_output=True,
+                env=env,
+                timeout=PATIENCE,
             )
         except subprocess.TimeoutExpired:
             raise ValueError(TOO_MUCH) from None
@@ -65,13 +69,13 @@ def bounded(function: Callable[..., Result], *arguments: Any) -> Result:
         raise RuntimeError(done.stderr.decode(errors="replace"))
     if done.returncode:
         raise ValueError(TOO_MUCH)
-    result = pickle.loads(done.stdout)
-    if isinstance(result, Exception):
+    result: Result | ValueError = pickle.loads(done.stdout)
+    if isinstance(result, ValueError):
         raise result
     return result
 
 
-def _limit() -> None:
+def _limit(memory: int, seconds: int) -> None:
     import resource
 
     import pyarrow as pa
@@ -79,16 +83,16 @@ def _limit() -> None:
 
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     if (statm := Path("/proc/self/statm")).exists():
-        limit = int(statm.read_text().split()[0]) * resource.getpagesize() + MEMORY
+        limit = int(statm.read_text().split()[0]) * resource.getpagesize() + memory
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def main() -> None:
     """Read a function and its arguments from standard input, and write its result, or its ValueError, to the output."""
-    function, arguments = pickle.load(sys.stdin.buffer)  # imports what the function needs, before the limit
-    _limit()
+    function, arguments, *limits = pickle.load(sys.stdin.buffer)  # imports what the function needs, before the limit
+    _limit(*limits)
     result: Any
     try:
         result = pickle.dumps(function(*arguments))

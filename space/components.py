@@ -51,7 +51,7 @@ def options() -> list[Any]:
     ]
 
 
-def live(function: Callable, inputs: list[Any], outputs: list[Any], *, demo: gr.Blocks) -> None:
+def live(function: Callable[..., Any], inputs: list[Any], outputs: list[Any], *, demo: gr.Blocks) -> None:
     """Call a function at the start and whenever an input changes; of quick changes the last one counts."""
     gr.on(
         [demo.load, *(component.change for component in inputs)],

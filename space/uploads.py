@@ -6,20 +6,23 @@ import csv
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
+from ecuas_metric.files import File
 from ecuas_metric.tables import ENDINGS, Table, find_columns, read_frame, read_tables
 
 from .answers import TEXT, checked_answers
 from .bounded import TOO_MUCH, bounded
 
-MAX_BYTES = 20_000_000
-MAX_BYTES_OF_ALL = 60_000_000
+MAX_BYTES = 20 * 1024 * 1024  # what Gradio calls 20 MB
+MAX_BYTES_OF_ALL = 3 * MAX_BYTES
+SMALL = 10_000  # bytes of text: not more than 12,500,000 cells
 MAX_FILES = 50
 MAX_SYSTEMS = 50
 MAX_NAME = 200  # characters of the name of a system or a column
+Result = TypeVar("Result")
 COLUMNS = {  # what the page lets visitors choose a column for -> what to choose
     "confidence": "Numbers in [0, 1]",
     "correct": "0 or 1, true or false",
@@ -32,7 +35,8 @@ COLUMNS = {  # what the page lets visitors choose a column for -> what to choose
 }
 HELP = (
     "CSV, JSON lines or Parquet with columns `confidence` and `correct` (0 or 1), or `label`, `prob_0`, `prob_1`, .. "
-    "Several systems in one file need a column `system`; a column `id` pairs their samples."
+    "Several systems in one file need a column `system`; a column `id` pairs their samples. "
+    "At most 20 MB a file."
 )
 WORDS = {  # how the command line says what to do, a pattern -> how the page does
     r" Name them with --columns, as .*": " Choose them under Columns.",
@@ -78,7 +82,10 @@ def read_uploads(
     return _bounded(_read, paths, chosen, drop_unjudged)
 
 
-def _bounded(function: Callable[..., Any], paths: Sequence[str], *arguments: Any) -> Any:
+def _bounded(function: Callable[..., Result], paths: Sequence[str], *arguments: Any) -> Result:
+    """Call a function of files in a process of its own, which takes half a second, unless they are harmless."""
+    if all(Path(path).suffix.lower() != ".parquet" and Path(path).stat().st_size <= SMALL for path in paths):
+        return function(paths, *arguments)
     try:
         return bounded(function, paths, *arguments)
     except ValueError as error:
@@ -90,7 +97,7 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], drop_unjudged: bool) 
     known: set[str] = set()
     tables: list[Table] = []
     for path in map(Path, paths):
-        found = {str(name) for name in _frame(path).columns}
+        found = {str(name) for name in _file(path).frame.columns}
         known |= found
         present = {name: column for name, column in chosen.items() if _parts(name, column) <= found}
         tables += _told(read_tables, path, columns=present, drop_unjudged=drop_unjudged)
@@ -106,13 +113,14 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], drop_unjudged: bool) 
 
 
 def read_answers(path: str) -> pd.DataFrame:
-    """Return the columns question_id, answer, confidence of a file (see `answers.checked_answers`)."""
+    """Return the columns question_id, answer, confidence of a file (see `answers.checked_answers`), and its rows."""
     check_size(Path(path))
     return _bounded(_answers, [path])
 
 
 def _answers(paths: Sequence[str]) -> pd.DataFrame:
-    return checked_answers(_frame(Path(paths[0]), text=TEXT))
+    file = _file(Path(paths[0]), text=TEXT)
+    return checked_answers(file.frame).assign(row=file.rows)
 
 
 def detect(path: str) -> tuple[list[str], dict[str, str | None]]:
@@ -123,7 +131,7 @@ def detect(path: str) -> tuple[list[str], dict[str, str | None]]:
 
 def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
     path = Path(paths[0])
-    frame = _frame(path)
+    frame = _file(path).frame
     try:
         used = find_columns(frame, {}, path.name)
     except ValueError:  # as two that may be meant: to be chosen
@@ -132,12 +140,12 @@ def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
     return [str(name) for name in frame.columns], names
 
 
-def _frame(path: Path, *, text: Collection[str] = ()) -> pd.DataFrame:
-    frame = _told(read_frame, path, text=text).frame
-    for name in map(str, frame.columns):
+def _file(path: Path, *, text: Collection[str] = ()) -> File:
+    file: File = _told(read_frame, path, text=text)
+    for name in map(str, file.frame.columns):
         if len(name) > MAX_NAME:
             raise ValueError(f"{path.name}: {_too_long('names of columns', name)}")
-    return frame
+    return file
 
 
 def _too_long(what: str, name: str) -> str:

@@ -112,7 +112,7 @@ def reject_cost_frame(systems: Systems) -> pd.DataFrame:
 
 def highest_cost(frame: pd.DataFrame) -> float:
     """Return the upper limit of a plot of `reject_cost_frame` that leaves out only what rejecting everything costs."""
-    return 1.15 * frame["expected_cost"][frame["system"] != REJECT].max()
+    return 1.15 * float(frame["expected_cost"][frame["system"] != REJECT].max())
 
 
 def reliability_frame(systems: Systems) -> pd.DataFrame:
@@ -192,8 +192,8 @@ def reliability_figure(systems: Systems) -> str:
 def cost_figure(*, n: float, num_classes: float | None, confidence: float) -> str:
     """Draw `cost_frame`."""
     frame = cost_frame(n=n, num_classes=num_classes, confidence=confidence)
-    title, limits = "Cost of an answer", {"x_lim": (0.0, 1.0), "y_lim": (0.0, COST_LIMIT)}
-    return plot(frame, slots(frame["answer"]), title=title, names="answer", **limits)
+    lines, limits = slots(frame["answer"]), (0.0, COST_LIMIT)
+    return plot(frame, lines, title="Cost of an answer", names="answer", x_lim=(0, 1), y_lim=limits)
 
 
 def metrics_figure(frame: pd.DataFrame) -> str:

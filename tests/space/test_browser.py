@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from ecuas_metric import cli
-from tests.conftest import ROOT
+from space import uploads
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = [
+    pytest.mark.e2e,
     pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium (Debian: apt-get install chromium)"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
 ]
-SHOTS = ROOT / "build" / "screenshots"
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 QUIET += ["--disable-component-update", "--disable-sync"]
 TABS = {
@@ -117,8 +117,7 @@ def no_overflow(tab):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_every_tab_fits_and_every_input_has_a_label(width, theme, visit):
-    SHOTS.mkdir(parents=True, exist_ok=True)
+def test_every_tab_fits_and_every_input_has_a_label(width, theme, visit, tmp_path):
     tab = visit(width, theme)
     tab.get_by_role("button", name="Load three question-answering systems").click()
     tab.locator("table.report").first.wait_for()
@@ -126,11 +125,10 @@ def test_every_tab_fits_and_every_input_has_a_label(width, theme, visit):
         tab.get_by_role("button", name=name).click()
     for name, short in TABS.items():
         go(tab, name)
-        tab.wait_for_timeout(500)  # plots are drawn once they are seen
         assert no_overflow(tab), name
         assert tab.evaluate(UNLABELLED) == [], name
         assert tab.evaluate(CLIPPED) == [], name
-        tab.screenshot(path=SHOTS / f"{width}-{theme}-{short}.png", full_page=True)
+        tab.screenshot(path=tmp_path / f"{width}-{theme}-{short}.png")
     background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
     brightness = np.mean(list(map(float, re.findall(r"[\d.]+", background)[:3])))
     assert (brightness < 128) == (theme == "dark")
@@ -294,11 +292,11 @@ def test_an_error_is_shown_and_goes_with_the_next_good_file(name, content, messa
 
 
 def test_a_file_that_is_too_large_or_of_another_kind_is_told(visit, tmp_path):
-    (tmp_path / "large.csv").write_bytes(b"x" * 20_000_001)
+    (tmp_path / "large.csv").write_bytes(b"x" * (uploads.MAX_BYTES + 1))
     (tmp_path / "book.xlsx").write_bytes(b"PK")
     tab = visit()
     tab.locator("input[type=file]").first.set_input_files(str(tmp_path / "large.csv"))
-    tab.get_by_text("exceed the maximum allowed size").first.wait_for()
+    tab.get_by_text("exceed the maximum allowed size of 20").first.wait_for()
     tab.locator("input[type=file]").first.set_input_files(str(tmp_path / "book.xlsx"))
     tab.get_by_text("Invalid file type: book.xlsx. Only .csv").first.wait_for()
 

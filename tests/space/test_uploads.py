@@ -84,14 +84,8 @@ BAD = {  # what a visitor may send -> what the page says of it
 ATTACKS = [name for name, (_, message) in BAD.items() if message == MEMORY]
 
 
-@pytest.fixture
-def here(monkeypatch):
-    """What does no harm is read in this process, which saves the start of another."""
-    monkeypatch.setattr(uploads, "bounded", lambda function, *arguments: function(*arguments))
-
-
 @pytest.mark.parametrize("name", sorted(BAD.keys() - ATTACKS))
-def test_every_bad_file_is_a_readable_error(name, tmp_path, here):
+def test_every_bad_file_is_a_readable_error(name, tmp_path):
     content, message = BAD[name]
     path = tmp_path / name
     path.write_bytes(content)
@@ -143,7 +137,7 @@ def test_many_large_files_are_an_error(tmp_path):
     paths = [tmp_path / f"{i}.csv" for i in range(4)]
     for path in paths:
         path.write_bytes(b"x" * (uploads.MAX_BYTES - 1))
-    with pytest.raises(ValueError, match=r"^The page takes at most 60,000,000 bytes in all; got 79,999,996\.$"):
+    with pytest.raises(ValueError, match=r"^The page takes at most 62,914,560 bytes in all; got 83,886,076\.$"):
         uploads.read_uploads(list(map(str, paths)))
 
 
@@ -153,7 +147,7 @@ def test_a_missing_file_is_an_error_without_its_folder(tmp_path):
     assert str(tmp_path) not in str(caught.value)
 
 
-def test_columns_are_detected_in_the_words_of_the_page(tmp_path, here):
+def test_columns_are_detected_in_the_words_of_the_page(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("question_id,model,conf,is_correct,note\nq1,m,0.5,1,x\n")
     names, used = uploads.detect(path)
@@ -168,7 +162,7 @@ def test_every_column_of_the_command_line_can_be_chosen_but_strata():
     assert set(uploads.COLUMNS) == set(NAMES) - {"stratum"}
 
 
-def test_chosen_columns_are_those_of_the_files_that_have_them(tmp_path, here):
+def test_chosen_columns_are_those_of_the_files_that_have_them(tmp_path):
     (tmp_path / "a.csv").write_text("p,good\n0.5,1\n")
     (tmp_path / "b.csv").write_text("confidence,correct\n0.25,0\n")
     paths = [str(tmp_path / name) for name in ("a.csv", "b.csv")]
@@ -181,13 +175,13 @@ def test_chosen_columns_are_those_of_the_files_that_have_them(tmp_path, here):
         uploads.read_uploads(paths, columns=columns | {"group": "nowhere"})
 
 
-def test_systems_may_be_named_by_several_columns(tmp_path, here):
+def test_systems_may_be_named_by_several_columns(tmp_path):
     (tmp_path / "a.csv").write_text("llm,method,confidence,correct\nx,1,0.5,1\nx,2,0.5,1\n")
     names = [table.name for table in uploads.read_uploads([str(tmp_path / "a.csv")], columns={"system": "llm+method"})]
     assert names == ["x 1", "x 2"]
 
 
-def test_later_errors_name_the_file_without_its_folder(tmp_path, here):
+def test_later_errors_name_the_file_without_its_folder(tmp_path):
     (tmp_path / "a.csv").write_text("confidence,correct\n,1\n")
     (table,) = uploads.read_uploads([str(tmp_path / "a.csv")])
     assert table.where.file == "a.csv"
