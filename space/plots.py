@@ -14,6 +14,7 @@ import pandas as pd
 
 NUM_SLOTS = 6
 NUM_STRIPS = 32  # across a plot, each with the values of the points below it
+NUM_TICKS = 6
 LONGEST = 28  # characters of a name beside its value
 LEFT, RIGHT, TOP, BOTTOM, SLANTED = 56, 12, 26, 44, 104
 SMALL = (300, 190)
@@ -22,12 +23,13 @@ REST = "rest"
 
 
 class Axis(NamedTuple):
-    """What an axis measures, between which limits, and where its ticks are."""
+    """What an axis measures, between which limits, where its ticks are, and whether it has texts for numbers."""
 
     title: str
     low: float
     high: float
     ticks: dict[float, str]
+    is_text: bool = False
 
 
 def plot(
@@ -67,8 +69,8 @@ def plot(
         HTML of one figure; names are escaped.
     """
     first, second = frame.columns[:2]
-    x = _axis(first.replace("_", " "), frame[first], x_lim, size[0])
-    y = _axis(y_title or second.replace("_", " "), frame[second], y_lim, size[1])
+    x = _axis(first.replace("_", " "), frame[first], x_lim, NUM_TICKS)
+    y = _axis(y_title or second.replace("_", " "), frame[second], y_lim, 3 if size == SMALL else NUM_TICKS)
     numbers = frame.assign(**{first: _positions(frame[first], x)})
     slanted = _is_slanted(x, size[0])
     box = (size[0] - LEFT - RIGHT, size[1] - TOP - (SLANTED if slanted else BOTTOM))
@@ -77,7 +79,7 @@ def plot(
     drawn = "".join(_curve(name, styles[name], points, (x, y), box, kind) for name, points in curves.items())
     labelled = {name: points for name, points in curves.items() if styles[name] in _own(styles)}
     return (
-        f'<figure class="plot"><figcaption>{escape(title)}</figcaption>{_legend(styles)}'
+        f'<figure class="plot"><figcaption>{escape(title)}</figcaption>{_legend(styles, kind)}'
         f'<svg viewBox="0 0 {size[0]} {size[1]}" role="img" aria-label="{escape(_description(title, x, y, labelled))}">'
         f"{_frame(x, y, size, box, slanted=slanted)}"
         f'<svg x="{LEFT}" y="{TOP}" width="{box[0]}" height="{box[1]}">{drawn}</svg>'
@@ -87,14 +89,14 @@ def plot(
 
 def multiples(frame: pd.DataFrame, styles: Mapping[str, str], *, title: str, names: str = "system") -> str:
     """Draw bars for each line that has a slot, side by side on one scale; the arguments are those of `plot`."""
-    slots = [name for name in styles if styles[name] != REST]
+    own = [name for name in styles if styles[name] != REST]
     limit = (0.0, 1.05 * float(frame[frame.columns[1]].max()))
     small = [
         plot(part, {str(name): styles[str(name)]}, title=str(name), names=names, kind="bars", y_lim=limit, size=SMALL)
         for name, part in frame.groupby(names, sort=False)
-        if name in slots
+        if name in own
     ]
-    more = f"<p>{len(styles) - len(slots)} more are not drawn.</p>" if len(slots) < len(styles) else ""
+    more = f"<p>{len(styles) - len(own)} more are not drawn.</p>" if len(own) < len(styles) else ""
     return f'<section class="multiples"><h4>{escape(title)}</h4><div>{"".join(small)}</div>{more}</section>'
 
 
@@ -112,17 +114,17 @@ def _own(styles: Mapping[str, str]) -> set[str]:
     return {style for style in styles.values() if style != REST and " " not in style}
 
 
-def _axis(title: str, values: pd.Series, limits: tuple[float, float] | None, size: int) -> Axis:
+def _axis(title: str, values: pd.Series, limits: tuple[float, float] | None, num_ticks: int) -> Axis:
     if not pd.api.types.is_numeric_dtype(values):
         texts = list(dict.fromkeys(values))
-        return Axis(title, -0.5, len(texts) - 0.5, dict(enumerate(texts)))
+        return Axis(title, -0.5, len(texts) - 0.5, dict(enumerate(texts)), is_text=True)
     low, high = limits or (min(0.0, float(values.min())), float(values.max()))
     high = high if high > low else low + 1
-    ticks = _ticks(low, high, 6 if size > SMALL[1] else 3)
+    ticks = _ticks(low, high, num_ticks)
     step = float(ticks[1] - ticks[0]) if len(ticks) > 1 else 1.0
     if limits is None:
         high = max(high, low + step * np.ceil((high - low) / step - 1e-9))
-        ticks = _ticks(low, high, 6 if size > SMALL[1] else 3)
+        ticks = _ticks(low, high, num_ticks)
     return Axis(title, low, high, {float(tick): _text(tick) for tick in ticks})
 
 
@@ -130,14 +132,14 @@ def _ticks(low: float, high: float, num: int) -> np.ndarray:
     rough = (high - low) / num
     power = 10 ** np.floor(np.log10(rough))
     step = next(step for step in STEPS if step * power >= rough * (1 - 1e-9)) * power
-    return (
-        np.round(np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step, 12) + 0.0
-    )  # never -0
+    first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
+    ticks: np.ndarray = np.round(np.arange(first, last + 1) * step, 12) + 0.0  # never -0
+    return ticks
 
 
 def _is_slanted(x: Axis, width: int) -> bool:
     """Tell whether the texts along an axis are too long to stand beside each other."""
-    return width > SMALL[0] and x.low == -0.5 and len(x.ticks) * max(map(len, x.ticks.values())) * 5 > width
+    return width > SMALL[0] and x.is_text and len(x.ticks) * max(map(len, x.ticks.values())) * 5 > width
 
 
 def _positions(values: pd.Series, axis: Axis) -> pd.Series:
@@ -146,12 +148,12 @@ def _positions(values: pd.Series, axis: Axis) -> pd.Series:
 
 
 def _text(value: float) -> str:
-    """Return a number as a reader wants it.
+    """Return a number in three digits, or to the unit.
 
-    >>> _text(0.25), _text(1 / 3), _text(12345.0)
-    ('0.25', '0.333', '12,345')
+    >>> _text(0.25), _text(1 / 3), _text(12345.0), _text(0.00002)
+    ('0.25', '0.333', '12,345', '2e-05')
     """
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3f}".rstrip("0").rstrip(".")
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{float(f'{value:.3g}'):g}"
 
 
 def _place(points: np.ndarray, axes: tuple[Axis, Axis], box: tuple[int, int]) -> np.ndarray:
@@ -178,13 +180,14 @@ def _rect(x: float, y: float, width: float, height: float) -> str:
     return f'<rect x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}"/>'
 
 
-def _legend(styles: Mapping[str, str]) -> str:
+def _legend(styles: Mapping[str, str], kind: str) -> str:
     """List the names that have a style of their own, one for each kind of faint line, and how many have none."""
     shown = {style: name for name, style in styles.items() if style in _own(styles)}
     shown |= {"accepting": "accepting all"} if any(style.endswith(" faint") for style in styles.values()) else {}
     if rest := sum(style == REST for style in styles.values()):
         shown |= {REST: f"{rest} more"}
-    key = '<svg viewBox="0 0 28 8"><path d="M1,4 L27,4"/></svg>'
+    mark = '<circle cx="14" cy="4" r="4"/>' if kind == "points" else '<path d="M1,4 L27,4"/>'
+    key = f'<svg viewBox="0 0 28 8">{mark}</svg>'
     items = "".join(
         f'<li class="line {style}" title="{escape(name)}">{key}<span>{escape(name)}</span></li>'
         for style, name in shown.items()
@@ -219,7 +222,7 @@ def _strips(curves: Mapping[str, np.ndarray], axes: tuple[Axis, Axis], box: tupl
     """Cover a plot with strips; each tells, while it is pointed at, the points of all curves that it holds."""
     x = axes[0]
     places = {name: _place(points, axes, box) for name, points in curves.items()}
-    num = len(x.ticks) if x.low == -0.5 else NUM_STRIPS
+    num = len(x.ticks) if x.is_text else NUM_STRIPS
     wide, strips = box[0] / num, []
     for i in range(num):
         rows: list[tuple[float, str, float]] = []
@@ -235,7 +238,7 @@ def _strips(curves: Mapping[str, np.ndarray], axes: tuple[Axis, Axis], box: tupl
 
 def _strip(rows: Sequence[tuple[float, str, float]], x: Axis, left: float, wide: float, box: tuple[int, int]) -> str:
     right = left > box[0] / 2
-    places = [x.ticks.get(at, _text(at)) if x.low == -0.5 else _text(at) for at, *_ in rows]
+    places = [x.ticks.get(at, _text(at)) if x.is_text else _text(at) for at, *_ in rows]
     one = len(set(places)) == 1
     lines = [f"{x.title} {places[0]}"] if one else []
     lines += [
