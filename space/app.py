@@ -64,7 +64,7 @@ def score_tab(last: list[Any]) -> None:
         paths = [str(HERE / "examples" / f"{system}.csv") for system in systems]
         examples[name].click(lambda paths=paths: paths, None, files, api_visibility="private", api_name="example")
     run: dict[str, Any] = {"fn": api.score, "inputs": [files, *found, *options], "outputs": [*shown, *last]}
-    run |= {"show_progress_on": shown[1], "concurrency_limit": 4}
+    run |= {"show_progress_on": shown[1], "concurrency_limit": 4, "trigger_mode": "always_last"}
     detected = files.change(api.detect_columns, files, [shown[0], *found], show_progress="hidden")
     detected.success(**run, api_name="score_files", api_visibility="private")
     button.click(**run)

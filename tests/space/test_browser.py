@@ -9,6 +9,7 @@ import pytest
 
 from ecuas_metric import cli
 from space import uploads
+from tests.space.conftest import contrast
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = [
@@ -230,6 +231,15 @@ def test_plots_show_what_the_table_shows_after_every_update(visit):
         assert last_points(tab, "ECUAS_n against n").keys() == rates.keys()
 
 
+def test_of_quick_changes_the_last_one_counts(visit):
+    tab = visit()
+    tab.get_by_role("button", name="Load three question-answering systems").click()
+    tab.get_by_text("verbal_model").first.wait_for()
+    tab.get_by_role("button", name="Load a classifier's posteriors").click()
+    on(tab, "e.innerText.includes('classifier')")
+    assert last_points(tab, "Risk against coverage").keys() == {"classifier"}
+
+
 def test_the_cost_plot_follows_every_step_of_the_sliders(visit):
     tab = visit()
     go(tab, "What does the cost look like?")
@@ -287,6 +297,7 @@ def test_an_error_is_shown_and_goes_with_the_next_good_file(name, content, messa
     assert message in error.inner_text()
     assert "Traceback" not in tab.locator("body").inner_text()
     tab.get_by_label("Clear").first.click()
+    tab.get_by_text("There is no file yet").first.wait_for()
     upload(tab, files)
     assert tab.locator(".message.error").count() == 0
 
@@ -389,3 +400,26 @@ def test_the_first_tab_is_reached_by_keyboard_alone(visit):
     tab.keyboard.press("Enter")
     tab.locator("table.report").first.wait_for()
     assert "Score your systems" in seen
+
+
+@pytest.mark.parametrize(("width", "widest"), [("phone", 150), ("desk", 300)])
+def test_a_long_name_leaves_room_for_the_metrics(width, widest, visit, tmp_path):
+    rows = "".join(f"{name},{q},{c}\n" for name in ("long" * 50, "short") for q, c in ((0.5, 1), (0.7, 0)))
+    (tmp_path / "a.csv").write_text("system,confidence,correct\n" + rows)
+    tab = visit(width)
+    upload(tab, [tmp_path / "a.csv"])
+    name = tab.locator("table.report th[scope=row]").first
+    assert name.bounding_box()["width"] <= widest
+    assert name.locator(".name").get_attribute("title") == "long" * 50
+    assert no_overflow(tab)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_button_and_tab_can_be_read(theme, visit):
+    tab = visit(theme=theme)
+    page = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    button = tab.get_by_role("button", name="Score", exact=True)
+    text, ground = button.evaluate("e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]")
+    assert contrast(text, ground) >= 4.5
+    selected = tab.get_by_role("tab", selected=True).first
+    assert contrast(selected.evaluate("e => getComputedStyle(e).color"), page) >= 4.5

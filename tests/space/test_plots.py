@@ -7,6 +7,7 @@ import pytest
 
 from space import plots
 from tests.conftest import ROOT
+from tests.space.conftest import contrast
 
 
 def frame(names, x=(0.0, 0.5, 1.0), y=(0.0, 0.4, 0.2)):
@@ -79,21 +80,11 @@ def test_texts_are_spaced_evenly_in_their_order():
     assert [float(mark.get("cx")) + plots.LEFT for mark in figure.iter("circle")] == pytest.approx(at)
 
 
-def luminance(color):
-    channels = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
-    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4) @ [
-        0.2126,
-        0.7152,
-        0.0722,
-    ]
-
-
 @pytest.mark.parametrize(("theme", "page"), [("", "#ffffff"), (r"\.dark ", "#27272a")])
 def test_every_line_stands_out_from_the_page(theme, page):
     css = (ROOT / "space" / "style.css").read_text()
     colors = re.findall(rf"^{theme}\.(?:slot-\d|rest)\b[^{{]*{{ --line: (#\w{{6}});", css, flags=re.MULTILINE)
     assert len(colors) == plots.NUM_SLOTS + 1
     for color in colors:
-        dark, light = sorted([luminance(color), luminance(page)])
-        assert (light + 0.05) / (dark + 0.05) >= 4.5, color
+        assert contrast(color, page) >= 4.5, color
     assert len(set(re.findall("--dashes: [^;]*", css))) >= plots.NUM_SLOTS - 1
