@@ -12,6 +12,12 @@ SCRIPT = ROOT / "ecuas_metric" / "ecuas.py"
 DATA = ROOT / "triviaqa_subset"
 BUILT = ROOT / "build" / "triviaqa_subset"
 NAMESPACE = "<namespace>"
+START = """\
+from space.app import LAUNCH, demo
+
+if __name__ == "__main__":
+    demo.launch(**LAUNCH)
+"""
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 
 
@@ -107,7 +113,10 @@ def _gather_dataset(out: Path) -> None:
 
 
 def _gather_space(out: Path) -> None:
-    shutil.copytree(ROOT / "space", out, ignore=LEFT_OUT, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "space", out / "space", ignore=LEFT_OUT)
+    for name in ("README.md", "requirements.txt"):  # where the Hub looks for them
+        (out / "space" / name).rename(out / name)
+    (out / "app.py").write_text(START, encoding="utf-8")
     for folder in (SCRIPT.parent, DATA):
         shutil.copytree(folder, out / folder.name, ignore=LEFT_OUT)
     _gather_dataset(out / DATA.name)

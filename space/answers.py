@@ -11,6 +11,7 @@ from triviaqa_subset.grading import grade, normalize_answer
 
 TEXT = ("question_id", "answer")
 NEEDED = (*TEXT, "confidence")
+MAX_TEXT = 1000  # characters
 REST = ("wrong", "unknown: leave them out")
 STATES = {"exact": "exact match", "bank": "the label bank", "you": "you"}
 
@@ -33,6 +34,11 @@ def checked_answers(frame: pd.DataFrame) -> pd.DataFrame:
         found = ", ".join(map(str, frame.columns[:20]))
         raise ValueError(f"There must be columns {', '.join(NEEDED)}; {missing[0]} is missing among {found}.")
     texts = {name: frame[name].fillna("").astype(str) for name in TEXT}
+    for name, values in texts.items():
+        if (long := values.str.len() > MAX_TEXT).any():
+            raise ValueError(
+                f"column {name!r} must have at most {MAX_TEXT:,} characters in a row; {long.sum():,} have more."
+            )
     return frame[list(NEEDED)].assign(**texts)
 
 
@@ -44,7 +50,7 @@ def graded(
     Parameters
     ----------
     answers : DataFrame
-        Of `checked_answers`.
+        Of `checked_answers`; with a column `row`, errors name it.
     curated : DataFrame
         The configuration `curated`, with or without text.
     accepted : iterable of str
@@ -66,6 +72,13 @@ def graded(
     """
     if rest not in REST:
         raise ValueError(f"The answers not ticked must count as one of {', '.join(REST)}; got {rest!r}.")
+    if (strange := ~answers["question_id"].isin(set(curated["question_id"]))).any():
+        first = answers[strange].iloc[0]
+        where = f" in row {first['row']}" if "row" in answers else ""
+        raise ValueError(
+            f"every question_id must be one of the {len(curated)} of the subset; {strange.sum()} of {len(answers)} "
+            f"rows are not, the first{where}: {first['question_id'][:60]!r}. Leave them out."
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there is no text stands on the page already
         grades = grade(answers, curated)

@@ -7,7 +7,7 @@ import logging
 import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 import pandas as pd
@@ -15,26 +15,17 @@ from gradio.utils import get_upload_folder
 
 from ecuas_metric.reporting.report import make_report
 
-if TYPE_CHECKING or __package__:  # in a clone
-    from . import answers, scoring, sentences, simulation, subset, uploads, views
-else:  # on the Hub, where these files stand at the root
-    import answers
-    import scoring
-    import sentences
-    import simulation
-    import subset
-    import uploads
-    import views
+from . import answers, scoring, sentences, simulation, subset, uploads, views
 
 NUM_RESULTS = 13  # what `score` returns
 PROGRESS = gr.Progress()  # Gradio gives each call its own in its place
 DEFECT = "This page failed there, which is a defect of it. The command `ecuas` may do what you want."
 
 
-def told(num_outputs: int) -> Callable[[Callable], Callable]:
+def told(num_outputs: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a function show what is wrong in its first output, a message, and empty the others."""
 
-    def decorate(function: Callable) -> Callable:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def guarded(*arguments: Any) -> Any:
             try:
@@ -127,18 +118,12 @@ def score(
     progress(0.7, "Comparing")
     words = sentences.sentences(scored.systems, tables)
     progress(0.9, "Drawing")
-    systems = scored.systems
-    costs = views.reject_cost_frame(systems)
     return (
         views.message(" ".join(scored.notes)),
         views.report_table(scored.report),
         views.bullets(words),
         *scoring.write_tables(scored.report, own_folder()),
-        _line(costs, y_lim=[0, views.highest_cost(costs)]),
-        _line(views.order_frame(systems)),
-        _line(views.risk_coverage_frame(systems)),
-        _line(views.reliability_frame(systems)),
-        _line(views.counts_frame(systems), gr.BarPlot),
+        *views.figures(scored.systems),
         scored.report.signature,
         scoring.as_json(scored.report),
     )
@@ -155,7 +140,7 @@ def cost(n: float, num_classes: float, infinitely_many: bool, confidence: float)
         confidence: Of the answer, in [0, 1].
     """
     settings: Any = {"n": n, "num_classes": None if infinitely_many else num_classes, "confidence": confidence}
-    return views.cost_numbers(**settings), _line(views.cost_frame(**settings), names="answer")
+    return views.cost_numbers(**settings), views.cost_figure(**settings)
 
 
 @told(4)
@@ -174,8 +159,8 @@ def simulate(accuracy: float, separation: float, overconfidence: float) -> Any:
     return (
         views.message(simulation.reading(report.values)),
         views.report_table(report),
-        _line(simulation.metrics_frame(**settings), names="metric"),
-        _line(views.reliability_frame(systems)),
+        views.metrics_figure(simulation.metrics_frame(**settings)),
+        views.reliability_figure(systems),
     )
 
 
@@ -202,7 +187,7 @@ def questions(
 
 def select_question(event: gr.SelectData) -> str:
     """Return the id in the row that was selected."""
-    return event.row_value[0]
+    return str(event.row_value[0])
 
 
 @told(2)
@@ -226,7 +211,7 @@ def error_rates(method: str, labels: str) -> Any:
     rates = subset.error_rates(method=method, labels=labels)
     wide = rates.pivot(index="llm", columns="estimate", values="error_rate").reset_index()
     wide = wide.set_index("llm").loc[rates["llm"].unique(), list(subset.ESTIMATES)].reset_index()
-    return "", _line(rates, gr.ScatterPlot, names="estimate"), wide
+    return "", views.rates_figure(rates), wide
 
 
 @told(2)
@@ -239,7 +224,7 @@ def grade_answers(file: str | None) -> Any:
     if not file:
         return views.message("There is no file yet."), gr.CheckboxGroup(choices=[], value=[])
     with scoring.WARNINGS:
-        done, counts = answers.graded(_answers(file), subset.tables()["curated"])
+        done, counts = answers.graded(uploads.read_answers(file), subset.tables()["curated"])
     unknown = answers.open_answers(done, subset.tables()["curated"])
     return views.message(counts), gr.CheckboxGroup(choices=unknown, value=[])
 
@@ -259,7 +244,8 @@ def score_answers(file: str | None, accepted: list[str], rest: str, weighted: bo
     if not file:
         return views.message("There is no file yet."), *[None] * (NUM_RESULTS - 1)
     with scoring.WARNINGS:
-        done, counts = answers.graded(_answers(file), subset.tables()["curated"], accepted=accepted, rest=rest)
+        given = uploads.read_answers(file)
+        done, counts = answers.graded(given, subset.tables()["curated"], accepted=accepted, rest=rest)
     path = own_folder() / f"{Path(file).stem}.csv"
     done.to_csv(path, index=False)
     columns = ("confidence", "correct", "", "", "", "question_id", "weight" if weighted else "", "")
@@ -274,13 +260,3 @@ def own_folder() -> Path:
     folder = Path(get_upload_folder()) / secrets.token_hex(16)
     folder.mkdir(parents=True)
     return folder
-
-
-def _answers(file: str) -> pd.DataFrame:
-    return answers.checked_answers(uploads.frame_of(file, text=answers.TEXT))
-
-
-def _line(frame: pd.DataFrame, plot: Any = gr.LinePlot, *, names: str = "system", **options: Any) -> Any:
-    """Return a plot's new data, with a colour for each line; those of systems are named in the table."""
-    colors = views.colors(frame[names])
-    return plot(value=frame, color_map=colors, colors_in_legend=[] if names == "system" else list(colors), **options)

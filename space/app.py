@@ -3,24 +3,17 @@
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 import gradio as gr
+from ecuas_metric.reporting.files import SUFFIXES
 
 import ecuas_metric
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
 
-if TYPE_CHECKING or __package__:  # in a clone
-    from . import answers, api, components, subset, uploads, views
-else:  # on the Hub, where these files stand at the root
-    import answers
-    import api
-    import components
-    import subset
-    import uploads
-    import views
+from . import answers, api, components, subset, uploads
 
 HERE = Path(__file__).resolve().parent
 CARD = Path(ecuas_metric.__file__).resolve().parent / "README.md"
@@ -31,6 +24,8 @@ EXAMPLES = {
 FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
 LAUNCH: dict[str, Any] = {
     "theme": gr.themes.Default(primary_hue="blue", font=FONTS, font_mono=["ui-monospace", "monospace"]).set(
+        button_primary_background_fill="*primary_600",  # white on Gradio's own blue, *primary_500, has 3.7:1
+        button_primary_background_fill_hover="*primary_700",
         body_text_color_subdued="*neutral_500",  # Gradio's own grey is too pale to read
         block_info_text_color="*neutral_500",
         body_text_color_subdued_dark="*neutral_300",
@@ -45,14 +40,13 @@ LAUNCH: dict[str, Any] = {
 }
 OFTEN, OLD = 600, 1800  # seconds: what was uploaded or made is deleted when it is old, looked for this often
 OPEN = "Answers that neither the gold answers nor the label bank know: which are correct?"
-ORDERS = [views.order_name(n) for n in views.ORDERS]
 
 
 def score_tab(last: list[Any]) -> None:
     """Files -> table, words and plots; `last` are the components for signature and JSON."""
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
-            files = gr.File(label="Files, one a system", file_count="multiple", file_types=list(uploads.ENDINGS))
+            files = gr.File(label="Files, one a system", file_count="multiple", file_types=list(ENDINGS))
         with gr.Column(scale=2, min_width=300):
             gr.Markdown(uploads.HELP)
             with gr.Row():
@@ -65,12 +59,12 @@ def score_tab(last: list[Any]) -> None:
             with gr.Accordion("Options", open=False), gr.Row():
                 options = components.options()
             button = gr.Button("Score", variant="primary")
-    shown = components.results(ORDERS)
+    shown = components.results()
     for name, systems in EXAMPLES.items():
         paths = [str(HERE / "examples" / f"{system}.csv") for system in systems]
         examples[name].click(lambda paths=paths: paths, None, files, api_visibility="private", api_name="example")
     run: dict[str, Any] = {"fn": api.score, "inputs": [files, *found, *options], "outputs": [*shown, *last]}
-    run |= {"show_progress_on": shown[1], "concurrency_limit": 4}
+    run |= {"show_progress_on": shown[1], "concurrency_limit": 4, "trigger_mode": "always_last"}
     detected = files.change(api.detect_columns, files, [shown[0], *found], show_progress="hidden")
     detected.success(**run, api_name="score_files", api_visibility="private")
     button.click(**run)
@@ -89,7 +83,7 @@ def cost_tab(demo: gr.Blocks) -> None:
             ]
         with gr.Column(scale=2, min_width=320):
             numbers = components.text("Costs", elem_classes="low")
-            plot = components.line("confidence", "cost", color="answer", x_lim=[0, 1], y_lim=[0, views.COST_LIMIT])
+            plot = components.figure("Cost of an answer")
     components.live(api.cost, inputs, [numbers, plot], demo=demo)
 
 
@@ -104,8 +98,7 @@ def simulation_tab(demo: gr.Blocks) -> None:
         ]
     shown = [components.text("Message", elem_classes="low"), components.text("Table", elem_classes="low")]
     with gr.Row():
-        shown.append(components.line("factor", "value", color="metric", title="Metrics along overconfidence"))
-        shown.append(components.line("confidence", "accuracy", title="Reliability", x_lim=[0, 1], y_lim=[0, 1]))
+        shown += [components.figure("Metrics along overconfidence"), components.figure("Reliability")]
     components.live(api.simulate, inputs, shown, demo=demo)
 
 
@@ -140,8 +133,7 @@ def browse_tab(demo: gr.Blocks) -> None:
         method = gr.Dropdown(list(METHODS), value=METHODS[-1], label="Confidence by")
         labels = gr.Dropdown(["correct", "exact_match"], label="What counts as right")
     message = components.text("Message")
-    looks: dict[str, Any] = {"x_label_angle": -30, "x_title": " ", "y_lim": [0, 0.6], "height": 360}
-    plot = components.line("llm", "error_rate", color="estimate", kind=gr.ScatterPlot, **looks)
+    plot = components.figure("Error rates")
     rates = gr.Dataframe(interactive=False, label="Error rates", wrap=True)
     components.live(api.error_rates, [method, labels], [message, plot, rates], demo=demo)
 
@@ -150,7 +142,7 @@ def grade_tab(last: list[Any]) -> None:
     """Answers of a visitor's model -> graded, the open ones by the visitor -> as `score_tab`."""
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
-            file = gr.File(label="Answers of your model", file_types=list(uploads.ENDINGS))
+            file = gr.File(label="Answers of your model", file_types=list(ENDINGS))
             gr.Markdown("Columns `question_id`, `answer` and `confidence`; for each of the 455 questions one row.")
             message = components.text("Message")
         with gr.Column(scale=2, min_width=300):
@@ -163,7 +155,7 @@ def grade_tab(last: list[Any]) -> None:
                     gr.Checkbox(True, label="Intervals", info="95 %, by bootstrap"),
                 ]
             button = gr.Button("Grade and score", variant="primary")
-    shown = components.results(ORDERS)
+    shown = components.results()
     file.change(api.grade_answers, file, [message, accepted], show_progress="hidden")
     run: dict[str, Any] = {"inputs": [file, accepted, rest, *inputs], "outputs": [*shown, *last]}
     button.click(api.score_answers, **run, show_progress_on=shown[1], concurrency_limit=4)

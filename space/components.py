@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
 
-HEIGHT = 300
 EMPTY = '<p class="empty">The table will stand here.</p>'
 FORMS = ["probabilities", "log_probabilities", "logits"]
-
-
-def line(x: str, y: str, *, color: str = "system", kind: Any = gr.LinePlot, **options: Any) -> Any:
-    """Lay out an empty plot of lines, or of another kind."""
-    titles = {"x_title": x.replace("_", " "), "y_title": y.replace("_", " ")}
-    settings: dict[str, Any] = {
-        "y_lim": [0, None],
-        "tooltip": "all",
-        "color_title": " ",
-        "height": HEIGHT,
-        "buttons": ["fullscreen"],
-    }
-    if kind is gr.LinePlot and x != "n":
-        settings["x_axis_format"] = "~g"
-    label = options.get("title", f"{y} against {x}")
-    return kind(x=x, y=y, color=color, label=label, show_label=False, **(settings | titles | options))
 
 
 def text(label: str, value: str = "", **options: Any) -> gr.HTML:
@@ -33,22 +16,24 @@ def text(label: str, value: str = "", **options: Any) -> gr.HTML:
     return gr.HTML(value, label=label, show_label=False, padding=False, **options)
 
 
-def results(orders: Sequence[str]) -> list[Any]:
-    """Lay out what `api.score` returns, but for signature and JSON; `orders` are the names of n along a plot."""
+def figure(label: str) -> gr.HTML:
+    """Lay out a plot that is not drawn yet."""
+    with gr.Column(min_width=320):  # below each other where two do not fit
+        return text(label, elem_classes="figure")
+
+
+def results() -> list[Any]:
+    """Lay out what `api.score` returns, but for signature and JSON."""
     message = text("Message")
     table = text("Table", EMPTY, elem_classes="results")
     words = text("In plain words")
     with gr.Row():
         downloads = [gr.DownloadButton(f"Download {name}", size="sm") for name in ("CSV", "Markdown", "LaTeX")]
-    gr.Markdown("Colours as in the table. In the first plot: faint, accepting all answers; grey, rejecting all.")
     with gr.Row():
-        cost = line("reject_cost", "expected_cost", title="Cost against reject cost")
-        order = line("n", "ecuas", title="ECUAS_n against n", y_title="ECUAS_n", sort=list(orders), x_label_angle=-45)
+        curves = [figure("Cost against reject cost"), figure("ECUAS_n against n")]
     with gr.Row():
-        risk = line("coverage", "risk", title="Risk against coverage", x_lim=[0, 1])
-        reliable = line("confidence", "accuracy", title="Reliability", x_lim=[0, 1], y_lim=[0, 1])
-    counts = line("bin", "samples", kind=gr.BarPlot, x_label_angle=-45, title="Samples by confidence")
-    return [message, table, words, *downloads, cost, order, risk, reliable, counts]
+        curves += [figure("Risk against coverage"), figure("Reliability")]
+    return [message, table, words, *downloads, *curves, figure("Samples by confidence")]
 
 
 def options() -> list[Any]:
@@ -66,7 +51,7 @@ def options() -> list[Any]:
     ]
 
 
-def live(function: Callable, inputs: list[Any], outputs: list[Any], *, demo: gr.Blocks) -> None:
+def live(function: Callable[..., Any], inputs: list[Any], outputs: list[Any], *, demo: gr.Blocks) -> None:
     """Call a function at the start and whenever an input changes; of quick changes the last one counts."""
     gr.on(
         [demo.load, *(component.change for component in inputs)],

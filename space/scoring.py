@@ -96,4 +96,5 @@ def write_tables(report: Report, folder: Path) -> list[str]:
 
 def as_json(report: Report) -> dict[str, Any]:
     """Return signature, notes and one row a system; what is not a number is None."""
-    return json.loads(to_json(report_records(report), report.signature, report_grid(report).notes))
+    result: dict[str, Any] = json.loads(to_json(report_records(report), report.signature, report_grid(report).notes))
+    return result

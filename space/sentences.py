@@ -104,7 +104,7 @@ def _best_by_reject_cost(curves: Mapping[str, RejectCostCurve]) -> list[str]:
             return [f"Whatever a rejection costs, users of {name} had better accept everything or reject everything."]
         low, high = curve.reject_cost[useful][[0, -1]]
         return [
-            f"Users of {name} to whom a rejection costs between {low:.2f} and {high:.2f} of a mistake do better by "
+            f"Users of {name} to whom a rejection costs {_between(low, high)} of a mistake do better by "
             "heeding its confidences than by accepting or rejecting everything."
         ]
     if len({curve.reject_cost[-1] for curve in curves.values()}) > 1:
@@ -115,10 +115,20 @@ def _best_by_reject_cost(curves: Mapping[str, RejectCostCurve]) -> list[str]:
     if len(ranges) == 1:
         return [f"Whatever a rejection costs, {ranges[0][0]} costs its users least here."]
     if len(ranges) > MAX_RANGES:
-        return ["Which system costs its users least changes often with what a rejection costs: see the second plot."]
+        where = "see the plot of cost against reject cost"
+        return [f"Which system costs its users least changes often with what a rejection costs: {where}."]
     grid = curve.reject_cost[1:]
     parts = [f"{name} up to a reject cost of {grid[group[-1]]:.2f}" for name, group in ranges[:-1]]
     return [f"By what a rejection costs its users, the cheapest is {', then '.join(parts)}, then {ranges[-1][0]}."]
+
+
+def _between(low: float, high: float) -> str:
+    """Return a range in as few digits as tell its limits apart."""
+    for digits in (2, 3, 4):
+        first, last = f"{low:.{digits}f}", f"{high:.{digits}f}"
+        if first != last:
+            return f"between {first} and {last}"
+    return f"about {low:.2f}"
 
 
 def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[str, float]], order: float) -> list[str]:
@@ -146,9 +156,10 @@ def _reduced(system: System, orders: list[float]) -> System:
 
 
 def _orders(systems: Mapping[str, System]) -> tuple[float, ...]:
-    return next(iter(systems.values())).options["n"]
+    return tuple(next(iter(systems.values())).options["n"])
 
 
 def weight_of(system: System) -> Floats | None:
     """Return the weights of a system's samples."""
-    return system.options["sample_weight"]
+    weight: Floats | None = system.options["sample_weight"]
+    return weight

@@ -8,7 +8,6 @@ Multiplied by a factor above 1 (a temperature below 1) they are overconfident, i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -24,7 +23,6 @@ SIZE = 2000
 FACTORS = np.geomspace(0.25, 4, 33)
 KEYS = {"ecuas_0": "ECUAS_0", "ecuas_1": "ECUAS_1", "ece": "ECE", "aurc": "AURC"}
 CALIBRATED, SET = "calibrated (factor 1)", "as set"
-EXAMPLES = Path(__file__).resolve().parent / "examples"
 
 
 def simulate(*, accuracy: float, separation: float, overconfidence: float, size: int = SIZE) -> Graded:
@@ -78,6 +76,8 @@ def metrics_frame(*, accuracy: float, separation: float) -> pd.DataFrame:
 def reading(values: Mapping[str, Mapping[str, float]]) -> str:
     """Say what overconfidence does to ECUAS_0, and what AURC sees of it."""
     (before, after), (_, same) = ([row[key] for row in values.values()] for key in ("ecuas_0", "aurc"))
+    if all(abs(row["auroc"] - 0.5) + abs(row["error_rate"] - 0.5) < 1e-9 for row in values.values()):
+        return "Every confidence is 1/2, which the third slider cannot change: raise the accuracy or the separation."
     if abs(after - before) < 5e-4:
         return "These confidences mean what they say. The third slider changes that, and neither answers nor order."
     return (
@@ -87,50 +87,6 @@ def reading(values: Mapping[str, Mapping[str, float]]) -> str:
     )
 
 
-def examples(size: int = 300) -> dict[str, pd.DataFrame]:
-    """Simulate the systems of the page's examples.
-
-    Returns
-    -------
-    dict of str to DataFrame
-        With columns id, confidence, correct: `calibrated_model`, `overconfident_model` (more often right), and
-        `verbal_model`, which names only a few confidences. With posteriors and labels: `classifier`.
-    """
-    settings = {"calibrated_model": (0.78, 1.8, 1.0), "overconfident_model": (0.83, 1.3, 3.0)}
-    settings["verbal_model"] = (0.75, 1.6, 1.2)
-    order = np.random.default_rng(7)
-    frames = {}
-    for name, (accuracy, separation, factor) in settings.items():
-        graded = simulate(accuracy=accuracy, separation=separation, overconfidence=factor, size=size)
-        rows = order.permutation(size)
-        q, correct = 1 - graded.uncertainty, 1 - graded.candidate_cost
-        said = np.round(20 * q) / 20 if name == "verbal_model" else np.round(q, 4)
-        columns = {"id": np.arange(size), "confidence": said[rows], "correct": correct[rows].astype(int)}
-        frames[name] = pd.DataFrame(columns)
-    return frames | {"classifier": _classifier(size)}
-
-
-def _classifier(size: int, num_classes: int = 3) -> pd.DataFrame:
-    random = np.random.default_rng(8)
-    label = random.integers(0, num_classes, size)
-    logits = 2 * (random.normal(size=(size, num_classes)) + 1.5 * np.eye(num_classes)[label])
-    posteriors = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    return pd.DataFrame(posteriors.round(5), columns=[f"prob_{k}" for k in range(num_classes)]).assign(label=label)
-
-
-def write_examples(folder: Path = EXAMPLES) -> list[Path]:
-    """Write `examples` as CSV files, a system each."""
-    folder.mkdir(exist_ok=True)
-    paths = [folder / f"{name}.csv" for name in examples()]
-    for path, frame in zip(paths, examples().values(), strict=True):
-        frame.to_csv(path, index=False, lineterminator="\n")
-    return paths
-
-
 def _quantiles(size: int) -> np.ndarray:
     normal = NormalDist()
     return np.array([normal.inv_cdf((i + 0.5) / size) for i in range(size)])
-
-
-if __name__ == "__main__":
-    print(*write_examples(), sep="\n")

@@ -1,4 +1,4 @@
-"""Reports and systems -> what the page shows: HTML tables, and one data frame a plot. No Gradio here."""
+"""Reports and systems -> what the page shows: HTML tables, and the data frame of each plot. No Gradio here."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import pandas as pd
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.metrics import metric_of
 from ecuas_metric.plotting.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
-from ecuas_metric.plotting.figures import COLORS
 from ecuas_metric.reporting.comparison import base_key
 from ecuas_metric.reporting.report import Report, report_grid
 from ecuas_metric.results import System
+
+from .plots import multiples, plot, slots
 
 NUM_POINTS = 200
 ORDERS = (0, *(2.0**power for power in range(-3, 8)), math.inf)
 JUDGES = {"both": "answers and confidences", "decisions": "answers", "confidences": "confidences only"}
 ACCEPT, REJECT, CALIBRATED = "(accept all)", "(reject all)", "(calibrated)"  # not likely names of systems
-COST_LIMIT = 5  # of the plot: at n = 0 a sure mistake costs 16
-REFERENCE = "#888888"
+COST_LIMIT = 5.0  # of the plot: at n = 0 a sure mistake costs 16
 CORRECT, INCORRECT, CHOSEN = "correct answer", "incorrect answer", "your confidence"
 Systems = Mapping[str, System]
 
@@ -47,7 +47,7 @@ def report_table(report: Report, *, digits: int = 3) -> str:
     heads = [f'<th scope="col">{escape(grid.head[0])}</th>']
     for key, head in zip(report.keys, grid.head[1:], strict=True):
         heads.append(f'<th scope="col"><abbr title="{escape(tells(key))}">{escape(head)}</abbr></th>')
-    swatches = colors(report.values)
+    swatches = slots(report.values)
     body = "".join(
         f"<tr>{_name(row[0].text, swatches[row[0].text])}{''.join(map(_cell, row[1:]))}</tr>" for row in grid.rows
     )
@@ -72,6 +72,18 @@ def tells(key: str) -> str:
     ]
     relative = {"normalized": " Divided by the value of a system that ignores its input."}.get(key.split("_")[0], "")
     return f"{metric.tells}. Judges {judged}; {better}.{relative}"
+
+
+def figures(systems: Systems) -> list[str]:
+    """Draw cost against reject cost, ECUAS_n against n, risk against coverage, reliability, and the confidences."""
+    costs, styled = reject_cost_frame(systems), styles(systems)
+    return [
+        plot(costs, styled, title="Cost against reject cost", y_lim=(0, highest_cost(costs))),
+        plot(order_frame(systems), styled, title="ECUAS_n against n", y_title="ECUAS_n", kind="marks"),
+        plot(risk_coverage_frame(systems), styled, title="Risk against coverage", x_lim=(0, 1)),
+        reliability_figure(systems),
+        multiples(counts_frame(systems), slots(systems), title="Samples by confidence"),
+    ]
 
 
 def risk_coverage_frame(systems: Systems) -> pd.DataFrame:
@@ -100,7 +112,7 @@ def reject_cost_frame(systems: Systems) -> pd.DataFrame:
 
 def highest_cost(frame: pd.DataFrame) -> float:
     """Return the upper limit of a plot of `reject_cost_frame` that leaves out only what rejecting everything costs."""
-    return 1.15 * frame["expected_cost"][frame["system"] != REJECT].max()
+    return 1.15 * float(frame["expected_cost"][frame["system"] != REJECT].max())
 
 
 def reliability_frame(systems: Systems) -> pd.DataFrame:
@@ -116,12 +128,12 @@ def reliability_frame(systems: Systems) -> pd.DataFrame:
 
 
 def counts_frame(systems: Systems) -> pd.DataFrame:
-    """Return columns bin, samples, system: how many confidences lie in each bin of ECE."""
+    """Return columns confidence (a bin), samples, system: how many confidences lie in each bin of ECE."""
     frames = {}
     for name, system in systems.items():
         bins = reliability(system.graded, **_weight(system))
         names = [f"{low:.1f}-{high:.1f}" for low, high in zip(bins.low, bins.high, strict=True)]
-        frames[name] = {"bin": names, "samples": bins.counts}
+        frames[name] = {"confidence": names, "samples": bins.counts}
     return _stacked(frames)
 
 
@@ -163,25 +175,47 @@ def cost_numbers(*, n: float, num_classes: float | None, confidence: float) -> s
     """Return the two costs of `answer_costs` as HTML, with a word on confidences that say less than nothing."""
     right, wrong = answer_costs(n=n, num_classes=num_classes, confidence=confidence)
     numbers = "".join(
-        f'<div><span>{name}</span><b style="color: {color}">{value:.3f}</b></div>'
-        for name, value, color in ((CORRECT, right, COLORS[0]), (INCORRECT, wrong, COLORS[1]))
+        f'<div><span>{name}</span><b class="{style}">{value:.3f}</b></div>'
+        for name, value, style in ((CORRECT, right, "slot-1"), (INCORRECT, wrong, "slot-2"))
     )
     low = 0.0 if num_classes is None else 1 / num_classes
     note = f"Below 1/K = {low:.3f} an answer counts as rejected, which costs 1." if confidence < low else ""
     return f'<div class="numbers">{numbers}</div>{message(note)}'
 
 
-def colors(names: Iterable[str]) -> dict[str, str]:
-    """Return a colour for each line of a plot; references are grey, and accepting everything shares its system's."""
-    found, systems = {}, 0
-    for name in dict.fromkeys(names):
-        if name in (REJECT, CALIBRATED):
-            found[name] = REFERENCE
-        elif name.removeprefix(f"{ACCEPT} ") in found:
-            found[name] = found[name.removeprefix(f"{ACCEPT} ")] + "88"
-        else:
-            found[name], systems = COLORS[systems % len(COLORS)], systems + 1
-    return found
+def reliability_figure(systems: Systems) -> str:
+    """Draw accuracy against confidence."""
+    frame = reliability_frame(systems)
+    return plot(frame, styles(systems), title="Reliability", kind="marks", x_lim=(0, 1), y_lim=(0, 1))
+
+
+def cost_figure(*, n: float, num_classes: float | None, confidence: float) -> str:
+    """Draw `cost_frame`."""
+    frame = cost_frame(n=n, num_classes=num_classes, confidence=confidence)
+    lines, limits = slots(frame["answer"]), (0.0, COST_LIMIT)
+    return plot(frame, lines, title="Cost of an answer", names="answer", x_lim=(0, 1), y_lim=limits)
+
+
+def metrics_figure(frame: pd.DataFrame) -> str:
+    """Draw `simulation.metrics_frame`."""
+    return plot(frame, slots(frame["metric"]), title="Metrics along overconfidence", names="metric")
+
+
+def rates_figure(frame: pd.DataFrame) -> str:
+    """Draw `subset.error_rates`."""
+    order = ["llm", "error_rate", "estimate"]
+    settings: dict[str, Any] = {"kind": "points", "names": "estimate", "y_lim": (0, 0.6), "size": (480, 340)}
+    return plot(frame[order], slots(frame["estimate"]), title="Error rates", **settings)
+
+
+def styles(systems: Iterable[str]) -> dict[str, str]:
+    """Return a class for each line that a plot of these systems may have: accepting all is drawn faintly."""
+    own = slots(systems)
+    return (
+        own
+        | {f"{ACCEPT} {name}": f"{style} faint" for name, style in own.items()}
+        | dict.fromkeys((REJECT, CALIBRATED), "reference")
+    )
 
 
 def message(text: str, *, kind: str = "note") -> str:
@@ -204,8 +238,9 @@ def _escaped(text: str) -> str:
     return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
-def _name(name: str, color: str) -> str:
-    return f'<th scope="row"><i class="swatch" style="background: {color}"></i>{escape(name)}</th>'
+def _name(name: str, style: str) -> str:
+    text = escape(name)
+    return f'<th scope="row"><span class="name" title="{text}"><i class="swatch {style}"></i>{text}</span></th>'
 
 
 def _cell(cell: Any) -> str:

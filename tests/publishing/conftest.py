@@ -31,7 +31,7 @@ pinned: false
 ---
 The metric is <namespace>/ecuas.
 """,
-    "app.py": "import views\nfrom triviaqa_subset.grading import grade\n",
+    "app.py": "from . import views\nfrom triviaqa_subset.grading import grade\ndemo, LAUNCH = None, {}\n",
     "views.py": 'import evaluate\necuas = evaluate.load("ecuas_metric/ecuas.py")\n',
     "requirements.txt": "evaluate>=0.4.6\n",
 }

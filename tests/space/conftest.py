@@ -1,11 +1,17 @@
 """The demo Space, started once on loopback, and files to upload."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 from gradio_client import Client
 
 from space import app
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "e2e: starts a server, a browser or a process")
 
 
 @pytest.fixture(scope="session")
@@ -33,3 +39,16 @@ def files(tmp_path, rng):
         paths.append(tmp_path / f"{name}.csv")
         frame.sample(frac=1, random_state=len(paths)).to_csv(paths[-1], index=False)
     return paths
+
+
+def contrast(first, second):
+    """Return the contrast of two colours, rgb(..) or #rrggbb, as WCAG defines it."""
+
+    def luminance(color):
+        parts = re.findall(r"[\d.]+", color)[:3] if "(" in color else bytes.fromhex(color[1:])
+        channels = np.array([float(part) for part in parts]) / 255
+        linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+        return linear @ [0.2126, 0.7152, 0.0722]
+
+    dark, light = sorted([luminance(first), luminance(second)])
+    return (light + 0.05) / (dark + 0.05)

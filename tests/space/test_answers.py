@@ -3,7 +3,7 @@ import pytest
 
 from space import answers
 from space.subset import tables
-from space.uploads import frame_of
+from space.uploads import read_answers
 from tests.space.test_subset import with_text  # noqa: F401
 from triviaqa_subset.grading import answer_sha256, label_bank
 
@@ -76,25 +76,25 @@ def test_answers_stay_text(separator, tmp_path):
     path = tmp_path / "a.csv"
     rows = [("question_id", "answer", "confidence"), ("q1", "007", "0.5"), ("q2", "None", "0.25"), ("q3", "", "1")]
     path.write_text("".join(separator.join(row) + "\n" for row in rows), encoding="utf-8-sig")
-    read = answers.checked_answers(frame_of(path, text=answers.TEXT))
+    read = read_answers(path)
     assert read["answer"].tolist() == ["007", "None", ""]
 
 
 def test_no_answer_is_an_empty_one(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"question_id": "q1", "answer": null, "confidence": 0.5}\n')
-    assert answers.checked_answers(frame_of(tmp_path / "a.jsonl"))["answer"].tolist() == [""]
+    assert read_answers(tmp_path / "a.jsonl")["answer"].tolist() == [""]
 
 
 def test_missing_columns_are_named(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("question_id,text\nq1,x\n")
     with pytest.raises(ValueError, match=r"^There must be columns .*; answer is missing among question_id, text\.$"):
-        answers.checked_answers(frame_of(path))
+        read_answers(path)
 
 
 def test_questions_outside_the_subset_are_an_error(mine):
     mine.loc[3, "question_id"] = "q1"
-    with pytest.raises(ValueError, match="every question_id must be in the dataset; 1 of 455 rows are not"):
+    with pytest.raises(ValueError, match="one of the 455 of the subset; 1 of 455 rows are not, the first: 'q1'"):
         answers.graded(mine, tables()["curated"])
 
 

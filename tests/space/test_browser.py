@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from ecuas_metric.reporting import cli
-from tests.conftest import ROOT
+from space import uploads
+from tests.space.conftest import contrast
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = [
+    pytest.mark.e2e,
     pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium (Debian: apt-get install chromium)"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
 ]
-SHOTS = ROOT / "build" / "screenshots"
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 QUIET += ["--disable-component-update", "--disable-sync"]
 TABS = {
@@ -40,6 +41,18 @@ CLIPPED = """() => {
         && p.getBoundingClientRect().right + 1 < edge || cuts(p.parentElement, edge));
     return [...document.querySelectorAll('label')].filter(e => e.offsetParent && !e.closest('.file-preview, .file'))
         .filter(e => cuts(e.parentElement, right(e))).map(e => e.innerText) }"""
+
+LAST_POINTS = """figure => {
+    const middle = (e, side) => { const r = e.getBoundingClientRect(); return side === 'x'
+        ? r.left + r.width / 2 : r.top + r.height / 2 };
+    const scale = side => { const ticks = [...figure.querySelectorAll(`.${side}.tick`)];
+        const [a, b] = [ticks[0], ticks.at(-1)].map(e => [middle(e, side), parseFloat(e.textContent)]);
+        return at => a[1] + (at - a[0]) * (b[1] - a[1]) / (b[0] - a[0]) };
+    const [x, y] = [scale('x'), scale('y')];
+    return Object.fromEntries([...figure.querySelectorAll('g[data-name]')].map(line => {
+        const path = line.querySelector('path'), end = path.getPointAtLength(path.getTotalLength());
+        const at = end.matrixTransform(path.getScreenCTM());
+        return [line.dataset.name, [x(at.x), y(at.y)]] })) }"""
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +118,7 @@ def no_overflow(tab):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_every_tab_fits_and_every_input_has_a_label(width, theme, visit):
-    SHOTS.mkdir(parents=True, exist_ok=True)
+def test_every_tab_fits_and_every_input_has_a_label(width, theme, visit, tmp_path):
     tab = visit(width, theme)
     tab.get_by_role("button", name="Load three question-answering systems").click()
     tab.locator("table.report").first.wait_for()
@@ -114,11 +126,10 @@ def test_every_tab_fits_and_every_input_has_a_label(width, theme, visit):
         tab.get_by_role("button", name=name).click()
     for name, short in TABS.items():
         go(tab, name)
-        tab.wait_for_timeout(500)  # plots are drawn once they are seen
         assert no_overflow(tab), name
         assert tab.evaluate(UNLABELLED) == [], name
         assert tab.evaluate(CLIPPED) == [], name
-        tab.screenshot(path=SHOTS / f"{width}-{theme}-{short}.png", full_page=True)
+        tab.screenshot(path=tmp_path / f"{width}-{theme}-{short}.png")
     background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
     brightness = np.mean(list(map(float, re.findall(r"[\d.]+", background)[:3])))
     assert (brightness < 128) == (theme == "dark")
@@ -190,23 +201,83 @@ def test_columns_of_other_names_are_chosen_in_the_page(visit, tmp_path):
     assert tab.locator(".message.error").count() == 0
 
 
-def test_plots_are_drawn_and_tell_numbers_under_the_mouse(visit, files):
+def last_points(tab, title):
+    """Return where each line of a visible plot ends, read off its ticks as drawn on the screen."""
+    plot = tab.locator(".plot:visible", has=tab.get_by_text(title, exact=True)).first
+    plot.wait_for()
+    return plot.evaluate(LAST_POINTS)
+
+
+def on(tab, condition):
+    """Wait for what the table says; the plots came with it."""
+    tab.wait_for_function(f"[...document.querySelectorAll('table.report')].some(e => e.offsetParent && ({condition}))")
+
+
+def test_plots_show_what_the_table_shows_after_every_update(visit):
+    tab = visit()
+    examples = {"classifier": "a classifier's posteriors", "verbal_model": "three question-answering systems"}
+    for system in ("verbal_model", "classifier", "verbal_model", "classifier"):
+        tab.get_by_role("button", name=f"Load {examples[system]}").click()
+        on(tab, f"e.innerText.includes('{system}')")
+        table = cells(tab)
+        column = table[0].index("ER ↓")
+        rates = {row[0]: float(row[column]) for row in table[1:]}
+        ends = last_points(tab, "Risk against coverage")
+        assert ends.keys() == rates.keys()
+        for name, rate in rates.items():
+            assert ends[name] == pytest.approx([1, rate], abs=2e-3)
+        assert last_points(tab, "Reliability").keys() == {*rates, "(calibrated)"}
+        assert rates.keys() <= last_points(tab, "Cost against reject cost").keys()
+        assert last_points(tab, "ECUAS_n against n").keys() == rates.keys()
+
+
+def test_of_quick_changes_the_last_one_counts(visit):
+    tab = visit()
+    tab.get_by_role("button", name="Load three question-answering systems").click()
+    tab.get_by_text("verbal_model").first.wait_for()
+    tab.get_by_role("button", name="Load a classifier's posteriors").click()
+    on(tab, "e.innerText.includes('classifier')")
+    assert last_points(tab, "Risk against coverage").keys() == {"classifier"}
+
+
+def test_the_cost_plot_follows_every_step_of_the_sliders(visit):
+    tab = visit()
+    go(tab, "What does the cost look like?")
+    box = tab.get_by_role("spinbutton", name=re.compile("Confidence of the answer"))
+    for confidence in (0.8, 0.5, 0.6, 0.7, 0.1):
+        box.fill(str(confidence))
+        box.press("Enter")
+        right, wrong = (1 - confidence) ** 2, (1 - confidence) ** 2 + 2 * confidence
+        tab.get_by_text(f"{wrong:.3f}", exact=True).wait_for()
+        assert tab.locator(".numbers b").all_inner_texts() == [f"{right:.3f}", f"{wrong:.3f}"]
+        assert last_points(tab, "Cost of an answer")["your confidence"] == pytest.approx([confidence, wrong], abs=0.02)
+
+
+def test_the_simulated_plots_follow_every_step_of_the_sliders(visit):
+    tab = visit()
+    go(tab, "Simulate a system")
+    tab.get_by_text("AURC stays at").wait_for()
+    box = tab.get_by_role("spinbutton", name=re.compile("Accuracy"))
+    for accuracy in (0.5, 0.9, 0.6, 0.7):
+        box.fill(str(accuracy))
+        box.press("Enter")
+        on(tab, f"e.innerText.includes('{1 - accuracy:.3f}')")
+        table = cells(tab)
+        aurc = float(table[1][table[0].index("AURC ↓")])
+        ends = last_points(tab, "Metrics along overconfidence")
+        assert ends["AURC"][1] == pytest.approx(aurc, abs=6e-3)  # half a pixel
+        assert last_points(tab, "Reliability").keys() == {"calibrated (factor 1)", "as set", "(calibrated)"}
+
+
+def test_plots_tell_numbers_under_the_mouse(visit, files):
     tab = visit()
     upload(tab, files)
-    plot = tab.locator(".vega-embed").first
-    plot.locator("canvas, svg").first.wait_for()
-    assert tab.locator("h1").first.is_visible()
+    plot = tab.locator(".plot > svg").first
     plot.scroll_into_view_if_needed()
-    box, told = plot.bounding_box(), ""
-    for x in np.linspace(0.3, 0.9, 13):
-        for y in np.linspace(0.1, 0.8, 15):
-            tab.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
-            tip = tab.locator("#vg-tooltip-element.visible")
-            told = told or (tip.inner_text() if tip.count() else "")
-        if told:
-            break
-    assert re.search(r"reject cost\D*[\d.]+", told)
-    assert re.search("first|second|reject all", told)
+    box = plot.bounding_box()
+    tab.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 0.5 * box["height"])
+    told = tab.locator(".tip:visible").text_content()
+    assert re.search(r"reject cost 0\.\d+.*first 0\.\d+.*second 0\.\d+.*\(reject all\) 0\.\d+", told, flags=re.DOTALL)
 
 
 @pytest.mark.parametrize(
@@ -226,16 +297,17 @@ def test_an_error_is_shown_and_goes_with_the_next_good_file(name, content, messa
     assert message in error.inner_text()
     assert "Traceback" not in tab.locator("body").inner_text()
     tab.get_by_label("Clear").first.click()
+    tab.get_by_text("There is no file yet").first.wait_for()
     upload(tab, files)
     assert tab.locator(".message.error").count() == 0
 
 
 def test_a_file_that_is_too_large_or_of_another_kind_is_told(visit, tmp_path):
-    (tmp_path / "large.csv").write_bytes(b"x" * 20_000_001)
+    (tmp_path / "large.csv").write_bytes(b"x" * (uploads.MAX_BYTES + 1))
     (tmp_path / "book.xlsx").write_bytes(b"PK")
     tab = visit()
     tab.locator("input[type=file]").first.set_input_files(str(tmp_path / "large.csv"))
-    tab.get_by_text("exceed the maximum allowed size").first.wait_for()
+    tab.get_by_text("exceed the maximum allowed size of 20").first.wait_for()
     tab.locator("input[type=file]").first.set_input_files(str(tmp_path / "book.xlsx"))
     tab.get_by_text("Invalid file type: book.xlsx. Only .csv").first.wait_for()
 
@@ -328,3 +400,26 @@ def test_the_first_tab_is_reached_by_keyboard_alone(visit):
     tab.keyboard.press("Enter")
     tab.locator("table.report").first.wait_for()
     assert "Score your systems" in seen
+
+
+@pytest.mark.parametrize(("width", "widest"), [("phone", 150), ("desk", 300)])
+def test_a_long_name_leaves_room_for_the_metrics(width, widest, visit, tmp_path):
+    rows = "".join(f"{name},{q},{c}\n" for name in ("long" * 50, "short") for q, c in ((0.5, 1), (0.7, 0)))
+    (tmp_path / "a.csv").write_text("system,confidence,correct\n" + rows)
+    tab = visit(width)
+    upload(tab, [tmp_path / "a.csv"])
+    name = tab.locator("table.report th[scope=row]").first
+    assert name.bounding_box()["width"] <= widest
+    assert name.locator(".name").get_attribute("title") == "long" * 50
+    assert no_overflow(tab)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_button_and_tab_can_be_read(theme, visit):
+    tab = visit(theme=theme)
+    page = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    button = tab.get_by_role("button", name="Score", exact=True)
+    text, ground = button.evaluate("e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]")
+    assert contrast(text, ground) >= 4.5
+    selected = tab.get_by_role("tab", selected=True).first
+    assert contrast(selected.evaluate("e => getComputedStyle(e).color"), page) >= 4.5

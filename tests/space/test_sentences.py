@@ -105,3 +105,11 @@ def test_weights_are_used(tables):
     ]
     for one, two in zip(doubled, repeated, strict=True):
         assert said([one]) == said([two])
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [((0.1, 0.9), "between 0.10 and 0.90"), ((0.991, 0.994), "between 0.991 and 0.994"), ((0.5, 0.5), "about 0.50")],
+)
+def test_the_limits_of_a_range_can_be_told_apart(limits, words):
+    assert sentences._between(*limits) == words

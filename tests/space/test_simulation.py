@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from ecuas_metric.metrics import scores
 from ecuas_metric.reporting.report import make_report
 from space import simulation
+from tests.space import make_examples
 
 SETTINGS = {"accuracy": st.floats(0.5, 0.99), "separation": st.floats(0.3, 3), "factor": st.floats(1.3, 4)}
 
@@ -43,6 +44,10 @@ def test_separation_separates_by_the_normal_distributions_formula():
 def test_what_the_page_says_follows_the_numbers():
     same = make_report(simulation.beside_calibrated(accuracy=0.8, separation=1.5, overconfidence=1.0))
     assert simulation.reading(same.values).startswith("These confidences mean what they say.")
+    nothing = make_report(simulation.beside_calibrated(accuracy=0.5, separation=0.0, overconfidence=4.0))
+    assert simulation.reading(nothing.values).startswith(
+        "Every confidence is 1/2, which the third slider cannot change"
+    )
     over = make_report(simulation.beside_calibrated(accuracy=0.8, separation=1.5, overconfidence=3.0))
     said = simulation.reading(over.values)
     calibrated, as_set = over.values.values()
@@ -60,13 +65,13 @@ def test_the_curves_are_flat_or_lowest_at_factor_1():
 
 
 def test_the_committed_examples_are_those_that_are_simulated(tmp_path):
-    for path in simulation.write_examples(tmp_path):
-        assert path.read_bytes() == (simulation.EXAMPLES / path.name).read_bytes(), path.name
-    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in simulation.EXAMPLES.iterdir()}
+    for path in make_examples.write_examples(tmp_path):
+        assert path.read_bytes() == (make_examples.EXAMPLES / path.name).read_bytes(), path.name
+    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in make_examples.EXAMPLES.iterdir()}
 
 
 def test_the_verbal_example_has_ties_and_the_classifier_distributions():
-    examples = simulation.examples()
+    examples = make_examples.examples()
     assert examples["verbal_model"]["confidence"].nunique() <= 21
     posteriors = examples["classifier"].drop(columns="label")
     np.testing.assert_allclose(posteriors.sum(axis=1), 1, atol=1e-4)

@@ -1,4 +1,6 @@
 import io
+import resource
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,16 +15,26 @@ ROW = b"confidence,correct\n0.5,1\n"
 TOO_MUCH = r"the page takes at most [\d,]+ {}; got [\d,]+\. Use the command `ecuas`\."
 
 
-def text_bomb():
-    """A Parquet file of two kilobytes whose one text, repeated, is a terabyte."""
-    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(100_000, np.int32)), pa.array(["x" * 10_000_000]))
-    table = pa.table({"confidence": np.ones(100_000), "correct": np.ones(100_000), "question": texts})
-    pq.write_table(table, buffer := io.BytesIO(), compression="zstd")
+MEMORY = r"takes more memory or time than this page has\. Use the command `ecuas`\."
+JUDGED = {"confidence": [1.0], "correct": [1.0]}
+
+
+def parquet(columns):
+    pq.write_table(pa.table(columns), buffer := io.BytesIO(), compression="zstd")
     return buffer.getvalue()
 
 
-def wide_parquet():
-    pq.write_table(pa.table({f"c{i}": [1] for i in range(uploads.MAX_COLUMNS + 1)}), buffer := io.BytesIO())
+def texts(text, rows):
+    """Return one text in every row, which stands in a file once."""
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array([text]))
+
+
+def bomb(column, values, times=1):
+    """Return a Parquet file of few kilobytes that unfolds to gigabytes, of `times` row groups."""
+    table = pa.table({"confidence": np.ones(len(values)), "correct": np.ones(len(values)), column: values})
+    with pq.ParquetWriter(buffer := io.BytesIO(), table.schema, compression="zstd") as writer:
+        for _ in range(times):
+            writer.write_table(table)
     return buffer.getvalue()
 
 
@@ -32,7 +44,7 @@ BAD = {  # what a visitor may send -> what the page says of it
     "blank.csv": (b"\n\n\n", "cannot be read as csv"),
     "nothing.jsonl": (b"\n\n", "the file has no rows."),
     "picture.csv": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, "it is not UTF-8 text. Save it as UTF-8."),
-    "zeros.csv": (b"\0" * 5000, "the file has no rows."),
+    "zeros.csv": (b"\0" * 5000, "names of columns must have at most 200 characters; got 5,000"),
     "twice.csv": (b"confidence,confidence,correct\n1,1,1\n", "columns must have different names"),
     "which.csv": (b"confidence,conf,correct\n1,1,1\n", "may both be the confidence. Choose it under Columns."),
     "latin.csv": ("confidence,correct,né\n0.5,1,é\n".encode("latin-1"), "it is not UTF-8 text"),
@@ -44,13 +56,20 @@ BAD = {  # what a visitor may send -> what the page says of it
     ),
     "other.csv": (b"a,b\n1,2\n", "there must be columns confidence and correct, .* Choose them under Columns."),
     "unjudged.csv": (b"confidence,correct\n0.5,\n0.4,1\n", "Tick “Leave out answers without a verdict”"),
-    "columns.csv": (b"," * (uploads.MAX_COLUMNS + 1) + b"\n", TOO_MUCH.format("columns")),
-    "billion.csv": (b"c," * 10_000 + b"\n" + b"1\n" * 100_000, TOO_MUCH.format("cells")),
-    "keys.jsonl": (b"".join(b'{"k%d":1}\n' % i for i in range(30_000)), TOO_MUCH.format("columns")),
-    "cells.jsonl": (b"".join(b'{"k%d":1}\n' % (i % 9000) for i in range(9000)), TOO_MUCH.format("cells")),
-    "keys.json": (b"{%s}" % b",".join(b'"k%d":[1]' % i for i in range(30_000)), TOO_MUCH.format("columns")),
-    "wide.parquet": (wide_parquet(), TOO_MUCH.format("columns")),
-    "bomb.parquet": (text_bomb(), TOO_MUCH.format("bytes when unfolded")),
+    "separators.csv": (b"," * 19_000_000, MEMORY),
+    "billion.csv": (b"".join(b"c%d," % i for i in range(3000)) + b"\n" + b"1\n" * 300_000, MEMORY),
+    "keys.jsonl": (b"".join(b'{"k%d":1}\n' % i for i in range(30_000)), MEMORY),
+    "keys.json": (b"{%s}" % b",".join(b'"k%d":[1]' % i for i in range(30_000)), "there must be columns confidence"),
+    "name.csv": (b"x" * 10_000_000 + b",confidence,correct\n1,0.5,1\n", "names of columns must have|field larger than"),
+    "long.parquet": (
+        parquet({"x" * 201: [1.0], **JUDGED}),
+        "names of columns must have at most 200 characters; got 201",
+    ),
+    "text.parquet": (bomb("question", texts("x" * 10**7, 1000), 100), MEMORY),
+    "list.parquet": (bomb("question", pa.ListArray.from_arrays(range(1001), texts("x" * 10**7, 1000))), MEMORY),
+    "fixed.parquet": (bomb("question", pa.array([bytes(10**6)] * 40, pa.binary(10**6)), 300), MEMORY),
+    "names.parquet": (bomb("system", texts("x" * 10**7, 200)), MEMORY),
+    "name.parquet": (bomb("system", texts("x" * 10**6, 40)), "names of systems must have at most 200 characters"),
     "cut.parquet": (b"PAR1" + b"x" * 50 + b"PAR1", "Parquet"),
     "deep.json": (b"[" * 1_000_000, "the JSON is nested too deeply."),
     "deep.jsonl": (b'{"a":' * 1_000_000, "the JSON is nested too deeply."),
@@ -62,7 +81,10 @@ BAD = {  # what a visitor may send -> what the page says of it
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+ATTACKS = [name for name, (_, message) in BAD.items() if message == MEMORY]
+
+
+@pytest.mark.parametrize("name", sorted(BAD.keys() - ATTACKS))
 def test_every_bad_file_is_a_readable_error(name, tmp_path):
     content, message = BAD[name]
     path = tmp_path / name
@@ -72,7 +94,38 @@ def test_every_bad_file_is_a_readable_error(name, tmp_path):
     said = str(caught.value)
     assert str(tmp_path) not in said
     assert " --" not in said
-    assert name in said or "at most 50 systems" in said
+    assert name in said or "at most 50 systems" in said or "names of systems" in said
+
+
+@pytest.mark.parametrize(
+    ("read", "name"),
+    [(lambda path: uploads.read_uploads([path]), name) for name in ATTACKS]
+    + [(uploads.detect, "fixed.parquet"), (uploads.read_answers, "list.parquet")],
+)
+def test_what_unfolds_to_gigabytes_takes_one_at_most_and_leaves_the_page_alone(name, read, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(BAD[name][0])
+    before = resident()
+    with pytest.raises(ValueError, match=rf"^Reading {name} {MEMORY}$"):
+        read(str(path))
+    assert resident() - before < 1e8
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 1.5e6  # kB
+
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def test_the_same_file_many_times_is_refused_before_it_is_read(tmp_path):
+    (tmp_path / "a.csv").write_bytes(ROW)
+    with pytest.raises(ValueError, match=r"^The page takes at most 50 files; got 2,000\."):
+        uploads.read_uploads([str(tmp_path / "a.csv")] * 2000)
+
+
+def test_long_answers_are_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("question_id,answer,confidence\nq1," + "x" * 1001 + ",1\n")
+    with pytest.raises(ValueError, match=r"column 'answer' must have at most 1,000 characters in a row; 1 have more\."):
+        uploads.read_answers(str(tmp_path / "a.csv"))
 
 
 def test_no_file_is_an_error():
@@ -84,7 +137,7 @@ def test_many_large_files_are_an_error(tmp_path):
     paths = [tmp_path / f"{i}.csv" for i in range(4)]
     for path in paths:
         path.write_bytes(b"x" * (uploads.MAX_BYTES - 1))
-    with pytest.raises(ValueError, match=r"^The page takes at most 60,000,000 bytes in all; got 79,999,996\.$"):
+    with pytest.raises(ValueError, match=r"^The page takes at most 62,914,560 bytes in all; got 83,886,076\.$"):
         uploads.read_uploads(list(map(str, paths)))
 
 
@@ -135,10 +188,12 @@ def test_later_errors_name_the_file_without_its_folder(tmp_path):
 
 
 def test_files_of_a_million_rows_pass(tmp_path):
-    pd.DataFrame({"confidence": 0.5, "correct": np.ones(10**6, int)}).to_parquet(tmp_path / "a.parquet")
-    uploads.check_size(tmp_path / "a.parquet")
-    (tmp_path / "a.csv").write_bytes(ROW[:19] + b"0.5,1\n" * 10**6)
-    uploads.check_size(tmp_path / "a.csv")
+    frame = pd.DataFrame({"confidence": 0.5, "correct": np.ones(10**6, int), "id": np.arange(10**6)})
+    frame.to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "c.jsonl").write_bytes(b'{"confidence":0.5,"correct":1}\n' * 300_000)
+    for name, rows in (("a.parquet", 10**6), ("c.jsonl", 300_000)):
+        (table,) = uploads.read_uploads([str(tmp_path / name)])
+        assert len(table.predictions) == rows
 
 
 def test_a_long_error_is_cut():

@@ -30,6 +30,7 @@ def test_the_commands_run(files, tmp_path, monkeypatch, capsys):
     assert (tmp_path / "table.csv").exists()
 
 
+@pytest.mark.e2e
 def test_the_api_answers(page, files, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     exec(API.replace("<namespace>/ecuas-demo", page), {})

@@ -114,7 +114,7 @@ def test_reliability_averages_to_accuracy(systems):
         )
     counts = views.counts_frame(systems)
     assert counts.groupby("system")["samples"].sum().tolist() == [1000, 1000]
-    assert counts["bin"].unique().tolist()[:2] == ["0.0-0.1", "0.1-0.2"]
+    assert counts["confidence"].unique().tolist()[:2] == ["0.0-0.1", "0.1-0.2"]
 
 
 def test_order_curve_holds_the_metric_at_each_n(systems):
@@ -161,13 +161,20 @@ def test_below_chance_an_answer_counts_as_rejected_and_the_page_says_so():
     assert "Below" not in views.cost_numbers(n=1, num_classes=None, confidence=0.0)
 
 
-def test_every_line_has_a_colour_and_accepting_all_its_systems(systems):
-    frame = views.reject_cost_frame(systems)
-    colors = views.colors(frame["system"])
-    assert set(colors) == set(frame["system"])
-    assert colors["a"] != colors["b"]
-    assert colors[f"{views.ACCEPT} a"].startswith(colors["a"])
-    assert {name: colors[name] for name in "ab"} == views.colors("ab")
+def test_every_line_has_a_style_and_accepting_all_its_systems(systems):
+    styles = views.styles(systems)
+    assert set(views.reject_cost_frame(systems)["system"]) <= set(styles)
+    assert set(views.reliability_frame(systems)["system"]) <= set(styles)
+    assert (styles["a"], styles["b"]) == ("slot-1", "slot-2")
+    assert styles[f"{views.ACCEPT} a"] == "slot-1 faint"
+
+
+def test_a_row_of_the_table_is_marked_as_its_lines_are(report):
+    html = views.report_table(report)
+    marked = dict(re.findall(r'swatch (slot-\d)"></i>(\w+)<', html))
+    assert {name: slot for slot, name in marked.items()} == {
+        name: style for name, style in views.styles(report.values).items() if name in report.values
+    }
 
 
 def test_frames_hold_plain_numbers(systems):

@@ -1,0 +1,109 @@
+"""A function called in a process of its own, which the operating system stops at a limit of memory or time.
+
+What a file unfolds to cannot be told from its size, nor from what it says of itself: a Parquet file of a kilobyte may
+hold a name of ten megabytes in every row. Whatever it does, it does to that process, and the page goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from threading import BoundedSemaphore
+from typing import Any, TypeVar
+
+MEMORY = 1_000_000_000  # bytes, besides what Python and its libraries take
+SECONDS = 20  # of a processor
+PATIENCE = 120  # seconds, where processors are busy
+MAX_RESULT = 400_000_000  # bytes
+PLACES = BoundedSemaphore(4)  # that many of these processes at once
+TOO_MUCH = "takes more memory or time than this page has. Use the command `ecuas`."
+ROOT = Path(__file__).resolve().parent.parent
+Result = TypeVar("Result")
+
+
+def bounded(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Call a function of a module in a process of its own.
+
+    Parameters
+    ----------
+    function : callable
+        Of a module that can be imported, so that the process finds it.
+    *arguments
+        Are pickled, as its result is.
+
+    Returns
+    -------
+    object
+        What the function returns.
+
+    Raises
+    ------
+    ValueError
+        The function's own, or that it took more memory or time than there is.
+    RuntimeError
+        Any other error of the function: its traceback.
+
+    Notes
+    -----
+    Memory is limited where /proc tells how much a process has, so on Linux.
+    """
+    paths = os.pathsep.join([str(ROOT), *([os.environ["PYTHONPATH"]] if "PYTHONPATH" in os.environ else [])])
+    env = os.environ | {"PYTHONPATH": paths, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "space.bounded"]
+    with PLACES:
+        try:
+            done = subprocess.run(
+                command,
+                input=pickle.dumps((function, arguments, MEMORY, SECONDS)),
+                capture_output=True,
+                env=env,
+                timeout=PATIENCE,
+            )
+        except subprocess.TimeoutExpired:
+            raise ValueError(TOO_MUCH) from None
+    if done.returncode == 1:  # a traceback; stopped by the system it is another number
+        raise RuntimeError(done.stderr.decode(errors="replace"))
+    if done.returncode:
+        raise ValueError(TOO_MUCH)
+    result: Result | ValueError = pickle.loads(done.stdout)
+    if isinstance(result, ValueError):
+        raise result
+    return result
+
+
+def _limit(memory: int, seconds: int) -> None:
+    import resource
+
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    if (statm := Path("/proc/self/statm")).exists():
+        limit = int(statm.read_text().split()[0]) * resource.getpagesize() + memory
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def main() -> None:
+    """Read a function and its arguments from standard input, and write its result, or its ValueError, to the output."""
+    function, arguments, *limits = pickle.load(sys.stdin.buffer)  # imports what the function needs, before the limit
+    _limit(*limits)
+    result: Any
+    try:
+        result = pickle.dumps(function(*arguments))
+    except (MemoryError, RecursionError):
+        result = None
+    except ValueError as error:
+        result = pickle.dumps(error)
+    if result is None or len(result) > MAX_RESULT:
+        result = pickle.dumps(ValueError(TOO_MUCH))
+    sys.stdout.buffer.write(result)
+
+
+if __name__ == "__main__":
+    main()
