@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import evaluate
 import numpy as np
@@ -245,3 +246,19 @@ def test_warnings_reach_the_user(ecuas):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ecuas.compute(predictions=[0.4, 0.6], references=[0, 1])
+
+
+def test_one_module_shared_by_threads_gives_each_its_own_numbers(ecuas, rng):
+    systems = [(rng.random(200), rng.integers(0, 2, 200)) for _ in range(48)]
+    expected = [compute("confidences", *system, checked_options()) for system in systems]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda system: ecuas.compute(predictions=system[0], references=system[1]), systems))
+    assert found == expected
+
+
+def test_arrays_and_batches_give_the_same(ecuas, rng):
+    logits, labels = rng.normal(size=(50, 4)).astype(np.float32), rng.integers(0, 4, 50)
+    options = {"predictions_are": "logits", "normalize": True, "confidence_level": 0.9, "n_resamples": 20}
+    at_once = ecuas.compute(predictions=logits, references=labels, **options)
+    ecuas.add_batch(predictions=logits[:20], references=labels[:20])
+    assert ecuas.compute(predictions=logits[20:], references=labels[20:], **options) == at_once
