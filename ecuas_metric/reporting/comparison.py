@@ -119,7 +119,8 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
         if (system.ids is None) != (reference.ids is None):
             raise InputError(f"{first} and {name}", "cannot be paired: only one of them has sample ids")
         if system.ids is not None and reference.ids is not None:
-            system = reordered(system, _order_of(name, system.ids, first, reference.ids))
+            rows = _order_of(name, system.ids, first, reference.ids)
+            system = reordered(system, rows) if (rows[1:] < rows[:-1]).any() else system
         _same_samples(first, reference, name, system)
         aligned[name] = system
     return aligned
