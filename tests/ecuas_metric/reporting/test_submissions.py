@@ -86,7 +86,11 @@ def test_a_column_of_systems_is_several_systems(tmp_path):
     path = write(tmp_path / "a.csv", "model,llm,confidence,correct,id\na,x,0.9,1,1\nb,x,0.8,0,1\na,y,0.7,1,2\n")
     submissions = read_submissions(path)
     assert [(submission.name, submission.ids) for submission in submissions] == [("a", ["1", "2"]), ("b", ["1"])]
-    assert [submission.name for submission in read_submissions(path, columns={"system": "model+llm"})] == ["a x", "b x", "a y"]
+    assert [submission.name for submission in read_submissions(path, columns={"system": "model+llm"})] == [
+        "a x",
+        "b x",
+        "a y",
+    ]
 
 
 def test_columns_can_be_named(tmp_path):
