@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ class FileAdvice(StrEnum):
 
 
 class FileError(InputError):
-    """An input that cannot be used, in a file.
+    """An input that cannot be used, in a file: the fields of `InputError`, and where it is there.
 
     Attributes
     ----------
@@ -41,14 +41,27 @@ class FileError(InputError):
         The column it is about, instead of the argument.
     row : int or None
         The row, instead of the index, as an editor or a spreadsheet numbers it.
+
+    Examples
+    --------
+    >>> error = FileError("a.csv", "must hold numbers", column="p", row=3, value="much", count=1, total=2)
+    >>> str(error)
+    "a.csv: column 'p' must hold numbers; got 'much' in row 3 (1 of 2)."
     """
 
-    def __init__(self, file: object, rule: str, *, argument: str = "", advice: str = "") -> None:
-        super().__init__(argument, rule, advice=advice)
-        self.args = (str(file), rule)
-        self.file = str(file)
-        self.column: str | None = None
-        self.row: int | None = None
+    def __init__(
+        self,
+        file: object,
+        rule: str,
+        *,
+        argument: str = "",
+        column: str | None = None,
+        row: int | None = None,
+        **fields: Any,
+    ) -> None:
+        super().__init__(argument, rule, **fields)
+        self.args = (str(file), rule)  # what pickle calls this with; the fields follow
+        self.file, self.column, self.row = str(file), column, row
 
     def subject(self, words: Words) -> str:
         """Return file and column, or what else the error is about."""

@@ -38,11 +38,11 @@ class Source(NamedTuple):
 
     def error(self, error: InputError) -> FileError:
         """Return the error with file, column and row, as far as it is about them."""
-        located = FileError(self.file, error.rule)
-        located.__dict__ |= error.__dict__
-        located.column = self.columns.get(error.argument)
-        if located.column is not None and error.index is not None:
-            located.row = int(self.rows[error.index if isinstance(error.index, int) else error.index[0]])
+        column, row = self.columns.get(error.argument), None
+        if column is not None and error.index is not None:
+            row = int(self.rows[error.index if isinstance(error.index, int) else error.index[0]])
+        located = FileError(self.file, error.rule, column=column, row=row)
+        vars(located).update(vars(error))
         return located
 
 
@@ -136,11 +136,13 @@ def _systems(sheet: Sheet, names: Sequence[str], path: Path) -> pd.Series:
     for name in names:
         blank = (frame[name].isna() | (frame[name].astype(str).str.strip() == "")).to_numpy()
         if blank.any():
-            raise FileError(path, f"column {name!r} must name a system; it is empty in row {sheet.rows[blank][0]}")
+            row = int(sheet.rows[blank][0])
+            raise FileError(path, "must name a system; it is empty", column=name, row=row)
     parts = frame[list(names)].astype(str)
     systems = parts.iloc[:, 0] if len(names) == 1 else parts.agg(" ".join, axis=1)
     if (count := systems.nunique()) > MAX_SYSTEMS:
-        raise FileError(path, f"column {'+'.join(names)!r} must name at most {MAX_SYSTEMS:,} systems; got {count:,}")
+        rule = f"must name at most {MAX_SYSTEMS:,} systems"
+        raise FileError(path, rule, column="+".join(names), value=count, got=f"{count:,}")
     return systems
 
 
@@ -170,10 +172,17 @@ def _judged(sheet: Sheet, reference: str, path: str, drop_unjudged: bool) -> tup
     judged = ~np.isnan(truth)
     unjudged = int(np.count_nonzero(~judged))
     if unjudged and not drop_unjudged:
-        rule = f"column {reference!r} has no value in row {sheet.rows[~judged][0]} ({unjudged} of {len(judged)})"
-        raise FileError(path, rule, advice=FileAdvice.DROP_UNJUDGED)
+        raise FileError(
+            path,
+            "has no value",
+            column=reference,
+            row=int(sheet.rows[~judged][0]),
+            count=unjudged,
+            total=len(judged),
+            advice=FileAdvice.DROP_UNJUDGED,
+        )
     if not judged.any():
-        raise FileError(path, f"column {reference!r} has no value at all")
+        raise FileError(path, "has no value at all", column=reference)
     notes = (Note("unjudged", f"{unjudged} unjudged answers left out."),) if unjudged else ()
     return _select(sheet, judged), truth[judged], notes
 
@@ -200,10 +209,15 @@ def _numbers(sheet: Sheet, column: str, path: str, *, words: Mapping[str, float]
     wrong = np.isnan(numbers) & values.notna().to_numpy()
     if wrong.any():
         first = int(np.argmax(wrong))
-        error = FileError(path, "must hold numbers")
-        error.column, error.row, error.value = column, int(sheet.rows[first]), sheet.frame[column].iloc[first]
-        error.got, error.count, error.total = repr(error.value), int(np.count_nonzero(wrong)), len(wrong)
-        raise error
+        raise FileError(
+            path,
+            "must hold numbers",
+            column=column,
+            row=int(sheet.rows[first]),
+            value=sheet.frame[column].iloc[first],
+            count=int(np.count_nonzero(wrong)),
+            total=len(wrong),
+        )
     return numbers
 
 
