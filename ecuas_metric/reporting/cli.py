@@ -30,7 +30,23 @@ from .submissions import Submission, read_submissions
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; 2 and one line on stderr where the input cannot be used."""
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        By default those of the process.
+
+    Returns
+    -------
+    int
+        0; or 2, after one line on stderr, where the input cannot be used.
+
+    Raises
+    ------
+    SystemExit
+        Where the arguments themselves cannot be parsed, and after `--help` and `--version`.
+    """
     arguments = parser().parse_args(argv)
     run = {"score": _score, "compare": _compare}[arguments.command]
     for stream in (sys.stdout, sys.stderr):

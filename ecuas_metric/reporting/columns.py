@@ -27,21 +27,56 @@ Columns = Mapping[str, Sequence[str]]  # role -> its columns: none, one, or seve
 
 
 def text_columns(columns: Mapping[str, str] | None = None) -> set[str]:
-    """Return the names, in lower case, of columns that hold names and ids, and must be read as text."""
+    """Return the names of columns that hold names and ids, and must be read as text.
+
+    Parameters
+    ----------
+    columns : mapping, optional
+        See `read_submissions`.
+
+    Returns
+    -------
+    set of str
+        In lower case.
+
+    Examples
+    --------
+    >>> "question" in text_columns({"id": "Question"}), "id" in text_columns(), "confidence" in text_columns()
+    (True, True, False)
+    """
     given = columns or {}
     return {name for role in ARE_TEXT for name in (*NAMES[role], *given.get(role, "").strip().lower().split("+"))}
 
 
 def find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> dict[str, list[str]]:
-    """Return the columns of each role of `NAMES`: none, one, or several for posteriors and system.
+    """Return the columns of each role of `NAMES`.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    given : mapping of str to str
+        Role to name, where the name in the file does not say; see `read_submissions`.
+    file : str
+        For errors.
+
+    Returns
+    -------
+    dict of str to list of str
+        No column, one, or several for posteriors and system. Posteriors are in the order of their numbers.
 
     Raises
     ------
     InputError
-        If `given` (see `read_submissions`) has an unknown role.
+        If `given` has an unknown role.
     FileError
         If it names a column that the frame does not have; if two columns are known by the names of one role; if
         columns of posteriors are not numbered from 0 without a gap.
+
+    Examples
+    --------
+    >>> used = find_columns(pd.DataFrame(columns=["p_1", "p_0", "Label"]), {}, "a.csv")
+    >>> used["posteriors"], used["label"], used["id"]
+    (['p_0', 'p_1'], ['Label'], [])
     """
     unknown = [role for role in given if role not in NAMES]
     if unknown:
@@ -62,7 +97,20 @@ def find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> di
 
 
 def require_form(frame: pd.DataFrame, used: Columns, file: str) -> None:
-    """Raise FileError unless there are columns of one of the two forms of input."""
+    """Raise FileError unless there are columns of one of the two forms of input.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    used : mapping of str to sequence of str
+        Of `find_columns`.
+    file : str
+
+    Raises
+    ------
+    FileError
+        If confidence or correct is missing, and label or the posteriors are.
+    """
     if not (used["confidence"] and used["correct"]) and not (used["label"] and used["posteriors"]):
         rule = f"there must be columns confidence and correct, or label and prob_0, prob_1, ..; found {_listed(frame)}"
         raise FileError(file, rule, advice=FileAdvice.NAME_COLUMNS)

@@ -92,7 +92,7 @@ class Sheet(NamedTuple):
 
 
 def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
-    """Read a CSV (commas, semicolons, tabs), JSON lines, JSON or Parquet file.
+    r"""Read a CSV (commas, semicolons, tabs), JSON lines, JSON or Parquet file.
 
     Parameters
     ----------
@@ -100,10 +100,23 @@ def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
     text : collection of str
         Names, in lower case, of columns that are kept as text, so that the id 001 does not become 1.
 
+    Returns
+    -------
+    Sheet
+
     Raises
     ------
     FileError
         Names the file, and the row where there is one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "a.csv")
+    >>> _ = path.write_text("confidence;correct\n0,9;1\n\n0,4;0\n")
+    >>> sheet = read_sheet(path)
+    >>> sheet.rows.tolist(), sheet.decimal_comma
+    ([2, 4], True)
     """
     path = Path(path)
     suffix = path.suffix.lower()

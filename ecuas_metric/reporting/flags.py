@@ -64,7 +64,18 @@ examples
 
 
 def parser() -> argparse.ArgumentParser:
-    """Make the command line."""
+    """Return the parser of the command line; options of the metric are stored under their own names.
+
+    Returns
+    -------
+    argparse.ArgumentParser
+
+    Examples
+    --------
+    >>> arguments = parser().parse_args(["score", "a.csv", "--bins", "5"])
+    >>> arguments.command, arguments.files, arguments.n_bins
+    ('score', ['a.csv'], 5)
+    """
     command = argparse.ArgumentParser(
         prog="ecuas",
         description="Evaluate systems that answer and say how sure they are: ECUAS_n and the usual metrics.",

@@ -37,7 +37,16 @@ class Source(NamedTuple):
     rows: Ints
 
     def error(self, error: InputError) -> FileError:
-        """Return the error with file, column and row, as far as it is about them."""
+        """Return the error with file, column and row, as far as it is about them.
+
+        Parameters
+        ----------
+        error : InputError
+
+        Returns
+        -------
+        FileError
+        """
         column, row = self.columns.get(error.argument), None
         if column is not None and error.index is not None:
             row = int(self.rows[error.index if isinstance(error.index, int) else error.index[0]])
@@ -97,6 +106,8 @@ def read_submissions(
 
     Raises
     ------
+    InputError
+        If `columns` has an unknown role.
     FileError
         Names file, row and column of what cannot be read.
 
@@ -116,7 +127,26 @@ def read_submissions(
 def submissions_of(
     sheet: Sheet, path: str | Path, *, columns: Mapping[str, str] | None = None, drop_unjudged: bool = False
 ) -> list[Submission]:
-    """Return the systems of a sheet that was read from `path`; see `read_submissions`."""
+    """Return the systems of a sheet.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        Of `read_sheet`.
+    path : path
+        What it was read from: names a single system, and is named by errors.
+    columns, drop_unjudged
+        See `read_submissions`.
+
+    Returns
+    -------
+    list of Submission
+
+    Raises
+    ------
+    FileError
+        See `read_submissions`.
+    """
     path = Path(path)
     if sheet.frame.empty:
         raise FileError(path, "the file has no rows")
