@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric.options import checked_options
+from ecuas_metric.options import DEFAULTS, OPTIONS, checked_options
 from ecuas_metric.reporting import cli
-from ecuas_metric.reporting.flags import COMPARE_EXAMPLES, SCORE_EXAMPLES
+from ecuas_metric.reporting.flags import COMPARE_EXAMPLES, FLAGS, SCORE_EXAMPLES, parser
+from ecuas_metric.reporting.submissions import OPTION_OF_ROLE
 from tests.conftest import ROOT
 from tests.ecuas_metric.systems import compute
 
@@ -158,6 +159,24 @@ def test_the_entry_point_is_installed_where_the_package_is(capsys):
     from ecuas_metric import __version__
 
     assert capsys.readouterr().out == f"ecuas {__version__}\n"
+
+
+def test_every_option_has_a_flag_or_a_column_except_five():
+    without = set(OPTIONS) - set(FLAGS) - set(OPTION_OF_ROLE.values())
+    assert without == {"confidence_level", "cost", "decisions", "epsilon", "max_uncertainty"}
+
+
+@pytest.mark.parametrize("command", ["score", "compare"])
+def test_flags_have_the_defaults_and_the_help_of_the_options(command, capsys):
+    given = vars(parser().parse_args([command, "a.csv"]))
+    assert [float(n) for n in given.pop("n").split(",")] == list(DEFAULTS.n)
+    assert all(given[name] in (None, getattr(DEFAULTS, name)) for name in FLAGS if name != "n")
+    with pytest.raises(SystemExit, match="0"):
+        cli.main([command, "--help"])
+    shown = " ".join(capsys.readouterr().out.split()).lower()
+    for option in FLAGS:
+        assert FLAGS[option] in shown
+        assert " ".join(OPTIONS[option].help.lower().split()) in shown, option
 
 
 def test_an_input_is_never_overwritten(folder, capsys):

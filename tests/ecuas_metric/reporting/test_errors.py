@@ -15,6 +15,8 @@ from ecuas_metric.reporting.files import FileAdvice, FileError
 from ecuas_metric.reporting.flags import WORDS
 
 PERCENTAGES = "id,confidence,correct\na,0.9,1\n\nb,87,0\nc,92,1\n"
+OUT_OF_RANGE = {"argument": "predictions", "rule": "must lie in [0, 1]", "value": 87.0, "got": "87.0", "index": 1}
+OUT_OF_RANGE |= {"count": 2, "total": 3, "advice": Advice.PERCENTAGES}
 
 
 @pytest.fixture
@@ -40,35 +42,14 @@ def fields(error):
 
 def test_an_error_of_the_metric_has_fields_and_a_text():
     error = caught(confidences, [0.9, 87.0, 92.0], [1, 0, 1])
-    assert fields(error) == {
-        "argument": "predictions",
-        "rule": "must lie in [0, 1]",
-        "value": 87.0,
-        "got": "87.0",
-        "index": 1,
-        "count": 2,
-        "total": 3,
-        "advice": Advice.PERCENTAGES,
-    }
+    assert fields(error) == OUT_OF_RANGE
     assert str(error) == "predictions must lie in [0, 1]; got 87.0 at index 1 (2 of 3). Percentages? Divide by 100."
 
 
 def test_an_error_of_a_file_also_has_file_column_and_row(write):
     error = caught(read_submissions, write("a.csv", PERCENTAGES))
     assert isinstance(error, FileError)
-    assert fields(error) == {
-        "argument": "predictions",
-        "rule": "must lie in [0, 1]",
-        "value": 87.0,
-        "got": "87.0",
-        "index": 1,
-        "count": 2,
-        "total": 3,
-        "advice": Advice.PERCENTAGES,
-        "file": "a.csv",
-        "column": "confidence",
-        "row": 4,
-    }
+    assert fields(error) == OUT_OF_RANGE | {"file": "a.csv", "column": "confidence", "row": 4}
     assert str(error) == (
         "a.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). Percentages? Divide by 100."
     )
