@@ -107,6 +107,21 @@ def test_ties_are_resampled_alike_whatever_the_order_of_the_rows(rng):
     assert shuffled_rows(tied, rng, "b", n_resamples=50) == compare_systems(with_ids(tied, n_resamples=50))
 
 
+def test_weights_and_groups_follow_the_ids(outputs, rng):
+    options = {"sample_weight": 10 ** rng.uniform(-6, 3, 400), "groups": np.arange(400) // 4, "n_resamples": 50}
+    ours, expected = (
+        shuffled_rows(outputs, rng, "overconfident", "other", **options),
+        compare_systems(with_ids(outputs, **options)),
+    )
+    for row, same in zip(ours, expected, strict=True):
+        assert row[3:-1] == pytest.approx(same[3:-1], abs=1e-12, nan_ok=True)
+    others = with_ids({"other": outputs["other"]}, **options | {"sample_weight": rng.random(400)})
+    with pytest.raises(
+        InputError, match="^calibrated and other cannot be paired: their weights differ, first at sample 0"
+    ):
+        compare_systems(with_ids(outputs, **options) | others)
+
+
 def with_ids(outputs, **options):
     ids = {name: [f"q{i}" for i in range(len(arrays[0]))] for name, arrays in outputs.items()}
     return systems_of(outputs, ids=ids, **options)
@@ -118,7 +133,8 @@ def shuffled_rows(outputs, rng, *names, **options):
     for name in names:
         order = rng.permutation(len(outputs[name][0]))
         arrays, ids = tuple(array[order] for array in outputs[name]), [systems[name].ids[i] for i in order]
-        systems |= systems_of({name: arrays}, ids={name: ids}, **options)
+        moved = {option: options[option][order] for option in ("sample_weight", "groups") if option in options}
+        systems |= systems_of({name: arrays}, ids={name: ids}, **options | moved)
     return compare_systems(systems)
 
 
