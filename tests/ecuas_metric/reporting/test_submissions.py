@@ -188,7 +188,7 @@ def test_a_missing_confidence_is_nan(tmp_path):
         (
             "a.jsonl",
             '{"label": 0, "probs": [0.5, 0.5]}\n{"label": 0, "probs": [1]}\n',
-            "column 'probs' must have rows of one length, 2 as the first; got 1 in row 2.",
+            "column 'probs' must have rows of one length (2 in the first); got 1 in row 2.",
         ),
         ("a.parquet", "no parquet", "cannot be read as parquet: "),
         ("a.xlsx", "", "the suffix must be one of .csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet."),
