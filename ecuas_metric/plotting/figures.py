@@ -62,7 +62,10 @@ def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        See `curves.reject_cost_curve`.
+
+    See Also
+    --------
+    ecuas_metric.plotting.curves.reject_cost_curve
     """
     figure, (axes,) = panels(1)
     curves = {name: reject_cost_curve(system) for name, system in systems.items()}
@@ -89,12 +92,15 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        See `curves.reliability`.
 
     Raises
     ------
     InputError
         If a system has no confidences, because its cost is not the 0-1 cost.
+
+    See Also
+    --------
+    ecuas_metric.plotting.curves.reliability
     """
     figure, grid = panels(len(systems), rows=2, height_ratios=(3, 1), width=3.2)
     for column, (name, system, style) in enumerate(_styled(systems)):
@@ -154,7 +160,10 @@ def order_figure(systems: Mapping[str, System]) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        See `curves.order_curve`.
+
+    See Also
+    --------
+    ecuas_metric.plotting.curves.order_curve
     """
     figure, (axes,) = panels(1)
     for name, system, style in _styled(systems):
