@@ -104,10 +104,10 @@ class InputError(ValueError):
         words : mapping
             From names of arguments and from advice to what stands for them; what is missing is kept.
         """
-        got = f"; got {self.got}{self.place()}" if self.got else ""
+        got = f"; got {self.got}" if self.got else ""
         share = "" if self.count is None else f" ({self.count} of {self.total})"
         advice = words.get(self.advice, self.advice)
-        return f"{self.subject(words)} {self.rule}{got}{share}. {advice}".rstrip()
+        return f"{self.subject(words)} {self.rule}{got}{self.place()}{share}. {advice}".rstrip()
 
 
 def _shown(value: object) -> str:
