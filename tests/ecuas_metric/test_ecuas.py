@@ -111,21 +111,21 @@ def test_graded(tmp_path):
     values = module.compute(predictions=[0.1, 0.5], references=[0, 2.5], max_uncertainty=1.6, n=1)
     by_hand = ((0.1 / 1.6) ** 2 + (0.5 / 1.6) ** 2 + 2.5 * 2 / 1.6 * (1 - 0.5 / 1.6)) / 2
     assert values["ecuas_1"] == pytest.approx(by_hand)
-    assert list(values) == ["risk", "aurc", "augrc", "ecuas_1"]
+    assert list(values) == ["ecuas_1", "risk", "aurc", "augrc"]
     with pytest.raises(ValueError, match="^max_uncertainty is missing"):
         module.compute(predictions=[0.1], references=[0])
 
 
 def test_keys_in_order(ecuas):
-    first = ["error_rate", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"]
+    rest = ["error_rate", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"]
     values = ecuas.compute(predictions=CONFIDENCE, references=CORRECT, n=[2, 0.5, np.inf], reject_costs=0.3)
     areas, at = ["aurc", "augrc"], ["expected_cost_0.3", "coverage_0.3", "selective_risk_0.3"]
-    assert list(values) == [*first, *areas, "ecuas_2", "ecuas_0.5", "ecuas_inf", *at]
+    assert list(values) == ["ecuas_2", "ecuas_0.5", "ecuas_inf", *rest, *areas, *at]
     values = ecuas.compute(predictions=POSTERIORS, references=LABELS, n=1)
-    assert list(values) == [*first, "cross_entropy", "brier_score", *areas, "ecuas_1"]
+    assert list(values) == ["ecuas_1", *rest, *areas, "cross_entropy", "brier_score"]
     for cost in ("log", [[0, 1], [1, 0], [2, 2]]):
         values = ecuas.compute(predictions=POSTERIORS, references=LABELS, n=1, cost=cost)
-        assert list(values) == ["risk", "cross_entropy", "brier_score", *areas, "ecuas_1"]
+        assert list(values) == ["ecuas_1", "risk", *areas, "cross_entropy", "brier_score"]
 
 
 BAD = [
