@@ -16,8 +16,9 @@ import huggingface_hub
 import pytest
 
 from ecuas_metric.cli import main as score
-from tests.chat_server import FAULTS, name, question, right, said, write_source
+from tests.chat_server import FAULTS, name, question, right, said, serving, write_source
 from triviaqa_subset import confidences, parsing
+from triviaqa_subset.chat import NO_KEY
 from triviaqa_subset.elicitation import main
 from triviaqa_subset.methods import METHODS
 from triviaqa_subset.options import parser
@@ -137,6 +138,30 @@ def test_a_judge_decides_the_rest_and_is_not_asked_twice(chat, source, tmp_path,
     assert main(command(chat, source, out, "verbalized", "--judge", "k")) == 2
     assert 'was made with judge "j", this start has "k"' in capsys.readouterr().err
     assert len(chat.requests) == asked
+
+
+def test_a_key_reaches_no_server_that_it_is_not_meant_for(chat, source, tmp_path, monkeypatch):
+    monkeypatch.setenv("ANSWER_KEY", "sesame")
+    monkeypatch.setenv("JUDGE_KEY", "portcullis")
+
+    def keys(server, *more):
+        """The keys that the judge's server was sent, by this run; each has its own files."""
+        before = len(server.requests)
+        out = tmp_path / f"{keys.runs}.jsonl"
+        keys.runs += 1
+        judge = ["--judge", "j", "--limit", "3", "--api-key-env", "ANSWER_KEY", *more]
+        assert main(command(chat, source, out, "verbalized", *judge)) == 0
+        asked = zip(server.requests[before:], server.headers[before:], strict=True)
+        return {headers["authorization"] for payload, headers in asked if payload["model"] == "j"}
+
+    keys.runs = 0
+    with serving() as other:
+        away = ["--judge-base-url", other.url, "--extra-body", '{"for": "the answers"}']
+        assert keys(other, *away) == {f"Bearer {NO_KEY}"}
+        assert keys(other, *away, "--judge-api-key-env", "JUDGE_KEY") == {"Bearer portcullis"}
+        assert not any("for" in payload for payload in other.requests)
+    assert keys(chat) == keys(chat, "--judge-base-url", chat.url + "/") == {"Bearer sesame"}
+    assert keys(chat, "--judge-api-key-env", "JUDGE_KEY") == {"Bearer portcullis"}
 
 
 def test_replies_that_cannot_be_read_are_missing_confidences(chat, source, tmp_path, capsys):

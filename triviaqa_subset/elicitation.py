@@ -20,7 +20,7 @@ from .prompts import Messages, json_sha256
 from .questions import load_questions
 from .replies import Ask, Failure
 from .runs import append, open_run, read_run
-from .settings import make_endpoint, make_parameters, make_setup, versions
+from .settings import make_endpoint, make_judge_endpoint, make_parameters, make_setup, versions
 
 Row = dict[str, Any]
 PROBE = {"question_id": "probe", "question": "What is the capital of France?", "choices": ["Rome", "Paris"]}
@@ -86,7 +86,7 @@ def _backend(options: Namespace, stop: Event) -> tuple[Ask, Row]:
         from .local import local_backend
 
         return local_backend(options.model, device=options.device, template=options.extra_body)
-    return chat_backend(make_endpoint(options, options.model, options.base_url), stop), {}
+    return chat_backend(make_endpoint(options, options.model, options.base_url, options.api_key_env), stop), {}
 
 
 def _probe(ask: Ask, options: Namespace, setup: Setup) -> None:
@@ -139,11 +139,8 @@ def _judge(options: Namespace, prompt: Messages, stop: Event) -> Iterator[Judge 
     if not options.judge:
         yield None
         return
-    base_url = options.judge_base_url or options.base_url
-    endpoint = make_endpoint(options, options.judge, base_url)
-    if base_url != options.base_url or options.local:
-        endpoint = endpoint._replace(extra_body=None)  # meant for the run's own server
-    parameters = {"judge": options.judge, "base_url": base_url, "prompt_sha256": json_sha256(prompt)}
+    endpoint = make_judge_endpoint(options)
+    parameters = {"judge": options.judge, "base_url": endpoint.base_url, "prompt_sha256": json_sha256(prompt)}
     facts = {"versions": versions(local=False), "prompt": prompt}
     file = Path(options.out).with_suffix(".judge.jsonl")
     with open_run(file, parameters, facts, "messages_sha256", drop_errors=options.retry_errors) as (verdicts, lines):

@@ -125,6 +125,8 @@ def _add_judge(group: Any) -> None:
     add = group.add_argument
     add("--judge", metavar="MODEL", help="judges what nothing else decides (default: that stays unknown)")
     add("--judge-base-url", metavar="URL", help="its server (default: --base-url)")
+    key = "environment variable with its server's key (default: --api-key-env's, only if the server is the same)"
+    add("--judge-api-key-env", metavar="NAME", help=key)
 
 
 def _number(kind: type, least: float) -> Callable[[str], Any]:

@@ -14,15 +14,24 @@ from .runs import read_run
 Row = dict[str, Any]
 
 
-def make_endpoint(options: Namespace, model: str, base_url: str | None) -> Endpoint:
+def make_endpoint(options: Namespace, model: str, base_url: str | None, key_env: str | None) -> Endpoint:
     """Say where a model is asked; raises a ValueError for no URL, or if the variable that is named holds no key."""
     if base_url and not base_url.startswith(("http://", "https://")):
         raise ValueError(f"a server's URL begins with http:// or https://; this one is {base_url}")
-    key = os.environ.get(options.api_key_env) if options.api_key_env else None
-    if options.api_key_env and not key:
-        raise ValueError(f"the environment variable {options.api_key_env} holds no key")
+    key = os.environ.get(key_env) if key_env else None
+    if key_env and not key:
+        raise ValueError(f"the environment variable {key_env} holds no key")
     names = ("provider", "extra_body", "prefill", "timeout", "retries", "retry_wait")
     return Endpoint(model, base_url, api_key=key, **{name: getattr(options, name) for name in names})
+
+
+def make_judge_endpoint(options: Namespace) -> Endpoint:
+    """Say where the judge is asked: a key or body meant for the answer server reaches no other address."""
+    base_url = options.judge_base_url or options.base_url
+    shared = not options.local and (base_url or "").rstrip("/") == (options.base_url or "").rstrip("/")
+    key_env = options.judge_api_key_env or (options.api_key_env if shared else None)
+    endpoint = make_endpoint(options, options.judge, base_url, key_env)
+    return endpoint if shared else endpoint._replace(extra_body=None)
 
 
 def make_setup(options: Namespace) -> Setup:
