@@ -1,6 +1,8 @@
 """The local backend, with a tiny random model made here, against log-probabilities computed another way."""
 
+import json
 import math
+import shutil
 
 import pytest
 
@@ -125,6 +127,28 @@ def test_the_end_of_turn_is_no_token_of_the_reply(ask, folder, tokenizer):
     tokenizer.save_pretrained(folder / "mute")
     (mute,) = local_backend(str(folder / "mute"), device="cpu")[0]([request("Which?", top_logprobs=0)])
     assert (mute.text, mute.tokens, mute.finish_reason) == ("", [], "stop")
+
+
+MODELS_OWN_SETTINGS = {
+    "do_sample": True, "temperature": 0.3, "top_k": 2, "top_p": 0.5, "min_p": 0.2, "typical_p": 0.5,
+    "epsilon_cutoff": 0.01, "eta_cutoff": 0.01, "repetition_penalty": 1.3, "no_repeat_ngram_size": 2,
+    "num_beams": 3, "num_return_sequences": 2, "length_penalty": 2.0, "early_stopping": True,
+    "min_new_tokens": 9, "min_length": 300, "max_length": 5, "max_time": 1e-6, "stop_strings": ["e"],
+    "forced_bos_token_id": 4, "forced_eos_token_id": 1, "exponential_decay_length_penalty": [1, 9.0],
+    "suppress_tokens": list(range(5, 200)), "begin_suppress_tokens": list(range(200, 400)),
+    "bad_words_ids": [[9]], "sequence_bias": [[[9], 20.0]], "guidance_scale": 3.0, "renormalize_logits": True,
+    "remove_invalid_values": True, "use_cache": False, "cache_implementation": "static",
+    "return_dict_in_generate": True, "output_scores": True, "output_logits": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", [MODELS_OWN_SETTINGS, {"repetition_penalty": 1.1}, {"num_beams": 3}], ids=len)
+def test_the_models_own_generation_settings_change_nothing(ask, folder, tmp_path, settings):
+    shutil.copytree(folder, tmp_path / "set")
+    file = tmp_path / "set/generation_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | settings))
+    requests = [*REQUESTS[::3], request("Which?", temperature=3.0, top_logprobs=0, seed=1)]
+    assert local_backend(str(tmp_path / "set"), device="cpu")[0](requests) == ask(requests)
 
 
 def test_the_likely_tokens_are_the_most_likely(ask, tokenizer):

@@ -64,6 +64,9 @@ def _load(model: str, device: str | None) -> tuple[Any, Any, Facts]:
         raise ValueError(f"{model} has no chat template: a model tuned for dialogue is needed")
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
+    # What a configuration passed to `generate` leaves open is filled from this one, which may come from the Hub
+    # with a repetition penalty, beams or the like. Only the tokens that end a turn are kept.
+    network.generation_config = transformers.GenerationConfig(eos_token_id=_ends(network, tokenizer) or None)
     versions = {"torch": torch.__version__, "transformers": transformers.__version__}
     facts = versions | {"device": device, "dtype": str(network.dtype).removeprefix("torch.")}
     return network.to(device).eval(), tokenizer, facts
