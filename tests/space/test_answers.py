@@ -94,7 +94,7 @@ def test_missing_columns_are_named(tmp_path):
 
 def test_questions_outside_the_subset_are_an_error(mine):
     mine.loc[3, "question_id"] = "q1"
-    with pytest.raises(ValueError, match="every question_id must be in the dataset; 1 of 455 rows are not"):
+    with pytest.raises(ValueError, match=r"^question_id must be in the dataset; got 'q1' at index 3 \(1 of 455\)"):
         answers.graded(mine, tables()["curated"])
 
 
