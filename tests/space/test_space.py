@@ -326,7 +326,7 @@ def test_a_models_answers_are_graded_decided_and_scored(client, tmp_path):
     assert f"{len(keys)} are unknown and left out" in shown[MESSAGE]
     assert shown[RESULT]["rows"][0]["error_rate"] == 1  # what the bank knows of "unknown" is all wrong
     path.write_text("question_id,answer,confidence\nq1,x,0.5\n")
-    assert "every question_id" in client.predict(file=handle_file(str(path)), api_name="/grade_answers")[0]
+    assert "must be in the dataset" in client.predict(file=handle_file(str(path)), api_name="/grade_answers")[0]
 
 
 def test_an_agent_finds_the_functions(page):
