@@ -99,9 +99,10 @@ def _add_backend(group: argparse._ArgumentGroup) -> None:
 
 def _add_generation(group: _Group) -> None:
     add, body = group.add_argument, "more parameters of each request; with --local, of the chat template"
+    prefill = "how to send the start 'Guess:', see below (default: message)"
     prompts = "YAML file that replaces any of triviaqa_subset/elicitation/prompts.yaml"
     add("--prompts", metavar="FILE", help=prompts)
-    add("--prefill", choices=PREFILLS, default="message", help="how to send the start 'Guess:', see below (default: message)")
+    add("--prefill", choices=PREFILLS, default="message", help=prefill)
     add("--max-tokens", type=_number(int, 1), default=64, metavar="N", help="longest reply (default: 64)")
     add("--temperature", type=_number(float, 0), metavar="T", help="default: 0, for semantic_confidence 1")
     add("--seed", type=int, metavar="N", help="default: none is sent")
