@@ -16,6 +16,7 @@ from triviaqa_subset.elicitation.local import LocalModel, local_backend  # noqa:
 from triviaqa_subset.elicitation.replies import Failure, Request  # noqa: E402
 from triviaqa_subset.elicitation.runs import read_run  # noqa: E402
 
+torch.set_num_threads(1)  # the model is too small for more
 TEMPLATE = (
     "{{ bos_token }}{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
