@@ -1,7 +1,6 @@
 """Labels, selection and texts -> the four configurations, as typed datasets."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -78,7 +77,7 @@ def make_configurations(
     }
 
 
-def _dataset(table: pd.DataFrame, columns: dict[str, Any]) -> Dataset:
+def _dataset(table: pd.DataFrame, columns: Mapping[str, object]) -> Dataset:
     """Make a dataset of the given columns, from lists: without the index of pandas, and with null for NaN."""
     features = Features(columns)
     missing = table.isna()

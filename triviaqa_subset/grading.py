@@ -12,7 +12,7 @@ from tqdm.auto import tqdm
 
 from .checking import require
 from .folders import FOLDER
-from .matching import answer_sha256, exact_match, matches, normalize_answer, normalized, sha256
+from .matching import Gold, answer_sha256, exact_match, matches, normalize_answer, normalized, sha256
 
 __all__ = ["Grades", "answer_sha256", "exact_match", "grade", "label_bank", "normalize_answer"]
 
@@ -166,7 +166,7 @@ def _has_text(dataset: Columns) -> bool:
     return "answer" in getattr(dataset, "column_names", dataset)
 
 
-def _aliases(gold: Mapping[str, Any]) -> list[str]:
+def _aliases(gold: Gold) -> list[str]:
     return list(dict.fromkeys([*gold["aliases"], *gold["normalized_aliases"]]))
 
 

@@ -19,6 +19,8 @@ SEED = 42
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet")
 ANSWER = ("value", "aliases", "normalized_aliases")
 
+RawRow = dict[str, Any]  # a row of a file, of which nothing is known yet
+
 
 class TriviaRow(TypedDict):
     """A question of TriviaQA with its gold answer."""
@@ -71,7 +73,7 @@ def read_source(source: str | None) -> list[TriviaRow]:
     return [_as_row(row, f"{source or 'the Hub'}, row {number}") for number, row in enumerate(rows)]
 
 
-def read_rows(file: str) -> list[dict[str, Any]]:
+def read_rows(file: str) -> list[RawRow]:
     """Read a file of rows.
 
     Parameters
@@ -93,7 +95,7 @@ def read_rows(file: str) -> list[dict[str, Any]]:
     """
     suffix = Path(file).suffix
     if suffix == ".parquet":
-        rows: list[dict[str, Any]] = pq.read_table(file).to_pylist()
+        rows: list[RawRow] = pq.read_table(file).to_pylist()
         return rows
     if suffix not in SUFFIXES:
         raise ValueError(f"source must end in one of {', '.join(SUFFIXES)}; got {file}.")
@@ -135,9 +137,9 @@ def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
     return Pool(texts, redrawn, [question_id for question_id in ids if not hashes[question_id]])
 
 
-def _from_hub() -> list[dict[str, Any]]:
+def _from_hub() -> list[RawRow]:
     try:
-        rows: list[dict[str, Any]] = load_dataset(**HUB).select_columns(["question_id", "question", "answer"]).to_list()
+        rows: list[RawRow] = load_dataset(**HUB).select_columns(["question_id", "question", "answer"]).to_list()
     except OSError as error:
         raise OSError(f"{error}. Without network give the rows as a local file with --source.") from error
     return rows
@@ -150,7 +152,7 @@ def _text(file: str) -> str:
         raise ValueError(f"{file} must be UTF-8; got {error.reason} at byte {error.start}.") from error
 
 
-def _document(text: str) -> Any:
+def _document(text: str) -> object:
     """Return the value of a JSON document, or None if the text is not a single one."""
     try:
         return json.loads(text)
@@ -158,7 +160,7 @@ def _document(text: str) -> Any:
         return None
 
 
-def _rows_of(document: Any, file: str) -> list[dict[str, Any]]:
+def _rows_of(document: object, file: str) -> list[RawRow]:
     if isinstance(document, list) and all(isinstance(row, dict) for row in document):
         return document
     if isinstance(document, dict):
@@ -172,13 +174,13 @@ def _rows_of(document: Any, file: str) -> list[dict[str, Any]]:
     )
 
 
-def _json_lines(text: str, file: str) -> list[dict[str, Any]]:
+def _json_lines(text: str, file: str) -> list[RawRow]:
     # Not splitlines: texts may hold other characters that end lines.
     lines = text.removesuffix("\n").split("\n") if text else []
     return [_parse(line, f"{file}, line {number}") for number, line in enumerate(lines, 1)]
 
 
-def _parse(line: str, place: str) -> dict[str, Any]:
+def _parse(line: str, place: str) -> RawRow:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
@@ -188,7 +190,7 @@ def _parse(line: str, place: str) -> dict[str, Any]:
     return row
 
 
-def _as_row(row: Mapping[str, Any], place: str) -> TriviaRow:
+def _as_row(row: RawRow, place: str) -> TriviaRow:
     answer = row.get("answer")
     if "answer" not in row and "aliases" in row:
         answer = {"value": None, "aliases": row["aliases"], "normalized_aliases": []}
@@ -204,11 +206,11 @@ def _as_row(row: Mapping[str, Any], place: str) -> TriviaRow:
     return {"question_id": row["question_id"], "question": row["question"], "answer": gold}
 
 
-def _found(row: Mapping[str, Any], name: str) -> str:
+def _found(row: RawRow, name: str) -> str:
     return f"got {repr(row[name])[:60]}" if name in row else f"there is none, only {', '.join(row)}"
 
 
-def _is_gold(answer: Any) -> TypeGuard[Gold]:
+def _is_gold(answer: object) -> TypeGuard[Gold]:
     if not isinstance(answer, dict) or not set(ANSWER) <= set(answer):
         return False
     lists = [answer["aliases"], answer["normalized_aliases"]]

@@ -196,7 +196,7 @@ def _token(token: Any) -> Token:
     return Token(_text(token.token), float(token.logprob), [pair for pair in top if pair[1] > -math.inf])
 
 
-def _text(content: Any) -> str:
+def _text(content: object) -> str:
     if not isinstance(content, str | None):
         raise Malformed(f"the content of a reply must be text; got {content!r}.")
     return content or ""

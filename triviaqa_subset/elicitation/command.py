@@ -4,7 +4,7 @@ import argparse
 import json
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from .chat import PREFILLS
 from .methods import DIALOGUES, SAME, WEIGHTS
@@ -54,10 +54,6 @@ examples
 """
 
 
-class _Group(Protocol):
-    def add_argument(self, *names: str, **options: Any) -> argparse.Action: ...
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     command = argparse.ArgumentParser(
@@ -80,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
     return command
 
 
-def _add_questions(group: _Group) -> None:
+def _add_questions(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--task", choices=("triviaqa", "mmlu"), default="triviaqa", help="default: triviaqa")
     add("--dataset", metavar="DIR", help="the subset with text (default: build/triviaqa_subset of the clone)")
@@ -97,7 +93,7 @@ def _add_backend(group: argparse._ArgumentGroup) -> None:
     add("--device", metavar="NAME", help="with --local: cpu, cuda, mps (default: the GPU if there is one)")
 
 
-def _add_generation(group: _Group) -> None:
+def _add_generation(group: argparse._ArgumentGroup) -> None:
     add, body = group.add_argument, "more parameters of each request; with --local, of the chat template"
     prefill = "how to send the start 'Guess:', see below (default: message)"
     prompts = "YAML file that replaces any of triviaqa_subset/elicitation/prompts.yaml"
@@ -109,7 +105,7 @@ def _add_generation(group: _Group) -> None:
     add("--extra-body", type=_json_object, default={}, metavar="JSON", help=body)
 
 
-def _add_methods(group: _Group) -> None:
+def _add_methods(group: argparse._ArgumentGroup) -> None:
     add, same = group.add_argument, "or those of which the model says so"
     add("--answers", metavar="RUN", help="is_true: ask about the answers of this run of sequence_posterior")
     add("--top-logprobs", type=_number(int, 1), default=20, metavar="K", help="is_true: likely tokens (default: 20)")
@@ -119,7 +115,7 @@ def _add_methods(group: _Group) -> None:
     add("--same", choices=SAME, default="equality", help=meaning)
 
 
-def _add_running(group: _Group) -> None:
+def _add_running(group: argparse._ArgumentGroup) -> None:
     add, wait = group.add_argument, "seconds before the second attempt, doubled each time (default: 1)"
     add("--concurrency", type=_number(int, 1), default=8, metavar="N", help="requests at a time (default: 8)")
     add("--batch-size", type=_number(int, 1), default=8, metavar="N", help="with --local (default: 8)")
@@ -129,7 +125,7 @@ def _add_running(group: _Group) -> None:
     add("--retry-errors", action="store_true", help="ask again what is recorded with an error")
 
 
-def _add_judge(group: _Group) -> None:
+def _add_judge(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     key = "environment variable with its server's key (default: --api-key-env, only if the server is the same)"
     add("--judge", metavar="MODEL", help="a model that judges what nothing else decides (default: it stays unknown)")

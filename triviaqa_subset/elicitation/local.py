@@ -7,7 +7,13 @@ from typing import Any
 
 from .replies import Ask, Failure, Reply, Request, Token
 
-Facts = dict[str, Any]
+Facts = dict[str, str]
+Chosen = tuple[float, ...]  # of one reply, the log-probability at each step
+Tops = tuple[list[tuple[int, float]], ...]  # and the likeliest tokens with theirs
+# Of torch and transformers, which may not be installed:
+Network = Any
+Tokenizer = Any
+Tensor = Any
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ def local_backend(local: LocalModel) -> tuple[Ask, Facts]:
     return ask, facts
 
 
-def _load(model: str, device: str | None) -> tuple[Any, Any, Facts]:
+def _load(model: str, device: str | None) -> tuple[Network, Tokenizer, Facts]:
     try:
         import torch
         import transformers
@@ -82,8 +88,8 @@ def _load(model: str, device: str | None) -> tuple[Any, Any, Facts]:
             "Install them: pip install -e '.[local]'."
         ) from error
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(model, padding_side="left")
-    network: Any = transformers.AutoModelForCausalLM.from_pretrained(model, dtype="auto")
+    tokenizer: Tokenizer = transformers.AutoTokenizer.from_pretrained(model, padding_side="left")
+    network: Network = transformers.AutoModelForCausalLM.from_pretrained(model, dtype="auto")
     if tokenizer.chat_template is None:
         raise ValueError(f"{model} must have a chat template; got none. Use a model tuned for dialogue.")
     if tokenizer.pad_token is None:
@@ -98,7 +104,9 @@ def _load(model: str, device: str | None) -> tuple[Any, Any, Facts]:
     return network.to(device).eval(), tokenizer, facts
 
 
-def _generate(network: Any, tokenizer: Any, template: dict[str, Any], requests: list[Request]) -> list[Reply | Failure]:
+def _generate(
+    network: Network, tokenizer: Tokenizer, template: dict[str, Any], requests: list[Request]
+) -> list[Reply | Failure]:
     """Generate the replies to requests that differ only in their messages."""
     import torch
     from jinja2 import TemplateError
@@ -121,7 +129,7 @@ def _generate(network: Any, tokenizer: Any, template: dict[str, Any], requests: 
     return [_reply(tokenizer, network, *row) for row in zip(ids.tolist(), chosen, tops, strict=True)]
 
 
-def _prompt(tokenizer: Any, request: Request, template: dict[str, Any]) -> str:
+def _prompt(tokenizer: Tokenizer, request: Request, template: dict[str, Any]) -> str:
     started = request.messages[-1]["role"] == "assistant"
     text: str = tokenizer.apply_chat_template(
         request.messages, tokenize=False, continue_final_message=started, add_generation_prompt=not started, **template
@@ -129,7 +137,7 @@ def _prompt(tokenizer: Any, request: Request, template: dict[str, Any]) -> str:
     return text
 
 
-def _settings(network: Any, tokenizer: Any, request: Request) -> Any:
+def _settings(network: Network, tokenizer: Tokenizer, request: Request) -> Any:
     from transformers import GenerationConfig
 
     sampled = {"do_sample": True, "temperature": request.temperature, "top_k": 0, "top_p": 1.0}
@@ -141,26 +149,26 @@ def _settings(network: Any, tokenizer: Any, request: Request) -> Any:
     )
 
 
-def _ends(network: Any, tokenizer: Any) -> list[int]:
+def _ends(network: Network, tokenizer: Tokenizer) -> list[int]:
     own = network.generation_config.eos_token_id
     found = [*(own if isinstance(own, list) else [own]), tokenizer.eos_token_id]
     return sorted({end for end in found if end is not None})
 
 
-def _recorder(k: int) -> tuple[Callable[[Any, Any], Any], Callable[[Any], tuple[list[Any], list[Any]]]]:
+def _recorder(k: int) -> tuple[Callable[[Tensor, Tensor], Tensor], Callable[[Tensor], tuple[list[Chosen], list[Tops]]]]:
     """Return a logits processor that changes nothing and records log-probabilities, and a function for what it has.
 
     All logits of all steps would be gigabytes: of each step only those of the chosen token and of the top k
     are kept. The token chosen in a step is known in the next one.
     """
-    last: list[Any] = []
-    chosen: list[Any] = []
+    last: list[Tensor] = []
+    chosen: list[list[float]] = []
     tops: list[list[list[tuple[int, float]]]] = []
 
-    def keep(ids: Any) -> None:
+    def keep(ids: Tensor) -> None:
         chosen.append(last.pop().gather(1, ids[:, None])[:, 0].tolist())
 
-    def record(ids: Any, logits: Any) -> Any:
+    def record(ids: Tensor, logits: Tensor) -> Tensor:
         if last:
             keep(ids[:, -1])
         logprobs = logits.double().log_softmax(-1)
@@ -170,14 +178,14 @@ def _recorder(k: int) -> tuple[Callable[[Any, Any], Any], Callable[[Any], tuple[
         tops.append([list(zip(*row, strict=True)) for row in rows])
         return logits
 
-    def recorded(ids: Any) -> tuple[list[Any], list[Any]]:
+    def recorded(ids: Tensor) -> tuple[list[Chosen], list[Tops]]:
         keep(ids[:, -1])
         return list(zip(*chosen, strict=True)), list(zip(*tops, strict=True))
 
     return record, recorded
 
 
-def _reply(tokenizer: Any, network: Any, ids: list[int], chosen: list[float], tops: list[Any]) -> Reply:
+def _reply(tokenizer: Tokenizer, network: Network, ids: list[int], chosen: Chosen, tops: Tops) -> Reply:
     ends = set(_ends(network, tokenizer))
     length = next((place for place, token in enumerate(ids) if token in ends), len(ids))
     tokens, text = [], ""

@@ -134,7 +134,7 @@ def _parse(file: str | Path) -> dict[str, Any]:
     return content
 
 
-def _checked(messages: Any, fields: set[str], place: str) -> Messages:
+def _checked(messages: object, fields: set[str], place: str) -> Messages:
     if not isinstance(messages, list) or not messages or not all(_is_message(message) for message in messages):
         raise ValueError(
             f"{place} must be a list of messages, each with a role ({', '.join(ROLES)}) and a content (text); "
@@ -149,7 +149,7 @@ def _checked(messages: Any, fields: set[str], place: str) -> Messages:
     return messages
 
 
-def _is_message(message: Any) -> bool:
+def _is_message(message: object) -> bool:
     return (
         isinstance(message, dict)
         and set(message) == {"role", "content"}

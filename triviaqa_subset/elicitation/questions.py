@@ -1,16 +1,14 @@
 """The questions of a task, with what their answers are graded by."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any
 
 import pyarrow.parquet as pq
 from datasets import load_dataset
 
 from ..folders import BUILT, FOLDER
 from ..matching import Gold, sha256
-from ..pool import read_rows, read_source, require_all
+from ..pool import RawRow, read_rows, read_source, require_all
 from .methods import Question
 
 MMLU = {"path": "cais/mmlu", "name": "all", "split": "test"}
@@ -97,11 +95,11 @@ def _changed(questions: list[Question]) -> int:
     return sum(sha256(text) != expected for text, expected in known if expected)
 
 
-def _triviaqa(row: Mapping[str, Any], question: str, answer: Gold) -> Question:
+def _triviaqa(row: RawRow, question: str, answer: Gold) -> Question:
     return {"question_id": row["question_id"], "question": question, "answer": answer, "weight": row["weight"]}
 
 
-def _mmlu(row: Mapping[str, Any], number: int, place: str) -> Question:
+def _mmlu(row: RawRow, number: int, place: str) -> Question:
     question, choices, answer = (row.get(name) for name in ("question", "choices", "answer"))
     if not isinstance(question, str) or not isinstance(choices, list) or not _are_choices(choices):
         raise ValueError(f"{place} must have a question (text) and choices (2 to 26 texts); got {', '.join(row)}.")
@@ -113,5 +111,5 @@ def _mmlu(row: Mapping[str, Any], number: int, place: str) -> Question:
     return {"question_id": own_id, "question": question, "choices": choices, "answer": letter}
 
 
-def _are_choices(choices: list[Any]) -> bool:
+def _are_choices(choices: list[object]) -> bool:
     return 2 <= len(choices) <= 26 and all(isinstance(choice, str) for choice in choices)

@@ -15,7 +15,7 @@ class RecordedReply(TypedDict):
 
     messages_sha256: str
     text: str
-    tokens: list[Any] | None
+    tokens: list[tuple[str, float, list[tuple[str, float]]]] | None
     finish_reason: str | None
 
 
@@ -30,6 +30,9 @@ class Row(TypedDict):
     replies: list[RecordedReply]
 
 
+Rows = dict[str, Any]  # of type Row, or RecordedVerdict in the file of a judge
+
+
 class Run(NamedTuple):
     """The content of a run file.
 
@@ -40,12 +43,12 @@ class Run(NamedTuple):
     facts : list of dict
         Versions, prompts and the like, of each start that had others than the one before.
     rows : dict
-        The rows by their key: of type `Row`, or `RecordedVerdict` in the file of a judge.
+        The rows by their key.
     """
 
-    parameters: dict[str, Any]
-    facts: list[dict[str, Any]]
-    rows: dict[str, Any]
+    parameters: dict[str, object]
+    facts: list[dict[str, object]]
+    rows: Rows
 
 
 def read_run(path: str | Path, key: str = "question_id") -> Run:
@@ -73,7 +76,7 @@ def read_run(path: str | Path, key: str = "question_id") -> Run:
     parsed = [_parse(line, f"{path}, line {number}") for number, line in enumerate(lines, 1)]
     if not parsed or "parameters" not in parsed[0]:
         raise ValueError(f"{path} must be a run, with its parameters in the first line; got none there.")
-    rows: dict[str, Any] = {}
+    rows: Rows = {}
     for number, row in enumerate(parsed, 1):
         if key in row and row[key] in rows:
             raise ValueError(f"{path}, line {number}: {key} must be unique; got {row[key]} again.")
@@ -86,12 +89,12 @@ def read_run(path: str | Path, key: str = "question_id") -> Run:
 @contextmanager
 def open_run(
     path: str | Path,
-    parameters: dict[str, Any],
-    facts: dict[str, Any],
+    parameters: Mapping[str, object],
+    facts: Mapping[str, object],
     key: str = "question_id",
     *,
     drop_errors: bool = False,
-) -> Iterator[tuple[dict[str, Any], TextIO]]:
+) -> Iterator[tuple[Rows, TextIO]]:
     """Open a run file, to resume it or to start it.
 
     Parameters
@@ -143,7 +146,7 @@ def append(file: TextIO, row: Mapping[str, object]) -> None:
     file.flush()
 
 
-def _resumed(path: Path, parameters: dict[str, Any], facts: dict[str, Any], key: str) -> dict[str, Any]:
+def _resumed(path: Path, parameters: Mapping[str, object], facts: Mapping[str, object], key: str) -> Rows:
     if not path.exists() or b"\n" not in path.read_bytes():
         with path.open("w", encoding="utf-8") as file:
             append(file, {"parameters": parameters, "facts": facts})

@@ -90,7 +90,7 @@ def run_settings(arguments: Namespace) -> RunSettings:
     )
 
 
-def recorded_parameters(settings: RunSettings) -> dict[str, Any]:
+def recorded_parameters(settings: RunSettings) -> dict[str, object]:
     """Return all that the answers depend on, and nothing that this method does not use."""
     backend, setup = settings.backend, settings.setup
     if isinstance(backend, Endpoint):
