@@ -17,7 +17,7 @@ from .chat import Stopped
 from .methods import DIALOGUES, Dialogue, Outcome, Question, Setup
 from .prompts import json_sha256
 from .replies import Ask, Failure, Reply, Request
-from .runs import Row
+from .runs import RecordedReply, Row
 
 
 def elicit(
@@ -159,8 +159,14 @@ def _advance(dialogue: Dialogue, row: Row, asked: Request, reply: Reply | Failur
     if isinstance(reply, Failure):
         row["error"] = str(reply)
         return None
-    sha256 = json_sha256(asked.messages)
-    row["replies"].append({"messages_sha256": sha256, **reply._asdict()})  # type: ignore[typeddict-item]
+    text, tokens, finish_reason = reply
+    recorded: RecordedReply = {
+        "messages_sha256": json_sha256(asked.messages),
+        "text": text,
+        "tokens": tokens,
+        "finish_reason": finish_reason,
+    }
+    row["replies"].append(recorded)
     try:
         return dialogue.send(reply)
     except StopIteration as end:

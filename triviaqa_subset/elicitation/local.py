@@ -96,9 +96,7 @@ def _load(model: str, device: str | None) -> tuple[Network, Tokenizer, Facts]:
         tokenizer.pad_token = tokenizer.eos_token
     # What a configuration passed to `generate` leaves open is filled from this one, which may come from the Hub
     # with a repetition penalty, beams or the like. Only the tokens that end a turn are kept.
-    network.generation_config = transformers.GenerationConfig(  # type: ignore[no-untyped-call]
-        eos_token_id=_ends(network, tokenizer) or None
-    )
+    network.generation_config = _generation_config(eos_token_id=_ends(network, tokenizer) or None)
     versions = {"torch": torch.__version__, "transformers": transformers.__version__}
     facts = versions | {"device": device, "dtype": str(network.dtype).removeprefix("torch.")}
     return network.to(device).eval(), tokenizer, facts
@@ -138,15 +136,20 @@ def _prompt(tokenizer: Tokenizer, request: Request, template: dict[str, Any]) ->
 
 
 def _settings(network: Network, tokenizer: Tokenizer, request: Request) -> Any:
-    from transformers import GenerationConfig
-
     sampled = {"do_sample": True, "temperature": request.temperature, "top_k": 0, "top_p": 1.0}
-    return GenerationConfig(  # type: ignore[no-untyped-call]
+    return _generation_config(
         max_new_tokens=request.max_tokens,
         eos_token_id=_ends(network, tokenizer) or None,
         pad_token_id=tokenizer.pad_token_id,
         **(sampled if request.temperature > 0 else {"do_sample": False}),
     )
+
+
+def _generation_config(**settings: object) -> Any:
+    from transformers import GenerationConfig
+
+    untyped: Any = GenerationConfig
+    return untyped(**settings)
 
 
 def _ends(network: Network, tokenizer: Tokenizer) -> list[int]:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO, TypedDict
@@ -15,7 +15,7 @@ class RecordedReply(TypedDict):
 
     messages_sha256: str
     text: str
-    tokens: list[tuple[str, float, list[tuple[str, float]]]] | None
+    tokens: Sequence[tuple[str, float, list[tuple[str, float]]]] | None
     finish_reason: str | None
 
 
