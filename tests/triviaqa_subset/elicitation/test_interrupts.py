@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from ecuas_metric.cli import main as score
+from ecuas_metric.reporting.cli import main as score
 from tests.triviaqa_subset.elicitation.chat_server import FAULTS, right
 from tests.triviaqa_subset.elicitation.conftest import command, graded
 from triviaqa_subset.elicitation.runs import read_run
