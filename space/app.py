@@ -8,7 +8,6 @@ from typing import Any
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 import gradio as gr
-from ecuas_metric.reporting.files import SUFFIXES
 
 import ecuas_metric
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
