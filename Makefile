@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo space reproduce test test-slow bench data publish lint clean
+.PHONY: help install demo space reproduce test test-slow bench data reference publish lint clean
 
 help:  ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -32,6 +32,9 @@ bench: $(VENV)/bench.installed  ## measure against scikit-learn and torchmetrics
 
 data: $(VENV)/demo.installed  ## rebuild triviaqa_subset/data from its curation
 	$(BIN)/python -m triviaqa_subset.build --without-text
+
+reference: $(VENV)/demo.installed  ## write docs/reference.md from the docstrings
+	$(BIN)/python -m docs.reference
 
 publish: $(VENV)/test.installed  ## metric, dataset and demo to the Hub: NAMESPACE=<user or organisation>
 	$(BIN)/python publish.py all --namespace $(NAMESPACE)

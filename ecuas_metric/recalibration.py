@@ -307,7 +307,7 @@ def cross_validated(
     >>> cross_validated(fit_isotonic, apply_isotonic, rng.random(100), correct).shape
     (100,)
     """
-    array, truth = _finite(scores, "scores"), np.asarray(references)
+    array, truth = _finite(scores, "scores", Advice.FLOOR), np.asarray(references)
     same_length(scores=array, references=truth)
     splitter = _default_splitter() if splitter is None else splitter
     num_folds = splitter.get_n_splits(array, truth, groups)
@@ -321,7 +321,10 @@ def cross_validated(
             raise InputError(f"fold {fold + 1} of {num_folds}", f"cannot be fitted: {error}".rstrip(".")) from error
         recalibrated[test] = apply(fitted, array[test])
     left_out = np.isnan(recalibrated).reshape(len(array), -1).any(axis=1)
-    require(~left_out, np.arange(len(array)), "splitter", "must put every sample in a test fold")
+    if left_out.any():
+        first, count = int(np.argmax(left_out)), int(np.count_nonzero(left_out))
+        rule = "must put every sample in a test fold"
+        raise InputError("splitter", rule, got=f"none with sample {first}", count=count, total=len(array))
     return recalibrated
 
 

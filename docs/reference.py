@@ -1,0 +1,95 @@
+"""Write docs/reference.md from the docstrings of the public names of `ecuas_metric`."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import ecuas_metric
+
+PAGE = Path(__file__).with_name("reference.md")
+INTRODUCTION = """# Reference
+
+The public names of `ecuas_metric`, written from their docstrings by `make reference`. The metrics and all options, with
+examples, are on the [metric card](../ecuas_metric/README.md).
+"""
+TITLES = {  # of the parts of the page, each from the first name of a module on
+    "api": "Scores of a system",
+    "costs": "Costs of single samples",
+    "recalibration": "Recalibration",
+    "reporting.submissions": "Files, reports and comparisons",
+    "errors": "Errors",
+}
+SECTION = re.compile(r"^([A-Z]\w+)\n-{3,}\n", flags=re.MULTILINE)
+ITEM = re.compile(r"^(\S.*)\n((?:(?: .*)?\n?)*)", flags=re.MULTILINE)
+
+
+def page() -> str:
+    """Return the text of the page."""
+    parts, last = [INTRODUCTION], ""
+    for name, module in ecuas_metric._MODULES.items():
+        if module != last and module in TITLES:
+            parts.append(f"## {TITLES[module]}\n")
+        parts.append(entry(name))
+        last = module
+    return "\n".join(parts)
+
+
+def entry(name: str) -> str:
+    """Return the part of the page on one name."""
+    thing = getattr(ecuas_metric, name)
+    lines = [f"### `{name}`", f"```python\n{declaration(thing)}\n```"]
+    for title, body in sections(thing).items():
+        lines += [f"**{title}**"] if title else []
+        lines.append(markdown(body) if title in ("", "Examples", "References") else items(body))
+    return "\n\n".join(lines) + "\n"
+
+
+def declaration(thing: type | Callable[..., object]) -> str:
+    """Return how a function is called, without types, or what a class derives from."""
+    if isinstance(thing, type):
+        return f"class {thing.__name__}({thing.__mro__[1].__name__})"
+    signature = inspect.signature(thing)
+    plain = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return thing.__name__ + str(signature.replace(parameters=plain, return_annotation=signature.empty))
+
+
+def sections(thing: object) -> dict[str, str]:
+    """Return the sections of a NumPy docstring by their titles; what comes before them is under the empty title."""
+    before, *rest = SECTION.split(inspect.getdoc(thing) or "")
+    return {"": before.strip()} | {title: body.strip() for title, body in zip(rest[::2], rest[1::2], strict=True)}
+
+
+def items(body: str) -> str:
+    """Return terms and their indented descriptions as a list."""
+    lines = []
+    for term, description in ITEM.findall(f"{body}\n"):
+        name, _, kind = term.partition(" : ")
+        text = " ".join(description.split())
+        lines.append(f"- `{name}`" + (f", {kind}" if kind else "") + (f": {text}" if text else ""))
+    return inline("\n".join(lines))
+
+
+def markdown(text: str) -> str:
+    """Return paragraphs as they are, with formulas and examples fenced."""
+    paragraphs = []
+    for paragraph in re.split(r"\n\n(?!    )", text):
+        if paragraph.startswith(">>>"):
+            paragraphs.append(f"```python\n{paragraph}\n```")
+        elif paragraph.startswith(".. math::"):
+            formula = " ".join(paragraph.removeprefix(".. math::").split())
+            paragraphs.append(f"```math\n{formula}\n```")
+        else:
+            paragraphs.append(inline(paragraph))
+    return "\n\n".join(paragraphs)
+
+
+def inline(text: str) -> str:
+    """Return text with inline formulas and code in Markdown."""
+    return re.sub(r"``(.+?)``", r"`\1`", re.sub(r":math:`(.+?)`", r"$`\1`$", text))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
