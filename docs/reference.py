@@ -1,4 +1,4 @@
-"""Write docs/reference.md from the docstrings of the public names of `ecuas_metric`."""
+"""Write docs/reference.md from the docstrings of `ecuas_metric`, and the table of options of the metric card."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import ecuas_metric
+from ecuas_metric.options import DEFAULTS, OPTIONS
 
 PAGE = Path(__file__).with_name("reference.md")
+CARD = Path(ecuas_metric.__file__).with_name("README.md")
+TABLE = re.compile(r"(?<=<!-- options: written by make reference -->\n).*(?=<!-- end of options -->)", flags=re.DOTALL)
 INTRODUCTION = """# Reference
 
 The public names of `ecuas_metric`, written from their docstrings by `make reference`. The metrics and all options, with
@@ -35,6 +38,13 @@ def page() -> str:
         parts.append(entry(name))
         last = module
     return "\n".join(parts)
+
+
+def card() -> str:
+    """Return the text of the metric card with its table of options."""
+    rows = [f"| `{name}` | `{_default(name)}` | {_forms(name)} | {OPTIONS[name].help} |" for name in OPTIONS]
+    table = "\n".join(["| option | default | for | meaning |", "|---|---|---|---|", *rows, ""])
+    return TABLE.sub(lambda _: table, CARD.read_text(encoding="utf-8"))
 
 
 def entry(name: str) -> str:
@@ -91,5 +101,18 @@ def inline(text: str) -> str:
     return re.sub(r"``(.+?)``", r"`\1`", re.sub(r":math:`(.+?)`", r"$`\1`$", text))
 
 
+def _default(name: str) -> str:
+    value = getattr(DEFAULTS, name)
+    if isinstance(value, tuple):
+        return f"({', '.join(f'{number:g}' for number in value)})" if value else "None"
+    return f'"{value}"' if isinstance(value, str) else f"{value}"
+
+
+def _forms(name: str) -> str:
+    forms = OPTIONS[name].forms
+    return "all" if len(forms) == 3 else ", ".join(forms).replace("costs", "`graded`")
+
+
 if __name__ == "__main__":
+    CARD.write_text(card(), encoding="utf-8")
     PAGE.write_text(page(), encoding="utf-8")

@@ -110,3 +110,10 @@ def test_the_reference_page_shows_all_names():
 def test_the_reference_page_is_up_to_date():
     """If not: make reference."""
     assert (ROOT / "docs/reference.md").read_text() == reference.page()
+
+
+def test_the_cards_table_of_options_is_up_to_date():
+    """If not: make reference."""
+    card = (ROOT / "ecuas_metric/README.md").read_text()
+    assert reference.TABLE.search(card)
+    assert card == reference.card()
