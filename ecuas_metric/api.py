@@ -342,6 +342,8 @@ def score_posteriors(
     **options
         Every option of `compute` for posteriors: n, predictions_are, cost, decisions, reject_costs, normalize, n_bins,
         epsilon, sample_weight, decompose, confidence_level, interval_method, n_resamples, random_state, groups, strata.
+        Decisions are columns of the cost, numbered from 0; with predictions_are other than probabilities, `y_prob` has
+        shape (N, K).
 
     Returns
     -------

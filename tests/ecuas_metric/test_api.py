@@ -13,18 +13,26 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, log_loss, make_scorer, roc_auc_score
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, cross_val_predict, cross_val_score
 
 import ecuas_metric
 from ecuas_metric import (
     InputError,
+    apply_affine,
+    apply_isotonic,
     augrc_score,
     aurc_score,
     auroc_score,
     confidence_ecuas_score,
     confidence_system,
+    cross_validated,
     ece_score,
+    ecuas_cost,
     ecuas_score,
+    fit_affine,
+    fit_isotonic,
+    fit_temperature,
+    fixed_reject_cost,
     posterior_system,
     score_confidences,
     score_costs,
@@ -316,6 +324,7 @@ def test_correct_may_be_of_any_kind_of_truth():
 
 
 nan = float("nan")
+ONE_FOLD = PredefinedSplit([0] * 3 + [-1] * 6)
 BAD = {
     "unknown class": (
         lambda: ecuas_score(["cat", "cow", "dog"], Y_PROB, labels=["cat", "dog"]),
@@ -484,6 +493,46 @@ BAD = {
         "uncertainty and candidate_cost must have the same length; got 1 and 2.",
     ),
     "text": (lambda: ece_score(["yes", "no"], [0.5, 0.5]), "correct must be numbers; got 'yes' at index 0."),
+    "recalibration: zeros": (
+        lambda: fit_affine([[0.0, -np.inf]], [0]),
+        "log_posteriors must be finite; got -inf at index (0, 1) (1 of 2). A probability of 0?",
+    ),
+    "recalibration: length": (
+        lambda: fit_temperature([[0.0, 1.0], [1.0, 0.0]], [0]),
+        "log_posteriors and references must have the same length; got 2 and 1.",
+    ),
+    "recalibration: classes": (
+        lambda: apply_affine(fit_temperature([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]], [0, 0, 1]), [[0.0, 1.0, 2.0]]),
+        "log_posteriors must have shape (N, 2), the classes of the fit; got shape (1, 3).",
+    ),
+    "recalibration: percentages": (
+        lambda: fit_isotonic([50, 90], [0, 1]),
+        "confidence must lie in [0, 1]; got 50.0 at index 0 (2 of 2). Percentages? Divide by 100.",
+    ),
+    "recalibration: length of confidences": (
+        lambda: fit_isotonic([0.5], [0, 1]),
+        "confidence and correct must have the same length; got 1 and 2.",
+    ),
+    "recalibration: missing": (
+        lambda: apply_isotonic(fit_isotonic([0.5, 0.6], [0, 1]), [0.5, None]),
+        "confidence must be finite; got nan at index 1 (1 of 2).",
+    ),
+    "recalibration: a sample in no fold": (
+        lambda: cross_validated(fit_isotonic, apply_isotonic, [0.1] * 9, [0, 1] * 4 + [0], splitter=ONE_FOLD),
+        "splitter must put every sample in a test fold; got none with sample 3 (6 of 9).",
+    ),
+    "costs of single samples: reject cost": (
+        lambda: fixed_reject_cost([0.5], [1], reject_cost=-1),
+        "reject_cost must be >= 0; got -1.",
+    ),
+    "costs of single samples: missing": (
+        lambda: fixed_reject_cost([nan], [1], reject_cost=0.5),
+        "uncertainty must be finite and non-negative; got nan at index 0 (1 of 1).",
+    ),
+    "costs of single samples: shapes": (
+        lambda: ecuas_cost([0.1, 0.2], [1]),
+        "uncertainty and candidate_cost must have the same shape; got (2,) and (1,).",
+    ),
     "empty": (lambda: ecuas_score([], []), "y_prob must not be empty; got shape (0,)."),
 }
 
