@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo space reproduce test test-slow bench data reference publish lint clean
+.PHONY: help install demo space reproduce test test-slow bench data publish lint clean
 
 help:  ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -33,6 +33,7 @@ bench: $(VENV)/bench.installed  ## measure against scikit-learn and torchmetrics
 data: $(VENV)/demo.installed  ## rebuild triviaqa_subset/data from its curation
 	$(BIN)/python -m triviaqa_subset.build --without-text
 
+.PHONY: reference
 reference: $(VENV)/demo.installed  ## write docs/reference.md and the card's table of options
 	$(BIN)/python -m docs.reference
 

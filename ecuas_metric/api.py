@@ -348,7 +348,7 @@ def score_posteriors(
     Returns
     -------
     dict of str to float
-        The metrics under the keys of `compute`, in the order of the paper's tables.
+        The metrics under the keys of `compute`.
 
     Raises
     ------
@@ -386,7 +386,7 @@ def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: obje
     Returns
     -------
     dict of str to float
-        The metrics under the keys of `compute`, in the order of the paper's tables.
+        The metrics under the keys of `compute`.
 
     Raises
     ------

@@ -228,9 +228,7 @@ OPTIONS = {
     "predictions_are": Option(
         _among(*POSTERIOR_FORMS), "Form of the posteriors: probabilities, log_probabilities or logits", ("posteriors",)
     ),
-    "cost": Option(
-        _cost, "'zero_one', 'log' or an array (K, D): rows are true classes, columns decisions", ("posteriors",)
-    ),
+    "cost": Option(_cost, "Cost: 'zero_one', 'log' or an array (K, D), row class, column decision", ("posteriors",)),
     "decisions": Option(
         lambda values, name: numbers(values, name),
         "The system's own decisions, if not those of least expected cost",

@@ -323,8 +323,8 @@ def cross_validated(
     left_out = np.isnan(recalibrated).reshape(len(array), -1).any(axis=1)
     if left_out.any():
         first, count = int(np.argmax(left_out)), int(np.count_nonzero(left_out))
-        rule = "must put every sample in a test fold"
-        raise InputError("splitter", rule, got=f"none with sample {first}", count=count, total=len(array))
+        rule, got = "must put every sample in a test fold", f"sample {first} in none"
+        raise InputError("splitter", rule, value=first, got=got, count=count, total=len(array))
     return recalibrated
 
 

@@ -519,7 +519,7 @@ BAD = {
     ),
     "recalibration: a sample in no fold": (
         lambda: cross_validated(fit_isotonic, apply_isotonic, [0.1] * 9, [0, 1] * 4 + [0], splitter=ONE_FOLD),
-        "splitter must put every sample in a test fold; got none with sample 3 (6 of 9).",
+        "splitter must put every sample in a test fold; got sample 3 in none (6 of 9).",
     ),
     "costs of single samples: reject cost": (
         lambda: fixed_reject_cost([0.5], [1], reject_cost=-1),
