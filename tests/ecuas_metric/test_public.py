@@ -56,6 +56,7 @@ def test_import_star_gives_all():
     assert set(ecuas_metric.__all__) <= set(names)
 
 
+@pytest.mark.e2e
 def test_a_name_is_looked_up_once():
     assert run("import ecuas_metric as e; e.InputError; print('InputError' in vars(e))") == "True\n"
 
@@ -64,10 +65,12 @@ def loaded_by(statement):
     return run(f"import sys; {statement}; print(*sorted(m for m in {HEAVY} if m in sys.modules))").split()
 
 
+@pytest.mark.e2e
 def test_importing_the_package_imports_no_library():
     assert loaded_by("import ecuas_metric; dir(ecuas_metric)") == []
 
 
+@pytest.mark.e2e
 def test_scoring_arrays_imports_numpy_only():
     score = "from ecuas_metric import ecuas_score, score_posteriors, fit_affine, ecuas_cost; "
     assert loaded_by(score + "ecuas_score([0, 1], [0.1, 0.8]); score_posteriors([0, 1], [0.1, 0.8])") == ["numpy"]
