@@ -13,10 +13,8 @@ from numpy.typing import ArrayLike
 
 from .errors import Advice, InputError, Note
 from .inputs import Array, Ints, confidences, costs, numbers, one_dimensional, posteriors, require, same_length
-from .metrics import Key, metric_values
-from .naive import naive_values
 from .options import Options, checked_options, number
-from .results import System, compute_results, prepare
+from .results import System, all_values, compute_results, note_undefined, prepare
 
 
 def _in_place_of(predictions: str, references: str) -> dict[str, str]:
@@ -426,7 +424,7 @@ def score_costs(
     max_uncertainty : float
         u_M > 0, the uncertainty of a system that knows nothing, in the same unit.
     **options
-        Every option of `compute` for costs: n, reject_costs, n_bins, epsilon, sample_weight, decompose,
+        Every option of `compute` for costs: n, reject_costs, epsilon, sample_weight, decompose,
         confidence_level, interval_method, n_resamples, random_state, groups, strata.
 
     Returns
@@ -574,20 +572,11 @@ def _confidence_system(
 
 def _value(system: System, name: str) -> float:
     """Return one metric of a system, and warn of what a reader must know of it."""
-    decisions, options, notes = system.decisions, system.options, system.notes
-    weight = options.sample_weight
-    only = (name, "error_rate")  # from which the naive system's confidences follow
-    values = metric_values(decisions, system.ties, options, sample_weight=weight, only=only)
-    key, value = next(item for item in values.items() if item[0].metric == name)
-    undefined = f"{key} is nan: it needs both correct and incorrect samples."
-    if options.normalize:
-        naive = naive_values(decisions, options, values.get(Key("error_rate")), sample_weight=weight)[key]
-        value = value / naive if naive > 0 else math.nan
-        undefined = f"The naive system costs nothing, so these are nan when normalized: {key}."
-    if math.isnan(value):
-        notes += (Note("undefined", undefined),)
-    _warn(notes)
-    return float(value)
+    variant = "normalized" if system.options.normalize else ""
+    values = all_values(system, only=(name, "error_rate"))  # from which the naive system's confidences follow
+    key, value = next((key, float(value)) for key, value in values.items() if key[::2] == (name, variant))
+    _warn((*system.notes, *note_undefined({key: value})))
+    return value
 
 
 def _results(system: System) -> dict[str, float]:

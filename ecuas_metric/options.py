@@ -187,7 +187,7 @@ def _memberships(values: object, name: str) -> Ints:
     array = one_dimensional(np.asarray(values), name)
     if array.dtype.kind == "O":
         missing = np.array([value is None or value != value for value in array])
-        require(~missing, np.arange(len(array)), name, "must name one for every sample")
+        require(~missing, array, name, "must name one for every sample")
         array = np.array([str(value) for value in array])
     elif array.dtype.kind == "f":
         require(~np.isnan(array), array, name, "must name one for every sample")
@@ -246,7 +246,7 @@ OPTIONS = {
     "missing_confidence": Option(
         _in(0, 1), "What a missing confidence counts as; by default it is an error", ("confidences",)
     ),
-    "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE"),
+    "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE", ("confidences", "posteriors")),
     "epsilon": Option(_in(0, 0.5, inside=True), "Floor of uncertainties and probabilities inside logarithms"),
     "sample_weight": Option(
         _weights, "Weight of each sample, >= 0; whole numbers count equal samples, others are scaled to mean 1"
