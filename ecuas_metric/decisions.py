@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .errors import InputError
+from .games import largest_uncertainty
 from .inputs import Array, Floats, Ints, row_blocks
 from .options import cost_matrix
 
@@ -149,38 +150,6 @@ def select(decisions: Decisions, rows: slice | Ints) -> Decisions:
     )
     labels = None if labels is None else labels[rows]
     return Decisions(u[rows], c[rows], max_uncertainty, confidence, cross_entropy, brier_score, labels)
-
-
-def largest_uncertainty(matrix: Floats) -> float:
-    """Return u_M of a (K, D) cost matrix: max over the simplex of min_d sum_k q_k C[k, d], a linear programme.
-
-    Raises
-    ------
-    InputError
-        If it is 0: a decision then costs nothing whatever the class, and there is nothing to evaluate.
-    """
-    try:
-        from scipy.optimize import linprog
-    except ImportError:
-        raise ImportError("A cost matrix needs SciPy: pip install 'ecuas-metric[costs]'") from None
-    num_classes, num_decisions = matrix.shape
-    scale = matrix.max() or 1.0
-    # Maximise t over (q, t) where t <= q.C[:, d] for every d and q is a distribution.
-    solution = linprog(
-        c=np.r_[np.zeros(num_classes), -1.0],
-        A_ub=np.c_[-matrix.T / scale, np.ones(num_decisions)],
-        b_ub=np.zeros(num_decisions),
-        A_eq=np.r_[np.ones(num_classes), 0.0][None],
-        b_eq=[1.0],
-        bounds=[(0, None)] * (num_classes + 1),
-    )
-    if not solution.success:
-        raise InputError("cost", "must have a largest uncertainty", got=str(solution.message))
-    q = np.maximum(solution.x[:-1], 0)
-    largest = float((q / q.sum() @ matrix).min())
-    if largest <= 1e-12 * scale:
-        raise InputError("cost", "must make every decision cost something for some class; one costs nothing for any")
-    return largest
 
 
 Columns = tuple[Array, Array, Floats]  # u, c and confidences of a block

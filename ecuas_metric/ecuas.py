@@ -18,6 +18,7 @@ from .options import Options, checked_options
 from .costs import ecuas_cost
 from .ranking import tie_groups
 from .baselines import aurc
+from .games import largest_uncertainty
 from .decisions import Decisions
 from .metrics import METRICS
 from .naive import naive_values

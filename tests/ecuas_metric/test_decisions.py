@@ -10,7 +10,7 @@ from scipy.stats import entropy
 
 from ecuas_metric import inputs
 from ecuas_metric.costs import ecuas_cost
-from ecuas_metric.decisions import confidence_decisions, largest_uncertainty, posterior_decisions, select
+from ecuas_metric.decisions import confidence_decisions, posterior_decisions, select
 from ecuas_metric.errors import Advice
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import prepare
@@ -99,21 +99,6 @@ def test_a_matrix_leads_to_the_decision_of_least_expected_cost(matrix, data):
     np.testing.assert_allclose(decisions.uncertainty, (q @ matrix).min(axis=1))
     np.testing.assert_array_equal(decisions.candidate_cost, matrix[labels, decision])
     assert (decisions.uncertainty <= decisions.max_uncertainty * (1 + 1e-9)).all()
-
-
-@given(MATRICES)
-def test_the_largest_uncertainty_of_a_matrix_is_reached_on_a_fine_grid_of_the_simplex(matrix):
-    a, b = np.meshgrid(np.linspace(0, 1, 201), np.linspace(0, 1, 201))
-    q = np.stack([a, b, 1 - a - b], axis=-1)[a + b <= 1]
-    on_grid = (q @ matrix).min(axis=1).max()
-    largest = largest_uncertainty(matrix)
-    assert on_grid <= largest * (1 + 1e-9)
-    assert largest <= on_grid + 0.01 * matrix.max()
-
-
-def test_a_decision_that_never_costs_anything_is_refused():
-    with pytest.raises(ValueError, match="^cost must make every decision cost something for some class"):
-        largest_uncertainty(np.array([[0.0, 1.0], [0.0, 2.0]]))
 
 
 @pytest.mark.filterwarnings("ignore:.* of .* samples")
