@@ -60,8 +60,8 @@ Args:
     normalize: if True, adds normalized_{key}: divided by the value of the naive system, which ignores its input.
     missing_confidence: None (default): a NaN confidence is an error. A number in [0, 1] replaces it, with a warning.
     n_bins: number of bins of ECE. Default 10.
-    epsilon: floor of the uncertainty in the logarithm of n = 0, and of confidences and their complements in the
-        cross-entropy. Default 1e-7.
+    epsilon: floor of the uncertainty in the logarithm and the power of ECUAS_n, which is continuous in n, and of
+        confidences and their complements in the cross-entropy. Default 1e-7.
     sample_weight: shape (N,), non-negative. Whole numbers count equal samples; others are scaled to mean 1.
     decompose: if True, adds ecuas_{n}_recalibrated, its value after the best monotone recalibration of the confidences,
         and ecuas_{n}_calibration_loss, the difference.

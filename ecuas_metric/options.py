@@ -245,7 +245,7 @@ OPTIONS = {
         _in(0, 1), "What a missing confidence counts as; by default it is an error", ("confidences",)
     ),
     "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE"),
-    "epsilon": Option(_in(0, 0.5, inside=True), "Floor of uncertainties inside logarithms"),
+    "epsilon": Option(_in(0, 0.5, inside=True), "Floor of uncertainties inside logarithms and the powers of ECUAS_n"),
     "sample_weight": Option(_weights, "Weight of each sample, >= 0; whole numbers count equal samples"),
     "decompose": Option(_flag, "Also each ECUAS_n after the best recalibration, and its calibration loss"),
     "confidence_level": Option(_in(0, 1, inside=True), "Also bootstrap intervals at this level, e.g. 0.95"),
