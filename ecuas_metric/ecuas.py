@@ -62,7 +62,9 @@ Args:
     n_bins: number of bins of ECE. Default 10.
     epsilon: floor of the uncertainty in the logarithm and the power of ECUAS_n, which is continuous in n, and of
         confidences and their complements in the cross-entropy. Default 1e-7.
-    sample_weight: shape (N,), non-negative. Whole numbers count equal samples; others are scaled to mean 1.
+    sample_weight: shape (N,), non-negative.
+    weights_are: "importance" (default), in any unit, or "counts" of equal samples. AURC alone tells them apart: more
+        samples have a finer curve, more important ones have not.
     decompose: if True, adds ecuas_{n}_recalibrated, its value after the best monotone recalibration of the confidences,
         and ecuas_{n}_calibration_loss, the difference.
     confidence_level: None (default), or e.g. 0.95: adds {key}_low and {key}_high, a bootstrap interval of every metric.
