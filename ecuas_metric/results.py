@@ -189,7 +189,7 @@ def all_values(system: System, resamples: Floats | None = None) -> dict[Key, Flo
     values = metric_values(decisions, ties, options, sample_weight=weight)
     added: dict[Key, FloatOrFloats] = {}
     if options.normalize:
-        naive = naive_values(decisions, options, values.get(Key("error_rate")), sample_weight=weight)
+        naive = naive_values(decisions, options, sample_weight=weight)
         added |= normalized_values(values, naive)
     if options.decompose:
         for key, best in recalibrated_values(ties, options, max_uncertainty=decisions.max_uncertainty).items():
