@@ -136,11 +136,12 @@ def auroc(groups: TieGroups) -> FloatOrFloats:
     ----------
     Hanley and McNeil 1982; Estienne et al., section "Empirical analysis".
     """
-    total, cost = groups.weight_until[..., -1], groups.cost_until[..., -1]
-    pairs = (total - cost) * cost
-    # Pairs won and lost are what is left of all pairs after those of two incorrect samples.
-    wins = np.maximum(total * cost - _cost_area(groups) - np.square(cost) / 2, 0.0)  # not -1e-17
-    return wins / np.where(pairs > 0, pairs, np.nan)
+    cost, cost_until = groups.cost, groups.cost_until
+    correct = groups.weight - cost  # of each group: a difference of totals would lose what weighs little
+    incorrect = cost_until[..., -1]
+    lost = np.einsum("...g,...g->...", correct, cost_until) - np.einsum("...g,...g->...", correct, cost) / 2
+    pairs = correct.sum(axis=-1) * incorrect
+    return np.clip(1 - lost / np.where(pairs > 0, pairs, np.nan), 0.0, 1.0)
 
 
 def aurc(groups: TieGroups) -> FloatOrFloats:
