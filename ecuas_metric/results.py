@@ -9,7 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from .costs import note_above
-from .decisions import Decisions, confidence_decisions, cost_decisions, posterior_decisions, select
+from .decisions import (
+    Decisions,
+    confidence_decisions,
+    cost_decisions,
+    note_renormalized,
+    posterior_decisions,
+    select,
+)
 from .decomposition import recalibrated_values
 from .errors import InputError, Note
 from .inputs import Array, FloatOrFloats, Floats, Ints, check_posteriors, fill_missing, same_length
@@ -248,7 +255,7 @@ def _decide(form: str, predictions: Array, references: Array, options: Options) 
         decisions=own_decisions(options, num_samples=len(references), num_classes=predictions.shape[1]),
         epsilon=options.epsilon,
     )
-    return decisions, ()
+    return decisions, note_renormalized(predictions, predictions_are=options.predictions_are)
 
 
 def _pick(ids: Sequence[str] | None, rows: Ints) -> Sequence[str] | None:
