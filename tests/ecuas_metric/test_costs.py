@@ -1,6 +1,8 @@
 import itertools
+import math
 import warnings
 from decimal import Decimal, getcontext
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -50,6 +52,50 @@ def test_a_weight_on_few_reject_costs_is_their_mean_fixed_cost():
 
     expected = fixed_reject_cost(u, c, reject_cost=0.5)
     np.testing.assert_allclose(weighted_cost(u, c, weight_function=narrow), expected, atol=0.02)
+
+
+def peak(centre, width):
+    return lambda gamma: math.exp(-(((gamma - centre) / width) ** 2) / 2) / (width * math.sqrt(2 * math.pi))
+
+
+@pytest.mark.parametrize("centre", [0.1234, 0.3, 0.49951])
+def test_narrow_peaks_are_found_and_narrower_ones_between_break_points(centre):
+    expected = [centre, 1.0]
+    for width in (1e-2, 1e-3, 1e-4):
+        ours = weighted_cost([0.7, 0.05], [1.0, 1.0], weight_function=peak(centre, width))
+        np.testing.assert_allclose(ours, expected, rtol=1e-9)
+    for width in (1e-5, 1e-7):
+        enclosed = {"weight_function": peak(centre, width), "break_points": centre + 10 * width * np.array([-1, 1])}
+        np.testing.assert_allclose(weighted_cost([0.7, 0.05], [1.0, 1.0], **enclosed), expected, rtol=1e-6)
+
+
+def test_a_step_between_break_points_is_integrated_exactly():
+    def step(gamma):
+        return 8.0 if 1 / 3 <= gamma < 0.7 else 0.0
+
+    ours = weighted_cost([0.2, 0.5, 0.9], [1, 1, 1], weight_function=step, break_points=[1 / 3, 0.7])
+    third, end = Fraction(1 / 3), Fraction(0.7)
+    expected = [
+        8 * (end - third),
+        4 * (Fraction(1, 4) - third**2) + 8 * (end - Fraction(1, 2)),
+        4 * (end**2 - third**2),
+    ]
+    np.testing.assert_allclose(ours, [float(value) for value in expected], rtol=1e-14)
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.inf, np.nan])
+def test_weights_that_are_no_weights_are_refused(weight):
+    def some(gamma):
+        return weight if gamma > 0.6 else 1.0
+
+    message = f"^weight_function must be finite and non-negative; got {weight} at a reject cost of 0.6"
+    with pytest.raises(ValueError, match=message):
+        weighted_cost([0.5], [1.0], weight_function=some)
+
+
+def test_break_points_lie_where_reject_costs_do():
+    with pytest.raises(ValueError, match=r"^break_points must lie in \[0, 0\.5\]; got 0\.7 at index 1 \(1 of 2\)"):
+        weighted_cost([0.5], [1.0], weight_function=np.cos, max_uncertainty=0.5, break_points=[0.1, 0.7])
 
 
 def test_a_divergent_weight_is_fine_for_samples_that_cost_nothing_and_an_error_for_others():
