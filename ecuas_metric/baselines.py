@@ -36,8 +36,8 @@ def confidence_cross_entropy_cost(uncertainty: Floats, incorrect: Floats, *, eps
     >>> confidence_cross_entropy_cost(np.array([0.25, 0.25]), np.array([0, 1])).round(4).tolist()
     [0.2877, 1.3863]
     """
-    clipped = np.clip(uncertainty, epsilon, 1 - epsilon)
-    return -np.log(np.abs(1 - incorrect - clipped))  # of the complement where correct, of itself where incorrect
+    of_truth = np.abs(1 - incorrect - uncertainty)  # the complement where correct, itself where incorrect
+    return -np.log(np.clip(of_truth, epsilon, 1 - epsilon))
 
 
 def confidence_brier_cost(uncertainty: Floats, incorrect: Floats) -> Floats:
