@@ -137,7 +137,8 @@ def auroc(groups: TieGroups) -> FloatOrFloats:
     Hanley and McNeil 1982; Estienne et al., section "Empirical analysis".
     """
     cost, cost_until = groups.cost, groups.cost_until
-    correct = groups.weight - cost  # of each group: a difference of totals would lose what weighs little
+    # Of each group: a difference of totals would lose what weighs little.
+    correct = groups.weight - cost if groups.rest is None else groups.rest
     incorrect = cost_until[..., -1]
     lost = np.einsum("...g,...g->...", correct, cost_until) - np.einsum("...g,...g->...", correct, cost) / 2
     pairs = correct.sum(axis=-1) * incorrect
@@ -230,7 +231,7 @@ def harmonic_numbers(count: Floats) -> Floats:
 
 def _sum_of_risks(groups: TieGroups) -> FloatOrFloats:
     """Return the sum of E_k / k over the whole numbers k up to the total weight."""
-    weight, cost, until, cost_until, _ = groups
+    weight, cost, until, cost_until, *_ = groups
     if (weight == 1).all():
         return np.einsum("...g,...g->...", cost_until, 1 / until)
     # Over a group of weight w and cost c that starts at a, E_k = E_a + (k - a) c / w: sum E_k / k by the sum of 1 / k.

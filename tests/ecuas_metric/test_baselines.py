@@ -64,12 +64,14 @@ def test_auroc_is_scikit_learns(system):
 @pytest.mark.parametrize("share", [1e-10, 1e-14, 1e-17, 1e-300])
 @pytest.mark.parametrize("rare", [0, 1])
 def test_auroc_of_a_class_that_weighs_next_to_nothing(share, rare, rng):
-    confidence, correct = rng.permutation(100) / 100, rng.integers(0, 2, 100)
+    confidence, correct = rng.integers(0, 10, 100) / 10, rng.integers(0, 2, 100)
     weights = np.where(correct == rare, share, 1.0) * rng.random(100)
     pairs = [(i, j) for i in np.flatnonzero(correct) for j in np.flatnonzero(correct == 0)]
     products = [Fraction(weights[i]) * Fraction(weights[j]) for i, j in pairs]
-    won = sum(product for product, (i, j) in zip(products, pairs, strict=True) if confidence[i] > confidence[j])
-    assert auroc(groups_of(confidence, correct, weights)) == pytest.approx(float(won / sum(products)), rel=1e-13)
+    wins = [Fraction(int(np.sign(confidence[i] - confidence[j])) + 1, 2) for i, j in pairs]
+    expected = float(sum(p * win for p, win in zip(products, wins, strict=True)) / sum(products))
+    assert auroc(groups_of(confidence, correct, weights)) == pytest.approx(expected, rel=1e-13)
+    assert auroc(groups_of(np.full(100, 0.5), correct, weights)) == 0.5
 
 
 @given(confidence_systems())
