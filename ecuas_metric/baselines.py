@@ -37,7 +37,7 @@ def confidence_cross_entropy_cost(uncertainty: Floats, incorrect: Floats, *, eps
     [0.2877, 1.3863]
     """
     of_truth = np.abs(1 - incorrect - uncertainty)  # the complement where correct, itself where incorrect
-    return -np.log(np.clip(of_truth, epsilon, 1 - epsilon))
+    return np.asarray(-np.log(np.clip(of_truth, epsilon, 1 - epsilon)))
 
 
 def confidence_brier_cost(uncertainty: Floats, incorrect: Floats) -> Floats:
