@@ -339,7 +339,8 @@ def score_posteriors(
         See `ecuas_score`.
     **options
         Every option of `compute` for posteriors: n, predictions_are, cost, decisions, reject_costs, normalize, n_bins,
-        epsilon, sample_weight, decompose, confidence_level, interval_method, n_resamples, random_state, groups, strata.
+        epsilon, sample_weight, weights_are, decompose, confidence_level, interval_method, n_resamples, random_state,
+        groups, strata.
         Decisions are columns of the cost, numbered from 0; with predictions_are other than probabilities, `y_prob` has
         shape (N, K).
 
@@ -379,7 +380,8 @@ def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: obje
         See `confidence_ecuas_score`.
     **options
         Every option of `compute` for confidences: n, num_classes, reject_costs, normalize, missing_confidence, n_bins,
-        epsilon, sample_weight, decompose, confidence_level, interval_method, n_resamples, random_state, groups, strata.
+        epsilon, sample_weight, weights_are, decompose, confidence_level, interval_method, n_resamples, random_state,
+        groups, strata.
 
     Returns
     -------
@@ -424,7 +426,7 @@ def score_costs(
     max_uncertainty : float
         u_M > 0, the uncertainty of a system that knows nothing, in the same unit.
     **options
-        Every option of `compute` for costs: n, reject_costs, epsilon, sample_weight, decompose,
+        Every option of `compute` for costs: n, reject_costs, epsilon, sample_weight, weights_are, decompose,
         confidence_level, interval_method, n_resamples, random_state, groups, strata.
 
     Returns
@@ -573,7 +575,7 @@ def _confidence_system(
 def _value(system: System, name: str) -> float:
     """Return one metric of a system, and warn of what a reader must know of it."""
     variant = "normalized" if system.options.normalize else ""
-    values = all_values(system, only=(name, "error_rate"))  # from which the naive system's confidences follow
+    values = all_values(system, only=(name,))
     key, value = next((key, float(value)) for key, value in values.items() if key[::2] == (name, variant))
     _warn((*system.notes, *note_undefined({key: value})))
     return value

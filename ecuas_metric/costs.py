@@ -6,6 +6,7 @@ are the paper's C(u, c), and take what the system says before the truth.
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from collections.abc import Callable
@@ -14,11 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .errors import Advice, InputError, Note
-from .inputs import Bools, Floats, non_negative
+from .inputs import Bools, Floats, non_negative, require
 
 # 1 - 0.7 is 0.30000000000000004: decimals that are equal on paper must compare as equal.
 ROUNDING = 4 * np.finfo(np.float64).eps
 SMALLEST_ORDER = 1e-300  # below it (n + 1) / n overflows, and ECUAS_n is ECUAS_0 to the last digit
+PARTS = 1000  # of [0, u_M] that are integrated apart, so that no peak of that width is missed
 ABOVE_TOLERANCE = 1e-6  # an uncertainty from float32 posteriors may pass max_uncertainty by its own rounding
 
 
@@ -36,9 +38,10 @@ def ecuas_cost(
 
     .. math::
         C_0 = r + c \frac{\log u_M - \log u}{u_M}, \qquad
-        C_n = r^{n+1} + c \frac{n+1}{n\,u_M} (1 - r^n) \quad (n > 0)
+        C_n = r\,r^n + c \frac{n+1}{n\,u_M} (1 - r^n) \quad (n > 0)
 
-    and in the limit of infinite n, :math:`c / u_M` where :math:`u < u_M` and 1 where :math:`u = u_M`.
+    and in the limit of infinite n, :math:`c / u_M` where :math:`u < u_M` and 1 where :math:`u = u_M`. In the logarithm
+    and in the power :math:`r^n`, u is at least `epsilon`: the cost is finite, and continuous in n also at n = 0.
 
     Parameters
     ----------
@@ -51,7 +54,7 @@ def ecuas_cost(
     max_uncertainty : float, default 1
         u_M > 0, the uncertainty of a system that knows nothing: 1 - 1/K for the 0-1 cost and K classes.
     epsilon : float, default 1e-7
-        Floor of u inside the logarithm of n = 0, below `max_uncertainty`.
+        Floor of u inside the logarithm of n = 0 and the n-th power of other n, below `max_uncertainty`.
 
     Returns
     -------
@@ -82,15 +85,16 @@ def ecuas_cost(
     ratio = np.minimum(u / max_uncertainty, 1.0)
     if n == math.inf:
         return np.where(ratio < 1 - ROUNDING, c / max_uncertainty, 1.0)
+    if not 0 < epsilon < max_uncertainty:
+        raise InputError("epsilon", f"must lie in (0, max_uncertainty = {max_uncertainty:g})", value=epsilon)
+    floored = np.maximum(ratio, epsilon / max_uncertainty)
     if n < SMALLEST_ORDER:
-        if not 0 < epsilon < max_uncertainty:
-            raise InputError("epsilon", f"must lie in (0, max_uncertainty = {max_uncertainty:g})", value=epsilon)
-        return ratio - c * np.log(np.maximum(ratio, epsilon / max_uncertainty)) / max_uncertainty
+        return ratio - c * np.log(floored) / max_uncertainty
     if n == 1:  # the closed form, without logarithms
-        return np.square(ratio) + c * ((1 - ratio) * (2 / max_uncertainty))
-    with np.errstate(divide="ignore", over="ignore"):  # log 0 = -inf gives the right limit, 0
-        log_ratio = np.log(ratio)
-        return np.exp((n + 1) * log_ratio) - c * (np.expm1(n * log_ratio) / n * ((n + 1) / max_uncertainty))
+        return ratio * floored + c * ((1 - floored) * (2 / max_uncertainty))
+    with np.errstate(over="ignore"):  # n log r = -inf gives the right limit, 0
+        exponent = n * np.log(floored)
+        return ratio * np.exp(exponent) - c * (np.expm1(exponent) / n * ((n + 1) / max_uncertainty))
 
 
 def fixed_reject_cost(
@@ -148,19 +152,25 @@ def weighted_cost(
     *,
     weight_function: Callable[[float], float],
     max_uncertainty: float = 1.0,
+    break_points: ArrayLike = (),
 ) -> Floats:
     r"""Return the cost of each sample integrated over reject costs with any weight function w on [0, u_M].
 
     .. math:: C_w = \int_0^u \gamma w(\gamma)\,d\gamma + c \int_u^{u_M} w(\gamma)\,d\gamma
+
+    by adaptive quadrature between the uncertainties, the break points and 1,000 equal parts of [0, u_M]: a peak of
+    1/1000 of u_M is found anywhere, a narrower one where break points enclose it.
 
     Parameters
     ----------
     uncertainty, candidate_cost : array_like, shape (N,)
         u >= 0 and c >= 0. Above `max_uncertainty` the second integral is 0, with a warning.
     weight_function : callable
-        gamma in (0, u_M] to w(gamma) >= 0; its integrals must exist.
+        gamma in (0, u_M] to w(gamma) >= 0, finite; its integrals must exist.
     max_uncertainty : float, default 1
         u_M > 0.
+    break_points : array_like, shape (P,), optional
+        Reject costs in [0, u_M] where w jumps, or between which it has a narrow peak.
 
     Returns
     -------
@@ -170,8 +180,9 @@ def weighted_cost(
     Raises
     ------
     InputError
-        If an uncertainty or a cost is negative or nan, the shapes differ, `max_uncertainty` is not positive, or an
-        integral does not converge, e.g. that of w = 1 / gamma from an uncertainty of 0.
+        If an uncertainty or a cost is negative or nan, the shapes differ, `max_uncertainty` is not positive, a
+        weight is negative, infinite or nan, a break point is out of range, or an integral does not converge, e.g.
+        that of w = 1 / gamma from an uncertainty of 0.
     ImportError
         If SciPy is not installed.
 
@@ -187,15 +198,21 @@ def weighted_cost(
     [1.81]
     """
     u, c = _checked(uncertainty, candidate_cost, max_uncertainty)
-    points, index = np.unique(np.minimum(u, max_uncertainty), return_inverse=True)
-    edges = np.concatenate([[0.0], points, [max_uncertainty]])
-    moments = _integrals(lambda gamma: gamma * weight_function(gamma), edges[:-1])
+    u = np.minimum(u, max_uncertainty)
+    breaks = np.asarray(break_points, np.float64).ravel()
+    require(
+        (breaks >= 0) & (breaks <= max_uncertainty), breaks, "break_points", f"must lie in [0, {max_uncertainty:g}]"
+    )
+    edges = np.unique(np.concatenate([u.ravel(), breaks, np.linspace(0, max_uncertainty, PARTS + 1)]))
+    weight = _non_negative_weight(weight_function)
+    moments = _integrals(lambda gamma: gamma * weight(gamma), edges[edges <= u.max(initial=0.0)])
     # Only samples that cost something look above their uncertainty: 1 / gamma may diverge at 0 unseen.
-    seen = np.concatenate([np.bincount(index, c) > 0, [True]])
-    masses = _integrals(weight_function, edges[1:], first=int(np.argmax(seen)))
-    below = np.cumsum(moments)
-    beyond = np.cumsum(masses[::-1])[::-1]
-    return np.asarray(below[index] + c * beyond[index])
+    seen = np.min(u, where=c > 0, initial=max_uncertainty)
+    masses = _integrals(weight, edges[edges >= seen])
+    below = np.concatenate([[0.0], np.cumsum(moments)])
+    beyond = np.concatenate([np.cumsum(masses[::-1])[::-1], [0.0]])
+    index = np.searchsorted(edges, u)
+    return np.asarray(below[index] + c * beyond[np.maximum(index - (len(edges) - len(beyond)), 0)])
 
 
 def above(uncertainty: Floats, max_uncertainty: float) -> Bools:
@@ -238,8 +255,19 @@ def _arrays(uncertainty: ArrayLike, candidate_cost: ArrayLike) -> tuple[Floats, 
     return u, c
 
 
-def _integrals(function: Callable[[float], float], edges: Floats, *, first: int = 0) -> Floats:
-    """Integrate over each interval between consecutive edges, from the `first` on; those before it are 0."""
+def _non_negative_weight(function: Callable[[float], float]) -> Callable[[float], float]:
+    def checked(gamma: float) -> float:
+        weight = float(function(gamma))
+        if not 0 <= weight < math.inf:
+            got = f"{weight} at a reject cost of {gamma:g}"
+            raise InputError("weight_function", "must be finite and non-negative", value=weight, got=got)
+        return weight
+
+    return checked
+
+
+def _integrals(function: Callable[[float], float], edges: Floats) -> Floats:
+    """Integrate over each interval between consecutive edges."""
     try:
         from scipy.integrate import IntegrationWarning, quad
     except ImportError:
@@ -247,10 +275,10 @@ def _integrals(function: Callable[[float], float], edges: Floats, *, first: int 
     values = np.zeros(len(edges) - 1)
     with warnings.catch_warnings():
         warnings.simplefilter("error", IntegrationWarning)
-        for i in [i for i in range(first, len(values)) if edges[i] < edges[i + 1]]:
+        for i, (low, high) in enumerate(itertools.pairwise(edges.tolist())):
             try:
-                values[i] = quad(function, edges[i], edges[i + 1], epsabs=1e-13, epsrel=1e-12)[0]
+                values[i] = quad(function, low, high, epsabs=1e-13, epsrel=1e-12)[0]
             except (IntegrationWarning, ZeroDivisionError) as error:
-                interval = f"[{edges[i]:g}, {edges[i + 1]:g}]"
-                raise InputError("weight_function", f"must have an integral over {interval}", got=str(error)) from None
+                rule, got = f"must have an integral over [{low}, {high}]", str(error)
+                raise InputError("weight_function", rule, got=got) from None
     return values

@@ -33,7 +33,7 @@ def recalibrated_values(ties: TieGroups, options: Options, *, max_uncertainty: f
     Returns
     -------
     dict of Key to float, or to ndarray of shape (...)
-        At most the ECUAS_n itself, and the same for any strictly increasing map of the uncertainties. (At n = 0 the
+        At most the ECUAS_n itself, and the same for any strictly increasing map of the uncertainties. (The
         floor `epsilon` can undercut it by about as much.)
 
     Raises

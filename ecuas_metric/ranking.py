@@ -21,6 +21,9 @@ class TieGroups(NamedTuple):
         Their cumulative sums.
     rank : ndarray of float64, shape (G,)
         What the samples of each group share, increasing: see `Decisions.rank_by`.
+    rest : ndarray of float64, shape (..., G), or None
+        Weight less cost, for the 0-1 cost that of the correct samples, where it is not `weight - cost` to the last
+        digit: weights of one group may differ by more than float64 can add up.
     """
 
     weight: Floats
@@ -28,6 +31,7 @@ class TieGroups(NamedTuple):
     weight_until: Floats
     cost_until: Floats
     rank: Floats
+    rest: Floats | None = None
 
 
 def tie_groups(rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats | None = None) -> TieGroups:
@@ -61,13 +65,14 @@ def tie_groups(rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats
         sample_weight = None if sample_weight is None else sample_weight[..., order]
     weight = np.broadcast_to(1.0, cost.shape) if sample_weight is None else sample_weight
     cost = cost if sample_weight is None else weight * cost
-    is_new = ranked[1:] != ranked[:-1]
+    is_new, rest = ranked[1:] != ranked[:-1], None
     if not is_new.all():
         starts = np.concatenate([[0], np.flatnonzero(is_new) + 1])
+        rest = None if sample_weight is None else np.add.reduceat(weight - cost, starts, axis=-1)
         weight, cost = (np.add.reduceat(values, starts, axis=-1) for values in (weight, cost))
         ranked = ranked[starts]
     until = np.arange(1.0, len(cost) + 1) if weight.strides == (0,) else np.cumsum(weight, axis=-1)
-    return TieGroups(weight, cost, until, np.cumsum(cost, axis=-1), ranked)
+    return TieGroups(weight, cost, until, np.cumsum(cost, axis=-1), ranked, rest)
 
 
 def _sorted_together(rank_by: Floats, binary_cost: Floats) -> tuple[Floats, Floats]:

@@ -47,7 +47,8 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
 
     .. math:: \hat s = \mathrm{softmax}(\alpha \log s + \beta)
 
-    with one scale :math:`\alpha` and one bias :math:`\beta_k` per class, by L-BFGS-B with the analytic gradient.
+    with one scale :math:`\alpha` and one bias :math:`\beta_k` per class, by L-BFGS-B with the analytic gradient. A
+    minimum exists unless the scores separate the classes, which is an error: the cross-entropy would fall for ever.
 
     Parameters
     ----------
@@ -66,7 +67,9 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
     Raises
     ------
     InputError
-        If a log-posterior is not finite, a reference is not a class, lengths differ, or a class has no sample.
+        If a log-posterior is not finite, a reference is not a class, lengths differ, a class has no sample, or the
+        scores separate the classes: where some scale and bias put every true class on top of its row. Of temperature
+        scaling, also if the best scale is not positive, as of scores that fall with the truth.
     ImportError
         If SciPy is not installed.
     RuntimeError
@@ -74,7 +77,8 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
 
     References
     ----------
-    Estienne et al., Equation affcal; Guo et al. 2017 for temperature scaling.
+    Estienne et al., Equation affcal; Guo et al. 2017 for temperature scaling; Albert and Anderson 1984, "On the
+    existence of maximum likelihood estimates in logistic regression models".
 
     Examples
     --------
@@ -99,12 +103,15 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
             total=num_classes,
             advice="Drop these classes, or fit without a bias.",
         )
-    # In units of their spread around the mean of each row, which softmax does not see, scores of any size fit alike.
-    centred = scores - scores.mean(axis=1, keepdims=True)
-    spread = float(centred.std()) or 1.0
-    objective = _cross_entropy_of_affine(centred / spread, classes, with_bias)
+    centred, unit = _standardized(scores)
+    _refuse_separated(centred, classes, counts, with_bias)
+    objective = _cross_entropy_of_affine(centred, classes, with_bias)
     parameters = _minimum(objective, np.r_[1.0, np.zeros(num_classes if with_bias else 0)])
-    return Affine(float(parameters[0] / spread), parameters[1:] if with_bias else np.zeros(num_classes))
+    scale = float(parameters[0]) / unit
+    if not with_bias and not scale > 0:
+        advice = "Reversed scores? Change their sign."
+        raise InputError("scores", "must rise with the true class", got=f"a best scale of {scale:.3g}", advice=advice)
+    return Affine(scale, parameters[1:] if with_bias else np.zeros(num_classes))
 
 
 def apply_affine(calibration: Affine, log_posteriors: ArrayLike) -> Floats:
@@ -146,7 +153,7 @@ def apply_affine(calibration: Affine, log_posteriors: ArrayLike) -> Floats:
 
 
 def fit_temperature(log_posteriors: ArrayLike, references: ArrayLike) -> Affine:
-    """Fit temperature scaling, `fit_affine` without a bias; the temperature is 1 / scale.
+    """Fit temperature scaling, `fit_affine` without a bias; the temperature is 1 / scale, and positive.
 
     Parameters
     ----------
@@ -326,6 +333,54 @@ def cross_validated(
         rule, got = "must put every sample in a test fold", f"sample {first} in none"
         raise InputError("splitter", rule, value=first, got=got, count=count, total=len(array))
     return recalibrated
+
+
+def _standardized(scores: Floats) -> tuple[Floats, float]:
+    """Return scores less the mean of their row, which softmax does not see, in units of their spread, and that unit."""
+    size = float(np.abs(scores).max()) or 1.0  # first: the squares of very large or small ones would overflow or vanish
+    centred = scores / size
+    centred -= centred.mean(axis=1, keepdims=True)
+    spread = float(centred.std()) or 1.0
+    centred /= spread
+    return centred, spread * size
+
+
+def _refuse_separated(scores: Floats, classes: Ints, counts: Ints, with_bias: bool) -> None:
+    """Raise InputError if the cross-entropy has no minimum, as the classes can be told apart.
+
+    It has none if and only if some (a, b) other than a constant b has a (s_y - s_k) >= b_k - b_y for every sample of
+    every class y and every k, not always with equality. Of scores for which a = 1 or -1 will do, all that matters of
+    a class are its least margins.
+    """
+    order = np.argsort(classes, kind="stable")
+    present = np.flatnonzero(counts)
+    starts = np.cumsum(counts[present]) - counts[present]
+    margins = scores[order, classes[order]][:, None] - scores[order]
+    least, most = (extreme.reduceat(margins, starts) for extreme in (np.minimum, np.maximum))
+    if with_bias:
+        separated = _separates(least, most) or _separates(-most, -least)
+    else:  # and a scale that is positive
+        separated = least.min() >= 0 and most.max() > 0
+    if separated:
+        rule = "must not be told apart by the scores: the cross-entropy falls for ever as the scale grows"
+        raise InputError("references", rule, advice="Fit on more samples, or leave the scores as they are.")
+
+
+def _separates(least: Floats, most: Floats) -> bool:
+    """Return whether some b has b_k - b_y <= least[y, k] for all y and k, but not all are such by equality.
+
+    That is a system of differences, solvable where no cycle of classes has a negative sum (Bellman and Ford).
+    """
+    rounding = 1e-12 * float(np.abs(most).max())
+    if (least + least.T < -rounding).any():
+        return False
+    bias = np.zeros(len(least))
+    for _ in range(len(least) + 1):
+        lower = (bias[:, None] + least).min(axis=0)
+        if (lower >= bias - rounding).all():
+            return bool((most - (bias - bias[:, None]) > rounding).any())
+        bias = np.minimum(bias, lower)
+    return False
 
 
 def _cross_entropy_of_affine(

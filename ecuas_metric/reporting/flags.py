@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import Advice
 from ..inputs import POSTERIOR_FORMS
-from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS
+from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS, WEIGHTS
 from ..signature import VERSION
 from .columns import NAMES
 from .files import FileAdvice
@@ -20,6 +20,7 @@ FLAGS = {  # an option of the metric -> its flag
     "normalize": "--normalize",
     "decompose": "--decompose",
     "missing_confidence": "--missing-confidence",
+    "weights_are": "--weights-are",
     "n_bins": "--bins",
     "n_resamples": "--resamples",
     "interval_method": "--interval-method",
@@ -113,6 +114,7 @@ def _add_common(part: argparse.ArgumentParser) -> None:
     _add_option(part, "missing_confidence", type=float, metavar="Q")
     add("--drop-unjudged", action="store_true", help="leave out answers with an empty column `correct`")
     add("--weight", metavar="COLUMN", help="column of sample weights")
+    _add_option(part, "weights_are", choices=WEIGHTS, default=DEFAULTS.weights_are)
     add("--groups", metavar="COLUMN", help="column of groups that are resampled together")
     _add_option(part, "n_bins", type=int, default=DEFAULTS.n_bins, metavar="BINS")
     _add_option(part, "n_resamples", type=int, default=DEFAULTS.n_resamples, metavar="B")

@@ -227,6 +227,7 @@ SET = {
     "n_bins": 3,
     "epsilon": 1e-3,
     "sample_weight": [1, 2, 3],
+    "weights_are": "counts",
     "decompose": True,
     "confidence_level": 0.9,
     "interval_method": "bca",
@@ -236,6 +237,7 @@ SET = {
     "strata": [0, 0, 1],
 }
 NEEDS = {name: {"confidence_level": 0.9} for name in ("interval_method", "n_resamples", "random_state")}
+NEEDS |= {"weights_are": {"sample_weight": [1, 2, 3]}}
 NEEDS |= {"decisions": {"cost": COST}, "groups": {"confidence_level": 0.9}, "strata": {"confidence_level": 0.9}}
 INPUTS = {
     "confidences": (score_confidences, [1, 0, 1], [0.9, 0.8, 0.4]),

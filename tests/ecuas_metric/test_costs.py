@@ -1,4 +1,8 @@
+import itertools
+import math
 import warnings
+from decimal import Decimal, getcontext
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -50,6 +54,50 @@ def test_a_weight_on_few_reject_costs_is_their_mean_fixed_cost():
     np.testing.assert_allclose(weighted_cost(u, c, weight_function=narrow), expected, atol=0.02)
 
 
+def peak(centre, width):
+    return lambda gamma: math.exp(-(((gamma - centre) / width) ** 2) / 2) / (width * math.sqrt(2 * math.pi))
+
+
+@pytest.mark.parametrize("centre", [0.1234, 0.3, 0.49951])
+def test_narrow_peaks_are_found_and_narrower_ones_between_break_points(centre):
+    expected = [centre, 1.0]
+    for width in (1e-2, 1e-3, 1e-4):
+        ours = weighted_cost([0.7, 0.05], [1.0, 1.0], weight_function=peak(centre, width))
+        np.testing.assert_allclose(ours, expected, rtol=1e-9)
+    for width in (1e-5, 1e-7):
+        enclosed = {"weight_function": peak(centre, width), "break_points": centre + 10 * width * np.array([-1, 1])}
+        np.testing.assert_allclose(weighted_cost([0.7, 0.05], [1.0, 1.0], **enclosed), expected, rtol=1e-6)
+
+
+def test_a_step_between_break_points_is_integrated_exactly():
+    def step(gamma):
+        return 8.0 if 1 / 3 <= gamma < 0.7 else 0.0
+
+    ours = weighted_cost([0.2, 0.5, 0.9], [1, 1, 1], weight_function=step, break_points=[1 / 3, 0.7])
+    third, end = Fraction(1 / 3), Fraction(0.7)
+    expected = [
+        8 * (end - third),
+        4 * (Fraction(1, 4) - third**2) + 8 * (end - Fraction(1, 2)),
+        4 * (end**2 - third**2),
+    ]
+    np.testing.assert_allclose(ours, [float(value) for value in expected], rtol=1e-14)
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.inf, np.nan])
+def test_weights_that_are_no_weights_are_refused(weight):
+    def some(gamma):
+        return weight if gamma > 0.6 else 1.0
+
+    message = f"^weight_function must be finite and non-negative; got {weight} at a reject cost of 0.6"
+    with pytest.raises(ValueError, match=message):
+        weighted_cost([0.5], [1.0], weight_function=some)
+
+
+def test_break_points_lie_where_reject_costs_do():
+    with pytest.raises(ValueError, match=r"^break_points must lie in \[0, 0\.5\]; got 0\.7 at index 1 \(1 of 2\)"):
+        weighted_cost([0.5], [1.0], weight_function=np.cos, max_uncertainty=0.5, break_points=[0.1, 0.7])
+
+
 def test_a_divergent_weight_is_fine_for_samples_that_cost_nothing_and_an_error_for_others():
     def inverse(gamma):
         return 1 / gamma
@@ -65,13 +113,33 @@ def test_proper_the_true_confidence_is_never_worse_in_expectation(p, q, n):
         right, wrong = ecuas_cost([1 - confidence] * 2, [0, 1], n=n)
         return p * right + (1 - p) * wrong
 
-    if n > 0 or min(1 - p, 1 - q) > 1e-6:  # n = 0 floors the logarithm at epsilon
-        assert expected(p) <= expected(q) + 1e-9
+    assert expected(p) <= expected(q) + (1e-9 if min(1 - p, 1 - q) > 1e-6 else 2e-7)  # the floor epsilon
 
 
-@given(UNCERTAINTY, COST)
-def test_a_tiny_n_agrees_with_n_0(u, c):
+@given(st.floats(0, 1), COST)
+def test_a_tiny_n_agrees_with_n_0_also_below_epsilon(u, c):
     assert ecuas_cost([u], [c], n=1e-9)[0] == pytest.approx(ecuas_cost([u], [c], n=0)[0], rel=1e-7)
+
+
+def test_the_cost_falls_with_n_from_0_on_for_an_answer_that_is_wrong_and_certain():
+    costs = [ecuas_cost([0.0], [1.0], n=n)[0] for n in (0, 1e-300, 1e-12, 1e-6, 1e-3, 0.1, 1, 10, 128, 1e6, np.inf)]
+    assert (np.diff(costs) <= 0).all()
+    assert costs[0] == costs[1] == pytest.approx(-np.log(1e-7))
+
+
+def test_costs_are_those_of_fifty_digits(monkeypatch):
+    monkeypatch.setattr(getcontext(), "prec", 50)
+    for n in (0, 1e-12, 1e-3, 0.5, 1, 2, 128, 1000):
+        for largest, u, c in itertools.product(
+            (0.5, 0.9, 1.0, 2.5), (0, 1e-300, 1e-9, 1e-7, 1e-4, 0.3, 0.5), (0, 1, 4)
+        ):
+            largest_, u_, n_, epsilon = map(Decimal, (largest, u, n, 1e-7))
+            log_ratio = (max(u_, epsilon) / largest_).ln()
+            power = (n_ * log_ratio).exp()
+            slope = -log_ratio if n == 0 else (n_ + 1) / n_ * (1 - power)
+            expected = float((u_ * power + c * slope) / largest_)
+            ours = ecuas_cost([u], [c], n=n, max_uncertainty=largest)[0]
+            assert ours == pytest.approx(expected, rel=1e-12, abs=1e-300), (n, largest, u, c)
 
 
 @given(st.floats(0, 1 - 1e-3), COST, LARGEST)
@@ -95,9 +163,9 @@ def test_above_the_largest_uncertainty_the_cost_stays_1_with_one_warning(n, c):
     assert [str(w.message).split(".")[0] for w in caught] == ["1 of 2 samples (50"]
 
 
-def test_the_zero_uncertainty_of_n_0_is_read_as_epsilon():
+def test_an_uncertainty_of_0_is_read_as_epsilon_where_the_answer_is_wrong():
     assert ecuas_cost([0.0], [1.0], n=0, epsilon=1e-7)[0] == pytest.approx(7 * np.log(10))
-    assert ecuas_cost([0.0], [1.0], n=1)[0] == 2
+    assert ecuas_cost([0.0], [1.0], n=1)[0] == pytest.approx(2 * (1 - 1e-7), rel=1e-15)
     assert ecuas_cost([0.0], [0.0], n=0)[0] == 0
 
 
@@ -142,7 +210,7 @@ def test_rejecting_is_the_only_way_above_the_largest_uncertainty():
             {"candidate_cost": [np.nan]},
             r"candidate_cost must be finite and non-negative; got nan at index 0 \(1 of 1\)",
         ),
-        ({"epsilon": 0}, r"epsilon must lie in \(0, max_uncertainty = 1\); got 0\."),
+        ({"epsilon": 0, "n": 2}, r"epsilon must lie in \(0, max_uncertainty = 1\); got 0\."),
     ],
 )
 def test_errors(arguments, message):

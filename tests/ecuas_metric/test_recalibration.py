@@ -1,7 +1,9 @@
+import itertools
 import warnings
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 from scipy.special import log_softmax
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
@@ -67,11 +69,63 @@ def test_a_constant_per_row_changes_nothing(rng):
     np.testing.assert_allclose(np.exp(ours).sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("size", [1e-8, 1e-3, 1e8])
+@pytest.mark.parametrize("size", [1e-250, 1e-8, 1e-3, 1e8, 1e250])
 def test_scores_of_any_size_are_calibrated_alike(size, rng):
     scores, labels = miscalibrated(rng, num_samples=500)
     ours = apply_affine(fit_affine(scores * size, labels), scores * size)
     np.testing.assert_allclose(ours, apply_affine(fit_affine(scores, labels), scores), atol=1e-5)
+
+
+def is_separated(scores, labels):
+    """By a linear programme: the largest sum of slacks a (s_y - s_k) - (b_k - b_y) >= 0 with |a| = 1 at most."""
+    num, num_classes = scores.shape
+    for sign in (1.0, -1.0):
+        rows, bounds = [], []
+        for i, k in itertools.product(range(num), range(num_classes)):
+            if k != labels[i]:
+                row = np.zeros(num_classes)
+                row[k], row[labels[i]] = 1.0, -1.0
+                rows.append(row)
+                bounds.append(sign * (scores[i, labels[i]] - scores[i, k]))
+        solved = linprog(np.sum(rows, axis=0), rows, bounds, bounds=[(-100, 100)] * num_classes)
+        if solved.status == 0 and np.sum(bounds) - solved.fun > 1e-6:
+            return True
+    return False
+
+
+def separation_is_reported(fit, scores, labels):
+    try:
+        fit(scores, labels)
+    except ValueError as error:
+        return str(error).startswith("references must not be told apart by the scores: the cross-entropy falls for")
+    return False
+
+
+def test_separated_classes_are_reported_and_no_others(rng):
+    found = []
+    for _ in range(120):
+        num_classes = rng.integers(2, 4)
+        labels = np.r_[np.arange(num_classes), rng.integers(0, num_classes, rng.integers(0, 4))]
+        scores = rng.integers(-2, 3, (len(labels), num_classes)).astype(float)
+        expected = is_separated(scores, labels)
+        assert separation_is_reported(fit_affine, scores, labels) == expected, (scores, labels)
+        found.append(expected)
+    assert 12 < sum(found) < 108
+
+
+def test_a_temperature_exists_unless_every_answer_is_right():
+    scores = np.array([[1.0, 0.0, -1.0], [0.0, 2.0, 1.0], [0.5, 0.5, 0.0]])
+    assert separation_is_reported(fit_temperature, scores, [0, 1, 0])
+    assert not separation_is_reported(fit_temperature, scores, [0, 1, 2])
+    assert fit_temperature(np.ones((3, 3)), [0, 1, 2]).scale > 0  # any will do
+
+
+def test_a_temperature_is_positive(rng):
+    scores, labels = miscalibrated(rng, num_samples=300)
+    assert fit_temperature(scores, labels).scale > 0
+    with pytest.raises(ValueError, match=r"^scores must rise with the true class; got a best scale of -.*Reversed"):
+        fit_temperature(-scores, labels)
+    assert fit_affine(-scores, labels).scale < 0
 
 
 def test_isotonic_is_scikit_learns(rng):

@@ -188,7 +188,8 @@ def test_a_calibration_loss_is_marked_where_the_answers_differ(outputs):
 def test_weights_and_groups_count(outputs, rng):
     weights, groups = rng.integers(0, 3, 400), np.arange(400) // 5
     repeated = {name: tuple(np.repeat(array, weights) for array in arrays) for name, arrays in outputs.items()}
-    ours = rows_of(outputs, sample_weight=weights, groups=groups, n_resamples=20)
+    counts = {"sample_weight": weights, "weights_are": "counts"}
+    ours = rows_of(outputs, **counts, groups=groups, n_resamples=20)
     expected = rows_of(repeated, groups=np.repeat(groups, weights), n_resamples=20)
     for key, row in ours.items():
         assert row.difference == pytest.approx(expected[key].difference, abs=1e-12)

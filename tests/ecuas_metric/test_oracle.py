@@ -1,0 +1,125 @@
+"""Every scalar key against fractions and decimals of 40 digits, over small systems full of ties."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ecuas_metric.options import checked_options
+from tests.ecuas_metric import oracle
+from tests.ecuas_metric.systems import compute
+
+ORDERS = (0, 0.5, 1, 3, 128, math.inf)
+REJECT_COSTS = (Fraction(1, 10), Fraction(1, 4))
+OPTIONS = {"n": ORDERS, "reject_costs": [float(g) for g in REJECT_COSTS], "decompose": True}
+ARGUMENTS = {"orders": ORDERS, "reject_costs": REJECT_COSTS}
+DATA_SETS = 60
+
+
+def same(ours, expected):
+    assert set(ours) == set(expected)
+    for key, value in ours.items():
+        assert value == pytest.approx(float(expected[key]), rel=1e-11, abs=1e-13, nan_ok=True), key
+
+
+def weights_of(rng, size, way):
+    """Return weights and the options that say so: none, counts, or of importance, all with zeros."""
+    if way == "none":
+        return [1] * size, {}
+    choices = [0, 1, 2] if way == "counts" else [0, 0.25, 1, 2.5, 40]
+    weight = rng.choice(choices, size).tolist()
+    weight[0] = weight[0] or 1
+    return weight, {"sample_weight": weight, "weights_are": way}
+
+
+@pytest.mark.parametrize("way", ["none", "counts", "importance"])
+def test_confidences(way, rng):
+    for _ in range(DATA_SETS):
+        size, num_classes = int(rng.integers(1, 6)), rng.choice([0, 2, 4])
+        hundredths = rng.choice([0, 7, 25, 50, 57, 70, 90, 99, 100], size)
+        correct = rng.integers(0, 2, size)
+        weight, options = weights_of(rng, size, way)
+        largest = 1 - Fraction(1, int(num_classes)) if num_classes else Fraction(1)
+        q, wrong = [Fraction(int(value), 100) for value in hundredths], [int(1 - x) for x in correct]
+        system = oracle.Oracle([1 - p for p in q], wrong, q, largest, weight, way == "counts")
+        expected = oracle.numbers_of(system, **ARGUMENTS)
+        expected |= oracle.normalized(expected, oracle.naive_of_confidences(system))
+        options |= {"num_classes": num_classes or None, "normalize": True}
+        same(compute("confidences", hundredths / 100, correct, checked_options(**OPTIONS, **options)), expected)
+
+
+@pytest.mark.parametrize("way", ["none", "counts", "importance"])
+def test_costs(way, rng):
+    for _ in range(DATA_SETS):
+        size = int(rng.integers(1, 6))
+        eighths, costs = rng.integers(0, 13, size), rng.choice([0.0, 0.5, 1.0, 3.0], size)
+        weight, options = weights_of(rng, size, way)
+        u, c = [Fraction(int(value), 8) for value in eighths], [Fraction(cost) for cost in costs]
+        expected = oracle.numbers_of(oracle.Oracle(u, c, None, Fraction(5, 4), weight, way == "counts"), **ARGUMENTS)
+        options |= {"max_uncertainty": 1.25}
+        same(compute("costs", eighths / 8, costs, checked_options(**OPTIONS, **options)), expected)
+
+
+MATRIX = [[0, 1, 0.5], [4, 0, 0.5], [1, 2, 0.5]]
+LARGEST = {
+    "zero_one": lambda num_classes: 1 - Fraction(1, num_classes),
+    "log": lambda num_classes: oracle.entropy([Fraction(1, num_classes)] * num_classes),
+    "matrix": lambda num_classes: Fraction(1, 2),  # of the last decision, to which the others can be made as dear
+}
+
+
+def expected_costs(q, cost):
+    if cost == "zero_one":
+        return [1 - p for p in q]
+    if cost == "log":
+        return [oracle.entropy(q)]
+    return [sum(p * Fraction(row[d]) for p, row in zip(q, MATRIX, strict=True)) for d in range(3)]
+
+
+def decided(q, label, own, cost):
+    """Return u, c and q_e of the decision given, or of the Bayes decision, the first one of several."""
+    costs = expected_costs(q, cost)
+    decision = costs.index(min(costs)) if own is None else own
+    if cost == "log":
+        return costs[0], oracle.cross_entropy(q[label]), None
+    if cost == "zero_one":
+        return costs[decision], int(decision != label), q[decision]
+    return costs[decision], Fraction(MATRIX[label][decision]), None
+
+
+@pytest.mark.parametrize("cost", LARGEST)
+@pytest.mark.parametrize("way", ["none", "counts", "importance"])
+def test_posteriors(cost, way, rng):
+    for _ in range(DATA_SETS // 2):
+        size = int(rng.integers(1, 6))
+        num_classes = {"zero_one": int(rng.integers(2, 5)), "log": 2, "matrix": 3}[cost]  # of 2, equal entropies tie
+        cuts = np.sort(rng.integers(0, 9, (size, num_classes - 1)), axis=1)
+        eighths = np.diff(cuts, axis=1, prepend=0, append=8)
+        labels = rng.integers(0, num_classes, size)
+        weight, options = weights_of(rng, size, way)
+        rows = [[Fraction(int(value), 8) for value in row] for row in eighths]
+        own = [None] * size
+        if cost != "log" and rng.random() < 0.3:
+            own = options["decisions"] = rng.integers(0, num_classes, size).tolist()
+        u, c, confidence = map(list, zip(*map(decided, rows, labels, own, [cost] * size), strict=True))
+        largest = LARGEST[cost](num_classes)
+        system = oracle.Oracle(u, c, confidence if cost == "zero_one" else None, largest, weight, way == "counts")
+        expected = oracle.numbers_of(system, **ARGUMENTS)
+        scores = [oracle.cross_entropy(row[k]) for row, k in zip(rows, labels, strict=True)]
+        expected["cross_entropy"] = oracle.ratio(oracle.total(weight, scores), sum(weight))
+        scores = [sum((p - (k == j)) ** 2 for j, p in enumerate(row)) for row, k in zip(rows, labels, strict=True)]
+        expected["brier_score"] = oracle.ratio(oracle.total(weight, scores), sum(weight))
+        naive = {} if cost != "zero_one" else oracle.naive_of_confidences(system)
+        naive |= oracle.naive_of_classes(
+            labels,
+            weight,
+            lambda q: min(expected_costs(q, cost)),
+            largest,
+            name="error_rate" if cost == "zero_one" else "risk",
+            num_classes=num_classes,
+            **ARGUMENTS,
+        )
+        expected |= oracle.normalized(expected, naive)
+        options |= {"cost": MATRIX if cost == "matrix" else cost, "normalize": True}
+        same(compute("posteriors", eighths / 8, labels, checked_options(**OPTIONS, **options)), expected)
