@@ -17,6 +17,7 @@ from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS
 from ..results import signature_of
 from ..signature import VERSION
 from .comparison import compare_systems
+from .explanation import explain
 from .export import check_suffix, write
 from .files import FileAdvice, FileError
 from .grids import Grid, Record, to_text
@@ -103,6 +104,7 @@ def parser() -> argparse.ArgumentParser:
     help_ = "bootstrap intervals at this level, e.g. 0.95"
     score.add_argument("--interval", dest="confidence_level", type=float, metavar="LEVEL", help=help_)
     score.add_argument("--figures", metavar="DIR", help="draw risk-coverage, cost, reliability and ECUAS_n curves")
+    score.add_argument("--explain", action="store_true", help="say below the table what it means, in plain words")
     help_ = "level of the intervals (default 0.95)"
     compare.add_argument("--level", dest="confidence_level", type=float, metavar="LEVEL", default=0.95, help=help_)
     return command
@@ -131,6 +133,8 @@ def _score(arguments: argparse.Namespace) -> list[str]:
     report = make_report(systems, progress=True)
     keys = _chosen(arguments, report.keys)
     _emit(arguments, report_grid(report, digits=arguments.digits, keys=keys), report_records(report, keys=keys))
+    if arguments.explain:
+        print("", *(f"- {sentence}" for sentence in explain(systems)), sep="\n")
     if arguments.figures:
         for path in write_figures(systems, arguments.figures):
             print(path)
