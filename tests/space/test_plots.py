@@ -40,14 +40,6 @@ def test_what_is_drawn_is_the_data(limits, rng):
         np.testing.assert_allclose(lines[name], part[["coverage", "risk"]], atol=2e-4)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 0.29), (0, 0.004), (0.25, 4), (0, 123_456), (0, 3e-9)])
-def test_ticks_are_few_even_and_inside(low, high):
-    ticks = plots._ticks(low, high, 6)
-    assert 3 <= len(ticks) <= 7
-    assert low <= ticks[0] <= ticks[-1] <= high * (1 + 1e-9)
-    np.testing.assert_allclose(np.diff(ticks), ticks[1] - ticks[0])
-
-
 def test_names_are_text():
     evil = '<img src=x onerror="alert(1)">'
     html = plots.plot(frame([evil, "b"]), plots.slots([evil, "b"]), title=evil)

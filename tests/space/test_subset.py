@@ -4,6 +4,7 @@ import shutil
 import pandas as pd
 import pytest
 
+from ecuas_metric.errors import InputError
 from space import subset
 from tests.conftest import ROOT
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
@@ -80,7 +81,9 @@ def test_a_question_without_text_says_how_to_get_it():
 
 
 def test_an_unknown_question_is_an_error():
-    with pytest.raises(ValueError, match=r"^The pool has no question 'q1'; an id looks like sfq_178\.$"):
+    with pytest.raises(
+        InputError, match=r"^Question id must be one of the pool; got 'q1'\. An id looks like sfq_178\.$"
+    ):
         subset.question("q1")
 
 
