@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOCK := requirements-dev.txt
 CORE := -m "not e2e and not slow"
-# Two processes even on one core wait less than one; a file's tests stay together, since they share what it starts.
+# The tests of a file stay in one process, since they share what it starts.
 PARALLEL ?= --numprocesses 2 --dist loadfile
 .DEFAULT_GOAL := help
 

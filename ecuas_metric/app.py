@@ -1,8 +1,7 @@
 """The metric's page: compute from a table that is typed or pasted in, and read the card."""
 
 import io
-import re
-import warnings
+import sys
 from pathlib import Path
 
 import evaluate
@@ -13,15 +12,27 @@ HERE = Path(__file__).resolve().parent
 CONFIDENCES = "confidence, correct\n0.95, 1\n0.90, 1\n0.80, 0\n0.60, 1\n0.40, 0"
 POSTERIORS = "p_0, p_1, p_2, label\n0.7, 0.2, 0.1, 0\n0.1, 0.1, 0.8, 2\n0.3, 0.4, 0.3, 0\n0.2, 0.6, 0.2, 1"
 TRUTH = {"true": "1", "false": "0"}
-HELP = "A sample a line: confidence, correct (0 or 1); or the probability of each class, then the true class from 0."
+HELP = (
+    "One line per sample: confidence, correct (0 or 1); or the probability of each class, then the true class from 0."
+)
 
 ecuas = evaluate.load(str(HERE / "ecuas.py"))
+core = sys.modules[type(ecuas).__module__]  # Evaluate's copy of ecuas.py, with the functions that it imports
+Advice = sys.modules[core.InputError.__module__].Advice
+WORDS = {  # arguments and advice of the metric -> the page's own words
+    "references": "The last column",
+    Advice.CLASS_LABELS: "Class labels? Then each line begins with the probability of every class.",
+    Advice.EXPONENTIALS: "Logits? This page takes probabilities.",
+    Advice.LOGITS: "Logits? This page takes probabilities.",
+    Advice.MISSING_CONFIDENCES: "Missing confidences? Fill them in, or leave out their lines.",
+    Advice.PREDICTIONS_ARE: "Logits or log-probabilities? This page takes probabilities.",
+}
 
 
 def read_table(text: str) -> tuple[list[object], list[object]]:
-    """Return predictions and references of a pasted table, with or without a head.
+    """Return predictions and references of a pasted table, with or without a header.
 
-    Columns named confidence and correct are taken wherever they stand; else the last column is the truth.
+    Columns named confidence and correct are taken wherever they are; otherwise the last column is the truth.
     """
     if not text.strip():
         raise ValueError("The table is empty. " + HELP)
@@ -33,28 +44,42 @@ def read_table(text: str) -> tuple[list[object], list[object]]:
         table = table[["confidence", "correct"]]
     if table.shape[1] < 2:
         raise ValueError("The table needs at least two columns. " + HELP)
-    table = table.map(lambda cell: TRUTH.get(str(cell).strip().lower(), str(cell).replace(",", ".")))
-    table = table.apply(pd.to_numeric)
+    table = table.map(_number_text, na_action="ignore").apply(pd.to_numeric)
     predictions = table.iloc[:, 0] if table.shape[1] == 2 else table.iloc[:, :-1]
     return predictions.to_numpy().tolist(), table.iloc[:, -1].tolist()
 
 
 def score(table: str, n: str = "0, 1, 128", normalize: bool = False) -> tuple[pd.DataFrame, str]:
     """Compute all metrics of the system in `table`; the message is empty, or says what is wrong or worth knowing."""
+    words = WORDS
     try:
         predictions, references = read_table(table)
-        orders = [float(part) for part in re.split(r"[,;\s]+", n.strip())]
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
-            values = ecuas.compute(predictions=predictions, references=references, n=orders, normalize=normalize)
+        options = core.checked_options(n=_numbers(n), normalize=normalize)
+        form = "posteriors" if isinstance(predictions[0], list) else "confidences"
+        words = WORDS | {"predictions": "The probabilities" if form == "posteriors" else "The confidences"}
+        checked = getattr(core, form)(predictions, references)
+        results = core.compute_results(core.prepare(form, *checked, options))
+    except core.InputError as error:
+        return _table({}), f"**This table cannot be scored.** {error.render(words)}"
     except (ValueError, TypeError) as error:  # pandas' errors of a malformed table are ValueErrors
         return _table({}), f"**This table cannot be scored.** {error}"
-    return _table(values), "\n\n".join(f"**Note.** {warning.message}" for warning in caught)
+    return _table(results.flat()), "\n\n".join(f"**Note.** {note.render(words)}" for note in results.notes)
 
 
 def card() -> str:
     """Return the metric card without its front matter."""
     return (HERE / "README.md").read_text(encoding="utf-8").split("\n---\n", 1)[1]
+
+
+def _number_text(cell: str) -> str:
+    return TRUTH.get(cell.strip().lower(), cell.replace(",", "."))
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.replace(",", " ").replace(";", " ").split()]
+    except ValueError:
+        raise core.InputError("n", "takes numbers, separated by commas", value=text) from None
 
 
 def _table(values: dict[str, float]) -> pd.DataFrame:
@@ -68,7 +93,9 @@ with gr.Blocks(title="ECUAS") as demo:
             table = gr.Textbox(CONFIDENCES, label="Table", info=HELP, lines=10, max_lines=20)
             gr.Examples([[CONFIDENCES], [POSTERIORS]], table, example_labels=["Confidences", "Posteriors"])
             n = gr.Textbox(
-                "0, 1, 128", label="n", info="One or several numbers >= 0; small n punishes confident mistakes"
+                "0, 1, 128",
+                label="n",
+                info="One or several numbers >= 0; the smaller n, the more confident mistakes cost",
             )
             normalize = gr.Checkbox(label="Normalize", info="Divide by the value of a system that ignores its input")
             button = gr.Button("Compute", variant="primary")

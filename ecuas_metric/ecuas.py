@@ -127,6 +127,8 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         """
         checked = checked_options(**options)
         if predictions is not None or references is not None:
+            if self.writer is None and self.num_process == 1:  # nothing to gather: no file, no lock, no shared state
+                return self._score(*_checked_columns(self.config_name, predictions, references), checked)
             self.add_batch(predictions=predictions, references=references)
         if self.writer is None:
             rule = "are missing: pass them here, or call add_batch before"
@@ -162,10 +164,13 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
 
     def _compute(self, predictions: pa.ChunkedArray, references: pa.ChunkedArray, options: Options) -> dict[str, float]:
         predictions, references = _to_numpy(predictions), _to_numpy(references)
-        form = _form(self.config_name, predictions)
+        return self._score(_form(self.config_name, predictions), predictions, references, options)
+
+    def _score(self, form: str, predictions: Array, references: Array, options: Options) -> dict[str, float]:
+        self.row_shape = predictions.shape[1:]
         results = compute_results(prepare(form, predictions, references, options))
         for note in results.notes:
-            warnings.warn(str(note), stacklevel=4)  # the caller of `compute`
+            warnings.warn(str(note), stacklevel=3)
         return results.flat()
 
     def signature(self, **options: object) -> str:

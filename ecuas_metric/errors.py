@@ -7,6 +7,9 @@ from copy import copy
 from enum import StrEnum
 from typing import NamedTuple
 
+import numpy as np
+
+LONGEST_VALUE = 100  # characters of an offender in a message
 Words = Mapping[str, str]  # an argument or an advice -> what a surface calls it
 _NOTHING = object()
 
@@ -72,7 +75,7 @@ class InputError(ValueError):
         super().__init__(argument, rule)
         self.argument, self.rule, self.advice = argument, rule, advice
         self.value = None if value is _NOTHING else value
-        self.got = got if got is not None else "" if value is _NOTHING else repr(value)
+        self.got = got if got is not None else "" if value is _NOTHING else _shown(value)
         self.index, self.count, self.total = index, count, total
 
     def __str__(self) -> str:
@@ -101,10 +104,16 @@ class InputError(ValueError):
         words : mapping
             From names of arguments and from advice to what stands for them; what is missing is kept.
         """
-        got = f"; got {self.got}{self.place()}" if self.got else ""
+        got = f"; got {self.got}" if self.got else ""
         share = "" if self.count is None else f" ({self.count} of {self.total})"
         advice = words.get(self.advice, self.advice)
-        return f"{self.subject(words)} {self.rule}{got}{share}. {advice}".rstrip()
+        return f"{self.subject(words)} {self.rule}{got}{self.place()}{share}. {advice}".rstrip()
+
+
+def _shown(value: object) -> str:
+    """Return a value as Python writes it, of NumPy's numbers the number, and of long ones the beginning."""
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
 class Note(NamedTuple):

@@ -240,5 +240,5 @@ def _from_objects(array: NDArray[np.object_], name: str) -> Array:
 def _ragged(values: Sequence[Any], name: str) -> InputError:
     lengths = [np.size(row) for row in values]
     index = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
-    got = f"{lengths[index]} at index {index}, {lengths[0]} at index 0"
-    return InputError(name, "must have rows of one length", value=lengths[index], got=got)
+    rule = f"must have rows of one length ({lengths[0]} in the first)"
+    return InputError(name, rule, value=lengths[index], index=index)

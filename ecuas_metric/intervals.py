@@ -179,8 +179,9 @@ def jackknife(statistic: Statistic[K], num_samples: int, *, resampling: Resampli
 
 def units(num_samples: int, resampling: Resampling) -> tuple[Ints, Ints]:
     """Return the unit (sample or group) of each sample, shape (N,), and the stratum of each unit, shape (U,)."""
-    strata = np.zeros(num_samples, np.int64) if resampling.strata is None else resampling.strata
-    strata = np.unique(strata, return_inverse=True)[1]
+    strata = np.zeros(num_samples, np.int64)
+    if resampling.strata is not None:
+        strata = np.unique(resampling.strata, return_inverse=True)[1]
     if resampling.groups is None:
         return np.arange(num_samples), strata
     _, first, unit = np.unique(resampling.groups, return_index=True, return_inverse=True)

@@ -70,6 +70,9 @@ class Metric(NamedTuple):
         "decisions", "confidences", "posteriors" or "both" (decisions and confidences).
     higher_is_better : bool or None
         None if neither is better in itself.
+    column : int
+        Its place among the columns of a table: those of the paper's, from what assesses the decisions to what
+        assesses them together with the confidences.
     applies : callable
         Decisions to whether the metric is defined for such a system.
     one_per : {"", "n", "reject_costs"}
@@ -90,6 +93,7 @@ class Metric(NamedTuple):
     description: str
     assesses: str
     higher_is_better: bool | None
+    column: int
     applies: Callable[[Decisions], bool]
     one_per: str = ""
     sample_cost: SampleCost | None = None
@@ -160,8 +164,8 @@ def metric_values(
     >>> values = metric_values(decisions, ties, Options(n=(1.0,)))
     >>> {str(key): round(float(value), 4) for key, value in values.items()}
     ... # doctest: +NORMALIZE_WHITESPACE
-    {'error_rate': 0.3333, 'ece': 0.5, 'auroc': 0.5, 'confidence_cross_entropy': 0.877,
-     'confidence_brier_score': 0.3367, 'aurc': 0.3333, 'augrc': 0.1667, 'ecuas_1': 0.67}
+    {'ecuas_1': 0.67, 'error_rate': 0.3333, 'ece': 0.5, 'auroc': 0.5, 'confidence_cross_entropy': 0.877,
+     'confidence_brier_score': 0.3367, 'aurc': 0.3333, 'augrc': 0.1667}
     """
     values = mean_costs(decisions, options, sample_weight=sample_weight, only=only)
     for key in keys(decisions, options, only=only):
@@ -186,8 +190,8 @@ def keys(decisions: Decisions, options: Options, *, only: Collection[str] = ()) 
 
 
 def place(key: Key) -> tuple[bool, int]:
-    """Return what sorts keys as columns of a table: the metrics in the order of `METRICS`, normalised ones last."""
-    return key.variant == "normalized", list(METRICS).index(key.metric)
+    """Return what sorts keys as columns of a table: the metrics by their `column`, normalised ones last."""
+    return key.variant == "normalized", METRICS[key.metric].column
 
 
 def _has_confidences(decisions: Decisions) -> bool:
@@ -257,108 +261,146 @@ def _present(values: Floats | None) -> Floats:
     return values
 
 
-# The order is that of the columns of the paper's tables, from what assesses the decisions to what assesses them
-# together with the confidences.
 METRICS = {
+    "ecuas": Metric(
+        "ECUAS",
+        "Expected cost over all reject costs; the lower n, the more confident mistakes cost",
+        assesses="both",
+        higher_is_better=False,
+        column=11,
+        applies=_always,
+        one_per="n",
+        sample_cost=_ecuas,
+    ),
     "error_rate": Metric(
-        "ER", "Share of incorrect decisions", "decisions", False, _has_confidences, sample_cost=_candidate_cost
+        "ER",
+        "Share of incorrect decisions",
+        assesses="decisions",
+        higher_is_better=False,
+        column=1,
+        applies=_has_confidences,
+        sample_cost=_candidate_cost,
     ),
     "risk": Metric(
-        "Risk", "Mean cost of the decisions", "decisions", False, _has_costs_only, sample_cost=_candidate_cost
+        "Risk",
+        "Mean cost of the decisions",
+        assesses="decisions",
+        higher_is_better=False,
+        column=2,
+        applies=_has_costs_only,
+        sample_cost=_candidate_cost,
     ),
     "ece": Metric(
         "ECE",
         "Gap between confidence and accuracy, averaged over bins",
-        "confidences",
-        False,
-        _has_confidences,
+        assesses="confidences",
+        higher_is_better=False,
+        column=3,
+        applies=_has_confidences,
         of_samples=_ece,
     ),
     "auroc": Metric(
         "AUROC",
         "Probability that a correct answer has a higher confidence than an incorrect one",
-        "confidences",
-        True,
-        _has_confidences,
+        assesses="confidences",
+        higher_is_better=True,
+        column=4,
+        applies=_has_confidences,
         of_ties=auroc,
     ),
     "confidence_cross_entropy": Metric(
         "CE conf",
         "Cross-entropy of the confidences (nats)",
-        "confidences",
-        False,
-        _has_confidences,
+        assesses="confidences",
+        higher_is_better=False,
+        column=5,
+        applies=_has_confidences,
         sample_cost=_confidence_cross_entropy,
     ),
     "confidence_brier_score": Metric(
         "BS conf",
         "Squared error of the confidences",
-        "confidences",
-        False,
-        _has_confidences,
+        assesses="confidences",
+        higher_is_better=False,
+        column=6,
+        applies=_has_confidences,
         sample_cost=_confidence_brier,
     ),
-    "cross_entropy": Metric(
-        "CE", "Cross-entropy of the posteriors (nats)", "posteriors", False, _has_posteriors, sample_cost=_cross_entropy
-    ),
-    "brier_score": Metric(
-        "BS", "Squared error of the posteriors", "posteriors", False, _has_posteriors, sample_cost=_brier
-    ),
     "aurc": Metric(
-        "AURC", "Area under risk against coverage; blind to calibration", "both", False, _always, of_ties=aurc
+        "AURC",
+        "Area under risk against coverage; blind to calibration",
+        assesses="both",
+        higher_is_better=False,
+        column=9,
+        applies=_always,
+        of_ties=aurc,
     ),
     "augrc": Metric(
         "AUGRC",
         "Area under accepted cost against coverage; blind to calibration",
-        "both",
-        False,
-        _always,
+        assesses="both",
+        higher_is_better=False,
+        column=10,
+        applies=_always,
         of_ties=augrc,
     ),
-    "ecuas": Metric(
-        "ECUAS",
-        "Expected cost over all reject costs; the lower n, the more confident mistakes cost",
-        "both",
-        False,
-        _always,
-        "n",
-        sample_cost=_ecuas,
+    "cross_entropy": Metric(
+        "CE",
+        "Cross-entropy of the posteriors (nats)",
+        assesses="posteriors",
+        higher_is_better=False,
+        column=7,
+        applies=_has_posteriors,
+        sample_cost=_cross_entropy,
+    ),
+    "brier_score": Metric(
+        "BS",
+        "Squared error of the posteriors",
+        assesses="posteriors",
+        higher_is_better=False,
+        column=8,
+        applies=_has_posteriors,
+        sample_cost=_brier,
     ),
     "expected_cost": Metric(
         "EC",
         "Mean cost for a user with this reject cost",
-        "both",
-        False,
-        _always,
-        "reject_costs",
+        assesses="both",
+        higher_is_better=False,
+        column=12,
+        applies=_always,
+        one_per="reject_costs",
         sample_cost=_expected_cost,
     ),
     "coverage": Metric(
         "Cov",
         "Share of samples that a user with this reject cost accepts",
-        "confidences",
-        None,
-        _always,
-        "reject_costs",
+        assesses="confidences",
+        higher_is_better=None,
+        column=13,
+        applies=_always,
+        one_per="reject_costs",
         sample_cost=_coverage,
     ),
     "accepted_cost": Metric(
         "AC",
         "Cost of what a user with this reject cost accepts, divided by the number of all samples",
-        "both",
-        False,
-        _always,
-        "reject_costs",
+        assesses="both",
+        higher_is_better=False,
+        column=14,
+        applies=_always,
+        one_per="reject_costs",
         sample_cost=_accepted_cost,
         is_shown=False,
     ),
     "selective_risk": Metric(
         "SR",
         "Mean cost of what a user with this reject cost accepts",
-        "both",
-        False,
-        _always,
-        "reject_costs",
+        assesses="both",
+        higher_is_better=False,
+        column=15,
+        applies=_always,
+        one_per="reject_costs",
         ratio=("accepted_cost", "coverage"),
     ),
 }

@@ -79,13 +79,12 @@ def _of_posteriors(
     u = np.minimum(_uncertainty(q, options.cost), max_uncertainty)
     is_zero_one = isinstance(options.cost, str) and options.cost == "zero_one"
     values = {
-        Key("error_rate" if is_zero_one else "risk"): u,
-        Key("cross_entropy"): _entropy(q),
-        Key("brier_score"): 1 - np.square(q).sum(axis=-1),
+        Key("ecuas", n): ecuas_cost(u, u, n=n, max_uncertainty=max_uncertainty, epsilon=options.epsilon)
+        for n in options.n
     }
-    for n in options.n:
-        cost = ecuas_cost(u, u, n=n, max_uncertainty=max_uncertainty, epsilon=options.epsilon)
-        values[Key("ecuas", n)] = cost
+    values[Key("error_rate" if is_zero_one else "risk")] = u
+    values[Key("cross_entropy")] = _entropy(q)
+    values[Key("brier_score")] = 1 - np.square(q).sum(axis=-1)
     for g in options.reject_costs:
         accepts = accepted(u, reject_cost=g, max_uncertainty=max_uncertainty)
         values[Key("expected_cost", g)] = np.where(accepts, u, g)

@@ -147,7 +147,11 @@ def reordered(system: System, rows: Ints) -> System:
         return system._replace(decisions=decisions, options=options, ids=_pick(system.ids, rows))
     moved = np.empty_like(rows)
     moved[rows] = np.arange(len(rows))
-    return system._replace(order=moved[system.order], ids=_pick(system.ids, rows))  # the samples stay sorted
+    order = moved[system.order]
+    # The samples stay sorted; equally uncertain ones go into the new order, as if they had been given in it.
+    stable = np.lexsort((order, system.decisions.rank_by))
+    decisions, options = select(system.decisions, stable), _select_options(system.options, stable)
+    return system._replace(decisions=decisions, options=options, order=order[stable], ids=_pick(system.ids, rows))
 
 
 def signature_of(system: System) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from triviaqa_subset.folders import BUILT
+
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "ecuas_metric" / "ecuas.py"
 DATA = ROOT / "triviaqa_subset"
-BUILT = ROOT / "build" / "triviaqa_subset"
 NAMESPACE = "<namespace>"
 START = """\
 from space.app import LAUNCH, demo

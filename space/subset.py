@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 from html import escape
-from pathlib import Path
 
 import pandas as pd
 
-import triviaqa_subset
 from ecuas_metric.errors import InputError
+from triviaqa_subset.folders import BUILT, FOLDER
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
 
 from .plots import plot, slots
 
-FOLDER = Path(triviaqa_subset.__file__).resolve().parent
-BUILT = FOLDER.parent / "build" / "triviaqa_subset"  # with text, if it was built
 ANY = "any"
 VERDICTS = ("right", "wrong")
 NO_TEXT = (

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from ecuas_metric.errors import InputError
+from ecuas_metric.reporting.columns import find_columns, text_columns
 from ecuas_metric.reporting.files import SUFFIXES, FileError, Sheet, read_sheet
-from ecuas_metric.reporting.submissions import Submission, find_columns, submissions_of, text_columns
+from ecuas_metric.reporting.submissions import Submission, submissions_of
 
 from .answers import TEXT, checked_answers
 from .bounded import LimitExceededError, bounded

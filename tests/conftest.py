@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from tests.chat_server import serving
-
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("repeatable")
 
@@ -75,14 +73,6 @@ def root() -> Path:
 def offline(tmp_path: Path) -> dict[str, str]:
     """Environment of a process of its own, with empty caches and out of reach of the network."""
     return os.environ | {"HF_HOME": str(tmp_path / "hf"), "PYTHONPATH": str(ROOT)}
-
-
-@pytest.fixture
-def chat(monkeypatch):
-    """A chat server on loopback, and a client that may reach it."""
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    with serving() as chat:
-        yield chat
 
 
 def read_only(array):

@@ -28,11 +28,12 @@ def test_it_publishes_a_tag_only_and_only_after_every_test(workflow):
 
 def test_it_tests_every_python_from_the_lowest_on_and_its_lowest_versions(workflow, root):
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    pythons = workflow["jobs"]["test"]["strategy"]["matrix"]["python-version"]
-    assert project["requires-python"] == f">={pythons[0]}"
-    minors = [int(python.removeprefix("3.")) for python in pythons]
-    assert minors == list(range(minors[0], minors[-1] + 1))
-    assert {"run": "make check-lowest"} in workflow["jobs"]["lowest"]["steps"]
+    jobs = workflow["jobs"]
+    (lowest,) = {step["with"]["python-version"] for job in ("test", "lowest") for step in jobs[job]["steps"][1:2]}
+    assert project["requires-python"] == f">={lowest}"
+    newer = [int(python.removeprefix("3.")) for python in jobs["newer"]["strategy"]["matrix"]["python-version"]]
+    assert newer == list(range(int(lowest.removeprefix("3.")) + 1, newer[-1] + 1))
+    assert {"run": "make check-lowest"} in jobs["lowest"]["steps"]
 
 
 def test_it_may_read_and_nothing_else(workflow):

@@ -1,1 +1,24 @@
-"""The curated TriviaQA subset: its build, its grading, and the running of language models on it."""
+"""The curated TriviaQA subset: its build, the grading of answers, and (in `elicitation`) a runner of language models.
+
+The names below are loaded when they are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .grading import Grades, grade, label_bank
+    from .matching import answer_sha256, exact_match, normalize_answer
+
+__all__ = ["Grades", "answer_sha256", "exact_match", "grade", "label_bank", "normalize_answer"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = "grading" if name in ("Grades", "grade", "label_bank") else "matching"
+    return getattr(import_module(f".{module}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -11,23 +11,23 @@ from datasets import Dataset
 from datasets.exceptions import DatasetsError
 
 from .card import write_card
+from .configurations import make_configurations
+from .folders import BUILT, FOLDER
 from .labels import STRATA, read_labels
-from .pool import HUB, Pool, draw_pool, read_source
+from .pool import HUB, SUFFIXES, Pool, draw_pool, read_source
 from .selection import AUTHORS, check_ours, choose, weights
-from .tables import make_tables
 
-HERE = Path(__file__).parent
 SUMS = "SHA256SUMS"
 EPILOG = f"""\
 examples
   python -m triviaqa_subset.build
-      with text from the Hub's {HUB["path"]}, into build/triviaqa_subset
+      with text from the Hub's {HUB["path"]}, into build/triviaqa_subset of the clone
   python -m triviaqa_subset.build --source trivia_qa.parquet --out ~/triviaqa
       with text from a file
   python -m triviaqa_subset.build --without-text
-      ids, labels and hashes only, into triviaqa_subset: the form that is committed
+      ids, labels and hashes only, into the folder of the package: the form that is committed
   python -m triviaqa_subset.build --selection authors
-      the questions of {AUTHORS} in place of ours
+      the questions of {AUTHORS} instead of ours
 """
 
 
@@ -37,7 +37,7 @@ def build(
     source: str | None = None,
     without_text: bool = False,
     selection: str | None = None,
-    curation: str | Path = HERE / "curation",
+    curation: str | Path = FOLDER / "curation",
 ) -> list[str]:
     """Build the dataset into a folder; a build that fails leaves the folder as it was.
 
@@ -46,19 +46,19 @@ def build(
     out : path
         Gets `data/*.parquet`, `data/SHA256SUMS` and `README.md`.
     source : str, optional
-        A JSON-lines or Parquet file with the Hub's columns. By default the Hub, or with
-        `without_text` nothing at all.
+        A file with the Hub's columns, see `read_source`. By default the Hub; with `without_text` no source
+        is needed, and a given one is only checked.
     without_text : bool
         Leave question and answer out.
     selection : str, optional
-        `authors`, a file or a Hub dataset whose questions make the subset in place of ours.
+        `authors`, a file or a Hub dataset whose questions make up the subset instead of ours.
     curation : path
         The folder of questions.csv, answers.csv and systems.csv.
 
     Returns
     -------
     list of str
-        What was built, and what could not be checked, a line each.
+        What was built, and what could not be checked, one line each.
 
     Raises
     ------
@@ -77,23 +77,33 @@ def build(
     if selection is not None:
         selected, remark = choose(labels.questions, selection, texts)
     weight = weights(labels.questions, selected)
-    tables = make_tables(labels, selected, weight, {} if without_text else texts)
+    tables = make_configurations(labels, selected, weight, {} if without_text else texts)
     write(tables, Path(out), remark)
     sizes = [f"{name}: {len(table)} rows" for name, table in tables.items()]
     return [*_checked(pool), *([remark] if remark else []), *sizes]
 
 
 def write(tables: dict[str, Dataset], out: Path, remark: str = "") -> None:
-    """Write everything beside its place, then put it there: data and card change together or not at all."""
+    """Write everything to a folder within `out`, then move it into place: data and card change together or not at all.
+
+    Parameters
+    ----------
+    tables : dict of str to Dataset
+        One configuration each.
+    out : Path
+        Made if it does not exist.
+    remark : str
+        See `write_card`.
+    """
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".build-") as folder:
         stage = Path(folder)
         (stage / "data").mkdir()
         for name, table in tables.items():
             pq.write_table(table.with_format("arrow")[:], stage / "data" / f"{name}.parquet", compression="zstd")
-        sums = [f"{_sha256(path)}  {path.name}\n" for path in sorted((stage / "data").iterdir())]
+        sums = [f"{_file_sha256(path)}  {path.name}\n" for path in sorted((stage / "data").iterdir())]
         (stage / "data" / SUMS).write_text("".join(sums))
-        write_card(HERE / "README.md", stage / "README.md", tables, stage / "data", remark)
+        write_card(FOLDER / "README.md", stage / "README.md", tables, stage / "data", remark)
         _replace(stage, out, ("data", "README.md"))
 
 
@@ -122,48 +132,55 @@ def _checked(pool: Pool | None) -> list[str]:
         return ["made from the curation alone: the redraw and the question texts were not checked"]
     draw = "the redraw agrees with the curation"
     if not pool.redrawn:
-        draw = "the source holds the pool's questions only: joined by question_id, the redraw was not checked"
-    bare = sum(not (row["answer"]["aliases"] or row["answer"]["normalized_aliases"]) for row in pool.texts.values())
+        draw = "the source has the pool's questions only: joined by question_id, the redraw was not checked"
+    without_alias = sum(
+        not (row["answer"]["aliases"] or row["answer"]["normalized_aliases"]) for row in pool.texts.values()
+    )
     return [
         draw,
         f"question texts checked by hash: {len(pool.texts) - len(pool.unhashed)} of {len(pool.texts)}; "
         f"without a hash, so not checked: {', '.join(pool.unhashed) or 'none'}",
-        f"questions without a gold alias in this source: {bare}",
+        f"questions without a gold alias in this source: {without_alias}",
     ]
 
 
-def _sha256(path: Path) -> str:
+def _file_sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def parser() -> argparse.ArgumentParser:
-    """Make the command line of `python -m triviaqa_subset.build`."""
-    made = argparse.ArgumentParser(
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
         prog="python -m triviaqa_subset.build",
         description=f"Build the curated TriviaQA subset ({sum(STRATA.values())} questions).",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("--source", metavar="FILE", help="TriviaQA's rows as .jsonl or .parquet, in place of the Hub")
-    made.add_argument("--without-text", action="store_true", help="leave questions and answers out")
-    made.add_argument("--selection", metavar="NAME", help="`authors`, a file or a Hub dataset of questions to select")
-    made.add_argument("--curation", metavar="DIR", default=HERE / "curation", help="folder of the three CSV files")
-    made.add_argument("--out", metavar="DIR", help="where to (default: see the examples)")
-    return made
+    add = parser.add_argument
+    add("--source", metavar="FILE", help=f"TriviaQA's rows ({', '.join(SUFFIXES)}) instead of the Hub")
+    add("--without-text", action="store_true", help="leave questions and answers out")
+    add("--selection", metavar="NAME", help="`authors`, or a file or a Hub dataset of the questions to select")
+    add("--curation", metavar="DIR", default=FOLDER / "curation", help="the folder of the three CSV files")
+    add("--out", metavar="DIR", help="the folder to write to (default: see the examples)")
+    return parser
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; 2 and one line on stderr when the build cannot be made."""
-    options = vars(parser().parse_args(argv))
-    committed = options["without_text"] and options["selection"] is None
-    out = Path(options.pop("out") or (HERE if committed else "build/triviaqa_subset"))
+    """Run the command line; return 2, with one line on stderr, if the dataset cannot be built."""
+    arguments = _parser().parse_args(argv)
+    committed = arguments.without_text and arguments.selection is None
+    out = Path(arguments.out or (FOLDER if committed else BUILT))
     try:
-        for line in build(out, **options):
-            print(line)
+        lines = build(
+            out,
+            source=arguments.source,
+            without_text=arguments.without_text,
+            selection=arguments.selection,
+            curation=arguments.curation,
+        )
     except (ValueError, OSError, DatasetsError) as error:
         print(f"build: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
-    print(f"written to {out}")
+    print("\n".join([*lines, f"written to {out}"]))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The machine-read part of the dataset card: what `load_dataset` needs to know of the Parquet files."""
+"""The metadata of the dataset card: what `load_dataset` needs to know about the Parquet files."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from datasets.info import DatasetInfosDict
 from datasets.splits import SplitDict, SplitInfo
 from huggingface_hub import DatasetCard
 
-SPLIT = "validation"  # of TriviaQA, where every question comes from
+SPLIT = "validation"  # the split of TriviaQA from which every question comes
 DEFAULT = "curated"
 
 
@@ -17,26 +17,26 @@ def write_card(template: Path, card: Path, tables: dict[str, Dataset], data: Pat
     Parameters
     ----------
     template : Path
-        A card; its text and its other metadata are kept.
+        A card, whose text and other metadata are kept.
     card : Path
-        Where to write.
+        The file to write.
     tables : dict of str to Dataset
         One configuration each.
     data : Path
         The folder of their Parquet files, for the sizes.
     remark : str
-        A remark to set above the text: what makes this copy another one than the text describes.
+        What distinguishes this copy from the one that the text describes, to be set above the text.
     """
-    made = DatasetCard.load(template)
-    made.data.configs = [_config(name) for name in tables]
+    page = DatasetCard.load(template)
+    page.data.configs = [_config(name) for name in tables]
     infos = DatasetInfosDict({name: _info(name, table, data) for name, table in tables.items()})
-    infos.to_dataset_card_data(made.data)
+    infos.to_dataset_card_data(page.data)
     if remark:
-        made.text = f"\n> This copy: {remark}.\n" + made.text
-    made.save(card)
+        page.text = f"\n> This copy: {remark}.\n" + page.text
+    page.save(card)
 
 
-def _config(name: str) -> dict:
+def _config(name: str) -> dict[str, object]:
     files = {"data_files": [{"split": SPLIT, "path": f"data/{name}.parquet"}]}
     return {"config_name": name, **({"default": True} if name == DEFAULT else {}), **files}
 

@@ -1,30 +1,42 @@
-"""Is an answer correct? By exact match, else by the label bank, else by a judge, else it stays unknown."""
+"""Whether an answer is correct: by exact match, else by the label bank, else by a judge, else unknown."""
 
 import csv
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from tqdm.auto import tqdm
 
-from .matching import answer_sha256, exact_match, matches, normalize_answer, normalized, sha256
+from .checking import require
+from .folders import FOLDER
+from .matching import Gold, answer_sha256, exact_match, matches, normalize_answer, normalized, sha256
 
 __all__ = ["Grades", "answer_sha256", "exact_match", "grade", "label_bank", "normalize_answer"]
 
-BANK = Path(__file__).parent / "curation" / "answers.csv"
-STATES = ("exact", "bank", "judge", "unjudged")
+BANK = FOLDER / "curation" / "answers.csv"
+DECIDED_BY = ("exact", "bank", "judge", "unjudged")
 
+Columns = Mapping[str, Any]  # a dict of lists, a DataFrame or a datasets.Dataset
 Key = tuple[str, str]  # question_id, normalised answer
+Bank = dict[tuple[str, str], bool]  # (question_id, answer_sha256) -> correct
+Grade = tuple[bool | None, str]  # correct, decided_by
 Judge = Callable[[str, str, list[str]], bool | None]
 
 
 class Grades(NamedTuple):
-    """Parallel columns, one entry per answer in the order given, and how many were decided which way.
+    """The grades of answers, in their order, and how many were decided which way.
 
-    `correct` holds True, False or None (unknown); `decided_by` one of `exact`, `bank`, `judge`,
-    `unjudged`; `counts` the number of answers in each of the four states.
+    Attributes
+    ----------
+    correct : list of bool or None
+        None: unknown.
+    decided_by : list of str
+        Of each answer one of `exact`, `bank`, `judge`, `unjudged`.
+    counts : dict of str to int
+        The number of answers decided in each of these four ways.
     """
 
     correct: list[bool | None]
@@ -32,19 +44,25 @@ class Grades(NamedTuple):
     counts: dict[str, int]
 
 
-def label_bank(table: Mapping[str, Any] | None = None) -> dict[tuple[str, str], bool]:
+def label_bank(table: Columns | None = None) -> Bank:
     """Index the label bank by question and answer hash.
 
     Parameters
     ----------
     table : mapping of columns, optional
         Has `question_id`, `answer_sha256` and `correct`: the configuration `answers`, a DataFrame or
-        a dict. By default the bank that lies beside this module.
+        a dict. By default the bank that comes with this package.
 
     Returns
     -------
     dict
         (question_id, answer_sha256) -> correct.
+
+    Examples
+    --------
+    >>> bank = label_bank()
+    >>> len(bank), bank["sfq_178", answer_sha256("Unknown.")]
+    (2683, False)
     """
     if table is None:
         return _own_bank()
@@ -53,30 +71,33 @@ def label_bank(table: Mapping[str, Any] | None = None) -> dict[tuple[str, str], 
 
 
 def grade(
-    answers: Mapping[str, Any],
-    dataset: Mapping[str, Any],
+    answers: Columns,
+    dataset: Columns,
     *,
-    bank: Mapping[str, Any] | None = None,
+    bank: Columns | None = None,
     judge: Judge | None = None,
     rule: str = "equality",
+    concurrency: int = 1,
 ) -> Grades:
-    """Grade whole columns of answers; what nothing decides stays unknown and is counted.
+    """Grade answers; what nothing decides is unknown, and counted.
 
     Parameters
     ----------
     answers : mapping of columns
-        `question_id` and `answer` (str), one row an answer, any number of rows per question: a dict of
+        `question_id` and `answer` (str), one row per answer, any number of rows per question: a dict of
         lists, a DataFrame or a `datasets.Dataset`.
     dataset : mapping of columns
-        The configuration `curated` or `pool`. With text it gives the gold aliases; without, only the
-        label bank decides, and a warning says so.
+        The configuration `curated` or `pool`. With text it has the gold aliases; without, the label bank
+        alone decides, and a warning says so.
     bank : mapping of columns, optional
-        A label bank (see `label_bank`) in place of the one beside this module.
+        A label bank (see `label_bank`) instead of the one that comes with this package.
     judge : callable, optional
-        Asked `judge(question, answer, gold_aliases)` once for each distinct normalised answer that is
+        Called as `judge(question, answer, gold_aliases)` once for each distinct normalised answer that is
         neither an exact match nor in the bank; returns True, False, or None for "cannot tell".
     rule : {"equality", "containment"}
-        How `exact_match` compares.
+        How answers and aliases are compared, see `exact_match`.
+    concurrency : int
+        How many answers are judged at a time. Above 1 `judge` is called from several threads.
 
     Returns
     -------
@@ -86,9 +107,9 @@ def grade(
     Raises
     ------
     ValueError
-        A question that the dataset does not have; an unknown rule; a judge with a text-free dataset.
+        A question that the dataset does not have; an unknown rule; a judge with a dataset without text.
     TypeError
-        An answer that is not a string; a judge that returns something other than True, False or None.
+        An answer that is not a string; a judge that returns anything but True, False or None.
 
     Examples
     --------
@@ -101,38 +122,39 @@ def grade(
     {'exact': 1, 'bank': 0, 'judge': 1, 'unjudged': 0}
     """
     keys = _keys(answers, known=set(dataset["question_id"]))
-    first = dict(zip(reversed(keys), reversed(list(answers["answer"])), strict=True))  # wording of each key
+    wording = dict(zip(reversed(keys), reversed(list(answers["answer"])), strict=True))  # the first of each key
     gold, labels = _gold(dataset), label_bank(bank)
     verdicts = {key: _look_up(key, gold, labels, rule) for key in dict.fromkeys(keys)}
     if judge is not None:
-        open_ = {key: first[key] for key, (_, state) in verdicts.items() if state == "unjudged"}
-        verdicts |= _ask(judge, open_, dataset)
+        undecided = {key: wording[key] for key, (_, decided_by) in verdicts.items() if decided_by == "unjudged"}
+        verdicts |= _judged(undecided, dataset, judge, concurrency)
     correct, decided_by = zip(*(verdicts[key] for key in keys), strict=True) if keys else ((), ())
-    return Grades(list(correct), list(decided_by), {state: decided_by.count(state) for state in STATES})
+    return Grades(list(correct), list(decided_by), {way: decided_by.count(way) for way in DECIDED_BY})
 
 
-def _keys(answers: Mapping[str, Any], *, known: set[str]) -> list[Key]:
+def _keys(answers: Columns, *, known: set[str]) -> list[Key]:
     ids, texts = list(answers["question_id"]), list(answers["answer"])
-    wrong = [row for row, text in enumerate(texts) if not isinstance(text, str)]
-    if wrong:
-        raise TypeError(
-            f"every answer must be a string; {len(wrong)} of {len(texts)} are not, the first in row "
-            f"{wrong[0]}: {texts[wrong[0]]!r}. Pass an empty string where a system gave no answer"
-        )
-    strange = [row for row, question_id in enumerate(ids) if question_id not in known]
-    if strange:
-        raise ValueError(
-            f"every question_id must be in the dataset; {len(strange)} of {len(ids)} rows are not, the "
-            f"first in row {strange[0]}: {ids[strange[0]]!r}. Drop them, or grade against `pool`"
-        )
+    require(
+        (isinstance(text, str) for text in texts),
+        texts,
+        "answer must be text",
+        "Pass an empty string where a system gave no answer.",
+        error=TypeError,
+    )
+    require(
+        (question_id in known for question_id in ids),
+        ids,
+        "question_id must be in the dataset",
+        "Drop these rows, or grade against `pool`.",
+    )
     return [(question_id, normalize_answer(text)) for question_id, text in zip(ids, texts, strict=True)]
 
 
-def _gold(dataset: Mapping[str, Any]) -> dict[str, set[str]]:
+def _gold(dataset: Columns) -> dict[str, set[str]]:
     if not _has_text(dataset):
         warnings.warn(
-            "this dataset has no `answer` column, so no exact match can be found and the label bank alone "
-            "decides; build the dataset with its text for exact matches",
+            "the dataset has no column `answer`: no exact match can be found, and the label bank alone decides. "
+            "Build the dataset with its text for exact matches.",
             stacklevel=3,
         )
         return {}
@@ -140,15 +162,15 @@ def _gold(dataset: Mapping[str, Any]) -> dict[str, set[str]]:
     return {question_id: normalized(_aliases(gold)) for question_id, gold in rows}
 
 
-def _has_text(dataset: Mapping[str, Any]) -> bool:
+def _has_text(dataset: Columns) -> bool:
     return "answer" in getattr(dataset, "column_names", dataset)
 
 
-def _aliases(gold: Mapping[str, Any]) -> list[str]:
+def _aliases(gold: Gold) -> list[str]:
     return list(dict.fromkeys([*gold["aliases"], *gold["normalized_aliases"]]))
 
 
-def _look_up(key: Key, gold: dict[str, set[str]], bank: dict, rule: str) -> tuple[bool | None, str]:
+def _look_up(key: Key, gold: dict[str, set[str]], bank: Bank, rule: str) -> Grade:
     question_id, answer = key
     if matches(answer, gold.get(question_id, set()), rule):
         return True, "exact"
@@ -156,21 +178,40 @@ def _look_up(key: Key, gold: dict[str, set[str]], bank: dict, rule: str) -> tupl
     return label, "unjudged" if label is None else "bank"
 
 
-def _ask(judge: Judge, raw: dict[Key, str], dataset: Mapping[str, Any]) -> dict[Key, tuple[bool | None, str]]:
+def _judged(wording: dict[Key, str], dataset: Columns, judge: Judge, concurrency: int) -> dict[Key, Grade]:
     if not _has_text(dataset):
-        raise ValueError("a judge needs questions and gold answers; this dataset has none: build it with text")
+        raise ValueError(
+            "dataset must have questions and gold answers if there is a judge; it has none. Build it with text."
+        )
     columns = (dataset["question_id"], dataset["question"], dataset["answer"])
     texts = {i: (question, _aliases(gold)) for i, question, gold in zip(*columns, strict=True)}
-    verdicts: dict[Key, tuple[bool | None, str]] = {}
-    for key, answer in tqdm(raw.items(), desc="judge", unit="answer", delay=1):
-        verdict = judge(texts[key[0]][0], answer, texts[key[0]][1])
+
+    def judged(asked: tuple[Key, str]) -> Grade:
+        (question_id, _), answer = asked
+        verdict = judge(texts[question_id][0], answer, texts[question_id][1])
         if verdict not in (True, False, None):
-            raise TypeError(f"a judge returns True, False or None; for {key[0]}, {answer!r}: {verdict!r}")
-        verdicts[key] = (None, "unjudged") if verdict is None else (bool(verdict), "judge")
-    return verdicts
+            raise TypeError(f"judge must return True, False or None; got {verdict!r} for {question_id}, {answer!r}.")
+        return (None, "unjudged") if verdict is None else (bool(verdict), "judge")
+
+    with _mapping(concurrency) as run:
+        bar = tqdm(run(judged, wording.items()), total=len(wording), desc="judge", unit="answer", delay=1)
+        return dict(zip(wording, bar, strict=True))
+
+
+@contextmanager
+def _mapping(concurrency: int) -> Iterator[Callable[..., Iterable[Grade]]]:
+    """Yield `map`, or that of a pool of threads; on an error or Ctrl-C what has not begun is not begun."""
+    if concurrency == 1:
+        yield map
+        return
+    pool = ThreadPoolExecutor(concurrency)
+    try:
+        yield pool.map
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 @cache
-def _own_bank() -> dict[tuple[str, str], bool]:
+def _own_bank() -> Bank:
     with BANK.open(encoding="utf-8", newline="") as file:
         return {(row["question_id"], row["answer_sha256"]): row["correct"] == "1" for row in csv.DictReader(file)}

@@ -1,14 +1,16 @@
-"""Reads our curation: which questions, which answers are correct, what each system did. No text in it."""
+"""Reads the curation: which questions, which answers are correct, what each system did. It holds no text."""
 
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
+from .checking import require
+
 STRATA = {"exact_match_all": 256, "reviewed": 199}  # questions of the subset in each stratum
 REASONS = ("ok", "ambiguous", "time_dependent", "bad_gold", "offensive")
 METHODS = ("sequence_posterior", "is_true", "verbalized")
-COLUMNS = {
+CSV_COLUMNS = {
     "questions": (
         "question_id",
         "pool_positions",
@@ -28,8 +30,15 @@ FLAGS = ("selected", "correct", "debatable", "exact_match")
 class Labels(NamedTuple):
     """The three tables of a curation folder, typed and checked.
 
-    `questions` is in pool order with `pool_positions` a list of int and `weight` NaN outside the
-    subset; `question_sha256` is empty where the text was not at hand whole.
+    Attributes
+    ----------
+    questions : DataFrame
+        In pool order; `pool_positions` holds lists of int, `weight` is NaN outside the subset, and
+        `question_sha256` is empty where the whole text was not available.
+    answers : DataFrame
+        The label bank.
+    systems : DataFrame
+        Per question and system, whether its answer was an exact match and whether it was correct.
     """
 
     questions: pd.DataFrame
@@ -53,11 +62,11 @@ def read_labels(folder: str | Path) -> Labels:
     ------
     ValueError
         A column that is missing or unknown, a value outside its vocabulary, a repeated key, a question
-        that no pool row has, or a system that lacks a question. Names table, rule, first row and count.
+        that is not in the pool, or a system that lacks a question. Names table, rule, first value and count.
     OSError
         A file that cannot be read.
     """
-    questions, answers, systems = (_read(Path(folder), name) for name in COLUMNS)
+    questions, answers, systems = (_read(Path(folder), name) for name in CSV_COLUMNS)
     _check_questions(questions)
     _check_answers(answers, questions)
     _check_systems(systems, questions)
@@ -72,64 +81,53 @@ def read_labels(folder: str | Path) -> Labels:
 def _read(folder: Path, name: str) -> pd.DataFrame:
     path = folder / f"{name}.csv"
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    if tuple(table.columns) != COLUMNS[name]:
-        raise ValueError(f"{path} must have the columns {', '.join(COLUMNS[name])}; it has {', '.join(table)}")
+    if tuple(table.columns) != CSV_COLUMNS[name]:
+        raise ValueError(f"{path} must have the columns {', '.join(CSV_COLUMNS[name])}; got {', '.join(table)}.")
     for flag in table.columns.intersection(FLAGS):
-        require(table[flag].isin(("0", "1")), table, name, f"{flag} must be 0 or 1")
+        require(table[flag].isin(("0", "1")), table[flag], f"{name}: {flag} must be 0 or 1")
     return table
 
 
-def require(holds: pd.Series, table: pd.DataFrame, name: str, rule: str) -> None:
-    """Raise a ValueError that states the rule, the first row that breaks it, and how many do."""
-    if not holds.all():
-        first = table[~holds].iloc[0].to_dict()
-        raise ValueError(f"{name}: {rule}; {(~holds).sum()} of {len(table)} rows break this, the first is {first}")
-
-
 def _check_questions(questions: pd.DataFrame) -> None:
-    def check(holds: pd.Series, rule: str) -> None:
-        require(holds, questions, "questions", rule)
+    def check(column: str, holds: pd.Series, rule: str) -> None:
+        require(holds, questions[column], f"questions: {column} must {rule}")
 
-    check(~questions.duplicated("question_id"), "question_id must be unique")
-    check(questions["stratum"].isin(tuple(STRATA)), f"stratum must be one of {', '.join(STRATA)}")
-    check(questions["reason"].isin(REASONS), f"reason must be one of {', '.join(REASONS)}")
-    check(questions["decision"].isin(("keep", "discard")), "decision must be keep or discard")
-    check(
-        (questions["decision"] == "keep") == (questions["reason"] == "ok"),
-        "keep and the reason ok go together",
-    )
-    check(
-        questions["question_sha256"].str.fullmatch("([0-9a-f]{64})?"),
-        "question_sha256 must be 64 hex or empty",
-    )
-    check(questions["pool_positions"].str.fullmatch("[0-9]+( [0-9]+)*"), "pool_positions must be numbers")
-    check((questions["weight"] != "") == (questions["selected"] == "1"), "the selected have a weight, no others")
+    keep, selected = questions["decision"] == "keep", questions["selected"] == "1"
+    check("question_id", ~questions.duplicated("question_id"), "be unique")
+    check("stratum", questions["stratum"].isin(tuple(STRATA)), f"be one of {', '.join(STRATA)}")
+    check("reason", questions["reason"].isin(REASONS), f"be one of {', '.join(REASONS)}")
+    check("decision", questions["decision"].isin(("keep", "discard")), "be keep or discard")
+    check("reason", keep == (questions["reason"] == "ok"), "be ok for what is kept, and for nothing else")
+    check("question_sha256", questions["question_sha256"].str.fullmatch("([0-9a-f]{64})?"), "be 64 hex digits or empty")
+    check("pool_positions", questions["pool_positions"].str.fullmatch("[0-9]+( [0-9]+)*"), "be whole numbers")
+    check("weight", (questions["weight"] != "") == selected, "be given for what is selected, and for nothing else")
     positions = sorted(int(p) for text in questions["pool_positions"] for p in text.split())
-    if positions != list(range(len(positions))):
-        raise ValueError(f"questions: pool_positions must hold 0 to {len(positions) - 1} once each; they do not")
+    pairs = zip(positions, range(len(positions)), strict=True)
+    rule = f"questions: pool_positions must hold 0 to {len(positions) - 1} once each"
+    require((position == place for position, place in pairs), positions, rule)
 
 
 def _check_answers(answers: pd.DataFrame, questions: pd.DataFrame) -> None:
-    def check(holds: pd.Series, rule: str) -> None:
-        require(holds, answers, "answers", rule)
+    def check(column: str, holds: pd.Series, rule: str) -> None:
+        require(holds, answers[column], f"answers: {column} must {rule}")
 
-    check(~answers.duplicated(["question_id", "answer_sha256"]), "an answer must be judged once")
-    check(answers["answer_sha256"].str.fullmatch("[0-9a-f]{64}"), "answer_sha256 must be 64 hex digits")
-    check(answers["question_id"].isin(questions["question_id"]), "question_id must be in questions")
-    check((answers["correct"] == "0") | (answers["debatable"] == "0"), "a debatable answer must not be correct")
+    check("answer_sha256", ~answers.duplicated(["question_id", "answer_sha256"]), "be unique within a question")
+    check("answer_sha256", answers["answer_sha256"].str.fullmatch("[0-9a-f]{64}"), "be 64 hex digits")
+    check("question_id", answers["question_id"].isin(questions["question_id"]), "be in questions")
+    check("debatable", (answers["correct"] == "0") | (answers["debatable"] == "0"), "be 0 for a correct answer")
 
 
 def _check_systems(systems: pd.DataFrame, questions: pd.DataFrame) -> None:
-    def check(holds: pd.Series, rule: str) -> None:
-        require(holds, systems, "systems", rule)
+    def check(column: str, holds: pd.Series, rule: str) -> None:
+        require(holds, systems[column], f"systems: {column} must {rule}")
 
-    check(~systems.duplicated(["question_id", "llm", "method"]), "a system answers a question once")
-    check(systems["method"].isin(METHODS), f"method must be one of {', '.join(METHODS)}")
-    check(systems["question_id"].isin(questions["question_id"]), "question_id must be in questions")
-    check((systems["exact_match"] == "0") | (systems["correct"] == "1"), "an exact match is correct")
+    check("question_id", ~systems.duplicated(["question_id", "llm", "method"]), "be unique within a system")
+    check("method", systems["method"].isin(METHODS), f"be one of {', '.join(METHODS)}")
+    check("question_id", systems["question_id"].isin(questions["question_id"]), "be in questions")
+    check("correct", (systems["exact_match"] == "0") | (systems["correct"] == "1"), "be 1 for an exact match")
     sizes = systems.groupby(["llm", "method"])["question_id"].transform("size")
-    check(sizes == len(questions), f"every system must have all {len(questions)} questions")
-    exact = systems.groupby("question_id")["exact_match"].min() == "1"
-    by_all = questions.set_index("question_id")["stratum"] == "exact_match_all"
-    if not exact.reindex(by_all.index).equals(by_all):
-        raise ValueError("questions: exact_match_all must be the questions that every system matched exactly")
+    check("llm", sizes == len(questions), f"have all {len(questions)} questions with each method")
+    exact = systems.groupby("question_id")["exact_match"].min().reindex(questions["question_id"]) == "1"
+    by_all = questions["stratum"] == "exact_match_all"
+    rule = "questions: stratum must be exact_match_all where every system has an exact match, and nowhere else"
+    require(exact.to_numpy() == by_all.to_numpy(), questions["stratum"], rule)

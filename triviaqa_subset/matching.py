@@ -1,17 +1,26 @@
-"""When two answers are the same text: the normal form, its hash, and the exact match."""
+"""When two answers count as the same text: the normal form, its hash, and the exact match."""
 
 import hashlib
 import re
 from collections.abc import Iterable
+from typing import TypedDict
 
 RULES = ("equality", "containment")
 
 
-def normalize_answer(text: str) -> str:
-    """Bring an answer or an alias into the form in which two of them are compared.
+class Gold(TypedDict):
+    """The gold answer of a question; `value` is None where a source has aliases only."""
 
-    Lower case; without ` (...)` groups, `'`, `-` and `**`; without quotes at the ends and full stops
-    at the end; stripped.
+    value: str | None
+    aliases: list[str]
+    normalized_aliases: list[str]
+
+
+def normalize_answer(text: str) -> str:
+    """Return the normal form of an answer or an alias, in which two of them are compared.
+
+    In lower case, without ` (...)` groups, `'`, `-` and `**`, without quotes at the ends and full stops
+    at the end, and stripped.
 
     Parameters
     ----------
@@ -33,7 +42,7 @@ def normalize_answer(text: str) -> str:
 
 
 def answer_sha256(answer: str) -> str:
-    """SHA-256, in hex, of the normalised answer's UTF-8 bytes: the key of the label bank.
+    """Return the SHA-256, in hex, of the normalised answer's UTF-8 bytes: the key of the label bank.
 
     Parameters
     ----------
@@ -54,17 +63,17 @@ def answer_sha256(answer: str) -> str:
 
 
 def exact_match(answer: str, aliases: Iterable[str], *, rule: str = "equality") -> bool:
-    """Tell whether the normalised answer is a normalised alias, or holds one.
+    """Return whether the normalised answer equals, or contains, a normalised alias.
 
     Parameters
     ----------
     answer : str
     aliases : iterable of str
-        Gold answers, normalised here; those that normalise to nothing are passed over.
+        Gold answers, normalised here; those that normalise to nothing are ignored.
     rule : {"equality", "containment"}
         `equality`: the two are equal, the rule of this dataset's `exact_match` column.
-        `containment`: an alias stands somewhere inside the answer, the rule the paper describes;
-        it also accepts "1914" where the gold answer is "19".
+        `containment`: the answer contains an alias, the rule that the paper describes; it also accepts
+        "1914" where the gold answer is "19".
 
     Returns
     -------
@@ -86,17 +95,17 @@ def exact_match(answer: str, aliases: Iterable[str], *, rule: str = "equality") 
 
 
 def sha256(text: str) -> str:
-    """SHA-256, in hex, of the UTF-8 bytes of a text taken as it is."""
+    """Return the SHA-256, in hex, of the UTF-8 bytes of a text as it is."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def normalized(aliases: Iterable[str]) -> set[str]:
-    """Normalise all aliases; those that normalise to nothing match nothing and are left out."""
+    """Return the normal forms of all aliases but those that normalise to nothing, which match nothing."""
     return {normalize_answer(alias) for alias in aliases} - {""}
 
 
 def matches(answer: str, aliases: set[str], rule: str) -> bool:
-    """`exact_match` for an answer and aliases that are normalised already."""
+    """Return `exact_match` of an answer and aliases that are normalised already."""
     if rule not in RULES:
-        raise ValueError(f"rule must be one of {', '.join(RULES)}; it is {rule!r}")
+        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {rule!r}.")
     return answer in aliases if rule == "equality" else any(alias in answer for alias in aliases)

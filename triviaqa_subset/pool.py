@@ -1,45 +1,61 @@
-"""TriviaQA's rows -> the pool's texts: redraws the pool as the paper drew it and checks it."""
+"""TriviaQA's rows -> the pool's texts: redraws the pool as the paper drew it, and checks it."""
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypedDict, TypeGuard
 
 import pandas as pd
 import pyarrow.parquet as pq
 from datasets import Dataset, load_dataset
 
-from .matching import sha256
+from .checking import require
+from .matching import Gold, sha256
 
 HUB = {"path": "mandarjoshi/trivia_qa", "name": "rc.nocontext", "split": "validation"}
 SPLIT_ROWS = 17_944
 SEED = 42
-JSON_LINES = (".jsonl", ".json", ".ndjson")
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet")
 ANSWER = ("value", "aliases", "normalized_aliases")
 
-Row = dict[str, Any]
+RawRow = dict[str, Any]  # a row of a file, of which nothing is known yet
+
+
+class TriviaRow(TypedDict):
+    """A question of TriviaQA with its gold answer."""
+
+    question_id: str
+    question: str
+    answer: Gold
 
 
 class Pool(NamedTuple):
     """The texts of the pool, and what of them could be checked.
 
-    `texts` maps question_id to {question, answer}; `redrawn` tells whether the draw was repeated;
-    `unhashed` lists the questions whose text has no hash to be checked against.
+    Attributes
+    ----------
+    texts : dict of str to TriviaRow
+        By question_id.
+    redrawn : bool
+        Whether the draw was repeated.
+    unhashed : list of str
+        The questions whose text has no hash to be checked against.
     """
 
-    texts: dict[str, Row]
+    texts: dict[str, TriviaRow]
     redrawn: bool
     unhashed: list[str]
 
 
-def read_source(source: str | None) -> list[Row]:
+def read_source(source: str | None) -> list[TriviaRow]:
     """Read TriviaQA's validation rows from the Hub or from a local file.
 
     Parameters
     ----------
     source : str or None
-        None: the Hub. A JSON-lines or Parquet file with the Hub's columns `question_id`, `question` and
-        `answer` {value, aliases, normalized_aliases}; in place of `answer`, a list column `aliases`.
+        None: the Hub. A file that `read_rows` reads, with the Hub's columns `question_id`, `question` and
+        `answer` {value, aliases, normalized_aliases}; instead of `answer`, a list column `aliases`.
 
     Returns
     -------
@@ -49,8 +65,7 @@ def read_source(source: str | None) -> list[Row]:
     Raises
     ------
     ValueError
-        A line that is not JSON, a missing column (names those found), a value that is not text; with
-        file and row.
+        As `read_rows`; a missing column (names those found), or a value that is not text, with file and row.
     OSError
         A file that cannot be read, or the Hub out of reach.
     """
@@ -58,19 +73,41 @@ def read_source(source: str | None) -> list[Row]:
     return [_as_row(row, f"{source or 'the Hub'}, row {number}") for number, row in enumerate(rows)]
 
 
-def read_rows(file: str) -> list[Row]:
-    """Read a JSON-lines or Parquet file, a dict a row; raises as `read_source`."""
-    if Path(file).suffix in JSON_LINES:
-        return [_parse(line, f"{file}, line {number}") for number, line in enumerate(_lines(file), 1)]
-    if Path(file).suffix == ".parquet":
-        return pq.read_table(file).to_pylist()
-    raise ValueError(f"a source must end in {', '.join(JSON_LINES)} or .parquet; it is {file}")
+def read_rows(file: str) -> list[RawRow]:
+    """Read a file of rows.
+
+    Parameters
+    ----------
+    file : str
+        JSON lines (.jsonl, .ndjson), Parquet (.parquet), or JSON (.json): one document, a list of objects
+        or an object of columns. A .json file that is no document is read as JSON lines.
+
+    Returns
+    -------
+    list of dict
+
+    Raises
+    ------
+    ValueError
+        Another suffix, or content that is not what the suffix says, with the line.
+    OSError
+        A file that cannot be read.
+    """
+    suffix = Path(file).suffix
+    if suffix == ".parquet":
+        rows: list[RawRow] = pq.read_table(file).to_pylist()
+        return rows
+    if suffix not in SUFFIXES:
+        raise ValueError(f"source must end in one of {', '.join(SUFFIXES)}; got {file}.")
+    text = _text(file)
+    document = _document(text) if suffix == ".json" else None
+    return _json_lines(text, file) if document is None else _rows_of(document, file)
 
 
-def draw_pool(rows: list[Row], questions: pd.DataFrame) -> Pool:
+def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
     """Find the pool among the source's rows and check it against the curation.
 
-    A source with questions outside the pool is taken for the whole split: the draw is repeated, and
+    A source with questions outside the pool is taken to be the whole split: the draw is repeated, and
     ids, order and question hashes must agree. One with questions of the pool only is joined by
     question_id, and the hashes must agree.
 
@@ -95,57 +132,85 @@ def draw_pool(rows: list[Row], questions: pd.DataFrame) -> Pool:
     order = _pool_order(questions) if redrawn else ids
     drawn = _redraw(rows, len(order)) if redrawn else _join(rows, ids)
     hashes = dict(zip(ids, questions["question_sha256"], strict=True))
-    _check(drawn, order, hashes, f" (the source has {len(rows)} rows, the split {SPLIT_ROWS})" if redrawn else "")
+    _check(drawn, order, hashes, f" The source has {len(rows)} rows, the split {SPLIT_ROWS}." if redrawn else "")
     texts = {row["question_id"]: row for row in reversed(drawn)}  # of two copies, the one drawn first
     return Pool(texts, redrawn, [question_id for question_id in ids if not hashes[question_id]])
 
 
-def _from_hub() -> list[Row]:
+def _from_hub() -> list[RawRow]:
     try:
-        return load_dataset(**HUB).select_columns(["question_id", "question", "answer"]).to_list()
+        rows: list[RawRow] = load_dataset(**HUB).select_columns(["question_id", "question", "answer"]).to_list()
     except OSError as error:
-        raise OSError(f"{error}; give the rows as a local file with --source") from error
+        raise OSError(f"{error}. Without network give the rows as a local file with --source.") from error
+    return rows
 
 
-def _lines(path: str) -> list[str]:
+def _text(file: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.readlines()
+        return Path(file).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8: {error.reason} at byte {error.start}") from error
+        raise ValueError(f"{file} must be UTF-8; got {error.reason} at byte {error.start}.") from error
 
 
-def _parse(line: str, place: str) -> Row:
+def _document(text: str) -> object:
+    """Return the value of a JSON document, or None if the text is not a single one."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return None
+
+
+def _rows_of(document: object, file: str) -> list[RawRow]:
+    if isinstance(document, list) and all(isinstance(row, dict) for row in document):
+        return document
+    if isinstance(document, dict):
+        columns = document.values()
+        if not all(isinstance(column, list) for column in columns):
+            return [document]  # JSON lines of a single row
+        if len({len(column) for column in columns}) <= 1:
+            return [dict(zip(document, row, strict=True)) for row in zip(*columns, strict=True)]
+    raise ValueError(
+        f"{file} must hold a list of objects, or an object of columns of one length; got {str(document)[:40]}."
+    )
+
+
+def _json_lines(text: str, file: str) -> list[RawRow]:
+    # Not splitlines: texts may hold other characters that end lines.
+    lines = text.removesuffix("\n").split("\n") if text else []
+    return [_parse(line, f"{file}, line {number}") for number, line in enumerate(lines, 1)]
+
+
+def _parse(line: str, place: str) -> RawRow:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{place} is not JSON: {error.msg}") from error
+        raise ValueError(f"{place} must be JSON; got {line.strip()[:40]!r} ({error.msg}).") from error
     if not isinstance(row, dict):
-        raise ValueError(f"{place} must be a JSON object; it is {line.strip()[:40]}")
+        raise ValueError(f"{place} must be a JSON object; got {line.strip()[:40]}.")
     return row
 
 
-def _as_row(row: Row, place: str) -> Row:
+def _as_row(row: RawRow, place: str) -> TriviaRow:
     answer = row.get("answer")
     if "answer" not in row and "aliases" in row:
         answer = {"value": None, "aliases": row["aliases"], "normalized_aliases": []}
     for name in ("question_id", "question"):
         if not isinstance(row.get(name), str):
-            found = repr(row[name]) if name in row else f"missing among {', '.join(row)}"
-            raise ValueError(f"{place}: {name} must be text; it is {found}")
-    if not _is_answer(answer):
-        found = repr(answer)[:60] if "answer" in row else f"missing among {', '.join(row)}"
+            raise ValueError(f"{place}: {name} must be text; {_found(row, name)}.")
+    if not _is_gold(answer):
         raise ValueError(
-            f"{place}: answer must have value (text), aliases and normalized_aliases (texts); it is {found}"
+            f"{place}: answer must have value (text), aliases and normalized_aliases (lists of text); "
+            f"{_found(row, 'answer' if 'answer' in row else 'aliases')}."
         )
-    return {
-        "question_id": row["question_id"],
-        "question": row["question"],
-        "answer": {name: answer[name] for name in ANSWER},
-    }
+    gold = Gold(value=answer["value"], aliases=answer["aliases"], normalized_aliases=answer["normalized_aliases"])
+    return {"question_id": row["question_id"], "question": row["question"], "answer": gold}
 
 
-def _is_answer(answer: Any) -> TypeGuard[Row]:
+def _found(row: RawRow, name: str) -> str:
+    return f"got {repr(row[name])[:60]}" if name in row else f"there is none, only {', '.join(row)}"
+
+
+def _is_gold(answer: object) -> TypeGuard[Gold]:
     if not isinstance(answer, dict) or not set(ANSWER) <= set(answer):
         return False
     lists = [answer["aliases"], answer["normalized_aliases"]]
@@ -160,41 +225,46 @@ def _pool_order(questions: pd.DataFrame) -> list[str]:
     return [at[position] for position in range(len(at))]
 
 
-def _redraw(rows: list[Row], size: int) -> list[Row]:
+def _redraw(rows: list[TriviaRow], size: int) -> list[TriviaRow]:
     if len(rows) < size:
         raise ValueError(
-            f"the pool is drawn from the whole split ({SPLIT_ROWS} rows); the source has {len(rows)}, and "
-            f"questions outside the pool. Give the whole split, or the pool's questions only"
+            f"source must be the whole split of {SPLIT_ROWS} rows, from which the pool is drawn, or the pool's "
+            f"questions only; got {len(rows)} rows with questions outside the pool."
         )
     index = Dataset.from_dict({"row": range(len(rows))})
     return [rows[row] for row in index.shuffle(seed=SEED).select(range(size))["row"]]
 
 
-def _join(rows: list[Row], ids: list[str]) -> list[Row]:
-    counts = Counter(row["question_id"] for row in rows)
-    repeated = [question_id for question_id in counts if counts[question_id] > 1]
-    if repeated:
-        raise ValueError(
-            f"question_id must be unique in a source of the pool's questions; {len(repeated)} are repeated, "
-            f"the first is {repeated[0]}, {counts[repeated[0]]} times"
-        )
-    missing = [question_id for question_id in ids if question_id not in counts]
-    if missing:
-        raise ValueError(
-            f"the source must have all {len(ids)} questions of the pool; {len(missing)} are missing, the "
-            f"first is {missing[0]}"
-        )
-    by_id = {row["question_id"]: row for row in rows}
+def _join(rows: list[TriviaRow], ids: list[str]) -> list[TriviaRow]:
+    given = [row["question_id"] for row in rows]
+    counts = Counter(given)
+    require(
+        (counts[own] == 1 for own in given), given, "question_id must be unique in a source of the pool's questions"
+    )
+    by_id = dict(zip(given, rows, strict=True))
+    require_all(by_id, ids, "source", "pool")
     return [by_id[question_id] for question_id in ids]
 
 
-def _check(drawn: list[Row], order: list[str], hashes: dict[str, str], remark: str) -> None:
+def require_all(given: Mapping[str, object], ids: list[str], source: str, whole: str) -> None:
+    """Raise a ValueError unless a source has all questions of a whole: the pool or the curated subset."""
+    missing = [question_id for question_id in ids if question_id not in given]
+    if missing:
+        raise ValueError(
+            f"{source} must have all {len(ids)} questions of the {whole}; {missing[0]} is missing "
+            f"({len(missing)} of {len(ids)})."
+        )
+
+
+def _check(drawn: list[TriviaRow], order: list[str], hashes: dict[str, str], advice: str) -> None:
     wrong = []
     for position, (row, expected) in enumerate(zip(drawn, order, strict=True)):
         if row["question_id"] != expected:
-            wrong.append(f"row {position}: expected {expected}, found {row['question_id']}")
+            wrong.append(f"{row['question_id']} instead of {expected} at index {position}")
         elif hashes[expected] and sha256(row["question"]) != hashes[expected]:
-            wrong.append(f"row {position}: the question text of {expected} has changed")
+            wrong.append(f"another text of {expected} at index {position}")
     if wrong:
-        first = "; ".join(wrong[:3])
-        raise ValueError(f"{len(wrong)} of {len(order)} pool rows differ from the curation{remark}; {first}")
+        first = ", ".join(wrong[:3])
+        raise ValueError(
+            f"pool rows must be those of the curation; got {first} ({len(wrong)} of {len(order)}).{advice}"
+        )

@@ -1,41 +1,40 @@
-"""Which questions of the pool make the subset, and what each of them stands for."""
+"""Which questions of the pool make up the subset, and what weight each of them has."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from datasets import load_dataset
+from numpy.typing import NDArray
 
+from .checking import require
 from .labels import STRATA
 from .matching import sha256
-from .pool import JSON_LINES
+from .pool import SUFFIXES, TriviaRow, read_rows
 
 AUTHORS = "ErikErnst/triviaqa-extended-subset"
 
 
 def check_ours(questions: pd.DataFrame) -> None:
-    """Raise a ValueError unless the selected questions are as many, and weigh, as they should.
+    """Raise a ValueError unless the selected questions have the number and the weights that they must have.
 
     Parameters
     ----------
     questions : DataFrame
-        As `read_labels` gives them.
+        From `read_labels`.
     """
     chosen = questions[questions["selected"]]
     found = {stratum: int((chosen["stratum"] == stratum).sum()) for stratum in STRATA}
     if found != STRATA:
-        raise ValueError(f"questions: the subset must have {STRATA} questions; it has {found}")
-    off = np.abs(chosen["weight"] - weights(questions, questions["selected"])[questions["selected"]])
-    if (off > 1e-6).any():
-        first = chosen[off > 1e-6].iloc[0]
-        raise ValueError(
-            f"questions: weight must be the stratum's share of the kept pool over its share of the subset; "
-            f"{(off > 1e-6).sum()} are not, the first is {first['question_id']}: {first['weight']}"
-        )
+        raise ValueError(f"questions: selected must be 1 for {STRATA} questions; got {found}.")
+    expected = weights(questions, questions["selected"])[questions["selected"]]
+    rule = "questions: weight must be the stratum's share of the kept pool divided by its share of the subset"
+    require(np.abs(chosen["weight"] - expected) <= 1e-6, chosen["weight"], rule)
 
 
-def weights(questions: pd.DataFrame, selected: pd.Series) -> np.ndarray:
-    r"""Weight each selected question by the inverse of its stratum's sampling rate, with mean 1.
+def weights(questions: pd.DataFrame, selected: pd.Series) -> NDArray[np.float64]:
+    r"""Return the weight of each selected question: the inverse of its stratum's sampling rate, with mean 1.
 
     .. math:: w_h = (N_h / N) / (n_h / n)
 
@@ -55,17 +54,17 @@ def weights(questions: pd.DataFrame, selected: pd.Series) -> np.ndarray:
     Raises
     ------
     ValueError
-        If a stratum has no selected question: nothing stands for it then.
+        If a stratum has no selected question: nothing would represent it.
     """
     kept = questions["stratum"][questions["decision"] == "keep"].value_counts(normalize=True)
     chosen = questions["stratum"][selected].value_counts(normalize=True)
     empty = [stratum for stratum in STRATA if stratum not in chosen]
     if empty:
-        raise ValueError(f"the selection has no question of stratum {empty[0]}, so no weights for the pool exist")
+        raise ValueError(f"the selection must have questions of every stratum; got none of {empty[0]}.")
     return np.where(selected, questions["stratum"].map(kept / chosen), np.nan)
 
 
-def choose(questions: pd.DataFrame, release: str, texts: dict[str, dict]) -> tuple[pd.Series, str]:
+def choose(questions: pd.DataFrame, release: str, texts: Mapping[str, TriviaRow]) -> tuple[pd.Series, str]:
     """Select the questions of a release: by question_id, else by the question's text.
 
     Parameters
@@ -73,15 +72,15 @@ def choose(questions: pd.DataFrame, release: str, texts: dict[str, dict]) -> tup
     questions : DataFrame
         Has `question_id` and `question_sha256`.
     release : str
-        `authors`, a file (.csv, JSON lines, .parquet) or a dataset on the Hub.
-    texts : dict
-        question_id -> row with `question`, where known: reaches the ten questions without a hash.
+        `authors`, a file (.csv, or one that `read_rows` reads) or a dataset on the Hub.
+    texts : mapping
+        question_id -> row with `question`, where known: finds the ten questions without a hash.
 
     Returns
     -------
     selected : Series of bool
     remark : str
-        How many questions, of which release, and how many of the release are not in the pool.
+        How many questions of which release, and how many of the release are not in the pool.
 
     Raises
     ------
@@ -92,7 +91,7 @@ def choose(questions: pd.DataFrame, release: str, texts: dict[str, dict]) -> tup
     present = [column for column in ("question_id", "question") if column in table]
     if not present:
         found = ", ".join(map(str, table))
-        raise ValueError(f"{release} must have a question_id or a question column; it has {found}")
+        raise ValueError(f"{release} must have a column question_id or question; got {found}.")
     hashes = dict(zip(questions["question_sha256"], questions["question_id"], strict=True))
     hashes |= {sha256(row["question"]): question_id for question_id, row in texts.items()}
     for column in present:
@@ -101,20 +100,19 @@ def choose(questions: pd.DataFrame, release: str, texts: dict[str, dict]) -> tup
         selected = questions["question_id"].isin(ids)
         if selected.any():
             return selected, (
-                f"{selected.sum()} questions of {release} in place of ours, reweighted; "
+                f"{selected.sum()} questions of {release} instead of ours, reweighted; "
                 f"{len(values) - selected.sum()} of its {len(values)} questions are not in the pool"
             )
-    raise ValueError(f"{release} has no question of the pool in {' or '.join(present)}; first value: {values[:1]}")
+    named = " or ".join(present)
+    raise ValueError(f"{release} must have questions of the pool in {named}; got none, the first is {values[:1]}.")
 
 
 def read_release(release: str) -> pd.DataFrame:
-    """Read a file by its ending, else a dataset of the Hub with all of its splits."""
+    """Read a file by its suffix, else a dataset of the Hub with all of its splits."""
     suffix = Path(release).suffix
     if suffix == ".csv":
         return pd.read_csv(release, dtype=str, keep_default_na=False)
-    if suffix in JSON_LINES:
-        return pd.read_json(release, lines=True, dtype=False)
-    if suffix == ".parquet":
-        return pd.read_parquet(release)
+    if suffix in SUFFIXES:
+        return pd.DataFrame(read_rows(release))
     splits = load_dataset(AUTHORS if release == "authors" else release)
     return pd.concat([split.to_pandas() for split in splits.values()])

@@ -172,6 +172,22 @@ def confidence_cost(
 ) -> ConfidenceCost:
     """Return what a correct and an incorrect answer cost at each confidence from 1/K to 1.
 
+    Parameters
+    ----------
+    n : float
+        Of ECUAS_n, >= 0 (inf allowed).
+    num_classes : int, optional
+        K >= 2; by default infinitely many, so that confidences begin at 0.
+    epsilon : float
+        Floor of the uncertainty in the logarithm of n = 0.
+    num_points : int
+        Number of confidences, evenly spaced.
+
+    Returns
+    -------
+    ConfidenceCost
+        A correct answer of confidence 1 costs 0; either answer costs 1 at confidence 1/K.
+
     References
     ----------
     Estienne et al., Figure "C_n as a function of the confidence".
@@ -198,11 +214,15 @@ def order_curve(system: System, *, n: ArrayLike | None = None) -> OrderCurve:
     ----------
     system : System
     n : array_like, shape (M,), optional
-        By default 0 and 60 values from 0.01 to 1000, evenly spaced in logarithm.
+        Values >= 0 (inf allowed). By default 0 and 60 values from 0.01 to 1000, evenly spaced in logarithm.
 
     Returns
     -------
     OrderCurve
+
+    References
+    ----------
+    Estienne et al., Equation psr_integral_n.
 
     Examples
     --------

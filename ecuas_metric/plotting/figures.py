@@ -20,7 +20,28 @@ REFERENCE: dict[str, Any] = {"color": "black", "linewidth": 0.9, "alpha": 0.7}
 
 
 def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
-    """Draw risk against coverage; equally uncertain samples are accepted together, in steps."""
+    """Draw risk against coverage; equally uncertain samples are accepted together, in steps.
+
+    Parameters
+    ----------
+    systems : mapping of name to System
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed; so do all functions here that draw.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> figure = risk_coverage_figure({"model": confidence_system([1, 0, 1], [0.9, 0.8, 0.4])})
+    >>> figure.axes[0].get_xlabel()
+    'coverage'
+    """
     figure, (axes,) = panels(1)
     for name, system, style in _styled(systems):
         curve = risk_coverage(system)
@@ -32,7 +53,20 @@ def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
 
 
 def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
-    """Draw expected cost against reject cost, with accepting all (dotted, one line per system) and rejecting all."""
+    """Draw expected cost against reject cost, with accepting all (dotted, one line per system) and rejecting all.
+
+    Parameters
+    ----------
+    systems : mapping of name to System
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    See Also
+    --------
+    ecuas_metric.plotting.curves.reject_cost_curve
+    """
     figure, (axes,) = panels(1)
     curves = {name: reject_cost_curve(system) for name, system in systems.items()}
     for name, _, style in _styled(systems):
@@ -49,7 +83,25 @@ def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
 
 
 def reliability_figure(systems: Mapping[str, System]) -> Figure:
-    """Draw accuracy against confidence in bins, the share of samples in each bin below, one column per system."""
+    """Draw accuracy against confidence in bins, the share of samples in each bin below, one column per system.
+
+    Parameters
+    ----------
+    systems : mapping of name to System
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        If a system has no confidences, because its cost is not the 0-1 cost.
+
+    See Also
+    --------
+    ecuas_metric.plotting.curves.reliability
+    """
     figure, grid = panels(len(systems), rows=2, height_ratios=(3, 1), width=3.2)
     for column, (name, system, style) in enumerate(_styled(systems)):
         bins, axes, shares = reliability(system), grid[column], grid[len(systems) + column]
@@ -66,7 +118,23 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
 def confidence_cost_figure(
     orders: Iterable[float] = (0, 1, 4, 128), classes: Iterable[float | None] = (2, 4, 16, None)
 ) -> Figure:
-    """Draw what correct (solid) and incorrect (dashed) answers cost at each confidence, a panel for each n."""
+    """Draw what correct (solid) and incorrect (dashed) answers cost at each confidence, a panel for each n.
+
+    Parameters
+    ----------
+    orders : iterable of float
+        Values of n.
+    classes : iterable of int or None
+        Numbers K of classes, at most six; None is infinitely many.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    References
+    ----------
+    Estienne et al., Figure "C_n as a function of the confidence".
+    """
     orders = list(orders)
     figure, grid = panels(len(orders), width=2.8)
     for axes, n in zip(grid, orders, strict=True):
@@ -83,7 +151,20 @@ def confidence_cost_figure(
 
 
 def order_figure(systems: Mapping[str, System]) -> Figure:
-    """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right."""
+    """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right.
+
+    Parameters
+    ----------
+    systems : mapping of name to System
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    See Also
+    --------
+    ecuas_metric.plotting.curves.order_curve
+    """
     figure, (axes,) = panels(1)
     for name, system, style in _styled(systems):
         curve = order_curve(system)
@@ -96,7 +177,28 @@ def order_figure(systems: Mapping[str, System]) -> Figure:
 
 
 def panels(columns: int, *, rows: int = 1, width: float = 5.5, height_ratios: tuple[float, ...] = (1,)) -> Panels:
-    """Return an empty figure of `rows` x `columns` panels, `width` inches each, and the panels, row by row."""
+    """Return an empty figure and its panels.
+
+    Parameters
+    ----------
+    columns, rows : int
+        How many panels.
+    width : float
+        Of a panel, in inches.
+    height_ratios : tuple of float
+        Relative heights of the rows.
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+    panels : list of matplotlib.axes.Axes
+        Row by row.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -110,14 +212,26 @@ def panels(columns: int, *, rows: int = 1, width: float = 5.5, height_ratios: tu
 
 
 def save(figure: Figure, path: str | Path) -> list[Path]:
-    """Write a figure as PNG and SVG, reproducibly; `path` is without an ending, its folder is made."""
+    """Write a figure as PNG and SVG, the same bytes every time.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    path : path
+        Without a suffix; its folder is created.
+
+    Returns
+    -------
+    list of Path
+        The two files.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     written = []
     import matplotlib
 
-    for ending, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
-        target = path.with_name(path.name + ending)
+    for suffix, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
+        target = path.with_name(path.name + suffix)
         with matplotlib.rc_context({"svg.hashsalt": path.name}):
             figure.savefig(target, dpi=150, metadata=metadata)
         written.append(target)

@@ -69,6 +69,7 @@ def compare_systems(systems: Mapping[str, System], *, progress: bool = False) ->
     Returns
     -------
     list of Comparison
+        Pair by pair, in the order of the systems and of their metrics.
 
     Raises
     ------
@@ -107,6 +108,15 @@ def compare_systems(systems: Mapping[str, System], *, progress: bool = False) ->
 def align(systems: Mapping[str, System]) -> dict[str, System]:
     """Put the samples of all systems in the order in which the first system's were given.
 
+    Parameters
+    ----------
+    systems : mapping of name to System
+
+    Returns
+    -------
+    dict of name to System
+        As if the samples had been given in that order.
+
     Raises
     ------
     InputError
@@ -119,14 +129,33 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
         if (system.ids is None) != (reference.ids is None):
             raise InputError(f"{first} and {name}", "cannot be paired: only one of them has sample ids")
         if system.ids is not None and reference.ids is not None:
-            system = reordered(system, _order_of(name, system.ids, first, reference.ids))
+            rows = _order_of(name, system.ids, first, reference.ids)
+            system = reordered(system, rows) if (rows[1:] < rows[:-1]).any() else system
         _same_samples(first, reference, name, system)
         aligned[name] = system
     return aligned
 
 
 def same_answers(systems: Mapping[str, System]) -> bool:
-    """Return whether the answers of all systems have the same costs, sample by sample."""
+    """Return whether the answers of all systems have the same costs, sample by sample.
+
+    Parameters
+    ----------
+    systems : mapping of name to System
+        Not empty; aligned by `align`.
+
+    Returns
+    -------
+    bool
+        False also where their samples are not the same.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> correct = [1, 0]
+    >>> same_answers({"a": confidence_system(correct, [0.9, 0.1]), "b": confidence_system(correct, [0.6, 0.5])})
+    True
+    """
     try:
         first, *others = (as_given(system)[0].candidate_cost for system in align(systems).values())
     except InputError:
@@ -135,7 +164,27 @@ def same_answers(systems: Mapping[str, System]) -> bool:
 
 
 def is_fair(key: Key, *, have_same_answers: bool) -> bool:
-    """Return whether systems may be ranked by a number: not if it says nothing of answers that differ."""
+    """Return whether systems may be ranked by a number: not if it says nothing of answers that differ.
+
+    Parameters
+    ----------
+    key : Key
+    have_same_answers : bool
+        See `same_answers`.
+
+    Returns
+    -------
+    bool
+
+    References
+    ----------
+    Estienne et al., section "Empirical analysis".
+
+    Examples
+    --------
+    >>> is_fair(Key("ece"), have_same_answers=False), is_fair(Key("ecuas", 1.0), have_same_answers=False)
+    (False, True)
+    """
     return have_same_answers or key.assesses != "confidences"
 
 
@@ -245,6 +294,7 @@ def _same_samples(first: str, reference: System, name: str, system: System) -> N
 def _same_values(both: str, what: str, one: Array | None, other: Array | None) -> None:
     if (one is None) != (other is None):
         raise InputError(both, f"cannot be paired: only one of them has {what}")
-    if one is not None and other is not None and not np.array_equal(one, other):
-        at = int(np.argmax(one != other))
-        raise InputError(both, f"cannot be paired: their {what} differ, first at sample {at}")
+    if one is not None and other is not None:
+        same = np.isclose(one, other, rtol=1e-12, atol=0)  # the scale of weights rounds by the order of the rows
+        if not same.all():
+            raise InputError(both, f"cannot be paired: their {what} differ, first at sample {int(np.argmin(same))}")

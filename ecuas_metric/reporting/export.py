@@ -20,7 +20,14 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
     """Write a table in the format of the path's suffix: .md, .tex, .csv, .json or .txt.
 
-    CSV and JSON hold `records` with all digits, the others the grid.
+    Parameters
+    ----------
+    path : path
+        Its folder is created.
+    grid : Grid
+        What .md, .tex and .txt show, rounded.
+    records : sequence of Record
+        What .csv and .json hold, with all digits.
 
     Raises
     ------
@@ -41,13 +48,40 @@ def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
 
 
 def check_suffix(path: str | Path) -> None:
-    """Raise FileError if there is no format for the suffix of the path."""
+    """Raise FileError if there is no format for the suffix of the path.
+
+    Parameters
+    ----------
+    path : path
+
+    Raises
+    ------
+    FileError
+        It lists `SUFFIXES`.
+    """
     if Path(path).suffix.lower() not in SUFFIXES:
         raise FileError(path, f"a table can be written as {', '.join(SUFFIXES)}")
 
 
 def to_csv(records: Sequence[Record], line: str) -> str:
-    """Return CSV with the signature in a column of its own; names that look like formulas are neutralised."""
+    """Return CSV with the signature in a column of its own; names that look like formulas are neutralised.
+
+    Parameters
+    ----------
+    records : sequence of Record
+    line : str
+        The signature.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(to_csv([{"system": "=a", "ece": 0.1}], "ecuas|n:0"), end="")
+    system,ece,signature
+    '=a,0.1,ecuas|n:0
+    """
     safe = [
         {key: neutral(value) if isinstance(value, str) else value for key, value in record.items()}
         | {"signature": line}
@@ -59,7 +93,19 @@ def to_csv(records: Sequence[Record], line: str) -> str:
 
 
 def to_json(records: Sequence[Record], line: str, notes: Iterable[str] = ()) -> str:
-    """Return JSON of records, signature and notes; what is not a number is null."""
+    """Return JSON of records, signature and notes; what is not a finite number is null.
+
+    Parameters
+    ----------
+    records : sequence of Record
+    line : str
+        The signature.
+    notes : iterable of str
+
+    Returns
+    -------
+    str
+    """
     clean = [
         {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in record.items()}
         for record in records
@@ -68,5 +114,23 @@ def to_json(records: Sequence[Record], line: str, notes: Iterable[str] = ()) -> 
 
 
 def neutral(text: str) -> str:
-    """Return text that no spreadsheet takes for a formula: an apostrophe goes before = + - @."""
+    """Return text that no spreadsheet takes for a formula: an apostrophe goes before = + - @.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    References
+    ----------
+    OWASP, "CSV injection".
+
+    Examples
+    --------
+    >>> neutral("=1+1"), neutral("model")
+    ("'=1+1", 'model')
+    """
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text

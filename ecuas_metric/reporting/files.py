@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ class FileAdvice(StrEnum):
 
 
 class FileError(InputError):
-    """An input that cannot be used, in a file.
+    """An input that cannot be used, in a file: the fields of `InputError`, and where it is there.
 
     Attributes
     ----------
@@ -41,14 +41,27 @@ class FileError(InputError):
         The column it is about, instead of the argument.
     row : int or None
         The row, instead of the index, as an editor or a spreadsheet numbers it.
+
+    Examples
+    --------
+    >>> error = FileError("a.csv", "must hold numbers", column="p", row=3, value="much", count=1, total=2)
+    >>> str(error)
+    "a.csv: column 'p' must hold numbers; got 'much' in row 3 (1 of 2)."
     """
 
-    def __init__(self, file: object, rule: str, *, argument: str = "", advice: str = "") -> None:
-        super().__init__(argument, rule, advice=advice)
-        self.args = (str(file), rule)
-        self.file = str(file)
-        self.column: str | None = None
-        self.row: int | None = None
+    def __init__(
+        self,
+        file: object,
+        rule: str,
+        *,
+        argument: str = "",
+        column: str | None = None,
+        row: int | None = None,
+        **fields: Any,
+    ) -> None:
+        super().__init__(argument, rule, **fields)
+        self.args = (str(file), rule)  # what pickle calls this with; the fields follow
+        self.file, self.column, self.row = str(file), column, row
 
     def subject(self, words: Words) -> str:
         """Return file and column, or what else the error is about."""
@@ -79,7 +92,7 @@ class Sheet(NamedTuple):
 
 
 def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
-    """Read a CSV (commas, semicolons, tabs), JSON lines, JSON or Parquet file.
+    r"""Read a CSV (commas, semicolons, tabs), JSON lines, JSON or Parquet file.
 
     Parameters
     ----------
@@ -87,10 +100,23 @@ def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
     text : collection of str
         Names, in lower case, of columns that are kept as text, so that the id 001 does not become 1.
 
+    Returns
+    -------
+    Sheet
+
     Raises
     ------
     FileError
         Names the file, and the row where there is one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "a.csv")
+    >>> _ = path.write_text("confidence;correct\n0,9;1\n\n0,4;0\n")
+    >>> sheet = read_sheet(path)
+    >>> sheet.rows.tolist(), sheet.decimal_comma
+    ([2, 4], True)
     """
     path = Path(path)
     suffix = path.suffix.lower()

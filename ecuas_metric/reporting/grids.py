@@ -32,7 +32,27 @@ class Grid(NamedTuple):
 
 
 def to_text(grid: Grid) -> str:
-    """Return aligned plain text; the best of a column is marked with a star."""
+    """Return aligned plain text; the best of a column is marked with a star.
+
+    Parameters
+    ----------
+    grid : Grid
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(to_text(Grid(["system", "ER"], [[Cell("a"), Cell("0.1", True)], [Cell("b"), Cell("0.2")]], [], "ecuas")))
+    system    ER
+    -------------
+    a        0.1*
+    b        0.2
+    <BLANKLINE>
+    ecuas
+    <BLANKLINE>
+    """
     cells = [[cell.text + ("*" if cell.is_best else " ") for cell in row] for row in grid.rows]
     header = [name + " " for name in grid.header]
     widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
@@ -41,7 +61,16 @@ def to_text(grid: Grid) -> str:
 
 
 def to_markdown(grid: Grid) -> str:
-    """Return a Markdown table; the best of a column is bold."""
+    """Return a Markdown table; the best of a column is bold.
+
+    Parameters
+    ----------
+    grid : Grid
+
+    Returns
+    -------
+    str
+    """
     header = [_markdown(name) for name in grid.header]
     rules = ["---"] * grid.labels + ["---:"] * (len(header) - grid.labels)
     rows = [
@@ -53,7 +82,17 @@ def to_markdown(grid: Grid) -> str:
 
 
 def to_latex(grid: Grid) -> str:
-    """Return a tabular for the package booktabs; the best of a column is bold."""
+    """Return a tabular for the package booktabs; the best of a column is bold.
+
+    Parameters
+    ----------
+    grid : Grid
+
+    Returns
+    -------
+    str
+        Notes and signature are comments below it.
+    """
     columns = "l" * grid.labels + "r" * (len(grid.header) - grid.labels)
     rows = [
         [rf"\textbf{{{_latex(cell.text)}}}" if cell.is_best else _latex(cell.text) for cell in row] for row in grid.rows

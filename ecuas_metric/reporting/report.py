@@ -128,7 +128,28 @@ def make_report(systems: Mapping[str, System], *, progress: bool = False) -> Rep
 
 
 def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None) -> Grid:
-    """Lay a report out: one row per system, one column per metric with its arrow, † on those that must not rank."""
+    """Lay a report out: one row per system, one column per metric with its arrow, † on those that must not rank.
+
+    Parameters
+    ----------
+    report : Report
+    digits : int
+        After the point.
+    keys : iterable of Key, optional
+        The columns; by default all.
+
+    Returns
+    -------
+    Grid
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> report = make_report({"a": confidence_system([1, 0, 1], [0.9, 0.8, 0.4])})
+    >>> grid = report_grid(report, keys=[Key("error_rate"), Key("ecuas", 1.0)])
+    >>> grid.header, [cell.text for cell in grid.rows[0]]
+    (['system', 'ER ↓', 'ECUAS_1 ↓'], ['a', '0.333', '0.670'])
+    """
     shown = list(report.keys if keys is None else keys)
     best = {key: _best(report, key) for key in shown}
     header = ["system", *(title(key) + ("†" if key in report.unfair else "") for key in shown)]
@@ -144,7 +165,24 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
 def comparison_grid(
     rows: list[Comparison], line: str, *, level: float, digits: int = 3, notes: Iterable[str] = ()
 ) -> Grid:
-    """Lay comparisons out: one row per pair and metric, † on those that must not be compared."""
+    """Lay comparisons out: one row per pair and metric, † on those that must not be compared.
+
+    Parameters
+    ----------
+    rows : list of Comparison
+    line : str
+        The signature.
+    level : float
+        That of the intervals, for the header.
+    digits : int
+        After the point.
+    notes : iterable of str
+        To be shown below.
+
+    Returns
+    -------
+    Grid
+    """
     header = ["first", "second", "metric", "difference", f"{level:.0%} interval"]
     header += ["p (bootstrap)", "p (sign flip)", "p (Holm)"]
     cells = [
@@ -161,7 +199,18 @@ def comparison_grid(
 
 
 def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list[Record]:
-    """Return one dict per system, with its name, its numbers, and the keys by which systems must not be ranked."""
+    """Return one dict per system, with its name, its numbers, and the keys by which systems must not be ranked.
+
+    Parameters
+    ----------
+    report : Report
+    keys : iterable of Key, optional
+        By default all.
+
+    Returns
+    -------
+    list of Record
+    """
     shown = list(report.keys if keys is None else keys)
     unfair = " ".join(str(key) for key in shown if key in report.unfair)
     return [
@@ -171,12 +220,39 @@ def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list
 
 
 def comparison_records(rows: Iterable[Comparison]) -> list[Record]:
-    """Return one dict per pair and metric."""
+    """Return one dict per pair and metric.
+
+    Parameters
+    ----------
+    rows : iterable of Comparison
+
+    Returns
+    -------
+    list of Record
+        The fields of `Comparison`, the key as text.
+    """
     return [{**row._asdict(), "key": str(row.key)} for row in rows]
 
 
 def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
-    """Draw all curves of the systems into a folder, as PNG and SVG."""
+    """Draw all curves of the systems into a folder, as PNG and SVG.
+
+    Parameters
+    ----------
+    systems : mapping of name to System
+    folder : path
+        Created if it does not exist.
+
+    Returns
+    -------
+    list of Path
+        The files; no reliability diagrams if a system has no confidences.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
     from ..plotting import figures
 
     drawings: dict[str, Callable[[], Figure]] = {
@@ -190,7 +266,21 @@ def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Pat
 
 
 def title(key: Key) -> str:
-    """Return the header of a metric's column with its arrow, e.g. ``N-ECUAS_0 ↓``."""
+    """Return the header of a metric's column with its arrow.
+
+    Parameters
+    ----------
+    key : Key
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> title(Key("ecuas", 0.0, "normalized")), title(Key("auroc"))
+    ('N-ECUAS_0 ↓', 'AUROC ↑')
+    """
     metric = METRICS[key.metric]
     subscript = "" if key.parameter is None else f"_{key.parameter:g}".replace("inf", "∞")
     prefix = "N-" if key.variant == "normalized" else ""

@@ -16,12 +16,31 @@ def bootstrap_p_value(replicates: Floats) -> float:
 
     Twice the smaller of the shares at or beyond 0 on either side, the data counted among the resamples: the level at
     which the percentile interval just excludes 0.
+
+    Parameters
+    ----------
+    replicates : ndarray, shape (B,)
+        Those that are nan are left out.
+
+    Returns
+    -------
+    float
+        In (0, 1]; nan if no replicate is left.
+
+    References
+    ----------
+    Davison and Hinkley 1997, "Bootstrap methods and their application", on counting the data.
+
+    Examples
+    --------
+    >>> bootstrap_p_value(np.array([0.1, 0.2, 0.3, -0.1]))
+    0.8
     """
     finite = replicates[np.isfinite(replicates)]
     if not len(finite):
         return math.nan
     tail = min(np.count_nonzero(finite <= 0), np.count_nonzero(finite >= 0))
-    return min(1.0, 2 * (1 + tail) / (1 + len(finite)))
+    return min(1.0, 2.0 * (1 + int(tail)) / (1 + len(finite)))
 
 
 def sign_flip_p_values(differences: Floats, *, resampling: Resampling) -> Floats:
@@ -42,6 +61,11 @@ def sign_flip_p_values(differences: Floats, *, resampling: Resampling) -> Floats
     References
     ----------
     Good 2005, "Permutation, parametric and bootstrap tests of hypotheses".
+
+    Examples
+    --------
+    >>> sign_flip_p_values(np.zeros((5, 1)), resampling=Resampling(99)).tolist()
+    [1.0]
     """
     if resampling.groups is not None:
         unit, unit_strata = units(len(differences), resampling)
@@ -59,7 +83,17 @@ def sign_flip_p_values(differences: Floats, *, resampling: Resampling) -> Floats
 
 
 def holm(p_values: ArrayLike) -> Floats:
-    """Return Holm's adjusted p-values, shape (M,), valid for all M tests together; nan stays nan and counts for none.
+    """Return Holm's adjusted p-values, valid for all M tests together.
+
+    Parameters
+    ----------
+    p_values : array_like, shape (M,)
+        In [0, 1], or nan where no test was made.
+
+    Returns
+    -------
+    ndarray, shape (M,)
+        nan stays nan, and does not count as a test.
 
     References
     ----------

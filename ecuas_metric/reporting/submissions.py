@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -13,25 +12,12 @@ import pandas as pd
 from ..errors import InputError, Note
 from ..inputs import Array, Bools, Floats, Ints, confidences, posteriors
 from ..options import OPTIONS
+from .columns import Columns, find_columns, require_form, text_columns
 from .files import FileAdvice, FileError, Sheet, read_sheet
 
-NAMES = {  # the role of a column -> the names it is known by, lower case
-    "confidence": ("confidence", "confidences", "conf", "q_e"),
-    "correct": ("correct", "is_correct", "correctness"),
-    "label": ("label", "labels", "target", "true_label"),
-    "posteriors": ("posteriors", "probabilities", "probs", "logits", "log_probabilities", "scores"),
-    "system": ("system", "model"),
-    "id": ("id", "question_id", "sample_id"),
-    "weight": (),
-    "group": (),
-    "stratum": (),
-}
-ARE_TEXT = ("system", "id", "group", "stratum")
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
-POSTERIOR_COLUMN = re.compile(r"(prob|p|probability|posterior|logit|score)_?(\d+)")
 MAX_SYSTEMS = 1000  # more is a column of something else
 TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "correct": 1.0, "incorrect": 0.0}
-Columns = Mapping[str, Sequence[str]]  # role -> its columns: none, one, or several for posteriors and system
 
 
 class Source(NamedTuple):
@@ -51,12 +37,21 @@ class Source(NamedTuple):
     rows: Ints
 
     def error(self, error: InputError) -> FileError:
-        """Return the error with file, column and row, as far as it is about them."""
-        located = FileError(self.file, error.rule)
-        located.__dict__ |= error.__dict__
-        located.column = self.columns.get(error.argument)
-        if located.column is not None and error.index is not None:
-            located.row = int(self.rows[error.index if isinstance(error.index, int) else error.index[0]])
+        """Return the error with file, column and row, as far as it is about them.
+
+        Parameters
+        ----------
+        error : InputError
+
+        Returns
+        -------
+        FileError
+        """
+        column, row = self.columns.get(error.argument), None
+        if column is not None and error.index is not None:
+            row = int(self.rows[error.index if isinstance(error.index, int) else error.index[0]])
+        located = FileError(self.file, error.rule, column=column, row=row)
+        vars(located).update(vars(error))
         return located
 
 
@@ -111,6 +106,8 @@ def read_submissions(
 
     Raises
     ------
+    InputError
+        If `columns` has an unknown role.
     FileError
         Names file, row and column of what cannot be read.
 
@@ -127,99 +124,39 @@ def read_submissions(
     return submissions_of(sheet, path, columns=columns, drop_unjudged=drop_unjudged)
 
 
-def text_columns(columns: Mapping[str, str] | None = None) -> set[str]:
-    """Return the names, in lower case, of columns that hold names and ids, and must be read as text."""
-    given = columns or {}
-    return {name for role in ARE_TEXT for name in (*NAMES[role], *given.get(role, "").strip().lower().split("+"))}
-
-
 def submissions_of(
     sheet: Sheet, path: str | Path, *, columns: Mapping[str, str] | None = None, drop_unjudged: bool = False
 ) -> list[Submission]:
-    """Return the systems of a sheet that was read from `path`; see `read_submissions`."""
+    """Return the systems of a sheet.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        Of `read_sheet`.
+    path : path
+        What it was read from: names a single system, and is named by errors.
+    columns, drop_unjudged
+        See `read_submissions`.
+
+    Returns
+    -------
+    list of Submission
+
+    Raises
+    ------
+    FileError
+        See `read_submissions`.
+    """
     path = Path(path)
     if sheet.frame.empty:
         raise FileError(path, "the file has no rows")
     used = find_columns(sheet.frame, columns or {}, str(path))
-    _require_form(sheet.frame, used, str(path))
+    require_form(sheet.frame, used, str(path))
     systems = _systems(sheet, used["system"], path)
     return [
         _submission(name, _select(sheet, (systems == name).to_numpy()), used, str(path), drop_unjudged)
         for name in dict.fromkeys(systems)
     ]
-
-
-def find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> dict[str, list[str]]:
-    """Return the columns of each role of `NAMES`: none, one, or several for posteriors and system.
-
-    Raises
-    ------
-    InputError
-        If `given` (see `read_submissions`) has an unknown role.
-    FileError
-        If it names a column that the frame does not have; if two columns are known by the names of one role; if
-        columns of posteriors are not numbered from 0 without a gap.
-    """
-    unknown = [role for role in given if role not in NAMES]
-    if unknown:
-        raise InputError("columns", f"must be among {', '.join(NAMES)}", value=unknown[0])
-    by_name: dict[str, list[str]] = {}
-    for name in frame.columns:
-        by_name.setdefault(name.strip().lower(), []).append(name)
-    used = {}
-    for role, names in NAMES.items():
-        if role in given:
-            parts = given[role].split("+") if role == "system" else [given[role]]
-            used[role] = [_named(part, by_name, frame, file) for part in parts]
-        else:
-            used[role] = _only([name for known in names for name in by_name.get(known, [])], role, file)
-    if not used["posteriors"]:
-        used["posteriors"] = _posterior_columns(by_name, file)
-    return used
-
-
-def _named(part: str, by_name: Mapping[str, list[str]], frame: pd.DataFrame, file: str) -> str:
-    if part in frame.columns:
-        return part
-    found = by_name.get(part.strip().lower(), [])
-    if not found:
-        raise FileError(file, f"there is no column {part!r}; found {_listed(frame)}")
-    return _only(found, part, file)[0]
-
-
-def _only(found: list[str], role: str, file: str) -> list[str]:
-    if len(found) > 1:
-        rule = f"columns {found[0]!r} and {found[1]!r} may both be the {role}"
-        raise FileError(file, rule, advice=FileAdvice.SAY_WHICH)
-    return found
-
-
-def _posterior_columns(by_name: Mapping[str, list[str]], file: str) -> list[str]:
-    numbered: dict[str, dict[int, str]] = {}
-    for name, columns in by_name.items():
-        if match := POSTERIOR_COLUMN.fullmatch(name):
-            numbered.setdefault(match[1], {})[int(match[2])] = columns[0]
-    if len(numbered) > 1:
-        both = [f"{prefix}_.." for prefix in numbered]
-        rule = f"columns {both[0]} and {both[1]} may both be the posteriors"
-        raise FileError(file, rule, advice=FileAdvice.KEEP_ONE)
-    for prefix, by_number in numbered.items():
-        ordered = [by_number[k] for k in sorted(by_number)]
-        if sorted(by_number) != list(range(len(by_number))):
-            rule = f"columns of posteriors must be numbered from 0 without a gap, {prefix}_0 to "
-            raise FileError(file, f"{rule}{prefix}_{len(by_number) - 1}; found {', '.join(ordered[:20])}")
-        return ordered
-    return []
-
-
-def _require_form(frame: pd.DataFrame, used: Columns, file: str) -> None:
-    if not (used["confidence"] and used["correct"]) and not (used["label"] and used["posteriors"]):
-        rule = f"there must be columns confidence and correct, or label and prob_0, prob_1, ..; found {_listed(frame)}"
-        raise FileError(file, rule, advice=FileAdvice.NAME_COLUMNS)
-
-
-def _listed(frame: pd.DataFrame) -> str:
-    return ", ".join(frame.columns[:20]) + (", .." if len(frame.columns) > 20 else "")
 
 
 def _systems(sheet: Sheet, names: Sequence[str], path: Path) -> pd.Series:
@@ -229,11 +166,13 @@ def _systems(sheet: Sheet, names: Sequence[str], path: Path) -> pd.Series:
     for name in names:
         blank = (frame[name].isna() | (frame[name].astype(str).str.strip() == "")).to_numpy()
         if blank.any():
-            raise FileError(path, f"column {name!r} must name a system; it is empty in row {sheet.rows[blank][0]}")
+            row = int(sheet.rows[blank][0])
+            raise FileError(path, "must name a system; it is empty", column=name, row=row)
     parts = frame[list(names)].astype(str)
     systems = parts.iloc[:, 0] if len(names) == 1 else parts.agg(" ".join, axis=1)
     if (count := systems.nunique()) > MAX_SYSTEMS:
-        raise FileError(path, f"column {'+'.join(names)!r} must name at most {MAX_SYSTEMS:,} systems; got {count:,}")
+        rule = f"must name at most {MAX_SYSTEMS:,} systems"
+        raise FileError(path, rule, column="+".join(names), value=count, got=f"{count:,}")
     return systems
 
 
@@ -263,10 +202,17 @@ def _judged(sheet: Sheet, reference: str, path: str, drop_unjudged: bool) -> tup
     judged = ~np.isnan(truth)
     unjudged = int(np.count_nonzero(~judged))
     if unjudged and not drop_unjudged:
-        rule = f"column {reference!r} has no value in row {sheet.rows[~judged][0]} ({unjudged} of {len(judged)})"
-        raise FileError(path, rule, advice=FileAdvice.DROP_UNJUDGED)
+        raise FileError(
+            path,
+            "has no value",
+            column=reference,
+            row=int(sheet.rows[~judged][0]),
+            count=unjudged,
+            total=len(judged),
+            advice=FileAdvice.DROP_UNJUDGED,
+        )
     if not judged.any():
-        raise FileError(path, f"column {reference!r} has no value at all")
+        raise FileError(path, "has no value at all", column=reference)
     notes = (Note("unjudged", f"{unjudged} unjudged answers left out."),) if unjudged else ()
     return _select(sheet, judged), truth[judged], notes
 
@@ -293,10 +239,15 @@ def _numbers(sheet: Sheet, column: str, path: str, *, words: Mapping[str, float]
     wrong = np.isnan(numbers) & values.notna().to_numpy()
     if wrong.any():
         first = int(np.argmax(wrong))
-        error = FileError(path, "must hold numbers")
-        error.column, error.row, error.value = column, int(sheet.rows[first]), sheet.frame[column].iloc[first]
-        error.got, error.count, error.total = repr(error.value), int(np.count_nonzero(wrong)), len(wrong)
-        raise error
+        raise FileError(
+            path,
+            "must hold numbers",
+            column=column,
+            row=int(sheet.rows[first]),
+            value=sheet.frame[column].iloc[first],
+            count=int(np.count_nonzero(wrong)),
+            total=len(wrong),
+        )
     return numbers
 
 

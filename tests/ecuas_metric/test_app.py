@@ -1,13 +1,17 @@
 """The metric's page, through its real server and client."""
 
+import ast
+from pathlib import Path
+
 import pytest
 from gradio_client import Client
 
 from ecuas_metric import app
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::DeprecationWarning", "ignore:.*silent_downcasting", "ignore:The copy keyword"
-)
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:.*silent_downcasting", "ignore:The copy keyword"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +39,11 @@ def test_scores_both_forms_as_the_metric_does(client, table):
         ("0.9\n0.8", "0", "at least two columns"),
         ("0.9, yes\n0.8, no", "0", "Unable to parse string"),
         (app.CONFIDENCES, "-1", "n must be >= 0"),
-        (app.CONFIDENCES, "many", "could not convert string to float"),
+        (app.CONFIDENCES, "many", "n takes numbers, separated by commas; got 'many'."),
+        (app.CONFIDENCES, "", "n must not be empty; got shape (0,)."),
+        ("0.9, 2\n0.8, 1", "0", "Class labels? Then each line begins with the probability of every class."),
+        ("0.9, 0.2, 1", "0", "The probabilities must have rows that sum to 1 (tolerance 0.001); got 1.1 at index 0"),
+        (", 1\n0.8, 0", "0", "The confidences must not be NaN; got nan at index 0 (1 of 2). Missing confidences? Fill"),
     ],
 )
 def test_bad_input_shows_its_error(client, table, n, message):
@@ -45,14 +53,14 @@ def test_bad_input_shows_its_error(client, table, n, message):
     assert message in shown
 
 
-def test_warnings_are_shown(client):
+def test_notes_are_shown(client):
     _, message = client.predict("0.9, 1\n0.8, 1", "0", True, api_name="/score")
     assert "**Note.** auroc is nan" in message
     assert "**Note.** The naive system costs nothing" in message
 
 
 @pytest.mark.parametrize("separator", [",", "\t", ";", "  "])
-def test_any_separator_with_and_without_a_head(separator):
+def test_any_separator_with_and_without_a_header(separator):
     rows = [["0.9", "1"], ["0.4", "0"]]
     body = "\n".join(separator.join(row) for row in rows)
     head = separator.join(["confidence", "correct"])
@@ -68,3 +76,11 @@ def test_any_separator_with_and_without_a_head(separator):
 )
 def test_tables_pasted_from_spreadsheets(table):
     assert app.read_table(table) == ([0.9, 0.4], [1, 0])
+
+
+def test_the_page_needs_nothing_that_is_not_beside_it_on_the_hub():
+    tree = ast.parse(Path(app.__file__).read_text(encoding="utf-8"))
+    modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    origins = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert modules | origins == {"io", "sys", "pathlib", "evaluate", "gradio", "pandas"}
+    assert app.core.__name__.startswith("evaluate_modules.")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import evaluate
 import numpy as np
@@ -110,21 +111,21 @@ def test_graded(tmp_path):
     values = module.compute(predictions=[0.1, 0.5], references=[0, 2.5], max_uncertainty=1.6, n=1)
     by_hand = ((0.1 / 1.6) ** 2 + (0.5 / 1.6) ** 2 + 2.5 * 2 / 1.6 * (1 - 0.5 / 1.6)) / 2
     assert values["ecuas_1"] == pytest.approx(by_hand)
-    assert list(values) == ["risk", "aurc", "augrc", "ecuas_1"]
+    assert list(values) == ["ecuas_1", "risk", "aurc", "augrc"]
     with pytest.raises(ValueError, match="^max_uncertainty is missing"):
         module.compute(predictions=[0.1], references=[0])
 
 
 def test_keys_in_order(ecuas):
-    first = ["error_rate", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"]
+    rest = ["error_rate", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"]
     values = ecuas.compute(predictions=CONFIDENCE, references=CORRECT, n=[2, 0.5, np.inf], reject_costs=0.3)
     areas, at = ["aurc", "augrc"], ["expected_cost_0.3", "coverage_0.3", "selective_risk_0.3"]
-    assert list(values) == [*first, *areas, "ecuas_2", "ecuas_0.5", "ecuas_inf", *at]
+    assert list(values) == ["ecuas_2", "ecuas_0.5", "ecuas_inf", *rest, *areas, *at]
     values = ecuas.compute(predictions=POSTERIORS, references=LABELS, n=1)
-    assert list(values) == [*first, "cross_entropy", "brier_score", *areas, "ecuas_1"]
+    assert list(values) == ["ecuas_1", *rest, *areas, "cross_entropy", "brier_score"]
     for cost in ("log", [[0, 1], [1, 0], [2, 2]]):
         values = ecuas.compute(predictions=POSTERIORS, references=LABELS, n=1, cost=cost)
-        assert list(values) == ["risk", "cross_entropy", "brier_score", *areas, "ecuas_1"]
+        assert list(values) == ["ecuas_1", "risk", *areas, "cross_entropy", "brier_score"]
 
 
 BAD = [
@@ -245,3 +246,19 @@ def test_warnings_reach_the_user(ecuas):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ecuas.compute(predictions=[0.4, 0.6], references=[0, 1])
+
+
+def test_one_module_shared_by_threads_gives_each_its_own_numbers(ecuas, rng):
+    systems = [(rng.random(200), rng.integers(0, 2, 200)) for _ in range(48)]
+    expected = [compute("confidences", *system, checked_options()) for system in systems]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda system: ecuas.compute(predictions=system[0], references=system[1]), systems))
+    assert found == expected
+
+
+def test_arrays_and_batches_give_the_same(ecuas, rng):
+    logits, labels = rng.normal(size=(50, 4)).astype(np.float32), rng.integers(0, 4, 50)
+    options = {"predictions_are": "logits", "normalize": True, "confidence_level": 0.9, "n_resamples": 20}
+    at_once = ecuas.compute(predictions=logits, references=labels, **options)
+    ecuas.add_batch(predictions=logits[:20], references=labels[:20])
+    assert ecuas.compute(predictions=logits[20:], references=labels[20:], **options) == at_once

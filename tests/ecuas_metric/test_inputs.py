@@ -68,7 +68,7 @@ def test_confidences_refuse(predictions, references, message):
 @pytest.mark.parametrize(
     ("predictions", "references", "message"),
     [
-        ([[0.5, 0.5], [1.0]], [0, 1], "predictions must have rows of one length; got 1 at index 1, 2 at index 0."),
+        ([[0.5, 0.5], [1.0]], [0, 1], "predictions must have rows of one length (2 in the first); got 1 at index 1."),
         (
             [[1.0], [1.0]],
             [0, 0],

@@ -67,12 +67,11 @@ def test_every_entry_of_the_registry_is_whole():
         assert all(part in METRICS for part in metric.ratio or ()), name
 
 
-def test_keys_are_distinct_and_in_the_order_of_the_registry():
+def test_keys_are_distinct_and_have_columns_of_their_own():
     posteriors, labels = np.array([[0.9, 0.1], [0.6, 0.4]]), np.array([0, 1])
     found = keys_of("posteriors", posteriors, labels, normalize=True, decompose=True)
     assert len({str(key) for key in found}) == len(found)
-    plain = [key for key in found if not key.variant]
-    assert plain == sorted(plain, key=place)
+    assert sorted(metric.column for metric in METRICS.values()) == list(range(1, len(METRICS) + 1))
     assert place(Key("ecuas", 1.0, "normalized")) > place(Key("selective_risk", 0.1))
 
 

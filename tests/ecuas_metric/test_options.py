@@ -29,7 +29,7 @@ from ecuas_metric.results import prepare
         ("n", [[0, 1]], "n must be one-dimensional; got shape (1, 2)."),
         ("reject_costs", "a", "reject_costs must be numbers; got 'a' at index 0."),
         ("reject_costs", -1, "reject_costs must be >= 0; got -1.0 at index 0 (1 of 1)."),
-        ("cost", [[0, 1], [1]], "cost must have rows of one length; got 1 at index 1, 2 at index 0."),
+        ("cost", [[0, 1], [1]], "cost must have rows of one length (2 in the first); got 1 at index 1."),
         ("normalize", "no", "normalize must be True or False; got 'no'."),
         ("decompose", 1, "decompose must be True or False; got 1."),
         ("num_classes", 1, "num_classes must be a whole number in [2, inf]; got 1."),

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import pytest
 from datasets import Dataset
 
-from publishing.staging import PARTS, stage
+from publishing import staging
+from publishing.staging import PARTS
 from tests.conftest import ROOT
 from tests.publishing.server import TOKEN
 from tests.publishing.store import Store
@@ -132,8 +133,10 @@ def checkout(tmp_path_factory):
 def staged(tmp_path_factory):
     """Stage the metric and the dataset once; tests that change files copy them first."""
     folder = tmp_path_factory.mktemp("staged")
-    for name in ("metric", "dataset"):
-        stage(PARTS[name], folder / name, "NAME")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(staging, "BUILT", folder / "nothing")  # a dataset with text may have been built in this tree
+        for name in ("metric", "dataset"):
+            staging.stage(PARTS[name], folder / name, "NAME")
     return folder
 
 

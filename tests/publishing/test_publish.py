@@ -132,16 +132,11 @@ def test_the_clients_load_everything_back(published, hub, root, home, tmp_path):
             assert (snapshot / name).read_bytes() == content
 
 
-def test_publishing_again_sends_nothing(published, hub, checkout, online, capsys):
-    folder = checkout.parent / "demo"
-    staging.stage(PARTS["space"]._replace(gather=lambda out: None), folder, "NAME")
-    for name, content in hub.store.files(*DEMO).items():
-        if name != ".gitattributes":  # the Hub's own
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(content)
+def test_publishing_again_sends_nothing(published, staged, hub, online):
     before = len(hub.store.requests())
-    done = push(PARTS["space"], folder, api=HfApi(endpoint=hub.url), repo_id=DEMO[1], tag=TAG)
-    assert done == f"unchanged {hub.store.commits(*DEMO)[0]['oid'][:7]}, tag {TAG}"
+    for part, (kind, id) in {"metric": METRIC, "dataset": DATASET}.items():
+        done = push(PARTS[part], staged / part, api=HfApi(endpoint=hub.url), repo_id=id, tag=TAG)
+        assert done == f"unchanged {hub.store.commits(kind, id)[0]['oid'][:7]}, tag {TAG}"
     requests = hub.store.requests()[before:]
     assert requests
     assert not [

@@ -51,13 +51,13 @@ configs:
     files |= {"README.md": card.encode(), "rc.nocontext/validation.parquet": parquet(rows)}
     hub.store.put("datasets", "mandarjoshi/trivia_qa", files)
     hub.store.put("datasets", "ErikErnst/triviaqa-extended-subset", {"test.parquet": parquet(authors)})
-    command = ["-m", "triviaqa_subset.build", "--curation", str(curation), "--selection", "authors"]
+    command = ["-m", "triviaqa_subset.build", "--curation", str(curation), "--selection", "authors", "--out", "built"]
     done = run(*command, cwd=tmp_path, env=environment(home, hub.url, PYTHONPATH=str(root)))
     assert done.status == 0, done.error
     assert (
-        "300 questions of authors in place of ours, reweighted; 0 of its 300 questions are not in the pool" in done.out
+        "300 questions of authors instead of ours, reweighted; 0 of its 300 questions are not in the pool" in done.out
     )
-    curated = pd.read_parquet(tmp_path / "build" / "triviaqa_subset" / "data" / "curated.parquet")
+    curated = pd.read_parquet(tmp_path / "built" / "data" / "curated.parquet")
     assert curated["question"].tolist() == [f"{i}?" for i in ids[200:500]]
     assert {name: list(texts) for name, texts in curated["answer"][0].items()} == {
         "value": ["A"],

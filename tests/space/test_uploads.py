@@ -11,7 +11,7 @@ import pytest
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.reporting import files
-from ecuas_metric.reporting.submissions import NAMES
+from ecuas_metric.reporting.columns import NAMES
 from space import uploads
 from space.words import in_words
 

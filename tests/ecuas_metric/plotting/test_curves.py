@@ -5,38 +5,43 @@ from hypothesis import given
 from ecuas_metric.baselines import aurc, ece
 from ecuas_metric.costs import ecuas_cost, fixed_reject_cost
 from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
-from ecuas_metric.metrics import means
+from ecuas_metric.errors import InputError
+from ecuas_metric.options import checked_options
 from ecuas_metric.plotting.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
-from ecuas_metric.ranking import tie_groups
-from tests.ecuas_metric.systems import confidence_systems
+from ecuas_metric.results import ranked
+from tests.ecuas_metric.systems import confidence_systems, values
+
+
+def of_confidences(confidence, correct, **options):
+    return ranked(confidence_decisions(confidence, correct), checked_options(**options))
 
 
 @given(confidence_systems())
 def test_risk_coverage_ends_at_the_error_rate_of_all(system):
-    curve = risk_coverage(confidence_decisions(*system))
+    curve = risk_coverage(of_confidences(*system))
     assert curve.coverage[-1] == 1
     assert curve.risk[-1] == pytest.approx(1 - system[1].mean())
     assert len(curve.risk) == len(np.unique(system[0]))
 
 
 def test_without_ties_aurc_is_the_area_under_the_curve(rng):
-    decisions = confidence_decisions(rng.random(50), rng.integers(0, 2, 50))
-    curve = risk_coverage(decisions)
+    system = of_confidences(rng.random(50), rng.integers(0, 2, 50))
+    curve = risk_coverage(system)
     area = np.trapezoid(curve.risk, curve.coverage) / (1 - 1 / 50)
-    assert aurc(tie_groups(decisions.rank_by, decisions.candidate_cost)) == pytest.approx(area)
+    assert aurc(system.ties) == pytest.approx(area)
 
 
 @given(confidence_systems())
 def test_each_point_of_the_reject_cost_curve_is_the_mean_fixed_cost(system):
     decisions = confidence_decisions(*system)
-    curve = reject_cost_curve(decisions, num_points=21)
+    curve = reject_cost_curve(ranked(decisions, checked_options()), num_points=21)
     for gamma, cost in zip(curve.reject_cost, curve.expected_cost, strict=True):
         assert cost == pytest.approx(fixed_reject_cost(*decisions[:2], reject_cost=gamma, max_uncertainty=1).mean())
 
 
-@pytest.mark.filterwarnings("ignore:.* of .* samples")
 def test_samples_above_the_largest_uncertainty_are_never_accepted():
-    curve = reject_cost_curve(cost_decisions(np.array([0.2, 3.0]), np.array([0.0, 9.0]), max_uncertainty=1.0))
+    decisions = cost_decisions(np.array([0.2, 3.0]), np.array([0.0, 9.0]), max_uncertainty=1.0)
+    curve = reject_cost_curve(ranked(decisions, checked_options()))
     assert curve.coverage.max() == 0.5
     assert curve.expected_cost[-1] == 0.5
 
@@ -45,25 +50,24 @@ def test_samples_above_the_largest_uncertainty_are_never_accepted():
 def test_the_area_under_the_reject_cost_curve_is_ecuas(n, rng):
     """The paper's construction, on a fine grid: ECUAS_n is the curve's integral with weight w_n."""
     decisions = posterior_decisions(rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200))
-    curve = reject_cost_curve(decisions, num_points=20_001)
+    curve = reject_cost_curve(ranked(decisions, checked_options()), num_points=20_001)
     weight = (n + 1) / decisions.max_uncertainty ** (n + 1) * curve.reject_cost ** (n - 1)
     area = np.trapezoid(weight * curve.expected_cost, curve.reject_cost)
-    assert area == pytest.approx(means(decisions, n=(n,))[f"ecuas_{n}"], rel=1e-3)
+    assert area == pytest.approx(values(decisions, n=n)[f"ecuas_{n}"], rel=1e-3)
 
 
 def test_whole_weights_are_repetition(rng):
     confidence, correct, weights = rng.random(40).round(1), rng.integers(0, 2, 40), rng.integers(0, 3, 40)
-    weighted = confidence_decisions(confidence, correct)
-    repeated = confidence_decisions(np.repeat(confidence, weights), np.repeat(correct, weights))
+    weighted = of_confidences(confidence, correct, sample_weight=weights)
+    repeated = of_confidences(np.repeat(confidence, weights), np.repeat(correct, weights))
     for curve in (risk_coverage, reject_cost_curve, reliability, order_curve):
-        for name, ours in curve(weighted, sample_weight=weights.astype(float))._asdict().items():
+        for name, ours in curve(weighted)._asdict().items():
             if name != "counts":
                 np.testing.assert_allclose(ours, getattr(curve(repeated), name), atol=1e-12, err_msg=name)
 
 
 def test_the_trivial_systems():
-    decisions = confidence_decisions(np.array([0.9, 0.8, 0.1]), np.array([1, 0, 0]))
-    curve = reject_cost_curve(decisions)
+    curve = reject_cost_curve(of_confidences(np.array([0.9, 0.8, 0.1]), np.array([1, 0, 0])))
     assert curve.accept_all == pytest.approx(2 / 3)
     assert (curve.reject_all == curve.reject_cost).all()
     assert curve.expected_cost[-1] == pytest.approx(2 / 3)
@@ -73,7 +77,7 @@ def test_the_trivial_systems():
 @given(confidence_systems())
 def test_ece_is_the_gap_of_the_reliability_bins(system):
     decisions = confidence_decisions(*system)
-    bins = reliability(decisions)
+    bins = reliability(ranked(decisions, checked_options()))
     gap = np.nansum(bins.counts * np.abs(bins.confidence - bins.accuracy)) / bins.counts.sum()
     assert gap == pytest.approx(ece(decisions.confidence, decisions.candidate_cost))
     assert ((bins.low <= bins.confidence + 1e-12) | (bins.counts == 0)).all()
@@ -81,8 +85,9 @@ def test_ece_is_the_gap_of_the_reliability_bins(system):
 
 
 def test_reliability_needs_confidences():
-    with pytest.raises(ValueError, match="^reliability needs confidences: a system decisions by the 0-1 cost"):
-        reliability(cost_decisions(np.array([0.2]), np.array([0.0]), max_uncertainty=1.0))
+    decisions = cost_decisions(np.array([0.2]), np.array([0.0]), max_uncertainty=1.0)
+    with pytest.raises(InputError, match=r"^a reliability diagram needs confidences: a system under the 0-1 cost\.$"):
+        reliability(ranked(decisions, checked_options()))
 
 
 @pytest.mark.parametrize(("n", "num_classes"), [(0, 2), (1, None), (128, 10)])
@@ -99,8 +104,8 @@ def test_cost_against_confidence(n, num_classes):
 
 def test_order_curve_goes_from_ecuas_0_to_the_error_rate(rng):
     confidence = rng.uniform(0.1, 0.99, 300)
-    curve = order_curve(confidence_decisions(confidence, (rng.random(300) < confidence).astype(int)))
-    expected = means(confidence_decisions(confidence, np.ones(300, int)), n=(0,))
+    curve = order_curve(of_confidences(confidence, (rng.random(300) < confidence).astype(int)))
+    expected = values(confidence_decisions(confidence, np.ones(300, int)), n=0)
     assert curve.n[0] == 0
     assert curve.ecuas[0] > expected["ecuas_0"]
     assert np.isfinite(curve.ecuas).all()

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ecuas_metric.decisions import confidence_decisions
+from ecuas_metric import confidence_system
 from ecuas_metric.plotting.figures import (
     COLORS,
     confidence_cost_figure,
@@ -16,7 +16,7 @@ from ecuas_metric.plotting.figures import (
 @pytest.fixture
 def systems(rng):
     return {
-        f"system {i}": confidence_decisions(confidence := rng.random(60), (rng.random(60) < confidence).astype(int))
+        f"system {i}": confidence_system((rng.random(60) < (confidence := rng.random(60))).astype(int), confidence)
         for i in range(len(COLORS) + 1)
     }
 

@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric.options import checked_options
+from ecuas_metric.options import DEFAULTS, OPTIONS, checked_options
 from ecuas_metric.reporting import cli
+from ecuas_metric.reporting.flags import COMPARE_EXAMPLES, FLAGS, SCORE_EXAMPLES, parser
+from ecuas_metric.reporting.submissions import OPTION_OF_ROLE
 from tests.conftest import ROOT
 from tests.ecuas_metric.systems import compute
 
@@ -38,7 +40,7 @@ def folder(tmp_path, monkeypatch, rng):
 
 
 def examples():
-    text = cli.SCORE_EXAMPLES + cli.COMPARE_EXAMPLES
+    text = SCORE_EXAMPLES + COMPARE_EXAMPLES
     return re.findall(r"^  (ecuas .*)$", text, flags=re.MULTILINE)
 
 
@@ -60,7 +62,17 @@ def test_help_shows_examples(command, capsys):
 
 @pytest.mark.e2e
 def test_the_numbers_are_those_of_the_metric(folder):
-    command = [sys.executable, "-m", "ecuas_metric", "score", "llama.jsonl", "--n", "0,inf", "--output", "out.json"]
+    command = [
+        sys.executable,
+        "-m",
+        "ecuas_metric.reporting",
+        "score",
+        "llama.jsonl",
+        "--n",
+        "0,inf",
+        "--output",
+        "out.json",
+    ]
     subprocess.run(command, check=True, capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
     (row,) = json.loads((folder / "out.json").read_text())["rows"]
     frame = pd.read_json("llama.jsonl", lines=True)
@@ -89,10 +101,10 @@ def test_compare_pairs_by_id(folder, capsys):
     [
         (["score", "nothing.csv"], "nothing.csv: there is no such file."),
         (["score", "gpt.csv", "--n", "low"], "--n takes numbers, separated by commas; got 'low'."),
-        (["score", "gpt.csv", "--n", "-1"], "n must be >= 0 (inf allowed); got -1.0 at index 0 (1 of 1)."),
+        (["score", "gpt.csv", "--n", "-1"], "--n must be >= 0 (inf allowed); got -1.0 at index 0 (1 of 1)."),
         (["score", "gpt.csv", "--reject-costs", "2"], "gpt.csv: --reject-costs must lie in [0, 1], the largest"),
         (["score", "gpt.csv", "--bins", "0"], "--bins must be a whole number in"),
-        (["score", "gpt.csv", "--columns", "confidence"], "--columns takes NAME=COLUMN pairs; got 'confidence'."),
+        (["score", "gpt.csv", "--columns", "confidence"], "--columns takes ROLE=COLUMN pairs; got 'confidence'."),
         (["score", "gpt.csv", "--metrics", "acc"], "--metrics must be among error_rate, ece,"),
         (["score", "gpt.csv", "--output", "a.doc"], "a.doc: a table can be written as"),
         (["score", "logits.csv"], "logits.csv: column 'logit_0..logit_2' must lie in [0, 1]; got"),
@@ -108,7 +120,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, capsy
     assert captured.out == ""
 
 
-def test_warnings_are_notes(folder, capsys):
+def test_notes_name_their_system(folder, capsys):
     (folder / "sure.csv").write_text("confidence,correct\n0.9,1\n,1\n")
     assert cli.main(["score", "sure.csv", "--missing-confidence", "0.5"]) == 0
     err = capsys.readouterr().err
@@ -129,7 +141,7 @@ def test_files_of_one_name_are_told_apart_by_their_folders(folder, capsys):
 @pytest.mark.e2e
 def test_an_output_without_arrows_gets_question_marks(folder):
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "cp1252"}
-    command = [sys.executable, "-m", "ecuas_metric", "score", "gpt.csv", "--metrics", "ecuas_0"]
+    command = [sys.executable, "-m", "ecuas_metric.reporting", "score", "gpt.csv", "--metrics", "ecuas_0"]
     run = subprocess.run(command, check=True, capture_output=True, env=environment)
     assert b"ECUAS_0 ?" in run.stdout
 
@@ -141,25 +153,30 @@ def test_only_chosen_metrics_are_written(folder):
     assert rows[0]["must_not_rank"] == "ece"
 
 
-def test_weights_and_bins_reach_the_figures(folder):
-    frame = pd.read_csv("runs.csv").assign(w=np.arange(180) % 2)
-    frame.to_csv("weighted.csv", index=False)
-    for name, extra in (("plain", []), ("weights", ["--weight", "w"]), ("bins", ["--bins", "5"])):
-        assert cli.main(["score", "weighted.csv", "--figures", name, *extra]) == 0
-    drawn = {
-        name: [(folder / name / f"{kind}.svg").read_bytes() for kind in ("risk_coverage", "reliability")]
-        for name in ("plain", "weights", "bins")
-    }
-    assert drawn["weights"][0] != drawn["plain"][0]
-    assert drawn["weights"][1] != drawn["plain"][1] != drawn["bins"][1]
-
-
 def test_the_entry_point_is_installed_where_the_package_is(capsys):
     with pytest.raises(SystemExit, match="0"):
         cli.main(["--version"])
     from ecuas_metric import __version__
 
     assert capsys.readouterr().out == f"ecuas {__version__}\n"
+
+
+def test_every_option_has_a_flag_or_a_column_except_five():
+    without = set(OPTIONS) - set(FLAGS) - set(OPTION_OF_ROLE.values())
+    assert without == {"confidence_level", "cost", "decisions", "epsilon", "max_uncertainty"}
+
+
+@pytest.mark.parametrize("command", ["score", "compare"])
+def test_flags_have_the_defaults_and_the_help_of_the_options(command, capsys):
+    given = vars(parser().parse_args([command, "a.csv"]))
+    assert [float(n) for n in given.pop("n").split(",")] == list(DEFAULTS.n)
+    assert all(given[name] in (None, getattr(DEFAULTS, name)) for name in FLAGS if name != "n")
+    with pytest.raises(SystemExit, match="0"):
+        cli.main([command, "--help"])
+    shown = " ".join(capsys.readouterr().out.split()).lower()
+    for option in FLAGS:
+        assert FLAGS[option] in shown
+        assert " ".join(OPTIONS[option].help.lower().split()) in shown, option
 
 
 def test_an_input_is_never_overwritten(folder, capsys):

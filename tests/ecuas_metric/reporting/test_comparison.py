@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
+from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
-from ecuas_metric.reporting.comparison import align, base_key, compare
-from ecuas_metric.results import prepare, values_of
+from ecuas_metric.reporting.comparison import align, compare_systems
+from ecuas_metric.results import all_values, prepare
 
 OPTIONS = {"confidence_level": 0.95, "n_resamples": 400}
 
@@ -21,20 +22,20 @@ def outputs(rng):
     }
 
 
-def systems_of(outputs, **options):
-    checked = checked_options(**OPTIONS | options)
-    return {name: prepare("confidences", *arrays, checked) for name, arrays in outputs.items()}
+def systems_of(outputs, *, ids=None, **options):
+    checked, ids = checked_options(**OPTIONS | options), ids or {}
+    return {name: prepare("confidences", *arrays, checked, ids=ids.get(name)) for name, arrays in outputs.items()}
 
 
 def rows_of(outputs, **options):
-    return {(row.first, row.second, row.key): row for row in compare(systems_of(outputs, **options))}
+    return {(row.first, row.second, str(row.key)): row for row in compare_systems(systems_of(outputs, **options))}
 
 
 def test_differences_are_those_of_the_metrics(outputs):
     systems = systems_of(outputs)
-    values = {name: values_of(system, None) for name, system in systems.items()}
-    for (first, second, key), row in rows_of(outputs).items():
-        assert row.difference == pytest.approx(values[first][key] - values[second][key], abs=1e-12)
+    values = {name: all_values(system) for name, system in systems.items()}
+    for (first, second, _), row in rows_of(outputs).items():
+        assert row.difference == pytest.approx(values[first][row.key] - values[second][row.key], abs=1e-12)
         assert row.low <= row.difference + 0.02
         assert row.difference <= row.high + 0.02
 
@@ -72,7 +73,7 @@ def test_confidence_metrics_are_marked_where_the_answers_differ(outputs):
     only_confidences = {"ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"}
     for (first, second, key), row in rows_of(outputs, normalize=True).items():
         same_answers = {first, second} == {"calibrated", "overconfident"}
-        assert row.fair == (same_answers or base_key(key) not in only_confidences), (first, second, key)
+        assert row.fair == (same_answers or row.key.metric not in only_confidences), (first, second, key)
 
 
 def test_means_have_a_sign_flip_test_and_others_have_not(outputs):
@@ -98,46 +99,84 @@ def test_p_values_are_uniform_if_there_is_no_difference():
 
 
 def test_ids_bring_samples_together(outputs, rng):
-    systems = systems_of({name: outputs[name] for name in ("calibrated", "other")})
-    ids = [f"q{i}" for i in range(400)]
-    order = rng.permutation(400)
-    shuffled = systems_of({"other": tuple(array[order] for array in outputs["other"])})["other"]
-    ours = compare({**systems, "other": shuffled}, ids={"calibrated": ids, "other": [ids[i] for i in order]})
-    assert ours == compare(systems)
+    assert shuffled_rows(outputs, rng, "overconfident", "other") == compare_systems(with_ids(outputs))
+
+
+def test_ties_are_resampled_alike_whatever_the_order_of_the_rows(rng):
+    tied = {name: (rng.integers(0, 5, 60) / 4, rng.integers(0, 2, 60)) for name in "abc"}
+    assert shuffled_rows(tied, rng, "b", n_resamples=50) == compare_systems(with_ids(tied, n_resamples=50))
+
+
+def test_weights_and_groups_follow_the_ids(outputs, rng):
+    options = {"sample_weight": 10 ** rng.uniform(-6, 3, 400), "groups": np.arange(400) // 4, "n_resamples": 50}
+    ours, expected = (
+        shuffled_rows(outputs, rng, "overconfident", "other", **options),
+        compare_systems(with_ids(outputs, **options)),
+    )
+    for row, same in zip(ours, expected, strict=True):
+        assert row[3:-1] == pytest.approx(same[3:-1], abs=1e-12, nan_ok=True)
+    others = with_ids({"other": outputs["other"]}, **options | {"sample_weight": rng.random(400)})
+    with pytest.raises(
+        InputError, match="^calibrated and other cannot be paired: their weights differ, first at sample 0"
+    ):
+        compare_systems(with_ids(outputs, **options) | others)
+
+
+def with_ids(outputs, **options):
+    ids = {name: [f"q{i}" for i in range(len(arrays[0]))] for name, arrays in outputs.items()}
+    return systems_of(outputs, ids=ids, **options)
+
+
+def shuffled_rows(outputs, rng, *names, **options):
+    """Compare systems, the samples of some of which come in another order."""
+    systems = with_ids(outputs, **options)
+    for name in names:
+        order = rng.permutation(len(outputs[name][0]))
+        arrays, ids = tuple(array[order] for array in outputs[name]), [systems[name].ids[i] for i in order]
+        moved = {option: options[option][order] for option in ("sample_weight", "groups") if option in options}
+        systems |= systems_of({name: arrays}, ids={name: ids}, **options | moved)
+    return compare_systems(systems)
 
 
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
         ({"one": list("abc"), "two": list("abd")}, "^one and two have different samples.*'c' is not in two"),
-        ({"one": list("abc"), "two": list("abb")}, "^two: sample ids must be unique; 'b' is repeated"),
+        ({"one": list("abc"), "two": list("abb")}, "^two: sample ids must be unique; got 'b' repeatedly"),
         ({"one": list("abc"), "two": None}, "^one and two cannot be paired: only one of them has sample ids"),
     ],
 )
 def test_samples_that_do_not_match_are_refused(ids, message):
     arrays = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
     with pytest.raises(ValueError, match=message):
-        align(systems_of({"one": arrays, "two": arrays}), ids)
+        align(systems_of({"one": arrays, "two": arrays}, ids=ids))
 
 
 def test_other_mismatches_are_refused():
     arrays = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
     short = tuple(array[:2] for array in arrays)
     with pytest.raises(ValueError, match="^one and two cannot be paired: they have 3 and 2 samples"):
-        compare(systems_of({"one": arrays, "two": short}))
+        compare_systems(systems_of({"one": arrays, "two": short}))
     with pytest.raises(ValueError, match="^a comparison needs at least two systems; got 1"):
-        compare(systems_of({"one": arrays}))
+        compare_systems(systems_of({"one": arrays}))
     q = np.array([[0.6, 0.4], [0.3, 0.7]])
     one, two = (prepare("posteriors", q, np.array(labels), checked_options(**OPTIONS)) for labels in ([0, 1], [1, 1]))
     with pytest.raises(ValueError, match="^one and two cannot be paired: their true classes differ, first at sample 0"):
-        compare({"one": one, "two": two})
+        compare_systems({"one": one, "two": two})
+
+
+def test_a_comparison_needs_a_confidence_level():
+    arrays = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
+    system = prepare("confidences", *arrays, checked_options())
+    with pytest.raises(InputError, match="^confidence_level is missing: the level of the intervals of differences"):
+        compare_systems({"one": system, "two": system})
 
 
 def test_weights_of_one_system_only_are_refused():
     arrays = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
     one, two = (systems_of({"s": arrays}, sample_weight=weight)["s"] for weight in (None, [1, 2, 3]))
     with pytest.raises(ValueError, match="^one and two cannot be paired: only one of them has weights"):
-        compare({"one": one, "two": two})
+        compare_systems({"one": one, "two": two})
 
 
 def test_a_calibration_loss_is_marked_where_the_answers_differ(outputs):

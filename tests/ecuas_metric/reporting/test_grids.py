@@ -37,6 +37,7 @@ def test_latex_escapes_names_and_sets_subscripts():
     assert text.index(r"\toprule") < text.index(r"\midrule") < text.index(r"\bottomrule")
 
 
+@pytest.mark.e2e
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(tmp_path):
     document = r"\documentclass{article}\usepackage{booktabs}\begin{document}" + to_latex(GRID) + r"\end{document}"

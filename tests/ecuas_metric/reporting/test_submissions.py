@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ecuas_metric.errors import Note
 from ecuas_metric.reporting.submissions import read_submissions
 
 
@@ -14,8 +15,8 @@ def write(path, text, encoding="utf-8"):
 
 
 def only(path, **options):
-    (table,) = read_submissions(path, **options)
-    return table
+    (submission,) = read_submissions(path, **options)
+    return submission
 
 
 @pytest.mark.parametrize(
@@ -42,16 +43,16 @@ def only(path, **options):
     ],
 )
 def test_files_of_other_tools_hold_the_same(name, text, encoding, tmp_path):
-    table = only(write(tmp_path / name, text, encoding))
-    assert (table.form, table.name) == ("confidences", name.split(".")[0])
-    assert table.predictions.tolist() == [0.9, 0.25]
-    assert table.references.tolist() == [1, 0]
+    submission = only(write(tmp_path / name, text, encoding))
+    assert (submission.form, submission.name) == ("confidences", name.split(".")[0])
+    assert submission.predictions.tolist() == [0.9, 0.25]
+    assert submission.references.tolist() == [1, 0]
 
 
 def test_a_data_frame_written_with_its_index(tmp_path):
     pd.DataFrame({"id": ["001", "2"], "confidence": [0.9, 0.25], "correct": [1, 0]}).to_csv(tmp_path / "a.csv")
-    table = only(tmp_path / "a.csv")
-    assert (table.ids, table.predictions.tolist()) == (["001", "2"], [0.9, 0.25])
+    submission = only(tmp_path / "a.csv")
+    assert (submission.ids, submission.predictions.tolist()) == (["001", "2"], [0.9, 0.25])
 
 
 def test_parquet_with_float32_and_an_index(tmp_path):
@@ -69,9 +70,9 @@ def test_digits_survive_csv(tmp_path):
 @pytest.mark.parametrize("prefix", ["prob_", "p_", "p", "logit_"])
 def test_posteriors_in_columns_are_put_in_the_order_of_their_numbers(prefix, tmp_path):
     head = ",".join([f"{prefix}{k}" for k in (10, 2, 1, 0, *range(3, 10))])
-    table = only(write(tmp_path / "a.csv", f"{head},label\n10,2,1,0,3,4,5,6,7,8,9,4\n"))
-    assert table.form == "posteriors"
-    assert table.predictions.tolist() == [list(range(11))]
+    submission = only(write(tmp_path / "a.csv", f"{head},label\n10,2,1,0,3,4,5,6,7,8,9,4\n"))
+    assert submission.form == "posteriors"
+    assert submission.predictions.tolist() == [list(range(11))]
 
 
 def test_posteriors_in_one_column_of_lists(tmp_path):
@@ -84,25 +85,29 @@ def test_posteriors_in_one_column_of_lists(tmp_path):
 
 def test_a_column_of_systems_is_several_systems(tmp_path):
     path = write(tmp_path / "a.csv", "model,llm,confidence,correct,id\na,x,0.9,1,1\nb,x,0.8,0,1\na,y,0.7,1,2\n")
-    tables = read_submissions(path)
-    assert [(table.name, table.ids) for table in tables] == [("a", ["1", "2"]), ("b", ["1"])]
-    assert [table.name for table in read_submissions(path, columns={"system": "model+llm"})] == ["a x", "b x", "a y"]
+    submissions = read_submissions(path)
+    assert [(submission.name, submission.ids) for submission in submissions] == [("a", ["1", "2"]), ("b", ["1"])]
+    assert [submission.name for submission in read_submissions(path, columns={"system": "model+llm"})] == [
+        "a x",
+        "b x",
+        "a y",
+    ]
 
 
 def test_columns_can_be_named(tmp_path):
     path = write(tmp_path / "a.csv", "p true,ok,w,doc\n0.9,1,2,a\n0.8,0,3,b\n")
     names = {"confidence": "p true", "correct": "OK", "weight": "w", "group": "doc"}
-    table = only(path, columns=names)
-    assert (table.weight, table.group) == ([2, 3], ["a", "b"])
+    submission = only(path, columns=names)
+    assert submission.per_sample == {"sample_weight": [2, 3], "groups": ["a", "b"]}
 
 
 def test_unjudged_answers_are_an_error_or_left_out_and_counted(tmp_path):
     path = write(tmp_path / "a.csv", "confidence,correct,id\n0.9,1,x\n0.8,,y\n0.7,0,z\n")
-    message = r"column 'correct' has no value in row 3 \(1 of 3\)\. Leave such answers out with --drop-unjudged\.$"
+    message = r"column 'correct' has no value in row 3 \(1 of 3\)\. Leave such answers out with drop_unjudged=True\.$"
     with pytest.raises(ValueError, match=message):
         read_submissions(path)
-    table = only(path, drop_unjudged=True)
-    assert (table.ids, table.unjudged) == (["x", "z"], 1)
+    submission = only(path, drop_unjudged=True)
+    assert (submission.ids, submission.notes) == (["x", "z"], (Note("unjudged", "1 unjudged answers left out."),))
 
 
 def test_ids_are_the_same_text_in_every_kind_of_file(tmp_path):
@@ -149,7 +154,7 @@ def test_a_missing_confidence_is_nan(tmp_path):
             "a.csv",
             "q,correct\n0.9,1\n",
             "there must be columns confidence and correct, or label and prob_0, prob_1, ..; found q, correct. "
-            "Name them with --columns, as confidence=NAME,correct=NAME.",
+            "Name them with columns, e.g. {'confidence': NAME, 'correct': NAME}.",
         ),
         (
             "a.csv",
@@ -166,7 +171,7 @@ def test_a_missing_confidence_is_nan(tmp_path):
         (
             "a.csv",
             "confidence,correct\n0.9,1,\n",
-            "cannot be read as csv: the rows have more cells than the head has names",
+            "cannot be read as csv: the rows have more cells than the header has names",
         ),
         (
             "a.json",
@@ -184,10 +189,10 @@ def test_a_missing_confidence_is_nan(tmp_path):
         (
             "a.jsonl",
             '{"label": 0, "probs": [0.5, 0.5]}\n{"label": 0, "probs": [1]}\n',
-            "rows of column 'probs' must have one length; got 1 in row 2, 2 in row 1.",
+            "column 'probs' must have rows of one length (2 in the first); got 1 in row 2.",
         ),
         ("a.parquet", "no parquet", "cannot be read as parquet: "),
-        ("a.xlsx", "", "the file must end in one of .csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet."),
+        ("a.xlsx", "", "the suffix must be one of .csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet."),
         (
             "a.csv",
             "p_0,p_1,p_3,label\n0.5,0.2,0.3,1\n",
@@ -198,8 +203,8 @@ def test_a_missing_confidence_is_nan(tmp_path):
         (
             "a.csv",
             "confidence,Confidence,correct\n0.5,0.6,1\n",
-            "columns 'confidence' and 'Confidence' may both be the confidence. Say which with --columns, as "
-            "confidence=confidence.",
+            "columns 'confidence' and 'Confidence' may both be the confidence. Say which with "
+            "columns, e.g. {ROLE: NAME}.",
         ),
         (
             "a.csv",

@@ -1,0 +1,131 @@
+"""The flags of the command `ecuas`, its help, and its words for arguments and advice of the metric."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..errors import Advice
+from ..inputs import POSTERIOR_FORMS
+from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS
+from ..signature import VERSION
+from .columns import NAMES
+from .files import FileAdvice
+
+FLAGS = {  # an option of the metric -> its flag
+    "n": "--n",
+    "num_classes": "--num-classes",
+    "predictions_are": "--predictions-are",
+    "reject_costs": "--reject-costs",
+    "normalize": "--normalize",
+    "decompose": "--decompose",
+    "missing_confidence": "--missing-confidence",
+    "n_bins": "--bins",
+    "n_resamples": "--resamples",
+    "interval_method": "--interval-method",
+    "random_state": "--seed",
+}
+WORDS = {  # arguments and advice of the metric -> the command's own words
+    **FLAGS,
+    "confidence_level": "the level of intervals",
+    "columns": "--columns",
+    Advice.MISSING_CONFIDENCES: "Missing confidences? --missing-confidence says what they count as.",
+    Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Say so with --predictions-are.",
+    Advice.LOGITS: "Logits? --predictions-are logits takes rows of any sum.",
+    Advice.EXPONENTIALS: "Logits? These are the exponentials: --predictions-are logits takes rows of any sum.",
+    Advice.CLASS_LABELS: "Class labels? Then the predictions must be posteriors, one column per class.",
+    Advice.CONFIDENCES: "Confidences? Name their column with --columns confidence=NAME.",
+    Advice.WRONG_COST: "The uncertainties do not fit this cost, or --num-classes is too small.",
+    FileAdvice.DROP_UNJUDGED: "Leave such answers out with --drop-unjudged.",
+    FileAdvice.NAME_COLUMNS: "Name them with --columns, e.g. confidence=NAME,correct=NAME.",
+    FileAdvice.SAY_WHICH: "Say which with --columns ROLE=NAME.",
+}
+FILES = """\
+A file holds one system, named after it, or several if it has a column `system` (or `model`). Its columns are found by
+their names: confidence and correct (0 or 1) for a system with confidences; label (from 0) and prob_0, prob_1, .. (or
+one column of lists, `posteriors`) for a classifier; id, if there is one, pairs the samples of different systems.
+"""
+SCORE_EXAMPLES = """\
+examples
+  ecuas score gpt.csv llama.jsonl
+      one row per system, one column per metric, the best of each column marked
+  ecuas score runs.parquet --columns confidence=p_true,correct=grade,system=llm+method --interval 0.95
+      columns of other names, one system for each LLM and method, bootstrap intervals
+  ecuas score logits.csv --predictions-are logits --normalize --output table.tex --output table.csv --figures plots
+      a classifier's logits, also relative to a system that ignores its input; written for a paper, with figures
+"""
+COMPARE_EXAMPLES = """\
+examples
+  ecuas compare gpt.csv llama.jsonl
+      every metric's difference with its 95 % interval and p-values
+  ecuas compare runs.csv --groups document --metrics ecuas_0,error_rate
+      several questions of a document are resampled together; two metrics only
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line; options of the metric are stored under their own names.
+
+    Returns
+    -------
+    argparse.ArgumentParser
+
+    Examples
+    --------
+    >>> arguments = parser().parse_args(["score", "a.csv", "--bins", "5"])
+    >>> arguments.command, arguments.files, arguments.n_bins
+    ('score', ['a.csv'], 5)
+    """
+    command = argparse.ArgumentParser(
+        prog="ecuas",
+        description="Evaluate systems that answer and say how sure they are: ECUAS_n and the usual metrics.",
+        epilog="`ecuas score --help` and `ecuas compare --help` show examples.",
+    )
+    command.add_argument("--version", action="version", version=f"ecuas {VERSION}")
+    parts = command.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    raw = argparse.RawDescriptionHelpFormatter
+    score = parts.add_parser(
+        "score", help="one table of all systems", description=FILES, epilog=SCORE_EXAMPLES, formatter_class=raw
+    )
+    compare = parts.add_parser(
+        "compare", help="the differences of all pairs", description=FILES, epilog=COMPARE_EXAMPLES, formatter_class=raw
+    )
+    for part in (score, compare):
+        _add_common(part)
+    help_ = "bootstrap intervals at this level, e.g. 0.95"
+    score.add_argument("--interval", dest="confidence_level", type=float, metavar="LEVEL", help=help_)
+    score.add_argument("--figures", metavar="DIR", help="draw risk-coverage, cost, reliability and ECUAS_n curves")
+    score.add_argument("--explain", action="store_true", help="say below the table what it means, in plain words")
+    help_ = "level of the intervals (default 0.95)"
+    compare.add_argument("--level", dest="confidence_level", type=float, metavar="LEVEL", default=0.95, help=help_)
+    return command
+
+
+def _add_common(part: argparse.ArgumentParser) -> None:
+    add = part.add_argument
+    add("files", nargs="+", metavar="FILE", help="CSV (commas, semicolons, tabs), JSON lines, JSON or Parquet")
+    add("--columns", default="", metavar="ROLE=COLUMN,..", help=f"what is in which column; roles: {', '.join(NAMES)}")
+    _add_option(part, "n", default="0,1,128", metavar="N,..")
+    _add_option(part, "num_classes", type=float, metavar="K")
+    _add_option(part, "predictions_are", choices=POSTERIOR_FORMS, default=DEFAULTS.predictions_are)
+    _add_option(part, "reject_costs", metavar="COST,..")
+    _add_option(part, "normalize", action="store_true")
+    _add_option(part, "decompose", action="store_true")
+    _add_option(part, "missing_confidence", type=float, metavar="Q")
+    add("--drop-unjudged", action="store_true", help="leave out answers with an empty column `correct`")
+    add("--weight", metavar="COLUMN", help="column of sample weights")
+    add("--groups", metavar="COLUMN", help="column of groups that are resampled together")
+    _add_option(part, "n_bins", type=int, default=DEFAULTS.n_bins, metavar="BINS")
+    _add_option(part, "n_resamples", type=int, default=DEFAULTS.n_resamples, metavar="B")
+    _add_option(part, "interval_method", choices=INTERVAL_METHODS, default=DEFAULTS.interval_method)
+    _add_option(part, "random_state", type=int, default=DEFAULTS.random_state, metavar="SEED")
+    add("--metrics", metavar="KEY,..", help="show these metrics only, e.g. ecuas_0,error_rate")
+    add("--digits", type=int, choices=range(16), default=3, metavar="N", help="digits after the point (default 3)")
+    add("--output", action="append", default=[], metavar="FILE", help="also write .md, .tex, .csv, .json; repeatable")
+
+
+def _add_option(part: argparse.ArgumentParser, option: str, **settings: Any) -> None:
+    """Add the flag of an option of the metric, with the help of the table of options."""
+    default = " (default %(default)s)" if settings.get("default") is not None else ""
+    text = OPTIONS[option].help
+    part.add_argument(FLAGS[option], dest=option, help=f"{text[0].lower()}{text[1:]}{default}", **settings)

@@ -1,0 +1,93 @@
+"""What a system prepares once is shared by its report, curves, figures and comparison."""
+
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from ecuas_metric import compare_systems, confidence_system, make_report
+from ecuas_metric.plotting import curves, figures
+
+NUM_SAMPLES = 211
+
+
+@contextmanager
+def counted_sorts():
+    """Count what NumPy sorts that is as long as the samples are many, whichever of its functions is called."""
+    sorts = []
+
+    def look(frame, event, called):
+        if event == "c_call" and getattr(called, "__name__", "") in ("sort", "argsort"):
+            array = getattr(called, "__self__", None)
+            if isinstance(array, np.ndarray) and array.size >= NUM_SAMPLES:
+                sorts.append(array.shape)
+
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        yield sorts
+    finally:
+        sys.setprofile(before)
+
+
+def two_systems(rng, **options):
+    correct = rng.integers(0, 2, NUM_SAMPLES)
+    return {name: confidence_system(correct, rng.random(NUM_SAMPLES).round(2), **options) for name in ("one", "two")}
+
+
+@pytest.mark.parametrize("options", [{}, {"normalize": True, "decompose": True, "reject_costs": 0.2}])
+def test_each_system_is_sorted_once(options, rng, monkeypatch):
+    monkeypatch.setattr(np, "lexsort", None)  # it would not be counted
+    for level in (None, 0.9):
+        with counted_sorts() as sorts:
+            systems = two_systems(rng, confidence_level=level, n_resamples=10, **options)
+            make_report(systems)
+            if level is not None:
+                compare_systems(systems)
+            for draw in (figures.risk_coverage_figure, figures.reject_cost_figure, figures.order_figure):
+                draw(systems)
+            figures.reliability_figure(systems)
+        assert sorts == [(NUM_SAMPLES,)] * 2
+
+
+def test_the_count_sees_every_way_to_sort(rng):
+    values = rng.random(NUM_SAMPLES)
+    with counted_sorts() as sorts:
+        np.sort(values)
+        np.argsort(values)
+        values.copy().sort()
+        np.unique(values)
+    assert len(sorts) == 4
+
+
+@pytest.mark.parametrize(
+    "curve", [curves.risk_coverage, curves.reject_cost_curve, curves.reliability, curves.order_curve]
+)
+def test_weights_change_every_curve(curve, rng):
+    plain, weighted = (
+        two_systems(np.random.default_rng(0), sample_weight=weight)["one"]
+        for weight in (None, np.arange(NUM_SAMPLES) % 2)
+    )
+    changed = [not np.array_equal(*pair, equal_nan=True) for pair in zip(curve(plain), curve(weighted), strict=True)]
+    assert any(changed)
+
+
+def test_weights_and_bins_reach_the_figures():
+    plain, weighted, binned = (
+        two_systems(np.random.default_rng(0), **options)
+        for options in ({}, {"sample_weight": np.arange(NUM_SAMPLES) % 2}, {"n_bins": 5})
+    )
+    for draw in (
+        figures.risk_coverage_figure,
+        figures.reject_cost_figure,
+        figures.reliability_figure,
+        figures.order_figure,
+    ):
+        assert lines_of(draw(plain)) != lines_of(draw(weighted)), draw.__name__
+    bins = [figures.reliability_figure(systems).axes[2].patches for systems in (plain, binned)]
+    assert [len(patches) for patches in bins] == [10, 5]
+
+
+def lines_of(figure):
+    return str([line.get_xydata().tolist() for axes in figure.axes for line in axes.lines])  # text, where nan is nan

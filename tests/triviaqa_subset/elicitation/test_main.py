@@ -1,0 +1,227 @@
+"""Runs of the command against a chat server: whole, resumed, refused, graded, computed again."""
+
+import json
+import math
+
+import huggingface_hub
+import pytest
+
+from tests.triviaqa_subset.elicitation.chat_server import name, right, said, serving
+from tests.triviaqa_subset.elicitation.conftest import command, graded, write
+from triviaqa_subset.elicitation import confidences, parsing
+from triviaqa_subset.elicitation.__main__ import main
+from triviaqa_subset.elicitation.chat import NO_KEY
+from triviaqa_subset.elicitation.replies import Reply, Token, body, first_line
+from triviaqa_subset.elicitation.runs import read_run
+
+
+@pytest.mark.parametrize(
+    ("method", "confidence", "calls"),
+    [
+        ("sequence_posterior", lambda i: math.exp(-0.75) if right(i) else math.exp(-0.25), 1),
+        ("is_true", lambda i: 1 / (1 + math.exp(-3 + 0.25)) if right(i) else 1 / (1 + math.exp(3 - 0.25)), 2),
+        ("verbalized", lambda i: (1 + i % 9) / 10, 1),
+        ("semantic_confidence", lambda i: 1.0, 10),
+    ],
+)
+def test_a_run_of_each_method(chat, source, tmp_path, capsys, method, confidence, calls):
+    out = tmp_path / "run.jsonl"
+    assert main(command(chat, source, out, method, "--limit", "12")) == 0
+    rows = graded(out)
+    assert [row["confidence"] for row in rows] == pytest.approx([confidence(i) for i in range(12)])
+    assert [row["answer"] for row in rows] == [name(i) if right(i) else "Nix" for i in range(12)]
+    assert [row["correct"] for row in rows] == [True if right(i) else None for i in range(12)]
+    assert {row["system"] for row in rows} == {f"m {method}"}
+    assert len(chat.requests) == 12 * calls + 1  # and the probe
+    printed = capsys.readouterr()
+    assert "12 questions: 12 answers, 0 errors, 0 not asked" in printed.out
+    assert "450 question texts are not those of the curation" in printed.err
+    assert main(command(chat, source, out, method, "--limit", "12")) == 0
+    assert len(chat.requests) == 12 * calls + 1
+
+
+@pytest.mark.parametrize("method", ["sequence_posterior", "is_true", "verbalized"])
+def test_every_confidence_can_be_computed_again_from_the_file(chat, source, tmp_path, method):
+    out = tmp_path / "run.jsonl"
+    main(command(chat, source, out, method, "--limit", "9"))
+    run = read_run(out)
+    assert run.facts[0]["versions"]["huggingface_hub"] == huggingface_hub.__version__
+    assert run.facts[0]["prompts"][method][0]["content"] in chat.requests[-1]["messages"][0]["content"]
+    for row in run.rows.values():
+        replies = [read_reply(reply) for reply in row["replies"]]
+        if method == "verbalized":
+            assert parsing.answer_and_probability(replies[0].text) == (row["answer"], row["confidence"])
+        elif method == "sequence_posterior":
+            logprobs = [token.logprob for token in first_line(replies[0].tokens)]
+            assert confidences.sequence_posterior(logprobs) == row["confidence"]
+        else:
+            assert confidences.is_true(replies[1].tokens[0].top) == row["confidence"]
+
+
+def read_reply(row):
+    tokens = [Token(text, logprob, [tuple(pair) for pair in top]) for text, logprob, top in row["tokens"] or []]
+    return body(Reply(row["text"], tokens, row["finish_reason"]), "Guess:")
+
+
+def test_is_true_of_given_answers(chat, source, tmp_path, capsys):
+    answers, out = tmp_path / "seq.jsonl", tmp_path / "true.jsonl"
+    main(command(chat, source, answers, "sequence_posterior", "--limit", "4"))
+    before = len(chat.requests)
+    given = ["--answers", str(answers)]
+    assert main(command(chat, source, out, "is_true", *given, "--limit", "6")) == 0
+    assert len(chat.requests) == before + 1 + 4
+    assert "6 questions: 4 answers, 0 errors, 2 not asked" in capsys.readouterr().out
+    assert [row["answer"] for row in graded(out)] == [row["answer"] for row in graded(answers)]
+    main(command(chat, source, answers, "sequence_posterior", "--limit", "6"))
+    assert main(command(chat, source, out, "is_true", *given, "--limit", "6")) == 0
+    assert len(graded(out)) == 6
+    assert main(command(chat, source, tmp_path / "v.jsonl", "verbalized", *given)) == 2
+    assert main(command(chat, source, tmp_path / "t.jsonl", "is_true", "--answers", str(out))) == 2
+    assert f"--answers must be a run with method sequence_posterior; got is_true in {out}." in capsys.readouterr().err
+
+
+def test_mmlu(chat, mmlu, tmp_path, capsys):
+    out = tmp_path / "run.jsonl"
+    assert main(command(chat, mmlu, out, "verbalized", "--task", "mmlu")) == 0
+    assert [row["correct"] for row in graded(out)] == [right(i) for i in range(9)]
+    assert "graded by: letter 9\nwrong: 3 of 9 graded; unknown: 0" in capsys.readouterr().out
+
+
+def test_a_judge_decides_the_rest_and_is_not_asked_twice(chat, source, tmp_path, capsys):
+    out = tmp_path / "run.jsonl"
+    judge = ["--judge", "j", "--limit", "6"]
+    chat.say = lambda payload: "Hm." if payload["model"] == "j" and "thing 3" in str(payload) else said(payload)
+    assert main(command(chat, source, out, "verbalized", *judge)) == 0
+    assert [row["decided_by"] for row in graded(out)] == ["judge", "exact", "exact", "unjudged", "exact", "exact"]
+    assert graded(out)[0]["correct"] is False
+    assert "graded by: exact 4, judge 1, unjudged 1\nwrong: 1 of 5 graded; unknown: 1" in capsys.readouterr().out
+    asked = len(chat.requests)
+    assert main(command(chat, source, out, "verbalized", *judge)) == 0
+    assert len(chat.requests) == asked
+    assert main(command(chat, source, out, "verbalized", "--judge", "k")) == 2
+    assert 'judge must be "j", as when the run was started; got "k".' in capsys.readouterr().err
+    assert len(chat.requests) == asked
+
+
+def test_a_key_reaches_no_server_that_it_is_not_meant_for(chat, source, tmp_path, monkeypatch):
+    monkeypatch.setenv("ANSWER_KEY", "sesame")
+    monkeypatch.setenv("JUDGE_KEY", "portcullis")
+
+    def keys(server, *more):
+        """The keys that the judge's server was sent, by this run; each has its own files."""
+        before = len(server.requests)
+        out = tmp_path / f"{keys.runs}.jsonl"
+        keys.runs += 1
+        judge = ["--judge", "j", "--limit", "3", "--api-key-env", "ANSWER_KEY", *more]
+        assert main(command(chat, source, out, "verbalized", *judge)) == 0
+        asked = zip(server.requests[before:], server.headers[before:], strict=True)
+        return {headers["authorization"] for payload, headers in asked if payload["model"] == "j"}
+
+    keys.runs = 0
+    with serving() as other:
+        away = ["--judge-base-url", other.url, "--extra-body", '{"for": "the answers"}']
+        assert keys(other, *away) == {f"Bearer {NO_KEY}"}
+        assert keys(other, *away, "--judge-api-key-env", "JUDGE_KEY") == {"Bearer portcullis"}
+        assert not any("for" in payload for payload in other.requests)
+    assert keys(chat) == keys(chat, "--judge-base-url", chat.url + "/") == {"Bearer sesame"}
+    assert keys(chat, "--judge-api-key-env", "JUDGE_KEY") == {"Bearer portcullis"}
+
+
+def test_replies_that_cannot_be_read_are_missing_confidences(chat, source, tmp_path, capsys):
+    chat.say = lambda payload: (
+        " Nobody knows" if "thing 4" in str(payload) else "" if "thing 5" in str(payload) else said(payload)
+    )
+    out = tmp_path / "run.jsonl"
+    assert main(command(chat, source, out, "verbalized", "--limit", "6")) == 0
+    rows = graded(out)
+    assert (rows[4]["answer"], rows[4]["confidence"], rows[4]["decided_by"]) == ("Nobody knows", None, "unjudged")
+    assert (rows[5]["answer"], rows[5]["confidence"], rows[5]["decided_by"]) == (None, None, "error")
+    printed = capsys.readouterr().out
+    assert "6 questions: 5 answers, 1 errors, 0 not asked\nanswers without a confidence: 1\n" in printed
+
+
+def test_errors_are_kept_and_asked_again_on_demand(chat, source, tmp_path, capsys):
+    chat.fault = lambda payload, number: "500" if "thing 2?" in str(payload) else None
+    out = tmp_path / "run.jsonl"
+    assert main(command(chat, source, out, "verbalized", "--limit", "4")) == 0
+    assert "4 questions: 3 answers, 1 errors" in capsys.readouterr().out
+    (error,) = [row["error"] for row in read_run(out).rows.values() if row["error"]]
+    assert "500 Internal Server Error" in error
+    assert "(4 attempts)" in error
+    chat.fault = lambda payload, number: None
+    asked = len(chat.requests)
+    main(command(chat, source, out, "verbalized", "--limit", "4"))
+    assert len(chat.requests) == asked
+    main(command(chat, source, out, "verbalized", "--limit", "4", "--retry-errors"))
+    assert len(chat.requests) == asked + 2
+    assert "4 questions: 4 answers, 0 errors" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("method", "needs"),
+    [("sequence_posterior", True), ("is_true", True), ("verbalized", False), ("semantic_confidence", False)],
+)
+def test_a_server_without_logprobs_is_found_out_before_the_run(chat, source, tmp_path, capsys, method, needs):
+    chat.logprobs = False
+    status = main(command(chat, source, tmp_path / "run.jsonl", method, "--limit", "2"))
+    assert status == (2 if needs else 0)
+    line = (
+        f"elicitation: {chat.url} must return log-probabilities for --method {method}; got none for m. "
+        f"Use --method verbalized, or a server that returns them."
+    )
+    assert capsys.readouterr().err.splitlines()[-1].startswith(line) == needs
+    assert (len(chat.requests) == 1) == needs
+
+
+def test_a_server_without_the_likely_tokens_is_found_out_too(chat, source, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(
+        "tests.triviaqa_subset.elicitation.chat_server.token", lambda text, *_: {"token": text, "logprob": -0.5}
+    )
+    assert main(command(chat, source, tmp_path / "run.jsonl", "is_true")) == 2
+    assert f"{chat.url} must return top_logprobs for --method is_true; got none for m." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("fault", ["401", "500", "cut"])
+def test_a_server_that_does_not_answer_is_one_line(chat, source, tmp_path, capsys, fault):
+    chat.fault = lambda payload, number: fault
+    assert main(command(chat, source, tmp_path / "run.jsonl")) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1].startswith(f"elicitation: {chat.url} must answer a first question; got ")
+
+
+def test_what_keeps_a_run_from_starting(chat, source, tmp_path, capsys, monkeypatch):
+    out = tmp_path / "run.jsonl"
+
+    def refused(*more, given=source):
+        assert main(command(chat, given, out, "verbalized", "--limit", "3", *more)) == 2
+        return capsys.readouterr().err.splitlines()[-1]
+
+    assert main(command(chat, source, out, "verbalized", "--limit", "3")) == 0
+    assert refused("--temperature", "0.5") == (
+        f"elicitation: {out}: temperature must be 0.0, as when the run was started; got 0.5. "
+        "Use the same options, or another --out."
+    )
+    assert 'prefill must be "message", as when the run was started; got "none".' in refused("--prefill", "none")
+    assert "the environment variable NO_SUCH_KEY must hold a key; got nothing." in refused(
+        "--api-key-env", "NO_SUCH_KEY", "--limit", "4"
+    )
+    assert "No such file" in refused(given=tmp_path / "nowhere.jsonl")
+    other = write(
+        tmp_path / "other.jsonl", [json.loads(line.replace("thing 1?", "thing 8?")) for line in source.open()]
+    )
+    assert f"questions and answers must be those that {out} was made from; got another text for" in refused(given=other)
+    assert "base_url must begin with http:// or https://; got localhost." in refused(
+        "--base-url", "localhost", "--out", str(tmp_path / "new.jsonl")
+    )
+
+
+def test_without_question_texts_a_line_says_how_to_get_them(capsys, tmp_path):
+    assert (
+        main(["--model", "m", "--method", "verbalized", "--dataset", "triviaqa_subset", "--out", str(tmp_path / "a")])
+        == 2
+    )
+    (line,) = capsys.readouterr().err.splitlines()
+    assert (
+        "must have the texts of its questions; got triviaqa_subset without. Build it with text first, `python -m"
+        in line
+    )

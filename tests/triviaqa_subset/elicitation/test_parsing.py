@@ -1,0 +1,116 @@
+"""Replies in words: a probability where one is stated, and never one where none is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triviaqa_subset.elicitation.parsing import answer_and_probability, choice_letter, yes_or_no
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer", "confidence"),
+    [
+        (" Paris\nProbability: 0.85", "Paris", 0.85),
+        ("Paris\nProbability: .85", "Paris", 0.85),
+        ("Paris\nProbability: 85%", "Paris", 0.85),
+        ("Paris\nProbability: 85 %", "Paris", 0.85),
+        ("Paris\nProbability: 1", "Paris", 1.0),
+        ("Paris\nProbability: 1.", "Paris", 1.0),
+        ("Paris\nProbability: 0", "Paris", 0.0),
+        ("Paris\nProbability: 0.85.", "Paris", 0.85),
+        ("Paris Probability: 0.85", "Paris", 0.85),
+        ("Paris, probability: 0.85", "Paris", 0.85),
+        ("Paris (Probability: 0.85)", "Paris", 0.85),
+        ("Paris with a probability of 0.85", "Paris", 0.85),
+        ("Paris, with probability 0.3\nProbability: 0.85", "Paris, with probability 0.3", 0.85),
+        ("**Paris**\n**Probability:** **0.85**", "Paris", 0.85),
+        ("Paris\n\nProbability that it is correct: 0.85", "Paris", 0.85),
+        ("Paris\nThe probability is 0.85", "Paris", 0.85),
+        ("Paris\nConfidence = 0.85", "Paris", 0.85),
+        ("Paris\nPROBABILITY: <0.85>", "Paris", 0.85),
+        ("Paris\nProbability: ~0.85 (rather sure)", "Paris", 0.85),
+        ("Paris\nProbability: 0.85\n\nGuess: Rome\nProbability: 0.1", "Paris", 0.85),
+        ("Probability theory\nProbability: 0.85", "Probability theory", 0.85),
+        ("Paris\n0.85", "Paris", 0.85),
+        ("Paris\n(85 %)", "Paris", 0.85),
+        ("Paris, 0.85", "Paris", 0.85),
+        ("Paris (85%)", "Paris", 0.85),
+        ("1984, 0.85", "1984", 0.85),
+        ("1984\nProbability: 0.85", "1984", 0.85),
+        # Missing, and not guessed:
+        ("Paris", "Paris", None),
+        ("1984", "1984", None),
+        ("Boeing (747)", "Boeing (747)", None),
+        ("Friday, 13", "Friday, 13", None),
+        ("Apollo 0.5", "Apollo 0.5", None),
+        ("Probability theory", "Probability theory", None),
+        ("Paris\nProbability:", "Paris", None),
+        ("Paris\nProbability: rather high", "Paris", None),
+        ("Paris\nProbability: N/A", "Paris", None),
+        ("Paris\nProbability: 85", "Paris", None),
+        ("Paris\nProbability: 150 %", "Paris", None),
+        ("Paris\nProbability: -0.2", "Paris", None),
+        ("Paris\nProbability: 0.8-0.9", "Paris", None),
+        ("Paris\nProbability: 0.8 - 0.9", "Paris", None),
+        ("Paris\nProbability: 0.8 to 0.9", "Paris", None),
+        ("Paris\nProbability: 8/10", "Paris", None),
+        ("Paris\nProbability: 0,85", "Paris", None),
+        ("Paris\nProbability: 5e-1", "Paris", None),
+        ("Paris\nProbability: 0.8.5", "Paris", None),
+        ("Paris\nProbability: 0.5%-1%", "Paris", None),
+        ("", "", None),
+        (" \n ", "", None),
+        ("Probability: 0.9", "", 0.9),
+    ],
+)
+def test_guess_and_probability(reply, answer, confidence):
+    assert answer_and_probability(reply) == (answer, confidence)
+
+
+@given(
+    st.integers(0, 1000).map(lambda thousandths: thousandths / 1000),
+    st.sampled_from(["{}\nProbability: {}", "{}\nprobability = {}", "{} (Confidence: {})", "{}\n{}", "{}, {}"]),
+    st.sampled_from(["Paris", "The Who", "42", "1984", "Catch-22", "Henry VIII", "O'Neill"]),
+)
+def test_a_stated_probability_is_read_as_it_stands(confidence, layout, answer):
+    assert answer_and_probability(layout.format(answer, confidence)) == (answer, confidence)
+    found, read = answer_and_probability(layout.format(answer, f"{100 * confidence:.1f} %"))
+    assert (found, read) == (answer, pytest.approx(confidence, abs=1e-12))
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Nd"]), max_size=60))
+def test_without_a_digit_there_is_no_probability(reply):
+    assert answer_and_probability(reply)[1] is None
+    assert answer_and_probability(f"{reply}\nProbability: {reply}")[1] is None
+
+
+@given(st.text(max_size=80))
+def test_a_probability_is_one(reply):
+    confidence = answer_and_probability(reply)[1]
+    assert confidence is None or 0 <= confidence <= 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "verdict"),
+    [
+        ("Yes.", True), ("yes", True), ("'Yes.'", True), (" **YES** \n", True), ("No.", False), ("NO", False),
+        ("", None), ("Maybe.", None), ("Yes and no.", None), ("No idea", None), ("Yesterday", None), ("None", None),
+        ("Not", None),
+    ],
+)  # fmt: skip
+def test_a_judge_says_one_word(reply, verdict):
+    assert yes_or_no(reply) is verdict
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("B", "B"), (" b", "B"), ("B.", "B"), ("(B)", "B"), ("**B**", "B"), ("B) blue", "B"), ("B: blue", "B"),
+        ("B\nbecause", "B"), ("Answer: B", "B"), ("The correct answer is B.", "B"), ("the answer is (D)", "D"),
+        ("blue", "B"), ("Blue.", "B"), ("a red one", "A"),
+        ("E", None), ("Bad", None), ("a red thing", None), ("A or B", None), ("", None), ("I do not know", None),
+        ("twice", None),
+    ],
+)  # fmt: skip
+def test_the_letter_of_a_choice(reply, letter):
+    assert choice_letter(reply, ["a red one", "blue", "twice", "twice"]) == letter

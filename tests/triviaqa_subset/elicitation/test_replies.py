@@ -1,0 +1,84 @@
+"""The part of a reply that is the answer, whatever servers put around it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triviaqa_subset.elicitation.replies import Reply, Token, body, first_line
+
+
+def tokens(*texts):
+    return [Token(text, -1.0 - place, []) for place, text in enumerate(texts)]
+
+
+def texts(found):
+    return [token.text for token in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces", "expected_text", "expected_tokens"),
+    [
+        (" Rome", [" Rome"], "Rome", [" Rome"]),
+        # The start of the reply, repeated
+        ("Guess: Rome", ["Guess", ":", " Rome"], "Rome", [" Rome"]),
+        ("guess:Rome", ["guess:", "Rome"], "Rome", ["Rome"]),
+        ("\n\nGuess: Rome", ["\n\n", "Guess", ":", " Rome"], "Rome", [" Rome"]),
+        ("**Guess:** Rome", ["**", "Guess", ":**", " Rome"], "Rome", [" Rome"]),
+        ("Guess: Rome", ["Guess", ": Ro", "me"], "Rome", [": Ro", "me"]),
+        ("Guess: Rome", [" Rome"], "Rome", [" Rome"]),  # repeated in the text alone
+        ("Guesswork", ["Guess", "work"], "Guesswork", ["Guess", "work"]),
+        # Reasoning
+        ("<think>\n\n</think>\n\nRome", ["<think>", "\n\n", "</think>", "\n\n", "Rome"], "Rome", ["\n\n", "Rome"]),
+        ("<think>Rome?</think>Guess: Oslo", ["<think>", "Rome?", "</think>", "Guess", ":", " Oslo"], "Oslo", [" Oslo"]),
+        ("<think>and so on", ["<think>", "and so on"], "", []),
+        # The end of turn
+        ("Rome", ["Rome", "<|im_end|>"], "Rome", ["Rome"]),
+        ("Rome", ["Rome", "</s>"], "Rome", ["Rome"]),
+        ("Rome", ["Rome", "<end_of_turn>", "<eos>"], "Rome", ["Rome"]),
+        ("Rome", ["Rome", "[EOS]"], "Rome", ["Rome"]),
+        ("Rome", ["Rome", ""], "Rome", ["Rome"]),
+        ("Use <br>", ["Use", " ", "<br>"], "Use <br>", ["Use", " ", "<br>"]),
+        # A character of several tokens
+        ("東", ["", "", "東"], "東", ["", "", "東"]),
+        ("Guess:東", ["Guess", ":", "", "東"], "東", ["", "東"]),
+        ("é", ["<0xC3>", "<0xA9>"], "é", ["<0xC3>", "<0xA9>"]),
+    ],
+)
+def test_body(text, pieces, expected_text, expected_tokens):
+    found = body(Reply(text, tokens(*pieces), "stop"), "Guess:")
+    assert found.text == expected_text
+    assert texts(found.tokens) == expected_tokens
+    assert body(Reply(text, None, "stop"), "Guess:") == Reply(expected_text, None, "stop")
+
+
+def test_without_a_prefill_nothing_is_taken_for_its_echo():
+    reply = Reply("Guess: Rome", tokens("Guess", ":", " Rome"), "stop")
+    assert body(reply) == reply
+
+
+@given(st.lists(st.sampled_from(["a", " b", "\n", "", " ", "Guess:", "<", "é"]), max_size=8))
+def test_the_tokens_of_the_body_make_its_text(pieces):
+    text = "".join(pieces)
+    found = body(Reply(text, tokens(*pieces), "stop"), "Guess:")
+    assert "".join(texts(found.tokens)).strip() == found.text
+    assert (
+        body(Reply("Guess:" + text, tokens("Guess:", *pieces), "stop"), "Guess:").text
+        == body(Reply("Guess:" + text, None, "stop"), "Guess:").text
+    )
+
+
+@pytest.mark.parametrize(
+    ("pieces", "line"),
+    [
+        (["Rome"], ["Rome"]),
+        ([" Ro", "me", "\n", "Why"], [" Ro", "me"]),
+        (["Rome", ".\n\n", "Why"], ["Rome", ".\n\n"]),
+        (["\n", " ", "Rome", "\nWhy"], ["\n", " ", "Rome"]),
+        (["\n\nRome\nWhy", "?"], ["\n\nRome\nWhy"]),
+        (["Rome", " \n", "Why"], ["Rome"]),
+        ([], []),
+        (["\n"], ["\n"]),
+    ],
+)
+def test_first_line(pieces, line):
+    assert texts(first_line(tokens(*pieces))) == line

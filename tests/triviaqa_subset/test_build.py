@@ -1,0 +1,474 @@
+"""The build: sources good and bad, the redraw, selections, and what stays when a build fails."""
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from datasets import Dataset
+
+from triviaqa_subset import build as building
+from triviaqa_subset.build import build, main
+from triviaqa_subset.folders import BUILT, FOLDER
+from triviaqa_subset.labels import read_labels
+from triviaqa_subset.selection import choose
+
+CONFIGS = ("curated", "pool", "systems", "answers")
+
+
+def sha256(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def fingerprint(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def table(out, name="curated"):
+    return pq.read_table(out / "data" / f"{name}.parquet").to_pandas()
+
+
+def write_jsonl(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def write_parquet(path, rows):
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return str(path)
+
+
+def as_row(question_id, question=None):
+    question = question or f"What is the capital of “{question_id}”?"
+    answer = {"value": f"City {question_id}", "aliases": [f"City {question_id}"], "normalized_aliases": ["city"]}
+    return {"question_id": question_id, "question": question, "answer": answer}
+
+
+@pytest.fixture(scope="module")
+def own_curation(root):
+    return root / "triviaqa_subset" / "curation"
+
+
+@pytest.fixture(scope="module")
+def invented(own_curation, tmp_path_factory):
+    """Our curation, with the hashes of invented questions; ten of them stay without a hash. Not to be written to."""
+    folder = tmp_path_factory.mktemp("invented") / "curation"
+    folder.mkdir()
+    for name in ("answers", "systems"):
+        (folder / f"{name}.csv").write_bytes((own_curation / f"{name}.csv").read_bytes())
+    questions = pd.read_csv(own_curation / "questions.csv", dtype=str, keep_default_na=False)
+    hashes = [sha256(as_row(question_id)["question"]) for question_id in questions["question_id"]]
+    questions["question_sha256"] = np.where(questions["question_sha256"] == "", "", hashes)
+    questions.to_csv(folder / "questions.csv", index=False)
+    return folder
+
+
+@pytest.fixture
+def curation(invented, tmp_path):
+    return Path(shutil.copytree(invented, tmp_path / "curation"))
+
+
+@pytest.fixture(scope="module")
+def ids(invented):
+    return pd.read_csv(invented / "questions.csv")["question_id"].tolist()
+
+
+@pytest.fixture
+def pool_rows(ids):
+    return [as_row(question_id) for question_id in sorted(ids)]
+
+
+@pytest.fixture
+def whole_rows(curation):
+    """A split of 1,200 invented rows from which the recipe of the paper draws our pool, copies included."""
+    questions = pd.read_csv(curation / "questions.csv")
+    at = {
+        int(p): q
+        for q, ps in zip(questions["question_id"], questions["pool_positions"], strict=True)
+        for p in ps.split()
+    }
+    split = [f"other_{i}" for i in range(1200)]
+    drawn = Dataset.from_dict({"row": range(1200)}).shuffle(seed=42).select(range(1000))["row"]
+    for position, row in enumerate(drawn):
+        split[row] = at[position]
+    assert Dataset.from_dict({"id": split}).shuffle(seed=42).select(range(1000))["id"][:1] == [at[0]]
+    return [as_row(question_id) for question_id in split]
+
+
+@pytest.fixture(scope="module")
+def first_build(invented, tmp_path_factory):
+    out = tmp_path_factory.mktemp("build") / "out"
+    build(out, without_text=True, curation=invented)
+    return out
+
+
+@pytest.fixture
+def built(first_build, tmp_path):
+    return Path(shutil.copytree(first_build, tmp_path / "out"))
+
+
+# --- sources that fit -------------------------------------------------------------------------------
+
+
+def test_a_source_of_the_pool_is_joined_and_the_unchecked_redraw_is_reported(tmp_path, curation, pool_rows):
+    lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", pool_rows), curation=curation)
+    assert lines[0] == "the source has the pool's questions only: joined by question_id, the redraw was not checked"
+    assert lines[1].startswith("question texts checked by hash: 967 of 977; without a hash, so not checked: ")
+    assert len(lines[1].split(": ")[-1].split(", ")) == 10
+    for name in ("curated", "pool"):
+        for row in table(tmp_path / "o", name).to_dict("records"):
+            assert row["question"] == as_row(row["question_id"])["question"]
+            assert row["answer"]["value"] == f"City {row['question_id']}"
+
+
+def test_the_whole_split_is_redrawn_and_agrees(tmp_path, curation, whole_rows):
+    lines = build(tmp_path / "o", source=write_parquet(tmp_path / "s.parquet", whole_rows), curation=curation)
+    assert lines[0] == "the redraw agrees with the curation"
+    assert (table(tmp_path / "o", "pool")["question"].str.len() > 0).all()
+
+
+def test_whatever_the_source_the_result_is_the_same(tmp_path, curation, pool_rows, whole_rows):
+    sources = [
+        write_jsonl(tmp_path / "pool.jsonl", pool_rows),
+        write_parquet(tmp_path / "pool.parquet", pool_rows[::-1]),
+        write_jsonl(tmp_path / "whole.json", [row | {"question_source": "invented"} for row in whole_rows]),
+    ]
+    for number, source in enumerate(sources):
+        build(tmp_path / str(number), source=source, curation=curation)
+    assert fingerprint(tmp_path / "0") == fingerprint(tmp_path / "1") == fingerprint(tmp_path / "2")
+
+
+def test_a_list_of_aliases_replaces_the_answer(tmp_path, curation, pool_rows):
+    rows = [{"question_id": r["question_id"], "question": r["question"], "aliases": ["City"]} for r in pool_rows]
+    rows[0]["aliases"] = []
+    lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", rows), curation=curation)
+    assert "questions without a gold alias in this source: 1" in lines
+    pool = table(tmp_path / "o", "pool").set_index("question_id")
+    assert pool.loc[rows[1]["question_id"], "answer"]["value"] is None
+    assert list(pool.loc[rows[1]["question_id"], "answer"]["aliases"]) == ["City"]
+
+
+def test_without_text_differs_by_the_text_alone(tmp_path, curation, pool_rows, built):
+    source = write_jsonl(tmp_path / "s.jsonl", pool_rows)
+    build(tmp_path / "text", source=source, curation=curation)
+    build(tmp_path / "checked", source=source, without_text=True, curation=curation)
+    assert fingerprint(tmp_path / "checked") == fingerprint(built)
+    for name in CONFIGS:
+        full = table(tmp_path / "text", name)
+        pd.testing.assert_frame_equal(table(built, name), full.drop(columns=["question", "answer"], errors="ignore"))
+
+
+def test_two_builds_give_the_same_bytes_and_the_sums_hold(tmp_path, curation, built):
+    build(tmp_path / "again", without_text=True, curation=curation)
+    assert fingerprint(built) == fingerprint(tmp_path / "again")
+    sums = dict(reversed(line.split("  ")) for line in (built / "data" / "SHA256SUMS").read_text().splitlines())
+    files = {path.name: path.read_bytes() for path in (built / "data").glob("*.parquet")}
+    assert sums == {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    assert set(files) == {f"{name}.parquet" for name in CONFIGS}
+
+
+def test_a_rebuild_replaces_data_and_card_and_leaves_nothing_else(tmp_path, curation, pool_rows, built):
+    before = set(fingerprint(built))
+    build(built, source=write_jsonl(tmp_path / "s.jsonl", pool_rows), curation=curation)
+    assert set(fingerprint(built)) == before
+    assert "question" in table(built)
+    assert "- name: question\n" in (built / "README.md").read_text()
+
+
+# --- the real texts ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def real_texts(shared):
+    lines = (shared / "triviaqa" / "pool_text.jsonl").read_text(encoding="utf-8").splitlines()
+    return {row["question_id"]: row for row in map(json.loads, lines)}
+
+
+def test_the_real_split_is_redrawn(tmp_path, shared, real_texts):
+    split = (shared / "triviaqa" / "validation_ids.txt").read_text().split()
+    assert len(split) == 17_944
+    known = {question_id: row["question"] for question_id, row in real_texts.items()}
+    source = write_parquet(tmp_path / "s.parquet", [as_row(i, known.get(i)) for i in split])
+    assert build(tmp_path / "o", source=source)[0] == "the redraw agrees with the curation"
+    curated = table(tmp_path / "o")
+    assert len(curated) == 455
+    assert curated["question"].tolist() == [known[question_id] for question_id in curated["question_id"]]
+
+
+def test_the_real_texts_alone_build(tmp_path, shared, real_texts):
+    lines = build(tmp_path / "o", source=str(shared / "triviaqa" / "pool_text.jsonl"))
+    assert "redraw was not checked" in lines[0]
+    assert lines[1].startswith("question texts checked by hash: 967 of 977")
+    unhashed = set(lines[1].split(": ")[-1].split(", "))
+    assert unhashed == {question_id for question_id, row in real_texts.items() if row["truncated"]}
+
+
+# --- sources that do not fit ------------------------------------------------------------------------
+
+
+def drop(rows):
+    return rows[:5] + rows[6:]
+
+
+def repeat(rows):
+    return [*rows, rows[7]]
+
+
+def reword(rows):
+    rows[3]["question"] += " "
+    return rows
+
+
+def unname(rows):
+    del rows[2]["question"]
+    return rows
+
+
+def unanswer(rows):
+    del rows[2]["answer"]
+    return rows
+
+
+def misanswer(rows):
+    rows[2]["answer"]["aliases"] = "City"
+    return rows
+
+
+def number(rows):
+    rows[1]["question"] = 7
+    return rows
+
+
+def stranger(rows):
+    return [*rows, as_row("elsewhere_1")]
+
+
+BAD_POOLS = {
+    drop: r"source must have all 977 questions of the pool; \S+ is missing \(1 of 977\)\.",
+    repeat: r"question_id must be unique in a source .*; got '\S+' at index 7 \(2 of 978\)\.",
+    reword: r"pool rows must be those of the curation; got another text of \S+ at index \d+ \(1 of 977\)\.",
+    unname: r"\S+, row 2: question must be text; there is none, only question_id, answer\.",
+    unanswer: r"\S+, row 2: answer must have value \(text\), aliases and normalized_aliases \(lists of text\); "
+    r"there is none, only question_id, question\.",
+    misanswer: r"\S+, row 2: answer must have value .*; got \{.*\.",
+    number: r"\S+, row 1: question must be text; got 7\.",
+    stranger: r"source must be the whole split of 17944 rows, from which the pool is drawn, or the pool's questions "
+    r"only; got 978 rows with questions outside the pool\.",
+}
+
+
+@pytest.mark.parametrize("spoil", BAD_POOLS, ids=lambda spoil: spoil.__name__)
+def test_a_bad_source_stops_the_build_and_leaves_the_old(spoil, tmp_path, curation, pool_rows, built, capsys):
+    before = fingerprint(built)
+    source = write_jsonl(tmp_path / "s.jsonl", spoil(pool_rows))
+    assert main(["--source", source, "--curation", str(curation), "--out", str(built)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(f"build: {BAD_POOLS[spoil]}\n", err)
+    assert fingerprint(built) == before
+
+
+def test_a_split_in_another_order_names_the_first_rows(tmp_path, curation, whole_rows, built):
+    before = fingerprint(built)
+    source = write_jsonl(tmp_path / "s.jsonl", whole_rows[1:])
+    with pytest.raises(ValueError, match=r"^pool rows must be those of the curation; got ") as error:
+        build(built, source=source, curation=curation)
+    assert re.search(
+        r"; got (\S+ instead of \S+ at index \d+,? ){3}\(\d+ of 1000\)\. The source has 1199 rows, the split 17944\.$",
+        str(error.value),
+    )
+    assert fingerprint(built) == before
+
+
+def test_both_copies_of_a_question_drawn_twice_are_checked(tmp_path, curation, whole_rows):
+    twice = pd.read_csv(curation / "questions.csv").query("pool_positions.str.contains(' ')")["question_id"].iloc[0]
+    copies = [row for row in whole_rows if row["question_id"] == twice]
+    assert len(copies) == 2
+    for copy in copies:
+        good, copy["question"] = copy["question"], "Another?"
+        with pytest.raises(ValueError, match=rf"; got another text of {twice} at index \d+ \(1 of 1000\)\."):
+            build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", whole_rows), curation=curation)
+        copy["question"] = good
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "s.jsonl",
+            b'{"question_id": "a"}\n{"question_id',
+            r"build: \S+s.jsonl, line 2 must be JSON; got '\{\"question_id' \(.*\)\.\n",
+        ),
+        ("s.jsonl", b"[1, 2]\n", r"build: \S+s.jsonl, line 1 must be a JSON object; got \[1, 2\]\.\n"),
+        ("s.jsonl", b"\xff\xfe", r"build: \S+s.jsonl must be UTF-8; got invalid start byte at byte 0\.\n"),
+        ("s.parquet", b"PAR1 nonsense", r"build: .*s.parquet.*\n"),
+        ("s.xml", b"", r"build: source must end in one of .jsonl, .ndjson, .json, .parquet; got \S+s.xml\.\n"),
+        ("s.jsonl", None, r"build: .*No such file or directory: '\S+s.jsonl'\n"),
+    ],
+)
+def test_an_unreadable_source_stops_the_build_and_leaves_the_old(name, content, message, tmp_path, built, capsys):
+    before = fingerprint(built)
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    assert main(["--source", str(tmp_path / name), "--out", str(built)]) == 2
+    assert re.fullmatch(message, capsys.readouterr().err)
+    assert fingerprint(built) == before
+
+
+def test_a_failure_between_data_and_card_puts_the_data_back(tmp_path, built):
+    before = fingerprint(built)
+    stage = tmp_path / "stage"
+    (stage / "data").mkdir(parents=True)
+    with pytest.raises(FileNotFoundError):
+        building._replace(stage, built, ("data", "README.md"))
+    assert fingerprint(built) == before
+
+
+# --- curation that does not fit ---------------------------------------------------------------------
+
+BAD_LABELS = {
+    ("questions", "weight", "1.7"): r"weight must be the stratum's .*; got 1\.7 at index 0 \(1 of 455\)",
+    ("questions", "selected", "0"): r"weight must be given for what is selected.*; got '.*' at index 0 \(1 of 977\)",
+    ("questions", "selected", "yes"): r"selected must be 0 or 1; got 'yes' at index 0 \(1 of 977\)",
+    ("questions", "reason", "dull"): r"reason must be one of ok, ambiguous, .*; got 'dull' at index 0 \(1 of 977\)",
+    ("questions", "decision", "discard"): r"reason must be ok for what is kept, .*; got 'ok' at index 0 \(1 of 977\)",
+    ("questions", "stratum", "exact_match_all"): r"stratum must be exact_match_all where .*; got .* \(1 of 977\)",
+    ("questions", "question_id", "sfq_11822"): r"question_id must be unique; got 'sfq_11822' at index \d+ \(1 of 977\)",
+    (
+        "questions",
+        "pool_positions",
+        "1",
+    ): r"pool_positions must hold 0 to 999 once each; got 1 at index 0 \(.* of 1000\)",
+    ("questions", "question_sha256", "abc"): r"question_sha256 must be 64 hex digits or empty; got 'abc' at index 0 .*",
+    ("answers", "answer_sha256", "abc"): r"answer_sha256 must be 64 hex digits; got 'abc' at index 0 \(1 of 2683\)",
+    ("answers", "question_id", "nowhere"): r"question_id must be in questions; got 'nowhere' at index 0 \(1 of 2683\)",
+    ("systems", "llm", "Qwen3.5-4B"): r"question_id must be unique within a system; got .* \(1 of 20517\)",
+    ("systems", "llm", "new"): r"llm must have all 977 questions with each method; got 'new' at index 0 .*",
+    ("systems", "exact_match", "1"): r"correct must be 1 for an exact match; got '0' at index 0 \(1 of 20517\)",
+}
+
+
+@pytest.mark.parametrize("edit", BAD_LABELS, ids="-".join)
+def test_bad_labels_stop_the_build(edit, curation, built, tmp_path, capsys):
+    name, column, value = edit
+    labels = pd.read_csv(curation / f"{name}.csv", dtype=str, keep_default_na=False)
+    labels.loc[0, column] = value
+    labels.to_csv(curation / f"{name}.csv", index=False)
+    before = fingerprint(built)
+    assert main(["--without-text", "--curation", str(curation), "--out", str(built)]) == 2
+    assert re.fullmatch(f"build: {name}: {BAD_LABELS[edit]}\\.\n", capsys.readouterr().err)
+    assert fingerprint(built) == before
+
+
+def test_unknown_columns_of_the_curation_are_named(curation):
+    (curation / "answers.csv").write_text("id,label\n1,1\n")
+    with pytest.raises(ValueError, match=r"must have the columns question_id, answer_sha256, .*; got id, label\.$"):
+        read_labels(curation)
+
+
+# --- selections -------------------------------------------------------------------------------------
+
+
+def write_release(path, rows):
+    frame = pd.DataFrame(rows)
+    if path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif path.suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    return str(path)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("column", ["question_id", "question"])
+def test_a_selection_by_id_or_by_text(suffix, column, tmp_path, curation, ids, pool_rows):
+    texts = {row["question_id"]: row["question"] for row in pool_rows}
+    wanted = [*ids[100:300], ids[150]]  # one of them twice
+    values = wanted if column == "question_id" else [texts[question_id] for question_id in wanted]
+    release = write_release(tmp_path / f"release{suffix}", {column: [*values, "somewhere else"], "llm": "x"})
+    source = write_jsonl(tmp_path / "s.jsonl", pool_rows)
+    lines = build(tmp_path / "o", source=source, selection=release, curation=curation)
+    remark = f"200 questions of {release} instead of ours, reweighted; 1 of its 201 questions are not in the pool"
+    assert remark in lines
+    assert f"> This copy: {remark}." in (tmp_path / "o" / "README.md").read_text()
+    curated, pool = table(tmp_path / "o"), table(tmp_path / "o", "pool")
+    assert curated["question_id"].tolist() == ids[100:300] == pool["question_id"][pool["selected"]].tolist()
+    assert curated["weight"].mean() == pytest.approx(1, abs=1e-12)
+    kept = pool[pool["decision"] == "keep"]
+    for stratum in (0, 1):
+        share = curated["weight"][curated["stratum"] == stratum].sum() / len(curated)
+        assert share == pytest.approx((kept["stratum"] == stratum).mean(), abs=1e-12)
+
+
+def test_a_text_without_hash_is_found_where_the_source_has_it(tmp_path, curation, pool_rows):
+    questions = read_labels(curation).questions
+    unhashed = questions["question_id"][questions["question_sha256"] == ""].tolist()
+    texts = {row["question_id"]: row for row in pool_rows}
+    release = write_release(tmp_path / "r.csv", {"question": [texts[i]["question"] for i in unhashed]})
+    selected, _ = choose(questions, release, texts)
+    assert questions["question_id"][selected].tolist() == unhashed
+    with pytest.raises(
+        ValueError, match=r"^\S+ must have questions of the pool in question; got none, the first is .*\.$"
+    ):
+        choose(questions, release, {})
+
+
+def test_a_selection_without_a_known_column_lists_those_found(tmp_path, built, capsys):
+    before = fingerprint(built)
+    release = write_release(tmp_path / "r.csv", {"idx": [1], "text": ["a"]})
+    assert main(["--without-text", "--selection", release, "--out", str(built)]) == 2
+    assert capsys.readouterr().err == f"build: {release} must have a column question_id or question; got idx, text.\n"
+    assert fingerprint(built) == before
+
+
+# --- the command ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [([], "'mandarjoshi/trivia_qa'.*Without network give the rows as a local file with --source\\."),
+     (["--without-text", "--selection", "authors"], "'ErikErnst/triviaqa-extended-subset'.*")],
+)  # fmt: skip
+def test_out_of_reach_of_the_hub(arguments, named, tmp_path, capsys):
+    assert main([*arguments, "--out", str(tmp_path / "here")]) == 2
+    assert re.fullmatch(f"build: .*{named}\n", capsys.readouterr().err)
+    assert not (tmp_path / "here").exists()
+
+
+@pytest.mark.e2e
+def test_the_command_builds_and_says_what_it_did(tmp_path, offline):
+    command = [sys.executable, "-m", "triviaqa_subset.build", "--without-text", "--out", "here"]
+    done = subprocess.run(command, env=offline, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "made from the curation alone: the redraw and the question texts were not checked",
+        "curated: 455 rows", "pool: 977 rows", "systems: 20517 rows", "answers: 2683 rows", "written to here",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "folder"),
+    [([], BUILT), (["--without-text"], FOLDER), (["--without-text", "--selection", "authors"], BUILT)],
+)
+def test_where_a_build_goes_by_default(arguments, folder, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(building, "build", lambda out, **options: [])
+    assert main(arguments) == 0
+    assert capsys.readouterr().out == f"written to {folder}\n"
+
+
+def test_help_teaches_by_example(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = capsys.readouterr().out
+    for option in ("--source", "--without-text", "--selection", "--curation", "--out", "--selection authors\n"):
+        assert option in shown

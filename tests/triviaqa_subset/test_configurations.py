@@ -1,0 +1,103 @@
+"""The four configurations made of two questions, and the card that describes them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from datasets import Dataset, load_dataset
+from huggingface_hub import DatasetCard
+
+from triviaqa_subset.build import write
+from triviaqa_subset.card import write_card
+from triviaqa_subset.configurations import make_configurations
+from triviaqa_subset.folders import FOLDER
+from triviaqa_subset.labels import Labels
+
+QUESTIONS = pd.DataFrame(
+    {
+        "question_id": ["q1", "q2"],
+        "pool_positions": [[0, 2], [1]],
+        "stratum": ["reviewed", "exact_match_all"],
+        "decision": ["keep", "discard"],
+        "reason": ["ok", "bad_gold"],
+        "selected": [True, False],
+        "weight": [1.0, np.nan],
+        "question_sha256": ["ab", ""],
+    },
+    index=[7, 9],
+)
+ANSWERS = pd.DataFrame({"question_id": ["q1"], "answer_sha256": ["cd"], "correct": [False], "debatable": [True]})
+SYSTEMS = pd.DataFrame(
+    {"question_id": ["q1"], "llm": ["m"], "method": ["verbalized"], "exact_match": [False], "correct": [True]}
+)
+GOLD = {"value": "A", "aliases": ["A"], "normalized_aliases": ["a"]}
+TEXTS = {own: {"question_id": own, "question": f"{own}?", "answer": GOLD} for own in ("q1", "q2")}
+
+
+def made(texts):
+    selected = pd.Series([True, False], index=QUESTIONS.index)
+    labels = Labels(QUESTIONS, ANSWERS, SYSTEMS)
+    return make_configurations(labels, selected, np.array([1.5, np.nan]), texts)
+
+
+def test_the_rows_without_text():
+    tables = made({})
+    assert {name: table.to_list() for name, table in tables.items()} == {
+        "curated": [{"question_id": "q1", "stratum": 1, "weight": 1.5, "pool_position": 0}],
+        "pool": [
+            {"question_id": "q1", "pool_positions": [0, 2], "stratum": 1, "decision": "keep", "reason": 0}
+            | {"selected": True, "question_sha256": "ab"},
+            {"question_id": "q2", "pool_positions": [1], "stratum": 0, "decision": "discard", "reason": 3}
+            | {"selected": False, "question_sha256": None},
+        ],
+        "systems": [{"question_id": "q1", "llm": "m", "method": 2, "exact_match": False, "correct": True}],
+        "answers": [{"question_id": "q1", "answer_sha256": "cd", "correct": False, "debatable": True}],
+    }
+
+
+def test_text_is_added_to_the_questions_and_to_nothing_else():
+    bare, full = made({}), made(TEXTS)
+    for name, table in full.items():
+        texts = [column for column in ("question", "answer") if column in table.column_names]
+        assert texts == (["question", "answer"] if name in ("curated", "pool") else [])
+        assert table.remove_columns(texts).to_list() == bare[name].to_list()
+    assert full["pool"][1]["question"] == "q2?"
+    assert full["curated"][0]["answer"] == GOLD
+
+
+def test_what_is_written_loads_by_its_card(tmp_path):
+    tables = made(TEXTS)
+    write(tables, tmp_path / "copy", "two questions")
+    for name, table in tables.items():
+        loaded = load_dataset(str(tmp_path / "copy"), name, split="validation", cache_dir=str(tmp_path / "cache"))
+        assert loaded.features == table.features
+        assert loaded.to_list() == table.to_list()
+
+
+def test_the_card_keeps_its_text_and_describes_the_tables(tmp_path):
+    Dataset.from_dict({"a": [1, 2]}).to_parquet(tmp_path / "curated.parquet")
+    Dataset.from_dict({"b": ["x"]}).to_parquet(tmp_path / "other.parquet")
+    tables = {"curated": Dataset.from_dict({"a": [1, 2]}), "other": Dataset.from_dict({"b": ["x"]})}
+    template = FOLDER / "README.md"
+    for remark, above in (("", ""), ("half of it", "\n> This copy: half of it.\n")):
+        write_card(template, tmp_path / "card.md", tables, tmp_path, remark)
+        card, before = DatasetCard.load(tmp_path / "card.md"), DatasetCard.load(template)
+        assert card.text == above + before.text
+        changed = {"configs", "dataset_info"}
+        data, data_before = card.data.to_dict(), before.data.to_dict()
+        assert {k: v for k, v in data.items() if k not in changed} == {
+            k: v for k, v in data_before.items() if k not in changed
+        }
+        assert data["configs"] == [
+            {"config_name": "curated", "default": True}
+            | {"data_files": [{"split": "validation", "path": "data/curated.parquet"}]},
+            {"config_name": "other", "data_files": [{"split": "validation", "path": "data/other.parquet"}]},
+        ]
+        infos = {info["config_name"]: info for info in data["dataset_info"]}
+        assert infos["curated"]["splits"][0]["num_examples"] == 2
+        assert infos["other"]["download_size"] == (tmp_path / "other.parquet").stat().st_size
+
+
+def test_an_unknown_label_is_refused():
+    systems = SYSTEMS.assign(method="guess")
+    with pytest.raises(ValueError, match="guess"):
+        make_configurations(Labels(QUESTIONS, ANSWERS, systems), pd.Series([True, False], index=[7, 9]), np.ones(2), {})

@@ -1,0 +1,305 @@
+"""The dataset as it is committed: it loads offline, its labels agree with each other, its card is true."""
+
+import hashlib
+import itertools
+import json
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from datasets import ClassLabel, Dataset, Features, List, Value, get_dataset_config_names, load_dataset
+from huggingface_hub import DatasetCard
+
+from triviaqa_subset.build import build
+
+FOLDER = "triviaqa_subset"
+STRATUM = ClassLabel(names=["exact_match_all", "reviewed"])
+FEATURES = {
+    "curated": {"stratum": STRATUM, "weight": Value("float64"), "pool_position": Value("int32")},
+    "pool": {
+        "pool_positions": List(Value("int32")),
+        "stratum": STRATUM,
+        "decision": Value("string"),
+        "reason": ClassLabel(names=["ok", "ambiguous", "time_dependent", "bad_gold", "offensive"]),
+        "selected": Value("bool"),
+        "question_sha256": Value("string"),
+    },
+    "systems": {
+        "llm": Value("string"),
+        "method": ClassLabel(names=["sequence_posterior", "is_true", "verbalized"]),
+        "exact_match": Value("bool"),
+        "correct": Value("bool"),
+    },
+    "answers": {"answer_sha256": Value("string"), "correct": Value("bool"), "debatable": Value("bool")},
+}
+ROWS = {"curated": 455, "pool": 977, "systems": 20_517, "answers": 2683}
+PAPER_NAMES = {
+    "Qwen3.5-4B": "Qwen3.5 4B",
+    "Qwen3.5-9B": "Qwen3.5 9B",
+    "gemini-2.5-flash-lite": "Gemini 2.5 Flash Lite",
+    "gemini-2.5-flash": "Gemini 2.5 Flash",
+    "gemini-2.5-pro": "Gemini 2.5 Pro",
+    "sequence_posterior": "Seq. Post.",
+    "verbalized": "Verbalized",
+}
+
+
+def read(root, name):
+    """Read a configuration, with the names instead of the numbers of its class labels."""
+    table = pd.read_parquet(root / FOLDER / "data" / f"{name}.parquet")
+    for column, feature in FEATURES[name].items():
+        if isinstance(feature, ClassLabel):
+            table[column] = feature.int2str(table[column].tolist())
+    return table
+
+
+@pytest.fixture(scope="module")
+def curated(root):
+    return read(root, "curated")
+
+
+@pytest.fixture(scope="module")
+def pool(root):
+    return read(root, "pool")
+
+
+@pytest.fixture(scope="module")
+def systems(root):
+    return read(root, "systems")
+
+
+@pytest.fixture(scope="module")
+def answers(root):
+    return read(root, "answers")
+
+
+@pytest.fixture(scope="module")
+def card(root):
+    return DatasetCard.load(root / FOLDER / "README.md")
+
+
+# --- loading ----------------------------------------------------------------------------------------
+
+
+def test_every_configuration_loads_offline_from_card_and_data_alone(root, tmp_path, monkeypatch):
+    shutil.copytree(root / FOLDER / "data", tmp_path / "clone" / FOLDER / "data")
+    shutil.copy(root / FOLDER / "README.md", tmp_path / "clone" / FOLDER)
+    monkeypatch.chdir(tmp_path / "clone")
+    cache = str(tmp_path / "cache")
+    default = load_dataset(FOLDER, split="validation", cache_dir=cache)
+    assert default.column_names == ["question_id", *FEATURES["curated"]]
+    assert get_dataset_config_names(FOLDER) == list(FEATURES)
+    for name in FEATURES:
+        splits = load_dataset(FOLDER, name, cache_dir=cache)
+        expected = Features({"question_id": Value("string")} | FEATURES[name])
+        assert {split: (len(part), part.features) for split, part in splits.items()} == {
+            "validation": (ROWS[name], expected)
+        }
+
+
+def test_the_parquet_files_carry_the_features_too(root):
+    for name in FEATURES:
+        loaded = Dataset.from_parquet(str(root / FOLDER / "data" / f"{name}.parquet"), keep_in_memory=True)
+        assert loaded.features == Features({"question_id": Value("string")} | FEATURES[name])
+
+
+def test_the_checksums_are_those_of_the_files(root):
+    data = root / FOLDER / "data"
+    sums = dict(reversed(line.split("  ")) for line in (data / "SHA256SUMS").read_text().splitlines())
+    assert sums == {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in data.glob("*.parquet")}
+
+
+def test_the_committed_data_is_what_the_build_makes_now(root, tmp_path, curated, pool, systems, answers):
+    build(tmp_path / FOLDER, without_text=True)
+    for name, committed in {"curated": curated, "pool": pool, "systems": systems, "answers": answers}.items():
+        pd.testing.assert_frame_equal(read(tmp_path, name), committed, check_exact=True)
+    made, kept = (DatasetCard.load(folder / FOLDER / "README.md") for folder in (tmp_path, root))
+    assert made.text == kept.text
+    sizes = re.compile(r"'(download_size|dataset_size|num_bytes)': \d+")  # these may differ between versions of pyarrow
+    assert sizes.sub("", str(made.data.to_dict())) == sizes.sub("", str(kept.data.to_dict()))
+
+
+def test_no_question_or_answer_text_is_in_the_project(root, shared):
+    rows = [json.loads(line) for line in (shared / "triviaqa" / "pool_text.jsonl").read_text().splitlines()]
+    files = [path for part in (FOLDER, "tests") for path in (root / part).rglob("*") if path.is_file()]
+    everything = "\n".join(path.read_bytes().decode("utf-8", "replace") for path in files if path.suffix != ".pyc")
+    assert [row["question_id"] for row in rows if row["question"].removesuffix("...") in everything] == []
+    long = [a["answer"] for row in rows for a in row["answers"] if len(a["answer"]) > 25]
+    assert [text for text in long if text in everything] == []
+
+
+# --- labels that must agree with each other ---------------------------------------------------------
+
+
+def test_the_curation_is_the_one_published(root, shared):
+    for name in ("questions", "answers", "systems"):
+        ours, theirs = (f / f"{name}.csv" for f in (root / FOLDER / "curation", shared / "triviaqa"))
+        assert ours.read_bytes() == theirs.read_bytes()
+
+
+def test_the_subset_is_the_first_kept_of_each_stratum_in_pool_order(curated, pool):
+    first = [positions[0] for positions in pool["pool_positions"]]
+    assert first == sorted(first)
+    kept = pool[pool["decision"] == "keep"]
+    chosen = [kept[kept["stratum"] == s].head(n) for s, n in (("exact_match_all", 256), ("reviewed", 199))]
+    assert curated["question_id"].tolist() == pd.concat(chosen).sort_index()["question_id"].tolist()
+    assert curated["question_id"].tolist() == pool["question_id"][pool["selected"]].tolist()
+    assert curated["pool_position"].is_monotonic_increasing
+    assert curated["question_id"].is_unique
+    assert pool["question_id"].is_unique
+
+
+def test_the_pool_has_977_questions_in_1000_draws_and_ten_without_hash(pool, curated):
+    positions = [position for positions in pool["pool_positions"] for position in positions]
+    assert sorted(positions) == list(range(1000))
+    assert (pool["pool_positions"].str.len() == 2).sum() == 23
+    assert pool["question_sha256"].isna().sum() == 10  # text cut off: null, and not another question's hash
+    assert pool["question_sha256"].dropna().str.fullmatch("[0-9a-f]{64}").all()
+    assert pool["question_sha256"].dropna().is_unique
+    assert pool["question_sha256"][pool["selected"]].isna().sum() == 5
+
+
+def test_the_weights_give_the_strata_their_share_of_the_kept_pool(curated, pool):
+    assert curated["weight"].mean() == pytest.approx(1, abs=1e-12)
+    kept = pool[pool["decision"] == "keep"]["stratum"]
+    for stratum in STRATUM.names:
+        share = curated["weight"][curated["stratum"] == stratum].sum() / len(curated)
+        assert share == pytest.approx((kept == stratum).mean(), abs=1e-12)
+
+
+def test_every_system_has_every_question_once(systems, pool):
+    assert len(systems.drop_duplicates(["question_id", "llm", "method"])) == 977 * 21 == len(systems)
+    assert systems["llm"].nunique() == 7
+    assert set(systems["question_id"]) == set(pool["question_id"])
+
+
+def test_systems_and_label_bank_agree(systems, answers, pool):
+    assert systems["correct"][systems["exact_match"]].all()
+    other = systems[~systems["exact_match"]]
+    assert set(other["question_id"]) == set(pool["question_id"][pool["stratum"] == "reviewed"])
+    assert set(other["question_id"]) == set(answers["question_id"])
+    for label in (True, False):
+        said = set(other["question_id"][other["correct"] == label])
+        assert said == set(answers["question_id"][answers["correct"] == label])
+    assert (answers.groupby("question_id").size() <= other.groupby("question_id").size()).all()
+
+
+def test_is_true_asks_about_the_answer_of_the_sequence_posterior(systems):
+    wide = systems.pivot(index=["question_id", "llm"], columns="method", values=["exact_match", "correct"])
+    for column in ("exact_match", "correct"):
+        assert (wide[column, "is_true"] == wide[column, "sequence_posterior"]).all()
+
+
+# --- the card ---------------------------------------------------------------------------------------
+
+
+def test_the_metadata_of_the_card_are_the_data(card, root):
+    data = card.data.to_dict()
+    assert data["license"] == "apache-2.0"
+    assert [config["config_name"] for config in data["configs"]] == list(FEATURES)
+    assert [config["config_name"] for config in data["configs"] if config.get("default")] == ["curated"]
+    infos = {info["config_name"]: info for info in data["dataset_info"]}
+    for name in FEATURES:
+        features = Features._from_yaml_list(infos[name]["features"])
+        assert features == Features({"question_id": Value("string")} | FEATURES[name])
+        assert infos[name]["splits"][0]["num_examples"] == ROWS[name]
+        assert infos[name]["download_size"] == (root / FOLDER / "data" / f"{name}.parquet").stat().st_size
+
+
+def test_the_python_of_the_card_runs_as_written(card, capsys):
+    blocks = re.findall(r"^```python\n(.*?)^```", card.text, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 5
+    with pytest.warns(UserWarning, match="no column `answer`"):
+        exec("\n".join(blocks), {})
+    printed = [line for block in blocks for line in re.findall(r"print\(.*\)  +# (.*)", block)]
+    assert printed == capsys.readouterr().out.splitlines()[: len(printed)]
+    assert len(printed) == 4
+
+
+def test_the_links_within_the_card_lead_somewhere(card):
+    headings = {
+        re.sub(r"[^a-z0-9 -]", "", h.lower()).replace(" ", "-") for h in re.findall(r"^#+ (.*)", card.text, re.M)
+    }
+    targets = set(re.findall(r"\]\(#(.*?)\)", card.text))
+    assert targets
+    assert targets <= headings
+
+
+def test_the_columns_of_the_card_are_those_of_the_data(card):
+    text = card.text[card.text.index("## Columns") : card.text.index("## Grade")]
+    named = set(itertools.chain(*(cell.split(", ") for cell in re.findall(r"^\| (.*?) \|", text, re.M)))) - {"column"}
+    assert named == {"question_id", "question", "answer"}.union(*FEATURES.values())
+
+
+@pytest.fixture(scope="module")
+def rates(systems, curated, pool):
+    """Error rates from the data alone, per system: counts of errors divided by counts of questions."""
+    strata = {s: set(curated["question_id"][curated["stratum"] == s]) for s in STRATUM.names}
+    kept = set(pool["question_id"][pool["decision"] == "keep"])
+    shares = {"exact_match_all": 261 / 931, "reviewed": 670 / 931}
+    rows = {}
+    for system, answered in systems.groupby(["llm", "method"]):
+        for column in ("correct", "exact_match"):
+            wrong = set(answered["question_id"][~answered[column]])
+            errors = {s: len(wrong & ids) for s, ids in strata.items()}
+            stratified = sum(shares[s] * errors[s] / len(ids) for s, ids in strata.items())
+            rows[(*system, column)] = (sum(errors.values()) / 455, stratified, len(wrong & kept) / len(kept))
+    return rows
+
+
+@pytest.fixture(scope="module")
+def printed(card):
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", card.text, re.M)]
+    return {(row[0], row[1]): row[2:] for row in rows if len(row) == 9 and re.fullmatch(r"0\.\d{3}", row[2])}
+
+
+def test_the_error_rates_of_the_card_are_those_of_the_data(printed, rates):
+    assert set(printed) == {system[:2] for system in rates if system[1] != "is_true"}
+    for system, row in printed.items():
+        labels, exact = rates[*system, "correct"], rates[*system, "exact_match"]
+        assert [row[i] for i in (0, 1, 2, 4, 5)] == [f"{rate:.3f}" for rate in (*labels, *exact[:2])]
+
+
+def test_the_error_rates_of_the_paper_are_the_papers(printed, shared):
+    paper = pd.read_csv(shared / "paper" / "tables" / "llm_vs_human_labels.csv").set_index(["llm", "method"])
+    for (llm, method), row in printed.items():
+        theirs = paper.loc[(PAPER_NAMES.get(llm, llm), PAPER_NAMES[method])]
+        assert [row[3], row[6]] == [f"{theirs[name]:.3f}" for name in ("error_rate_human", "error_rate_llm")]
+
+
+def test_what_the_card_says_of_the_error_rates_holds(rates):
+    labels = {system[:2]: rate for system, rate in rates.items() if system[2] == "correct"}
+    exact = {system[:2]: rate for system, rate in rates.items() if system[2] == "exact_match"}
+    ratios = [subset / pool for subset, _, pool in labels.values()]
+    assert (round(min(ratios), 2), round(max(ratios), 2)) == (0.51, 0.80)
+    for subset, weighted, pool in labels.values():
+        assert weighted / subset == pytest.approx((670 / 931) / (199 / 455))
+        assert abs(weighted - pool) < 0.0365
+    gaps = [exact[system][0] - labels[system][0] for system in labels]
+    assert (round(min(gaps), 2), round(max(gaps), 2)) == (0.03, 0.06)
+    pairs = list(itertools.combinations([system for system in labels if system[1] != "is_true"], 2))
+    signs = [[np.sign(round(455 * (of[a][0] - of[b][0]))) for of in (labels, exact)] for a, b in pairs]
+    assert len(pairs) == 91
+    assert sum(a * b < 0 for a, b in signs) == 2
+    assert sum(a * b == 0 and a != b for a, b in signs) == 5
+
+
+def test_the_numbers_of_the_card_are_those_of_the_data(card, pool, answers):
+    text = " ".join(card.text.split())
+    reasons, strata = pool["reason"].value_counts(), pool["stratum"].value_counts()
+    kept = pool[pool["decision"] == "keep"]["stratum"].value_counts()
+    for said in (
+        f"{kept.sum()} are kept; {977 - kept.sum()} are discarded: {reasons['ambiguous']} ambiguous or broken, "
+        f"{reasons['bad_gold']} with a wrong or nonsensical gold answer, {reasons['time_dependent']} time-dependent, "
+        f"{reasons['offensive']} offensive.",
+        f"{strata['exact_match_all']} of 977 (27 %)",
+        f"(N_h / N) / (n_h / n), where N_h of the N = {kept.sum()} kept",
+        f"| exact_match_all | {kept['exact_match_all']} | 256 | {kept['exact_match_all'] / 931 / (256 / 455):.6f} |",
+        f"| reviewed | {kept['reviewed']} | 199 | {kept['reviewed'] / 931 / (199 / 455):.6f} |",
+        f"judged correct ({answers['correct'].sum()} answers)",
+        f"might accept it ({answers['debatable'].sum()} answers)",
+        f"50 of 431 accepted answers, which leaves {answers['correct'].sum()}",
+    ):
+        assert said in text

@@ -1,0 +1,189 @@
+"""Grading: by exact match, label bank and judge, and what stays unknown."""
+
+import hashlib
+import json
+import warnings
+from threading import Barrier, current_thread
+
+import pandas as pd
+import pytest
+from datasets import Dataset
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triviaqa_subset.grading import Grades, answer_sha256, grade, label_bank, normalize_answer
+
+DATASET = {
+    "question_id": ["q1", "q2", "q3"],
+    "question": ["Capital of France?", "Author of Emma?", "Two plus two?"],
+    "answer": [
+        {"value": "Paris", "aliases": ["Paris", "Paris (France)"], "normalized_aliases": ["paris", "city of light"]},
+        {"value": "Jane Austen", "aliases": ["Jane Austen"], "normalized_aliases": ["jane austen"]},
+        {"value": None, "aliases": [], "normalized_aliases": ["(4)"]},
+    ],
+}
+BANK = {
+    "question_id": ["q1", "q2"],
+    "answer_sha256": [hashlib.sha256(b"lutetia").hexdigest(), hashlib.sha256(b"charlotte bronte").hexdigest()],
+    "correct": [True, False],
+}
+MINE = {
+    "question_id": ["q1", "q1", "q2", "q2", "q2", "q3"],
+    "answer": ["**Paris**.", "Lutetia", "Charlotte Bronte (novelist)", "Miss Austen", "miss austen.", ""],
+}
+
+
+def test_each_answer_is_decided_once_in_the_order_exact_bank_unjudged():
+    assert grade(MINE, DATASET, bank=BANK) == Grades(
+        [True, True, False, None, None, None],
+        ["exact", "bank", "bank", "unjudged", "unjudged", "unjudged"],
+        {"exact": 1, "bank": 2, "judge": 0, "unjudged": 3},
+    )
+
+
+def test_an_exact_match_goes_before_the_bank():
+    bank = {"question_id": ["q1"], "answer_sha256": [answer_sha256("Paris")], "correct": [False]}
+    assert grade({"question_id": ["q1"], "answer": ["paris"]}, DATASET, bank=bank).correct == [True]
+
+
+def test_the_containment_rule_finds_the_alias_inside():
+    mine = {"question_id": ["q1", "q2"], "answer": ["It is the City of Light!", "It is Paris."]}
+    assert grade(mine, DATASET, bank=BANK).decided_by == ["unjudged", "unjudged"]
+    assert grade(mine, DATASET, bank=BANK, rule="containment").decided_by == ["exact", "unjudged"]
+
+
+@pytest.mark.parametrize(
+    "form", [Dataset.from_dict, pd.DataFrame, lambda columns: pd.DataFrame(columns, index=[9] * 6)]
+)
+def test_columns_of_any_form_are_graded_alike(form):
+    expected = grade(MINE, DATASET, bank=BANK)
+    assert grade(form(MINE), DATASET, bank=BANK) == expected
+    assert grade(MINE, Dataset.from_dict(DATASET), bank=Dataset.from_dict(BANK)) == expected
+    assert grade(MINE, pd.DataFrame(DATASET), bank=pd.DataFrame(BANK)) == expected
+
+
+@given(st.permutations(range(6)))
+def test_the_order_of_the_rows_does_not_matter(order):
+    correct, decided_by, counts = grade(MINE, DATASET, bank=BANK)
+    shuffled = grade({name: [column[i] for i in order] for name, column in MINE.items()}, DATASET, bank=BANK)
+    assert shuffled == ([correct[i] for i in order], [decided_by[i] for i in order], counts)
+    assert sum(counts.values()) == len(order)
+
+
+def test_no_answers_no_grades():
+    assert grade({"question_id": [], "answer": []}, DATASET) == ([], [], dict.fromkeys(grade(MINE, DATASET).counts, 0))
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_a_judge_sees_each_open_answer_once_with_question_and_gold(concurrency):
+    seen = []
+
+    def judge(question, answer, gold):
+        seen.append((question, answer, gold))
+        return {"Miss Austen": True, "": None}[answer]
+
+    grades = grade(MINE, DATASET, bank=BANK, judge=judge, concurrency=concurrency)
+    assert sorted(seen) == [
+        ("Author of Emma?", "Miss Austen", ["Jane Austen", "jane austen"]),
+        ("Two plus two?", "", ["(4)"]),
+    ]
+    assert grades.correct == [True, True, False, True, True, None]
+    assert grades.decided_by == ["exact", "bank", "bank", "judge", "judge", "unjudged"]
+    assert grades.counts == {"exact": 1, "bank": 2, "judge": 2, "unjudged": 1}
+
+
+def test_answers_are_judged_side_by_side_and_one_by_one_in_this_thread():
+    together, threads = Barrier(2, timeout=10), set()
+
+    def judge(question, answer, gold):
+        together.wait()  # both open answers must be under way at once
+        return True
+
+    assert grade(MINE, DATASET, bank=BANK, judge=judge, concurrency=2).counts["judge"] == 3
+    grade(MINE, DATASET, bank=BANK, judge=lambda *_: threads.add(current_thread()))
+    assert threads == {current_thread()}
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_what_a_judge_raises_is_raised(concurrency):
+    def judge(*_):
+        raise ConnectionError("gone")
+
+    with pytest.raises(ConnectionError, match="gone"):
+        grade(MINE, DATASET, bank=BANK, judge=judge, concurrency=concurrency)
+
+
+@pytest.mark.parametrize("verdict", ["yes", 0.5, float("nan")])
+def test_a_judge_that_gives_no_verdict_is_an_error(verdict):
+    with pytest.raises(TypeError, match=r"^judge must return True, False or None; got .* for q2, 'Miss Austen'\.$"):
+        grade(MINE, DATASET, bank=BANK, judge=lambda *_: verdict)
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), 4])
+def test_a_missing_answer_is_an_error_and_not_wrong(nothing):
+    mine = {"question_id": ["q1", "q1", "q2"], "answer": ["Paris", nothing, nothing]}
+    message = r"^answer must be text; got (None|nan|4) at index 1 \(2 of 3\)\. Pass an empty string where .*\.$"
+    with pytest.raises(TypeError, match=message):
+        grade(mine, DATASET)
+
+
+def test_a_question_that_the_dataset_lacks_is_an_error():
+    with pytest.raises(
+        ValueError, match=r"^question_id must be in the dataset; got 'q9' at index 1 \(1 of 2\)\. Drop these rows, or"
+    ):
+        grade({"question_id": ["q1", "q9"], "answer": ["a", "b"]}, DATASET)
+
+
+def test_without_text_the_bank_alone_decides_and_a_warning_says_so():
+    bare = {"question_id": DATASET["question_id"]}
+    with pytest.warns(
+        UserWarning, match=r"no column `answer`: no exact match can be found, and the label bank alone decides"
+    ):
+        grades = grade(MINE, bare, bank=BANK)
+    assert grades.counts == {"exact": 0, "bank": 2, "judge": 0, "unjudged": 4}
+    with (
+        pytest.warns(UserWarning, match="no column `answer`"),
+        pytest.raises(
+            ValueError,
+            match=r"^dataset must have questions and gold answers if there is a judge; it has none\. Build",
+        ),
+    ):
+        grade(MINE, bare, judge=lambda *_: True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        grade(MINE, DATASET, bank=BANK)
+
+
+# --- against the answers that were judged -----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def judged(shared):
+    """Judged answers in clear, one row each, and the dataset with their questions' texts."""
+    rows = [json.loads(line) for line in (shared / "triviaqa" / "pool_text.jsonl").read_text().splitlines()]
+    answers = [{"question_id": row["question_id"], **answer} for row in rows for answer in row["answers"]]
+    golds = [{"value": None, "aliases": row["aliases"], "normalized_aliases": []} for row in rows]
+    dataset = {name: [row[name] for row in rows] for name in ("question_id", "question")} | {"answer": golds}
+    return pd.DataFrame(answers), dataset
+
+
+def test_every_judged_answer_is_found_in_the_bank_with_its_label(judged):
+    answers, dataset = judged
+    assert len(answers) == 2683 == len(label_bank())
+    assert [normalize_answer(text) for text in answers["answer"]] == answers["normalized"].tolist()
+    grades = grade(answers, dataset)
+    assert grades.decided_by == ["bank"] * 2683  # none of them is an exact match
+    assert grades.correct == answers["correct"].astype(bool).tolist()
+
+
+def test_every_gold_alias_is_an_exact_match(judged):
+    _, dataset = judged
+    pairs = [(i, a) for i, gold in zip(dataset["question_id"], dataset["answer"], strict=True) for a in gold["aliases"]]
+    grades = grade(pd.DataFrame(pairs, columns=["question_id", "answer"]), dataset)
+    empty = [alias for (_, alias), state in zip(pairs, grades.decided_by, strict=True) if state != "exact"]
+    assert all(normalize_answer(alias) == "" for alias in empty)
+    assert grades.counts["exact"] > 10_000
+
+
+def test_the_bank_beside_the_module_is_the_configuration_answers(root):
+    assert label_bank(pd.read_parquet(root / "triviaqa_subset" / "data" / "answers.parquet")) == label_bank()

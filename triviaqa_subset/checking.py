@@ -1,0 +1,44 @@
+"""The form of an error: the rule, the first value that breaks it and its index, how many do, and what to do."""
+
+from collections.abc import Collection, Iterable
+
+
+def require(
+    holds: Iterable[object],
+    values: Collection[object],
+    rule: str,
+    advice: str = "",
+    *,
+    error: type[Exception] = ValueError,
+) -> None:
+    """Raise an error unless the rule holds for every value.
+
+    Parameters
+    ----------
+    holds : iterable of bool, length N
+    values : collection, length N
+        What the rule is about; the first that breaks it is shown.
+    rule : str
+        "X must ...".
+    advice : str
+        What to do.
+    error : type
+        Of the exception.
+
+    Raises
+    ------
+    ValueError
+        Or `error`.
+
+    Examples
+    --------
+    >>> require([True, False], ["a", 7], "answer must be text", "Quote it.")
+    Traceback (most recent call last):
+    ...
+    ValueError: answer must be text; got 7 at index 1 (1 of 2). Quote it.
+    """
+    wrong = [index for index, ok in enumerate(holds) if not ok]
+    if wrong:
+        first = repr(list(values)[wrong[0]])
+        shown = first if len(first) <= 60 else f"{first[:57]}..."
+        raise error(f"{rule}; got {shown} at index {wrong[0]} ({len(wrong)} of {len(values)}). {advice}".rstrip())

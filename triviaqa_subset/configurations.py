@@ -1,0 +1,88 @@
+"""Labels, selection and texts -> the four configurations, as typed datasets."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from datasets import ClassLabel, Dataset, Features, List, Value
+from numpy.typing import NDArray
+
+from .labels import METHODS, REASONS, STRATA, Labels
+from .pool import TriviaRow
+
+ID = {"question_id": Value("string")}
+STRATUM = {"stratum": ClassLabel(names=list(STRATA))}
+TEXT = {
+    "question": Value("string"),
+    "answer": {
+        "value": Value("string"),
+        "aliases": List(Value("string")),
+        "normalized_aliases": List(Value("string")),
+    },
+}
+CURATED = ID | STRATUM | {"weight": Value("float64"), "pool_position": Value("int32")}
+POOL = (
+    ID
+    | {"pool_positions": List(Value("int32"))}
+    | STRATUM
+    | {
+        "decision": Value("string"),
+        "reason": ClassLabel(names=list(REASONS)),
+        "selected": Value("bool"),
+        "question_sha256": Value("string"),
+    }
+)
+SYSTEMS = ID | {
+    "llm": Value("string"),
+    "method": ClassLabel(names=list(METHODS)),
+    "exact_match": Value("bool"),
+    "correct": Value("bool"),
+}
+ANSWERS = ID | {"answer_sha256": Value("string"), "correct": Value("bool"), "debatable": Value("bool")}
+
+
+def make_configurations(
+    labels: Labels, selected: pd.Series, weight: NDArray[np.float64], texts: Mapping[str, TriviaRow]
+) -> dict[str, Dataset]:
+    """Make the configurations `curated`, `pool`, `systems` and `answers`.
+
+    Parameters
+    ----------
+    labels : Labels
+    selected : Series of bool, length 977
+        The questions of `curated`.
+    weight : ndarray of float64, shape (977,)
+        Positive where selected.
+    texts : mapping
+        question_id -> row with question and answer; empty for the form without text.
+
+    Returns
+    -------
+    dict of str to Dataset
+        With question and answer in `curated` and `pool` where there are texts.
+    """
+    questions = labels.questions.assign(
+        weight=weight,
+        pool_position=[positions[0] for positions in labels.questions["pool_positions"]],
+        question_sha256=[sha256 or None for sha256 in labels.questions["question_sha256"]],
+    )
+    text = TEXT if texts else {}
+    for column in text:
+        questions[column] = [dict(texts[own])[column] for own in questions["question_id"]]
+    return {
+        "curated": _dataset(questions[selected], CURATED | text),
+        "pool": _dataset(questions.assign(selected=selected), POOL | text),
+        "systems": _dataset(labels.systems, SYSTEMS),
+        "answers": _dataset(labels.answers, ANSWERS),
+    }
+
+
+def _dataset(table: pd.DataFrame, columns: Mapping[str, object]) -> Dataset:
+    """Make a dataset of the given columns, from lists: without the index of pandas, and with null for NaN."""
+    features = Features(columns)
+    missing = table.isna()
+    values = {name: table[name].astype(object).mask(missing[name], None).tolist() for name in columns}
+    for name, feature in columns.items():
+        if isinstance(feature, ClassLabel):
+            values[name] = feature.str2int(values[name])
+    return Dataset.from_dict(values, features=features)

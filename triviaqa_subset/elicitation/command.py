@@ -1,0 +1,155 @@
+"""The arguments of the command `python -m triviaqa_subset.elicitation`."""
+
+import argparse
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .chat import PREFILLS
+from .methods import DIALOGUES, SAME, WEIGHTS
+
+DESCRIPTION = """\
+Ask a language model the questions of a task, with a confidence for each answer, and grade the answers.
+
+A run is one model with one method. Each answer is written to --out as it comes. After Ctrl-C, or any other
+end, the same command resumes the run; when all questions have been asked, it only grades them again. The
+graded answers are written beside the run (run.jsonl -> run.graded.jsonl), ready for `ecuas score`.
+"""
+EPILOG = """\
+methods
+  sequence_posterior   the probability of the answer's tokens (needs log-probabilities)
+  is_true              the same answer; the probability of "True" when the model is asked whether it is right
+                       (needs log-probabilities of the likeliest tokens too)
+  verbalized           the probability that the model writes
+  semantic_confidence  several sampled answers; the share of those with the commonest meaning
+
+--prefill: the prompts contain the start of the reply, which the model should continue. It is sent as
+  message              a last message of the assistant: llama.cpp, TGI, Ollama, most others
+  continue             the same, with continue_final_message: vLLM, SGLang
+  prefix               the same, with "prefix": true in that message: Mistral, DeepSeek
+  none                 not at all, for a server that refuses it
+
+examples
+  python -m triviaqa_subset.elicitation --model Qwen/Qwen3-8B --method verbalized --out verbalized.jsonl
+      a provider of the Hub (log in with `hf auth login`), questions from build/triviaqa_subset
+  python -m triviaqa_subset.elicitation --base-url http://localhost:11434/v1 --model qwen3:8b \\
+      --method verbalized --out verbalized.jsonl --limit 20
+      a server of your own (here Ollama), the first 20 questions; without --limit it resumes with the rest
+  python -m triviaqa_subset.elicitation --base-url http://localhost:8000/v1 --model Qwen/Qwen3-8B \\
+      --method sequence_posterior --out seq.jsonl --prefill continue \\
+      --extra-body '{"chat_template_kwargs": {"enable_thinking": false}}'
+      vLLM, with the model's reasoning turned off
+  python -m triviaqa_subset.elicitation --local --model Qwen/Qwen3-0.6B --method is_true --out true.jsonl \\
+      --extra-body '{"enable_thinking": false}'
+      a transformers model on this machine's GPU or CPU (pip install -e '.[local]')
+  python -m triviaqa_subset.elicitation --task mmlu --source mmlu.jsonl --model Qwen/Qwen3-8B \\
+      --method verbalized --out mmlu.jsonl
+      multiple choice, graded by letter; without --source the Hub's cais/mmlu
+  python -m triviaqa_subset.elicitation --model Qwen/Qwen3-8B --method verbalized --out verbalized.jsonl \\
+      --judge google/gemma-3-27b-it
+      another model judges the answers that neither gold answers nor label bank decide
+  ecuas score seq.graded.jsonl true.graded.jsonl verbalized.graded.jsonl
+      the table; its errors say what to do about missing confidences and unknown correctness
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    command = argparse.ArgumentParser(
+        prog="python -m triviaqa_subset.elicitation",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument(
+        "--model", required=True, help="its name at the server or on the Hub; with --local also a folder"
+    )
+    command.add_argument("--method", required=True, choices=DIALOGUES, help="how to get the confidence, see below")
+    command.add_argument("--out", required=True, metavar="FILE", help="the run, JSON lines; resumed if it exists")
+    _add_questions(command.add_argument_group("questions"))
+    _add_backend(command.add_argument_group("where the model is"))
+    _add_generation(command.add_argument_group("what is asked (recorded in the run)"))
+    _add_methods(command.add_argument_group("for single methods (recorded too)"))
+    _add_running(command.add_argument_group("how it runs (may change from one start to the next)"))
+    _add_judge(command.add_argument_group("grading"))
+    return command
+
+
+def _add_questions(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--task", choices=("triviaqa", "mmlu"), default="triviaqa", help="default: triviaqa")
+    add("--dataset", metavar="DIR", help="the subset with text (default: build/triviaqa_subset of the clone)")
+    add("--source", metavar="FILE", help="TriviaQA's or MMLU's rows as .jsonl, .json or .parquet")
+    add("--limit", type=_number(int, 1), metavar="N", help="only the first N questions")
+
+
+def _add_backend(group: argparse._ArgumentGroup) -> None:
+    add, add_one_of = group.add_argument, group.add_mutually_exclusive_group().add_argument
+    add_one_of("--base-url", metavar="URL", help="a server with the chat-completions protocol")
+    add_one_of("--provider", metavar="NAME", help="a provider of the Hub (default: the first that has the model)")
+    add_one_of("--local", action="store_true", help="a transformers model on this machine")
+    add("--api-key-env", metavar="NAME", help="environment variable with the server's key (default: none is sent)")
+    add("--device", metavar="NAME", help="with --local: cpu, cuda, mps (default: the GPU if there is one)")
+
+
+def _add_generation(group: argparse._ArgumentGroup) -> None:
+    add, body = group.add_argument, "more parameters of each request; with --local, of the chat template"
+    prefill = "how to send the start 'Guess:', see below (default: message)"
+    prompts = "YAML file that replaces any of triviaqa_subset/elicitation/prompts.yaml"
+    add("--prompts", metavar="FILE", help=prompts)
+    add("--prefill", choices=PREFILLS, default="message", help=prefill)
+    add("--max-tokens", type=_number(int, 1), default=64, metavar="N", help="longest reply (default: 64)")
+    add("--temperature", type=_number(float, 0), metavar="T", help="default: 0, for semantic_confidence 1")
+    add("--seed", type=int, metavar="N", help="default: none is sent")
+    add("--extra-body", type=_json_object, default={}, metavar="JSON", help=body)
+
+
+def _add_methods(group: argparse._ArgumentGroup) -> None:
+    add, same = group.add_argument, "or those of which the model says so"
+    add("--answers", metavar="RUN", help="is_true: ask about the answers of this run of sequence_posterior")
+    add("--top-logprobs", type=_number(int, 1), default=20, metavar="K", help="is_true: likely tokens (default: 20)")
+    add("--samples", type=_number(int, 1), default=10, metavar="N", help="semantic_confidence: answers (default: 10)")
+    add("--weights", choices=WEIGHTS, default="uniform", help="of the samples (default: uniform)")
+    meaning = f"which mean the same: equal normalised answers (default), {same}"
+    add("--same", choices=SAME, default="equality", help=meaning)
+
+
+def _add_running(group: argparse._ArgumentGroup) -> None:
+    add, wait = group.add_argument, "seconds before the second attempt, doubled each time (default: 1)"
+    add("--concurrency", type=_number(int, 1), default=8, metavar="N", help="requests at a time (default: 8)")
+    add("--batch-size", type=_number(int, 1), default=8, metavar="N", help="with --local (default: 8)")
+    add("--timeout", type=_number(float, 0.1), default=60.0, metavar="S", help="longest silence, s (default: 60)")
+    add("--retries", type=_number(int, 0), default=5, metavar="N", help="attempts after the first (default: 5)")
+    add("--retry-wait", type=_number(float, 0), default=1.0, metavar="S", help=wait)
+    add("--retry-errors", action="store_true", help="ask again what is recorded with an error")
+
+
+def _add_judge(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    key = "environment variable with its server's key (default: --api-key-env, only if the server is the same)"
+    add("--judge", metavar="MODEL", help="a model that judges what nothing else decides (default: it stays unknown)")
+    add("--judge-base-url", metavar="URL", help="its server (default: --base-url)")
+    add("--judge-api-key-env", metavar="NAME", help=key)
+
+
+def _number(kind: type[int] | type[float], least: float) -> Callable[[str], float]:
+    """Return a type of argument: a finite number, at least so much."""
+
+    def number(text: str) -> float:
+        value = kind(text)
+        if not least <= value < math.inf:
+            raise argparse.ArgumentTypeError(f"must be at least {least}; got {text}")
+        return value
+
+    return number
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"must be JSON; got {text} ({error})") from error
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError(f"must be a JSON object; got {text}")
+    return value

@@ -1,0 +1,176 @@
+"""Rows of a run -> graded rows, for `ecuas score`: by exact match, label bank and judge, or by the letter."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import NotRequired, TextIO, TypedDict
+
+from ..grading import Grade, Judge, grade
+from .methods import Question
+from .parsing import choice_letter, yes_or_no
+from .prompts import Messages, json_sha256, prefill, render
+from .replies import Ask, Failure, Request, body
+from .runs import Row, append
+
+JUDGE_TOKENS = 8
+
+
+class GradedRow(TypedDict):
+    """What `ecuas score` reads of an answer. `correct` None: unknown; `confidence` None: missing."""
+
+    system: str
+    question_id: str
+    answer: str | None
+    confidence: float | None
+    correct: bool | None
+    decided_by: str
+    weight: NotRequired[float]
+
+
+class RecordedVerdict(TypedDict):
+    """What a judge said of an answer, with the hash of the messages that it was asked."""
+
+    messages_sha256: str
+    reply: str
+    correct: bool | None
+    error: str | None
+
+
+def grade_rows(
+    questions: Sequence[Question],
+    rows: Mapping[str, Row],
+    *,
+    task: str,
+    system: str,
+    judge: Judge | None = None,
+    concurrency: int = 1,
+) -> list[GradedRow]:
+    """Grade the answers of a run.
+
+    Parameters
+    ----------
+    questions : sequence of dict
+        From `load_questions`.
+    rows : mapping
+        question_id -> row of the run.
+    task : {"triviaqa", "mmlu"}
+    system : str
+        The name of the system in a table.
+    judge, concurrency
+        See `grading.grade`.
+
+    Returns
+    -------
+    list of dict
+        One row per question that was asked, in the order of the questions: system, question_id, answer,
+        confidence, correct (True, False, or None: unknown), decided_by (exact, bank, judge, letter,
+        unjudged, error), and weight where the task has one.
+
+    Examples
+    --------
+    >>> questions = [{"question_id": "q1", "question": "?", "choices": ["a cat", "a dog"], "answer": "B"}]
+    >>> rows = {"q1": {"question_id": "q1", "answer": "B", "confidence": 0.9, "error": None}}
+    >>> [graded] = grade_rows(questions, rows, task="mmlu", system="m verbalized")
+    >>> graded["correct"], graded["decided_by"]
+    (True, 'letter')
+    """
+    asked = [question for question in questions if question["question_id"] in rows]
+    answered = [question for question in asked if rows[question["question_id"]]["error"] is None]
+    answers = [rows[question["question_id"]]["answer"] or "" for question in answered]
+    verdicts = _by_letter(answered, answers) if task == "mmlu" else _by_text(answered, answers, judge, concurrency)
+    graded = {question["question_id"]: verdict for question, verdict in zip(answered, verdicts, strict=True)}
+    return [_graded_row(question, rows[question["question_id"]], graded, system) for question in asked]
+
+
+def asking_judge(prompt: Messages, ask: Ask, verdicts: dict[str, RecordedVerdict], file: TextIO) -> Judge:
+    """Return a judge that asks a language model; each verdict is written as it comes, and not asked for twice.
+
+    Parameters
+    ----------
+    prompt : list of {role, content}
+        With the fields question, pred_answer and gold_answers.
+    ask : callable
+        The backend.
+    verdicts : dict
+        messages_sha256 -> verdict, those known already; new ones are added.
+    file : text file
+        For `append`.
+
+    Returns
+    -------
+    callable
+        (question, answer, gold_aliases) -> True for "Yes.", False for "No.", None for anything else.
+    """
+    lock = Lock()
+
+    def judge(question: str, answer: str, gold: list[str]) -> bool | None:
+        fields = {"question": question, "pred_answer": answer, "gold_answers": "; ".join(gold)}
+        messages = render(prompt, fields)
+        key = json_sha256(messages)
+        if key not in verdicts:
+            reply = ask([Request(messages, JUDGE_TOKENS)])[0]
+            error = str(reply) if isinstance(reply, Failure) else None
+            text = "" if isinstance(reply, Failure) else body(reply, prefill(prompt)).text
+            verdicts[key] = {"messages_sha256": key, "reply": text, "correct": yes_or_no(text), "error": error}
+            with lock:
+                append(file, verdicts[key])
+        return verdicts[key]["correct"]
+
+    return judge
+
+
+def write_graded(path: Path, rows: Sequence[GradedRow]) -> None:
+    """Write graded rows as JSON lines, all at once."""
+    stage = path.with_name(f".{path.name}.new")
+    stage.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    stage.replace(path)
+
+
+def summary(rows: Sequence[GradedRow], questions: int) -> list[str]:
+    """Return lines on what became of all questions."""
+    states = Counter(row["decided_by"] for row in rows)
+    errors = states.pop("error", 0)
+    answered = [row for row in rows if row["decided_by"] != "error"]
+    missing = sum(row["confidence"] is None for row in answered)
+    known = [row["correct"] for row in answered if row["correct"] is not None]
+    wrong = sum(not correct for correct in known)
+    return [
+        f"{questions} questions: {len(answered)} answers, {errors} errors, {questions - len(rows)} not asked",
+        f"answers without a confidence: {missing}",
+        f"graded by: {', '.join(f'{state} {states[state]}' for state in sorted(states)) or 'nothing to grade'}",
+        f"wrong: {wrong} of {len(known)} graded; unknown: {len(answered) - len(known)}",
+    ]
+
+
+def _by_text(questions: list[Question], answers: list[str], judge: Judge | None, concurrency: int) -> list[Grade]:
+    given = {"question_id": [question["question_id"] for question in questions], "answer": answers}
+    dataset = {
+        "question_id": given["question_id"],
+        "question": [question["question"] for question in questions],
+        "answer": [question["answer"] for question in questions],
+    }
+    grades = grade(given, dataset, judge=judge, concurrency=concurrency)
+    return list(zip(grades.correct, grades.decided_by, strict=True))
+
+
+def _by_letter(questions: list[Question], answers: list[str]) -> list[Grade]:
+    letters = [choice_letter(text, q["choices"]) for q, text in zip(questions, answers, strict=True)]
+    pairs = zip(questions, letters, strict=True)
+    return [(None, "unjudged") if letter is None else (letter == q["answer"], "letter") for q, letter in pairs]
+
+
+def _graded_row(question: Question, row: Row, graded: Mapping[str, Grade], system: str) -> GradedRow:
+    correct, decided_by = graded.get(question["question_id"], (None, "error"))
+    graded_row: GradedRow = {
+        "system": system,
+        "question_id": question["question_id"],
+        "answer": row["answer"],
+        "confidence": row["confidence"],
+        "correct": correct,
+        "decided_by": decided_by,
+    }
+    if "weight" in question:
+        graded_row["weight"] = question["weight"]
+    return graded_row

@@ -1,0 +1,115 @@
+"""The questions of a task, with what their answers are graded by."""
+
+from pathlib import Path
+from string import ascii_uppercase
+
+import pyarrow.parquet as pq
+from datasets import load_dataset
+
+from ..folders import BUILT, FOLDER
+from ..matching import Gold, sha256
+from ..pool import RawRow, read_rows, read_source, require_all
+from .methods import Question
+
+MMLU = {"path": "cais/mmlu", "name": "all", "split": "test"}
+GET_TEXT = (
+    "Build it with text first, `python -m triviaqa_subset.build` (or with --source FILE), "
+    "or give TriviaQA's rows here as --source FILE."
+)
+
+
+def load_questions(
+    task: str, *, dataset: str | Path | None = None, source: str | None = None
+) -> tuple[list[Question], list[str]]:
+    """Load the questions of a task.
+
+    Parameters
+    ----------
+    task : {"triviaqa", "mmlu"}
+    dataset : path, optional
+        For `triviaqa`: a folder that `triviaqa_subset.build` made with text, by default
+        `build/triviaqa_subset` of the clone.
+    source : str, optional
+        A file: for `triviaqa` TriviaQA's rows, of which those of the curated subset are taken; for `mmlu`
+        rows with `question`, `choices` and `answer` (a letter, or a number from 0) instead of the Hub's
+        `cais/mmlu`.
+
+    Returns
+    -------
+    questions : list of dict
+        question_id, question, answer; for `triviaqa` weight, for `mmlu` choices, where `answer` is a letter.
+    remarks : list of str
+        What a user should know about them, one line each.
+
+    Raises
+    ------
+    ValueError
+        Questions without text, or not all of them; a row of another form, with its place.
+    OSError
+        A file, or the Hub, out of reach.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+    ...     json.dump([{"question": "2 + 2?", "choices": ["3", "4"], "answer": 1}], file)
+    ...     file.flush()
+    ...     load_questions("mmlu", source=file.name)[0]
+    [{'question_id': 'mmlu-0', 'question': '2 + 2?', 'choices': ['3', '4'], 'answer': 'B'}]
+    """
+    if task == "mmlu":
+        rows = load_dataset(**MMLU).to_list() if source is None else read_rows(source)
+        return [_mmlu(row, number, f"{source or MMLU['path']}, row {number}") for number, row in enumerate(rows)], []
+    if task != "triviaqa":
+        raise ValueError(f"task must be one of triviaqa, mmlu; got {task!r}.")
+    if source is not None:
+        return _joined(source)
+    return _built(Path(dataset) if dataset else BUILT if BUILT.exists() else FOLDER), []
+
+
+def _built(folder: Path) -> list[Question]:
+    file = folder / "data" / "curated.parquet"
+    if not file.exists():
+        raise ValueError(f"dataset must be a folder with data/curated.parquet; got {folder}. {GET_TEXT}")
+    rows = pq.read_table(file).to_pylist()
+    if not rows or "question" not in rows[0]:
+        raise ValueError(f"dataset must have the texts of its questions; got {folder} without. {GET_TEXT}")
+    return [_triviaqa(row, row["question"], row["answer"]) for row in rows]
+
+
+def _joined(source: str) -> tuple[list[Question], list[str]]:
+    curated = pq.read_table(FOLDER / "data" / "curated.parquet").to_pylist()
+    texts = {row["question_id"]: row for row in reversed(read_source(source))}
+    require_all(texts, [row["question_id"] for row in curated], source, "curated subset")
+    pairs = ((row, texts[row["question_id"]]) for row in curated)
+    questions = [_triviaqa(row, text["question"], text["answer"]) for row, text in pairs]
+    changed = _changed(questions)
+    return questions, [f"{source}: {changed} question texts are not those of the curation"] if changed else []
+
+
+def _changed(questions: list[Question]) -> int:
+    columns = ["question_id", "question_sha256"]
+    pool = pq.read_table(FOLDER / "data" / "pool.parquet", columns=columns).to_pylist()
+    hashes = {row["question_id"]: row["question_sha256"] for row in pool}
+    known = [(row["question"], hashes[row["question_id"]]) for row in questions]
+    return sum(sha256(text) != expected for text, expected in known if expected)
+
+
+def _triviaqa(row: RawRow, question: str, answer: Gold) -> Question:
+    return {"question_id": row["question_id"], "question": question, "answer": answer, "weight": row["weight"]}
+
+
+def _mmlu(row: RawRow, number: int, place: str) -> Question:
+    question, choices, answer = (row.get(name) for name in ("question", "choices", "answer"))
+    if not isinstance(question, str) or not isinstance(choices, list) or not _are_choices(choices):
+        raise ValueError(f"{place} must have a question (text) and choices (2 to 26 texts); got {', '.join(row)}.")
+    letters = list(ascii_uppercase[: len(choices)])
+    letter = letters[answer] if type(answer) is int and 0 <= answer < len(letters) else answer
+    if letter not in letters:
+        raise ValueError(f"{place}: answer must be one of {', '.join(letters)} or its number from 0; got {answer!r}.")
+    own_id = str(row.get("question_id") or f"{row.get('subject') or 'mmlu'}-{number}")
+    return {"question_id": own_id, "question": question, "choices": choices, "answer": letter}
+
+
+def _are_choices(choices: list[object]) -> bool:
+    return 2 <= len(choices) <= 26 and all(isinstance(choice, str) for choice in choices)

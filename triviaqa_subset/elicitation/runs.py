@@ -1,0 +1,194 @@
+"""The file of a run: a header, then one line per question, written as it comes and resumed by the next start."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO, TypedDict
+
+from filelock import FileLock, Timeout
+
+
+class RecordedReply(TypedDict):
+    """A reply as it came, with the hash of the messages that it answers."""
+
+    messages_sha256: str
+    text: str
+    tokens: Sequence[tuple[str, float, list[tuple[str, float]]]] | None
+    finish_reason: str | None
+
+
+class Row(TypedDict):
+    """What became of a question: an answer, with a confidence unless that is missing, or an error."""
+
+    question_id: str
+    answer: str | None
+    confidence: float | None
+    error: str | None
+    messages_sha256: str
+    replies: list[RecordedReply]
+
+
+Rows = dict[str, Any]  # of type Row, or RecordedVerdict in the file of a judge
+
+
+class Run(NamedTuple):
+    """The content of a run file.
+
+    Attributes
+    ----------
+    parameters : dict
+        All that the answers depend on.
+    facts : list of dict
+        Versions, prompts and the like, of each start that had others than the one before.
+    rows : dict
+        The rows by their key.
+    """
+
+    parameters: dict[str, object]
+    facts: list[dict[str, object]]
+    rows: Rows
+
+
+def read_run(path: str | Path, key: str = "question_id") -> Run:
+    """Read a run file; a last line that was cut off is ignored.
+
+    Parameters
+    ----------
+    path : path
+    key : str
+        The field that identifies a row.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ValueError
+        A file that is not a run, a broken line, a repeated key, with the line.
+    OSError
+        A file that cannot be read.
+    """
+    content = Path(path).read_bytes()
+    lines = content[: content.rfind(b"\n") + 1].splitlines()
+    parsed = [_parse(line, f"{path}, line {number}") for number, line in enumerate(lines, 1)]
+    if not parsed or "parameters" not in parsed[0]:
+        raise ValueError(f"{path} must be a run, with its parameters in the first line; got none there.")
+    rows: Rows = {}
+    for number, row in enumerate(parsed, 1):
+        if key in row and row[key] in rows:
+            raise ValueError(f"{path}, line {number}: {key} must be unique; got {row[key]} again.")
+        if key in row:
+            rows[row[key]] = row
+    facts = [line["facts"] for line in parsed if "facts" in line]
+    return Run(parsed[0]["parameters"], facts, rows)
+
+
+@contextmanager
+def open_run(
+    path: str | Path,
+    parameters: Mapping[str, object],
+    facts: Mapping[str, object],
+    key: str = "question_id",
+    *,
+    drop_errors: bool = False,
+) -> Iterator[tuple[Rows, TextIO]]:
+    """Open a run file, to resume it or to start it.
+
+    Parameters
+    ----------
+    path : path
+    parameters : dict
+        All that the answers depend on; a file made with others is refused.
+    facts : dict
+        Versions and the like: recorded again if they have changed, never refused.
+    key : str
+        The field that identifies a row.
+    drop_errors : bool
+        Remove the rows with an error first, so that their questions are asked again.
+
+    Yields
+    ------
+    rows : dict
+        Those in the file already, by key.
+    file : text file
+        For `append`.
+
+    Raises
+    ------
+    ValueError
+        As `read_run`; other parameters; a file that another process is writing.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise ValueError(
+            f"{path} must be written by one process; another one is writing it. Wait for it, or use another --out."
+        ) from error
+    try:
+        if drop_errors and path.exists():
+            _drop_errors(path)
+        rows = _resumed(path, parameters, facts, key)
+        with path.open("a", encoding="utf-8") as file:
+            yield rows, file
+    finally:
+        lock.release()
+
+
+def append(file: TextIO, row: Mapping[str, object]) -> None:
+    """Write one line and hand it to the operating system, so that it survives the end of this process."""
+    file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+    file.flush()
+
+
+def _resumed(path: Path, parameters: Mapping[str, object], facts: Mapping[str, object], key: str) -> Rows:
+    if not path.exists() or b"\n" not in path.read_bytes():
+        with path.open("w", encoding="utf-8") as file:
+            append(file, {"parameters": parameters, "facts": facts})
+        return {}
+    run = read_run(path, key)
+    for name in dict.fromkeys([*run.parameters, *parameters]):
+        before, now = run.parameters.get(name), parameters.get(name)
+        if before != now:
+            raise ValueError(
+                f"{path}: {name} must be {_short(before)}, as when the run was started; got {_short(now)}. "
+                f"Use the same options, or another --out."
+            )
+    _cut_torn_line(path)
+    if facts not in run.facts:
+        with path.open("a", encoding="utf-8") as file:
+            append(file, {"facts": facts})
+    return run.rows
+
+
+def _drop_errors(path: Path) -> None:
+    lines = path.read_bytes().splitlines(keepends=True)
+    kept = [line for line in lines if line.endswith(b"\n") and not json.loads(line).get("error")]
+    stage = path.with_name(f".{path.name}.kept")
+    stage.write_bytes(b"".join(kept))
+    os.replace(stage, path)
+
+
+def _cut_torn_line(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(file.read().rfind(b"\n") + 1)
+
+
+def _parse(line: bytes, place: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise ValueError(f"{place} must be JSON; got {line[:40].decode(errors='replace')!r} ({error}).") from error
+    if not isinstance(row, dict):
+        raise ValueError(f"{place} must be a JSON object; got {str(row)[:40]}.")
+    return row
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "..."
