@@ -114,7 +114,8 @@ def _safely(function: Callable[..., Result], paths: Sequence[str], *arguments: o
     if all(path.suffix.lower() != ".parquet" and path.stat().st_size <= SMALL for path in files):
         return function(paths, *arguments)
     try:
-        return bounded(function, paths, *arguments)
+        # Plain strings: those of Gradio would make the process import Gradio, which takes seconds.
+        return bounded(function, [str(path) for path in files], *arguments)
     except LimitExceededError as error:
         names = files[0].name if len(files) == 1 else "these files"
         raise InputError(f"Reading {names}", str(error), advice=USE_THE_COMMAND) from None
@@ -169,7 +170,7 @@ def _errors_of(path: Path) -> Iterator[None]:
     try:
         yield
     except FileError as error:
-        error.file = path.name
+        error.file, error.rule = path.name, error.rule.replace(str(path), path.name)
         raise
     except InputError:
         raise

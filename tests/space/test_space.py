@@ -312,7 +312,7 @@ def test_browsing(client):
     html, did = client.predict(question_id=found["data"][0][0], api_name="/question")
     assert found["data"][0][0] in html
     assert len(did["data"]) == 7
-    assert "no question" in client.predict(question_id="q1", api_name="/question")[0]
+    assert "must be one of the pool; got &#x27;q1&#x27;" in client.predict(question_id="q1", api_name="/question")[0]
     _, plot, rates = client.predict(method="verbalized", labels="correct", api_name="/error_rates")
     assert ["Qwen3.5-4B", 0.305, 0.503, 0.491] in rates["data"]
     assert plot.partition("</ul>")[2].count("<circle") == 21
@@ -340,7 +340,7 @@ def test_a_models_answers_are_graded_decided_and_scored(client, tmp_path):
     assert shown[RESULT]["rows"][0]["error_rate"] == 1  # what the bank knows of "unknown" is all wrong
     path.write_text("question_id,answer,confidence\nq1,x,0.5\n")
     message, _ = client.predict(file=handle_file(str(path)), api_name="/grade_answers")
-    assert "1 of 1 rows are not, the first in row 2: &#x27;q1&#x27;." in message
+    assert "question_id must be one of the 455 of the subset; got &#x27;q1&#x27; in row 2 (1 of 1)." in message
 
 
 def test_an_agent_finds_the_functions(page):

@@ -1,4 +1,5 @@
 import io
+import pickle
 import re
 import resource
 from pathlib import Path
@@ -8,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from gradio.utils import NamedString
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.reporting import files
@@ -251,3 +253,11 @@ def test_grading_parses_the_answers_once(tmp_path, parsed):
     (tmp_path / "a.csv").write_text("question_id,answer,confidence\nsfq_178,x,0.5\n")
     uploads.read_answers(str(tmp_path / "a.csv"))
     assert parsed == ["a.csv"]
+
+
+def test_the_process_that_reads_is_given_nothing_of_gradio(tmp_path, monkeypatch):
+    given = []
+    monkeypatch.setattr(uploads, "bounded", lambda function, *arguments: given.append(arguments))
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    uploads.read_uploads([NamedString(tmp_path / "a.parquet")], columns={"id": "q"})
+    assert b"gradio" not in pickle.dumps(given).replace(b"gradio-tests", b"")
