@@ -73,7 +73,8 @@ def _escaped(text: str) -> str:
 
 def _name(name: str, style: str) -> str:
     text = escape(name)
-    return f'<th scope="row"><span class="name" title="{text}"><i class="swatch {style}"></i>{text}</span></th>'
+    shown = text.replace("_", "_<wbr>")  # where a long name may go on in the next line
+    return f'<th scope="row"><span class="name" title="{text}"><i class="swatch {style}"></i>{shown}</span></th>'
 
 
 def _cell(cell: Cell) -> str:

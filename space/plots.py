@@ -19,6 +19,7 @@ NUM_SLOTS = 6
 NUM_STRIPS = 32  # across a plot, each with the values of the points below it
 NUM_TICKS = 6
 LONGEST = 28  # characters of a name beside its value
+CHARACTER = 7.5  # width of one under the mouse, as wide as it is on a phone
 LEFT, RIGHT, TOP, BOTTOM, SLANTED = 56, 12, 26, 44, 104
 SMALL = (300, 190)
 REST = "rest"
@@ -193,7 +194,8 @@ def _strip(rows: Sequence[tuple[float, str, float]], x: Axis, left: float, wide:
         f"{_short(name)} {short(value)}" + ("" if one else f" at {at}")
         for (_, name, value), at in zip(rows, places, strict=True)
     ]
-    at = left - 6 if right else left + wide + 6
+    length = CHARACTER * max(map(len, lines))  # a text that does not fit beside its strip covers it
+    at = max(left - 6, min(length, box[0])) if right else min(left + wide + 6, max(0, box[0] - length))
     spans = "".join(f'<tspan x="{at:.1f}" dy="1.25em">{escape(line)}</tspan>' for line in lines)
     return (
         f'<g class="strip">{_rect(left, 0, wide, box[1])}'
