@@ -1,4 +1,4 @@
-"""Answers of a visitor's model -> graded by the curated TriviaQA subset, and by the visitor where it cannot tell."""
+"""Answers of a visitor's model -> graded by the curated TriviaQA subset, or by the visitor where it cannot."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def checked_answers(frame: pd.DataFrame) -> pd.DataFrame:
 def graded(
     answers: Sheet, curated: pd.DataFrame, *, accepted: Iterable[str] = (), rest: str = REST[1]
 ) -> tuple[Sheet, str]:
-    """Grade answers by exact match and label bank, and by the visitor where these cannot tell.
+    """Grade answers by exact match and label bank, and by the visitor where these do not decide.
 
     Parameters
     ----------

@@ -49,8 +49,7 @@ def score_tab(last: list[Any]) -> None:
             files = gr.File(label="Files, one per system", file_count="multiple", file_types=list(SUFFIXES))
         with gr.Column(scale=2, min_width=300):
             gr.Markdown(uploads.HELP)
-            with gr.Row():
-                examples = {name: gr.Button(f"Load {name}", size="sm") for name in EXAMPLES}
+            example_buttons(files)
             with gr.Accordion("Columns", open=False), gr.Row():
                 found = [
                     gr.Dropdown([], value="", label=role, info=content, allow_custom_value=True)
@@ -60,14 +59,20 @@ def score_tab(last: list[Any]) -> None:
                 options = components.options()
             button = gr.Button("Score", variant="primary")
     shown = components.results()
-    for name, systems in EXAMPLES.items():
-        paths = [str(HERE / "examples" / f"{system}.csv") for system in systems]
-        examples[name].click(lambda paths=paths: paths, None, files, api_visibility="private", api_name="example")
     run: dict[str, Any] = {"fn": api.score, "inputs": [files, *found, *options], "outputs": [*shown, *last]}
     run |= {"show_progress_on": shown[1], "concurrency_limit": 4, "trigger_mode": "always_last"}
     detected = files.change(api.detect_columns, files, [shown[0], *found], show_progress="hidden")
     detected.success(**run, api_name="score_files", api_visibility="private")
     button.click(**run)
+
+
+def example_buttons(files: gr.File) -> None:
+    """Lay out buttons that put the example files where uploads go."""
+    with gr.Row():
+        for name, systems in EXAMPLES.items():
+            paths = [str(HERE / "examples" / f"{system}.csv") for system in systems]
+            button = gr.Button(f"Load {name}", size="sm")
+            button.click(lambda paths=paths: paths, None, files, api_visibility="private", api_name="example")
 
 
 def cost_tab(demo: gr.Blocks) -> None:
@@ -103,7 +108,7 @@ def simulation_tab(demo: gr.Blocks) -> None:
 
 
 def browse_tab(demo: gr.Blocks) -> None:
-    """List the questions that pass the filters, show one of them in full and, below, the error rates of all systems."""
+    """List the questions that pass the filters, and show one of them in full."""
     with gr.Row():
         filters: list[Any] = [
             gr.Checkbox(True, label="Only the curated subset", info="455 of 977 questions"),
@@ -124,10 +129,14 @@ def browse_tab(demo: gr.Blocks) -> None:
         with gr.Column(scale=2, min_width=320):
             chosen = gr.Textbox("sfq_178", label="Question id")
             detail = components.text("Question", elem_classes="low")
-            did = gr.Dataframe(interactive=False, label="How each system's answer was graded", max_height=260)
+            verdicts = gr.Dataframe(interactive=False, label="How each system's answer was graded", max_height=260)
     components.live(api.questions, filters, [count, listed], demo=demo)
-    components.live(api.question, [chosen], [detail, did], demo=demo)
+    components.live(api.question, [chosen], [detail, verdicts], demo=demo)
     listed.select(api.select_question, None, chosen, api_visibility="private", show_progress="hidden")
+
+
+def error_rates(demo: gr.Blocks) -> None:
+    """Show the error rates of all systems by two choices."""
     gr.Markdown("### Error rates\nOn the subset, on the subset weighted to represent the pool, and on the pool itself.")
     with gr.Row():
         method = gr.Dropdown(list(METHODS), value=METHODS[-1], label="Method")
@@ -175,6 +184,7 @@ with gr.Blocks(title="ECUAS: systems that say how sure they are", delete_cache=(
         with gr.Tab("The curated TriviaQA subset"), gr.Tabs():
             with gr.Tab("Browse"):
                 browse_tab(demo)
+                error_rates(demo)
             with gr.Tab("Grade my model"):
                 grade_tab([line, record])
         with gr.Tab("Use it in code"):

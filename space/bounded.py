@@ -60,16 +60,13 @@ def bounded(function: Callable[..., Result], *arguments: Any) -> Result:
     -----
     Memory is limited where /proc says how much a process has, i.e. on Linux.
     """
-    paths = os.pathsep.join([str(ROOT), *([os.environ["PYTHONPATH"]] if "PYTHONPATH" in os.environ else [])])
-    env = os.environ | {"PYTHONPATH": paths, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "space.bounded"]
     with PLACES:
         try:
             done = subprocess.run(
-                command,
+                [sys.executable, "-m", "space.bounded"],
                 input=pickle.dumps((function, arguments, MEMORY, SECONDS)),
                 capture_output=True,
-                env=env,
+                env=_environment(),
                 timeout=PATIENCE,
             )
         except subprocess.TimeoutExpired:
@@ -82,6 +79,11 @@ def bounded(function: Callable[..., Result], *arguments: Any) -> Result:
     if isinstance(result, ValueError):
         raise result
     return result
+
+
+def _environment() -> dict[str, str]:
+    paths = os.pathsep.join([str(ROOT), *([os.environ["PYTHONPATH"]] if "PYTHONPATH" in os.environ else [])])
+    return os.environ | {"PYTHONPATH": paths, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
 
 
 def _limit(memory: int, seconds: int) -> None:

@@ -19,7 +19,7 @@ NO_TEXT = (
     "This copy has no text. To see questions and gold answers, look the id up in the dataset mandarjoshi/trivia_qa "
     "(rc.nocontext, validation), or build the subset with text: python -m triviaqa_subset.build"
 )
-ESTIMATES = ("subset", "weighted", "pool")  # the subset unweighted and weighted, and the 931 questions it stands for
+ESTIMATES = ("subset", "weighted", "pool")  # the subset unweighted and weighted, and the 931 questions it represents
 
 
 @cache
@@ -99,7 +99,7 @@ def question(question_id: str) -> tuple[str, pd.DataFrame]:
 
 
 def error_rates(*, method: str, labels: str) -> pd.DataFrame:
-    """Return columns llm, estimate, error_rate: on the subset unweighted and weighted, and on the pool it stands for.
+    """Return columns llm, estimate, error_rate: on the subset unweighted and weighted, and on the pool it represents.
 
     Parameters
     ----------

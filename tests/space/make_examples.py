@@ -28,8 +28,8 @@ def examples(size: int = 300) -> dict[str, pd.DataFrame]:
         decisions = simulate(accuracy=accuracy, separation=separation, overconfidence=factor, size=size)
         rows = order.permutation(size)
         q, correct = 1 - decisions.uncertainty, 1 - decisions.candidate_cost
-        said = np.round(20 * q) / 20 if name == "verbal_model" else np.round(q, 4)
-        columns = {"id": np.arange(size), "confidence": said[rows], "correct": correct[rows].astype(int)}
+        shown = np.round(20 * q) / 20 if name == "verbal_model" else np.round(q, 4)
+        columns = {"id": np.arange(size), "confidence": shown[rows], "correct": correct[rows].astype(int)}
         frames[name] = pd.DataFrame(columns)
     return frames | {"classifier": _classifier(size)}
 

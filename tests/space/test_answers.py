@@ -28,22 +28,22 @@ def known(mine):
 
 
 def test_the_bank_decides_what_it_knows_and_the_rest_is_open(mine):
-    done, said = answers.graded(mine, tables()["curated"])
+    done, summary = answers.graded(mine, tables()["curated"])
     decided = known(mine)
     assert 0 < sum(decided) < 455
     assert (done.frame["decided_by"] == "bank").tolist() == decided
     assert done.frame["correct"].isna().tolist() == [not one for one in decided]
-    assert f"Of 455 answers were decided: {sum(decided)} by the label bank. {455 - sum(decided)} are unknown" in said
+    assert f"Of 455 answers were decided: {sum(decided)} by the label bank. {455 - sum(decided)} are unknown" in summary
     assert len(answers.open_answers(done, tables()["curated"])) == 455 - sum(decided)
 
 
 def test_the_visitor_decides_the_rest(mine):
     done, _ = answers.graded(mine, tables()["curated"])
     keys = [key for _, key in answers.open_answers(done, tables()["curated"])]
-    done, said = answers.graded(mine, tables()["curated"], accepted=keys[:5], rest="wrong")
+    done, summary = answers.graded(mine, tables()["curated"], accepted=keys[:5], rest="wrong")
     by_you = done.frame[done.frame["decided_by"] == "you"]
     assert by_you["correct"].tolist() == [True] * 5 + [False] * (len(keys) - 5)
-    assert "unknown" not in said
+    assert "unknown" not in summary
     assert not done.frame["correct"].isna().any()
 
 
@@ -68,8 +68,8 @@ def test_answers_that_are_the_same_are_asked_once(mine):
 def test_gold_answers_decide_and_questions_are_shown_where_there_is_text(mine, with_text):  # noqa: F811
     ids = mine.frame["question_id"]
     mine.frame["answer"] = ["alias " + i if k % 2 else "nobody said this" for k, i in enumerate(ids)]
-    done, said = answers.graded(mine, tables()["curated"])
-    assert "227 by exact match" in said
+    done, summary = answers.graded(mine, tables()["curated"])
+    assert "227 by exact match" in summary
     shown, key = answers.open_answers(done, tables()["curated"])[0]
     question_id = ids[0]
     assert shown == f"{question_id}: What is <{question_id}>? → nobody said this"

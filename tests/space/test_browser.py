@@ -89,7 +89,7 @@ def visit(browser, page):
 
 
 def go(tab, name):
-    """Choose a tab; on a phone it may stand behind the button for more."""
+    """Choose a tab; on a phone it may be behind the button for more."""
     shown = tab.get_by_role("tab", name=name).first
     if shown.count() and shown.is_visible():
         shown.click()
@@ -170,9 +170,9 @@ def test_options_change_the_table_and_the_page_does_not_jump_meanwhile(visit, fi
     tab.get_by_role("button", name="Score", exact=True).click()
     tab.get_by_text("ECUAS_∞ ↓").first.wait_for()
     assert len({round(top) for top in tab.evaluate("window.tops")}) == 1
-    head = cells(tab)[0]
-    assert {"ECUAS_0 ↓", "EC_0.25 ↓", "SR_0.25 ↓"} <= set(head)
-    assert "ECUAS_128 ↓" not in head
+    header = cells(tab)[0]
+    assert {"ECUAS_0 ↓", "EC_0.25 ↓", "SR_0.25 ↓"} <= set(header)
+    assert "ECUAS_128 ↓" not in header
 
 
 def test_long_work_shows_how_far_it_is(visit, tmp_path, rng):
@@ -341,8 +341,8 @@ def test_overconfidence_moves_ecuas_and_not_aurc(visit):
     tab.get_by_text("AURC stays at").wait_for()
 
     def as_set():
-        head, _, row = cells(tab)
-        return dict(zip(head, row, strict=True))
+        header, _, row = cells(tab)
+        return dict(zip(header, row, strict=True))
 
     before = as_set()
     slider = tab.get_by_role("slider", name=re.compile("Overconfidence")).last

@@ -49,10 +49,10 @@ def test_what_the_page_says_follows_the_numbers():
         "Every confidence is 1/2, which the third slider cannot change"
     )
     over = make_report(simulation.beside_calibrated(accuracy=0.8, separation=1.5, overconfidence=3.0))
-    said = simulation.interpret(over.results)
+    sentence = simulation.interpret(over.results)
     calibrated, as_set = (results.flat() for results in over.results.values())
-    assert f"AURC stays at {as_set['aurc']:.3f}" in said
-    assert f"from {calibrated['ecuas_0']:.3f} to {as_set['ecuas_0']:.3f}" in said
+    assert f"AURC stays at {as_set['aurc']:.3f}" in sentence
+    assert f"from {calibrated['ecuas_0']:.3f} to {as_set['ecuas_0']:.3f}" in sentence
     assert not over.unfair  # the answers are the same
 
 

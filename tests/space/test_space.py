@@ -69,7 +69,7 @@ OPTIONS = [
 @pytest.mark.parametrize(("options", "arguments"), OPTIONS)
 def test_downloads_are_the_command_lines_files(options, arguments, client, files, tmp_path):
     shown = client.predict(files=uploaded(files), **options, api_name="/score")
-    outputs = [tmp_path / f"cli.{ending}" for ending in ("csv", "md", "tex", "json")]
+    outputs = [tmp_path / f"cli.{suffix}" for suffix in ("csv", "md", "tex", "json")]
     paths = [part for path in outputs for part in ("--output", str(path))]
     assert cli.main(["score", *map(str, files), *arguments, *paths]) == 0
     for downloaded, path in zip((shown[CSV], shown[MARKDOWN], shown[LATEX]), outputs, strict=False):
@@ -323,9 +323,9 @@ def test_browsing(client):
     message, found = client.predict(selected=True, stratum="reviewed", api_name="/questions")
     assert message == "199 questions"
     assert len(found["data"]) == 199
-    html, did = client.predict(question_id=found["data"][0][0], api_name="/question")
+    html, verdicts = client.predict(question_id=found["data"][0][0], api_name="/question")
     assert found["data"][0][0] in html
-    assert len(did["data"]) == 7
+    assert len(verdicts["data"]) == 7
     assert "must be one of the pool; got &#x27;q1&#x27;" in client.predict(question_id="q1", api_name="/question")[0]
     _, plot, rates = client.predict(method="verbalized", labels="correct", api_name="/error_rates")
     assert ["Qwen3.5-4B", 0.305, 0.503, 0.491] in rates["data"]

@@ -71,13 +71,13 @@ def test_error_rates_are_those_of_the_card():
 
 
 def test_a_question_without_text_says_how_to_get_it():
-    html, did = subset.question(" sfq_178 ")
+    html, verdicts = subset.question(" sfq_178 ")
     assert "<h3>sfq_178</h3>" in html
     assert "This copy has no text." in html
     assert "yes, weight 1.645" in html
-    assert did.shape == (7, 4)
+    assert verdicts.shape == (7, 4)
     judged = subset.browse(**EVERYTHING).set_index("question_id").loc["sfq_178", "right"]
-    assert (did[list(METHODS)] != "wrong").to_numpy().sum() == judged
+    assert (verdicts[list(METHODS)] != "wrong").to_numpy().sum() == judged
 
 
 def test_an_unknown_question_is_an_error():

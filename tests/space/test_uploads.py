@@ -30,7 +30,7 @@ def parquet(columns):
 
 
 def texts(text, rows):
-    """Return one text in every row, which stands in a file once."""
+    """Return one text in every row, which is in the file once."""
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array([text]))
 
 
@@ -45,7 +45,7 @@ def bomb(column, values, times=1):
 
 BAD = {  # what a visitor may send -> what the page says of it
     "empty.csv": (b"", "empty.csv is empty."),
-    "head.csv": (b"confidence,correct\n", "the file has no rows."),
+    "header.csv": (b"confidence,correct\n", "the file has no rows."),
     "blank.csv": (b"\n\n\n", "cannot be read as csv"),
     "nothing.jsonl": (b"\n\n", "the file has no rows."),
     "picture.csv": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, "it is not UTF-8 text. Save it as UTF-8."),
