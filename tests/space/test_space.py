@@ -105,7 +105,7 @@ def test_posteriors_are_scored(client):
     assert "|K:3|" in shown[SIGNATURE]
 
 
-@pytest.mark.parametrize("name", ["empty.csv", "formula.csv", "deep.json", "fixed.parquet"])
+@pytest.mark.parametrize("name", ["empty.csv", "formula.csv", "deep.json", "keys.jsonl"])
 def test_bad_files_show_a_message_and_nothing_else(name, client, tmp_path):
     (tmp_path / name).write_bytes(BAD[name][0])
     message, *rest = client.predict(files=uploaded([tmp_path / name]), api_name="/score")
