@@ -49,6 +49,10 @@ bench: $(VENV)/bench.installed  ## measure against scikit-learn and torchmetrics
 data: $(VENV)/demo.installed  ## rebuild triviaqa_subset/data from its curation
 	$(BIN)/python -m triviaqa_subset.build --without-text
 
+.PHONY: reference
+reference: $(VENV)/demo.installed  ## write docs/reference.md and the card's table of options
+	$(BIN)/python -m docs.reference
+
 publish: $(VENV)/test.installed  ## metric, dataset and demo to the Hub: NAMESPACE=<user or organisation>
 	$(BIN)/python publish.py all --namespace $(NAMESPACE)
 

@@ -19,13 +19,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ecuas_metric import confidence_system, score_confidences
+from ecuas_metric.results import signature_of
+
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 MARKS = ("<!-- benchmarks: written by make bench -->", "<!-- end of benchmarks -->")
 
 
 class Line(NamedTuple):
-    """A row of the table: what was measured, the figures, and their ratio where there is one."""
+    """A row of the table: what was measured, the figures, and their ratio if there is one."""
 
     what: str
     ours: str
@@ -51,21 +54,31 @@ def simulated(num_samples: int) -> tuple[np.ndarray, np.ndarray]:
     return confidence, (rng.random(num_samples) < confidence).astype(np.int64)
 
 
-def direct(confidence: np.ndarray, correct: np.ndarray, **options: Any) -> dict[str, float]:
-    """Compute all metrics without Evaluate."""
-    from ecuas_metric.inputs import confidences
-    from ecuas_metric.options import checked_options
-    from ecuas_metric.results import results
-
-    return results("confidences", *confidences(confidence, correct), checked_options(**options))
-
-
 def scalar_line(num_samples: int, repeats: int) -> Line:
     """Ten scalars against one sort of the same array."""
     confidence, correct = simulated(num_samples)
     sort = median_time(lambda: np.sort(confidence), repeats)
-    ours = median_time(lambda: direct(confidence, correct), repeats)
+    ours = median_time(lambda: score_confidences(correct, confidence), repeats)
     return _line(f"ten metrics, N = {num_samples:,}", ours, sort, "`numpy.sort` of the confidences")
+
+
+def weighted_line(num_samples: int, repeats: int) -> Line:
+    """Ten scalars with weights against the same without."""
+    confidence, correct = simulated(num_samples)
+    weights = np.random.default_rng(1).random(num_samples)
+    ours = median_time(lambda: score_confidences(correct, confidence, sample_weight=weights), repeats)
+    without = median_time(lambda: score_confidences(correct, confidence), repeats)
+    return _line(f"ten metrics with weights, N = {num_samples:,}", ours, without, "without weights")
+
+
+def signature_line(num_samples: int, repeats: int) -> Line:
+    """Name everything that ten scalars with weights depend on, against computing them."""
+    confidence, correct = simulated(num_samples)
+    weights = np.random.default_rng(1).random(num_samples)
+    system = confidence_system(correct, confidence, sample_weight=weights)
+    ours = median_time(lambda: signature_of(system), repeats)
+    compute = median_time(lambda: score_confidences(correct, confidence, sample_weight=weights), repeats)
+    return _line(f"signature with weights, N = {num_samples:,}", ours, compute, "the ten metrics it is printed beside")
 
 
 def compute_line(num_samples: int, repeats: int) -> Line:
@@ -75,7 +88,7 @@ def compute_line(num_samples: int, repeats: int) -> Line:
     confidence, correct = simulated(num_samples)
     module = evaluate.load(str(ROOT / "ecuas_metric" / "ecuas.py"))
     ours = median_time(lambda: module.compute(predictions=confidence, references=correct), repeats)
-    without = median_time(lambda: direct(confidence, correct), repeats)
+    without = median_time(lambda: score_confidences(correct, confidence), repeats)
     return _line(f"the same through `evaluate`, N = {num_samples:,}", ours, without, "called directly")
 
 
@@ -96,7 +109,7 @@ def peer_line(num_samples: int, repeats: int) -> Line:
         brier_score_loss(correct, confidence)
         log_loss(correct, confidence)
 
-    ours = median_time(lambda: direct(confidence, correct), repeats)
+    ours = median_time(lambda: score_confidences(correct, confidence), repeats)
     theirs = median_time(peers, repeats)
     what = "AUROC + ECE + AURC + Brier + log loss by scikit-learn and torchmetrics"
     return _line(f"ten metrics, N = {num_samples:,}", ours, theirs, what)
@@ -109,7 +122,7 @@ def torchmetrics_line(num_samples: int, repeats: int) -> Line:
 
     confidence, correct = simulated(num_samples)
     q, y = torch.from_numpy(confidence), torch.from_numpy(correct)
-    ours = median_time(lambda: direct(confidence, correct), repeats)
+    ours = median_time(lambda: score_confidences(correct, confidence), repeats)
     theirs = median_time(lambda: (binary_auroc(q, y), binary_calibration_error(q, y, n_bins=10)), repeats)
     return _line(f"ten metrics, N = {num_samples:,}", ours, theirs, "AUROC + ECE by torchmetrics")
 
@@ -122,7 +135,7 @@ def bootstrap_lines(repeats: int) -> list[Line]:
     for num_samples, num_resamples in ((455, 1000), (10_000, 1000), (1_000_000, 100)):
         confidence, correct = simulated(num_samples)
         ours = median_time(
-            lambda: direct(confidence, correct, confidence_level=0.95, n_resamples=num_resamples),  # noqa: B023
+            lambda: score_confidences(correct, confidence, confidence_level=0.95, n_resamples=num_resamples),  # noqa: B023
             repeats if num_samples < 1_000_000 else 1,
         )
         rng = np.random.default_rng(0)
@@ -158,7 +171,7 @@ def memory_lines() -> list[Line]:
         (
             "ten metrics, N = 10,000,000",
             "rng = np.random.default_rng(0); q = rng.random(10**7); y = (rng.random(10**7) < q).astype(np.int64)",
-            "direct(q, y)",
+            "score_confidences(y, q)",
         ),
         (
             "posteriors 50,000 x 1,000 through `evaluate`",
@@ -166,7 +179,7 @@ def memory_lines() -> list[Line]:
             "evaluate.load('ecuas_metric/ecuas.py').compute(predictions=q, references=y)",
         ),
     ):
-        imports = "import evaluate, numpy as np; from benchmarks.run import direct, peak_memory"
+        imports = "import evaluate, numpy as np; from benchmarks.run import peak_memory, score_confidences"
         start = f"{imports}; {make}; size = q.nbytes + y.nbytes"
         end = "print(peak_memory(), size)"
         bare, _ = _child(f"{imports}; size = 0; {end}")
@@ -225,6 +238,8 @@ def main() -> int:
     lines = [
         scalar_line(1_000_000, repeats),
         scalar_line(10_000_000, 3),
+        weighted_line(1_000_000, repeats),
+        signature_line(1_000_000, repeats),
         compute_line(1_000_000, repeats),
         peer_line(1_000_000, repeats),
         torchmetrics_line(1_000_000, repeats),

@@ -5,77 +5,68 @@ The names below are the public interface; each is imported when it is first used
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .api import (
-        augrc_score as augrc_score,
+        augrc_score,
+        aurc_score,
+        auroc_score,
+        confidence_ecuas_score,
+        confidence_system,
+        ece_score,
+        ecuas_score,
+        posterior_system,
+        score_confidences,
+        score_costs,
+        score_posteriors,
     )
-    from .api import (
-        aurc_score as aurc_score,
-    )
-    from .api import (
-        auroc_score as auroc_score,
-    )
-    from .api import (
-        confidence_ecuas_score as confidence_ecuas_score,
-    )
-    from .api import (
-        confidence_system as confidence_system,
-    )
-    from .api import (
-        ece_score as ece_score,
-    )
-    from .api import (
-        ecuas_score as ecuas_score,
-    )
-    from .api import (
-        posterior_system as posterior_system,
-    )
-    from .api import (
-        score_confidences as score_confidences,
-    )
-    from .api import (
-        score_costs as score_costs,
-    )
-    from .api import (
-        score_posteriors as score_posteriors,
-    )
-    from .costs import (
-        ecuas_cost as ecuas_cost,
-    )
-    from .costs import (
-        fixed_reject_cost as fixed_reject_cost,
-    )
-    from .costs import (
-        weighted_cost as weighted_cost,
-    )
-    from .errors import InputError as InputError
+    from .costs import ecuas_cost, fixed_reject_cost, weighted_cost
+    from .errors import InputError
     from .recalibration import (
-        apply_affine as apply_affine,
+        apply_affine,
+        apply_isotonic,
+        cross_validated,
+        fit_affine,
+        fit_isotonic,
+        fit_temperature,
     )
-    from .recalibration import (
-        apply_isotonic as apply_isotonic,
-    )
-    from .recalibration import (
-        cross_validated as cross_validated,
-    )
-    from .recalibration import (
-        fit_affine as fit_affine,
-    )
-    from .recalibration import (
-        fit_isotonic as fit_isotonic,
-    )
-    from .recalibration import (
-        fit_temperature as fit_temperature,
-    )
-    from .reporting.comparison import compare_systems as compare_systems
-    from .reporting.report import make_report as make_report
-    from .reporting.report import prepare_submissions as prepare_submissions
-    from .reporting.submissions import read_submissions as read_submissions
+    from .reporting.comparison import compare_systems
+    from .reporting.report import make_report, prepare_submissions
+    from .reporting.submissions import read_submissions
     from .signature import VERSION as __version__
 
-_MODULES = {
+__all__ = [
+    "InputError",
+    "__version__",
+    "apply_affine",
+    "apply_isotonic",
+    "augrc_score",
+    "aurc_score",
+    "auroc_score",
+    "compare_systems",
+    "confidence_ecuas_score",
+    "confidence_system",
+    "cross_validated",
+    "ece_score",
+    "ecuas_cost",
+    "ecuas_score",
+    "fit_affine",
+    "fit_isotonic",
+    "fit_temperature",
+    "fixed_reject_cost",
+    "make_report",
+    "posterior_system",
+    "prepare_submissions",
+    "read_submissions",
+    "score_confidences",
+    "score_costs",
+    "score_posteriors",
+    "weighted_cost",
+]
+
+# In the order of the reference page.
+_NAMES = {
     "api": (
         "ecuas_score confidence_ecuas_score ece_score auroc_score aurc_score augrc_score "
         "score_posteriors score_confidences score_costs posterior_system confidence_system"
@@ -87,18 +78,21 @@ _MODULES = {
     "reporting.comparison": "compare_systems",
     "errors": "InputError",
 }
-_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
-
-__all__ = [*_HOMES, "__version__"]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        return import_module(".signature", __name__).VERSION
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+if not TYPE_CHECKING:  # else a type checker would take any name for one of this package
+
+    def __getattr__(name):
+        if name == "__version__":
+            value = import_module(".signature", __name__).VERSION
+        elif name in _MODULES:
+            value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value  # next time without a call
+        return value

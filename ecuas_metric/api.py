@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
+import math
+import reprlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .errors import Advice, InputError, Note
-from .inputs import Array, Ints, confidences, costs, numbers, one_dimensional, posteriors, require
-from .metrics import Key, metric_values
-from .naive import naive_values
-from .options import Options, checked_options
-from .results import System, compute_results, prepare
+from .inputs import Array, Ints, confidences, costs, numbers, one_dimensional, posteriors, require, same_length
+from .options import Options, checked_options, number
+from .results import System, all_values, compute_results, note_undefined, prepare
 
-# What the functions here call the arguments that the core knows as predictions and references.
-_OF_POSTERIORS = {"predictions": "y_prob", "references": "y_true", "predictions and references": "y_prob and y_true"}
+
+def _in_place_of(predictions: str, references: str) -> dict[str, str]:
+    """Return what the functions here call the arguments that the core knows as predictions and references."""
+    both = ("sample_weight", "groups", "strata", "decisions")
+    return {
+        "predictions": predictions,
+        "references": references,
+        "predictions and references": f"{predictions} and {references}",
+        **{f"predictions and {name}": f"{predictions} and {name}" for name in both},
+    }
+
+
+_OF_POSTERIORS = {
+    **_in_place_of("y_prob", "y_true"),
+    Advice.CONFIDENCES: "Probabilities of the second class? Pass them as a flat list.",
+}
+_OF_PROBABILITIES = {
+    **_OF_POSTERIORS,
+    Advice.LOGITS: "Logits? score_posteriors takes them with predictions_are='logits'.",
+    Advice.PREDICTIONS_ARE: "Logits or log-probabilities? score_posteriors takes them with predictions_are.",
+}
 _OF_CONFIDENCES = {
-    "predictions": "confidence",
-    "references": "correct",
-    "predictions and references": "confidence and correct",
+    **_in_place_of("confidence", "correct"),
     Advice.CLASS_LABELS: "Class labels? score_posteriors takes posteriors of shape (N, K).",
 }
-_WITHOUT_OPTIONS = {
+_OF_GIVEN_CONFIDENCES = {
     **_OF_CONFIDENCES,
-    Advice.MISSING_CONFIDENCES: "Missing confidences? score_confidences has an option that says what they count as.",
+    Advice.MISSING_CONFIDENCES: "Missing confidences? score_confidences takes them with missing_confidence.",
 }
-_OF_COSTS = {
-    "predictions": "uncertainty",
-    "references": "candidate_cost",
-    "predictions and references": "uncertainty and candidate_cost",
-}
+_OF_COSTS = _in_place_of("uncertainty", "candidate_cost")
 _NUMBERED = "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0."
 
 
@@ -57,14 +70,15 @@ def ecuas_score(
     Parameters
     ----------
     y_true : array_like, shape (N,)
-        True classes: numbers or names.
+        True classes, all numbers or all strings.
     y_prob : array_like, shape (N, K) or (N,)
-        Posteriors, rows that sum to 1, columns in sorted order of the classes, as `predict_proba` returns them; or for
-        two classes the probability of the second one.
+        Posteriors in [0, 1], each row with sum 1, the columns in the sorted order of the classes, as `predict_proba`
+        returns them; or for two classes the probability of the second one.
     n : float, default 1
         In [0, inf]. Small n punishes confident mistakes, large n tends to the mean cost of the candidate decisions.
     labels : array_like, shape (K,), optional
-        All classes in sorted order. Needed where `y_true` may lack one, e.g. in a fold.
+        All classes in sorted order, as `classes_` of a classifier. By default those in `y_true`; needed where that may
+        lack one, e.g. in a fold.
     cost : {"zero_one", "log"} or array_like, shape (K, D), default "zero_one"
         The 0-1 cost, the logarithmic cost, or the cost of each decision (column) given each class (row).
     normalize : bool, default False
@@ -75,12 +89,15 @@ def ecuas_score(
     Returns
     -------
     float
-        In [0, inf). With `normalize`, nan if the class frequencies cost nothing.
+        In [0, inf). With `normalize`, nan and a warning if the class frequencies cost nothing.
 
     Raises
     ------
     InputError
-        If a posterior is no distribution, a class is not among the labels, or lengths differ.
+        If a row of `y_prob` is not a distribution, a class is not among the labels, lengths differ, or an option is out
+        of its range.
+    ImportError
+        If `cost` is an array and SciPy is not installed.
 
     References
     ----------
@@ -92,19 +109,15 @@ def ecuas_score(
     >>> ecuas_score(["cat", "dog", "dog"], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
     0.5466666666666666
 
-    As a scorer of scikit-learn, for `cross_val_score` and `GridSearchCV`:
+    As a scorer for scikit-learn's `cross_val_score` and `GridSearchCV`, also where a fold lacks a class:
 
     >>> from sklearn.metrics import make_scorer
-    >>> scorer = make_scorer(ecuas_score, response_method="predict_proba", greater_is_better=False)
+    >>> scorer = make_scorer(
+    ...     ecuas_score, response_method="predict_proba", greater_is_better=False, labels=["cat", "dog"]
+    ... )
     """
-    options = checked_options(n=n, cost=cost, normalize=normalize, sample_weight=sample_weight)
-    system = _posterior_system(y_true, y_prob, labels, options)
-    value = _value(system, "ecuas")
-    if not normalize:
-        return value
-    key = Key("ecuas", options.n[0])
-    naive = naive_values(system.decisions, system.options, None, sample_weight=system.options.sample_weight)[key]
-    return value / float(naive) if naive > 0 else float("nan")
+    options = checked_options(n=_one(n), cost=cost, normalize=normalize, sample_weight=sample_weight)
+    return _value(_posterior_system(y_true, y_prob, labels, options, words=_OF_PROBABILITIES), "ecuas")
 
 
 def confidence_ecuas_score(
@@ -140,7 +153,8 @@ def confidence_ecuas_score(
     Raises
     ------
     InputError
-        If a confidence lies outside [0, 1] or is NaN, `correct` is not 0 or 1, or lengths differ.
+        If a confidence lies outside [0, 1] or is NaN, `correct` is not 0 or 1, lengths differ, or an option is out of
+        its range.
 
     References
     ----------
@@ -151,16 +165,18 @@ def confidence_ecuas_score(
     >>> round(confidence_ecuas_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
     0.67
     """
-    options = checked_options(n=n, num_classes=num_classes, sample_weight=sample_weight)
-    return _value(_confidence_system(correct, confidence, options, _WITHOUT_OPTIONS), "ecuas")
+    options = checked_options(n=_one(n), num_classes=num_classes, sample_weight=sample_weight)
+    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), "ecuas")
 
 
 def ece_score(
     correct: ArrayLike, confidence: ArrayLike, *, n_bins: int = 10, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Return the expected calibration error, the gap between confidence and accuracy over bins. Lower is better.
+    r"""Return the expected calibration error, the gap between confidence and accuracy over bins. Lower is better.
 
-    The sum over bins of share * abs(mean confidence - accuracy).
+    .. math:: \sum_b \frac{N_b}{N} \left| \bar q_b - \bar a_b \right|
+
+    with the share, the mean confidence and the accuracy of each bin.
 
     Parameters
     ----------
@@ -193,13 +209,13 @@ def ece_score(
     0.15
     """
     options = checked_options(n_bins=n_bins, sample_weight=sample_weight)
-    return _value(_confidence_system(correct, confidence, options, _WITHOUT_OPTIONS), "ece")
+    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), "ece")
 
 
 def auroc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Return the probability that a correct answer is more confident than an incorrect one, ties counting 1/2.
+    """Return the probability that a correct answer has a higher confidence than an incorrect one. Higher is better.
 
-    Higher is better.
+    Ties count 1/2.
 
     Parameters
     ----------
@@ -230,10 +246,7 @@ def auroc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
     0.5
     """
     options = checked_options(sample_weight=sample_weight)
-    value = _value(_confidence_system(correct, confidence, options, _WITHOUT_OPTIONS), "auroc")
-    if np.isnan(value):
-        warnings.warn("auroc is nan: it needs both correct and incorrect samples.", stacklevel=2)
-    return value
+    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), "auroc")
 
 
 def aurc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -273,13 +286,15 @@ def aurc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arra
     0.3333
     """
     options = checked_options(sample_weight=sample_weight)
-    return _value(_confidence_system(correct, confidence, options, _WITHOUT_OPTIONS), "aurc")
+    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), "aurc")
 
 
 def augrc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Return the area under accepted errors / N against coverage, by confidence. Lower is better.
+    r"""Return the area under accepted errors / N against coverage, by confidence. Lower is better.
 
-    For accuracy a it equals (1 - AUROC) a (1 - a) + (1 - a)^2 / 2.
+    .. math:: \mathrm{AUGRC} = (1 - \mathrm{AUROC})\, a (1 - a) + \frac{(1 - a)^2}{2}
+
+    where a is the accuracy.
 
     Parameters
     ----------
@@ -310,7 +325,7 @@ def augrc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
     0.1667
     """
     options = checked_options(sample_weight=sample_weight)
-    return _value(_confidence_system(correct, confidence, options, _WITHOUT_OPTIONS), "augrc")
+    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), "augrc")
 
 
 def score_posteriors(
@@ -325,16 +340,20 @@ def score_posteriors(
     **options
         Every option of `compute` for posteriors: n, predictions_are, cost, decisions, reject_costs, normalize, n_bins,
         epsilon, sample_weight, decompose, confidence_level, interval_method, n_resamples, random_state, groups, strata.
+        Decisions are columns of the cost, numbered from 0; with predictions_are other than probabilities, `y_prob` has
+        shape (N, K).
 
     Returns
     -------
     dict of str to float
-        The keys of `compute`.
+        The metrics under the keys of `compute`.
 
     Raises
     ------
     InputError
-        See `ecuas_score`; or if an option is out of its range.
+        See `ecuas_score`; or if an option is for other input.
+    ImportError
+        If `cost` is an array or `decompose` is set, and SciPy is not installed.
     TypeError
         If there is no such option.
 
@@ -365,12 +384,14 @@ def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: obje
     Returns
     -------
     dict of str to float
-        The keys of `compute`.
+        The metrics under the keys of `compute`.
 
     Raises
     ------
     InputError
-        See `confidence_ecuas_score`; or if an option is out of its range.
+        See `confidence_ecuas_score`; or if an option is for other input.
+    ImportError
+        If `decompose` is set and SciPy is not installed.
     TypeError
         If there is no such option.
 
@@ -392,6 +413,8 @@ def score_costs(
 ) -> dict[str, float]:
     """Compute all metrics of a system whose uncertainties and costs are known, under any cost.
 
+    The truth comes first, as everywhere in this module; the per-sample `ecuas_cost` takes the uncertainty first.
+
     Parameters
     ----------
     candidate_cost : array_like, shape (N,)
@@ -401,8 +424,8 @@ def score_costs(
     max_uncertainty : float
         u_M > 0, the uncertainty of a system that knows nothing, in the same unit.
     **options
-        Every option of `compute` for costs: n, reject_costs, epsilon, sample_weight, decompose, confidence_level,
-        interval_method, n_resamples, random_state, groups, strata.
+        Every option of `compute` for costs: n, reject_costs, epsilon, sample_weight, decompose,
+        confidence_level, interval_method, n_resamples, random_state, groups, strata.
 
     Returns
     -------
@@ -412,7 +435,10 @@ def score_costs(
     Raises
     ------
     InputError
-        If a cost or an uncertainty is negative or not finite, lengths differ, or an option is out of its range.
+        If a cost or an uncertainty is negative or not finite, lengths differ, or an option is out of its range or for
+        other input.
+    ImportError
+        If `decompose` is set and SciPy is not installed.
     TypeError
         If there is no such option.
 
@@ -436,7 +462,7 @@ def posterior_system(
     y_prob: ArrayLike,
     *,
     labels: ArrayLike | None = None,
-    ids: Sequence[str] | None = None,
+    ids: Iterable[object] | None = None,
     **options: object,
 ) -> System:
     """Prepare a classifier's posteriors: what the curves, `make_report` and `compare_systems` take.
@@ -445,8 +471,8 @@ def posterior_system(
     ----------
     y_true, y_prob, labels
         See `ecuas_score`.
-    ids : sequence of str, shape (N,), optional
-        Ids that pair the samples of different systems.
+    ids : iterable, shape (N,), optional
+        What pairs the samples of different systems, compared as text.
     **options
         See `score_posteriors`.
 
@@ -477,7 +503,7 @@ def posterior_system(
 
 
 def confidence_system(
-    correct: ArrayLike, confidence: ArrayLike, *, ids: Sequence[str] | None = None, **options: object
+    correct: ArrayLike, confidence: ArrayLike, *, ids: Iterable[object] | None = None, **options: object
 ) -> System:
     """Prepare answers with confidences: what the curves, `make_report` and `compare_systems` take.
 
@@ -485,14 +511,15 @@ def confidence_system(
     ----------
     correct, confidence
         See `confidence_ecuas_score`.
-    ids : sequence of str, shape (N,), optional
-        Ids that pair the samples of different systems.
+    ids : iterable, shape (N,), optional
+        What pairs the samples of different systems, compared as text.
     **options
         See `score_confidences`.
 
     Returns
     -------
     System
+        See `posterior_system`.
 
     Raises
     ------
@@ -519,72 +546,113 @@ def _posterior_system(
     y_prob: ArrayLike,
     labels: ArrayLike | None,
     options: Options,
-    ids: Sequence[str] | None = None,
+    ids: Iterable[object] | None = None,
+    *,
+    words: Mapping[str, str] = _OF_POSTERIORS,
 ) -> System:
-    with _in_words(_OF_POSTERIORS):
-        array = _two_columns(numbers(y_prob, "y_prob"))
-        truth = one_dimensional(np.asarray(y_true), "y_true")
-        if array.ndim == 2:
-            truth = _indices(truth, labels, num_classes=array.shape[1])
-        return prepare("posteriors", *posteriors(array, truth), options, ids=ids)
+    with _in_words(words):
+        array = _two_columns(numbers(y_prob, "y_prob"), options)
+        if array.ndim == 2 and array.shape[1] > 1:  # `posteriors` refuses all other shapes
+            y_true = _columns(y_true, labels, array)
+        array, truth = posteriors(array, y_true)
+        return prepare("posteriors", array, truth, options, ids=_texts(ids, y_true=truth))
 
 
 def _confidence_system(
     correct: ArrayLike,
     confidence: ArrayLike,
     options: Options,
-    words: dict[str, str],
-    ids: Sequence[str] | None = None,
+    words: Mapping[str, str],
+    ids: Iterable[object] | None = None,
 ) -> System:
     with _in_words(words):
-        return prepare("confidences", *confidences(confidence, correct), options, ids=ids)
+        q, truth = confidences(confidence, correct)
+        return prepare("confidences", q, truth, options, ids=_texts(ids, correct=truth))
 
 
 def _value(system: System, name: str) -> float:
-    """Return one metric of a system, and warn of what a reader must know of its input."""
-    _warn(system.notes, stacklevel=4)
-    decisions, options, ties, *_ = system
-    values = metric_values(decisions, ties, options, sample_weight=options.sample_weight, only=(name,))
-    return float(next(iter(values.values())))
+    """Return one metric of a system, and warn of what a reader must know of it."""
+    variant = "normalized" if system.options.normalize else ""
+    values = all_values(system, only=(name, "error_rate"))  # from which the naive system's confidences follow
+    key, value = next((key, float(value)) for key, value in values.items() if key[::2] == (name, variant))
+    _warn((*system.notes, *note_undefined({key: value})))
+    return value
 
 
 def _results(system: System) -> dict[str, float]:
     results = compute_results(system)
-    _warn(results.notes, stacklevel=4)
+    _warn(results.notes)
     return results.flat()
 
 
-def _warn(notes: tuple[Note, ...], *, stacklevel: int) -> None:
+def _warn(notes: Iterable[Note]) -> None:
     for note in notes:
-        warnings.warn(str(note), stacklevel=stacklevel)
+        warnings.warn(str(note), stacklevel=4)  # the caller of the public function
 
 
-def _two_columns(y_prob: Array) -> Array:
+def _one(n: object) -> float:
+    return number(n, "n", 0, math.inf)
+
+
+def _texts(ids: Iterable[object] | None, **truth: Array) -> list[str] | None:
+    if ids is None:
+        return None
+    texts = [str(value) for value in ids]
+    same_length(**truth, ids=texts)
+    return texts
+
+
+def _two_columns(y_prob: Array, options: Options) -> Array:
     """Return posteriors (N, 2) where there is one probability per sample, that of the second class."""
     if y_prob.ndim != 1:
         return y_prob
+    if options.predictions_are != "probabilities":
+        rule = f"must have shape (N, K) where predictions_are is {options.predictions_are!r}"
+        raise InputError("y_prob", rule, value=y_prob.shape, got=f"shape {y_prob.shape}")
     rule = "must lie in [0, 1] where it has shape (N,), the probability of the second class"
     require((y_prob >= 0) & (y_prob <= 1), y_prob, "y_prob", rule)
     q = y_prob.astype(np.float64)
     return np.stack([1 - q, q], axis=1)
 
 
-def _indices(y_true: Array, labels: ArrayLike | None, *, num_classes: int) -> Ints:
+def _columns(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) -> Ints:
     """Return the column of each class, as scikit-learn's `log_loss` finds it: by the sorted order of the classes."""
-    known = np.unique(y_true) if labels is None else np.asarray(labels)
-    if len(known) != num_classes:
-        rule = f"must have as many classes as y_prob has columns, {num_classes}"
-        raise InputError("y_true" if labels is None else "labels", rule, value=len(known), advice=_NUMBERED)
+    truth = _classes(y_true, "y_true")
+    same_length(y_true=truth, y_prob=y_prob)
+    known = np.unique(truth) if labels is None else _classes(labels, "labels")
+    shown, num_classes = reprlib.repr(known.tolist()), y_prob.shape[1]
     if (known[1:] <= known[:-1]).any():
         advice = "Sort them, and the columns of y_prob with them."
-        raise InputError("labels", "must be distinct and in sorted order", value=known.tolist(), advice=advice)
-    position = np.minimum(np.searchsorted(known, y_true), num_classes - 1)
-    require(known[position] == y_true, y_true, "y_true", f"must be among the labels {known.tolist()}")
+        raise InputError("labels", "must be distinct and sorted", value=known.tolist(), got=shown, advice=advice)
+    if len(known) != num_classes:
+        argument, advice = ("y_true", _NUMBERED) if labels is None else ("labels", "")
+        rule = f"must have as many classes as y_prob, {num_classes}"
+        raise InputError(argument, rule, value=len(known), advice=advice)
+    position, found = np.zeros(len(truth), np.int64), np.zeros(len(truth), bool)
+    if (known.dtype.kind == "U") == (truth.dtype.kind == "U"):
+        position = np.minimum(np.searchsorted(known, truth), num_classes - 1)
+        found = known[position] == truth
+    require(found, truth, "y_true", f"must be among the labels {shown}")
     return position
 
 
+def _classes(values: ArrayLike, name: str) -> Array:
+    """Return classes (N,): numbers, or an array of strings. NumPy by itself would make 1 and "cat" two strings."""
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    objects = np.empty(0) if kind in "biuf" or hasattr(values, "detach") else np.asarray(values, dtype=object)
+    texts = [isinstance(value, str) for value in objects.flat]
+    if not any(texts):
+        array = one_dimensional(numbers(values, name), name)
+        require(~np.isnan(array), array, name, "must not be missing")
+        return array
+    if not all(texts):
+        index = texts.index(False)
+        raise InputError(name, "must be all strings or all numbers", value=objects.flat[index], index=index)
+    return one_dimensional(objects, name).astype(str)
+
+
 @contextmanager
-def _in_words(words: dict[str, str]) -> Iterator[None]:
+def _in_words(words: Mapping[str, str]) -> Iterator[None]:
     """Raise the errors of the core in the words of the front door."""
     try:
         yield

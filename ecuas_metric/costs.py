@@ -1,6 +1,7 @@
 """Per-sample costs of a candidate decision that may be rejected. A metric is the mean of such an array.
 
-All functions take `uncertainty` u and `candidate_cost` c, arrays of shape (N,), and return one cost per sample.
+All functions take `uncertainty` u and `candidate_cost` c, arrays of shape (N,), and return one cost per sample: they
+are the paper's C(u, c), and take what the system says before the truth.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def ecuas_cost(
     max_uncertainty: float = 1.0,
     epsilon: float = 1e-7,
 ) -> Floats:
-    r"""Cost of each sample averaged over all reject costs, with weight growing as their (n-1)-th power.
+    r"""Return the cost of each sample averaged over all reject costs, with a weight that grows as their (n-1)-th power.
 
     With :math:`r = u / u_M`:
 
@@ -60,7 +61,8 @@ def ecuas_cost(
     Raises
     ------
     InputError
-        If n, an uncertainty or a cost is negative or nan, or `max_uncertainty` or `epsilon` is out of range.
+        If n, an uncertainty or a cost is negative or nan, the shapes differ, or `max_uncertainty` or `epsilon` is out
+        of range.
 
     References
     ----------
@@ -98,7 +100,7 @@ def fixed_reject_cost(
     reject_cost: float,
     max_uncertainty: float = math.inf,
 ) -> Floats:
-    """Cost of each sample when rejecting it costs `reject_cost`: c where accepted (u <= gamma), else gamma.
+    """Return the cost of each sample where rejecting it costs `reject_cost`: c if accepted (u <= gamma), else gamma.
 
     Parameters
     ----------
@@ -107,11 +109,17 @@ def fixed_reject_cost(
     reject_cost : float
         gamma >= 0.
     max_uncertainty : float, default infinity
-        Above it a sample is always rejected.
+        u_M; above it a sample is always rejected.
 
     Returns
     -------
     ndarray of float64, shape (N,)
+        In [0, inf).
+
+    Raises
+    ------
+    InputError
+        If the reject cost, an uncertainty or a cost is negative or nan, or the shapes differ.
 
     References
     ----------
@@ -122,7 +130,9 @@ def fixed_reject_cost(
     >>> fixed_reject_cost([0.1, 0.1, 0.6], [0, 1, 1], reject_cost=0.25).tolist()
     [0.0, 1.0, 0.25]
     """
-    u, c = np.asarray(uncertainty, np.float64), np.asarray(candidate_cost, np.float64)
+    if not reject_cost >= 0:
+        raise InputError("reject_cost", "must be >= 0", value=reject_cost)
+    u, c = _arrays(uncertainty, candidate_cost)
     return np.where(accepted(u, reject_cost=reject_cost, max_uncertainty=max_uncertainty), c, reject_cost)
 
 
@@ -139,7 +149,7 @@ def weighted_cost(
     weight_function: Callable[[float], float],
     max_uncertainty: float = 1.0,
 ) -> Floats:
-    r"""Cost of each sample integrated over reject costs with any weight function w on [0, u_M].
+    r"""Return the cost of each sample integrated over reject costs with any weight function w on [0, u_M].
 
     .. math:: C_w = \int_0^u \gamma w(\gamma)\,d\gamma + c \int_u^{u_M} w(\gamma)\,d\gamma
 
@@ -155,11 +165,15 @@ def weighted_cost(
     Returns
     -------
     ndarray of float64, shape (N,)
+        In [0, inf).
 
     Raises
     ------
     InputError
-        If an integral does not converge, as that of w = 1 / gamma from an uncertainty of 0.
+        If an uncertainty or a cost is negative or nan, the shapes differ, `max_uncertainty` is not positive, or an
+        integral does not converge, e.g. that of w = 1 / gamma from an uncertainty of 0.
+    ImportError
+        If SciPy is not installed.
 
     References
     ----------
@@ -205,12 +219,22 @@ def note_above(uncertainty: Floats, max_uncertainty: float) -> tuple[Note, ...]:
 def _checked(uncertainty: ArrayLike, candidate_cost: ArrayLike, max_uncertainty: float) -> tuple[Floats, Floats]:
     if not 0 < max_uncertainty < math.inf:
         raise InputError("max_uncertainty", "must be positive and finite", value=max_uncertainty)
+    u, c = _arrays(uncertainty, candidate_cost)
+    for note in note_above(u, max_uncertainty):
+        warnings.warn(str(note), stacklevel=3)
+    return u, c
+
+
+def _arrays(uncertainty: ArrayLike, candidate_cost: ArrayLike) -> tuple[Floats, Floats]:
     u, c = np.asarray(uncertainty, np.float64), np.asarray(candidate_cost, np.float64)
     for name, values in (("uncertainty", u), ("candidate_cost", c)):
         if not values.min(initial=0.0) >= 0:  # nan is not
             non_negative(np.atleast_1d(values), name)
-    for note in note_above(u, max_uncertainty):
-        warnings.warn(str(note), stacklevel=3)
+    if u.shape != c.shape:
+        shapes = u.shape, c.shape
+        raise InputError(
+            "uncertainty and candidate_cost", "must have the same shape", value=shapes, got=f"{u.shape} and {c.shape}"
+        )
     return u, c
 
 

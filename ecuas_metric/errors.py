@@ -92,6 +92,7 @@ class InputError(ValueError):
     def reworded(self, words: Words) -> InputError:
         """Return this error in the words of a surface: of its fields, argument and advice are replaced."""
         reworded = copy(self)
+        reworded.args = (words.get(self.argument, self.argument), *self.args[1:])
         reworded.argument = words.get(self.argument, self.argument)
         reworded.advice = words.get(self.advice, self.advice)
         return reworded

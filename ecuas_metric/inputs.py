@@ -160,7 +160,8 @@ def require(ok: Bools, values: Array, name: str, rule: str, advice: str = "") ->
     first = np.unravel_index(np.argmin(ok), ok.shape)
     index = int(first[0]) if ok.ndim == 1 else tuple(map(int, first))
     count = int(np.count_nonzero(~ok))
-    value = np.asarray(values)[first].item()
+    value = np.asarray(values)[first]
+    value = value.item() if isinstance(value, np.generic) else value
     raise InputError(name, rule, value=value, index=index, count=count, total=ok.size, advice=advice)
 
 

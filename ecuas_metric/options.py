@@ -187,7 +187,7 @@ def _memberships(values: object, name: str) -> Ints:
     array = one_dimensional(np.asarray(values), name)
     if array.dtype.kind == "O":
         missing = np.array([value is None or value != value for value in array])
-        require(~missing, np.arange(len(array)), name, "must name one for every sample")
+        require(~missing, array, name, "must name one for every sample")
         array = np.array([str(value) for value in array])
     elif array.dtype.kind == "f":
         require(~np.isnan(array), array, name, "must name one for every sample")
@@ -222,7 +222,7 @@ OPTIONS = {
     "n": Option(_orders, "Parameter of ECUAS_n, a number >= 0 (inf allowed) or several"),
     "num_classes": Option(
         _in(2, np.inf, whole=True),
-        "Number K of possible answers; by default infinitely many, as for free text",
+        "Number K of possible answers, which sets u_M = 1 - 1/K; by default infinitely many, as for free text",
         ("confidences",),
     ),
     "predictions_are": Option(
@@ -230,10 +230,12 @@ OPTIONS = {
     ),
     "cost": Option(_cost, "Cost: 'zero_one', 'log' or an array (K, D), row class, column decision", ("posteriors",)),
     "decisions": Option(
-        lambda values, name: numbers(values, name), "The system's own decisions, if not the Bayes ones", ("posteriors",)
+        lambda values, name: numbers(values, name),
+        "The system's own decisions, if not those of least expected cost",
+        ("posteriors",),
     ),
     "max_uncertainty": Option(
-        _in(0, np.inf, inside=True), "Uncertainty u_M of a system that knows nothing", ("costs",)
+        _in(0, np.inf, inside=True), "Uncertainty u_M of a system that knows nothing; required", ("costs",)
     ),
     "reject_costs": Option(
         _reject_costs, "Also expected cost, coverage and selective risk for users with these reject costs"
@@ -244,14 +246,19 @@ OPTIONS = {
     "missing_confidence": Option(
         _in(0, 1), "What a missing confidence counts as; by default it is an error", ("confidences",)
     ),
-    "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE"),
-    "epsilon": Option(_in(0, 0.5, inside=True), "Floor of uncertainties inside logarithms"),
-    "sample_weight": Option(_weights, "Weight of each sample, >= 0; whole numbers count equal samples"),
+    "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE", ("confidences", "posteriors")),
+    "epsilon": Option(_in(0, 0.5, inside=True), "Floor of uncertainties and probabilities inside logarithms"),
+    "sample_weight": Option(
+        _weights, "Weight of each sample, >= 0; whole numbers count equal samples, others are scaled to mean 1"
+    ),
     "decompose": Option(_flag, "Also each ECUAS_n after the best recalibration, and its calibration loss"),
     "confidence_level": Option(_in(0, 1, inside=True), "Also bootstrap intervals at this level, e.g. 0.95"),
-    "interval_method": Option(_among(*INTERVAL_METHODS), "Kind of bootstrap interval: percentile or bca"),
+    "interval_method": Option(
+        _among(*INTERVAL_METHODS),
+        "Kind of bootstrap interval: percentile, or bca, which corrects for bias and skewness",
+    ),
     "n_resamples": Option(_in(1, 2**31, whole=True), "Number of bootstrap resamples"),
-    "random_state": Option(_in(0, 2**63, whole=True), "Seed of the bootstrap"),
+    "random_state": Option(_in(0, 2**63, whole=True), "Seed of the bootstrap: the same seed gives the same numbers"),
     "groups": Option(_memberships, "Groups of samples that are resampled together, e.g. those of one document"),
-    "strata": Option(_memberships, "Parts of the sample whose sizes are fixed"),
+    "strata": Option(_memberships, "Parts of the sample whose sizes every resample keeps"),
 }

@@ -1,6 +1,7 @@
 """Recalibration of posteriors and confidences, fitted on other data or by cross-validation.
 
-What is fitted is a small named tuple of numbers; `fit_*` makes it, `apply_*` uses it on any data.
+What is fitted is a small named tuple of numbers; `fit_*` makes it, `apply_*` uses it on any data. As scikit-learn's
+``fit(X, y)``, the functions take the scores before the truth.
 """
 
 from __future__ import annotations
@@ -17,6 +18,14 @@ from .inputs import Array, Floats, Ints, confidences, labels, numbers, require, 
 
 Fitted = TypeVar("Fitted")
 INSTALL = "pip install 'ecuas-metric[recalibration]'"
+# What the functions here call the arguments that the core knows as predictions and references.
+_OF_LOG_POSTERIORS = {"predictions and references": "log_posteriors and references"}
+_OF_CONFIDENCES = {
+    "predictions": "confidence",
+    "references": "correct",
+    "predictions and references": "confidence and correct",
+    Advice.CLASS_LABELS: "Class labels? fit_affine takes log-posteriors of shape (N, K).",
+}
 
 
 class Affine(NamedTuple):
@@ -43,20 +52,23 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
     Parameters
     ----------
     log_posteriors : array_like, shape (N, K)
-        Finite; up to a constant per row, so that logits will do.
+        Finite; logits will do, since a constant per row changes nothing.
     references : array_like, shape (N,)
-        True classes in [0, K), each at least once.
-    with_bias : bool
+        True classes in [0, K), each at least once if there is a bias.
+    with_bias : bool, default True
         False is temperature scaling.
 
     Returns
     -------
     Affine
+        The scale, a float, and the bias, shape (K,).
 
     Raises
     ------
     InputError
-        If a log-posterior is not finite, or a class has no sample.
+        If a log-posterior is not finite, a reference is not a class, lengths differ, or a class has no sample.
+    ImportError
+        If SciPy is not installed.
     RuntimeError
         If the minimisation does not converge.
 
@@ -85,7 +97,7 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
             got=f"none of class {empty}",
             count=int(np.count_nonzero(counts == 0)),
             total=num_classes,
-            advice="Drop these classes, or fit without bias.",
+            advice="Drop these classes, or fit without a bias.",
         )
     # In units of their spread around the mean of each row, which softmax does not see, scores of any size fit alike.
     centred = scores - scores.mean(axis=1, keepdims=True)
@@ -96,12 +108,77 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
 
 
 def apply_affine(calibration: Affine, log_posteriors: ArrayLike) -> Floats:
-    """Return calibrated log-posteriors, shape (N, K), whose exponentials sum to 1."""
-    return log_softmax(calibration.scale * _finite(log_posteriors) + calibration.bias)
+    r"""Return calibrated log-posteriors.
+
+    .. math:: \log \mathrm{softmax}(\alpha \log s + \beta)
+
+    Parameters
+    ----------
+    calibration : Affine
+        From `fit_affine` or `fit_temperature`.
+    log_posteriors : array_like, shape (N, K)
+        Finite; logits will do.
+
+    Returns
+    -------
+    ndarray of float64, shape (N, K)
+        Their exponentials sum to 1 in each row.
+
+    Raises
+    ------
+    InputError
+        If a log-posterior is not finite, or the number of classes is not that of the fit.
+
+    References
+    ----------
+    Estienne et al., Equation affcal.
+
+    Examples
+    --------
+    >>> np.exp(apply_affine(Affine(0.5, np.zeros(2)), np.log([[0.8, 0.2]]))).round(4).tolist()
+    [[0.6667, 0.3333]]
+    """
+    scores, num_classes = _log_posteriors(log_posteriors), len(calibration.bias)
+    if scores.shape[1] != num_classes:
+        rule = f"must have shape (N, {num_classes}), the classes of the fit"
+        raise InputError("log_posteriors", rule, value=scores.shape, got=f"shape {scores.shape}")
+    return log_softmax(calibration.scale * scores + calibration.bias)
 
 
 def fit_temperature(log_posteriors: ArrayLike, references: ArrayLike) -> Affine:
-    """Fit temperature scaling, `fit_affine` without a bias; the temperature is 1 / scale."""
+    """Fit temperature scaling, `fit_affine` without a bias; the temperature is 1 / scale.
+
+    Parameters
+    ----------
+    log_posteriors : array_like, shape (N, K)
+        Finite; logits will do.
+    references : array_like, shape (N,)
+        True classes in [0, K).
+
+    Returns
+    -------
+    Affine
+        With a bias of zeros.
+
+    Raises
+    ------
+    InputError
+        See `fit_affine`.
+    ImportError
+        If SciPy is not installed.
+    RuntimeError
+        If the minimisation does not converge.
+
+    References
+    ----------
+    Guo et al. 2017, "On calibration of modern neural networks".
+
+    Examples
+    --------
+    >>> log_q = 2 * np.log([[0.8, 0.2]] * 5 + [[0.2, 0.8]] * 5)
+    >>> round(1 / fit_temperature(log_q, [0, 0, 0, 0, 1, 1, 1, 1, 1, 0]).scale, 4)
+    2.0
+    """
     return fit_affine(log_posteriors, references, with_bias=False)
 
 
@@ -118,10 +195,18 @@ def fit_isotonic(confidence: ArrayLike, correct: ArrayLike) -> Isotonic:
     Returns
     -------
     Isotonic
+        Thresholds and the values there, shape (T,) each, in [0, 1].
+
+    Raises
+    ------
+    InputError
+        If a confidence lies outside [0, 1] or is NaN, `correct` is not 0 or 1, or lengths differ.
+    ImportError
+        If scikit-learn is not installed.
 
     References
     ----------
-    Zadrozny and Elkan 2002.
+    Zadrozny and Elkan 2002, "Transforming classifier scores into accurate multiclass probability estimates".
 
     Examples
     --------
@@ -133,14 +218,44 @@ def fit_isotonic(confidence: ArrayLike, correct: ArrayLike) -> Isotonic:
         from sklearn.isotonic import IsotonicRegression
     except ImportError:
         raise ImportError(f"Isotonic recalibration needs scikit-learn: {INSTALL}") from None
-    q, truth = confidences(_finite(confidence), correct)
+    try:
+        q, truth = confidences(_finite(confidence, "confidence"), correct)
+    except InputError as error:
+        raise error.reworded(_OF_CONFIDENCES) from None
     fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(q, truth)
     return Isotonic(np.asarray(fitted.X_thresholds_), np.asarray(fitted.y_thresholds_))
 
 
 def apply_isotonic(calibration: Isotonic, confidence: ArrayLike) -> Floats:
-    """Return recalibrated confidences, shape (N,), in [0, 1]."""
-    return np.interp(_finite(confidence), calibration.confidence, calibration.recalibrated)
+    """Return recalibrated confidences: linear between the thresholds of the fit, constant outside them.
+
+    Parameters
+    ----------
+    calibration : Isotonic
+        From `fit_isotonic`.
+    confidence : array_like, shape (N,)
+        Finite.
+
+    Returns
+    -------
+    ndarray of float64, shape (N,)
+        In [0, 1].
+
+    Raises
+    ------
+    InputError
+        If a confidence is not finite.
+
+    References
+    ----------
+    Zadrozny and Elkan 2002, "Transforming classifier scores into accurate multiclass probability estimates".
+
+    Examples
+    --------
+    >>> apply_isotonic(Isotonic(np.array([0.5, 0.9]), np.array([0.4, 0.6])), [0.2, 0.7, 1.0]).tolist()
+    [0.4, 0.5, 0.6]
+    """
+    return np.interp(_finite(confidence, "confidence"), calibration.confidence, calibration.recalibrated)
 
 
 def cross_validated(
@@ -157,25 +272,33 @@ def cross_validated(
     Parameters
     ----------
     fit, apply : callable
-        A pair of this module, or of your own: ``fit(scores, references)`` and ``apply(fitted, scores)``.
+        A pair of these functions or of your own: ``fit(scores, references)`` and ``apply(fitted, scores)``.
     scores : array_like, shape (N, K) or (N,)
+        Log-posteriors or confidences, finite.
     references : array_like, shape (N,)
         Classes, or correctness; the default folds are stratified by them.
     splitter : optional
-        Any splitter of scikit-learn; by default ``StratifiedKFold(5, shuffle=True, random_state=42)``, that of
-        the paper's table.
+        Any splitter of scikit-learn; by default ``StratifiedKFold(5, shuffle=True, random_state=42)``, as in the
+        paper's table.
     groups : array_like, shape (N,), optional
         For splitters that keep groups together.
 
     Returns
     -------
-    ndarray, of the shape of `scores`
+    ndarray of float64, of the shape of `scores`
+        What `apply` returns for each sample.
 
     Raises
     ------
     InputError
-        If there are fewer samples than folds, a fold cannot be fitted (it is named), or a splitter leaves a
-        sample out.
+        If a score is not finite, lengths differ, there are fewer samples than folds, a fold cannot be fitted (it is
+        named), or a splitter leaves a sample out.
+    ImportError
+        If scikit-learn is not installed and there is no splitter.
+
+    References
+    ----------
+    Estienne et al., section "Analysis on UA classification systems".
 
     Examples
     --------
@@ -184,7 +307,7 @@ def cross_validated(
     >>> cross_validated(fit_isotonic, apply_isotonic, rng.random(100), correct).shape
     (100,)
     """
-    array, truth = _finite(scores), np.asarray(references)
+    array, truth = _finite(scores, "scores", Advice.FLOOR), np.asarray(references)
     same_length(scores=array, references=truth)
     splitter = _default_splitter() if splitter is None else splitter
     num_folds = splitter.get_n_splits(array, truth, groups)
@@ -208,7 +331,7 @@ def cross_validated(
 def _cross_entropy_of_affine(
     scores: Floats, classes: Ints, with_bias: bool
 ) -> Callable[[Floats], tuple[float, Floats]]:
-    # One row a class: NumPy reduces over the long axis at full speed, over few classes it does not.
+    # One row per class: NumPy reduces over the long axis at full speed, over few classes it does not.
     by_class, columns = np.ascontiguousarray(scores.T), np.arange(len(scores))
 
     def objective(parameters: Floats) -> tuple[float, Floats]:
@@ -240,15 +363,24 @@ def _minimum(objective: Callable[[Floats], tuple[float, Floats]], start: Floats)
 
 
 def _checked(log_posteriors: ArrayLike, references: ArrayLike) -> tuple[Floats, Ints]:
-    scores = _finite(log_posteriors)
+    scores = _log_posteriors(log_posteriors)
+    try:
+        return scores, labels(references, "references", num_classes=scores.shape[1], num_samples=len(scores))
+    except InputError as error:
+        raise error.reworded(_OF_LOG_POSTERIORS) from None
+
+
+def _log_posteriors(values: ArrayLike) -> Floats:
+    scores = _finite(values, "log_posteriors", Advice.FLOOR)
     if scores.ndim != 2 or scores.shape[1] < 2:
-        raise InputError("scores", "must have shape (N, K), K >= 2", value=scores.shape, got=f"shape {scores.shape}")
-    return scores, labels(references, "references", num_classes=scores.shape[1], num_samples=len(scores))
+        rule = "must have shape (N, K), K >= 2"
+        raise InputError("log_posteriors", rule, value=scores.shape, got=f"shape {scores.shape}")
+    return scores
 
 
-def _finite(values: ArrayLike) -> Floats:
-    array = numbers(values, "scores")
-    require(np.isfinite(array), array, "scores", "must be finite", Advice.FLOOR)
+def _finite(values: ArrayLike, name: str, advice: str = "") -> Floats:
+    array = numbers(values, name)
+    require(np.isfinite(array), array, name, "must be finite", advice)
     return array.astype(np.float64, copy=False)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -169,14 +169,16 @@ def compute_results(system: System, *, progress: bool = False) -> Results:
         Show a bar on long work.
     """
     values = {key: float(value) for key, value in all_values(system).items()}
-    notes = (*system.notes, *_undefined(values))
+    notes = (*system.notes, *note_undefined(values))
     if system.options.confidence_level is None:
         return Results({key: Estimate(value) for key, value in values.items()}, notes)
     limits, left_out = _intervals(system, progress=progress)
     return Results({key: Estimate(value, *limits[key]) for key, value in values.items()}, notes + left_out)
 
 
-def all_values(system: System, resamples: Floats | None = None) -> dict[Key, FloatOrFloats]:
+def all_values(
+    system: System, resamples: Floats | None = None, *, only: Collection[str] = ()
+) -> dict[Key, FloatOrFloats]:
     """Compute the metrics, and what the options add to them: normalised and recalibrated values.
 
     Parameters
@@ -184,17 +186,19 @@ def all_values(system: System, resamples: Floats | None = None) -> dict[Key, Flo
     system : System
     resamples : ndarray, shape (B, N), optional
         How often each sample is drawn; then each value has shape (B,).
+    only : collection of str
+        Names in `METRICS` to compute; all if empty.
     """
     decisions, options, ties, *_ = system
     weight = options.sample_weight
     if resamples is not None:
         weight = resamples if weight is None else resamples * weight
         ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=weight)
-    values = metric_values(decisions, ties, options, sample_weight=weight)
+    values = metric_values(decisions, ties, options, sample_weight=weight, only=only)
     added: dict[Key, FloatOrFloats] = {}
     if options.normalize:
         naive = naive_values(decisions, options, values.get(Key("error_rate")), sample_weight=weight)
-        added |= normalized_values(values, naive)
+        added |= normalized_values(values, {key: value for key, value in naive.items() if key in values})
     if options.decompose:
         for key, best in recalibrated_values(ties, options, max_uncertainty=decisions.max_uncertainty).items():
             loss = values[key._replace(variant="")] - best
@@ -219,7 +223,7 @@ def _intervals(system: System, *, progress: bool) -> tuple[dict[Key, tuple[float
     )
 
 
-def _undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
+def note_undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
     """Return notes on the values that do not exist for this sample, but for selective risks of an empty selection."""
     notes = []
     if math.isnan(values.get(Key("auroc"), 0.0)):

@@ -108,15 +108,18 @@ def test_groups_stay_together(rng):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: fit_affine([[0.0, -np.inf]], [0]), r"^scores must be finite; got -inf at index \(0, 1\) \(1 of 2\)"),
-        (lambda: fit_affine([[0.0, np.nan]], [0]), "^scores must be finite; got nan"),
+        (
+            lambda: fit_affine([[0.0, -np.inf]], [0]),
+            r"^log_posteriors must be finite; got -inf at index \(0, 1\) \(1 of 2\)",
+        ),
+        (lambda: fit_affine([[0.0, np.nan]], [0]), "^log_posteriors must be finite; got nan"),
         (
             lambda: fit_affine([[0.0, 1.0, 2.0]] * 3, [0, 1, 0]),
             "^references must have a sample of each of the 3 classes; got none of class 2",
         ),
-        (lambda: fit_affine([0.1, 0.2], [0, 1]), r"^scores must have shape \(N, K\), K >= 2; got shape \(2,\)"),
+        (lambda: fit_affine([0.1, 0.2], [0, 1]), r"^log_posteriors must have shape \(N, K\), K >= 2; got shape \(2,\)"),
         (lambda: fit_affine([[0.0, 1.0]], [2]), r"^references must be labels in \[0, 2\)"),
-        (lambda: fit_isotonic([0.1, 0.2], [1]), "^predictions and references must have the same length; got 2 and 1"),
+        (lambda: fit_isotonic([0.1, 0.2], [1]), "^confidence and correct must have the same length; got 2 and 1"),
         (
             lambda: cross_validated(fit_isotonic, apply_isotonic, [0.1, 0.2], [0, 1]),
             "^scores must have at least as many samples as folds, 5; got 2",

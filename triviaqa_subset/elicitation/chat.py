@@ -10,7 +10,7 @@ from threading import Event
 from typing import Any
 
 from huggingface_hub import InferenceClient
-from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]  # of the library that it asks with
+from huggingface_hub.errors import HTTPError  # of the library that it asks with
 
 from .confidences import ROUNDING
 from .replies import Ask, Failure, Reply, Request, Token

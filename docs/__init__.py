@@ -1,0 +1,1 @@
+"""The reference page and the script that writes it."""

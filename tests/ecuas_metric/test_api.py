@@ -1,0 +1,609 @@
+"""The front door: in scikit-learn's hands, against arithmetic, against `compute`, and with bad input."""
+
+import inspect
+import re
+import warnings
+
+import evaluate
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris, make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import brier_score_loss, log_loss, make_scorer, roc_auc_score
+from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, cross_val_predict, cross_val_score
+
+import ecuas_metric
+from ecuas_metric import (
+    InputError,
+    apply_affine,
+    apply_isotonic,
+    augrc_score,
+    aurc_score,
+    auroc_score,
+    confidence_ecuas_score,
+    confidence_system,
+    cross_validated,
+    ece_score,
+    ecuas_cost,
+    ecuas_score,
+    fit_affine,
+    fit_isotonic,
+    fit_temperature,
+    fixed_reject_cost,
+    posterior_system,
+    score_confidences,
+    score_costs,
+    score_posteriors,
+)
+from ecuas_metric.options import OPTIONS
+
+from .systems import confidence_systems, posterior_systems
+
+Y_TRUE = ["cat", "dog", "dog"]
+Y_PROB = [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]
+SCORES = {"ece": ece_score, "auroc": auroc_score, "aurc": aurc_score, "augrc": augrc_score}
+COST = [[0.0, 1.0, 0.3], [5.0, 0.0, 0.3]]
+ORDERS = st.sampled_from([0, 0.5, 1, 2.5, np.inf])
+
+
+def ecuas_1(y_true, q, classes):
+    """ECUAS_1 by arithmetic: the mean of r^2 + 2 c (1 - r) / u_M."""
+    u_max = 1 - 1 / len(classes)
+    total = 0.0
+    for row, truth in zip(q, y_true, strict=True):
+        r = (1 - max(row)) / u_max
+        wrong = classes[int(np.argmax(row))] != truth
+        total += r**2 + (2 * (1 - r) / u_max if wrong else 0)
+    return total / len(y_true)
+
+
+@pytest.fixture(scope="module")
+def flowers():
+    data = load_iris()
+    return data.data[:, :2], data.target_names[data.target]
+
+
+@pytest.fixture(scope="module")
+def two_classes():
+    x, y = make_classification(120, flip_y=0.2, random_state=0)
+    return x, np.array(["no", "yes"])[y]
+
+
+def scorer(**options):
+    return make_scorer(ecuas_score, response_method="predict_proba", greater_is_better=False, **options)
+
+
+MODEL = LogisticRegression(max_iter=500)
+
+
+@pytest.mark.parametrize("data", ["flowers", "two_classes"])
+def test_cross_val_score_is_arithmetic_on_each_fold(data, request):
+    """For two classes scikit-learn passes the probability of the second one only."""
+    x, y = request.getfixturevalue(data)
+    folds = KFold(4, shuffle=True, random_state=0)
+    ours = cross_val_score(MODEL, x, y, scoring=scorer(n=1), cv=folds)
+    for score, (train, test) in zip(ours, folds.split(x), strict=True):
+        model = MODEL.fit(x[train], y[train])
+        assert -score == pytest.approx(ecuas_1(y[test], model.predict_proba(x[test]), model.classes_))
+
+
+@pytest.mark.parametrize("data", ["flowers", "two_classes"])
+def test_grid_search_takes_the_smallest_ecuas(data, request):
+    x, y = request.getfixturevalue(data)
+    search = GridSearchCV(MODEL, {"C": [0.001, 0.1, 10.0]}, scoring=scorer(n=0), cv=3, error_score="raise").fit(x, y)
+    by_hand = {}
+    for c in (0.001, 0.1, 10.0):
+        by_hand[c] = -cross_val_score(LogisticRegression(C=c, max_iter=500), x, y, scoring=scorer(n=0), cv=3).mean()
+    assert search.best_params_["C"] == min(by_hand, key=by_hand.get)
+    assert -search.best_score_ == pytest.approx(min(by_hand.values()))
+
+
+def test_a_fold_without_a_class_needs_labels(flowers):
+    x, y = flowers
+    model, part = MODEL.fit(x, y), y != "virginica"
+    expected = ecuas_1(y[part], model.predict_proba(x[part]), model.classes_)
+    assert -scorer(labels=model.classes_)(model, x[part], y[part]) == pytest.approx(expected)
+    with pytest.raises(
+        InputError, match=r"^y_true must have as many classes as y_prob, 3; got 2\. Pass labels, all cla"
+    ):
+        scorer()(model, x[part], y[part])
+
+
+def test_a_binary_fold_of_one_class_needs_labels(two_classes):
+    x, y = two_classes
+    model, part = MODEL.fit(x, y), y == "no"
+    expected = ecuas_1(y[part], model.predict_proba(x[part]), model.classes_)
+    assert -scorer(labels=["no", "yes"])(model, x[part], y[part]) == pytest.approx(expected)
+
+
+def test_weights_reach_the_scorer(two_classes):
+    x, y = two_classes
+    model, weights = MODEL.fit(x, y), np.arange(len(y))
+    twice = np.repeat(np.arange(len(y)), weights)
+    ours = scorer()(model, x, y, sample_weight=weights)
+    assert ours == pytest.approx(scorer()(model, x[twice], y[twice]))
+
+
+def test_classes_and_columns_are_those_of_log_loss(flowers):
+    """Also for numbers that are no indices, and in an order that is not alphabetical."""
+    x, y = flowers
+    for classes in (y, np.array([y == "virginica", y == "setosa", y == "versicolor"]).argmax(axis=0) * 5 - 3):
+        q = cross_val_predict(MODEL, x, classes, method="predict_proba")
+        values = score_posteriors(classes, q)
+        assert values["cross_entropy"] == pytest.approx(log_loss(classes, q))
+
+
+def test_scikit_learn_agrees_on_two_classes(two_classes):
+    x, y = two_classes
+    q = cross_val_predict(MODEL, x, y, method="predict_proba")[:, 1]
+    values = score_posteriors(y, q)
+    assert values["cross_entropy"] == pytest.approx(log_loss(y, q))
+    assert values["brier_score"] == pytest.approx(2 * brier_score_loss(y, q, pos_label="yes"))
+
+
+@given(posterior_systems(), ORDERS, st.sampled_from(["zero_one", "log"]), st.booleans(), st.booleans())
+def test_ecuas_score_is_that_of_score_posteriors(system, n, cost, normalize, has_weights):
+    q, truth = system
+    options = {"n": n, "cost": cost, "labels": range(q.shape[1])}
+    options["sample_weight"] = np.arange(1.0, len(q) + 1) if has_weights else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        values = score_posteriors(truth, q, normalize=normalize, **options)
+        score = ecuas_score(truth, q, normalize=normalize, **options)
+    assert score == pytest.approx(values[f"{'normalized_' if normalize else ''}ecuas_{n:g}"], nan_ok=True)
+
+
+@given(posterior_systems(), st.permutations("abcde"))
+def test_names_of_classes_change_nothing(system, names):
+    q, truth = system
+    assume(all(np.count_nonzero(row == row.max()) == 1 for row in q))  # else the first column of the best answers
+    names = np.array(names[: q.shape[1]])
+    order = np.argsort(names)  # the columns in the order of the names
+    ours = ecuas_score(names[truth], q[:, order], labels=np.sort(names))
+    assert ours == pytest.approx(ecuas_score(truth, q, labels=range(q.shape[1])))
+
+
+@given(st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_size=20))
+def test_one_column_is_two(pairs):
+    truth, q = map(np.array, zip(*pairs, strict=True))
+    two = np.stack([1 - q, q], axis=1)
+    assert ecuas_score(truth, q, labels=[False, True]) == ecuas_score(truth, two, labels=[False, True])
+
+
+@pytest.mark.parametrize("name", SCORES)
+@given(system=confidence_systems(), has_weights=st.booleans())
+def test_scores_of_confidences_are_those_of_score_confidences(name, system, has_weights):
+    confidence, correct = system
+    weight = np.arange(1.0, len(correct) + 1) if has_weights else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = score_confidences(correct, confidence, sample_weight=weight)[name]
+        score = SCORES[name](correct, confidence, sample_weight=weight)
+    assert score == pytest.approx(expected, nan_ok=True)
+    assert type(score) is float
+
+
+@given(confidence_systems(), ORDERS, st.sampled_from([None, 2, 4]))
+def test_confidence_ecuas_score_is_that_of_score_confidences(system, n, num_classes):
+    confidence, correct = system
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = score_confidences(correct, confidence, n=n, num_classes=num_classes)
+        score = confidence_ecuas_score(correct, confidence, n=n, num_classes=num_classes)
+    assert score == pytest.approx(expected[f"ecuas_{n:g}"])
+
+
+@given(posterior_systems())
+def test_a_classifier_without_its_posteriors_is_a_system_of_confidences(system):
+    q, truth = system
+    correct, num_classes = q.argmax(axis=1) == truth, q.shape[1]
+    ours = ecuas_score(truth, q, labels=range(num_classes))
+    assert ours == pytest.approx(confidence_ecuas_score(correct, q.max(axis=1), num_classes=num_classes))
+
+
+def test_auroc_score_is_scikit_learns(rng):
+    confidence, correct = rng.random(50).round(1), rng.integers(0, 2, 50)
+    assert auroc_score(correct, confidence) == pytest.approx(roc_auc_score(correct, confidence))
+
+
+def test_bins_of_ece_score():
+    assert ece_score([1, 0], [0.9, 0.1], n_bins=1) == pytest.approx(0.0)
+    assert ece_score([1, 0], [0.9, 0.1], n_bins=2) == pytest.approx(0.1)
+
+
+# One value of every option that says something for a form of three samples and two classes.
+SET = {
+    "n": (0.5, 3),
+    "num_classes": 4,
+    "predictions_are": "log_probabilities",
+    "cost": COST,
+    "decisions": [0, 1, 2],
+    "reject_costs": [0.1, 0.2],
+    "normalize": True,
+    "missing_confidence": 0.5,
+    "n_bins": 3,
+    "epsilon": 1e-3,
+    "sample_weight": [1, 2, 3],
+    "decompose": True,
+    "confidence_level": 0.9,
+    "interval_method": "bca",
+    "n_resamples": 20,
+    "random_state": 1,
+    "groups": ["a", "a", "b"],
+    "strata": [0, 0, 1],
+}
+NEEDS = {name: {"confidence_level": 0.9} for name in ("interval_method", "n_resamples", "random_state")}
+NEEDS |= {"decisions": {"cost": COST}, "groups": {"confidence_level": 0.9}, "strata": {"confidence_level": 0.9}}
+INPUTS = {
+    "confidences": (score_confidences, [1, 0, 1], [0.9, 0.8, 0.4]),
+    "posteriors": (score_posteriors, [0, 1, 1], Y_PROB),
+    "costs": (score_costs, [0.0, 2.0, 1.0], [0.1, 0.5, 1.2]),
+}
+CASES = [(form, name) for name, option in OPTIONS.items() for form in option.forms if name != "max_uncertainty"]
+
+
+@pytest.fixture(scope="module")
+def modules():
+    load = [evaluate.load("ecuas_metric/ecuas.py", name) for name in ("default", "graded")]
+    return {"confidences": load[0], "posteriors": load[0], "costs": load[1]}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("form", "name"), CASES)
+def test_every_option_gives_what_compute_gives(form, name, modules):
+    score, truth, said = INPUTS[form]
+    options = {name: SET[name]} | NEEDS.get(name, {})
+    if name == "predictions_are":
+        said = np.log(said)
+    if name == "missing_confidence":
+        said = [0.9, None, 0.4]
+    if form == "costs":
+        options["max_uncertainty"] = 1.6
+    expected = modules[form].compute(predictions=said, references=truth, **options)
+    ours = score(truth, said, **options)
+    assert list(ours) == list(expected)
+    assert ours == pytest.approx(expected, nan_ok=True, abs=0, rel=0)
+
+
+@pytest.mark.parametrize("form", INPUTS)
+def test_docstrings_name_the_options_of_their_form(form):
+    named = re.search(r"Every option of `compute` for \w+: (.*?)\.\n", INPUTS[form][0].__doc__, flags=re.DOTALL)[1]
+    expected = [name for name, option in OPTIONS.items() if form in option.forms and name != "max_uncertainty"]
+    assert re.split(r",\s+", named) == expected
+
+
+def test_an_option_of_another_form_is_an_error():
+    with pytest.raises(InputError, match="^cost goes with posteriors; the input is confidences"):
+        score_confidences([1, 0], [0.5, 0.5], cost="log")
+
+
+def test_an_unknown_option_is_a_type_error():
+    for score, truth, said in INPUTS.values():
+        options = {"max_uncertainty": 2} if score is score_costs else {}
+        with pytest.raises(TypeError, match="bins"):
+            score(truth, said, bins=3, **options)
+
+
+def test_systems_carry_decisions_and_ids():
+    system = posterior_system(Y_TRUE, Y_PROB, ids=pd.Series([3, 1, 2], index=[9, 8, 7]))
+    assert system.ids == ["3", "1", "2"]
+    np.testing.assert_allclose(system.decisions.uncertainty, [0.1, 0.2, 0.4])
+    assert system.decisions.candidate_cost.tolist() == [0, 0, 1]
+    assert confidence_system([1, 0], [0.75, 0.5]).ids is None
+
+
+@pytest.mark.parametrize("kind", ["list", "tuple", "array", "series", "nullable", "categorical", "tensor"])
+@pytest.mark.parametrize("values", [[0, 1, 1], ["cat", "dog", "dog"]])
+def test_containers_and_indices_of_pandas_change_nothing(kind, values):
+    if kind == "tensor":
+        torch = pytest.importorskip("torch")
+        make = torch.tensor if isinstance(values[0], int) else list
+        said = torch.tensor(Y_PROB, dtype=torch.float64, requires_grad=True)
+    else:
+        index = [7, 7, 0]
+        nullable = "Int64" if isinstance(values[0], int) else "string"
+        make = {
+            "list": list,
+            "tuple": tuple,
+            "array": np.array,
+            "series": lambda v: pd.Series(v, index=index),
+            "nullable": lambda v: pd.Series(v, index=index, dtype=nullable),
+            "categorical": lambda v: pd.Series(v, index=index, dtype="category"),
+        }[kind]
+        said = pd.DataFrame(Y_PROB, index=index) if "series" in kind else Y_PROB
+    assert ecuas_score(make(values), said) == ecuas_score(Y_TRUE, Y_PROB)
+
+
+def test_correct_may_be_of_any_kind_of_truth():
+    expected = ece_score([1, 0, 1], [0.9, 0.8, 0.4])
+    for correct in ([True, False, True], np.array([1.0, 0.0, 1.0]), pd.Series([True, False, True], index=[2, 2, 2])):
+        assert ece_score(correct, pd.Series([0.9, 0.8, 0.4], index=[5, 4, 3])) == expected
+
+
+nan = float("nan")
+ONE_FOLD = PredefinedSplit([0] * 3 + [-1] * 6)
+BAD = {
+    "unknown class": (
+        lambda: ecuas_score(["cat", "cow", "dog"], Y_PROB, labels=["cat", "dog"]),
+        "y_true must be among the labels ['cat', 'dog']; got 'cow' at index 1 (1 of 3).",
+    ),
+    "labels of another type": (
+        lambda: ecuas_score(Y_TRUE, Y_PROB, labels=[0, 1]),
+        "y_true must be among the labels [0, 1]; got 'cat' at index 0 (3 of 3).",
+    ),
+    "digits are no numbers": (
+        lambda: ecuas_score([0, 1, 1], Y_PROB, labels=["0", "1"]),
+        "y_true must be among the labels ['0', '1']; got 0 at index 0 (3 of 3).",
+    ),
+    "mixed y_true": (
+        lambda: ecuas_score(["cat", 1, "dog"], Y_PROB),
+        "y_true must be all strings or all numbers; got 1 at index 1.",
+    ),
+    "mixed labels": (
+        lambda: ecuas_score(Y_TRUE, Y_PROB, labels=["cat", 1]),
+        "labels must be all strings or all numbers; got 1 at index 1.",
+    ),
+    "missing names": (
+        lambda: ecuas_score(pd.Series(["cat", None, "dog"]), Y_PROB),
+        "y_true must be all strings or all numbers; got",
+    ),
+    "missing numbers": (
+        lambda: ecuas_score([0, nan, 1], Y_PROB),
+        "y_true must not be missing; got nan at index 1 (1 of 3).",
+    ),
+    "unsorted labels": (
+        lambda: ecuas_score(Y_TRUE, Y_PROB, labels=["dog", "cat"]),
+        "labels must be distinct and sorted; got ['dog', 'cat']. Sort them, and the columns of y_prob with them.",
+    ),
+    "repeated labels": (
+        lambda: ecuas_score(Y_TRUE, Y_PROB, labels=["cat", "cat"]),
+        "labels must be distinct and sorted; got ['cat', 'cat']. Sort them, and the columns of y_prob with them.",
+    ),
+    "many labels, in one line": (
+        lambda: ecuas_score([-1], np.full((1, 1000), 1e-3), labels=range(1000)),
+        "y_true must be among the labels [0, 1, 2, 3, 4, 5, ...]; got -1 at index 0 (1 of 1).",
+    ),
+    "too many labels": (
+        lambda: ecuas_score(Y_TRUE, Y_PROB, labels=["cat", "cow", "dog"]),
+        "labels must have as many classes as y_prob, 2; got 3.",
+    ),
+    "too many labels for one column": (
+        lambda: ecuas_score([0, 1], [0.1, 0.2], labels=[0, 1, 2]),
+        "labels must have as many classes as y_prob, 2; got 3.",
+    ),
+    "a class is missing": (
+        lambda: ecuas_score(["cat"], Y_PROB[:1]),
+        "y_true must have as many classes as y_prob, 2; got 1. "
+        "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0.",
+    ),
+    "length": (lambda: ecuas_score(Y_TRUE[:2], Y_PROB), "y_true and y_prob must have the same length; got 2 and 3."),
+    "length of one column": (
+        lambda: score_posteriors([0, 1], [0.1, 0.2, 0.3]),
+        "y_true and y_prob must have the same length; got 2 and 3.",
+    ),
+    "length of weights": (
+        lambda: ecuas_score(Y_TRUE, Y_PROB, sample_weight=[1]),
+        "y_prob and sample_weight must have the same length; got 3 and 1.",
+    ),
+    "length of decisions": (
+        lambda: score_posteriors(Y_TRUE, Y_PROB, decisions=[0]),
+        "y_prob and decisions must have the same length; got 3 and 1.",
+    ),
+    "length of ids": (
+        lambda: posterior_system(Y_TRUE, Y_PROB, ids=["a"]),
+        "y_true and ids must have the same length; got 3 and 1.",
+    ),
+    "length of ids of confidences": (
+        lambda: confidence_system([1], [0.5], ids="ab"),
+        "correct and ids must have the same length; got 1 and 2.",
+    ),
+    "y_true of two dimensions": (
+        lambda: ecuas_score([["cat"], ["dog"], ["dog"]], Y_PROB),
+        "y_true must be one-dimensional; got shape (3, 1).",
+    ),
+    "y_true of two dimensions, numbers": (
+        lambda: ecuas_score([[1], [0], [0]], Y_PROB),
+        "y_true must be one-dimensional; got shape (3, 1).",
+    ),
+    "y_prob of one class": (
+        lambda: ecuas_score([0, 1], [[0.5], [0.5]]),
+        "y_prob must have K >= 2 classes; got shape (2, 1). "
+        "Probabilities of the second class? Pass them as a flat list.",
+    ),
+    "y_prob of three dimensions": (
+        lambda: ecuas_score([0, 1], np.ones((2, 2, 2)) / 2),
+        "y_prob must have shape (N,) or (N, K); got shape (2, 2, 2).",
+    ),
+    "nan in y_prob": (
+        lambda: ecuas_score(Y_TRUE, [[0.9, 0.1], [nan, 0.8], [0.6, 0.4]]),
+        "y_prob must lie in [0, 1]; got nan at index (1, 0) (1 of 3). "
+        "Logits or log-probabilities? score_posteriors takes them with predictions_are.",
+    ),
+    "nan in one column": (
+        lambda: ecuas_score([0, 1], [0.5, nan]),
+        "y_prob must lie in [0, 1] where it has shape (N,), the probability of the second class; "
+        "got nan at index 1 (1 of 2).",
+    ),
+    "sums": (
+        lambda: ecuas_score([0, 1], [[0.5, 0.6], [0.5, 0.5]]),
+        "y_prob must have rows that sum to 1 (tolerance 0.001); got 1.1 at index 0 (1 of 2). "
+        "Logits? score_posteriors takes them with predictions_are='logits'.",
+    ),
+    "logits": (
+        lambda: score_posteriors([0, 1], [[2.0, -1.0], [0.0, 1.0]]),
+        "y_prob must lie in [0, 1]; got 2.0 at index (0, 0) (1 of 2). "
+        "Logits or log-probabilities? Say so with predictions_are.",
+    ),
+    "log-odds in one column": (
+        lambda: score_posteriors([0, 1], [0.2, 0.8], predictions_are="logits"),
+        "y_prob must have shape (N, K) where predictions_are is 'logits'; got shape (2,).",
+    ),
+    "several n": (lambda: ecuas_score(Y_TRUE, Y_PROB, n=[0, 1]), "n must be a number in [0, inf]; got [0, 1]."),
+    "no n": (lambda: confidence_ecuas_score([1], [0.5], n=None), "n must be a number in [0, inf]; got None."),
+    "cost": (lambda: ecuas_score(Y_TRUE, Y_PROB, cost="0-1"), "cost must be one of 'zero_one', 'log'; got '0-1'."),
+    "percentages": (
+        lambda: ece_score([1, 0], [90, 80.5]),
+        "confidence must lie in [0, 1]; got 90.0 at index 0 (2 of 2). Percentages? Divide by 100.",
+    ),
+    "nan in confidence": (
+        lambda: aurc_score([1, 0], [0.5, nan]),
+        "confidence must not be NaN; got nan at index 1 (1 of 2). "
+        "Missing confidences? score_confidences takes them with missing_confidence.",
+    ),
+    "nan in confidence, where that may be": (
+        lambda: score_confidences([1, 0], [0.5, nan]),
+        "confidence must not be NaN; got nan at index 1 (1 of 2). "
+        "Missing confidences? Set missing_confidence to a number in [0, 1] to count them as that.",
+    ),
+    "correct of two dimensions": (
+        lambda: auroc_score([[1], [0]], [0.5, 0.5]),
+        "correct must be one-dimensional; got shape (2, 1).",
+    ),
+    "posteriors as confidence": (
+        lambda: augrc_score([1, 0, 1], Y_PROB),
+        "confidence must be one-dimensional; got shape (3, 2).",
+    ),
+    "classes as correct": (
+        lambda: ece_score([1, 2], [0.5, 0.5]),
+        "correct must be 0 (incorrect) or 1 (correct); got 2 at index 1 (1 of 2). "
+        "Class labels? score_posteriors takes posteriors of shape (N, K).",
+    ),
+    "swapped": (
+        lambda: ece_score([0.9, 0.8], [1, 0]),
+        "correct must be 0 (incorrect) or 1 (correct); got 0.9 at index 0 (2 of 2). "
+        "Class labels? score_posteriors takes posteriors of shape (N, K).",
+    ),
+    "length of confidence": (
+        lambda: ece_score([1, 0, 1], [0.5, 0.5]),
+        "confidence and correct must have the same length; got 2 and 3.",
+    ),
+    "negative uncertainty": (
+        lambda: score_costs([0, 1], [0.1, -0.5], max_uncertainty=1),
+        "uncertainty must be finite and non-negative; got -0.5 at index 1 (1 of 2).",
+    ),
+    "infinite cost": (
+        lambda: score_costs([0, np.inf], [0.1, 0.5], max_uncertainty=1),
+        "candidate_cost must be finite and non-negative; got inf at index 1 (1 of 2).",
+    ),
+    "length of costs": (
+        lambda: score_costs([0, 1], [0.1], max_uncertainty=1),
+        "uncertainty and candidate_cost must have the same length; got 1 and 2.",
+    ),
+    "text": (lambda: ece_score(["yes", "no"], [0.5, 0.5]), "correct must be numbers; got 'yes' at index 0."),
+    "recalibration: zeros": (
+        lambda: fit_affine([[0.0, -np.inf]], [0]),
+        "log_posteriors must be finite; got -inf at index (0, 1) (1 of 2). A probability of 0?",
+    ),
+    "recalibration: length": (
+        lambda: fit_temperature([[0.0, 1.0], [1.0, 0.0]], [0]),
+        "log_posteriors and references must have the same length; got 2 and 1.",
+    ),
+    "recalibration: classes": (
+        lambda: apply_affine(fit_temperature([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]], [0, 0, 1]), [[0.0, 1.0, 2.0]]),
+        "log_posteriors must have shape (N, 2), the classes of the fit; got shape (1, 3).",
+    ),
+    "recalibration: percentages": (
+        lambda: fit_isotonic([50, 90], [0, 1]),
+        "confidence must lie in [0, 1]; got 50.0 at index 0 (2 of 2). Percentages? Divide by 100.",
+    ),
+    "recalibration: length of confidences": (
+        lambda: fit_isotonic([0.5], [0, 1]),
+        "confidence and correct must have the same length; got 1 and 2.",
+    ),
+    "recalibration: missing": (
+        lambda: apply_isotonic(fit_isotonic([0.5, 0.6], [0, 1]), [0.5, None]),
+        "confidence must be finite; got nan at index 1 (1 of 2).",
+    ),
+    "recalibration: a sample in no fold": (
+        lambda: cross_validated(fit_isotonic, apply_isotonic, [0.1] * 9, [0, 1] * 4 + [0], splitter=ONE_FOLD),
+        "splitter must put every sample in a test fold; got sample 3 in none (6 of 9).",
+    ),
+    "costs of single samples: reject cost": (
+        lambda: fixed_reject_cost([0.5], [1], reject_cost=-1),
+        "reject_cost must be >= 0; got -1.",
+    ),
+    "costs of single samples: missing": (
+        lambda: fixed_reject_cost([nan], [1], reject_cost=0.5),
+        "uncertainty must be finite and non-negative; got nan at index 0 (1 of 1).",
+    ),
+    "costs of single samples: shapes": (
+        lambda: ecuas_cost([0.1, 0.2], [1]),
+        "uncertainty and candidate_cost must have the same shape; got (2,) and (1,).",
+    ),
+    "empty": (lambda: ecuas_score([], []), "y_prob must not be empty; got shape (0,)."),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_errors_speak_of_the_callers_arguments(case):
+    call, message = BAD[case]
+    with pytest.raises(InputError) as caught:
+        call()
+    assert str(caught.value).startswith(message)
+    assert "predictions " not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: auroc_score([1, 1], [0.5, 0.4]), "auroc is nan: it needs both correct and incorrect samples."),
+        (
+            lambda: ecuas_score([0, 0], [0.2, 0.1], labels=[0, 1], normalize=True),
+            "The naive system costs nothing, so these are nan when normalized: ecuas_1.",
+        ),
+        (
+            lambda: confidence_ecuas_score([1, 0], [0.9, 0.1], num_classes=2),
+            "1 of 2 samples (50.0%) have an uncertainty above 0.5",
+        ),
+        (
+            lambda: score_confidences([1, 0], [0.9, None], missing_confidence=0.5),
+            "1 of 2 confidences are missing (NaN) and count as 0.5.",
+        ),
+        (lambda: score_costs([0, 1], [0.1, 3], max_uncertainty=1), "1 of 2 samples (50.0%) have an uncertainty abo"),
+    ],
+)
+def test_notes_are_warnings_at_the_callers_line(call, message):
+    with pytest.warns(UserWarning) as caught:
+        call()
+    assert len(caught) == 1
+    assert str(caught[0].message).startswith(message)
+    assert caught[0].filename == __file__
+    assert caught[0].lineno in range(call.__code__.co_firstlineno, call.__code__.co_firstlineno + 2)
+
+
+@pytest.mark.parametrize(
+    ("score", "value"),
+    [
+        (lambda: auroc_score([1, 1], [0.5, 0.4]), lambda: score_confidences([1, 1], [0.5, 0.4])),
+        (
+            lambda: ecuas_score([1, 1], [0.5, 0.4], labels=[0, 1], normalize=True),
+            lambda: score_posteriors([1, 1], [0.5, 0.4], labels=[0, 1], n=1, normalize=True),
+        ),
+    ],
+)
+def test_one_number_is_warned_of_as_in_all(score, value):
+    """But for the other metrics that `score_*` computes beside it."""
+    kinds = []
+    for call in (score, value):
+        with pytest.warns(UserWarning) as caught:
+            call()
+        kinds.append({str(warning.message).split(":")[0] for warning in caught})
+    assert kinds[0] <= kinds[1]
+
+
+def test_a_system_warns_of_nothing_but_carries_its_notes():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        system = confidence_system([1, 0], [0.9, None], missing_confidence=0.5)
+    assert [note.kind for note in system.notes] == ["missing"]
+
+
+def test_arrays_are_positional_and_everything_else_is_named():
+    for name in ecuas_metric.__all__:
+        if name.endswith(("_score", "_system")) or name.startswith("score_"):
+            parameters = list(inspect.signature(getattr(ecuas_metric, name)).parameters.values())
+            assert [p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters[:2]] == [True, True], name
+            assert all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in parameters[2:]), name

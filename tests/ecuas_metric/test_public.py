@@ -1,0 +1,122 @@
+"""The public surface: what is exported is documented, is what the reference page shows, and costs nothing to import."""
+
+import ast
+import doctest
+import inspect
+import re
+import subprocess
+import sys
+
+import pytest
+
+import ecuas_metric
+from docs import reference
+from tests.conftest import ROOT
+
+PUBLIC = [name for name in ecuas_metric.__all__ if name != "__version__"]
+FUNCTIONS = [name for name in PUBLIC if inspect.isfunction(getattr(ecuas_metric, name))]
+HEAVY = ("datasets", "evaluate", "gradio", "matplotlib", "numpy", "pandas", "pyarrow", "scipy", "sklearn", "torch")
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def test_all_is_what_the_modules_give():
+    assert sorted([*ecuas_metric._MODULES, "__version__"]) == ecuas_metric.__all__
+    for name in PUBLIC:
+        thing = getattr(ecuas_metric, name)
+        assert thing.__module__ == f"ecuas_metric.{ecuas_metric._MODULES[name]}", name
+    assert re.fullmatch(r"\d+\.\d+\.\d+", ecuas_metric.__version__)
+
+
+def test_type_checkers_see_the_same_names():
+    """They read the imports that do not run."""
+    tree = ast.parse(inspect.getsource(ecuas_metric))
+    block = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    imported = {alias.asname or alias.name: node.module for node in block.body for alias in node.names}
+    assert imported == ecuas_metric._MODULES | {"__version__": "signature"}
+    assert (ROOT / "ecuas_metric" / "py.typed").exists()
+
+
+def test_dir_is_all():
+    assert dir(ecuas_metric) == ecuas_metric.__all__
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match=r"^module 'ecuas_metric' has no attribute 'ecuas_scores'$"):
+        _ = ecuas_metric.ecuas_scores
+    with pytest.raises(ImportError, match="cannot import name 'ecuas_scores'"):
+        from ecuas_metric import ecuas_scores  # noqa: F401
+
+
+def test_import_star_gives_all():
+    names = {}
+    exec("from ecuas_metric import *", names)
+    assert set(ecuas_metric.__all__) <= set(names)
+
+
+@pytest.mark.e2e
+def test_a_name_is_looked_up_once():
+    assert run("import ecuas_metric as e; e.InputError; print('InputError' in vars(e))") == "True\n"
+
+
+def loaded_by(statement):
+    return run(f"import sys; {statement}; print(*sorted(m for m in {HEAVY} if m in sys.modules))").split()
+
+
+@pytest.mark.e2e
+def test_importing_the_package_imports_no_library():
+    assert loaded_by("import ecuas_metric; dir(ecuas_metric)") == []
+
+
+@pytest.mark.e2e
+def test_scoring_arrays_imports_numpy_only():
+    score = "from ecuas_metric import ecuas_score, score_posteriors, fit_affine, ecuas_cost; "
+    assert loaded_by(score + "ecuas_score([0, 1], [0.1, 0.8]); score_posteriors([0, 1], [0.1, 0.8])") == ["numpy"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_public_function_is_documented(name):
+    function = getattr(ecuas_metric, name)
+    sections = reference.sections(function)
+    for section in ("Parameters", "Returns", "Raises", "Examples"):
+        assert section in sections, section
+    named = re.findall(r"^(\**\w+(?:, \w+)*)", sections["Parameters"], flags=re.MULTILINE)
+    named = [part.lstrip("*") for names in named for part in names.split(", ")]
+    assert named == list(inspect.signature(function).parameters)
+    summary = inspect.getdoc(function).split("\n")[0]
+    assert summary.endswith(".")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_public_function_says_its_types(name):
+    annotations = inspect.signature(getattr(ecuas_metric, name))
+    assert annotations.return_annotation is not inspect.Signature.empty
+    assert all(p.annotation is not p.empty for p in annotations.parameters.values())
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_name_has_an_example_that_runs(name):
+    thing = getattr(ecuas_metric, name)
+    module = sys.modules[thing.__module__]
+    (test,) = doctest.DocTestFinder(recurse=False).find(thing, name, module, globs=vars(module).copy())
+    assert test.examples
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_the_reference_page_shows_all_names():
+    headings = re.findall(r"^### `(\w+)", (ROOT / "docs/reference.md").read_text(), flags=re.MULTILINE)
+    assert headings == list(ecuas_metric._MODULES)
+
+
+def test_the_reference_page_is_up_to_date():
+    """If not: make reference."""
+    assert (ROOT / "docs/reference.md").read_text() == reference.page()
+
+
+def test_the_cards_table_of_options_is_up_to_date():
+    """If not: make reference."""
+    card = (ROOT / "ecuas_metric/README.md").read_text()
+    assert reference.TABLE.search(card)
+    assert card == reference.card()
