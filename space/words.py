@@ -9,7 +9,7 @@ MAX_LENGTH = 600  # characters of a message
 LABELS = {  # an option of the metric -> the label of its control
     "n": "n",
     "num_classes": "Number of possible answers K",
-    "predictions_are": "Posteriors are",
+    "predictions_are": "Form of the posteriors",
     "reject_costs": "Reject costs",
     "missing_confidence": "Missing confidence",
     "normalize": "Normalise",
@@ -23,7 +23,7 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
     Advice.CONFIDENCES: "Confidences? Choose their column under Columns.",
     Advice.EXPONENTIALS: "Logits? These are the exponentials: under Options, logits may have rows of any sum.",
     Advice.LOGITS: "Logits? Under Options, logits may have rows of any sum.",
-    Advice.MISSING_CONFIDENCES: "Missing confidences? Enter under Options what they count as.",
+    Advice.MISSING_CONFIDENCES: "Missing confidences? Fill them in, or enter what they count as under Options of the first tab.",
     Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Choose them under Options.",
     Advice.WRONG_COST: "Under Options, the number of possible answers may be too small.",
     FileAdvice.DROP_UNJUDGED: f"Tick “{DROP_UNJUDGED}” under Options.",

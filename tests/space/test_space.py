@@ -127,12 +127,12 @@ LOGITS = "label,prob_0,prob_1\n0,2.5,-1\n"
 SUMS = "label,prob_0,prob_1\n0,0.5,0.7\n"
 GOOD = "label,prob_0,prob_1\n0,0.5,0.5\n"
 WORDING = [
-    ("confidence,correct\n,1\n", {}, "Enter under Options what they count as."),
+    ("confidence,correct\n,1\n", {}, "or enter what they count as under Options of the first tab."),
     (LOGITS, {}, "Logits or log-probabilities? Choose them under Options."),
     (SUMS, {}, "Logits? Under Options, logits may have rows of any sum."),
     (GOOD, {"num_classes": "3"}, "Number of possible answers K goes with confidences; the input is posteriors."),
     (GOOD, {"missing_confidence": "0.5"}, "Missing confidence goes with confidences"),
-    ("confidence,correct\n1,1\n", {"predictions_are": "logits"}, "Posteriors are goes with posteriors"),
+    ("confidence,correct\n1,1\n", {"predictions_are": "logits"}, "Form of the posteriors goes with posteriors"),
     ("confidence,correct\n1,1\n", {"n": "-1"}, "n must be &gt;= 0"),
     ("confidence,correct\n1,1\n", {"n": "many"}, "n must be numbers, separated by commas"),
     ("confidence,correct\n1,1\n", {"reject_costs": "2"}, "Reject costs must lie in [0, 1]"),
