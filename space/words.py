@@ -23,7 +23,7 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
     Advice.CONFIDENCES: "Confidences? Choose their column under Columns.",
     Advice.EXPONENTIALS: "Logits? These are the exponentials: under Options, logits may have rows of any sum.",
     Advice.LOGITS: "Logits? Under Options, logits may have rows of any sum.",
-    Advice.MISSING_CONFIDENCES: "Missing confidences? Fill them in, or enter what they count as under Options of the first tab.",
+    Advice.MISSING_CONFIDENCES: "Missing confidences? Under Options of the first tab, enter what they count as.",
     Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Choose them under Options.",
     Advice.WRONG_COST: "Under Options, the number of possible answers may be too small.",
     FileAdvice.DROP_UNJUDGED: f"Tick “{DROP_UNJUDGED}” under Options.",

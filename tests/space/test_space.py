@@ -127,7 +127,7 @@ LOGITS = "label,prob_0,prob_1\n0,2.5,-1\n"
 SUMS = "label,prob_0,prob_1\n0,0.5,0.7\n"
 GOOD = "label,prob_0,prob_1\n0,0.5,0.5\n"
 WORDING = [
-    ("confidence,correct\n,1\n", {}, "or enter what they count as under Options of the first tab."),
+    ("confidence,correct\n,1\n", {}, "Under Options of the first tab, enter what they count as."),
     (LOGITS, {}, "Logits or log-probabilities? Choose them under Options."),
     (SUMS, {}, "Logits? Under Options, logits may have rows of any sum."),
     (GOOD, {"num_classes": "3"}, "Number of possible answers K goes with confidences; the input is posteriors."),
