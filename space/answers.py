@@ -1,12 +1,15 @@
-"""Answers of a visitor's model -> graded by the curated TriviaQA subset, and by the visitor where it does not know."""
+"""Answers of a visitor's model -> graded by the curated TriviaQA subset, or by the visitor where it cannot."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
+from pathlib import Path
 
 import pandas as pd
 
+from ecuas_metric.errors import InputError
+from ecuas_metric.reporting.files import Sheet
+from ecuas_metric.reporting.submissions import Submission, submissions_of
 from triviaqa_subset.grading import grade, normalize_answer
 
 TEXT = ("question_id", "answer")
@@ -14,96 +17,130 @@ NEEDED = (*TEXT, "confidence")
 MAX_TEXT = 1000  # characters
 REST = ("wrong", "unknown: leave them out")
 STATES = {"exact": "exact match", "bank": "the label bank", "you": "you"}
+NO_GOLD = {"value": "", "aliases": [], "normalized_aliases": []}
+COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id"}
 
 
 def checked_answers(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns question_id, answer, confidence of a file; no answer is an empty one.
+    """Return the columns question_id, answer, confidence of a file; a missing answer is an empty one.
 
     Parameters
     ----------
     frame : DataFrame
-        The file with `TEXT` as text: 007 and None are answers.
+        The file, read with `TEXT` as text: 007 and None are answers.
 
     Raises
     ------
-    ValueError
-        If a column is missing.
+    InputError
+        If a column is missing or a text is too long.
     """
     missing = [name for name in NEEDED if name not in frame]
     if missing:
         found = ", ".join(map(str, frame.columns[:20]))
-        raise ValueError(f"There must be columns {', '.join(NEEDED)}; {missing[0]} is missing among {found}.")
+        raise InputError("Answers", f"must have columns {', '.join(NEEDED)}; {missing[0]} is missing among {found}")
     texts = {name: frame[name].fillna("").astype(str) for name in TEXT}
     for name, values in texts.items():
         if (long := values.str.len() > MAX_TEXT).any():
-            raise ValueError(
-                f"column {name!r} must have at most {MAX_TEXT:,} characters in a row; {long.sum():,} have more."
-            )
+            rule = f"must have at most {MAX_TEXT:,} characters in a row; {long.sum():,} rows have more"
+            raise InputError(f"column {name!r}", rule)
     return frame[list(NEEDED)].assign(**texts)
 
 
 def graded(
-    answers: pd.DataFrame, curated: pd.DataFrame, *, accepted: Iterable[str] = (), rest: str = REST[1]
-) -> tuple[pd.DataFrame, str]:
-    """Grade answers by exact match and label bank, and by the visitor where these do not know.
+    answers: Sheet, curated: pd.DataFrame, *, accepted: Iterable[str] = (), rest: str = REST[1]
+) -> tuple[Sheet, str]:
+    """Grade answers by exact match and label bank, and by the visitor where these do not decide.
 
     Parameters
     ----------
-    answers : DataFrame
-        Of `checked_answers`; with a column `row`, errors name it.
+    answers : Sheet
+        Of `uploads.read_answers`.
     curated : DataFrame
         The configuration `curated`, with or without text.
     accepted : iterable of str
-        Keys (see `open_answers`) that the visitor takes for correct.
+        Keys (see `open_answers`) of answers that the visitor takes for correct.
     rest : str
-        One of `REST`: what the other unknown answers count as.
+        One of `REST`: what the other open answers count as.
 
     Returns
     -------
-    DataFrame
-        question_id, confidence, correct (empty where unknown), weight, answer, decided_by.
+    Sheet
+        question_id, answer, confidence, correct (1, 0, or missing if unknown), decided_by, weight.
     str
         How many were decided which way.
 
     Raises
     ------
-    ValueError
-        A question that the subset does not have; an unknown `rest`.
+    InputError
+        If the subset does not have a question, or `rest` is none of `REST`.
     """
     if rest not in REST:
-        raise ValueError(f"The answers not ticked must count as one of {', '.join(REST)}; got {rest!r}.")
-    if (strange := ~answers["question_id"].isin(set(curated["question_id"]))).any():
-        first = answers[strange].iloc[0]
-        where = f" in row {first['row']}" if "row" in answers else ""
-        raise ValueError(
-            f"every question_id must be one of the {len(curated)} of the subset; {strange.sum()} of {len(answers)} "
-            f"rows are not, the first{where}: {first['question_id'][:60]!r}. Leave them out."
-        )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that there is no text stands on the page already
-        grades = grade(answers, curated)
-    done = answers.assign(correct=pd.Series(grades.correct, dtype=object), decided_by=grades.decided_by)
+        raise InputError("Other answers", f"must count as one of {', '.join(REST)}", value=rest)
+    _require_known(answers, curated)
+    # Without text there is no gold answer: the label bank alone decides, as the page says.
+    gold = curated if "answer" in curated else curated.assign(answer=[NO_GOLD] * len(curated))
+    grades = grade(answers.frame, gold)
+    done = answers.frame.assign(correct=pd.Series(grades.correct, dtype=float), decided_by=grades.decided_by)
     done["weight"] = done["question_id"].map(curated.set_index("question_id")["weight"])
-    unknown = done["decided_by"] == "unjudged"
-    ticked = unknown & _keys(done).isin(set(accepted))
-    done.loc[ticked, ["correct", "decided_by"]] = [True, "you"]
+    is_open = done["decided_by"] == "unjudged"
+    ticked = is_open & _keys(done).isin(set(accepted))
+    done.loc[ticked, ["correct", "decided_by"]] = [1.0, "you"]
     if rest == REST[0]:
-        done.loc[unknown & ~ticked, ["correct", "decided_by"]] = [False, "you"]
-    counts = done["decided_by"].value_counts().to_dict()
-    how = ", ".join(f"{counts[state]} by {name}" for state, name in STATES.items() if state in counts)
-    left = counts.get("unjudged", 0)
-    open_ = f" {left} are unknown and left out, so that the model can look better or worse than it is." if left else ""
-    return done, f"Of {len(done)} answers were decided: {how or 'none'}.{open_}"
+        done.loc[is_open & ~ticked, ["correct", "decided_by"]] = [0.0, "you"]
+    return answers._replace(frame=done), _summary(done["decided_by"])
 
 
-def open_answers(done: pd.DataFrame, curated: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return (text, key) of each different answer that is not decided, in the order of the file."""
+def open_answers(graded: Sheet, curated: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return text and key of each different answer that is not decided, in the order of the file."""
+    done = graded.frame
     unknown = done[done["decided_by"] == "unjudged"].assign(key=_keys).drop_duplicates("key")
     asked = curated.set_index("question_id").get("question", pd.Series(dtype=str))
-    return [
-        (f"{row.question_id}: {asked.get(row.question_id, '')} → {row.answer}".replace(":  →", " →"), row.key)
-        for row in unknown.itertuples()
-    ]
+    texts = (
+        f"{question_id}: {asked[question_id]} → {answer}" if question_id in asked else f"{question_id} → {answer}"
+        for question_id, answer in zip(unknown["question_id"], unknown["answer"], strict=True)
+    )
+    return list(zip(texts, unknown["key"], strict=True))
+
+
+def submission(graded: Sheet, file: str, *, weighted: bool) -> Submission:
+    """Return graded answers as the submission of a system named after its file; unknown answers are left out.
+
+    Parameters
+    ----------
+    graded : Sheet
+        Of `graded`.
+    file : str
+        Path of the file that the answers come from.
+    weighted : bool
+        Weight the questions so that they represent the pool.
+    """
+    columns = COLUMNS | ({"weight": "weight"} if weighted else {})
+    sheet = graded._replace(frame=graded.frame[list(columns.values())])
+    (only,) = submissions_of(sheet, Path(file).name, columns=columns, drop_unjudged=True)
+    return only
+
+
+def _require_known(answers: Sheet, curated: pd.DataFrame) -> None:
+    given = answers.frame["question_id"]
+    if (unknown := ~given.isin(set(curated["question_id"]))).any():
+        first = given[unknown].iloc[0][:60]
+        raise InputError(
+            "question_id",
+            f"must be one of the {len(curated)} of the subset",
+            value=first,
+            got=f"{first!r} in row {answers.rows[unknown.to_numpy()][0]}",
+            count=int(unknown.sum()),
+            total=len(given),
+            advice="Leave other questions out.",
+        )
+
+
+def _summary(decided_by: pd.Series) -> str:
+    counts = decided_by.value_counts().to_dict()
+    how = ", ".join(f"{counts[state]} by {name}" for state, name in STATES.items() if state in counts)
+    left = counts.get("unjudged", 0)
+    remark = f" {left} are unknown and left out, so the model can look better or worse than it is." if left else ""
+    return f"Of {len(decided_by)} answers were decided: {how or 'none'}.{remark}"
 
 
 def _keys(frame: pd.DataFrame) -> pd.Series:

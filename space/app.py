@@ -10,6 +10,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 import gradio as gr
 
 import ecuas_metric
+from ecuas_metric.reporting.files import SUFFIXES
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
 
 from . import answers, api, components, subset, uploads
@@ -37,31 +38,27 @@ LAUNCH: dict[str, Any] = {
     "run_history": False,
     "enable_monitoring": False,
 }
-OFTEN, OLD = 600, 1800  # seconds: what was uploaded or made is deleted when it is old, looked for this often
-OPEN = "Answers that neither the gold answers nor the label bank know: which are correct?"
+OFTEN, OLD = 600, 1800  # seconds: files older than OLD are deleted, every OFTEN
+OPEN = "Answers that neither the gold answers nor the label bank decide: which are correct?"
 
 
 def score_tab(last: list[Any]) -> None:
-    """Files -> table, words and plots; `last` are the components for signature and JSON."""
+    """Files -> table, explanation and plots; `last` are the components for signature and JSON."""
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
-            files = gr.File(label="Files, one a system", file_count="multiple", file_types=list(ENDINGS))
+            files = gr.File(label="Files, one per system", file_count="multiple", file_types=list(SUFFIXES))
         with gr.Column(scale=2, min_width=300):
             gr.Markdown(uploads.HELP)
-            with gr.Row():
-                examples = {name: gr.Button(f"Load {name}", size="sm") for name in EXAMPLES}
+            example_buttons(files)
             with gr.Accordion("Columns", open=False), gr.Row():
                 found = [
-                    gr.Dropdown([], value="", label=name, info=told, allow_custom_value=True)
-                    for name, told in uploads.COLUMNS.items()
+                    gr.Dropdown([], value="", label=role, info=content, allow_custom_value=True)
+                    for role, content in uploads.COLUMNS.items()
                 ]
             with gr.Accordion("Options", open=False), gr.Row():
                 options = components.options()
             button = gr.Button("Score", variant="primary")
     shown = components.results()
-    for name, systems in EXAMPLES.items():
-        paths = [str(HERE / "examples" / f"{system}.csv") for system in systems]
-        examples[name].click(lambda paths=paths: paths, None, files, api_visibility="private", api_name="example")
     run: dict[str, Any] = {"fn": api.score, "inputs": [files, *found, *options], "outputs": [*shown, *last]}
     run |= {"show_progress_on": shown[1], "concurrency_limit": 4, "trigger_mode": "always_last"}
     detected = files.change(api.detect_columns, files, [shown[0], *found], show_progress="hidden")
@@ -69,15 +66,24 @@ def score_tab(last: list[Any]) -> None:
     button.click(**run)
 
 
+def example_buttons(files: gr.File) -> None:
+    """Lay out buttons that put the example files where uploads go."""
+    with gr.Row():
+        for name, systems in EXAMPLES.items():
+            paths = [str(HERE / "examples" / f"{system}.csv") for system in systems]
+            button = gr.Button(f"Load {name}", size="sm")
+            button.click(lambda paths=paths: paths, None, files, api_visibility="private", api_name="example")
+
+
 def cost_tab(demo: gr.Blocks) -> None:
     """Sliders -> the two costs of an answer, and the curves of all answers."""
-    gr.Markdown("What one answer costs under ECUAS_n, by the confidence it is given with. “I don't know” costs 1.")
+    gr.Markdown("What one answer costs under ECUAS_n, depending on its confidence. “I don't know” costs 1.")
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
             inputs = [
-                gr.Slider(0, 16, 1, step=0.1, label="n", info="0 punishes confident mistakes hardest"),
+                gr.Slider(0, 16, 1, step=0.1, label="n", info="0 punishes confident mistakes most"),
                 gr.Slider(2, 100, 4, step=1, label="K", info="Number of possible answers"),
-                gr.Checkbox(True, label="Infinitely many answers", info="As of free text; K is not used"),
+                gr.Checkbox(True, label="Infinitely many answers", info="E.g. free text; K is not used"),
                 gr.Slider(0, 1, 0.8, step=0.01, label="Confidence of the answer"),
             ]
         with gr.Column(scale=2, min_width=320):
@@ -87,22 +93,22 @@ def cost_tab(demo: gr.Blocks) -> None:
 
 
 def simulation_tab(demo: gr.Blocks) -> None:
-    """Sliders -> a simulated system beside the same one calibrated."""
-    gr.Markdown("A simulated system of 2,000 answers. The third slider changes its confidences, and nothing else.")
+    """Sliders -> a simulated system beside the same system calibrated."""
+    gr.Markdown("A simulated system with 2,000 answers. The third slider changes its confidences and nothing else.")
     with gr.Row():
         inputs = [
             gr.Slider(0.5, 0.99, 0.8, step=0.01, label="Accuracy", info="Share of right answers"),
-            gr.Slider(0, 3, 1.5, step=0.1, label="Separation", info="Of right and wrong answers"),
+            gr.Slider(0, 3, 1.5, step=0.1, label="Separation", info="Distance between right and wrong answers"),
             gr.Slider(0.25, 4, 2.5, step=0.05, label="Overconfidence", info="1 / temperature; 1: none"),
         ]
     shown = [components.text("Message", elem_classes="low"), components.text("Table", elem_classes="low")]
     with gr.Row():
-        shown += [components.figure("Metrics along overconfidence"), components.figure("Reliability")]
+        shown += [components.figure("Metrics against overconfidence"), components.figure("Reliability")]
     components.live(api.simulate, inputs, shown, demo=demo)
 
 
 def browse_tab(demo: gr.Blocks) -> None:
-    """List the questions that pass filters, one of them in full; below, the error rates of all systems."""
+    """List the questions that pass the filters, and show one of them in full."""
     with gr.Row():
         filters: list[Any] = [
             gr.Checkbox(True, label="Only the curated subset", info="455 of 977 questions"),
@@ -112,9 +118,9 @@ def browse_tab(demo: gr.Blocks) -> None:
         ]
     with gr.Row():
         filters += [
-            gr.Dropdown([subset.ANY, *subset.VERDICTS], value=subset.ANY, label="Answer of a system"),
-            gr.Dropdown(subset.llms(), label="Its language model"),
-            gr.Dropdown(list(METHODS), label="Its confidence by"),
+            gr.Dropdown([subset.ANY, *subset.VERDICTS], value=subset.ANY, label="Answer of one system is"),
+            gr.Dropdown(subset.llms(), label="Language model"),
+            gr.Dropdown(list(METHODS), label="Method of its confidence"),
         ]
     with gr.Row():
         with gr.Column(scale=3, min_width=320):
@@ -123,14 +129,18 @@ def browse_tab(demo: gr.Blocks) -> None:
         with gr.Column(scale=2, min_width=320):
             chosen = gr.Textbox("sfq_178", label="Question id")
             detail = components.text("Question", elem_classes="low")
-            did = gr.Dataframe(interactive=False, label="What each system did", max_height=260)
+            verdicts = gr.Dataframe(interactive=False, label="How each system's answer was graded", max_height=260)
     components.live(api.questions, filters, [count, listed], demo=demo)
-    components.live(api.question, [chosen], [detail, did], demo=demo)
+    components.live(api.question, [chosen], [detail, verdicts], demo=demo)
     listed.select(api.select_question, None, chosen, api_visibility="private", show_progress="hidden")
-    gr.Markdown("### Error rates\nOn the subset, on the subset weighted to stand for the pool, and on the pool itself.")
+
+
+def error_rates(demo: gr.Blocks) -> None:
+    """Show the error rates of all systems by two choices."""
+    gr.Markdown("### Error rates\nOn the subset, on the subset weighted to represent the pool, and on the pool itself.")
     with gr.Row():
-        method = gr.Dropdown(list(METHODS), value=METHODS[-1], label="Confidence by")
-        labels = gr.Dropdown(["correct", "exact_match"], label="What counts as right")
+        method = gr.Dropdown(list(METHODS), value=METHODS[-1], label="Method")
+        labels = gr.Dropdown(["correct", "exact_match"], label="What counts as correct")
     message = components.text("Message")
     plot = components.figure("Error rates")
     rates = gr.Dataframe(interactive=False, label="Error rates", wrap=True)
@@ -138,20 +148,20 @@ def browse_tab(demo: gr.Blocks) -> None:
 
 
 def grade_tab(last: list[Any]) -> None:
-    """Answers of a visitor's model -> graded, the open ones by the visitor -> as `score_tab`."""
+    """Answers of a visitor's model -> graded, the open ones by the visitor -> what `score_tab` shows."""
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
-            file = gr.File(label="Answers of your model", file_types=list(ENDINGS))
-            gr.Markdown("Columns `question_id`, `answer` and `confidence`; for each of the 455 questions one row.")
+            file = gr.File(label="Answers of your model", file_types=list(SUFFIXES))
+            gr.Markdown("Columns `question_id`, `answer` and `confidence`; one row for each of the 455 questions.")
             message = components.text("Message")
         with gr.Column(scale=2, min_width=300):
             accepted = gr.CheckboxGroup([], label=OPEN, elem_classes="open-answers")
-            rest = gr.Radio(list(answers.REST), value=answers.REST[1], label="The answers not ticked are")
+            rest = gr.Radio(list(answers.REST), value=answers.REST[1], label="Answers that are not ticked are")
             with gr.Row():
                 inputs = [
-                    gr.Checkbox(True, label="Weigh the questions", info="To stand for the pool of 931"),
-                    gr.Textbox("0, 1, 128", label="n"),
-                    gr.Checkbox(True, label="Intervals", info="95 %, by bootstrap"),
+                    gr.Checkbox(True, label="Weight the questions", info="To represent the pool of 931"),
+                    components.orders(),
+                    components.intervals(),
                 ]
             button = gr.Button("Grade and score", variant="primary")
     shown = components.results()
@@ -162,8 +172,8 @@ def grade_tab(last: list[Any]) -> None:
 
 with gr.Blocks(title="ECUAS: systems that say how sure they are", delete_cache=(OFTEN, OLD), fill_width=True) as demo:
     gr.Markdown("# ECUAS: how good is a system that answers *and* says how sure it is?")
-    line = gr.Textbox(label="Signature of the last result", interactive=False, render=False)
-    record = gr.JSON(label="The last result", render=False)
+    line: Any = gr.Textbox(label="Signature of the last result", interactive=False, render=False)
+    record: Any = gr.JSON(label="The last result", render=False)
     with gr.Tabs():
         with gr.Tab("Score your systems"):
             score_tab([line, record])
@@ -174,6 +184,7 @@ with gr.Blocks(title="ECUAS: systems that say how sure they are", delete_cache=(
         with gr.Tab("The curated TriviaQA subset"), gr.Tabs():
             with gr.Tab("Browse"):
                 browse_tab(demo)
+                error_rates(demo)
             with gr.Tab("Grade my model"):
                 grade_tab([line, record])
         with gr.Tab("Use it in code"):

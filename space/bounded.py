@@ -1,7 +1,7 @@
 """A function called in a process of its own, which the operating system stops at a limit of memory or time.
 
-What a file unfolds to cannot be told from its size, nor from what it says of itself: a Parquet file of a kilobyte may
-hold a name of ten megabytes in every row. Whatever it does, it does to that process, and the page goes on.
+Neither the size of a file nor its own metadata says what it expands to: a Parquet file of a kilobyte may hold a name of
+ten megabytes in every row. Whatever it does, it does to that process, and the page stays up.
 """
 
 from __future__ import annotations
@@ -19,10 +19,17 @@ MEMORY = 1_000_000_000  # bytes, besides what Python and its libraries take
 SECONDS = 20  # of a processor
 PATIENCE = 120  # seconds, where processors are busy
 MAX_RESULT = 400_000_000  # bytes
+EXCEEDED = 3  # exit status
 PLACES = BoundedSemaphore(4)  # that many of these processes at once
-TOO_MUCH = "takes more memory or time than this page has. Use the command `ecuas`."
 ROOT = Path(__file__).resolve().parent.parent
 Result = TypeVar("Result")
+
+
+class LimitExceededError(Exception):
+    """A call took more memory or time than there is."""
+
+    def __str__(self) -> str:
+        return "takes more memory or time than this page has"
 
 
 def bounded(function: Callable[..., Result], *arguments: Any) -> Result:
@@ -43,36 +50,40 @@ def bounded(function: Callable[..., Result], *arguments: Any) -> Result:
     Raises
     ------
     ValueError
-        The function's own, or that it took more memory or time than there is.
+        The function's own.
+    LimitExceededError
+        If it took more memory or time than there is.
     RuntimeError
         Any other error of the function: its traceback.
 
     Notes
     -----
-    Memory is limited where /proc tells how much a process has, so on Linux.
+    Memory is limited where /proc says how much a process has, i.e. on Linux.
     """
-    paths = os.pathsep.join([str(ROOT), *([os.environ["PYTHONPATH"]] if "PYTHONPATH" in os.environ else [])])
-    env = os.environ | {"PYTHONPATH": paths, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "space.bounded"]
     with PLACES:
         try:
             done = subprocess.run(
-                command,
+                [sys.executable, "-m", "space.bounded"],
                 input=pickle.dumps((function, arguments, MEMORY, SECONDS)),
                 capture_output=True,
-                env=env,
+                env=_environment(),
                 timeout=PATIENCE,
             )
         except subprocess.TimeoutExpired:
-            raise ValueError(TOO_MUCH) from None
+            raise LimitExceededError from None
     if done.returncode == 1:  # a traceback; stopped by the system it is another number
         raise RuntimeError(done.stderr.decode(errors="replace"))
     if done.returncode:
-        raise ValueError(TOO_MUCH)
+        raise LimitExceededError
     result: Result | ValueError = pickle.loads(done.stdout)
     if isinstance(result, ValueError):
         raise result
     return result
+
+
+def _environment() -> dict[str, str]:
+    paths = os.pathsep.join([str(ROOT), *([os.environ["PYTHONPATH"]] if "PYTHONPATH" in os.environ else [])])
+    return os.environ | {"PYTHONPATH": paths, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
 
 
 def _limit(memory: int, seconds: int) -> None:
@@ -90,18 +101,17 @@ def _limit(memory: int, seconds: int) -> None:
 
 
 def main() -> None:
-    """Read a function and its arguments from standard input, and write its result, or its ValueError, to the output."""
+    """Read a function and its arguments from standard input; write its result, or its ValueError, to the output."""
     function, arguments, *limits = pickle.load(sys.stdin.buffer)  # imports what the function needs, before the limit
     _limit(*limits)
-    result: Any
     try:
         result = pickle.dumps(function(*arguments))
     except (MemoryError, RecursionError):
-        result = None
+        sys.exit(EXCEEDED)
     except ValueError as error:
         result = pickle.dumps(error)
-    if result is None or len(result) > MAX_RESULT:
-        result = pickle.dumps(ValueError(TOO_MUCH))
+    if len(result) > MAX_RESULT:
+        sys.exit(EXCEEDED)
     sys.stdout.buffer.write(result)
 
 

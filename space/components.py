@@ -2,56 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gradio as gr
 
-EMPTY = '<p class="empty">The table will stand here.</p>'
-FORMS = ["probabilities", "log_probabilities", "logits"]
+from ecuas_metric.inputs import POSTERIOR_FORMS
+from ecuas_metric.options import DEFAULTS, OPTIONS
+
+from .scoring import LEVEL
+from .words import DROP_UNJUDGED, LABELS
+
+EMPTY = '<p class="empty">The table appears here.</p>'
+DEFAULT_N = ", ".join(f"{n:g}" for n in DEFAULTS.n)
 
 
-def text(label: str, value: str = "", **options: Any) -> gr.HTML:
+def text(label: str, value: str = "", *, elem_classes: str | None = None) -> gr.HTML:
     """Lay out HTML; only the API shows its label."""
-    return gr.HTML(value, label=label, show_label=False, padding=False, **options)
+    return gr.HTML(value, label=label, show_label=False, padding=False, elem_classes=elem_classes)
 
 
 def figure(label: str) -> gr.HTML:
     """Lay out a plot that is not drawn yet."""
-    with gr.Column(min_width=320):  # below each other where two do not fit
+    with gr.Column(min_width=320):  # two that do not fit side by side are stacked
         return text(label, elem_classes="figure")
 
 
 def results() -> list[Any]:
-    """Lay out what `api.score` returns, but for signature and JSON."""
+    """Lay out what `scoring.Shown` holds, except signature and record."""
     message = text("Message")
     table = text("Table", EMPTY, elem_classes="results")
-    words = text("In plain words")
+    explanation = text("In plain words")
     with gr.Row():
         downloads = [gr.DownloadButton(f"Download {name}", size="sm") for name in ("CSV", "Markdown", "LaTeX")]
     with gr.Row():
         curves = [figure("Cost against reject cost"), figure("ECUAS_n against n")]
     with gr.Row():
         curves += [figure("Risk against coverage"), figure("Reliability")]
-    return [message, table, words, *downloads, *curves, figure("Samples by confidence")]
+    return [message, table, explanation, *downloads, *curves, figure("Samples by confidence")]
 
 
 def options() -> list[Any]:
     """Lay out the options of `api.score`, in its order."""
     return [
-        gr.Textbox("0, 1, 128", label="n", info="One or several; small n punishes confident mistakes"),
-        gr.Textbox("", label="Number of possible answers K", info="Empty: infinitely many, as of free text"),
-        gr.Dropdown(FORMS, value=FORMS[0], label="Posteriors are"),
-        gr.Textbox("", label="Reject costs", info="As 0.1, 0.3: adds cost, coverage and risk for these users"),
-        gr.Textbox("", label="A missing confidence counts as", info="Empty: it is an error"),
-        gr.Checkbox(False, label="Normalise", info="Also divide by the value of a system that ignores its input"),
-        gr.Checkbox(False, label="Decompose", info="Also show what the best recalibration would save"),
-        gr.Checkbox(True, label="Intervals", info="95 %, by bootstrap"),
-        gr.Checkbox(False, label="Leave out answers without a verdict"),
+        orders(),
+        option(gr.Textbox, "num_classes", ""),
+        gr.Dropdown(
+            list(POSTERIOR_FORMS),
+            value=DEFAULTS.predictions_are,
+            label=LABELS["predictions_are"],
+            info=OPTIONS["predictions_are"].help,
+        ),
+        option(gr.Textbox, "reject_costs", "", info=f"{OPTIONS['reject_costs'].help}, e.g. 0.1, 0.3"),
+        option(gr.Textbox, "missing_confidence", ""),
+        option(gr.Checkbox, "normalize", DEFAULTS.normalize),
+        option(gr.Checkbox, "decompose", DEFAULTS.decompose),
+        intervals(),
+        gr.Checkbox(False, label=DROP_UNJUDGED, info="And count them below the table"),
     ]
 
 
-def live(function: Callable[..., Any], inputs: list[Any], outputs: list[Any], *, demo: gr.Blocks) -> None:
+def orders() -> gr.Textbox:
+    """Lay out the n of ECUAS_n."""
+    box: gr.Textbox = option(gr.Textbox, "n", DEFAULT_N)
+    return box
+
+
+def intervals() -> gr.Checkbox:
+    """Lay out the box that asks for intervals."""
+    box: gr.Checkbox = option(gr.Checkbox, "confidence_level", True, info=f"{LEVEL:.0%}, by bootstrap")
+    return box
+
+
+def option(kind: Callable[..., Any], name: str, value: str | bool, *, info: str = "") -> Any:
+    """Lay out a control of an option of the metric, with the help of the table of options."""
+    return kind(value, label=LABELS[name], info=info or OPTIONS[name].help)
+
+
+def live(function: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Any], *, demo: gr.Blocks) -> None:
     """Call a function at the start and whenever an input changes; of quick changes the last one counts."""
     gr.on(
         [demo.load, *(component.change for component in inputs)],

@@ -1,35 +1,28 @@
 """Data frames of curves -> SVG that the page shows as it is: a legend, and values under the mouse or a finger.
 
-The page's style sheet colours the lines by class, for light and dark; `slot-1` to `slot-6` differ in dashes too.
+The page's style sheet colours the lines by class, for light and dark; `slot-1` to `slot-6` have different dashes too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+
+from ecuas_metric.inputs import Floats
+
+from .axes import Axis, make_axis, placed, positions, short
 
 NUM_SLOTS = 6
 NUM_STRIPS = 32  # across a plot, each with the values of the points below it
 NUM_TICKS = 6
 LONGEST = 28  # characters of a name beside its value
+CHARACTER = 7.5  # width of one under the mouse, as wide as it is on a phone
 LEFT, RIGHT, TOP, BOTTOM, SLANTED = 56, 12, 26, 44, 104
 SMALL = (300, 190)
-STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 REST = "rest"
-
-
-class Axis(NamedTuple):
-    """What an axis measures, between which limits, where its ticks are, and whether it has texts for numbers."""
-
-    title: str
-    low: float
-    high: float
-    ticks: dict[float, str]
-    is_text: bool = False
 
 
 def plot(
@@ -51,8 +44,8 @@ def plot(
     frame : DataFrame
         The first column has numbers, or text that is spaced evenly in its order.
     styles : mapping of str to str
-        Names of the lines, of the column `names`, to their classes. Those with more than one, or `rest`, are drawn
-        without a name of their own.
+        Names of the lines, in the column `names`, to their classes. Lines with more than one class, or `rest`, have
+        no name of their own in legend and description.
     title : str
     names : str
     kind : {"line", "marks", "points", "bars"}
@@ -69,9 +62,9 @@ def plot(
         HTML of one figure; names are escaped.
     """
     first, second = frame.columns[:2]
-    x = _axis(first.replace("_", " "), frame[first], x_lim, NUM_TICKS)
-    y = _axis(y_title or second.replace("_", " "), frame[second], y_lim, 3 if size == SMALL else NUM_TICKS)
-    numbers = frame.assign(**{first: _positions(frame[first], x)})
+    x = make_axis(first.replace("_", " "), frame[first], x_lim, NUM_TICKS)
+    y = make_axis(y_title or second.replace("_", " "), frame[second], y_lim, 3 if size == SMALL else NUM_TICKS)
+    numbers = frame.assign(**{first: positions(frame[first], x)})
     slanted = _is_slanted(x, size[0])
     box = (size[0] - LEFT - RIGHT, size[1] - TOP - (SLANTED if slanted else BOTTOM))
     curves = {str(name): part[[first, second]].to_numpy(float) for name, part in numbers.groupby(names, sort=False)}
@@ -88,7 +81,7 @@ def plot(
 
 
 def multiples(frame: pd.DataFrame, styles: Mapping[str, str], *, title: str, names: str = "system") -> str:
-    """Draw bars for each line that has a slot, side by side on one scale; the arguments are those of `plot`."""
+    """Draw bars for each line that has a slot, side by side on one scale; arguments as in `plot`."""
     own = [name for name in styles if styles[name] != REST]
     limit = (0.0, 1.05 * float(frame[frame.columns[1]].max()))
     small = [
@@ -101,7 +94,7 @@ def multiples(frame: pd.DataFrame, styles: Mapping[str, str], *, title: str, nam
 
 
 def slots(names: Iterable[str]) -> dict[str, str]:
-    """Return a class for each name: the first six have one of their own, the others share `rest`.
+    """Return a class for each name: the first six have their own, the others share `rest`.
 
     >>> slots("abcdefg")["g"]
     'rest'
@@ -114,57 +107,13 @@ def _own(styles: Mapping[str, str]) -> set[str]:
     return {style for style in styles.values() if style != REST and " " not in style}
 
 
-def _axis(title: str, values: pd.Series, limits: tuple[float, float] | None, num_ticks: int) -> Axis:
-    if not pd.api.types.is_numeric_dtype(values):
-        texts = list(dict.fromkeys(values))
-        return Axis(title, -0.5, len(texts) - 0.5, dict(enumerate(texts)), is_text=True)
-    low, high = limits or (min(0.0, float(values.min())), float(values.max()))
-    high = high if high > low else low + 1
-    ticks = _ticks(low, high, num_ticks)
-    step = float(ticks[1] - ticks[0]) if len(ticks) > 1 else 1.0
-    if limits is None:
-        high = max(high, low + step * np.ceil((high - low) / step - 1e-9))
-        ticks = _ticks(low, high, num_ticks)
-    return Axis(title, low, high, {float(tick): _text(tick) for tick in ticks})
-
-
-def _ticks(low: float, high: float, num: int) -> np.ndarray:
-    rough = (high - low) / num
-    power = 10 ** np.floor(np.log10(rough))
-    step = next(step for step in STEPS if step * power >= rough * (1 - 1e-9)) * power
-    first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
-    ticks: np.ndarray = np.round(np.arange(first, last + 1) * step, 12) + 0.0  # never -0
-    return ticks
-
-
 def _is_slanted(x: Axis, width: int) -> bool:
-    """Tell whether the texts along an axis are too long to stand beside each other."""
+    """Return whether the texts along an axis are too long to be side by side."""
     return width > SMALL[0] and x.is_text and len(x.ticks) * max(map(len, x.ticks.values())) * 5 > width
 
 
-def _positions(values: pd.Series, axis: Axis) -> pd.Series:
-    places = {text: place for place, text in axis.ticks.items()}
-    return values if pd.api.types.is_numeric_dtype(values) else values.map(places)
-
-
-def _text(value: float) -> str:
-    """Return a number in three digits, or to the unit.
-
-    >>> _text(0.25), _text(1 / 3), _text(12345.0), _text(0.00002)
-    ('0.25', '0.333', '12,345', '2e-05')
-    """
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{float(f'{value:.3g}'):g}"
-
-
-def _place(points: np.ndarray, axes: tuple[Axis, Axis], box: tuple[int, int]) -> np.ndarray:
-    """Return where points lie in a box whose origin is at the top left."""
-    x, y = axes
-    across = (points[:, 0] - x.low) / (x.high - x.low) * box[0]
-    return np.stack([across, box[1] - (points[:, 1] - y.low) / (y.high - y.low) * box[1]], axis=1)
-
-
-def _curve(name: str, style: str, points: np.ndarray, axes: tuple[Axis, Axis], box: tuple[int, int], kind: str) -> str:
-    places = _place(points, axes, box)
+def _curve(name: str, style: str, points: Floats, axes: tuple[Axis, Axis], box: tuple[int, int], kind: str) -> str:
+    places = placed(points, axes, box)
     attributes = f'class="{kind} {style}" data-name="{escape(name)}"'
     if kind == "bars":
         wide = 0.8 * box[0] / len(points)
@@ -181,7 +130,7 @@ def _rect(x: float, y: float, width: float, height: float) -> str:
 
 
 def _legend(styles: Mapping[str, str], kind: str) -> str:
-    """List the names that have a style of their own, one for each kind of faint line, and how many have none."""
+    """List the names that have their own style, the faint lines once, and how many have no style."""
     shown = {style: name for name, style in styles.items() if style in _own(styles)}
     shown |= {"accepting": "accepting all"} if any(style.endswith(" faint") for style in styles.values()) else {}
     if rest := sum(style == REST for style in styles.values()):
@@ -218,10 +167,10 @@ def _frame(x: Axis, y: Axis, size: tuple[int, int], box: tuple[int, int], *, sla
     return "".join(parts)
 
 
-def _strips(curves: Mapping[str, np.ndarray], axes: tuple[Axis, Axis], box: tuple[int, int]) -> str:
-    """Cover a plot with strips; each tells, while it is pointed at, the points of all curves that it holds."""
+def _strips(curves: Mapping[str, Floats], axes: tuple[Axis, Axis], box: tuple[int, int]) -> str:
+    """Cover a plot with strips; each shows, while it is pointed at, the points of all curves in it."""
     x = axes[0]
-    places = {name: _place(points, axes, box) for name, points in curves.items()}
+    places = {name: placed(points, axes, box) for name, points in curves.items()}
     num = len(x.ticks) if x.is_text else NUM_STRIPS
     wide, strips = box[0] / num, []
     for i in range(num):
@@ -238,14 +187,15 @@ def _strips(curves: Mapping[str, np.ndarray], axes: tuple[Axis, Axis], box: tupl
 
 def _strip(rows: Sequence[tuple[float, str, float]], x: Axis, left: float, wide: float, box: tuple[int, int]) -> str:
     right = left > box[0] / 2
-    places = [x.ticks.get(at, _text(at)) if x.is_text else _text(at) for at, *_ in rows]
+    places = [x.ticks.get(at, short(at)) if x.is_text else short(at) for at, *_ in rows]
     one = len(set(places)) == 1
     lines = [f"{x.title} {places[0]}"] if one else []
     lines += [
-        f"{_short(name)} {_text(value)}" + ("" if one else f" at {at}")
+        f"{_short(name)} {short(value)}" + ("" if one else f" at {at}")
         for (_, name, value), at in zip(rows, places, strict=True)
     ]
-    at = left - 6 if right else left + wide + 6
+    length = CHARACTER * max(map(len, lines))  # a text that does not fit beside its strip covers it
+    at = max(left - 6, min(length, box[0])) if right else min(left + wide + 6, max(0, box[0] - length))
     spans = "".join(f'<tspan x="{at:.1f}" dy="1.25em">{escape(line)}</tspan>' for line in lines)
     return (
         f'<g class="strip">{_rect(left, 0, wide, box[1])}'

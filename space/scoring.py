@@ -1,100 +1,177 @@
-"""Tables and the page's options -> systems, their report, and files to download."""
+"""Submissions and the page's options -> everything that the page shows of them."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-import threading
-import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
 
+from ecuas_metric.errors import InputError
+from ecuas_metric.options import Options, checked_options, is_set
+from ecuas_metric.reporting.explanation import explain
 from ecuas_metric.reporting.export import to_json, write
-from ecuas_metric.reporting.report import Report, make_report, prepare_tables, report_grid, report_records
-from ecuas_metric.reporting.submissions import Table
-from ecuas_metric.results import System
+from ecuas_metric.reporting.grids import Grid, Record
+from ecuas_metric.reporting.report import Report, make_report, prepare_submissions, report_grid, report_records
+from ecuas_metric.reporting.submissions import Submission
+
+from .drawings import figures
+from .markup import bullets, message, report_table
+from .words import LABELS, WORDS
 
 LEVEL = 0.95
 MAX_NUMBERS = 20
 MAX_RESAMPLED = 100_000  # samples of all systems: some seconds of resampling
-ENDINGS = ("csv", "md", "tex")
-WARNINGS = threading.Lock()  # Python records warnings for the whole process: without it, those of another visitor too
+Progress = Callable[[float, str], object]
 
 
-class Scored(NamedTuple):
-    """Graded systems, their metrics, and what a reader must know besides."""
+@dataclass(frozen=True)
+class Shown:
+    """What the page shows of scored systems, in the order of its components: HTML, paths of files, and values."""
 
-    systems: dict[str, System]
-    report: Report
-    notes: list[str]
+    message: str
+    table: str
+    explanation: str
+    csv: str
+    markdown: str
+    latex: str
+    reject_costs: str
+    orders: str
+    risk_coverage: str
+    reliability: str
+    confidences: str
+    signature: str
+    record: dict[str, object]
 
 
-def score(tables: list[Table], *, intervals: bool, **options: Any) -> Scored:
-    """Score the systems of all tables as the command `ecuas score` does.
-
-    Parameters
-    ----------
-    tables : list of Table
-    intervals : bool
-        Add bootstrap intervals, unless there are too many samples; then a note says so.
-    options
-        As of the metric's `compute`.
+def page_options(
+    *,
+    n: str = "",
+    num_classes: str = "",
+    predictions_are: str = "",
+    reject_costs: str = "",
+    missing_confidence: str = "",
+    normalize: bool = False,
+    decompose: bool = False,
+    intervals: bool = True,
+) -> Options:
+    """Return the options that the controls of the page ask for; an empty box asks for the default.
 
     Raises
     ------
-    ValueError
-        Options out of range, or tables that do not go together.
+    InputError
+        If a value is out of its range.
     """
-    num_samples = sum(len(table.references) for table in tables)
-    resampled = intervals and num_samples <= MAX_RESAMPLED
-    with WARNINGS, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        systems = prepare_tables(tables, confidence_level=LEVEL if resampled else None, **options)
-        report = make_report(systems, tables)
-    notes = [str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)]
-    if intervals and not resampled:
-        notes.append(
-            f"No intervals: {num_samples:,} samples are more than {MAX_RESAMPLED:,}. "
-            "`ecuas score --interval 0.95` computes them on your machine."
-        )
-    return Scored(systems, report, list(dict.fromkeys(notes)))
+    return checked_options(
+        n=numbers(n, LABELS["n"]) or None,
+        num_classes=number(num_classes, LABELS["num_classes"]),
+        predictions_are=predictions_are or None,
+        reject_costs=numbers(reject_costs, LABELS["reject_costs"]) or None,
+        missing_confidence=number(missing_confidence, LABELS["missing_confidence"]),
+        normalize=normalize,
+        decompose=decompose,
+        confidence_level=LEVEL if intervals else None,
+    )
 
 
-def numbers(text: str, name: str) -> list[float]:
-    """Return the numbers of a box, separated by commas or blanks; inf and ∞ are infinity.
+def score(
+    submissions: Sequence[Submission],
+    options: Options,
+    folder: Path,
+    *,
+    remarks: Sequence[str] = (),
+    progress: Progress = lambda share, stage: None,
+) -> Shown:
+    """Score systems as the command `ecuas score` does, and lay out the result.
+
+    Parameters
+    ----------
+    submissions : sequence of Submission
+    options : Options
+        Of `page_options`. With more than `MAX_RESAMPLED` samples there are no intervals, and the message says so.
+    folder : path
+        Where the files to download are written.
+    remarks : sequence of str
+        What the message says besides.
+    progress : callable
+        Called with the share that is done and what is next.
+
+    Raises
+    ------
+    InputError
+        If options are out of range, or submissions do not go together.
+    """
+    progress(0.3, "Scoring")
+    options, too_many = _affordable(submissions, options)
+    given = {name: getattr(options, name) for name in LABELS if is_set(options, name)}
+    systems = prepare_submissions(submissions, **given)
+    report = make_report(systems)
+    grid, records = report_grid(report), report_records(report)
+    progress(0.7, "Comparing")
+    sentences = explain(systems)
+    progress(0.9, "Drawing")
+    return Shown(
+        message(" ".join([*remarks, *notes(report), *too_many])),
+        report_table(report, grid),
+        bullets(sentences),
+        *_write_tables(grid, records, folder),
+        *figures(systems),
+        report.signature,
+        as_json(grid, records),
+    )
+
+
+def notes(report: Report) -> list[str]:
+    """Return what a reader must know beside the numbers, in the words of the page; the table has unjudged answers."""
+    found = (f"{name}: {note.render(WORDS)}" for name, note in report.notes() if note.kind != "unjudged")
+    return list(dict.fromkeys(found))
+
+
+def numbers(text: str | None, name: str) -> list[float]:
+    """Return the numbers in a box, separated by commas or blanks; inf and ∞ are infinity.
 
     >>> numbers("0, 1 ∞", "n")
     [0.0, 1.0, inf]
     """
-    parts = [part for part in re.split(r"[,;\s]+", text.strip()) if part]
-    if not 0 < len(parts) <= MAX_NUMBERS:
-        raise ValueError(f"{name} takes 1 to {MAX_NUMBERS} numbers, separated by commas; got {len(parts)}.")
+    parts = [part for part in re.split(r"[,;\s]+", text or "") if part]
+    if len(parts) > MAX_NUMBERS:
+        raise InputError(name, f"must be at most {MAX_NUMBERS} numbers", value=len(parts))
     try:
         return [math.inf if part == "∞" else float(part) for part in parts]
     except ValueError:
-        raise ValueError(f"{name} takes numbers, separated by commas; got {text.strip()[:60]!r}.") from None
+        raise InputError(name, "must be numbers, separated by commas", value=(text or "").strip()[:60]) from None
 
 
-def number(text: str, name: str) -> float | None:
-    """Return the number in a box, None where it is empty; infinitely many is None too."""
-    if not text.strip():
-        return None
-    (value, *more) = numbers(text, name)
-    if more:
-        raise ValueError(f"{name} must be one number; got {text.strip()[:60]!r}.")
-    return None if value == math.inf else value
+def number(text: str | None, name: str) -> float | None:
+    """Return the number in a box, None if it is empty; infinity is None too."""
+    found = numbers(text, name)
+    if len(found) > 1:
+        raise InputError(name, "must be one number", value=(text or "").strip()[:60])
+    return None if not found or found[0] == math.inf else found[0]
 
 
-def write_tables(report: Report, folder: Path) -> list[str]:
-    """Write a report as `ecuas score --output` does; return the paths, one for each of `ENDINGS`."""
-    paths = [folder / f"ecuas.{ending}" for ending in ENDINGS]
-    for path in paths:
-        write(path, report_grid(report), report_records(report))
-    return [str(path) for path in paths]
-
-
-def as_json(report: Report) -> dict[str, Any]:
-    """Return signature, notes and one row a system; what is not a number is None."""
-    result: dict[str, Any] = json.loads(to_json(report_records(report), report.signature, report_grid(report).notes))
+def as_json(grid: Grid, records: Sequence[Record]) -> dict[str, object]:
+    """Return signature, notes and one row per system; what is not a number is None."""
+    result: dict[str, object] = json.loads(to_json(records, grid.signature, grid.notes))
     return result
+
+
+def _affordable(submissions: Sequence[Submission], options: Options) -> tuple[Options, list[str]]:
+    num_samples = sum(len(submission.references) for submission in submissions)
+    if options.confidence_level is None or num_samples <= MAX_RESAMPLED:
+        return options, []
+    note = (
+        f"No intervals: {num_samples:,} samples are more than {MAX_RESAMPLED:,}. "
+        f"`ecuas score --interval {LEVEL:g}` computes them on your machine."
+    )
+    return options.replace(confidence_level=None), [note]
+
+
+def _write_tables(grid: Grid, records: list[Record], folder: Path) -> tuple[str, str, str]:
+    """Write a table as `ecuas score --output` does; return the paths of CSV, Markdown and LaTeX."""
+    csv, markdown, latex = (folder / f"ecuas.{suffix}" for suffix in ("csv", "md", "tex"))
+    for path in (csv, markdown, latex):
+        write(path, grid, records)
+    return str(csv), str(markdown), str(latex)

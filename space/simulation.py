@@ -1,6 +1,6 @@
-"""A simulated system: how often it is right, how well its confidences tell right from wrong, how sure it is.
+"""A simulated system: how often it is right, how well its confidences separate right from wrong, how sure it is.
 
-The evidence x for an answer is normal around +d/2 where it is right and -d/2 where it is wrong, d the separation. The
+The evidence x for an answer is normal around +d/2 if it is right and -d/2 if it is wrong; d is the separation. The
 log-odds of being right are then logit(accuracy) + d x exactly: reported as they are, confidences are calibrated.
 Multiplied by a factor above 1 (a temperature below 1) they are overconfident, in the same order.
 """
@@ -13,19 +13,23 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 
-from ecuas_metric.decisions import Graded
-from ecuas_metric.metrics import scores
-from ecuas_metric.options import checked_options
-from ecuas_metric.results import System
-from ecuas_metric.signature import signature
+from ecuas_metric.decisions import Decisions
+from ecuas_metric.inputs import Floats
+from ecuas_metric.metrics import Key, metric_values
+from ecuas_metric.options import Options
+from ecuas_metric.ranking import tie_groups
+from ecuas_metric.results import Estimate, Results, System, ranked
+
+from .plots import plot, slots
 
 SIZE = 2000
 FACTORS = np.geomspace(0.25, 4, 33)
-KEYS = {"ecuas_0": "ECUAS_0", "ecuas_1": "ECUAS_1", "ece": "ECE", "aurc": "AURC"}
+DRAWN = {Key("ecuas", 0.0): "ECUAS_0", Key("ecuas", 1.0): "ECUAS_1", Key("ece"): "ECE", Key("aurc"): "AURC"}
+OPTIONS = Options(n=(0.0, 1.0))
 CALIBRATED, SET = "calibrated (factor 1)", "as set"
 
 
-def simulate(*, accuracy: float, separation: float, overconfidence: float, size: int = SIZE) -> Graded:
+def simulate(*, accuracy: float, separation: float, overconfidence: float, size: int = SIZE) -> Decisions:
     """Simulate a system by evenly spaced quantiles: no chance is involved.
 
     Parameters
@@ -41,52 +45,61 @@ def simulate(*, accuracy: float, separation: float, overconfidence: float, size:
 
     Returns
     -------
-    Graded
-        Ranked by the log-odds themselves, so that confidences which round to 1 do not become ties.
+    Decisions
+        Confidences close to 1 may become ties, of right answers only: that changes no metric of the order.
     """
     right = min(max(round(accuracy * size), 1), size - 1)
     evidence = np.concatenate([_quantiles(right) + separation / 2, _quantiles(size - right) - separation / 2])
     log_odds = overconfidence * (np.log(right / (size - right)) + separation * evidence)
     incorrect = np.repeat([0.0, 1.0], [right, size - right])
     uncertainty, confidence = 1 / (1 + np.exp(log_odds)), 1 / (1 + np.exp(-log_odds))
-    return Graded(uncertainty, incorrect, 1.0, rank_by=-log_odds, confidence=confidence)
+    return Decisions(uncertainty, incorrect, 1.0, confidence=confidence)
 
 
 def beside_calibrated(*, accuracy: float, separation: float, overconfidence: float) -> dict[str, System]:
-    """Return the system as it is set, and as it were if it was calibrated, ready for a report."""
-    options = checked_options() | {"reject_costs": ()}
+    """Return the system with these settings, and the same one calibrated, ready for a report."""
     factors = {CALIBRATED: 1.0, SET: overconfidence}
     return {
-        name: System(
-            simulate(accuracy=accuracy, separation=separation, overconfidence=factor), options, signature(options)
-        )
+        name: ranked(simulate(accuracy=accuracy, separation=separation, overconfidence=factor), Options())
         for name, factor in factors.items()
     }
 
 
 def metrics_frame(*, accuracy: float, separation: float) -> pd.DataFrame:
-    """Return columns factor, value, metric: each metric along overconfidence, all else as it is."""
+    """Return columns factor, value, metric: each metric against overconfidence, all else unchanged."""
     rows = []
     for factor in FACTORS:
-        values = scores(simulate(accuracy=accuracy, separation=separation, overconfidence=factor), n=(0, 1))
-        rows += [(round(factor, 3), round(float(values[key]), 5), name) for key, name in KEYS.items()]
+        decisions = simulate(accuracy=accuracy, separation=separation, overconfidence=factor)
+        ties = tie_groups(decisions.rank_by, decisions.candidate_cost)
+        values = metric_values(decisions, ties, OPTIONS, only={key.metric for key in DRAWN})
+        rows += [(round(factor, 3), round(float(values[key]), 5), name) for key, name in DRAWN.items()]
     return pd.DataFrame(rows, columns=["factor", "value", "metric"])
 
 
-def reading(values: Mapping[str, Mapping[str, float]]) -> str:
+def metrics_figure(frame: pd.DataFrame) -> str:
+    """Draw `metrics_frame`."""
+    return plot(frame, slots(frame["metric"]), title="Metrics against overconfidence", names="metric")
+
+
+def interpret(results: Mapping[str, Results]) -> str:
     """Say what overconfidence does to ECUAS_0, and what AURC sees of it."""
-    (before, after), (_, same) = ([row[key] for row in values.values()] for key in ("ecuas_0", "aurc"))
-    if all(abs(row["auroc"] - 0.5) + abs(row["error_rate"] - 0.5) < 1e-9 for row in values.values()):
+    calibrated, as_set = (one.estimates for one in results.values())
+    before, after = (one[Key("ecuas", 0.0)].value for one in (calibrated, as_set))
+    if _is_coin(calibrated) and _is_coin(as_set):
         return "Every confidence is 1/2, which the third slider cannot change: raise the accuracy or the separation."
     if abs(after - before) < 5e-4:
-        return "These confidences mean what they say. The third slider changes that, and neither answers nor order."
+        return "These confidences mean what they say. The third slider changes that, but neither answers nor order."
     return (
-        f"The answers and their order are the same: AURC stays at {same:.3f}. "
+        f"The answers and their order are the same: AURC stays at {as_set[Key('aurc')].value:.3f}. "
         f"ECUAS_0 moves from {before:.3f} to {after:.3f}, because users who take the confidences at their word "
         "accept or reject the wrong answers."
     )
 
 
-def _quantiles(size: int) -> np.ndarray:
+def _is_coin(estimates: Mapping[Key, Estimate]) -> bool:
+    return all(abs(estimates[Key(name)].value - 0.5) < 1e-9 for name in ("auroc", "error_rate"))
+
+
+def _quantiles(size: int) -> Floats:
     normal = NormalDist()
     return np.array([normal.inv_cdf((i + 0.5) / size) for i in range(size)])

@@ -7,8 +7,11 @@ from html import escape
 
 import pandas as pd
 
+from ecuas_metric.errors import InputError
 from triviaqa_subset.folders import BUILT, FOLDER
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
+
+from .plots import plot, slots
 
 ANY = "any"
 VERDICTS = ("right", "wrong")
@@ -16,7 +19,7 @@ NO_TEXT = (
     "This copy has no text. To see questions and gold answers, look the id up in the dataset mandarjoshi/trivia_qa "
     "(rc.nocontext, validation), or build the subset with text: python -m triviaqa_subset.build"
 )
-ESTIMATES = ("subset", "weighted", "pool")  # the subset unweighted and weighted, and the 931 questions it stands for
+ESTIMATES = ("subset", "weighted", "pool")  # the subset unweighted and weighted, and the 931 questions it represents
 
 
 @cache
@@ -39,7 +42,7 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 def has_text() -> bool:
-    """Tell whether this copy has questions and gold answers."""
+    """Return whether this copy has questions and gold answers."""
     return "question" in tables()["pool"]
 
 
@@ -51,12 +54,12 @@ def llms() -> list[str]:
 def browse(
     *, selected: bool, stratum: str, decision: str, reason: str, llm: str, method: str, verdict: str
 ) -> pd.DataFrame:
-    """Return the questions of the pool that fit; `any` fits everything, and a verdict is that of one system.
+    """Return the questions of the pool that pass all filters; a verdict is that on one system's answer.
 
     Returns
     -------
     DataFrame
-        question_id, stratum, decision, reason, weight, right (number of systems), and question where there is text.
+        question_id, stratum, decision, reason, weight, right (number of systems), and question if there is text.
     """
     pool, systems = tables()["pool"], tables()["systems"]
     keep = pool["selected"] | (not selected)
@@ -76,40 +79,34 @@ def question(question_id: str) -> tuple[str, pd.DataFrame]:
 
     Raises
     ------
-    ValueError
+    InputError
         If the pool has no such question.
     """
     pool, answers, systems = (tables()[name] for name in ("pool", "answers", "systems"))
     rows = pool[pool["question_id"] == question_id.strip()]
     if rows.empty:
-        raise ValueError(f"The pool has no question {question_id.strip()[:60]!r}; an id looks like sfq_178.")
+        given = question_id.strip()[:60]
+        raise InputError("Question id", "must be one of the pool", value=given, advice="An id looks like sfq_178.")
     row = rows.iloc[0]
-    bank = answers[answers["question_id"] == row["question_id"]]
-    facts = {
-        "stratum": row["stratum"],
-        "decision": f"{row['decision']} ({row['reason']})",
-        "in the subset": f"yes, weight {row['weight']:.3f}" if row["selected"] else "no",
-        "right": f"{row['right']} of 21 systems",
-        "judged answers": f"{len(bank)}: {bank['correct'].sum()} correct, {bank['debatable'].sum()} debatable",
-    }
+    facts = _facts(row, answers[answers["question_id"] == row["question_id"]])
     if has_text():
         text = f"<p class='question'>{escape(row['question'])}</p><p>Gold answer: {escape(row['answer']['value'])}</p>"
     else:
         text = f"<p>{escape(NO_TEXT)}</p>"
-    listed = "".join(f"<dt>{name}</dt><dd>{escape(str(value))}</dd>" for name, value in facts.items())
-    did = systems[systems["question_id"] == row["question_id"]]
-    return f"<h3>{escape(row['question_id'])}</h3>{text}<dl>{listed}</dl>", _verdicts(did)
+    listed = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
+    verdicts = _verdicts(systems[systems["question_id"] == row["question_id"]])
+    return f"<h3>{escape(row['question_id'])}</h3>{text}<dl>{listed}</dl>", verdicts
 
 
 def error_rates(*, method: str, labels: str) -> pd.DataFrame:
-    """Return columns llm, estimate, error_rate: on the subset unweighted and weighted, and on the pool it stands for.
+    """Return columns llm, estimate, error_rate: on the subset unweighted and weighted, and on the pool it represents.
 
     Parameters
     ----------
     method : str
         How confidences were elicited, one of `METHODS`.
     labels : {"correct", "exact_match"}
-        What counts as right.
+        What counts as correct.
     """
     systems = tables()["systems"]
     pool = tables()["pool"].set_index("question_id")
@@ -125,8 +122,32 @@ def error_rates(*, method: str, labels: str) -> pd.DataFrame:
     return wide.reset_index().melt("llm", var_name="estimate", value_name="error_rate")
 
 
-def _verdicts(did: pd.DataFrame) -> pd.DataFrame:
-    """Return a row a language model, a column a method: how its answer was graded."""
-    graded = did["correct"].map({True: "judged correct", False: "wrong"}).mask(did["exact_match"], "exact match")
-    wide = did.assign(graded=graded).pivot(index="llm", columns="method", values="graded")
+def rates_figure(frame: pd.DataFrame) -> str:
+    """Draw `error_rates`."""
+    rates = frame[["llm", "error_rate", "estimate"]]
+    styles = slots(frame["estimate"])
+    return plot(rates, styles, title="Error rates", kind="points", names="estimate", y_lim=(0, 0.6), size=(480, 340))
+
+
+def rates_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return `error_rates` with one row per language model, and one column per estimate."""
+    wide = frame.pivot(index="llm", columns="estimate", values="error_rate")
+    return wide.loc[frame["llm"].unique(), list(ESTIMATES)].reset_index()
+
+
+def _facts(row: pd.Series, judged: pd.DataFrame) -> dict[str, str]:
+    return {
+        "stratum": str(row["stratum"]),
+        "decision": f"{row['decision']} ({row['reason']})",
+        "in the subset": f"yes, weight {row['weight']:.3f}" if row["selected"] else "no",
+        "right": f"{row['right']} of 21 systems",
+        "judged answers": f"{len(judged)}: {judged['correct'].sum()} correct, {judged['debatable'].sum()} debatable",
+    }
+
+
+def _verdicts(answered: pd.DataFrame) -> pd.DataFrame:
+    """Return how the answers to a question were graded: one row per language model, one column per method."""
+    is_exact = answered["exact_match"]
+    graded = answered["correct"].map({True: "judged correct", False: "wrong"}).mask(is_exact, "exact match")
+    wide = answered.assign(graded=graded).pivot(index="llm", columns="method", values="graded")
     return wide.loc[llms(), list(METHODS)].reset_index()

@@ -1,155 +1,84 @@
-"""Files of visitors -> tables, or an error in words of the page. Files are read in a process with little memory."""
+"""Files of visitors -> submissions, or an error. Unless a file is harmless, a process with little memory reads it."""
 
 from __future__ import annotations
 
 import csv
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import pandas as pd
-
-from ecuas_metric.reporting.files import File
-from ecuas_metric.reporting.submissions import ENDINGS, Table, find_columns, read_frame, read_tables
+from ecuas_metric.errors import InputError
+from ecuas_metric.reporting.columns import find_columns, text_columns
+from ecuas_metric.reporting.files import SUFFIXES, FileError, Sheet, read_sheet
+from ecuas_metric.reporting.submissions import Submission, submissions_of
 
 from .answers import TEXT, checked_answers
-from .bounded import TOO_MUCH, bounded
+from .bounded import LimitExceededError, bounded
+from .words import USE_THE_COMMAND
 
 MAX_BYTES = 20 * 1024 * 1024  # what Gradio calls 20 MB
 MAX_BYTES_OF_ALL = 3 * MAX_BYTES
-SMALL = 10_000  # bytes of text: not more than 12,500,000 cells
+SMALL = 10_000  # bytes of text: at most 12,500,000 cells
 MAX_FILES = 50
 MAX_SYSTEMS = 50
 MAX_NAME = 200  # characters of the name of a system or a column
-Result = TypeVar("Result")
-COLUMNS = {  # what the page lets visitors choose a column for -> what to choose
+COLUMNS = {  # the roles that visitors can choose a column for -> what it holds
     "confidence": "Numbers in [0, 1]",
     "correct": "0 or 1, true or false",
     "label": "The true class, from 0",
-    "posteriors": "A column of lists; prob_0, prob_1, .. are found by themselves",
-    "system": "Names of systems; several columns as llm+method",
+    "posteriors": "A column of lists; prob_0, prob_1, .. are found without it",
+    "system": "Names of systems; join several columns by +, e.g. llm+method",
     "id": "Pairs the samples of different systems",
     "weight": "How much each sample counts",
-    "group": "Samples that are resampled together",
+    "group": "Samples of one group are resampled together",
 }
 HELP = (
     "CSV, JSON lines or Parquet with columns `confidence` and `correct` (0 or 1), or `label`, `prob_0`, `prob_1`, .. "
     "Several systems in one file need a column `system`; a column `id` pairs their samples. "
-    "At most 20 MB a file."
+    "At most 20 MB per file."
 )
-WORDS = {  # how the command line says what to do, a pattern -> how the page does
-    r" Name them with --columns, as .*": " Choose them under Columns.",
-    r" Say which with --columns, as .*": " Choose it under Columns.",
-    r"Leave such answers out with --drop-unjudged\.": "Tick “Leave out answers without a verdict” to go on.",
-    r"Set missing_confidence to a number in \[0, 1\] to count them as that\.": "Say under Options what they count as.",
-    r"Say so with predictions_are\.": "Say so under Options.",
-    r"predictions_are='logits' takes rows of any sum\.": "Under Options, logits may have rows of any sum.",
-    "num_classes goes with": "The number of possible answers goes with",
-    "missing_confidence goes with": "What missing confidences count as goes with",
-    "predictions_are goes with": "What posteriors are goes with",
-}
+Result = TypeVar("Result")
 
 
 def read_uploads(
     paths: Sequence[str], *, columns: Mapping[str, str | None] | None = None, drop_unjudged: bool = False
-) -> list[Table]:
-    """Read the systems of all files.
+) -> list[Submission]:
+    """Read the systems of all files, each file once.
 
     Parameters
     ----------
     paths : sequence of str
-        As `tables.read_tables` takes them.
+        CSV, TSV, JSON lines, JSON or Parquet.
     columns : mapping, optional
-        What a column is for to its name, for those files that have a column of that name; nothing where it is empty.
+        The role of a column to its name, used for those files that have a column of that name; nothing if empty.
     drop_unjudged : bool
         Leave out answers whose correctness is missing, and count them.
 
     Raises
     ------
-    ValueError
-        In the words of the page, with file name, row and column.
+    InputError
+        With the file's name, row and column.
     """
-    if not paths:
-        raise ValueError("There is no file yet: upload one, or load an example.")
-    if len(paths) > MAX_FILES:
-        raise ValueError(f"The page takes at most {MAX_FILES} files; got {len(paths):,}. Use the command `ecuas`.")
+    _refuse_too_many(paths)
     for path in map(Path, paths):
         check_size(path)
     if (size := sum(Path(path).stat().st_size for path in paths)) > MAX_BYTES_OF_ALL:
-        raise ValueError(f"The page takes at most {MAX_BYTES_OF_ALL:,} bytes in all; got {size:,}.")
-    chosen = {name: column for name, column in (columns or {}).items() if column}
-    return _bounded(_read, paths, chosen, drop_unjudged)
+        raise InputError("All files together", f"must have at most {MAX_BYTES_OF_ALL:,} bytes", got=f"{size:,}")
+    chosen = {role: column for role, column in (columns or {}).items() if column}
+    return _safely(_read, paths, chosen, drop_unjudged)
 
 
-def _bounded(function: Callable[..., Result], paths: Sequence[str], *arguments: Any) -> Result:
-    """Call a function of files in a process of its own, which takes half a second, unless they are harmless."""
-    if all(Path(path).suffix.lower() != ".parquet" and Path(path).stat().st_size <= SMALL for path in paths):
-        return function(paths, *arguments)
-    try:
-        return bounded(function, paths, *arguments)
-    except ValueError as error:
-        names = Path(paths[0]).name if len(paths) == 1 else "these files"
-        raise ValueError(f"Reading {names} {TOO_MUCH}" if str(error) == TOO_MUCH else str(error)) from None
-
-
-def _read(paths: Sequence[str], chosen: Mapping[str, str], drop_unjudged: bool) -> list[Table]:
-    known: set[str] = set()
-    tables: list[Table] = []
-    for path in map(Path, paths):
-        found = {str(name) for name in _file(path).frame.columns}
-        known |= found
-        present = {name: column for name, column in chosen.items() if _parts(name, column) <= found}
-        tables += _told(read_tables, path, columns=present, drop_unjudged=drop_unjudged)
-        if len(tables) > MAX_SYSTEMS:
-            raise ValueError(f"The page shows at most {MAX_SYSTEMS} systems; got more. Use the command `ecuas`.")
-    for name, column in chosen.items():
-        if not _parts(name, column) <= known:
-            raise ValueError(f"There is no column {column!r} in any file. Choose another under Columns.")
-    for table in tables:
-        if len(table.name) > MAX_NAME:
-            raise ValueError(_too_long("names of systems", table.name))
-    return [table._replace(where=table.where._replace(file=Path(table.where.file).name)) for table in tables]
-
-
-def read_answers(path: str) -> pd.DataFrame:
-    """Return the columns question_id, answer, confidence of a file (see `answers.checked_answers`), and its rows."""
+def read_answers(path: str) -> Sheet:
+    """Return the columns question_id, answer, confidence of a file, see `answers.checked_answers`."""
     check_size(Path(path))
-    return _bounded(_answers, [path])
-
-
-def _answers(paths: Sequence[str]) -> pd.DataFrame:
-    file = _file(Path(paths[0]), text=TEXT)
-    return checked_answers(file.frame).assign(row=file.rows)
+    return _safely(_read_answers, [path])
 
 
 def detect(path: str) -> tuple[list[str], dict[str, str | None]]:
-    """Return the names of a file's columns, and which of them is used for what (None: none, or several)."""
+    """Return the names of a file's columns, and which of them has which role (None: none, or several)."""
     check_size(Path(path))
-    return _bounded(_detect, [path])
-
-
-def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
-    path = Path(paths[0])
-    frame = _file(path).frame
-    try:
-        used = find_columns(frame, {}, path.name)
-    except ValueError:  # as two that may be meant: to be chosen
-        used = {}
-    names = {name: used.get(name) if isinstance(used.get(name), str) else None for name in COLUMNS}
-    return [str(name) for name in frame.columns], names
-
-
-def _file(path: Path, *, text: Collection[str] = ()) -> File:
-    file: File = _told(read_frame, path, text=text)
-    for name in map(str, file.frame.columns):
-        if len(name) > MAX_NAME:
-            raise ValueError(f"{path.name}: {_too_long('names of columns', name)}")
-    return file
-
-
-def _too_long(what: str, name: str) -> str:
-    return f"{what} must have at most {MAX_NAME} characters; got {len(name):,}: {name[:40]!r}."
+    return _safely(_detect, [path])
 
 
 def check_size(path: Path) -> None:
@@ -157,41 +86,110 @@ def check_size(path: Path) -> None:
 
     Raises
     ------
-    ValueError
-        In the words of the page.
+    InputError
+        With the file's name.
     """
-    if path.suffix.lower() not in ENDINGS:
-        raise ValueError(f"{path.name}: the file must end in one of {', '.join(ENDINGS)}.")
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(path.name, f"must have one of the suffixes {', '.join(SUFFIXES)}")
     if not path.is_file():
-        raise ValueError(f"{path.name}: there is no such file.")
+        raise InputError(path.name, "does not exist")
     size = path.stat().st_size
     if not size:
-        raise ValueError(f"{path.name}: the file is empty.")
+        raise InputError(path.name, "is empty")
     if size > MAX_BYTES:
-        raise ValueError(
-            f"{path.name}: the page takes at most {MAX_BYTES:,} bytes; got {size:,}. Use the command `ecuas`."
-        )
+        rule = f"must have at most {MAX_BYTES:,} bytes"
+        raise InputError(path.name, rule, got=f"{size:,}", advice=USE_THE_COMMAND)
 
 
-def in_words_of_the_page(error: Exception | str, path: Path | None = None) -> str:
-    """Return an error's text with file names for paths, and boxes of the page for options of the command line."""
-    text = " ".join(str(error).split())
-    if path is not None:
-        text = text.replace(str(path), path.name)
-    for there, here in WORDS.items():
-        text = re.sub(there, here, text)
-    return text[:600]
+def _refuse_too_many(paths: Sequence[str]) -> None:
+    if not paths:
+        raise InputError("Files", "are missing", advice="Upload one, or load an example.")
+    if len(paths) > MAX_FILES:
+        raise InputError("Files", f"must be at most {MAX_FILES}", got=f"{len(paths):,}", advice=USE_THE_COMMAND)
 
 
-def _parts(name: str, column: str) -> set[str]:
-    return set(column.split("+")) if name == "system" else {column}
-
-
-def _told(function: Callable[..., Any], path: Path, **options: Any) -> Any:
+def _safely(function: Callable[..., Result], paths: Sequence[str], *arguments: object) -> Result:
+    """Call a function of files in a process of its own, which takes half a second, unless they are harmless."""
+    files = [Path(path) for path in paths]
+    if all(path.suffix.lower() != ".parquet" and path.stat().st_size <= SMALL for path in files):
+        return function(paths, *arguments)
     try:
-        return function(path, **options)
+        # Plain strings: those of Gradio would make the process import Gradio, which takes seconds.
+        return bounded(function, [str(path) for path in files], *arguments)
+    except LimitExceededError as error:
+        names = files[0].name if len(files) == 1 else "these files"
+        raise InputError(f"Reading {names}", str(error), advice=USE_THE_COMMAND) from None
+
+
+def _read(paths: Sequence[str], chosen: Mapping[str, str], drop_unjudged: bool) -> list[Submission]:
+    known: set[str] = set()
+    submissions: list[Submission] = []
+    for path in map(Path, paths):
+        sheet = _read_sheet(path, text=text_columns(chosen))
+        names = set(sheet.frame.columns)
+        known |= names
+        present = {role: column for role, column in chosen.items() if _parts(role, column) <= names}
+        with _errors_of(path):
+            submissions += submissions_of(sheet, path.name, columns=present, drop_unjudged=drop_unjudged)
+        if len(submissions) > MAX_SYSTEMS:
+            raise InputError("Systems", f"must be at most {MAX_SYSTEMS}; got more", advice=USE_THE_COMMAND)
+    for role, column in chosen.items():
+        if not _parts(role, column) <= known:
+            raise InputError("No file", f"has a column {column!r}", advice="Choose another under Columns.")
+    for submission in submissions:
+        _check_length("Names of systems", submission.name)
+    return submissions
+
+
+def _read_answers(paths: Sequence[str]) -> Sheet:
+    sheet = _read_sheet(Path(paths[0]), text=TEXT)
+    return sheet._replace(frame=checked_answers(sheet.frame))
+
+
+def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
+    path = Path(paths[0])
+    frame = _read_sheet(path).frame
+    try:
+        used = find_columns(frame, {}, path.name)
+    except InputError:  # e.g. two columns may be the confidence: the visitor chooses
+        used = {}
+    return list(frame.columns), {role: _only(used.get(role, [])) for role in COLUMNS}
+
+
+def _read_sheet(path: Path, *, text: Collection[str] = ()) -> Sheet:
+    with _errors_of(path):
+        sheet = read_sheet(path, text=text)
+    for name in sheet.frame.columns:
+        _check_length(f"{path.name}: names of columns", name)
+    return sheet
+
+
+@contextmanager
+def _errors_of(path: Path) -> Iterator[None]:
+    """Turn whatever a strange file makes its readers raise into an error that has the file's name, not its folder."""
+    try:
+        yield
+    except FileError as error:
+        error.file, error.rule = path.name, error.rule.replace(str(path), path.name)
+        raise
+    except InputError:
+        raise
     except RecursionError:
-        raise ValueError(f"{path.name}: the JSON is nested too deeply.") from None
+        raise FileError(path.name, "the JSON is nested too deeply") from None
     except (ValueError, TypeError, LookupError, OSError, RuntimeError, OverflowError, csv.Error) as error:
-        text = in_words_of_the_page(error, path)
-        raise ValueError(text if text.startswith(path.name) else f"{path.name}: {text}") from None
+        reason = str(error).replace(str(path), path.name).strip().split("\n")[0].rstrip(".")
+        raise FileError(path.name, f"cannot be read: {reason}") from None
+
+
+def _check_length(what: str, name: str) -> None:
+    if len(name) > MAX_NAME:
+        rule = f"must have at most {MAX_NAME} characters"
+        raise InputError(what, rule, value=name[:40], got=f"{len(name):,}: {name[:40]!r}")
+
+
+def _parts(role: str, column: str) -> set[str]:
+    return set(column.split("+")) if role == "system" else {column}
+
+
+def _only(columns: Sequence[str]) -> str | None:
+    return columns[0] if len(columns) == 1 else None

@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..metrics import Key
 from ..results import signature_of
 from .comparison import compare_systems
+from .explanation import explain
 from .export import check_suffix, write
 from .files import FileError
 from .flags import FLAGS, WORDS, parser
@@ -68,6 +69,8 @@ def _score(arguments: argparse.Namespace) -> list[str]:
     report = make_report(systems, progress=True)
     keys = _chosen(arguments, report.keys)
     _emit(arguments, report_grid(report, digits=arguments.digits, keys=keys), report_records(report, keys=keys))
+    if arguments.explain:
+        print("", *(f"- {sentence}" for sentence in explain(systems)), sep="\n")
     if arguments.figures:
         for path in write_figures(systems, arguments.figures):
             print(path)

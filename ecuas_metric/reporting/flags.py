@@ -96,6 +96,7 @@ def parser() -> argparse.ArgumentParser:
     help_ = "bootstrap intervals at this level, e.g. 0.95"
     score.add_argument("--interval", dest="confidence_level", type=float, metavar="LEVEL", help=help_)
     score.add_argument("--figures", metavar="DIR", help="draw risk-coverage, cost, reliability and ECUAS_n curves")
+    score.add_argument("--explain", action="store_true", help="say below the table what it means, in plain words")
     help_ = "level of the intervals (default 0.95)"
     compare.add_argument("--level", dest="confidence_level", type=float, metavar="LEVEL", default=0.95, help=help_)
     return command

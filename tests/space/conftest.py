@@ -10,10 +10,6 @@ from gradio_client import Client
 from space import app
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "e2e: starts a server, a browser or a process")
-
-
 @pytest.fixture(scope="session")
 def page():
     """The address of the running page."""

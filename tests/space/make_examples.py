@@ -25,11 +25,11 @@ def examples(size: int = 300) -> dict[str, pd.DataFrame]:
     order = np.random.default_rng(7)
     frames = {}
     for name, (accuracy, separation, factor) in settings.items():
-        graded = simulate(accuracy=accuracy, separation=separation, overconfidence=factor, size=size)
+        decisions = simulate(accuracy=accuracy, separation=separation, overconfidence=factor, size=size)
         rows = order.permutation(size)
-        q, correct = 1 - graded.uncertainty, 1 - graded.candidate_cost
-        said = np.round(20 * q) / 20 if name == "verbal_model" else np.round(q, 4)
-        columns = {"id": np.arange(size), "confidence": said[rows], "correct": correct[rows].astype(int)}
+        q, correct = 1 - decisions.uncertainty, 1 - decisions.candidate_cost
+        shown = np.round(20 * q) / 20 if name == "verbal_model" else np.round(q, 4)
+        columns = {"id": np.arange(size), "confidence": shown[rows], "correct": correct[rows].astype(int)}
         frames[name] = pd.DataFrame(columns)
     return frames | {"classifier": _classifier(size)}
 
@@ -43,7 +43,7 @@ def _classifier(size: int, num_classes: int = 3) -> pd.DataFrame:
 
 
 def write_examples(folder: Path = EXAMPLES) -> list[Path]:
-    """Write `examples` as CSV files, a system each."""
+    """Write `examples` as CSV files, one per system."""
     folder.mkdir(exist_ok=True)
     paths = [folder / f"{name}.csv" for name in examples()]
     for path, frame in zip(paths, examples().values(), strict=True):

@@ -3,8 +3,11 @@ import signal
 
 import pytest
 
+from ecuas_metric.reporting.files import FileAdvice, FileError
 from space import bounded
-from space.bounded import TOO_MUCH
+from space.bounded import LimitExceededError
+
+pytestmark = pytest.mark.e2e
 
 
 def killed():
@@ -21,7 +24,7 @@ def endless():
 
 
 def refused():
-    raise ValueError("row 3 is not JSON")
+    raise FileError("a.csv", "must hold numbers", advice=FileAdvice.SAY_WHICH)
 
 
 def test_results_come_back():
@@ -31,25 +34,28 @@ def test_results_come_back():
 
 @pytest.mark.parametrize(("function", "arguments"), [(killed, ()), (allocated, (2 * bounded.MEMORY,))])
 def test_what_the_system_stops_is_an_error_and_nothing_more(function, arguments):
-    with pytest.raises(ValueError, match=f"^{TOO_MUCH}$"):
+    with pytest.raises(LimitExceededError, match="^takes more memory or time than this page has$"):
         bounded.bounded(function, *arguments)
 
 
 def test_what_does_not_end_is_stopped(monkeypatch):
     monkeypatch.setattr(bounded, "SECONDS", 1)
-    with pytest.raises(ValueError, match=f"^{TOO_MUCH}$"):
+    with pytest.raises(LimitExceededError, match="^takes more memory or time than this page has$"):
         bounded.bounded(endless)
 
 
 def test_errors_of_input_are_the_functions_own_and_defects_have_their_traceback():
-    with pytest.raises(ValueError, match="^row 3 is not JSON$"):
+    with pytest.raises(FileError) as caught:
         bounded.bounded(refused)
+    with pytest.raises(FileError) as expected:
+        refused()
+    assert vars(caught.value) == vars(expected.value)
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         bounded.bounded(divmod, 1, 0)
 
 
 def test_as_many_places_are_free_as_before():
     before = bounded.PLACES._value
-    with pytest.raises(ValueError, match=TOO_MUCH):
+    with pytest.raises(LimitExceededError):
         bounded.bounded(killed)
     assert bounded.PLACES._value == before

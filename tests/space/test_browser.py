@@ -89,7 +89,7 @@ def visit(browser, page):
 
 
 def go(tab, name):
-    """Choose a tab; on a phone it may stand behind the button for more."""
+    """Choose a tab; on a phone it may be behind the button for more."""
     shown = tab.get_by_role("tab", name=name).first
     if shown.count() and shown.is_visible():
         shown.click()
@@ -136,16 +136,16 @@ def test_every_tab_fits_and_every_input_has_a_label(width, theme, visit, tmp_pat
 
 
 def test_an_upload_becomes_the_command_lines_table_and_files(visit, files, tmp_path):
-    outputs = [tmp_path / f"cli.{ending}" for ending in ("csv", "md", "tex")]
+    outputs = [tmp_path / f"cli.{suffix}" for suffix in ("csv", "md", "tex")]
     paths = [part for path in outputs for part in ("--output", str(path))]
     assert cli.main(["score", *map(str, files), "--interval", "0.95", *paths]) == 0
     tab = visit()
     upload(tab, files)
-    head, *rows = cells(tab)
+    header, *rows = cells(tab)
     with outputs[0].open() as file:
         expected = list(csv.DictReader(file))
     assert [row[0] for row in rows] == [row["system"] for row in expected]
-    column = head.index("ECUAS_0 ↓")
+    column = header.index("ECUAS_0 ↓")
     assert [row[column] for row in rows] == [f"{float(row['ecuas_0']):.3f}" for row in expected]
     for name, path in zip(("CSV", "Markdown", "LaTeX"), outputs, strict=True):
         with tab.expect_download() as download:
@@ -170,9 +170,9 @@ def test_options_change_the_table_and_the_page_does_not_jump_meanwhile(visit, fi
     tab.get_by_role("button", name="Score", exact=True).click()
     tab.get_by_text("ECUAS_∞ ↓").first.wait_for()
     assert len({round(top) for top in tab.evaluate("window.tops")}) == 1
-    head = cells(tab)[0]
-    assert {"ECUAS_0 ↓", "EC_0.25 ↓", "SR_0.25 ↓"} <= set(head)
-    assert "ECUAS_128 ↓" not in head
+    header = cells(tab)[0]
+    assert {"ECUAS_0 ↓", "EC_0.25 ↓", "SR_0.25 ↓"} <= set(header)
+    assert "ECUAS_128 ↓" not in header
 
 
 def test_long_work_shows_how_far_it_is(visit, tmp_path, rng):
@@ -264,20 +264,20 @@ def test_the_simulated_plots_follow_every_step_of_the_sliders(visit):
         on(tab, f"e.innerText.includes('{1 - accuracy:.3f}')")
         table = cells(tab)
         aurc = float(table[1][table[0].index("AURC ↓")])
-        ends = last_points(tab, "Metrics along overconfidence")
+        ends = last_points(tab, "Metrics against overconfidence")
         assert ends["AURC"][1] == pytest.approx(aurc, abs=6e-3)  # half a pixel
         assert last_points(tab, "Reliability").keys() == {"calibrated (factor 1)", "as set", "(calibrated)"}
 
 
-def test_plots_tell_numbers_under_the_mouse(visit, files):
+def test_plots_show_numbers_under_the_mouse(visit, files):
     tab = visit()
     upload(tab, files)
     plot = tab.locator(".plot > svg").first
     plot.scroll_into_view_if_needed()
     box = plot.bounding_box()
     tab.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 0.5 * box["height"])
-    told = tab.locator(".tip:visible").text_content()
-    assert re.search(r"reject cost 0\.\d+.*first 0\.\d+.*second 0\.\d+.*\(reject all\) 0\.\d+", told, flags=re.DOTALL)
+    tip = tab.locator(".tip:visible").text_content()
+    assert re.search(r"reject cost 0\.\d+.*first 0\.\d+.*second 0\.\d+.*\(reject all\) 0\.\d+", tip, flags=re.DOTALL)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_an_error_is_shown_and_goes_with_the_next_good_file(name, content, messa
     assert tab.locator(".message.error").count() == 0
 
 
-def test_a_file_that_is_too_large_or_of_another_kind_is_told(visit, tmp_path):
+def test_a_file_that_is_too_large_or_of_another_kind_is_refused(visit, tmp_path):
     (tmp_path / "large.csv").write_bytes(b"x" * (uploads.MAX_BYTES + 1))
     (tmp_path / "book.xlsx").write_bytes(b"PK")
     tab = visit()
@@ -341,8 +341,8 @@ def test_overconfidence_moves_ecuas_and_not_aurc(visit):
     tab.get_by_text("AURC stays at").wait_for()
 
     def as_set():
-        head, _, row = cells(tab)
-        return dict(zip(head, row, strict=True))
+        header, _, row = cells(tab)
+        return dict(zip(header, row, strict=True))
 
     before = as_set()
     slider = tab.get_by_role("slider", name=re.compile("Overconfidence")).last
@@ -373,7 +373,7 @@ def test_questions_are_browsed_and_answers_graded(visit, tmp_path):
     tab.get_by_text("Of 3 answers were decided: 1 by the label bank.").wait_for()
     tab.get_by_label("sfq_178 → my own answer").check()
     tab.get_by_label("wrong", exact=True).check()
-    tab.get_by_label("Weigh the questions").uncheck()
+    tab.get_by_label("Weight the questions").uncheck()
     tab.get_by_role("button", name="Grade and score").click()
     tab.locator("table.report:visible").wait_for()
     assert tab.locator("table.report:visible td").first.inner_text().startswith("0.667")

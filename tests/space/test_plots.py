@@ -40,14 +40,6 @@ def test_what_is_drawn_is_the_data(limits, rng):
         np.testing.assert_allclose(lines[name], part[["coverage", "risk"]], atol=2e-4)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 0.29), (0, 0.004), (0.25, 4), (0, 123_456), (0, 3e-9)])
-def test_ticks_are_few_even_and_inside(low, high):
-    ticks = plots._ticks(low, high, 6)
-    assert 3 <= len(ticks) <= 7
-    assert low <= ticks[0] <= ticks[-1] <= high * (1 + 1e-9)
-    np.testing.assert_allclose(np.diff(ticks), ticks[1] - ticks[0])
-
-
 def test_names_are_text():
     evil = '<img src=x onerror="alert(1)">'
     html = plots.plot(frame([evil, "b"]), plots.slots([evil, "b"]), title=evil)
@@ -88,3 +80,18 @@ def test_every_line_stands_out_from_the_page(theme, page):
     for color in colors:
         assert contrast(color, page) >= 4.5, color
     assert len(set(re.findall("--dashes: [^;]*", css))) >= plots.NUM_SLOTS - 1
+
+
+@pytest.mark.parametrize("name", ["a", "a_long_name_of_a_system_that_is_cut"])
+def test_what_is_under_the_mouse_lies_inside_the_plot(name):
+    html = plots.plot(
+        frame([name], x=np.linspace(0, 1, 32), y=np.linspace(0, 1, 32)), plots.slots([name]), title="Risk"
+    )
+    box = 480 - plots.LEFT - plots.RIGHT
+    tips = re.findall(r'<text class="tip( end)?" y="0">(.*?)</text>', html)
+    assert len(tips) == plots.NUM_STRIPS
+    for is_end, spans in tips:
+        at, *_ = map(float, re.findall(r'x="([\d.-]+)"', spans))
+        length = plots.CHARACTER * max(map(len, re.findall("<tspan[^>]*>(.*?)</tspan>", spans)))
+        first, last = (at - length, at) if is_end else (at, at + length)
+        assert -1e-6 <= first < last <= box + 1e-6

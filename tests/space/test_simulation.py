@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecuas_metric.metrics import scores
 from ecuas_metric.reporting.report import make_report
 from space import simulation
+from tests.ecuas_metric import systems
 from tests.space import make_examples
 
 SETTINGS = {"accuracy": st.floats(0.5, 0.99), "separation": st.floats(0.3, 3), "factor": st.floats(1.3, 4)}
 
 
-def values(graded):
-    return {key: float(value) for key, value in scores(graded, n=(0, 1)).items()}
+def values(decisions):
+    return {key: float(value) for key, value in systems.values(decisions, n=(0, 1)).items()}
 
 
 @given(**SETTINGS)
@@ -28,9 +28,9 @@ def test_overconfidence_leaves_answers_and_order_and_raises_ecuas(accuracy, sepa
 
 @pytest.mark.parametrize("accuracy", [0.5, 0.8, 0.99])
 def test_factor_1_is_calibrated(accuracy):
-    graded = simulation.simulate(accuracy=accuracy, separation=1.5, overconfidence=1)
-    assert values(graded)["ece"] < 0.006
-    assert graded.confidence.mean() == pytest.approx(accuracy, abs=0.002)
+    decisions = simulation.simulate(accuracy=accuracy, separation=1.5, overconfidence=1)
+    assert values(decisions)["ece"] < 0.006
+    assert decisions.confidence.mean() == pytest.approx(accuracy, abs=0.002)
 
 
 def test_separation_separates_by_the_normal_distributions_formula():
@@ -43,16 +43,16 @@ def test_separation_separates_by_the_normal_distributions_formula():
 
 def test_what_the_page_says_follows_the_numbers():
     same = make_report(simulation.beside_calibrated(accuracy=0.8, separation=1.5, overconfidence=1.0))
-    assert simulation.reading(same.values).startswith("These confidences mean what they say.")
+    assert simulation.interpret(same.results).startswith("These confidences mean what they say.")
     nothing = make_report(simulation.beside_calibrated(accuracy=0.5, separation=0.0, overconfidence=4.0))
-    assert simulation.reading(nothing.values).startswith(
+    assert simulation.interpret(nothing.results).startswith(
         "Every confidence is 1/2, which the third slider cannot change"
     )
     over = make_report(simulation.beside_calibrated(accuracy=0.8, separation=1.5, overconfidence=3.0))
-    said = simulation.reading(over.values)
-    calibrated, as_set = over.values.values()
-    assert f"AURC stays at {as_set['aurc']:.3f}" in said
-    assert f"from {calibrated['ecuas_0']:.3f} to {as_set['ecuas_0']:.3f}" in said
+    sentence = simulation.interpret(over.results)
+    calibrated, as_set = (results.flat() for results in over.results.values())
+    assert f"AURC stays at {as_set['aurc']:.3f}" in sentence
+    assert f"from {calibrated['ecuas_0']:.3f} to {as_set['ecuas_0']:.3f}" in sentence
     assert not over.unfair  # the answers are the same
 
 

@@ -4,6 +4,7 @@ import shutil
 import pandas as pd
 import pytest
 
+from ecuas_metric.errors import InputError
 from space import subset
 from tests.conftest import ROOT
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
@@ -70,17 +71,19 @@ def test_error_rates_are_those_of_the_card():
 
 
 def test_a_question_without_text_says_how_to_get_it():
-    html, did = subset.question(" sfq_178 ")
+    html, verdicts = subset.question(" sfq_178 ")
     assert "<h3>sfq_178</h3>" in html
     assert "This copy has no text." in html
     assert "yes, weight 1.645" in html
-    assert did.shape == (7, 4)
+    assert verdicts.shape == (7, 4)
     judged = subset.browse(**EVERYTHING).set_index("question_id").loc["sfq_178", "right"]
-    assert (did[list(METHODS)] != "wrong").to_numpy().sum() == judged
+    assert (verdicts[list(METHODS)] != "wrong").to_numpy().sum() == judged
 
 
 def test_an_unknown_question_is_an_error():
-    with pytest.raises(ValueError, match=r"^The pool has no question 'q1'; an id looks like sfq_178\.$"):
+    with pytest.raises(
+        InputError, match=r"^Question id must be one of the pool; got 'q1'\. An id looks like sfq_178\.$"
+    ):
         subset.question("q1")
 
 

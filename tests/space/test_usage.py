@@ -1,4 +1,4 @@
-"""What the last tab tells visitors to run is run, with a page on loopback in place of the Hub's."""
+"""What the last tab shows visitors to run is run, with a page on loopback instead of the Hub's."""
 
 import re
 import shlex

@@ -1,0 +1,189 @@
+"""What a report means, in plain words: which system is best for whom, by how much, and what recalibration gains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import groupby
+
+import numpy as np
+
+from ..decomposition import recalibrated_values
+from ..errors import InputError
+from ..inputs import Floats
+from ..metrics import Key, metric_values
+from ..plotting.curves import RejectCostCurve, reject_cost_curve
+from ..results import System, ranked
+from .comparison import Comparison, compare_systems
+from .report import title
+
+LEVEL = 0.95
+SIGNIFICANT = 0.05
+MAX_PAIRED_ROWS = 100_000  # samples times pairs: some seconds of resampling
+MAX_RANGES = 3
+WORTH_SAYING = 0.01  # the share of its cost that a recalibration saves at least
+USES = {  # the n from which on -> whose costs ECUAS_n weighs most
+    0.0: "to whom a mistake is much worse than a rejection",
+    1.0: "with reject costs of all sizes",
+    8.0: "to whom a rejection is nearly as bad as a mistake",
+}
+
+
+def explain(systems: Mapping[str, System]) -> list[str]:
+    """Explain a report: which system is best for which use, if by more than chance, and what recalibration would gain.
+
+    Parameters
+    ----------
+    systems : mapping of name to System
+        Of `prepare_submissions`. Their ids pair the samples. Those prepared with a confidence level are not sorted
+        again, and their level is that of the intervals; it is 0.95 otherwise.
+
+    Returns
+    -------
+    list of str
+        At least one sentence each.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> correct, confidence = [1, 1, 1, 0, 1, 0, 0, 0], [0.75] * 4 + [0.25] * 4
+    >>> explain({"model": confidence_system(correct, confidence)})[-1]
+    'Recalibration alone would gain less than 1% of ECUAS_0.'
+    """
+    first = next(iter(systems))
+    n = systems[first].options.n
+    orders = tuple(sorted({min(n), max(n)}))
+    systems = {name: _reduced(system, orders) for name, system in systems.items()}
+    values = {name: _ecuas(system) for name, system in systems.items()}
+    by_reject_cost = _best_by_reject_cost({name: reject_cost_curve(system) for name, system in systems.items()})
+    recalibration = _recalibration(systems, values, orders[0])
+    if len(systems) == 1:
+        return [*by_reject_cost, recalibration]
+    pairs, remark = _paired(systems)
+    best = [_best(order, values, pairs, level=_level(systems[first])) for order in orders]
+    return [*best, *([remark] if remark else []), *by_reject_cost, recalibration]
+
+
+def _best(order: float, values: Mapping[str, Mapping[float, float]], pairs: list[Comparison], *, level: float) -> str:
+    best, second = sorted(values, key=lambda name: values[name][order])[:2]
+    users = next(words for start, words in reversed(USES.items()) if order >= start)
+    claim = (
+        f"For users {users} (n = {order:g}), {best} is best: {_name(order)} {values[best][order]:.3f} against "
+        f"{values[second][order]:.3f} of {second}, the next."
+    )
+    key = Key("ecuas", order)
+    row = next((row for row in pairs if row.key == key and {row.first, row.second} == {best, second}), None)
+    return f"{claim} {_lead(row, best, level)}" if row else f"{claim} Whether that is more than chance is not tested."
+
+
+def _lead(row: Comparison, best: str, level: float) -> str:
+    sign = -1 if row.first == best else 1
+    low, high = sorted((sign * row.low, sign * row.high))
+    p = "p < 0.001" if row.p_holm < 0.001 else f"p = {row.p_holm:.3f}"
+    verdict = "is significant" if row.p_holm < SIGNIFICANT else "may well be chance"
+    return (
+        f"The lead of {abs(row.difference):.3f} ({level:.0%} interval {low:.3f} to {high:.3f}) {verdict}: {p}, "
+        "paired by sample, corrected for the number of pairs."
+    )
+
+
+def _paired(systems: Mapping[str, System]) -> tuple[list[Comparison], str]:
+    """Compare all pairs; the second value says why not, or how they were paired."""
+    first = next(iter(systems.values()))
+    if len(first.decisions.uncertainty) * len(systems) * (len(systems) - 1) / 2 > MAX_PAIRED_ROWS:
+        return [], "There are too many samples and pairs to test differences here: use `ecuas compare`."
+    try:
+        rows = compare_systems({name: _resampled(system) for name, system in systems.items()})
+    except InputError as error:
+        return [], f"These systems cannot be compared sample by sample, so no difference is tested: {error}"
+    if first.ids is not None:
+        return rows, ""
+    return rows, "There is no column of ids: the tests take the same row of each file for the same sample."
+
+
+def _best_by_reject_cost(curves: Mapping[str, RejectCostCurve]) -> list[str]:
+    """Say between which reject costs which system costs least, or where a single one costs less than no system."""
+    name, curve = next(iter(curves.items()))
+    if len(curves) == 1:
+        return [_useful_range(name, curve)]
+    if len({curve.reject_cost[-1] for curve in curves.values()}) > 1:
+        return []
+    names = list(curves)
+    lowest = np.argmin([curve.expected_cost for curve in curves.values()], axis=0)[1:]  # at 0 nothing costs anything
+    ranges = [(names[i], list(group)) for i, group in groupby(range(len(lowest)), key=lambda at: lowest[at])]
+    if len(ranges) == 1:
+        return [f"Whatever a rejection costs, {ranges[0][0]} costs its users least here."]
+    if len(ranges) > MAX_RANGES:
+        where = "see the plot of cost against reject cost"
+        return [f"Which system costs its users least changes often with the cost of a rejection: {where}."]
+    grid = curve.reject_cost[1:]
+    parts = [f"{name} up to a reject cost of {grid[group[-1]]:.2f}" for name, group in ranges[:-1]]
+    return [f"By what a rejection costs its users, the cheapest is {', then '.join(parts)}, then {ranges[-1][0]}."]
+
+
+def _useful_range(name: str, curve: RejectCostCurve) -> str:
+    useful = curve.expected_cost < np.minimum(curve.accept_all, curve.reject_all) - 1e-12
+    if not useful.any():
+        return f"Whatever a rejection costs, users of {name} had better accept everything or reject everything."
+    low, high = curve.reject_cost[useful][[0, -1]]
+    return (
+        f"Users of {name} to whom a rejection costs {_between(low, high)} of a mistake do better by using its "
+        "confidences than by accepting or rejecting everything."
+    )
+
+
+def _between(low: float, high: float) -> str:
+    """Return a range with as few digits as distinguish its limits."""
+    for digits in (2, 3, 4):
+        first, last = f"{low:.{digits}f}", f"{high:.{digits}f}"
+        if first != last:
+            return f"between {first} and {last}"
+    return f"about {low:.2f}"
+
+
+def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[float, float]], order: float) -> str:
+    """Say what the best recalibration would gain at most, for the system that it changes most."""
+    gains = {name: values[name][order] - _best_recalibrated(system, order) for name, system in systems.items()}
+    name = max(gains, key=lambda name: gains[name])
+    before = values[name][order]
+    if gains[name] < WORTH_SAYING * before or not before:
+        return f"Recalibration alone would gain less than {WORTH_SAYING:.0%} of {_name(order)}."
+    return (
+        f"Recalibration alone, with the same answers in the same order of confidence, would take {_name(order)} "
+        f"of {name} from {before:.3f} to {before - gains[name]:.3f} at best, {gains[name] / before:.0%} less. "
+        "It is fitted on these very samples: new ones gain less."
+    )
+
+
+def _best_recalibrated(system: System, order: float) -> float:
+    options = system.options.replace(n=(order,))
+    best = recalibrated_values(system.ties, options, max_uncertainty=system.decisions.max_uncertainty)
+    return float(np.asarray(best[Key("ecuas", order, "recalibrated")]))
+
+
+def _ecuas(system: System) -> dict[float, float]:
+    weight: Floats | None = system.options.sample_weight
+    values = metric_values(system.decisions, system.ties, system.options, sample_weight=weight, only=("ecuas",))
+    return {order: float(values[Key("ecuas", order)]) for order in system.options.n}
+
+
+def _reduced(system: System, orders: tuple[float, ...]) -> System:
+    """Return a system of which only the ECUAS_n at these n are of interest, for quick comparisons."""
+    options = system.options.replace(normalize=False, decompose=False, reject_costs=(), n=orders)
+    return system._replace(options=options)
+
+
+def _resampled(system: System) -> System:
+    """Return a system with a confidence level; its samples are sorted if they are not yet."""
+    options = system.options.replace(confidence_level=_level(system))
+    if system.order is not None:
+        return system._replace(options=options)
+    return ranked(system.decisions, options, ids=system.ids)
+
+
+def _level(system: System) -> float:
+    return system.options.confidence_level or LEVEL
+
+
+def _name(order: float) -> str:
+    """Return the name of ECUAS_n, e.g. ECUAS_128."""
+    return title(Key("ecuas", order)).partition(" ")[0]

@@ -1,0 +1,38 @@
+"""The words of the page: labels of its controls, and what errors and notes of the metric are called here."""
+
+from __future__ import annotations
+
+from ecuas_metric.errors import Advice, InputError
+from ecuas_metric.reporting.files import FileAdvice
+
+MAX_LENGTH = 600  # characters of a message
+LABELS = {  # an option of the metric -> the label of its control
+    "n": "n",
+    "num_classes": "Number of possible answers K",
+    "predictions_are": "Form of the posteriors",
+    "reject_costs": "Reject costs",
+    "missing_confidence": "Missing confidence",
+    "normalize": "Normalise",
+    "decompose": "Decompose",
+    "confidence_level": "Intervals",
+}
+DROP_UNJUDGED = "Leave out answers without correctness"
+WORDS = {  # arguments and advice of the metric -> the page's own words
+    **LABELS,
+    Advice.CLASS_LABELS: "Class labels? Then the predictions must be posteriors, one column per class.",
+    Advice.CONFIDENCES: "Confidences? Choose their column under Columns.",
+    Advice.EXPONENTIALS: "Logits? These are the exponentials: under Options, logits may have rows of any sum.",
+    Advice.LOGITS: "Logits? Under Options, logits may have rows of any sum.",
+    Advice.MISSING_CONFIDENCES: "Missing confidences? Under Options of the first tab, enter what they count as.",
+    Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Choose them under Options.",
+    Advice.WRONG_COST: "Under Options, the number of possible answers may be too small.",
+    FileAdvice.DROP_UNJUDGED: f"Tick “{DROP_UNJUDGED}” under Options.",
+    FileAdvice.NAME_COLUMNS: "Choose them under Columns.",
+    FileAdvice.SAY_WHICH: "Choose it under Columns.",
+}
+USE_THE_COMMAND = "Use the command `ecuas`."
+
+
+def in_words(error: InputError) -> str:
+    """Return an error as one line in the words of the page."""
+    return " ".join(error.render(WORDS).split())[:MAX_LENGTH]
