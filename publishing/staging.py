@@ -51,7 +51,7 @@ def imported(script: Path) -> list[str]:
     """Return the names of the files that a script imports from beside it, as Evaluate will look for them.
 
     >>> imported(SCRIPT)[0]
-    'inputs.py'
+    'errors.py'
     """
     tree = ast.parse(script.read_text(encoding="utf-8"))
     return [f"{node.module}.py" for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1]
