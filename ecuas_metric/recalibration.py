@@ -134,6 +134,7 @@ def fit_isotonic(confidence: ArrayLike, correct: ArrayLike) -> Isotonic:
     except ImportError:
         raise ImportError(f"Isotonic recalibration needs scikit-learn: {INSTALL}") from None
     q, truth = confidences(_finite(confidence), correct)
+    q = np.clip(q, 0, 1)  # from beyond by rounding
     fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(q, truth)
     return Isotonic(np.asarray(fitted.X_thresholds_), np.asarray(fitted.y_thresholds_))
 

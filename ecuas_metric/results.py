@@ -11,8 +11,19 @@ import numpy as np
 from .costs import note_above
 from .decisions import Decisions, confidence_decisions, cost_decisions, posterior_decisions, select
 from .decomposition import recalibrated_values
-from .errors import InputError, Note
-from .inputs import Array, FloatOrFloats, Floats, Ints, check_posteriors, fill_missing, same_length
+from .errors import Advice, InputError, Note
+from .inputs import (
+    Array,
+    FloatOrFloats,
+    Floats,
+    Ints,
+    check_posteriors,
+    clip,
+    divide_by_sums,
+    fill_missing,
+    require,
+    same_length,
+)
 from .intervals import Resampling, intervals
 from .metrics import Key, metric_values
 from .naive import naive_values, normalized_values
@@ -103,11 +114,14 @@ def prepare(
     InputError
         If an option means nothing for this form, or does not fit the data.
     """
+    if options.predictions_are == "positive_probabilities" and form != "costs":
+        form, predictions = "posteriors", _two_columns(predictions)
     refuse_options_of_other_forms(form, options)
+    predictions, repaired = _repaired(form, predictions, options)
     if form == "posteriors":
         options = options.replace(num_classes=predictions.shape[1])
     decisions, notes = _decide(form, predictions, references, options)
-    notes += note_above(decisions.uncertainty, decisions.max_uncertainty)
+    notes = repaired + notes + note_above(decisions.uncertainty, decisions.max_uncertainty)
     require_reject_costs(options.reject_costs, max_uncertainty=decisions.max_uncertainty)
     for name in PER_SAMPLE:
         if (values := getattr(options, name)) is not None:
@@ -235,19 +249,51 @@ def _undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
     return tuple(notes)
 
 
+def _two_columns(predictions: Array) -> Array:
+    """Return the posteriors (N, 2) of probabilities of class 1, which were checked as confidences are."""
+    if predictions.ndim != 1:
+        rule = "must have shape (N,) where they are positive_probabilities"
+        raise InputError("predictions", rule, value=predictions.shape, got=f"shape {predictions.shape}")
+    require(~np.isnan(predictions), predictions, "predictions", "must not be NaN")
+    return np.stack([1 - predictions, predictions], axis=1)
+
+
+def _repaired(form: str, predictions: Array, options: Options) -> tuple[Array, tuple[Note, ...]]:
+    """Return predictions with what rounding did to probabilities undone as far as it may be, and notes on that."""
+    if form == "costs" or options.predictions_are in ("log_probabilities", "logits"):
+        if options.renormalize:
+            raise InputError(
+                "renormalize", "goes with probabilities", got=f"predictions_are={options.predictions_are!r}"
+            )
+        return predictions, ()
+    predictions, notes = clip(predictions)
+    predictions, rounded = divide_by_sums(predictions) if options.renormalize else (predictions, ())
+    return predictions, notes + rounded
+
+
+def _note_hard(confidence: Floats) -> tuple[Note, ...]:
+    """Return a note if the confidences look like predicted classes."""
+    if not np.array_equal(np.unique(confidence[:64]), (0, 1)) or not np.isin(confidence, (0, 1)).all():
+        return ()
+    return (Note("hard_decisions", "All predictions are 0 or 1 and count as confidences.", Advice.HARD_DECISIONS),)
+
+
 def _decide(form: str, predictions: Array, references: Array, options: Options) -> tuple[Decisions, tuple[Note, ...]]:
     if form == "confidences":
         confidence, notes = fill_missing(predictions, missing_confidence=options.missing_confidence)
+        notes += _note_hard(confidence)
         return confidence_decisions(confidence, references, num_classes=options.num_classes), notes
     if form == "costs":
         if options.max_uncertainty is None:
             raise InputError("max_uncertainty", "is missing: the uncertainty of a system that knows nothing")
         return cost_decisions(predictions, references, max_uncertainty=options.max_uncertainty), ()
-    check_posteriors(predictions, predictions_are=options.predictions_are)
+    is_positive = options.predictions_are == "positive_probabilities"
+    predictions_are = "probabilities" if is_positive else options.predictions_are
+    check_posteriors(predictions, predictions_are=predictions_are)
     decisions = posterior_decisions(
         predictions,
         references,
-        predictions_are=options.predictions_are,
+        predictions_are=predictions_are,
         cost=options.cost,
         decisions=own_decisions(options, num_samples=len(references), num_classes=predictions.shape[1]),
         epsilon=options.epsilon,

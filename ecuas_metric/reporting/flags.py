@@ -16,6 +16,7 @@ FLAGS = {  # an option of the metric -> its flag
     "n": "--n",
     "num_classes": "--num-classes",
     "predictions_are": "--predictions-are",
+    "renormalize": "--renormalize",
     "reject_costs": "--reject-costs",
     "normalize": "--normalize",
     "decompose": "--decompose",
@@ -34,6 +35,8 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     Advice.LOGITS: "Logits? --predictions-are logits takes rows of any sum.",
     Advice.EXPONENTIALS: "Logits? These are the exponentials: --predictions-are logits takes rows of any sum.",
     Advice.CLASS_LABELS: "Class labels? Then the predictions must be posteriors, one column per class.",
+    Advice.HARD_DECISIONS: "Are they class labels? Then they are no confidences: a file of probabilities is needed.",
+    Advice.RENORMALIZE: "Rounded probabilities? --renormalize divides each row by its sum.",
     Advice.CONFIDENCES: "Confidences? Name their column with --columns confidence=NAME.",
     Advice.WRONG_COST: "The uncertainties do not fit this cost, or --num-classes is too small.",
     FileAdvice.DROP_UNJUDGED: "Leave such answers out with --drop-unjudged.",
@@ -107,6 +110,7 @@ def _add_common(part: argparse.ArgumentParser) -> None:
     _add_option(part, "n", default="0,1,128", metavar="N,..")
     _add_option(part, "num_classes", type=float, metavar="K")
     _add_option(part, "predictions_are", choices=POSTERIOR_FORMS, default=DEFAULTS.predictions_are)
+    _add_option(part, "renormalize", action="store_true")
     _add_option(part, "reject_costs", metavar="COST,..")
     _add_option(part, "normalize", action="store_true")
     _add_option(part, "decompose", action="store_true")
