@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import io
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from ..errors import InputError
 from ..metrics import Key
 from ..results import signature_of
+from .arguments import Named, chosen_keys, columns_of_files, named_file, refuse_clashes, told_apart
 from .comparison import compare_systems
 from .export import check_suffix, write
 from .files import FileError
@@ -26,6 +27,7 @@ from .report import (
     report_records,
     write_figures,
 )
+from .sources import stem
 from .submissions import Submission, read_submissions
 
 
@@ -94,24 +96,30 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
 
 
 def _read(arguments: argparse.Namespace) -> list[Submission]:
-    columns = dict(_pair(part) for part in arguments.columns.split(",") if part)
-    columns |= {name: value for name, value in (("weight", arguments.weight), ("group", arguments.groups)) if value}
+    files = [named_file(text) for text in arguments.files]
     for path in arguments.output:
         check_suffix(path)
-        _refuse_to_overwrite(path, arguments.files)
-    submissions = [
-        submission
-        for path in arguments.files
-        for submission in read_submissions(path, columns=columns, drop_unjudged=arguments.drop_unjudged)
-    ]
-    names = [submission.name for submission in submissions]
-    # Files of one name in different folders are told apart by their folders.
-    return [
-        submission._replace(name=str(Path(submission.source.file).with_suffix("")))
-        if names.count(submission.name) > 1 and submission.name == Path(submission.source.file).stem
-        else submission
-        for submission in submissions
-    ]
+        _refuse_to_overwrite(path, [file.path for file in files])
+    labels = None if arguments.labels is None else next(csv.reader([arguments.labels], skipinitialspace=True))
+    common = {name: value for name, value in (("weight", arguments.weight), ("group", arguments.groups)) if value}
+    submissions, named = [], []
+    for file, columns in zip(files, columns_of_files(arguments.columns, files), strict=True):
+        given = {**common, **columns}
+        found = read_submissions(file.path, columns=given, drop_unjudged=arguments.drop_unjudged, labels=labels)
+        submissions += [submission._replace(name=_called(submission.name, file, found)) for submission in found]
+        named += [file.name is not None] * len(found)
+    paths = [submission.source.file for submission in submissions]
+    stems = ["" if is_named else stem(path) for path, is_named in zip(paths, named, strict=True)]
+    names = told_apart([submission.name for submission in submissions], paths, stems)
+    refuse_clashes(names, paths)
+    return [submission._replace(name=name) for submission, name in zip(submissions, names, strict=True)]
+
+
+def _called(name: str, file: Named, found: Sequence[Submission]) -> str:
+    """Return the name of a system of a file that may have been given one."""
+    if file.name is None:
+        return name
+    return file.name if len(found) == 1 else f"{file.name} {name}"
 
 
 def _refuse_to_overwrite(path: str, files: Sequence[str]) -> None:
@@ -135,26 +143,12 @@ def _emit(arguments: argparse.Namespace, grid: Grid, records: list[Record]) -> N
 
 
 def _chosen(arguments: argparse.Namespace, keys: list[Key]) -> list[Key]:
-    if arguments.metrics is None:
-        return keys
-    by_name = {str(key): key for key in keys}
-    chosen = arguments.metrics.split(",")
-    unknown = [name for name in chosen if name not in by_name]
-    if unknown:
-        raise InputError("--metrics", f"must be among {', '.join(by_name)}", value=unknown[0])
-    return [by_name[name] for name in chosen]
+    return chosen_keys(arguments.metrics, keys)
 
 
 def _fail(text: str) -> int:
     print(f"ecuas: {' '.join(text.split())}", file=sys.stderr)
     return 2
-
-
-def _pair(part: str) -> tuple[str, str]:
-    role, equals, column = part.partition("=")
-    if not equals:
-        raise InputError("--columns", "takes ROLE=COLUMN pairs", value=part)
-    return role.strip(), column.strip()
 
 
 def _numbers(text: str, name: str) -> list[float]:

@@ -40,13 +40,19 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     Advice.CONFIDENCES: "Confidences? Name their column with --columns confidence=NAME.",
     Advice.WRONG_COST: "The uncertainties do not fit this cost, or --num-classes is too small.",
     FileAdvice.DROP_UNJUDGED: "Leave such answers out with --drop-unjudged.",
-    FileAdvice.NAME_COLUMNS: "Name them with --columns, e.g. confidence=NAME,correct=NAME.",
+    FileAdvice.NAME_COLUMNS: "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B with "
+    "all classes, or label=NAME,positive=NAME with the probability of class 1.",
     FileAdvice.SAY_WHICH: "Say which with --columns ROLE=NAME.",
+    FileAdvice.SAY_LABELS: "Names of classes? Say all, in the order of the posteriors, with --labels A,B,..",
+    FileAdvice.NO_POSTERIORS: "Keep the columns of all classes, or say what there is with --columns posteriors=A+B or "
+    "positive=NAME.",
 }
 FILES = """\
 A file holds one system, named after it, or several if it has a column `system` (or `model`). Its columns are found by
 their names: confidence and correct (0 or 1) for a system with confidences; label (from 0) and prob_0, prob_1, .. (or
-one column of lists, `posteriors`) for a classifier; id, if there is one, pairs the samples of different systems.
+one column of lists, `posteriors`, or one column per class named by it) for a classifier, or prob, the probability of
+class 1; id, if there is one, pairs the samples of different systems. SYSTEM_confidence and SYSTEM_correct, or several
+columns for the role confidence, are several systems. 85%, 0,85 and words such as yes/no or right/wrong are understood.
 """
 SCORE_EXAMPLES = """\
 examples
@@ -54,6 +60,8 @@ examples
       one row per system, one column per metric, the best of each column marked
   ecuas score runs.parquet --columns confidence=p_true,correct=grade,system=llm+method --interval 0.95
       columns of other names, one system for each LLM and method, bootstrap intervals
+  ecuas score GPT-4=gpt.csv Llama=llama.jsonl --columns "gpt.csv:confidence=confidence" --metrics "ECUAS_0, ER"
+      names of your own, a column of one file only, two metrics as tables show them
   ecuas score logits.csv --predictions-are logits --normalize --output table.tex --output table.csv --figures plots
       a classifier's logits, also relative to a system that ignores its input; written for a paper, with figures
 """
@@ -105,11 +113,20 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_common(part: argparse.ArgumentParser) -> None:
     add = part.add_argument
-    add("files", nargs="+", metavar="FILE", help="CSV (commas, semicolons, tabs), JSON lines, JSON or Parquet")
-    add("--columns", default="", metavar="ROLE=COLUMN,..", help=f"what is in which column; roles: {', '.join(NAMES)}")
+    help_ = (
+        "CSV, JSON lines, JSON, Parquet, Arrow, .npz or Excel, also compressed; - is standard input; NAME=FILE names it"
+    )
+    add("files", nargs="+", metavar="FILE", help=help_)
+    help_ = (
+        f"what is in which column; roles: {', '.join(NAMES)}; several columns are joined by +; a dotted name is what "
+        "is nested; FILE:ROLE=COLUMN is for one file; repeatable"
+    )
+    add("--columns", action="append", default=[], metavar="ROLE=COLUMN,..", help=help_)
+    help_ = "names of all classes in the order of the posteriors, where the columns are not named by them"
+    add("--labels", metavar="CLASS,..", help=help_)
     _add_option(part, "n", default="0,1,128", metavar="N,..")
     _add_option(part, "num_classes", type=float, metavar="K")
-    _add_option(part, "predictions_are", choices=POSTERIOR_FORMS, default=DEFAULTS.predictions_are)
+    _add_option(part, "predictions_are", choices=POSTERIOR_FORMS)
     _add_option(part, "renormalize", action="store_true")
     _add_option(part, "reject_costs", metavar="COST,..")
     _add_option(part, "normalize", action="store_true")

@@ -288,7 +288,9 @@ def title(key: Key) -> str:
 
 
 def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
-    _, form, predictions, references, ids, per_sample, notes, source = submission
+    _, form, predictions, references, ids, per_sample, notes, source, told = submission
+    if told is not None and options.get("predictions_are") is None:
+        options = {**options, "predictions_are": told}
     checked = checked_options(**options)
     try:
         checked = checked_options(**options, **per_sample)

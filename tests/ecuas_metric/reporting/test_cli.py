@@ -107,7 +107,10 @@ def test_compare_pairs_by_id(folder, capsys):
         (["score", "gpt.csv", "--columns", "confidence"], "--columns takes ROLE=COLUMN pairs; got 'confidence'."),
         (["score", "gpt.csv", "--metrics", "acc"], "--metrics must be among error_rate, ece,"),
         (["score", "gpt.csv", "--output", "a.doc"], "a.doc: a table can be written as"),
-        (["score", "logits.csv"], "logits.csv: column 'logit_0..logit_2' must lie in [0, 1]; got"),
+        (
+            ["score", "logits.csv", "--predictions-are", "probabilities"],
+            "logits.csv: column 'logit_0..logit_2' must lie in [0, 1]; got",
+        ),
         (["score", "gpt.csv", "logits.csv"], "systems of one table must have one form; gpt.csv holds confidences"),
         (["compare", "gpt.csv"], "a comparison needs at least two systems; got 1."),
     ],
@@ -126,6 +129,26 @@ def test_notes_name_their_system(folder, capsys):
     err = capsys.readouterr().err
     assert "note: sure: 1 of 2 confidences are missing (NaN) and count as 0.5." in err
     assert "note: sure: auroc is nan" in err
+
+
+def test_systems_have_the_names_they_are_given(folder, capsys):
+    for name in ("one.csv", "one.tsv"):
+        (folder / name).write_text("confidence,correct\n0.9,1\n0.4,0\n")
+    assert cli.main(["score", "one.csv", "one.tsv", "GPT=one.csv", "--metrics", "ecuas_0", "--output", "out.json"]) == 0
+    rows = json.loads((folder / "out.json").read_text())["rows"]
+    assert [row["system"] for row in rows] == ["one.csv", "one.tsv", "GPT"]
+    assert cli.main(["score", "GPT=one.csv", "GPT=one.tsv"]) == 2
+    assert capsys.readouterr().err.endswith("Name them: NAME=FILE.\n")
+
+
+def test_files_have_columns_of_their_own(folder, capsys):
+    (folder / "one.csv").write_text("p,correct\n0.9,1\n0.4,0\n")
+    (folder / "two.csv").write_text('"p(a, b)",ok\n0.9,1\n0.4,0\n')
+    columns = ["--columns", "one.csv:confidence=p,two:confidence=p(a, b)", "--columns", "two:correct=ok"]
+    assert cli.main(["score", "one.csv", "two=two.csv", *columns, "--metrics", "error_rate"]) == 0
+    assert capsys.readouterr().out.count("0.500") == 2
+    assert cli.main(["score", "one.csv", "--columns", "three.csv:confidence=p"]) == 2
+    assert "names a file or system that is not there; got 'three.csv'" in capsys.readouterr().err
 
 
 def test_files_of_one_name_are_told_apart_by_their_folders(folder, capsys):
