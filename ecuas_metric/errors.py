@@ -129,7 +129,7 @@ class Note(NamedTuple):
     ----------
     kind : str
         "missing", "clipped", "rounded", "hard_decisions", "above_max_uncertainty", "undefined",
-        "resamples_left_out", "unjudged" or "different".
+        "resamples_left_out", "unjudged" or "left_out".
     fact : str
         A sentence.
     advice : str

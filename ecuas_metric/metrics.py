@@ -118,6 +118,8 @@ def mean_costs(
     totals: dict[Key, FloatOrFloats] = {}
     for rows in blocks(len(decisions.uncertainty)):
         costs = dict(sample_costs(select(decisions, rows), options, only=only))
+        if not costs:
+            return {}
         if sample_weight is None:
             sums: FloatOrFloats = [cost.sum() for cost in costs.values()]
         else:  # one product for all, since a bootstrap's weights are large

@@ -173,7 +173,7 @@ def signature_of(system: System) -> str:
     return signature(as_given(system)[1])
 
 
-def compute_results(system: System, *, progress: bool = False) -> Results:
+def compute_results(system: System, *, progress: bool = False, only: Sequence[Key] | None = None) -> Results:
     """Compute every number that the options of a system ask for, with intervals if there is a confidence level.
 
     Parameters
@@ -182,15 +182,17 @@ def compute_results(system: System, *, progress: bool = False) -> Results:
     progress : bool
         Show a bar on long work.
     """
-    values = {key: float(value) for key, value in all_values(system).items()}
+    values = {key: float(value) for key, value in all_values(system, only=only).items()}
     notes = (*system.notes, *_undefined(values))
     if system.options.confidence_level is None:
         return Results({key: Estimate(value) for key, value in values.items()}, notes)
-    limits, left_out = _intervals(system, progress=progress)
+    limits, left_out = _intervals(system, progress=progress, only=only)
     return Results({key: Estimate(value, *limits[key]) for key, value in values.items()}, notes + left_out)
 
 
-def all_values(system: System, resamples: Floats | None = None) -> dict[Key, FloatOrFloats]:
+def all_values(
+    system: System, resamples: Floats | None = None, only: Sequence[Key] | None = None
+) -> dict[Key, FloatOrFloats]:
     """Compute the metrics, and what the options add to them: normalised and recalibrated values.
 
     Parameters
@@ -198,22 +200,27 @@ def all_values(system: System, resamples: Floats | None = None) -> dict[Key, Flo
     system : System
     resamples : ndarray, shape (B, N), optional
         How often each sample is drawn; then each value has shape (B,).
+    only : sequence of Key, optional
+        The values to compute; by default all.
     """
     decisions, options, ties, *_ = system
+    # The naive system has all its values at once.
+    names = () if only is None or "normalized" in {key.variant for key in only} else {key.metric for key in only}
     weight = options.sample_weight
     if resamples is not None:
         weight = resamples if weight is None else resamples * weight
         ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=weight)
-    values = metric_values(decisions, ties, options, sample_weight=weight)
+    values = metric_values(decisions, ties, options, sample_weight=weight, only=names)
     added: dict[Key, FloatOrFloats] = {}
-    if options.normalize:
+    if options.normalize and not names:
         naive = naive_values(decisions, options, values.get(Key("error_rate")), sample_weight=weight)
         added |= normalized_values(values, naive)
-    if options.decompose:
+    if options.decompose and (not names or "ecuas" in names):
         for key, best in recalibrated_values(ties, options, max_uncertainty=decisions.max_uncertainty).items():
             loss = values[key._replace(variant="")] - best
             added |= {key: best, key._replace(variant="calibration_loss"): loss}
-    return values | added
+    values |= added
+    return values if only is None else {key: values[key] for key in only if key in values}
 
 
 def resampling_of(options: Options) -> Resampling:
@@ -221,10 +228,12 @@ def resampling_of(options: Options) -> Resampling:
     return Resampling(options.n_resamples, options.random_state, options.groups, options.strata)
 
 
-def _intervals(system: System, *, progress: bool) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
+def _intervals(
+    system: System, *, progress: bool, only: Sequence[Key] | None
+) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
     options = system.options
     return intervals(
-        lambda resamples: all_values(system, resamples),
+        lambda resamples: all_values(system, resamples, only),
         len(system.decisions.uncertainty),
         resampling=resampling_of(options),
         confidence_level=options.confidence_level or 0.0,

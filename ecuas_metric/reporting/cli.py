@@ -7,17 +7,18 @@ import csv
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..errors import InputError
-from ..metrics import Key
-from ..results import signature_of
+from ..metrics import Key, place
+from ..results import System, all_values, signature_of
 from .arguments import Named, chosen_keys, columns_of_files, named_file, refuse_clashes, told_apart
 from .comparison import compare_systems
 from .export import check_suffix, write
 from .files import FileError
 from .flags import FLAGS, WORDS, parser
 from .grids import Grid, Record, to_text
+from .pairing import in_common
 from .report import (
     comparison_grid,
     comparison_records,
@@ -29,6 +30,8 @@ from .report import (
 )
 from .sources import stem
 from .submissions import Submission, read_submissions
+
+BY_ROW = "samples are paired by their rows."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0; or 2, after one line on stderr, where the input cannot be used.
+        0; or 2, after one line on stderr, where the input cannot be used; or 130 after Ctrl-C.
 
     Raises
     ------
@@ -50,25 +53,41 @@ def main(argv: Sequence[str] | None = None) -> int:
         Where the arguments themselves cannot be parsed, and after `--help` and `--version`.
     """
     arguments = parser().parse_args(argv)
-    run = {"score": _score, "compare": _compare}[arguments.command]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that has no arrows shows question marks
     try:
-        notes = run(arguments)
+        return _run(arguments)
+    except BrokenPipeError:  # who read the output has enough of it, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python flushes at its end
+        return 0
+    except KeyboardInterrupt:
+        print("ecuas: interrupted", file=sys.stderr)
+        return 130
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    try:
+        notes = {"score": _score, "compare": _compare}[arguments.command](arguments)
+        for note in dict.fromkeys(notes):
+            print(f"note: {note}", file=sys.stderr)
+        sys.stdout.flush()
     except InputError as error:
         return _fail(error.render(WORDS))
-    except (ValueError, TypeError, ImportError, OSError) as error:
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return _fail(f"{error.filename}: {error.strerror}." if error.filename and error.strerror else str(error))
+    except (ValueError, TypeError, ImportError) as error:
         return _fail(str(error))
-    for note in dict.fromkeys(notes):
-        print(f"note: {note}", file=sys.stderr)
     return 0
 
 
 def _score(arguments: argparse.Namespace) -> list[str]:
     systems = prepare_submissions(_read(arguments), **_options(arguments))
-    report = make_report(systems, progress=True)
-    keys = _chosen(arguments, report.keys)
+    keys = _chosen(arguments, systems)
+    report = make_report(systems, progress=True, only=keys)
+    keys = report.keys if keys is None else keys
     _emit(arguments, report_grid(report, digits=arguments.digits, keys=keys), report_records(report, keys=keys))
     if arguments.figures:
         for path in write_figures(systems, arguments.figures):
@@ -78,13 +97,14 @@ def _score(arguments: argparse.Namespace) -> list[str]:
 
 def _compare(arguments: argparse.Namespace) -> list[str]:
     systems = prepare_submissions(_read(arguments), **_options(arguments))
-    rows = compare_systems(systems, progress=True)
-    keys = _chosen(arguments, list(dict.fromkeys(row.key for row in rows)))
-    rows = [row for row in rows if row.key in keys]
+    keys = _chosen(arguments, systems)
+    rows = compare_systems(systems, progress=True, only=keys)
     first = next(iter(systems.values()))
-    notes = [] if first.ids is not None else ["There is no column of ids: samples are paired by their rows."]
+    above = (
+        [] if first.ids is not None else [BY_ROW if arguments.by_position else f"There is no column of ids: {BY_ROW}"]
+    )
     grid = comparison_grid(
-        rows, signature_of(first), level=arguments.confidence_level, digits=arguments.digits, notes=notes
+        rows, signature_of(first), level=arguments.confidence_level, digits=arguments.digits, above=above
     )
     _emit(arguments, grid, comparison_records(rows))
     return [
@@ -112,6 +132,10 @@ def _read(arguments: argparse.Namespace) -> list[Submission]:
     stems = ["" if is_named else stem(path) for path, is_named in zip(paths, named, strict=True)]
     names = told_apart([submission.name for submission in submissions], paths, stems)
     refuse_clashes(names, paths)
+    if arguments.by_position:
+        submissions = [submission._replace(ids=None) for submission in submissions]
+    if arguments.common:
+        submissions = in_common(submissions)
     return [submission._replace(name=name) for submission, name in zip(submissions, names, strict=True)]
 
 
@@ -142,8 +166,10 @@ def _emit(arguments: argparse.Namespace, grid: Grid, records: list[Record]) -> N
         write(path, grid, records)
 
 
-def _chosen(arguments: argparse.Namespace, keys: list[Key]) -> list[Key]:
-    return chosen_keys(arguments.metrics, keys)
+def _chosen(arguments: argparse.Namespace, systems: Mapping[str, System]) -> list[Key] | None:
+    if arguments.metrics is None:
+        return None
+    return chosen_keys(arguments.metrics, sorted(all_values(next(iter(systems.values()))), key=place))
 
 
 def _fail(text: str) -> int:

@@ -34,6 +34,8 @@ class FileAdvice(StrEnum):
         "Name them with columns: {'confidence': NAME, 'correct': NAME}, {'label': NAME, 'posteriors': 'A+B'} with all "
         "classes, or {'label': NAME, 'positive': NAME} with the probability of class 1."
     )
+    COMMON = "Keep the common ones with in_common."
+    BY_POSITION = "Give ids to all, or to none to pair them by their rows."
     NAME_HEADER = "The first row must be names of columns, e.g. confidence,correct."
     NAME_FILE = "Name it by what it holds: .csv, .jsonl, .."
     SAY_WHICH = "Say which with columns, e.g. {ROLE: NAME}."

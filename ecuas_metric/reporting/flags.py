@@ -43,6 +43,8 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     FileAdvice.NAME_COLUMNS: "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B with "
     "all classes, or label=NAME,positive=NAME with the probability of class 1.",
     FileAdvice.SAY_WHICH: "Say which with --columns ROLE=NAME.",
+    FileAdvice.COMMON: "--common compares them on the ids they share.",
+    FileAdvice.BY_POSITION: "--by-position pairs them by their rows.",
     FileAdvice.SAY_LABELS: "Names of classes? Say all, in the order of the posteriors, with --labels A,B,..",
     FileAdvice.NO_POSTERIORS: "Keep the columns of all classes, or say what there is with --columns posteriors=A+B or "
     "positive=NAME.",
@@ -104,10 +106,12 @@ def parser() -> argparse.ArgumentParser:
     for part in (score, compare):
         _add_common(part)
     help_ = "bootstrap intervals at this level, e.g. 0.95"
-    score.add_argument("--interval", dest="confidence_level", type=float, metavar="LEVEL", help=help_)
+    score.add_argument("--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", help=help_)
     score.add_argument("--figures", metavar="DIR", help="draw risk-coverage, cost, reliability and ECUAS_n curves")
-    help_ = "level of the intervals (default 0.95)"
-    compare.add_argument("--level", dest="confidence_level", type=float, metavar="LEVEL", default=0.95, help=help_)
+    help_ = "level of the bootstrap intervals of differences (default 0.95)"
+    compare.add_argument(
+        "--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", default=0.95, help=help_
+    )
     return command
 
 
@@ -133,15 +137,27 @@ def _add_common(part: argparse.ArgumentParser) -> None:
     _add_option(part, "decompose", action="store_true")
     _add_option(part, "missing_confidence", type=float, metavar="Q")
     add("--drop-unjudged", action="store_true", help="leave out answers with an empty column `correct`")
+    add(
+        "--common",
+        action="store_true",
+        help="keep the samples whose ids all systems have, and say how many are left out",
+    )
+    add("--by-position", action="store_true", help="pair the samples of different systems by their rows, not by ids")
     add("--weight", metavar="COLUMN", help="column of sample weights")
     add("--groups", metavar="COLUMN", help="column of groups that are resampled together")
     _add_option(part, "n_bins", type=int, default=DEFAULTS.n_bins, metavar="BINS")
     _add_option(part, "n_resamples", type=int, default=DEFAULTS.n_resamples, metavar="B")
     _add_option(part, "interval_method", choices=INTERVAL_METHODS, default=DEFAULTS.interval_method)
     _add_option(part, "random_state", type=int, default=DEFAULTS.random_state, metavar="SEED")
-    add("--metrics", metavar="KEY,..", help="show these metrics only, e.g. ecuas_0,error_rate")
+    add("--metrics", metavar="METRIC,..", help="compute these metrics only: keys, or names as tables show them")
     add("--digits", type=int, choices=range(16), default=3, metavar="N", help="digits after the point (default 3)")
-    add("--output", action="append", default=[], metavar="FILE", help="also write .md, .tex, .csv, .json; repeatable")
+    add(
+        "--output",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="also write .md, .tex, .txt, .csv, .json; repeatable",
+    )
 
 
 def _add_option(part: argparse.ArgumentParser, option: str, **settings: Any) -> None:
