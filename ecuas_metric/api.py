@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from .errors import Advice, InputError, Note
 from .inputs import Array, Ints, confidences, costs, numbers, one_dimensional, posteriors, require, same_length
+from .metrics import METRICS, Key
 from .options import Options, checked_options, number
 from .results import System, all_values, compute_results, note_undefined, prepare
 
@@ -574,9 +575,10 @@ def _confidence_system(
 
 def _value(system: System, name: str) -> float:
     """Return one metric of a system, and warn of what a reader must know of it."""
-    variant = "normalized" if system.options.normalize else ""
-    values = all_values(system, only=(name,))
-    key, value = next((key, float(value)) for key, value in values.items() if key[::2] == (name, variant))
+    options = system.options
+    parameter = options.n[0] if METRICS[name].one_per == "n" else None
+    key = Key(name, parameter, "normalized" if options.normalize else "")
+    value = float(all_values(system, only=(key,))[key])
     _warn((*system.notes, *note_undefined({key: value})))
     return value
 

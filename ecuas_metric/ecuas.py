@@ -51,7 +51,9 @@ Args:
         the configuration "graded": the cost of each candidate decision.
     n: the parameter of ECUAS_n, a number >= 0 (inf allowed) or several. Default (0, 1, 128).
     num_classes: K for confidences. Default None, infinitely many.
-    predictions_are: "probabilities" (default), "log_probabilities" or "logits" of posteriors.
+    predictions_are: "probabilities" (default), "log_probabilities" or "logits" of posteriors; or
+        "positive_probabilities", shape (N,), those of class 1 where references are the classes 0 and 1.
+    renormalize: if True, rows of probabilities whose sums are 1 within 0.05 are divided by them.
     cost: "zero_one" (default), "log" or an array of shape (K, D), row class, column decision; for posteriors.
     decisions: shape (N,), the system's own decisions for posteriors. Default None, the Bayes decisions.
     max_uncertainty: the uncertainty of a system that knows nothing; in the configuration "graded", and only there.

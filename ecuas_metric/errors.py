@@ -24,9 +24,15 @@ class Advice(StrEnum):
     FLOOR = "A probability of 0? Its logarithm needs a floor."
     LOG_PROBABILITIES = "Log-probabilities? Take their exponential."
     LOGITS = "Logits? predictions_are='logits' takes rows of any sum."
+    HARD_DECISIONS = (
+        "Are they class labels? Then pass probabilities instead: of each class, or that of class 1 with "
+        "predictions_are='positive_probabilities'."
+    )
     MISSING_CONFIDENCES = "Missing confidences? Set missing_confidence to a number in [0, 1] to count them as that."
+    PARTLY_CORRECT = "Partly correct? Decide from when on an answer counts as correct."
     PERCENTAGES = "Percentages? Divide by 100."
     PREDICTIONS_ARE = "Logits or log-probabilities? Say so with predictions_are."
+    RENORMALIZE = "Rounded probabilities? renormalize=True divides each row by its sum."
     WRONG_COST = "The uncertainties do not fit this cost, or num_classes is too small."
 
 
@@ -123,7 +129,8 @@ class Note(NamedTuple):
     Attributes
     ----------
     kind : str
-        "missing", "renormalized", "above_max_uncertainty", "undefined", "resamples_left_out" or "unjudged".
+        "missing", "clipped", "rounded", "renormalized", "hard_decisions", "above_max_uncertainty", "undefined",
+        "resamples_left_out", "unjudged" or "left_out".
     fact : str
         A sentence.
     advice : str

@@ -20,8 +20,10 @@ Bools = NDArray[np.bool_]
 Array = NDArray[Any]  # of any numbers
 FloatOrFloats = Any  # one number; an array where weights of shape (..., N) ask for several
 
-POSTERIOR_FORMS = ("probabilities", "log_probabilities", "logits")
+POSTERIOR_FORMS = ("probabilities", "log_probabilities", "logits", "positive_probabilities")
 ROW_SUM_TOLERANCE = 1e-3
+ROUNDED_SUM_TOLERANCE = 0.05  # two digits after the point and ten classes, or bfloat16
+RANGE_TOLERANCE = 1e-6  # beyond 0 and 1: what float32 makes of them
 BLOCK_SIZE = 2**16  # numbers looked at together: what is temporary stays in the processor's cache
 
 
@@ -54,18 +56,19 @@ def numbers(values: Any, name: str) -> Array:
 
 
 def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
-    """Return checked confidences (N,) in [0, 1], NaN where missing, and correctness (N,), 0 or 1."""
+    """Return checked confidences (N,), NaN where missing, and correctness (N,), 0 or 1.
+
+    Confidences may lie outside [0, 1] by rounding, see `clip`.
+    """
     confidence = one_dimensional(numbers(predictions, "predictions"), "predictions").astype(np.float64, copy=False)
     correct = one_dimensional(numbers(references, "references"), "references")
     same_length(predictions=confidence, references=correct)
-    ok = np.isnan(confidence) | ((confidence >= 0) & (confidence <= 1))
-    require(ok, confidence, "predictions", "must lie in [0, 1]", "" if ok.all() else _scale_advice(confidence))
+    ok = np.isnan(confidence) | _in_unit_interval(confidence)
+    require(ok, confidence, "predictions", "must lie in [0, 1]", "" if ok.all() else _scale_advice(confidence, correct))
+    ok = (correct == 0) | (correct == 1)
+    advice = Advice.CLASS_LABELS if _are_whole(correct) else Advice.PARTLY_CORRECT
     require(
-        (correct == 0) | (correct == 1),
-        correct,
-        "references",
-        "must be 0 (incorrect) or 1 (correct)",
-        Advice.CLASS_LABELS,
+        ok, correct, "references", "must be 0 (incorrect) or 1 (correct)", "" if np.isnan(correct).any() else advice
     )
     return confidence, correct.astype(np.int64, copy=False)
 
@@ -103,6 +106,27 @@ def posteriors(predictions: object, references: object) -> tuple[Array, Ints]:
     return array, labels(references, "references", num_classes=num_classes, num_samples=len(array))
 
 
+def clip(values: Array) -> tuple[Array, tuple[Note, ...]]:
+    """Return `values` with those outside [0, 1] by at most 1e-6 set to 0 or 1, and a note that counts them."""
+    outside = ((values < 0) | (values > 1)) & _in_unit_interval(values)
+    if not (count := int(np.count_nonzero(outside))):
+        return values, ()
+    fact = f"{count} of {values.size} predictions lie outside [0, 1] by at most {RANGE_TOLERANCE:g} and are clipped."
+    return np.where(outside, np.clip(values, 0, 1), values), (Note("clipped", fact),)
+
+
+def divide_by_sums(array: Array) -> tuple[Array, tuple[Note, ...]]:
+    """Return probabilities (N, K) with rows whose sums are 1 within 0.05 but not 1e-3 divided by them, and a note."""
+    sums = array.sum(axis=1, dtype=np.float64)
+    error = np.abs(sums - 1)
+    rounded = (error > ROW_SUM_TOLERANCE) & (error <= ROUNDED_SUM_TOLERANCE)
+    if not (count := int(np.count_nonzero(rounded))):
+        return array, ()
+    fact = f"{count} of {len(array)} rows do not sum to 1 (by up to {error[rounded].max():.2g}) and are divided by "
+    fact += "their sums."
+    return np.where(rounded[:, None], array / np.where(rounded, sums, 1.0)[:, None], array), (Note("rounded", fact),)
+
+
 def check_posteriors(array: Array, *, predictions_are: str = "probabilities") -> None:
     """Raise InputError unless every row of `array` (N, K) is a distribution in the form named.
 
@@ -110,8 +134,12 @@ def check_posteriors(array: Array, *, predictions_are: str = "probabilities") ->
     such, and ``logits`` are any numbers; minus infinity is a probability of 0 in the last two.
     """
     if predictions_are == "probabilities":
-        _require_rows(array, _in_unit_interval, "must lie in [0, 1]", Advice.PREDICTIONS_ARE)
-        _require_sums(array.sum(axis=1, dtype=np.float64), Advice.LOGITS)
+        if not all(_in_unit_interval(block).all() for block in row_blocks(array)):
+            _require_rows(array, _is_number, "must not be NaN")
+            _require_rows(array, _in_unit_interval, "must lie in [0, 1]", _row_scale_advice(array))
+        sums = array.sum(axis=1, dtype=np.float64)
+        rounded = (np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE).all()
+        _require_sums(sums, Advice.RENORMALIZE if rounded else Advice.LOGITS)
         return
     _require_rows(array, _below_infinity, "must be finite, or -inf for a probability of 0")
     if predictions_are == "log_probabilities":
@@ -208,17 +236,33 @@ def _require_sums(sums: Floats, advice: str) -> None:
 
 
 def _in_unit_interval(block: Array) -> Bools:
-    return np.asarray((block >= 0) & (block <= 1))
+    return np.asarray((block >= -RANGE_TOLERANCE) & (block <= 1 + RANGE_TOLERANCE))
+
+
+def _is_number(block: Array) -> Bools:
+    return ~np.isnan(block)
+
+
+def _are_whole(values: Array) -> bool:
+    return bool((values == np.floor(values)).all())
 
 
 def _below_infinity(block: Array) -> Bools:
     return np.asarray(block < np.inf)
 
 
-def _scale_advice(confidence: Floats) -> str:
+def _scale_advice(confidence: Floats, correct: Array) -> str:
     if np.nanmin(confidence) < 0:
         return Advice.LOG_PROBABILITIES
+    if _are_whole(confidence) and not np.isin(correct, (0, 1)).all():  # both are classes
+        return Advice.CLASS_LABELS
     return Advice.PERCENTAGES if np.nanmax(confidence) <= 100 else ""
+
+
+def _row_scale_advice(array: Array) -> str:
+    sums = array.sum(axis=1, dtype=np.float64)
+    percentages = array.min() >= 0 and (np.abs(sums / 100 - 1) <= ROUNDED_SUM_TOLERANCE).all()
+    return Advice.PERCENTAGES if percentages else Advice.PREDICTIONS_ARE
 
 
 def _from_objects(array: NDArray[np.object_], name: str) -> Array:

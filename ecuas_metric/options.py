@@ -24,6 +24,7 @@ class Options:
     n: tuple[float, ...] = (0.0, 1.0, 128.0)
     num_classes: float | None = None
     predictions_are: str = "probabilities"
+    renormalize: bool = False
     cost: str | Floats = "zero_one"
     decisions: Array | None = None
     max_uncertainty: float | None = None
@@ -243,7 +244,15 @@ OPTIONS = {
         ("confidences",),
     ),
     "predictions_are": Option(
-        _among(*POSTERIOR_FORMS), "Form of the posteriors: probabilities, log_probabilities or logits", ("posteriors",)
+        _among(*POSTERIOR_FORMS),
+        "Form of the posteriors: probabilities, log_probabilities or logits; or positive_probabilities, shape (N,), "
+        "those of class 1 where references are 0 or 1",
+        ("posteriors",),
+    ),
+    "renormalize": Option(
+        _flag,
+        "Divide rows of probabilities whose sums are 1 within 0.05, as rounded ones are, by their sums",
+        ("posteriors",),
     ),
     "cost": Option(_cost, "Cost: 'zero_one', 'log' or an array (K, D), row class, column decision", ("posteriors",)),
     "decisions": Option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +18,19 @@ from .decisions import (
     select,
 )
 from .decomposition import recalibrated_values
-from .errors import InputError, Note
-from .inputs import Array, FloatOrFloats, Floats, Ints, check_posteriors, fill_missing, same_length
+from .errors import Advice, InputError, Note
+from .inputs import (
+    Array,
+    FloatOrFloats,
+    Floats,
+    Ints,
+    check_posteriors,
+    clip,
+    divide_by_sums,
+    fill_missing,
+    require,
+    same_length,
+)
 from .intervals import Resampling, intervals
 from .metrics import Key, metric_values
 from .naive import naive_values, normalized_values
@@ -110,11 +121,14 @@ def prepare(
     InputError
         If an option means nothing for this form, or does not fit the data.
     """
+    if options.predictions_are == "positive_probabilities" and form != "costs":
+        form, predictions = "posteriors", _two_columns(predictions)
     refuse_options_of_other_forms(form, options)
+    predictions, repaired = _repaired(form, predictions, options)
     if form == "posteriors":
         options = options.replace(num_classes=predictions.shape[1])
     decisions, notes = _decide(form, predictions, references, options)
-    notes += note_above(decisions.uncertainty, decisions.max_uncertainty)
+    notes = repaired + notes + note_above(decisions.uncertainty, decisions.max_uncertainty)
     require_reject_costs(options.reject_costs, max_uncertainty=decisions.max_uncertainty)
     for name in PER_SAMPLE:
         if (values := getattr(options, name)) is not None:
@@ -166,7 +180,7 @@ def signature_of(system: System) -> str:
     return signature(as_given(system)[1])
 
 
-def compute_results(system: System, *, progress: bool = False) -> Results:
+def compute_results(system: System, *, progress: bool = False, only: Sequence[Key] | None = None) -> Results:
     """Compute every number that the options of a system ask for, with intervals if there is a confidence level.
 
     Parameters
@@ -175,16 +189,16 @@ def compute_results(system: System, *, progress: bool = False) -> Results:
     progress : bool
         Show a bar on long work.
     """
-    values = {key: float(value) for key, value in all_values(system).items()}
+    values = {key: float(value) for key, value in all_values(system, only=only).items()}
     notes = (*system.notes, *note_undefined(values))
     if system.options.confidence_level is None:
         return Results({key: Estimate(value) for key, value in values.items()}, notes)
-    limits, left_out = _intervals(system, progress=progress)
+    limits, left_out = _intervals(system, progress=progress, only=only)
     return Results({key: Estimate(value, *limits[key]) for key, value in values.items()}, notes + left_out)
 
 
 def all_values(
-    system: System, resamples: Floats | None = None, *, only: Collection[str] = ()
+    system: System, resamples: Floats | None = None, only: Sequence[Key] | None = None
 ) -> dict[Key, FloatOrFloats]:
     """Compute the metrics, and what the options add to them: normalised and recalibrated values.
 
@@ -193,24 +207,26 @@ def all_values(
     system : System
     resamples : ndarray, shape (B, N), optional
         How often each sample is drawn; then each value has shape (B,).
-    only : collection of str
-        Names in `METRICS` to compute; all if empty.
+    only : sequence of Key, optional
+        The values to compute; by default all.
     """
     decisions, options, ties, *_ = system
+    names = {key.metric for key in only or ()}
     weight = options.sample_weight
     if resamples is not None:
         weight = resamples if weight is None else resamples * weight
         ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=weight)
-    values = metric_values(decisions, ties, options, sample_weight=weight, only=only)
+    values = metric_values(decisions, ties, options, sample_weight=weight, only=names)
     added: dict[Key, FloatOrFloats] = {}
     if options.normalize:
         naive = naive_values(decisions, options, sample_weight=weight)
         added |= normalized_values(values, {key: value for key, value in naive.items() if key in values})
-    if options.decompose:
+    if options.decompose and (not names or "ecuas" in names):
         for key, best in recalibrated_values(ties, options, max_uncertainty=decisions.max_uncertainty).items():
             loss = values[key._replace(variant="")] - best
             added |= {key: best, key._replace(variant="calibration_loss"): loss}
-    return values | added
+    values |= added
+    return values if only is None else {key: values[key] for key in only if key in values}
 
 
 def resampling_of(options: Options) -> Resampling:
@@ -218,10 +234,12 @@ def resampling_of(options: Options) -> Resampling:
     return Resampling(options.n_resamples, options.random_state, options.groups, options.strata)
 
 
-def _intervals(system: System, *, progress: bool) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
+def _intervals(
+    system: System, *, progress: bool, only: Sequence[Key] | None
+) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
     options = system.options
     return intervals(
-        lambda resamples: all_values(system, resamples),
+        lambda resamples: all_values(system, resamples, only),
         len(system.decisions.uncertainty),
         resampling=resampling_of(options),
         confidence_level=options.confidence_level or 0.0,
@@ -246,19 +264,51 @@ def note_undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
     return tuple(notes)
 
 
+def _two_columns(predictions: Array) -> Array:
+    """Return the posteriors (N, 2) of probabilities of class 1, which were checked as confidences are."""
+    if predictions.ndim != 1:
+        rule = "must have shape (N,) where they are positive_probabilities"
+        raise InputError("predictions", rule, value=predictions.shape, got=f"shape {predictions.shape}")
+    require(~np.isnan(predictions), predictions, "predictions", "must not be NaN")
+    return np.stack([1 - predictions, predictions], axis=1)
+
+
+def _repaired(form: str, predictions: Array, options: Options) -> tuple[Array, tuple[Note, ...]]:
+    """Return predictions with what rounding did to probabilities undone as far as it may be, and notes on that."""
+    if form == "costs" or options.predictions_are in ("log_probabilities", "logits"):
+        if options.renormalize:
+            raise InputError(
+                "renormalize", "goes with probabilities", got=f"predictions_are={options.predictions_are!r}"
+            )
+        return predictions, ()
+    predictions, notes = clip(predictions)
+    predictions, rounded = divide_by_sums(predictions) if options.renormalize else (predictions, ())
+    return predictions, notes + rounded
+
+
+def _note_hard(confidence: Floats) -> tuple[Note, ...]:
+    """Return a note if the confidences look like predicted classes."""
+    if not np.array_equal(np.unique(confidence[:64]), (0, 1)) or not np.isin(confidence, (0, 1)).all():
+        return ()
+    return (Note("hard_decisions", "All predictions are 0 or 1 and count as confidences.", Advice.HARD_DECISIONS),)
+
+
 def _decide(form: str, predictions: Array, references: Array, options: Options) -> tuple[Decisions, tuple[Note, ...]]:
     if form == "confidences":
         confidence, notes = fill_missing(predictions, missing_confidence=options.missing_confidence)
+        notes += _note_hard(confidence)
         return confidence_decisions(confidence, references, num_classes=options.num_classes), notes
     if form == "costs":
         if options.max_uncertainty is None:
             raise InputError("max_uncertainty", "is missing: the uncertainty of a system that knows nothing")
         return cost_decisions(predictions, references, max_uncertainty=options.max_uncertainty), ()
-    check_posteriors(predictions, predictions_are=options.predictions_are)
+    is_positive = options.predictions_are == "positive_probabilities"
+    predictions_are = "probabilities" if is_positive else options.predictions_are
+    check_posteriors(predictions, predictions_are=predictions_are)
     decisions = posterior_decisions(
         predictions,
         references,
-        predictions_are=options.predictions_are,
+        predictions_are=predictions_are,
         cost=options.cost,
         decisions=own_decisions(options, num_samples=len(references), num_classes=predictions.shape[1]),
         epsilon=options.epsilon,

@@ -35,7 +35,7 @@ def signature(options: Options, *, num_classes: float | None = None) -> str:
     >>> signature(checked_options(n=(0, 1), num_classes=4, confidence_level=0.95))
     'ecuas|n:0,1|K:4|cost:zero_one|eps:1e-07|ties:expected|bins:10|level:0.95|boot:1000/0|v:0.3.0'
     """
-    classes = num_classes or options.num_classes
+    classes = 2 if options.predictions_are == "positive_probabilities" else num_classes or options.num_classes
     has_costs = options.max_uncertainty is not None  # and a K that only the user knows
     cost = options.cost if isinstance(options.cost, str) else f"matrix-{_digest(options.cost)}"
     parts = {
@@ -46,6 +46,7 @@ def signature(options: Options, *, num_classes: float | None = None) -> str:
         "ties": "expected",
         "bins": str(options.n_bins),
         "in": options.predictions_are if is_set(options, "predictions_are") else None,
+        "renormalized": "0.05" if options.renormalize else None,
         "max": _short(options.max_uncertainty),
         "reject": _joined(options.reject_costs) or None,
         "decisions": None if options.decisions is None else "given",

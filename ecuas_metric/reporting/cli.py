@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import io
 import os
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 from ..errors import InputError
-from ..metrics import Key
-from ..results import signature_of
+from ..metrics import Key, place
+from ..results import System, all_values, signature_of
+from .arguments import Named, chosen_keys, columns_of_files, named_file, refuse_clashes, told_apart
 from .comparison import compare_systems
 from .explanation import explain
 from .export import check_suffix, write
 from .files import FileError
 from .flags import FLAGS, WORDS, parser
 from .grids import Grid, Record, to_text
+from .pairing import in_common
 from .report import (
     comparison_grid,
     comparison_records,
@@ -27,7 +29,10 @@ from .report import (
     report_records,
     write_figures,
 )
+from .sources import stem
 from .submissions import Submission, read_submissions
+
+BY_ROW = "samples are paired by their rows."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0; or 2, after one line on stderr, where the input cannot be used.
+        0; or 2, after one line on stderr, where the input cannot be used; or 130 after Ctrl-C.
 
     Raises
     ------
@@ -49,25 +54,41 @@ def main(argv: Sequence[str] | None = None) -> int:
         Where the arguments themselves cannot be parsed, and after `--help` and `--version`.
     """
     arguments = parser().parse_args(argv)
-    run = {"score": _score, "compare": _compare}[arguments.command]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that has no arrows shows question marks
     try:
-        notes = run(arguments)
+        return _run(arguments)
+    except BrokenPipeError:  # who read the output has enough of it, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python flushes at its end
+        return 0
+    except KeyboardInterrupt:
+        print("ecuas: interrupted", file=sys.stderr)
+        return 130
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    try:
+        notes = {"score": _score, "compare": _compare}[arguments.command](arguments)
+        for note in dict.fromkeys(notes):
+            print(f"note: {note}", file=sys.stderr)
+        sys.stdout.flush()
     except InputError as error:
         return _fail(error.render(WORDS))
-    except (ValueError, TypeError, ImportError, OSError) as error:
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return _fail(f"{error.filename}: {error.strerror}." if error.filename and error.strerror else str(error))
+    except (ValueError, TypeError, ImportError) as error:
         return _fail(str(error))
-    for note in dict.fromkeys(notes):
-        print(f"note: {note}", file=sys.stderr)
     return 0
 
 
 def _score(arguments: argparse.Namespace) -> list[str]:
     systems = prepare_submissions(_read(arguments), **_options(arguments))
-    report = make_report(systems, progress=True)
-    keys = _chosen(arguments, report.keys)
+    keys = _chosen(arguments, systems)
+    report = make_report(systems, progress=True, only=keys)
+    keys = report.keys if keys is None else keys
     _emit(arguments, report_grid(report, digits=arguments.digits, keys=keys), report_records(report, keys=keys))
     if arguments.explain:
         print("", *(f"- {sentence}" for sentence in explain(systems)), sep="\n")
@@ -79,13 +100,14 @@ def _score(arguments: argparse.Namespace) -> list[str]:
 
 def _compare(arguments: argparse.Namespace) -> list[str]:
     systems = prepare_submissions(_read(arguments), **_options(arguments))
-    rows = compare_systems(systems, progress=True)
-    keys = _chosen(arguments, list(dict.fromkeys(row.key for row in rows)))
-    rows = [row for row in rows if row.key in keys]
+    keys = _chosen(arguments, systems)
+    rows = compare_systems(systems, progress=True, only=keys)
     first = next(iter(systems.values()))
-    notes = [] if first.ids is not None else ["There is no column of ids: samples are paired by their rows."]
+    above = (
+        [] if first.ids is not None else [BY_ROW if arguments.by_position else f"There is no column of ids: {BY_ROW}"]
+    )
     grid = comparison_grid(
-        rows, signature_of(first), level=arguments.confidence_level, digits=arguments.digits, notes=notes
+        rows, signature_of(first), level=arguments.confidence_level, digits=arguments.digits, above=above
     )
     _emit(arguments, grid, comparison_records(rows))
     return [
@@ -97,24 +119,34 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
 
 
 def _read(arguments: argparse.Namespace) -> list[Submission]:
-    columns = dict(_pair(part) for part in arguments.columns.split(",") if part)
-    columns |= {name: value for name, value in (("weight", arguments.weight), ("group", arguments.groups)) if value}
+    files = [named_file(text) for text in arguments.files]
     for path in arguments.output:
         check_suffix(path)
-        _refuse_to_overwrite(path, arguments.files)
-    submissions = [
-        submission
-        for path in arguments.files
-        for submission in read_submissions(path, columns=columns, drop_unjudged=arguments.drop_unjudged)
-    ]
-    names = [submission.name for submission in submissions]
-    # Files of one name in different folders are told apart by their folders.
-    return [
-        submission._replace(name=str(Path(submission.source.file).with_suffix("")))
-        if names.count(submission.name) > 1 and submission.name == Path(submission.source.file).stem
-        else submission
-        for submission in submissions
-    ]
+        _refuse_to_overwrite(path, [file.path for file in files])
+    labels = None if arguments.labels is None else next(csv.reader([arguments.labels], skipinitialspace=True))
+    common = {name: value for name, value in (("weight", arguments.weight), ("group", arguments.groups)) if value}
+    submissions, named = [], []
+    for file, columns in zip(files, columns_of_files(arguments.columns, files), strict=True):
+        given = {**common, **columns}
+        found = read_submissions(file.path, columns=given, drop_unjudged=arguments.drop_unjudged, labels=labels)
+        submissions += [submission._replace(name=_called(submission.name, file, found)) for submission in found]
+        named += [file.name is not None] * len(found)
+    paths = [submission.source.file for submission in submissions]
+    stems = ["" if is_named else stem(path) for path, is_named in zip(paths, named, strict=True)]
+    names = told_apart([submission.name for submission in submissions], paths, stems)
+    refuse_clashes(names, paths)
+    if arguments.by_position:
+        submissions = [submission._replace(ids=None) for submission in submissions]
+    if arguments.common:
+        submissions = in_common(submissions)
+    return [submission._replace(name=name) for submission, name in zip(submissions, names, strict=True)]
+
+
+def _called(name: str, file: Named, found: Sequence[Submission]) -> str:
+    """Return the name of a system of a file that may have been given one."""
+    if file.name is None:
+        return name
+    return file.name if len(found) == 1 else f"{file.name} {name}"
 
 
 def _refuse_to_overwrite(path: str, files: Sequence[str]) -> None:
@@ -137,27 +169,15 @@ def _emit(arguments: argparse.Namespace, grid: Grid, records: list[Record]) -> N
         write(path, grid, records)
 
 
-def _chosen(arguments: argparse.Namespace, keys: list[Key]) -> list[Key]:
+def _chosen(arguments: argparse.Namespace, systems: Mapping[str, System]) -> list[Key] | None:
     if arguments.metrics is None:
-        return keys
-    by_name = {str(key): key for key in keys}
-    chosen = arguments.metrics.split(",")
-    unknown = [name for name in chosen if name not in by_name]
-    if unknown:
-        raise InputError("--metrics", f"must be among {', '.join(by_name)}", value=unknown[0])
-    return [by_name[name] for name in chosen]
+        return None
+    return chosen_keys(arguments.metrics, sorted(all_values(next(iter(systems.values()))), key=place))
 
 
 def _fail(text: str) -> int:
     print(f"ecuas: {' '.join(text.split())}", file=sys.stderr)
     return 2
-
-
-def _pair(part: str) -> tuple[str, str]:
-    role, equals, column = part.partition("=")
-    if not equals:
-        raise InputError("--columns", "takes ROLE=COLUMN pairs", value=part)
-    return role.strip(), column.strip()
 
 
 def _numbers(text: str, name: str) -> list[float]:

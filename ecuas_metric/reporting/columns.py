@@ -5,25 +5,36 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from ..errors import InputError
+from ..inputs import ROUNDED_SUM_TOLERANCE
 from .files import FileAdvice, FileError
+from .values import as_text
 
 NAMES = {  # the role of a column -> the names it is known by, lower case
     "confidence": ("confidence", "confidences", "conf", "q_e"),
     "correct": ("correct", "is_correct", "correctness"),
-    "label": ("label", "labels", "target", "true_label"),
+    "label": ("label", "labels", "target", "true_label", "y_true", "label_ids", "true_class", "gold_label"),
     "posteriors": ("posteriors", "probabilities", "probs", "logits", "log_probabilities", "scores"),
+    "positive": ("positive", "prob", "proba", "y_prob", "y_proba", "y_score", "prob_positive", "p_positive"),
     "system": ("system", "model"),
-    "id": ("id", "question_id", "sample_id"),
+    "id": ("id", "question_id", "sample_id", "doc_id", "qid", "example_id", "item_id", "instance_id"),
     "weight": (),
     "group": (),
     "stratum": (),
 }
+IDS_IF_UNIQUE = ("index", "idx", "question")  # an id where no other column is, and no value is there twice
 ARE_TEXT = ("system", "id", "group", "stratum")
-POSTERIOR_COLUMN = re.compile(r"(prob|p|probability|posterior|logit|score)_?(\d+)")
-Columns = Mapping[str, Sequence[str]]  # role -> its columns: none, one, or several for posteriors and system
+PREFIX = (
+    "(probs?|proba|p|probability|probabilities|posteriors?|logits?|scores?|predictions|y_prob|y_proba|y_score|"
+    "log_probs?|log_probabilities)"
+)
+POSTERIOR_COLUMN = re.compile(rf"{PREFIX}_?(\d+)")
+CLASS_COLUMN = re.compile(rf"{PREFIX}_(.+)", flags=re.IGNORECASE)
+ONE_SYSTEM = re.compile(r"(?i)(?P<system>.+)[ _.-](?P<role>confidence|conf|correct|is_correct)")
+Columns = Mapping[str, Sequence[str]]  # role -> its columns: none, one, or several
 
 
 def text_columns(columns: Mapping[str, str] | None = None) -> set[str]:
@@ -45,7 +56,8 @@ def text_columns(columns: Mapping[str, str] | None = None) -> set[str]:
     (True, True, False)
     """
     given = columns or {}
-    return {name for role in ARE_TEXT for name in (*NAMES[role], *given.get(role, "").strip().lower().split("+"))}
+    named = {name for role in ARE_TEXT for name in (*NAMES[role], *given.get(role, "").strip().lower().split("+"))}
+    return named | set(IDS_IF_UNIQUE)
 
 
 def find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> dict[str, list[str]]:
@@ -62,15 +74,15 @@ def find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> di
     Returns
     -------
     dict of str to list of str
-        No column, one, or several for posteriors and system. Posteriors are in the order of their numbers.
+        No column, one, or several. Posteriors are in the order of their numbers, or as they stand where they are
+        named by classes; several confidences are those of as many systems.
 
     Raises
     ------
     InputError
         If `given` has an unknown role.
     FileError
-        If it names a column that the frame does not have; if two columns are known by the names of one role; if
-        columns of posteriors are not numbered from 0 without a gap.
+        If it names a column that the frame does not have; or if two columns are known by the names of one role.
 
     Examples
     --------
@@ -81,39 +93,154 @@ def find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> di
     unknown = [role for role in given if role not in NAMES]
     if unknown:
         raise InputError("columns", f"must be among {', '.join(NAMES)}", value=unknown[0])
-    by_name: dict[str, list[str]] = {}
-    for name in frame.columns:
-        by_name.setdefault(name.strip().lower(), []).append(name)
-    used = {}
+    by_name = _by_name(frame)
+    used: dict[str, list[str]] = {}
     for role, names in NAMES.items():
         if role in given:
-            parts = given[role].split("+") if role == "system" else [given[role]]
-            used[role] = [_named(part, by_name, frame, file) for part in parts]
+            used[role] = _all_named(given[role], role, by_name, frame, file)
         else:
             used[role] = _only([name for known in names for name in by_name.get(known, [])], role, file)
-    if not used["posteriors"]:
-        used["posteriors"] = _posterior_columns(by_name, file)
+    if not used["id"] and "id" not in given:
+        used["id"] = [name for known in IDS_IF_UNIQUE for name in by_name.get(known, []) if frame[name].is_unique][:1]
+    if not used["posteriors"] and not (used["positive"] and "positive" in given):
+        numbered = _numbered(by_name)
+        used["posteriors"] = _from_zero(numbered, file) or _columns_of_classes(frame, used)
+        if not used["posteriors"] and not used["positive"]:
+            used["positive"] = _of_class_1(numbered)
+        if not used["posteriors"] and not used["positive"]:
+            _refuse_gaps(numbered, file)
+    if not used["confidence"] and not used["correct"] and not used["label"]:
+        used |= _columns_of_systems(frame)
     return used
 
 
-def require_form(frame: pd.DataFrame, used: Columns, file: str) -> None:
-    """Raise FileError unless there are columns of one of the two forms of input.
+def form_of(frame: pd.DataFrame, used: Columns, given: Mapping[str, str], file: str) -> str:
+    """Return the form of input that there are columns of.
 
     Parameters
     ----------
     frame : DataFrame
     used : mapping of str to sequence of str
         Of `find_columns`.
+    given : mapping of str to str
+        What settles which form is meant where there are columns of two.
     file : str
+
+    Returns
+    -------
+    {"confidences", "posteriors", "positive"}
 
     Raises
     ------
     FileError
-        If confidence or correct is missing, and label or the posteriors are.
+        If there are columns of no form, or of two.
     """
-    if not (used["confidence"] and used["correct"]) and not (used["label"] and used["posteriors"]):
-        rule = f"there must be columns confidence and correct, or label and prob_0, prob_1, ..; found {_listed(frame)}"
-        raise FileError(file, rule, advice=FileAdvice.NAME_COLUMNS)
+    forms = {"confidences": ("confidence", "correct"), "posteriors": ("label", "posteriors")}
+    if not used["posteriors"]:
+        forms["positive"] = ("label", "positive")
+    found = [form for form, roles in forms.items() if all(used[role] for role in roles)]
+    told = [form for form in found if set(forms[form]) & set(given)]
+    if len(found) > 1 and len(told) != 1:
+        rule = f"holds confidences and {found[1]}: {_choice('confidence', used)} or {_choice('label', used)}"
+        raise FileError(file, rule, advice=FileAdvice.SAY_WHICH)
+    if not found:
+        raise _no_form(frame, used, file)
+    return told[0] if told else found[0]
+
+
+def class_of(column: str) -> str:
+    """Return the class that a column of posteriors is named by.
+
+    Examples
+    --------
+    >>> class_of("prob_cat"), class_of("cat")
+    ('cat', 'cat')
+    """
+    match = CLASS_COLUMN.fullmatch(column.strip())
+    return match[2].strip() if match else column.strip()
+
+
+def are_numbered(columns: Sequence[str]) -> bool:
+    """Return whether columns of posteriors are numbered from 0, in this order."""
+    matches = [POSTERIOR_COLUMN.fullmatch(name.strip().lower()) for name in columns]
+    return all(match and int(match[2]) == k for k, match in enumerate(matches))
+
+
+def system_of(column: str) -> str:
+    """Return the system that a column of confidences is named by.
+
+    Examples
+    --------
+    >>> system_of("GPT-4_confidence"), system_of("GPT-4")
+    ('GPT-4', 'GPT-4')
+    """
+    match = ONE_SYSTEM.fullmatch(column.strip())
+    return match["system"] if match else column.strip()
+
+
+def with_nested(frame: pd.DataFrame, given: Mapping[str, str]) -> pd.DataFrame:
+    """Return a frame with columns for the dotted names that were given, such as ``doc.gold_index`` or ``scores.0``.
+
+    Examples
+    --------
+    >>> with_nested(pd.DataFrame({"doc": [{"gold": 1}]}), {"label": "doc.gold"})["doc.gold"].tolist()
+    [1]
+    """
+    parts = [part for text in given.values() if text not in frame.columns for part in text.split("+")]
+    for name in parts:
+        first, _, rest = name.strip().partition(".")
+        if rest and name.strip() not in frame.columns and first in frame.columns:
+            values = [_inside(value, rest.split(".")) for value in frame[first]]
+            if any(value is not None for value in values):
+                frame = frame.assign(**{name.strip(): pd.Series(values, index=frame.index)})
+    return frame
+
+
+def _inside(value: object, path: Sequence[str]) -> object:
+    for step in path:
+        if isinstance(value, Mapping):
+            value = value.get(step)
+        elif isinstance(value, list | np.ndarray) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+def _no_form(frame: pd.DataFrame, used: Columns, file: str) -> FileError:
+    names = [str(name).strip() for name in frame.columns]
+    advice: str = FileAdvice.NAME_COLUMNS
+    if names and all(re.fullmatch(r"[\d.,eE+-]+", name) for name in names) and not used["label"]:
+        advice = FileAdvice.NAME_HEADER
+    elif any(name.startswith(("{", "[")) for name in names):
+        advice = FileAdvice.NAME_FILE
+    rule = "there must be columns confidence and correct, or label and prob_0, prob_1, .."
+    return FileError(file, f"{rule}; found {_listed(frame)}", advice=advice)
+
+
+def _choice(role: str, used: Columns) -> str:
+    return f"{role}={used[role][0]}"
+
+
+def _by_name(frame: pd.DataFrame) -> dict[str, list[str]]:
+    by_name: dict[str, list[str]] = {}
+    for name in frame.columns:
+        by_name.setdefault(name.strip().lower(), []).append(name)
+    return by_name
+
+
+def _all_named(text: str, role: str, by_name: Mapping[str, list[str]], frame: pd.DataFrame, file: str) -> list[str]:
+    """Return the columns that a text names: one, several joined by +, or those numbered after it."""
+    whole = text.strip()
+    if whole in frame.columns or whole.lower() in by_name:
+        return [_named(whole, by_name, frame, file)]
+    if role == "posteriors" and (numbered := [name for name in frame.columns if _is_numbered(name, whole)]):
+        return sorted(numbered, key=lambda name: int(re.search(r"\d+$", name)[0]))  # type: ignore[index]
+    return [_named(part.strip(), by_name, frame, file) for part in whole.split("+")]
+
+
+def _is_numbered(name: str, prefix: str) -> bool:
+    return re.fullmatch(rf"{re.escape(prefix.rstrip('_'))}_?\d+", name, flags=re.IGNORECASE) is not None
 
 
 def _named(part: str, by_name: Mapping[str, list[str]], frame: pd.DataFrame, file: str) -> str:
@@ -127,27 +254,87 @@ def _named(part: str, by_name: Mapping[str, list[str]], frame: pd.DataFrame, fil
 
 def _only(found: list[str], role: str, file: str) -> list[str]:
     if len(found) > 1:
-        rule = f"columns {found[0]!r} and {found[1]!r} may both be the {role}"
+        both = f"{role}={found[0]} or {role}={found[1]}"
+        rule = f"columns {found[0]!r} and {found[1]!r} may both be the {role}: {both}"
         raise FileError(file, rule, advice=FileAdvice.SAY_WHICH)
     return found
 
 
-def _posterior_columns(by_name: Mapping[str, list[str]], file: str) -> list[str]:
+def _numbered(by_name: Mapping[str, list[str]]) -> dict[str, dict[int, str]]:
+    """Return the columns of each prefix that are numbered, by their numbers."""
     numbered: dict[str, dict[int, str]] = {}
     for name, columns in by_name.items():
         if match := POSTERIOR_COLUMN.fullmatch(name):
             numbered.setdefault(match[1], {})[int(match[2])] = columns[0]
-    if len(numbered) > 1:
-        both = [f"{prefix}_.." for prefix in numbered]
-        rule = f"columns {both[0]} and {both[1]} may both be the posteriors"
-        raise FileError(file, rule, advice=FileAdvice.KEEP_ONE)
-    for prefix, by_number in numbered.items():
-        ordered = [by_number[k] for k in sorted(by_number)]
-        if sorted(by_number) != list(range(len(by_number))):
-            rule = f"columns of posteriors must be numbered from 0 without a gap, {prefix}_0 to "
-            raise FileError(file, f"{rule}{prefix}_{len(by_number) - 1}; found {', '.join(ordered[:20])}")
-        return ordered
+    return numbered
+
+
+def _from_zero(numbered: Mapping[str, Mapping[int, str]], file: str) -> list[str]:
+    """Return the columns that are numbered from 0 without a gap, of the one prefix that has such."""
+    whole = {prefix: group for prefix, group in numbered.items() if sorted(group) == list(range(len(group)))}
+    whole = {prefix: group for prefix, group in whole.items() if len(group) > 1}
+    if len(whole) > 1:
+        one, two, *_ = whole
+        rule = f"columns {one}_.. and {two}_.. may both be the posteriors: posteriors={one} or posteriors={two}"
+        raise FileError(file, rule, advice=FileAdvice.SAY_WHICH)
+    return [group[k] for group in whole.values() for k in sorted(group)]
+
+
+def _of_class_1(numbered: Mapping[str, Mapping[int, str]]) -> list[str]:
+    return [group[1] for group in numbered.values() if list(group) == [1]][:1]
+
+
+def _refuse_gaps(numbered: Mapping[str, Mapping[int, str]], file: str) -> None:
+    for prefix, group in numbered.items():
+        ordered = ", ".join(group[k] for k in sorted(group)[:20])
+        rule = "columns of posteriors must be numbered from 0 without a gap"
+        rule += f", {prefix}_0 to {prefix}_{max(1, len(group) - 1)}; found {ordered}"
+        raise FileError(file, rule, advice=FileAdvice.NO_POSTERIORS)
+
+
+def _columns_of_classes(frame: pd.DataFrame, used: Columns) -> list[str]:
+    """Return the columns that are named by the classes in the column of labels, with or without a prefix."""
+    if len(used["label"]) != 1:
+        return []
+    cells = frame[used["label"][0]].dropna()
+    cells = cells if not pd.api.types.is_object_dtype(cells) else cells.astype(str)
+    classes = {as_text(value) for value in cells.unique()}
+    taken = {name for names in used.values() for name in names}
+    named: dict[str, list[str]] = {}
+    for name in frame.columns:
+        match = CLASS_COLUMN.fullmatch(name.strip())
+        if name not in taken and pd.api.types.is_numeric_dtype(frame[name]) and not name.startswith("Unnamed: "):
+            named.setdefault(match[1].lower() if match else "", []).append(name)
+    for prefix, columns in named.items():
+        of_class = {class_of(name) if prefix else name.strip(): name for name in columns}
+        if prefix and all(map(str.isdecimal, of_class)) and {int(k) for k in of_class} != set(_from_one(columns)):
+            continue  # a class is missing
+        if len(of_class) > 1 and classes <= set(of_class):
+            only = [name for text, name in of_class.items() if text in classes]
+            for chosen in (columns, only):
+                if len(chosen) > 1 and (prefix or set(of_class) == classes or _sum_to_one(frame[chosen])):
+                    return chosen
     return []
+
+
+def _from_one(columns: Sequence[str]) -> range:
+    return range(1, len(columns) + 1)
+
+
+def _sum_to_one(frame: pd.DataFrame) -> bool:
+    sums = frame.head(1000).to_numpy(dtype=np.float64, na_value=np.nan).sum(axis=1)
+    return bool((np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE).all())
+
+
+def _columns_of_systems(frame: pd.DataFrame) -> dict[str, list[str]]:
+    """Return the columns of several systems: SYSTEM_confidence and SYSTEM_correct of each."""
+    found: dict[str, dict[str, str]] = {}
+    for name in frame.columns:
+        if match := ONE_SYSTEM.fullmatch(name.strip()):
+            role = "confidence" if match["role"].lower().startswith("conf") else "correct"
+            found.setdefault(match["system"], {})[role] = name
+    whole = [roles for roles in found.values() if len(roles) == 2]
+    return {role: [roles[role] for roles in whole] for role in ("confidence", "correct")}
 
 
 def _listed(frame: pd.DataFrame) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..inputs import Array, Floats, Ints
 from ..intervals import bootstrap, interval
 from ..metrics import METRICS, Key, sample_costs
 from ..results import System, all_values, as_given, reordered, resampling_of
+from .files import FileAdvice
 from .significance import bootstrap_p_value, holm, sign_flip_p_values
 
 UNFAIR = (
@@ -54,7 +55,9 @@ class Comparison(NamedTuple):
     fair: bool
 
 
-def compare_systems(systems: Mapping[str, System], *, progress: bool = False) -> list[Comparison]:
+def compare_systems(
+    systems: Mapping[str, System], *, progress: bool = False, only: Iterable[Key] | None = None
+) -> list[Comparison]:
     """Compare every pair of systems by every metric that both have.
 
     Parameters
@@ -65,6 +68,8 @@ def compare_systems(systems: Mapping[str, System], *, progress: bool = False) ->
         the first.
     progress : bool
         Show a bar on long work.
+    only : iterable of Key, optional
+        The metrics to compare; by default all.
 
     Returns
     -------
@@ -96,11 +101,11 @@ def compare_systems(systems: Mapping[str, System], *, progress: bool = False) ->
         raise InputError("a comparison", "needs at least two systems", value=len(systems))
     if any(system.options.confidence_level is None for system in systems.values()):
         raise InputError("confidence_level", "is missing: the level of the intervals of differences")
-    aligned = align(systems)
+    aligned, asked = align(systems), None if only is None else list(only)
     rows = [
         row
         for first, second in itertools.combinations(aligned, 2)
-        for row in _compare_pair(first, aligned[first], second, aligned[second], progress)
+        for row in _compare_pair(first, aligned[first], second, aligned[second], progress, asked)
     ]
     return _corrected(rows)
 
@@ -127,7 +132,11 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
     aligned = {first: reference}
     for name, system in others:
         if (system.ids is None) != (reference.ids is None):
-            raise InputError(f"{first} and {name}", "cannot be paired: only one of them has sample ids")
+            raise InputError(
+                f"{first} and {name}",
+                "cannot be paired: only one of them has sample ids",
+                advice=FileAdvice.BY_POSITION,
+            )
         if system.ids is not None and reference.ids is not None:
             rows = _order_of(name, system.ids, first, reference.ids)
             system = reordered(system, rows) if (rows[1:] < rows[:-1]).any() else system
@@ -188,13 +197,15 @@ def is_fair(key: Key, *, have_same_answers: bool) -> bool:
     return have_same_answers or key.assesses != "confidences"
 
 
-def _compare_pair(first: str, one: System, second: str, other: System, progress: bool) -> list[Comparison]:
+def _compare_pair(
+    first: str, one: System, second: str, other: System, progress: bool, only: Sequence[Key] | None
+) -> list[Comparison]:
     # Resamples are drawn of the first system's samples in its own order; `position` is where the other's are there.
     position = _position(one)[_order(other)]
     ones = np.ones((1, len(position)))
 
     def differences(resamples: Floats) -> dict[Key, Floats]:
-        a, b = all_values(one, resamples), all_values(other, resamples[:, position])
+        a, b = all_values(one, resamples, only), all_values(other, resamples[:, position], only)
         return {key: _difference(a[key], b[key]) for key in a if key in b}
 
     replicates = bootstrap(differences, ones.shape[1], resampling=resampling_of(one.options), progress=progress)
@@ -270,7 +281,7 @@ def _order_of(name: str, ids: Sequence[str], first: str, expected: Sequence[str]
         rule = (
             f"have different samples, and cannot be compared: {offender} ({len(missing)} missing, {len(extra)} extra)"
         )
-        raise InputError(f"{first} and {name}", rule)
+        raise InputError(f"{first} and {name}", rule, advice=FileAdvice.COMMON)
     return np.array([where[value] for value in expected])
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -40,11 +42,27 @@ def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
         ".tex": lambda: to_latex(grid),
         ".txt": lambda: to_text(grid),
         ".csv": lambda: to_csv(records, grid.signature),
-        ".json": lambda: to_json(records, grid.signature, grid.notes),
+        ".json": lambda: to_json(records, grid.signature, [*grid.above, *grid.notes]),
     }
     check_suffix(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(writers[path.suffix.lower()](), encoding="utf-8")
+    text = writers[path.suffix.lower()]()
+    # The name appears with the whole text, and what had it before is there until then.
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".", encoding="utf-8", delete=False) as file:
+        try:
+            file.write(text)
+            file.close()
+            os.chmod(file.name, path.stat().st_mode if path.exists() else 0o666 & ~_umask())
+            os.replace(file.name, path.resolve() if path.is_symlink() else path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask
 
 
 def check_suffix(path: str | Path) -> None:

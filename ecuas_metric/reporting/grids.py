@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
@@ -22,13 +22,14 @@ class Cell(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """A header, rows of as many cells, notes and signature below. The first `labels` columns are names."""
+    """Remarks, a header, rows of as many cells, notes and signature below. The first `labels` columns are names."""
 
     header: list[str]
     rows: list[list[Cell]]
     notes: list[str]
     signature: str
     labels: int = 1
+    above: Sequence[str] = ()
 
 
 def to_text(grid: Grid) -> str:
@@ -57,7 +58,10 @@ def to_text(grid: Grid) -> str:
     header = [name + " " for name in grid.header]
     widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
     lines = ["  ".join(_aligned(row, widths, grid.labels)).rstrip() for row in (header, *cells)]
-    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], "", *grid.notes, grid.signature]) + "\n"
+    return (
+        "\n".join([*grid.above, lines[0], "-" * max(map(len, lines)), *lines[1:], "", *grid.notes, grid.signature])
+        + "\n"
+    )
 
 
 def to_markdown(grid: Grid) -> str:
@@ -77,8 +81,9 @@ def to_markdown(grid: Grid) -> str:
         [f"**{_markdown(cell.text)}**" if cell.is_best else _markdown(cell.text) for cell in row] for row in grid.rows
     ]
     lines = [f"| {' | '.join(line)} |" for line in (header, rules, *rows)]
-    below = [*(note.replace("*", r"\*").replace("<", "&lt;") for note in grid.notes), f"`{grid.signature}`"]
-    return "\n".join([*lines, *(line for note in below for line in ("", note))]) + "\n"
+    below = [*map(_note, grid.notes), f"`{grid.signature}`"]
+    above = [line for note in grid.above for line in (_note(note), "")]
+    return "\n".join([*above, *lines, *(line for note in below for line in ("", note))]) + "\n"
 
 
 def to_latex(grid: Grid) -> str:
@@ -99,7 +104,7 @@ def to_latex(grid: Grid) -> str:
     ]
     body = [_latex_row(row) for row in rows]
     header = _latex_row([_latex(name) for name in grid.header])
-    notes = [f"% {note}" for note in (*grid.notes, grid.signature)]
+    notes = [f"% {note}" for note in (*grid.above, *grid.notes, grid.signature)]
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *body, r"\bottomrule"]
     return "\n".join([*lines, r"\end{tabular}", *notes]) + "\n"
 
@@ -109,6 +114,10 @@ def _aligned(row: list[str], widths: list[int], labels: int) -> list[str]:
         text.ljust(width) if i < labels else text.rjust(width)
         for i, (text, width) in enumerate(zip(row, widths, strict=True))
     ]
+
+
+def _note(text: str) -> str:
+    return text.replace("*", r"\*").replace("<", "&lt;")
 
 
 def _markdown(text: str) -> str:

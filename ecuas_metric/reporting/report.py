@@ -14,11 +14,13 @@ from ..options import checked_options
 from ..results import Estimate, Results, System, compute_results, prepare, signature_of
 from .comparison import UNFAIR, Comparison, is_fair, same_answers
 from .grids import Cell, Grid, Record
+from .pairing import unlike
 from .submissions import Submission
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+UNLIKE = "No best is marked, since these differ between the systems:"
 ARROWS = {True: " ↑", False: " ↓", None: ""}
 SUFFIXES = {"recalibrated": " recal.", "calibration_loss": " cal. loss"}
 
@@ -35,12 +37,18 @@ class Report(NamedTuple):
         Those that must not rank these systems, see `comparison.is_fair`.
     signature : str
         Of all systems, or of each where they differ.
+    sizes : dict of name to int
+        Their numbers of samples N.
+    unlike : list of str
+        What forbids to rank them by any metric, see `pairing.unlike`.
     """
 
     results: dict[str, Results]
     keys: list[Key]
     unfair: list[Key]
     signature: str
+    sizes: Mapping[str, int]
+    unlike: list[str]
 
     def notes(self) -> list[tuple[str, Note]]:
         """Return what a reader must know beside the numbers: system and note."""
@@ -91,7 +99,7 @@ def prepare_submissions(submissions: Iterable[Submission], **options: object) ->
     return {submission.name: _prepare(submission, options) for submission in submissions}
 
 
-def make_report(systems: Mapping[str, System], *, progress: bool = False) -> Report:
+def make_report(systems: Mapping[str, System], *, progress: bool = False, only: Iterable[Key] | None = None) -> Report:
     """Compute every metric of every system.
 
     Parameters
@@ -100,6 +108,8 @@ def make_report(systems: Mapping[str, System], *, progress: bool = False) -> Rep
         Of `confidence_system`, `posterior_system` or `prepare_submissions`.
     progress : bool
         Show a bar on long work.
+    only : iterable of Key, optional
+        The metrics to compute; by default all.
 
     Returns
     -------
@@ -119,16 +129,18 @@ def make_report(systems: Mapping[str, System], *, progress: bool = False) -> Rep
     """
     if not systems:
         raise InputError("a report", "needs at least one system")
-    results = {name: compute_results(system, progress=progress) for name, system in systems.items()}
+    asked = None if only is None else list(only)
+    results = {name: compute_results(system, progress=progress, only=asked) for name, system in systems.items()}
     keys = sorted(next(iter(results.values())).estimates, key=place)
     alike = len(systems) < 2 or same_answers(systems)
     unfair = [key for key in keys if not is_fair(key, have_same_answers=alike)]
     signatures = dict.fromkeys(signature_of(system) for system in systems.values())
-    return Report(results, keys, unfair, " ; ".join(signatures))
+    sizes = {name: len(system.decisions.uncertainty) for name, system in systems.items()}
+    return Report(results, keys, unfair, " ; ".join(signatures), sizes, unlike(systems))
 
 
 def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None) -> Grid:
-    """Lay a report out: one row per system, one column per metric with its arrow, † on those that must not rank.
+    """Lay a report out: one row per system, N and one column per metric with its arrow, † on those that must not rank.
 
     Parameters
     ----------
@@ -148,22 +160,27 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     >>> report = make_report({"a": confidence_system([1, 0, 1], [0.9, 0.8, 0.4])})
     >>> grid = report_grid(report, keys=[Key("error_rate"), Key("ecuas", 1.0)])
     >>> grid.header, [cell.text for cell in grid.rows[0]]
-    (['system', 'ER ↓', 'ECUAS_1 ↓'], ['a', '0.333', '0.670'])
+    (['system', 'N', 'ER ↓', 'ECUAS_1 ↓'], ['a', '3', '0.333', '0.670'])
     """
     shown = list(report.keys if keys is None else keys)
     best = {key: _best(report, key) for key in shown}
-    header = ["system", *(title(key) + ("†" if key in report.unfair else "") for key in shown)]
+    header = ["system", "N", *(title(key) + ("†" if key in report.unfair else "") for key in shown)]
     rows = [
-        [Cell(name), *(_cell(results.estimates[key], best[key], digits) for key in shown)]
+        [
+            Cell(name),
+            Cell(str(report.sizes[name])),
+            *(_cell(results.estimates[key], best[key], digits) for key in shown),
+        ]
         for name, results in report.results.items()
     ]
     marked = [f"† {UNFAIR}"] if set(shown) & set(report.unfair) else []
     unjudged = [f"{name}: {note}" for name, note in report.notes() if note.kind == "unjudged"]
-    return Grid(header, rows, [*marked, *unjudged], report.signature)
+    above = [f"{UNLIKE} {', '.join(report.unlike)}."] if report.unlike else []
+    return Grid(header, rows, [*marked, *unjudged], report.signature, above=above)
 
 
 def comparison_grid(
-    rows: list[Comparison], line: str, *, level: float, digits: int = 3, notes: Iterable[str] = ()
+    rows: list[Comparison], line: str, *, level: float, digits: int = 3, above: Iterable[str] = ()
 ) -> Grid:
     """Lay comparisons out: one row per pair and metric, † on those that must not be compared.
 
@@ -176,8 +193,8 @@ def comparison_grid(
         That of the intervals, for the header.
     digits : int
         After the point.
-    notes : iterable of str
-        To be shown below.
+    above : iterable of str
+        To be shown before the table.
 
     Returns
     -------
@@ -195,11 +212,11 @@ def comparison_grid(
         for row in rows
     ]
     unfair = [] if all(row.fair for row in rows) else [f"† {UNFAIR}"]
-    return Grid(header, cells, [*unfair, *notes], line, labels=3)
+    return Grid(header, cells, unfair, line, labels=3, above=list(above))
 
 
 def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list[Record]:
-    """Return one dict per system, with its name, its numbers, and the keys by which systems must not be ranked.
+    """Return one dict per system, with its name, its N, its numbers, and the keys by which systems must not be ranked.
 
     Parameters
     ----------
@@ -214,7 +231,7 @@ def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list
     shown = list(report.keys if keys is None else keys)
     unfair = " ".join(str(key) for key in shown if key in report.unfair)
     return [
-        {"system": name, **_numbers(results, shown), "must_not_rank": unfair}
+        {"system": name, "N": report.sizes[name], **_numbers(results, shown), "must_not_rank": unfair}
         for name, results in report.results.items()
     ]
 
@@ -288,7 +305,9 @@ def title(key: Key) -> str:
 
 
 def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
-    _, form, predictions, references, ids, per_sample, notes, source = submission
+    _, form, predictions, references, ids, per_sample, notes, source, told = submission
+    if told is not None and options.get("predictions_are") is None:
+        options = {**options, "predictions_are": told}
     checked = checked_options(**options)
     try:
         checked = checked_options(**options, **per_sample)
@@ -306,7 +325,7 @@ def _numbers(results: Results, keys: Iterable[Key]) -> dict[str, float]:
 
 def _best(report: Report, key: Key) -> float | None:
     better = METRICS[key.metric].higher_is_better
-    if key in report.unfair or len(report.results) < 2 or better is None:
+    if key in report.unfair or report.unlike or len(report.results) < 2 or better is None:
         return None
     column = [results.estimates[key].value for results in report.results.values()]
     column = [value for value in column if not math.isnan(value)]

@@ -10,14 +10,15 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, Note
-from ..inputs import Array, Bools, Floats, Ints, confidences, posteriors
+from ..inputs import ROUNDED_SUM_TOLERANCE, Array, Bools, Floats, Ints, confidences, posteriors
 from ..options import OPTIONS
-from .columns import Columns, find_columns, require_form, text_columns
+from .columns import Columns, are_numbered, class_of, find_columns, form_of, system_of, text_columns, with_nested
 from .files import FileAdvice, FileError, Sheet, read_sheet
+from .sources import stem
+from .values import TRUTH, as_text, classes_of, column_of_numbers, row_of_numbers
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
 MAX_SYSTEMS = 1000  # more is a column of something else
-TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "correct": 1.0, "incorrect": 0.0}
 
 
 class Source(NamedTuple):
@@ -72,6 +73,8 @@ class Submission(NamedTuple):
         E.g. how many answers without correctness were left out.
     source : Source
         For errors.
+    predictions_are : str or None
+        What the names of its columns say they are, if they say it.
     """
 
     name: str
@@ -82,22 +85,31 @@ class Submission(NamedTuple):
     per_sample: Mapping[str, list[object]]
     notes: tuple[Note, ...]
     source: Source
+    predictions_are: str | None = None
 
 
 def read_submissions(
-    path: str | Path, *, columns: Mapping[str, str] | None = None, drop_unjudged: bool = False
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    drop_unjudged: bool = False,
+    labels: Sequence[str] | None = None,
 ) -> list[Submission]:
     """Read the systems of a file.
 
     Parameters
     ----------
     path : path
-        CSV with commas, semicolons (decimal commas too) or tabs, JSON lines, JSON or Parquet.
+        CSV with commas, semicolons (decimal commas too) or tabs, JSON lines, JSON, Parquet, Arrow, .npz, .npy or Excel;
+        also compressed, at an address that fsspec knows, or ``-`` for standard input.
     columns : mapping, optional
-        The role of a column (a key of `NAMES`) to its name in the file, where its name does not say. The column
-        "system" may be several, joined by ``+``.
+        The role of a column (a key of `NAMES`) to its name in the file, where its name does not say: a dotted name
+        for what is nested. Several are joined by ``+``: names of systems, the posteriors of all classes, or the
+        confidences of several systems.
     drop_unjudged : bool
         Leave out answers whose correctness is missing, and count them, instead of raising an error.
+    labels : sequence of str, optional
+        The names of all classes, in the order of the posteriors, where the columns do not have them.
 
     Returns
     -------
@@ -121,11 +133,16 @@ def read_submissions(
     ('model', 'confidences', [0.9, 0.4])
     """
     sheet = read_sheet(path, text=text_columns(columns))
-    return submissions_of(sheet, path, columns=columns, drop_unjudged=drop_unjudged)
+    return submissions_of(sheet, path, columns=columns, drop_unjudged=drop_unjudged, labels=labels)
 
 
 def submissions_of(
-    sheet: Sheet, path: str | Path, *, columns: Mapping[str, str] | None = None, drop_unjudged: bool = False
+    sheet: Sheet,
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    drop_unjudged: bool = False,
+    labels: Sequence[str] | None = None,
 ) -> list[Submission]:
     """Return the systems of a sheet.
 
@@ -135,7 +152,7 @@ def submissions_of(
         Of `read_sheet`.
     path : path
         What it was read from: names a single system, and is named by errors.
-    columns, drop_unjudged
+    columns, drop_unjudged, labels
         See `read_submissions`.
 
     Returns
@@ -147,22 +164,45 @@ def submissions_of(
     FileError
         See `read_submissions`.
     """
-    path = Path(path)
+    given = columns or {}
     if sheet.frame.empty:
         raise FileError(path, "the file has no rows")
-    used = find_columns(sheet.frame, columns or {}, str(path))
-    require_form(sheet.frame, used, str(path))
-    systems = _systems(sheet, used["system"], path)
+    sheet = sheet._replace(frame=with_nested(sheet.frame, given))
+    used = find_columns(sheet.frame, given, str(path))
+    form = form_of(sheet.frame, used, given, str(path))
     return [
-        _submission(name, _select(sheet, (systems == name).to_numpy()), used, str(path), drop_unjudged)
-        for name in dict.fromkeys(systems)
+        _submission(called, part, of_one, form, str(path), drop_unjudged, labels)
+        for name, part in _parts(sheet, used["system"], path)
+        for called, of_one in _wide(name, used, form, str(path))
     ]
 
 
-def _systems(sheet: Sheet, names: Sequence[str], path: Path) -> pd.Series:
-    frame = sheet.frame
+def _parts(sheet: Sheet, names: Sequence[str], path: str | Path) -> list[tuple[str, Sheet]]:
+    """Return the rows of each system, by the columns of their names."""
     if not names:
-        return pd.Series(path.stem, index=frame.index)
+        return [(stem(path), sheet)]
+    systems = _systems(sheet, names, path)
+    return [(name, _select(sheet, (systems == name).to_numpy())) for name in dict.fromkeys(systems)]
+
+
+def _wide(name: str, used: Columns, form: str, path: str) -> list[tuple[str, Columns]]:
+    """Return the columns of each system where several have columns of their own."""
+    role, truth = {"confidences": ("confidence", "correct"), "positive": ("positive", "label")}.get(form, ("label", ""))
+    if len(used[role]) == 1 or not truth:
+        return [(name, used)]
+    truths = list(used[truth]) * (len(used[role]) if len(used[truth]) == 1 else 1)
+    if len(truths) != len(used[role]):
+        rule = f"there must be one column {truth} or as many as columns {role}"
+        raise FileError(path, rule, value=len(truths), got=f"{len(truths)} and {len(used[role])}")
+    prefix = f"{name} " if used["system"] else ""
+    return [
+        (prefix + system_of(column), {**used, role: [column], truth: [true]})
+        for column, true in zip(used[role], truths, strict=True)
+    ]
+
+
+def _systems(sheet: Sheet, names: Sequence[str], path: str | Path) -> pd.Series:
+    frame = sheet.frame
     for name in names:
         blank = (frame[name].isna() | (frame[name].astype(str).str.strip() == "")).to_numpy()
         if blank.any():
@@ -176,32 +216,90 @@ def _systems(sheet: Sheet, names: Sequence[str], path: Path) -> pd.Series:
     return systems
 
 
-def _submission(name: str, sheet: Sheet, used: Columns, path: str, drop_unjudged: bool) -> Submission:
-    form = "confidences" if used["confidence"] and used["correct"] else "posteriors"
-    roles = ("confidence", "correct") if form == "confidences" else ("posteriors", "label")
-    prediction, (reference,) = used[roles[0]], used[roles[1]]
-    sheet, truth, notes = _judged(sheet, reference, path, drop_unjudged)
+def _submission(
+    name: str,
+    sheet: Sheet,
+    used: Columns,
+    form: str,
+    path: str,
+    drop_unjudged: bool,
+    labels: Sequence[str] | None,
+) -> Submission:
+    role, truth_role = {"confidences": ("confidence", "correct"), "positive": ("positive", "label")}.get(
+        form, ("posteriors", "label")
+    )
+    prediction, reference = list(used[role]), used[truth_role][0]
+    classes = None if form == "confidences" else classes_in(sheet, prediction, reference, labels, path)
+    prediction = _in_order(prediction, labels)
+    sheet, truth, notes = _judged(sheet, reference, path, drop_unjudged, classes)
     columns = {"predictions": _column_name(prediction), "references": reference}
     columns |= {option: used[role][0] for role, option in OPTION_OF_ROLE.items() if used[role]}
     source = Source(path, columns, sheet.rows)
     values = _predictions(sheet, prediction, path)
+    if form == "positive":
+        values, noted = _both_classes(values, prediction[0], source, classes)
+        notes += noted
     try:
         predictions, references = (confidences if form == "confidences" else posteriors)(values, truth)
     except InputError as error:
         raise source.error(error) from None
-    ids = [_as_text(value) for value in sheet.frame[used["id"][0]]] if used["id"] else None
+    ids, noted = _ids(sheet, used["id"])
     per_sample = {option: sheet.frame[column].tolist() for option, column in columns.items() if option in OPTIONS}
     if used["weight"]:
-        per_sample["sample_weight"] = _numbers(sheet, used["weight"][0], path).tolist()
-    return Submission(name, form, predictions, references, ids, per_sample, notes, source)
+        per_sample["sample_weight"] = column_of_numbers(sheet, used["weight"][0], path).tolist()
+    told, said = _form_told(prediction, reference, predictions) if form == "posteriors" else (None, ())
+    notes += noted + said + (() if form == "confidences" else _note_first_class(references, predictions.shape[1]))
+    kind = "confidences" if form == "confidences" else "posteriors"
+    return Submission(name, kind, predictions, references, ids, per_sample, notes, source, told)
 
 
-def _judged(sheet: Sheet, reference: str, path: str, drop_unjudged: bool) -> tuple[Sheet, Floats, tuple[Note, ...]]:
+def classes_in(
+    sheet: Sheet, prediction: Sequence[str], reference: str, labels: Sequence[str] | None, path: str
+) -> list[str] | None:
+    """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
+    if labels is not None:
+        return [label.strip() for label in labels]
+    if len(prediction) > 1:
+        return None if are_numbered(prediction) else [class_of(name) for name in prediction]
+    column = sheet.frame[prediction[0]]
+    by_class = classes_of(column.iloc[0])
+    if by_class is not None:
+        return sorted(by_class)
+    cells = sheet.frame[reference]
+    is_number = pd.api.types.is_numeric_dtype(cells) or pd.api.types.is_bool_dtype(cells)
+    if is_number or not pd.api.types.is_numeric_dtype(column):
+        return None
+    texts = sorted({as_text(value) for value in cells.dropna()})
+    words = all(text.lower() in TRUTH for text in texts)
+    return texts if len(texts) == 2 and not words and not all(map(_is_number, texts)) else None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _in_order(prediction: list[str], labels: Sequence[str] | None) -> list[str]:
+    """Return columns that are named by classes in the order of the labels that were given."""
+    by_class = {class_of(name): name for name in prediction}
+    if labels is None or len(prediction) < 2 or set(by_class) != {label.strip() for label in labels}:
+        return prediction
+    return [by_class[label.strip()] for label in labels]
+
+
+def _judged(
+    sheet: Sheet, reference: str, path: str, drop_unjudged: bool, classes: Sequence[str] | None
+) -> tuple[Sheet, Floats, tuple[Note, ...]]:
     """Return the rows that have a truth, the truths, and a note that counts the others."""
-    truth = _numbers(sheet, reference, path, words=TRUTH)
+    truth = _truth(sheet, reference, path, classes)
     judged = ~np.isnan(truth)
     unjudged = int(np.count_nonzero(~judged))
-    if unjudged and not drop_unjudged:
+    if not unjudged:
+        return sheet, truth, ()
+    if not drop_unjudged:
         raise FileError(
             path,
             "has no value",
@@ -213,54 +311,113 @@ def _judged(sheet: Sheet, reference: str, path: str, drop_unjudged: bool) -> tup
         )
     if not judged.any():
         raise FileError(path, "has no value at all", column=reference)
-    notes = (Note("unjudged", f"{unjudged} unjudged answers left out."),) if unjudged else ()
+    notes = (Note("unjudged", f"{unjudged} unjudged answers left out."),)
     return _select(sheet, judged), truth[judged], notes
+
+
+def _truth(sheet: Sheet, reference: str, path: str, classes: Sequence[str] | None) -> Floats:
+    if classes is None:
+        try:
+            return column_of_numbers(sheet, reference, path, words=TRUTH)
+        except FileError as error:
+            if error.column == reference and reference.strip().lower() not in ("correct", "is_correct", "correctness"):
+                error.advice = FileAdvice.SAY_LABELS
+            raise
+    values = sheet.frame[reference]
+    codes, uniques = pd.factorize(values)
+    index = {name: float(k) for k, name in enumerate(classes)}
+    numbers: Floats = np.array([index.get(as_text(value), -1.0) for value in uniques] + [np.nan])[codes]
+    wrong = numbers == -1
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise FileError(
+            path,
+            f"must be among the classes {', '.join(classes[:20])}",
+            column=reference,
+            row=int(sheet.rows[first]),
+            value=values.iloc[first],
+            count=int(np.count_nonzero(wrong)),
+            total=len(wrong),
+            advice=FileAdvice.SAY_LABELS,
+        )
+    return numbers
+
+
+def _both_classes(
+    values: Array | list[object], column: str, source: Source, classes: Sequence[str] | None
+) -> tuple[Array, tuple[Note, ...]]:
+    """Return posteriors (N, 2) of the probabilities of class 1, which must lie in [0, 1], and a note that says so."""
+    try:
+        q, _ = confidences(values, np.zeros(len(values)))
+    except InputError as error:
+        raise source.error(error) from None
+    missing = np.isnan(q)
+    if missing.any():
+        first, count = int(np.argmax(missing)), int(missing.sum())
+        raise source.error(InputError("predictions", "must not be NaN", index=first, count=count, total=len(q)))
+    of = f"class {classes[1]}" if classes else "class 1"
+    fact = (
+        f"Column {column!r} is read as the probability of {of}, column {source.columns['references']!r} as the class."
+    )
+    return np.stack([1 - q, q], axis=1), (Note("positive", fact),)
+
+
+def _form_told(columns: Sequence[str], reference: str, values: Array) -> tuple[str | None, tuple[Note, ...]]:
+    """Return that posteriors are logits where their name says so and they are no probabilities, and a note."""
+    name = columns[0].strip().lower()
+    if not (name.startswith("logit") or (name.startswith("predictions") and reference == "label_ids")):
+        return None, ()
+    in_range = ((values >= 0) & (values <= 1)).all()
+    if in_range and (np.abs(values.sum(axis=1) - 1) <= ROUNDED_SUM_TOLERANCE).all():
+        return None, ()
+    fact = f"Column {_column_name(columns)!r} is read as logits."
+    return "logits", (Note("logits", fact),)
+
+
+def _note_first_class(labels: Ints, num_classes: int) -> tuple[Note, ...]:
+    """Return a note if the labels may have been counted from 1 where the last class is never true."""
+    if num_classes < 3 or not np.array_equal(np.unique(labels), np.arange(1, num_classes)):
+        return ()
+    fact = f"Class 0 never occurs, and all other classes up to {num_classes - 1} do: are labels counted from 0?"
+    return (Note("labels", fact),)
+
+
+def _ids(sheet: Sheet, columns: Sequence[str]) -> tuple[list[str] | None, tuple[Note, ...]]:
+    if not columns:
+        return None, ()
+    values = sheet.frame[columns[0]].tolist()
+    ids = [value if type(value) is str else as_text(value) for value in values]
+    repeated = len(ids) - len(set(ids))
+    fact = f"{repeated} of {len(ids)} ids in column {columns[0]!r} are there more than once."
+    return ids, (Note("ids", fact),) if repeated else ()
 
 
 def _select(sheet: Sheet, rows: Bools) -> Sheet:
     return sheet._replace(frame=sheet.frame[rows], rows=sheet.rows[rows])
 
 
-def _predictions(sheet: Sheet, columns: Sequence[str], path: str) -> Array | list[list[object]]:
+def _predictions(sheet: Sheet, columns: Sequence[str], path: str) -> Array | list[object]:
     if len(columns) > 1:
-        return np.column_stack([_numbers(sheet, name, path) for name in columns])
+        return np.column_stack([column_of_numbers(sheet, name, path, share=True) for name in columns])
     values = sheet.frame[columns[0]]
-    if isinstance(values.iloc[0], list | np.ndarray):
-        return [list(np.atleast_1d(value)) for value in values]
-    return _numbers(sheet, columns[0], path)
+    by_class = classes_of(values.iloc[0])
+    if by_class is not None:
+        return _of_classes(sheet, columns[0], sorted(by_class), path)
+    first = row_of_numbers(values.iloc[0])
+    if isinstance(first, list):
+        return [row_of_numbers(value) for value in values]
+    return column_of_numbers(sheet, columns[0], path, share=True)
 
 
-def _numbers(sheet: Sheet, column: str, path: str, *, words: Mapping[str, float] | None = None) -> Floats:
-    """Return a column as float64, nan where empty; the given words stand for numbers."""
-    values = sheet.frame[column]
-    if values.dtype == object or pd.api.types.is_string_dtype(values):
-        values = values.map(lambda value: _number(value, sheet.decimal_comma, words or {}))
-    numbers: Floats = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    wrong = np.isnan(numbers) & values.notna().to_numpy()
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        raise FileError(
-            path,
-            "must hold numbers",
-            column=column,
-            row=int(sheet.rows[first]),
-            value=sheet.frame[column].iloc[first],
-            count=int(np.count_nonzero(wrong)),
-            total=len(wrong),
-        )
-    return numbers
-
-
-def _number(value: object, decimal_comma: bool, words: Mapping[str, float]) -> object:
-    if not isinstance(value, str):
-        return value
-    text = value.strip().lower()
-    return words.get(text, text.replace(",", ".") if decimal_comma else text)
-
-
-def _as_text(value: object) -> str:
-    """Return an id as the text that any kind of file has for it: 7 and 7.0 are "7"."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+def _of_classes(sheet: Sheet, column: str, classes: Sequence[str], path: str) -> list[object]:
+    rows: list[object] = []
+    for number, value in zip(sheet.rows, sheet.frame[column], strict=True):
+        row = classes_of(value)
+        if row is None or sorted(row) != list(classes):
+            rule = f"must name the classes of the first row, {', '.join(classes[:20])}"
+            raise FileError(path, rule, column=column, row=int(number))
+        rows.append(row_of_numbers({name: row[name] for name in classes}))
+    return rows
 
 
 def _column_name(columns: Sequence[str]) -> str:

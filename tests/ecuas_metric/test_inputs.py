@@ -5,7 +5,17 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from ecuas_metric.inputs import check_posteriors, confidences, costs, fill_missing, labels, numbers, posteriors
+from ecuas_metric.inputs import (
+    check_posteriors,
+    clip,
+    confidences,
+    costs,
+    divide_by_sums,
+    fill_missing,
+    labels,
+    numbers,
+    posteriors,
+)
 
 NAN, INF = float("nan"), float("inf")
 ADVICE_LOGITS = "Logits or log-probabilities? Say so with predictions_are."
@@ -40,13 +50,12 @@ def expect(message):
             [0.2, 0.3],
             [0.5, 1],
             "references must be 0 (incorrect) or 1 (correct); got 0.5 at index 0 (1 of 2). "
-            "Class labels? Pass posteriors of shape (N, K) as predictions.",
+            "Partly correct? Decide from when on an answer counts as correct.",
         ),
         (
             [0.2, 0.3],
             [NAN, 1],
-            "references must be 0 (incorrect) or 1 (correct); got nan at index 0 (1 of 2). "
-            "Class labels? Pass posteriors of shape (N, K) as predictions.",
+            "references must be 0 (incorrect) or 1 (correct); got nan at index 0 (1 of 2).",
         ),
         ([0.2, 0.3], [1], "predictions and references must have the same length; got 2 and 1."),
         ([], [], "predictions must not be empty; got shape (0,)."),
@@ -100,7 +109,17 @@ def test_posteriors_refuse(predictions, references, message):
         (
             "probabilities",
             [[0.5, 0.5], [0.5, NAN]],
-            f"predictions must lie in [0, 1]; got nan at index (1, 1) (1 of 2). {ADVICE_LOGITS}",
+            "predictions must not be NaN; got nan at index (1, 1) (1 of 2).",
+        ),
+        (
+            "probabilities",
+            [[90.0, 10.0], [50.0, 49.9]],
+            "predictions must lie in [0, 1]; got 90.0 at index (0, 0) (2 of 2). Percentages? Divide by 100.",
+        ),
+        (
+            "probabilities",
+            [[0.33, 0.66], [0.5, 0.5]],
+            f"{SUM_RULE}; got 0.99 at index 0 (1 of 2). Rounded probabilities? renormalize=True divides each row by",
         ),
         ("log_probabilities", [[-1.0, -1.0]], f"{SUM_RULE}; got 0.7357588823428847 at index 0 (1 of 1). Logits? "),
         (
@@ -224,3 +243,26 @@ def test_tensors_are_taken():
     confidence, correct = confidences(Tensor([0.25, 0.5]), Tensor([1, 0]))
     assert confidence.tolist() == [0.25, 0.5]
     assert correct.tolist() == [1, 0]
+
+
+def test_what_lies_outside_by_rounding_is_clipped_and_noted():
+    values, (note,) = clip(np.array([1 + 1e-6, -1e-9, 0.5, NAN]))
+    np.testing.assert_array_equal(values, [1, 0, 0.5, NAN])
+    assert note.kind == "clipped"
+    assert "2 of 4 predictions" in note.fact
+    assert clip(np.array([0.0, 1.0])) == (pytest.approx([0, 1]), ())
+    with pytest.raises(ValueError, match="must lie in"):
+        confidences([1 + 2e-6, 0.5], [1, 0])
+
+
+def test_rows_of_rounded_probabilities_are_divided_by_their_sums_and_counted():
+    array = np.array([[0.66, 0.33], [0.5, 0.5], [0.5, 0.4994], [0.5, 0.2]])
+    divided, (note,) = divide_by_sums(array)
+    assert divided[0].tolist() == [0.66 / 0.99, 0.33 / 0.99]
+    assert divided[1:].tolist() == array[1:].tolist()  # as they are: exact, within the usual tolerance, and no rounding
+    assert note.fact == "1 of 4 rows do not sum to 1 (by up to 0.01) and are divided by their sums."
+
+
+def test_predicted_classes_are_not_called_percentages():
+    with pytest.raises(ValueError, match="Class labels"):
+        confidences([0, 2, 1], [0, 2, 2])

@@ -37,7 +37,8 @@ from ecuas_metric.results import prepare
         (
             "predictions_are",
             "odds",
-            "predictions_are must be one of 'probabilities', 'log_probabilities', 'logits'; got 'odds'.",
+            "predictions_are must be one of 'probabilities', 'log_probabilities', 'logits', 'positive_probabilities'; "
+            "got 'odds'.",
         ),
         ("cost", "quadratic", "cost must be one of 'zero_one', 'log'; got 'quadratic'."),
         ("missing_confidence", 2, "missing_confidence must be a number in [0, 1]; got 2."),

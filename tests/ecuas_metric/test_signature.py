@@ -15,6 +15,7 @@ OTHERS = {
     "n": 3,
     "num_classes": 7,
     "predictions_are": "logits",
+    "renormalize": True,
     "cost": "log",
     "decisions": [0, 1],
     "max_uncertainty": 2,

@@ -79,7 +79,7 @@ def test_the_numbers_are_those_of_the_metric(folder):
     expected = compute(
         "confidences", frame["confidence"].to_numpy(), frame["correct"].to_numpy(), checked_options(n=(0, np.inf))
     )
-    assert (row.pop("system"), row.pop("must_not_rank")) == ("llama", "")
+    assert (row.pop("system"), row.pop("N"), row.pop("must_not_rank")) == ("llama", 90, "")
     assert row == pytest.approx(expected)
 
 
@@ -92,8 +92,33 @@ def test_compare_pairs_by_id(folder, capsys):
     assert cli.main(["compare", "gpt.csv", "short.jsonl"]) == 2
     assert capsys.readouterr().err == (
         "ecuas: gpt and short have different samples, and cannot be compared: 'q0' is not in short "
-        "(1 missing, 0 extra).\n"
+        "(1 missing, 0 extra). --common compares them on the ids they share.\n"
     )
+    assert cli.main(["compare", "gpt.csv", "short.jsonl", "--common", "--resamples", "50"]) == 0
+    assert "note: gpt: 1 of 90 samples left out, which other systems do not have." in capsys.readouterr().err
+
+
+def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_begins_with_it(folder, capsys):
+    for name in ("one", "two"):
+        (folder / f"{name}.csv").write_text("confidence,correct\n0.9,1\n0.4,0\n0.5,1\n")
+    assert cli.main(["compare", "one.csv", "two.csv", "--resamples", "50"]) == 0
+    assert capsys.readouterr().out.startswith("There is no column of ids: samples are paired by their rows.\n")
+    assert cli.main(["compare", "gpt.csv", "one.csv"]) == 2
+    assert capsys.readouterr().err.endswith("--by-position pairs them by their rows.\n")
+    assert cli.main(["compare", "gpt.csv", "llama.jsonl", "--by-position", "--resamples", "50"]) == 0
+    assert capsys.readouterr().out.startswith("samples are paired by their rows.\n")
+
+
+def test_systems_that_are_unlike_have_no_best(folder, capsys):
+    pd.read_json("llama.jsonl", lines=True).tail(-1).to_json("short.jsonl", orient="records", lines=True)
+    assert cli.main(["score", "gpt.csv", "short.jsonl"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("No best is marked, since these differ between the systems: numbers of samples, questions.\n")
+    assert "*" not in out
+    assert cli.main(["score", "gpt.csv", "short.jsonl", "--common"]) == 0
+    out = capsys.readouterr()
+    assert "*" in out.out
+    assert [line.split()[1] for line in out.out.splitlines()[2:4]] == ["89", "89"]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +132,10 @@ def test_compare_pairs_by_id(folder, capsys):
         (["score", "gpt.csv", "--columns", "confidence"], "--columns takes ROLE=COLUMN pairs; got 'confidence'."),
         (["score", "gpt.csv", "--metrics", "acc"], "--metrics must be among error_rate, ece,"),
         (["score", "gpt.csv", "--output", "a.doc"], "a.doc: a table can be written as"),
-        (["score", "logits.csv"], "logits.csv: column 'logit_0..logit_2' must lie in [0, 1]; got"),
+        (
+            ["score", "logits.csv", "--predictions-are", "probabilities"],
+            "logits.csv: column 'logit_0..logit_2' must lie in [0, 1]; got",
+        ),
         (["score", "gpt.csv", "logits.csv"], "systems of one table must have one form; gpt.csv holds confidences"),
         (["compare", "gpt.csv"], "a comparison needs at least two systems; got 1."),
     ],
@@ -128,6 +156,26 @@ def test_notes_name_their_system(folder, capsys):
     assert "note: sure: auroc is nan" in err
 
 
+def test_systems_have_the_names_they_are_given(folder, capsys):
+    for name in ("one.csv", "one.tsv"):
+        (folder / name).write_text("confidence,correct\n0.9,1\n0.4,0\n")
+    assert cli.main(["score", "one.csv", "one.tsv", "GPT=one.csv", "--metrics", "ecuas_0", "--output", "out.json"]) == 0
+    rows = json.loads((folder / "out.json").read_text())["rows"]
+    assert [row["system"] for row in rows] == ["one.csv", "one.tsv", "GPT"]
+    assert cli.main(["score", "GPT=one.csv", "GPT=one.tsv"]) == 2
+    assert capsys.readouterr().err.endswith("Name them: NAME=FILE.\n")
+
+
+def test_files_have_columns_of_their_own(folder, capsys):
+    (folder / "one.csv").write_text("p,correct\n0.9,1\n0.4,0\n")
+    (folder / "two.csv").write_text('"p(a, b)",ok\n0.9,1\n0.4,0\n')
+    columns = ["--columns", "one.csv:confidence=p,two:confidence=p(a, b)", "--columns", "two:correct=ok"]
+    assert cli.main(["score", "one.csv", "two=two.csv", *columns, "--metrics", "error_rate"]) == 0
+    assert capsys.readouterr().out.count("0.500") == 2
+    assert cli.main(["score", "one.csv", "--columns", "three.csv:confidence=p"]) == 2
+    assert "names a file or system that is not there; got 'three.csv'" in capsys.readouterr().err
+
+
 def test_files_of_one_name_are_told_apart_by_their_folders(folder, capsys):
     for name in ("one", "two"):
         (folder / name).mkdir()
@@ -146,10 +194,60 @@ def test_an_output_without_arrows_gets_question_marks(folder):
     assert b"ECUAS_0 ?" in run.stdout
 
 
+def test_metrics_have_the_names_that_tables_show(folder, capsys):
+    numbers = []
+    for names in ("ecuas_0,error_rate", "ECUAS_0, ER", "ecuas_0 er", "ECUAS_0 ↓,Error_Rate"):
+        assert cli.main(["score", "gpt.csv", "--metrics", names, "--interval", "0.9", "--resamples", "20"]) == 0
+        numbers.append(capsys.readouterr().out)
+    assert len(set(numbers)) == 1
+
+
+@pytest.mark.parametrize("options", [[], ["--normalize"], ["--decompose", "--reject-costs", "0.2"]])
+def test_what_is_asked_for_alone_has_the_same_numbers(options, folder):
+    common = ["logits.csv", *options, "--interval", "0.9", "--resamples", "20", "--output", "out.json"]
+    assert cli.main(["score", *common]) == 0
+    (whole,) = json.loads((folder / "out.json").read_text())["rows"]
+    for key in [key for key in whole if f"{key}_low" in whole]:
+        assert cli.main(["score", "--metrics", key, *common]) == 0
+        (row,) = json.loads((folder / "out.json").read_text())["rows"]
+        names = ("N", key, f"{key}_low", f"{key}_high")
+        assert set(row) == {"system", *names, "must_not_rank"}
+        assert [row[name] for name in names] == pytest.approx([whole[name] for name in names], rel=1e-12)
+
+
+def test_interval_means_the_same_in_both_commands():
+    for command in ("score", "compare"):
+        assert parser().parse_args([command, "a.csv", "--interval", "0.8"]).confidence_level == 0.8
+        assert parser().parse_args([command, "a.csv", "--level", "0.8"]).confidence_level == 0.8
+
+
+def test_an_interruption_is_no_traceback(folder, capsys, monkeypatch):
+    monkeypatch.setattr(cli, "make_report", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert cli.main(["score", "gpt.csv", "--output", "out.json"]) == 130
+    assert capsys.readouterr().err == "ecuas: interrupted\n"
+    assert not (folder / "out.json").exists()
+
+
+@pytest.mark.e2e
+def test_a_closed_pipe_is_silent(folder):
+    command = f"{sys.executable} -m ecuas_metric.reporting score gpt.csv llama.jsonl | true"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    run = subprocess.run(["bash", "-o", "pipefail", "-c", command], env=environment, capture_output=True)
+    assert (run.returncode, run.stderr) == (0, b"")
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(folder, monkeypatch):
+    (folder / "out.md").write_text("before")
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left", "out.md")))
+    assert cli.main(["score", "gpt.csv", "--output", "out.md"]) == 2
+    assert (folder / "out.md").read_text() == "before"
+    assert not list(folder.glob(".*"))
+
+
 def test_only_chosen_metrics_are_written(folder):
     assert cli.main(["score", "gpt.csv", "llama.jsonl", "--metrics", "ece,ecuas_0", "--output", "out.json"]) == 0
     rows = json.loads((folder / "out.json").read_text())["rows"]
-    assert [set(row) for row in rows] == [{"system", "ece", "ecuas_0", "must_not_rank"}] * 2
+    assert [set(row) for row in rows] == [{"system", "N", "ece", "ecuas_0", "must_not_rank"}] * 2
     assert rows[0]["must_not_rank"] == "ece"
 
 

@@ -154,7 +154,7 @@ def test_a_missing_confidence_is_nan(tmp_path):
             "a.csv",
             "q,correct\n0.9,1\n",
             "there must be columns confidence and correct, or label and prob_0, prob_1, ..; found q, correct. "
-            "Name them with columns, e.g. {'confidence': NAME, 'correct': NAME}.",
+            "Name them with columns: {'confidence': NAME, 'correct': NAME}, ",
         ),
         (
             "a.csv",
@@ -192,19 +192,19 @@ def test_a_missing_confidence_is_nan(tmp_path):
             "column 'probs' must have rows of one length (2 in the first); got 1 in row 2.",
         ),
         ("a.parquet", "no parquet", "cannot be read as parquet: "),
-        ("a.xlsx", "", "the suffix must be one of .csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet."),
+        ("a.png", "\0PNG", "the suffix must be one of .csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet, .npz, "),
         (
             "a.csv",
             "p_0,p_1,p_3,label\n0.5,0.2,0.3,1\n",
             "columns of posteriors must be numbered from 0 without a gap, p_0 to p_2; found p_0, p_1, p_3.",
         ),
-        ("a.csv", "p_1,p_2,label\n0.5,0.5,1\n", "columns of posteriors must be numbered from 0 without a gap"),
-        ("a.csv", "p_0,p_1,prob_0,prob_1,label\n1,0,1,0,1\n", "columns p_.. and prob_.. may both be the posteriors."),
+        ("a.csv", "p_1,p_2,label\n0.5,0.5,0\n", "columns of posteriors must be numbered from 0 without a gap"),
+        ("a.csv", "p_0,p_1,prob_0,prob_1,label\n1,0,1,0,1\n", "columns p_.. and prob_.. may both be the posteriors: "),
         (
             "a.csv",
             "confidence,Confidence,correct\n0.5,0.6,1\n",
-            "columns 'confidence' and 'Confidence' may both be the confidence. Say which with "
-            "columns, e.g. {ROLE: NAME}.",
+            "columns 'confidence' and 'Confidence' may both be the confidence: confidence=confidence or "
+            "confidence=Confidence. Say which with columns, e.g. {ROLE: NAME}.",
         ),
         (
             "a.csv",

@@ -1,0 +1,190 @@
+"""Broken files: the command says in one line what is wrong, or gives numbers, and never fails otherwise."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ecuas_metric.reporting import cli
+
+QUICK, MANY = 300, 2000
+TOKENS = [b"nan", b"inf", b"-1", b"1e999", b'"', b",", b"\n", b"\r", b"\0", b"[", b"]", b"{", b":", b"null", b"9" * 40]
+TOKENS += [b"\xff", b"\xe2\x80\xa8", b"prob_1", b"label", b"correct", b"confidence", b"=1+1", b"true", b"%", b";"]
+ODD = [
+    None,
+    float("nan"),
+    float("inf"),
+    -1,
+    1.0000001,
+    7,
+    10**30,
+    True,
+    "",
+    "85%",
+    "0,5",
+    "[0.5, 0.5]",
+    "[[[",
+    "{'a': 1}",
+]
+ODD += [
+    [0.5, 0.5],
+    [],
+    {"a": 0.5},
+    [{"label": "a", "score": 1}],
+    "N",
+    "yes",
+    "-",
+    "\u2028",
+    {"a": {"b": [1]}},
+    [[1, 2], [3]],
+]
+NAMES = [
+    "",
+    "confidence",
+    "Correct",
+    "label",
+    "prob",
+    "prob_0",
+    "prob_1",
+    "probs",
+    "system",
+    "id",
+    "index",
+    "y_true",
+    "0",
+    "a",
+]
+
+
+def seeds():
+    """Return small tables of each form."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"id": range(12), "confidence": rng.random(12).round(3), "correct": rng.integers(0, 2, 12)})
+    q = rng.dirichlet(np.ones(3), 12)
+    posteriors = pd.DataFrame(q, columns=["prob_a", "prob_b", "prob_c"]).assign(label=list("abc") * 4)
+    numbered = posteriors.set_axis(["prob_0", "prob_1", "prob_2", "label"], axis=1).assign(label=[0, 1, 2] * 4)
+    lists = pd.DataFrame({"label": [0, 1, 2] * 4, "probs": q.tolist(), "doc": [{"i": k} for k in range(12)]})
+    binary = frame.rename(columns={"confidence": "y_prob", "correct": "y_true"})
+    return [frame, posteriors, numbered, lists, binary, frame.assign(system=list("ab") * 6, correct=["yes", "no"] * 6)]
+
+
+def written(frame, suffix):
+    """Return a table in a format, as bytes."""
+    if suffix == ".csv":
+        return frame.to_csv(index=False).encode(errors="replace")
+    if suffix == ".npz":
+        buffer = io.BytesIO()
+        columns = {
+            str(name) or "arr_0": frame[name].iloc[:, 0] if frame.columns.tolist().count(name) > 1 else frame[name]
+            for name in frame
+        }
+        np.savez(
+            buffer, **{name: np.array(column.tolist()) for name, column in columns.items() if column.dtype != object}
+        )
+        return buffer.getvalue()
+    if suffix == ".parquet":
+        return frame.to_parquet()
+    rows = [dict(zip(frame.columns, row, strict=True)) for row in frame.to_numpy(dtype=object).tolist()]
+    return (json.dumps(rows) if suffix == ".json" else "\n".join(map(json.dumps, rows))).encode()
+
+
+def disturbed(frame, rng):
+    """Return a table with a few cells, names, columns or rows that are odd."""
+    frame = frame.astype(object)
+    for _ in range(rng.integers(1, 4)):
+        row, column = int(rng.integers(0, len(frame))), int(rng.integers(0, frame.shape[1]))
+        kind = rng.integers(0, 8)
+        if kind < 4:
+            cells = frame.iloc[:, column].tolist()
+            odd = ODD[rng.integers(0, len(ODD))]
+            cells = [odd] * len(cells) if kind == 0 else [*cells[:row], odd, *cells[row + 1 :]]
+            series = pd.Series(cells, dtype=object, index=frame.index)
+            frame = pd.concat(
+                [frame.iloc[:, :column], series.rename(frame.columns[column]), frame.iloc[:, column + 1 :]], axis=1
+            )
+        elif kind == 4:
+            names = frame.columns.tolist()
+            names[column] = NAMES[rng.integers(0, len(NAMES))]
+            frame = frame.set_axis(names, axis=1)
+        elif kind == 5:
+            frame = pd.concat(
+                [frame, frame.iloc[:, [column]].set_axis([NAMES[rng.integers(0, len(NAMES))]], axis=1)], axis=1
+            )
+        elif kind == 6 and frame.shape[1] > 1:
+            frame = frame.iloc[:, [k for k in range(frame.shape[1]) if k != column]]
+        else:
+            frame = pd.concat([frame, frame.iloc[[row]]], ignore_index=True)
+    return frame.infer_objects()
+
+
+def mutated(content, rng):
+    """Return bytes with a few of them changed, cut, repeated or put in."""
+    content = bytearray(content)
+    for _ in range(rng.integers(1, 4)):
+        at, length = int(rng.integers(0, len(content) + 1)), int(rng.integers(1, 30))
+        kind = rng.integers(0, 9) // 2
+        if kind == 0:
+            content[at : at + 1] = bytes([int(rng.integers(0, 256))])
+        elif kind == 1:
+            content[at : at + length] = b""
+        elif kind == 2:
+            content[at:at] = content[at : at + length] * int(rng.integers(1, 4))
+        elif kind == 3:
+            content[at:at] = TOKENS[rng.integers(0, len(TOKENS))]
+        else:
+            content[at:] = content[at : at + int(rng.integers(0, 200))]
+    return bytes(content)
+
+
+def broken(number, rng):
+    """Return the suffix and the content of a file with something wrong in it."""
+    tables, suffix = seeds(), (".csv", ".jsonl", ".json", ".parquet", ".npz")[number % 5]
+    frame = tables[rng.integers(0, len(tables))]
+    if number % 3:
+        try:
+            return suffix, written(disturbed(frame, rng), suffix)
+        except (ValueError, TypeError, OverflowError):  # that format cannot hold it
+            suffix = ".csv"
+    return suffix, mutated(written(frame, suffix), rng)
+
+
+def run(count, seed, folder, capsys):
+    """Return how many of broken files were scored, and fail where one of them is not answered in a line."""
+    rng, scored = np.random.default_rng(seed), 0
+    for number in range(count):
+        suffix, content = broken(number, rng)
+        path = folder / f"fuzz{suffix}"
+        path.write_bytes(content)
+        command = ["compare", str(path), "--resamples", "2"] if number % 20 == 0 else ["score", str(path)]
+        code = cli.main([*command, "--output", str(folder / "out.json")])
+        captured = capsys.readouterr()
+        assert code in (0, 2), path
+        if code:
+            assert captured.err.startswith("ecuas: "), captured.err
+            assert captured.err.count("\n") == 1, captured.err
+        else:
+            scored += 1
+            json.loads((folder / "out.json").read_text(encoding="utf-8"))
+    return scored
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet", ".npz"])
+def test_whole_files_are_scored(suffix, tmp_path, capsys):
+    for number, frame in enumerate(seeds()):
+        if suffix != ".npz" or all(dtype != object and dtype != "str" for dtype in frame.dtypes):
+            path = tmp_path / f"seed{number}{suffix}"
+            path.write_bytes(written(frame, suffix))
+            assert cli.main(["score", str(path)]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_broken_files_are_answered_in_one_line(tmp_path, capsys):
+    assert run(QUICK, 0, tmp_path, capsys) > QUICK / 10
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_many_broken_files_are_answered_in_one_line(tmp_path, capsys):
+    assert run(MANY, 1, tmp_path, capsys) > MANY / 10
