@@ -65,7 +65,7 @@ def test_excel_files(tmp_path):
     assert read_sheet(tmp_path / "a.xlsx").rows.tolist() == [2, 3]
 
 
-@pytest.mark.parametrize("content", [CSV, gzip.compress(CSV), b'{"confidence": 0.9, "correct": 1}\n'])
+@pytest.mark.parametrize("content", [CSV, gzip.compress(CSV, mtime=0), b'{"confidence": 0.9, "correct": 1}\n'])
 def test_standard_input_is_known_by_how_it_begins(content, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     assert cells("-")[0] == [0.9, 1]
