@@ -339,9 +339,9 @@ def score_posteriors(
     y_true, y_prob, labels
         See `ecuas_score`.
     **options
-        Every option of `compute` for posteriors: n, predictions_are, cost, decisions, reject_costs, normalize, n_bins,
-        epsilon, sample_weight, weights_are, decompose, confidence_level, interval_method, n_resamples, random_state,
-        groups, strata.
+        Every option of `compute` for posteriors: n, predictions_are, renormalize, cost, decisions, reject_costs,
+        normalize, n_bins, epsilon, sample_weight, weights_are, decompose, confidence_level, interval_method,
+        n_resamples, random_state, groups, strata.
         Decisions are columns of the cost, numbered from 0; with predictions_are other than probabilities, `y_prob` has
         shape (N, K).
 

@@ -66,9 +66,8 @@ def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
     ok = np.isnan(confidence) | _in_unit_interval(confidence)
     require(ok, confidence, "predictions", "must lie in [0, 1]", "" if ok.all() else _scale_advice(confidence, correct))
     ok = (correct == 0) | (correct == 1)
-    advice = Advice.CLASS_LABELS if _are_whole(correct) else Advice.PARTLY_CORRECT
     require(
-        ok, correct, "references", "must be 0 (incorrect) or 1 (correct)", "" if np.isnan(correct).any() else advice
+        ok, correct, "references", "must be 0 (incorrect) or 1 (correct)", "" if ok.all() else _truth_advice(correct)
     )
     return confidence, correct.astype(np.int64, copy=False)
 
@@ -257,6 +256,12 @@ def _scale_advice(confidence: Floats, correct: Array) -> str:
     if _are_whole(confidence) and not np.isin(correct, (0, 1)).all():  # both are classes
         return Advice.CLASS_LABELS
     return Advice.PERCENTAGES if np.nanmax(confidence) <= 100 else ""
+
+
+def _truth_advice(correct: Array) -> str:
+    if np.isnan(correct).any():
+        return ""
+    return Advice.CLASS_LABELS if _are_whole(correct) else Advice.PARTLY_CORRECT
 
 
 def _row_scale_advice(array: Array) -> str:

@@ -31,15 +31,16 @@ def report_table(report: Report, grid: Grid) -> str:
     grid : Grid
         The same report, laid out.
     """
-    described = [(title, describe(key)) for key, title in zip(report.keys, grid.header[1:], strict=True)]
-    header = f'<th scope="col">{escape(grid.header[0])}</th>' + "".join(
+    plain = len(grid.header) - len(report.keys)  # the system, and N where it is shown
+    described = [(title, describe(key)) for key, title in zip(report.keys, grid.header[plain:], strict=True)]
+    header = "".join(f'<th scope="col">{escape(title)}</th>' for title in grid.header[:plain]) + "".join(
         f'<th scope="col"><abbr title="{escape(text)}">{escape(title)}</abbr></th>' for title, text in described
     )
     swatches = slots(report.results)
     body = "".join(
         f"<tr>{_name(row[0].text, swatches[row[0].text])}{''.join(map(_cell, row[1:]))}</tr>" for row in grid.rows
     )
-    notes = "".join(f"<p>{escape(note)}</p>" for note in grid.notes)
+    notes = "".join(f"<p>{escape(note)}</p>" for note in (*grid.above, *grid.notes))
     glossary = "".join(f"<dt>{escape(title)}</dt><dd>{escape(text)}</dd>" for title, text in described)
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="Metrics of each system"><table class="report">'

@@ -108,7 +108,7 @@ def score(
     given = {name: getattr(options, name) for name in LABELS if is_set(options, name)}
     systems = prepare_submissions(submissions, **given)
     report = make_report(systems)
-    grid, records = report_grid(report), report_records(report)
+    grid, records = report_grid(report, sizes=True), report_records(report)
     progress(0.7, "Comparing")
     sentences = explain(systems)
     progress(0.9, "Drawing")

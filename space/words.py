@@ -22,12 +22,16 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
     Advice.CLASS_LABELS: "Class labels? Then the predictions must be posteriors, one column per class.",
     Advice.CONFIDENCES: "Confidences? Choose their column under Columns.",
     Advice.EXPONENTIALS: "Logits? These are the exponentials: under Options, logits may have rows of any sum.",
+    Advice.HARD_DECISIONS: "Are they class labels? Then upload probabilities instead.",
     Advice.LOGITS: "Logits? Under Options, logits may have rows of any sum.",
     Advice.MISSING_CONFIDENCES: "Missing confidences? Under Options of the first tab, enter what they count as.",
     Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Choose them under Options.",
+    Advice.RENORMALIZE: "Rounded probabilities? The command divides each row by its sum where it is asked to.",
     Advice.WRONG_COST: "Under Options, the number of possible answers may be too small.",
+    FileAdvice.COMMON: "The command keeps the common ones where it is asked to.",
     FileAdvice.DROP_UNJUDGED: f"Tick “{DROP_UNJUDGED}” under Options.",
     FileAdvice.NAME_COLUMNS: "Choose them under Columns.",
+    FileAdvice.NO_POSTERIORS: "Keep the columns of all classes.",
     FileAdvice.SAY_WHICH: "Choose it under Columns.",
 }
 USE_THE_COMMAND = "Use the command `ecuas`."

@@ -89,7 +89,8 @@ def _score(arguments: argparse.Namespace) -> list[str]:
     keys = _chosen(arguments, systems)
     report = make_report(systems, progress=True, only=keys)
     keys = report.keys if keys is None else keys
-    _emit(arguments, report_grid(report, digits=arguments.digits, keys=keys), report_records(report, keys=keys))
+    grid = report_grid(report, digits=arguments.digits, keys=keys, sizes=True)
+    _emit(arguments, grid, report_records(report, keys=keys))
     if arguments.explain:
         print("", *(f"- {sentence}" for sentence in explain(systems)), sep="\n")
     if arguments.figures:

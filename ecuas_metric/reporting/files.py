@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -179,11 +180,11 @@ def _read_csv(source: Source, text: Collection[str]) -> Sheet:
         raise ValueError(f"columns must have different names; {repeated[0]!r} is repeated")
     # A column without a name, such as the index that pandas writes by default, is called "Unnamed: 0" by pandas.
     as_text = [name for name in names if name.strip() and name.strip().lower() in text]
-    with opened(source) as file:
+    with nullcontext(source) if isinstance(source, Path) else opened(source) as file:
         frame = pd.read_csv(
             file,
             sep=separator,
-            encoding=encoding,
+            encoding="utf-8" if encoding == "utf-8-sig" else encoding,  # the parser itself skips the mark, and faster
             skipinitialspace=True,
             skiprows=skipped,
             skip_blank_lines=False,
@@ -194,10 +195,12 @@ def _read_csv(source: Source, text: Collection[str]) -> Sheet:
     if not isinstance(frame.index, pd.RangeIndex):  # pandas takes the first columns for an index
         raise ValueError("the rows have more cells than the header has names")
     first = skipped + 2
-    blank = frame.drop(columns=as_text).isna().all(axis=1)
-    for name in as_text:
-        blank &= frame[name].isna() | (frame[name] == "")
     rows = np.arange(len(frame)) + first
+    blank = pd.Series(True, index=frame.index)
+    for name in frame.columns:
+        blank &= frame[name].isna() | (frame[name] == "") if name in as_text else frame[name].isna()
+        if not blank.any():
+            break
     if blank.any():
         frame, rows = frame[~blank].reset_index(drop=True), rows[~blank.to_numpy()]
     return Sheet(frame, rows, separator == ";")

@@ -139,8 +139,8 @@ def make_report(systems: Mapping[str, System], *, progress: bool = False, only: 
     return Report(results, keys, unfair, " ; ".join(signatures), sizes, unlike(systems))
 
 
-def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None) -> Grid:
-    """Lay a report out: one row per system, N and one column per metric with its arrow, † on those that must not rank.
+def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None, sizes: bool = False) -> Grid:
+    """Lay a report out: one row per system, one column per metric with its arrow, † on those that must not rank.
 
     Parameters
     ----------
@@ -149,6 +149,8 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
         After the point.
     keys : iterable of Key, optional
         The columns; by default all.
+    sizes : bool
+        Whether the second column is N, the number of samples.
 
     Returns
     -------
@@ -158,17 +160,17 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     --------
     >>> from ecuas_metric import confidence_system
     >>> report = make_report({"a": confidence_system([1, 0, 1], [0.9, 0.8, 0.4])})
-    >>> grid = report_grid(report, keys=[Key("error_rate"), Key("ecuas", 1.0)])
+    >>> grid = report_grid(report, keys=[Key("error_rate"), Key("ecuas", 1.0)], sizes=True)
     >>> grid.header, [cell.text for cell in grid.rows[0]]
     (['system', 'N', 'ER ↓', 'ECUAS_1 ↓'], ['a', '3', '0.333', '0.670'])
     """
     shown = list(report.keys if keys is None else keys)
     best = {key: _best(report, key) for key in shown}
-    header = ["system", "N", *(title(key) + ("†" if key in report.unfair else "") for key in shown)]
+    header = ["system", *["N"] * sizes, *(title(key) + ("†" if key in report.unfair else "") for key in shown)]
     rows = [
         [
             Cell(name),
-            Cell(str(report.sizes[name])),
+            *[Cell(str(report.sizes[name]))] * sizes,
             *(_cell(results.estimates[key], best[key], digits) for key in shown),
         ]
         for name, results in report.results.items()

@@ -385,8 +385,7 @@ def _note_first_class(labels: Ints, num_classes: int) -> tuple[Note, ...]:
 def _ids(sheet: Sheet, columns: Sequence[str]) -> tuple[list[str] | None, tuple[Note, ...]]:
     if not columns:
         return None, ()
-    values = sheet.frame[columns[0]].tolist()
-    ids = [value if type(value) is str else as_text(value) for value in values]
+    ids = [value if type(value) is str else as_text(value) for value in sheet.frame[columns[0]].tolist()]
     repeated = len(ids) - len(set(ids))
     fact = f"{repeated} of {len(ids)} ids in column {columns[0]!r} are there more than once."
     return ids, (Note("ids", fact),) if repeated else ()

@@ -227,6 +227,7 @@ SET = {
     "n_bins": 3,
     "epsilon": 1e-3,
     "sample_weight": [1, 2, 3],
+    "renormalize": True,
     "weights_are": "counts",
     "decompose": True,
     "confidence_level": 0.9,
@@ -421,8 +422,7 @@ BAD = {
     ),
     "nan in y_prob": (
         lambda: ecuas_score(Y_TRUE, [[0.9, 0.1], [nan, 0.8], [0.6, 0.4]]),
-        "y_prob must lie in [0, 1]; got nan at index (1, 0) (1 of 3). "
-        "Logits or log-probabilities? score_posteriors takes them with predictions_are.",
+        "y_prob must not be NaN; got nan at index (1, 0) (1 of 3).",
     ),
     "nan in one column": (
         lambda: ecuas_score([0, 1], [0.5, nan]),
@@ -476,7 +476,7 @@ BAD = {
     "swapped": (
         lambda: ece_score([0.9, 0.8], [1, 0]),
         "correct must be 0 (incorrect) or 1 (correct); got 0.9 at index 0 (2 of 2). "
-        "Class labels? score_posteriors takes posteriors of shape (N, K).",
+        "Partly correct? Decide from when on an answer counts as correct.",
     ),
     "length of confidence": (
         lambda: ece_score([1, 0, 1], [0.5, 0.5]),

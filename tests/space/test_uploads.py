@@ -51,7 +51,7 @@ BAD = {  # what a visitor may send -> what the page says of it
     "picture.csv": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, "it is not UTF-8 text. Save it as UTF-8."),
     "zeros.csv": (b"\0" * 5000, "names of columns must have at most 200 characters; got 5,000"),
     "twice.csv": (b"confidence,confidence,correct\n1,1,1\n", "columns must have different names"),
-    "which.csv": (b"confidence,conf,correct\n1,1,1\n", "may both be the confidence. Choose it under Columns."),
+    "which.csv": (b"confidence,conf,correct\n1,1,1\n", "may both be the confidence: .* Choose it under Columns."),
     "latin.csv": ("confidence,correct,né\n0.5,1,é\n".encode("latin-1"), "it is not UTF-8 text"),
     "quote.csv": (b'confidence,correct\n"0.5,1\n', "EOF inside string"),
     "ragged.csv": (b"confidence,correct\n0.5,1,7\n", "the rows have more cells than the header has names"),
@@ -196,8 +196,8 @@ def test_columns_are_detected_in_the_words_of_the_page(tmp_path):
     assert uploads.detect(path)[1]["posteriors"] is None  # several columns
 
 
-def test_every_column_of_the_command_line_can_be_chosen_but_strata():
-    assert set(uploads.COLUMNS) == set(NAMES) - {"stratum"}
+def test_every_column_of_the_command_line_can_be_chosen_but_those_found_by_their_names():
+    assert set(uploads.COLUMNS) == set(NAMES) - {"stratum", "positive"}
 
 
 def test_chosen_columns_are_those_of_the_files_that_have_them(tmp_path):

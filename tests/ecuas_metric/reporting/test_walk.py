@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -120,12 +121,13 @@ def lighteval(data):
 
 
 def pipeline(data):
-    scores = [[{"label": c, "score": x} for c, x in zip(CLASSES, row)] for row in data["posteriors"].tolist()]
+    rows = [zip(CLASSES, row, strict=True) for row in data["posteriors"].tolist()]
+    scores = [[{"label": c, "score": x} for c, x in row] for row in rows]
     return pd.DataFrame({"text": "?", "label": text_of(data["label"]), "scores": [s[::-1] for s in scores]})
 
 
 def by_class(data):
-    rows = [dict(zip(CLASSES, row)) for row in data["posteriors"].tolist()]
+    rows = [dict(zip(CLASSES, row, strict=True)) for row in data["posteriors"].tolist()]
     return pd.DataFrame({"label": text_of(data["label"]), "probs": rows})
 
 
@@ -157,7 +159,7 @@ def named(data):
 TAKEN = {
     "with pandas' index": (csv("a.csv", index=True), confidences, "confidences", "a.csv"),
     "header with a trailing comma": (
-        save("a.csv", lambda path, f: open(path, "w").write(f.to_csv(index=False).replace("\n", ",\n"))),
+        save("a.csv", lambda path, f: Path(path).write_text(f.to_csv(index=False).replace("\n", ",\n"))),
         confidences,
         "confidences",
         "a.csv",
@@ -254,7 +256,8 @@ TAKEN = {
         save("a.parquet", lambda path, f: f.to_parquet(path)),
         lighteval,
         "posteriors",
-        "a.parquet --columns label=doc.gold_index,posteriors=model_response.logprobs --predictions-are log_probabilities",
+        "a.parquet --columns label=doc.gold_index,posteriors=model_response.logprobs "
+        "--predictions-are log_probabilities",
     ),
     "nested ids": (lines("a.jsonl"), with_nested, "confidences", "a.jsonl --columns id=doc.gold.index"),
     "a column name with a comma": (
@@ -271,7 +274,7 @@ TAKEN = {
     ),
     "upper case": (csv("a.csv"), lambda data: data["frame"].rename(columns=str.upper), "confidences", "a.csv"),
     "comment": (
-        save("a.csv", lambda path, f: open(path, "w").write("# produced by eval.py\n" + f.to_csv(index=False))),
+        save("a.csv", lambda path, f: Path(path).write_text("# produced by eval.py\n" + f.to_csv(index=False))),
         confidences,
         "confidences",
         "a.csv",
