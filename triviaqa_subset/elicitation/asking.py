@@ -59,7 +59,8 @@ def elicit(
     -------
     list of dict
         One row per question that was asked, in the order of the questions: question_id, answer, confidence
-        (None: missing), error (None: there is none), messages_sha256 of the first request, and all replies
+        (None: missing), error (None: there is none) and its kind, remark (why a confidence is missing, or
+        how exact it is), messages_sha256 of the first request, and all replies
         as they came.
 
     Raises
@@ -157,23 +158,25 @@ def _answered(
 def _advance(dialogue: Dialogue, row: Row, asked: Request, reply: Reply | Failure) -> Request | None:
     """Send a reply; return the next request, or None with the row completed."""
     if isinstance(reply, Failure):
-        row["error"] = str(reply)
+        row["error"], row["kind"] = str(reply), reply.kind
         return None
-    text, tokens, finish_reason = reply
     recorded: RecordedReply = {
         "messages_sha256": json_sha256(asked.messages),
-        "text": text,
-        "tokens": tokens,
-        "finish_reason": finish_reason,
+        "text": reply.text,
+        "tokens": reply.tokens,
+        "finish_reason": reply.finish_reason,
     }
+    for name in ("reasoning", "usage", "model"):
+        if getattr(reply, name):
+            recorded[name] = getattr(reply, name)
     row["replies"].append(recorded)
     try:
         return dialogue.send(reply)
     except StopIteration as end:
         outcome: Outcome = end.value
-        row["answer"], row["confidence"] = outcome
+        row["answer"], row["confidence"], row["remark"] = outcome
     except (Failure, ValueError) as error:
-        row["error"] = str(error)
+        row["error"], row["kind"] = str(error), getattr(error, "kind", "reply")
     return None
 
 
@@ -183,6 +186,8 @@ def _row(question: Question, first: Request) -> Row:
         "answer": None,
         "confidence": None,
         "error": None,
+        "kind": None,
+        "remark": None,
         "messages_sha256": json_sha256(first.messages),
         "replies": [],
     }

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from .chat import PREFILLS
 from .methods import DIALOGUES, SAME, WEIGHTS
+from .wire import PREFILLS
 
 DESCRIPTION = """\
 Ask a language model the questions of a task, with a confidence for each answer, and grade the answers.

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO, TypedDict
+from typing import Any, NamedTuple, NotRequired, TextIO, TypedDict
 
 from filelock import FileLock, Timeout
 
@@ -17,6 +17,9 @@ class RecordedReply(TypedDict):
     text: str
     tokens: Sequence[tuple[str, float, list[tuple[str, float]]]] | None
     finish_reason: str | None
+    reasoning: NotRequired[str]
+    usage: NotRequired[dict[str, int]]
+    model: NotRequired[str]
 
 
 class Row(TypedDict):
@@ -26,6 +29,8 @@ class Row(TypedDict):
     answer: str | None
     confidence: float | None
     error: str | None
+    kind: NotRequired[str | None]  # of the error, see `Failure`
+    remark: NotRequired[str | None]
     messages_sha256: str
     replies: list[RecordedReply]
 

@@ -205,8 +205,11 @@ def test_a_template_that_refuses_is_a_failure(folder, tokenizer, ask, tmp_path):
 @pytest.mark.parametrize("method", ["sequence_posterior", "is_true", "verbalized", "semantic_confidence"])
 def test_the_command_line_with_a_local_model(folder, tmp_path, method, capsys, root):
     source, out = write_source(tmp_path / "source.jsonl", root), tmp_path / "run.jsonl"
-    where = ["--source", str(source), "--local", "--model", str(folder), "--device", "cpu", "--limit", "5"]
-    small = ["--max-tokens", "6", "--batch-size", "2", "--samples", "3", "--top-logprobs", "400", "--seed", "1"]
+    shutil.copytree(folder, tmp_path / "ends")
+    file = tmp_path / "ends/generation_config.json"  # a random model does not end its turn: many tokens do it here
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"eos_token_id": list(range(1, 400, 9))}))
+    where = ["--source", str(source), "--local", "--model", str(tmp_path / "ends"), "--device", "cpu", "--limit", "5"]
+    small = ["--max-tokens", "60", "--batch-size", "2", "--samples", "3", "--top-logprobs", "400", "--seed", "1"]
     for _ in range(2):
         assert main([*where, *small, "--method", method, "--out", str(out)]) == 0
     run = read_run(out)
@@ -217,5 +220,6 @@ def test_the_command_line_with_a_local_model(folder, tmp_path, method, capsys, r
     answered = [row for row in run.rows.values() if row["error"] is None]
     assert answered
     if method in ("sequence_posterior", "is_true"):
-        assert all(0 < row["confidence"] < 1 for row in answered)
+        assert all((row["confidence"] is None) == bool(row["remark"]) for row in answered)
+        assert all(0 < row["confidence"] < 1 for row in answered if row["confidence"] is not None)
     assert f"5 questions: {len(answered)} answers, {5 - len(answered)} errors, 0 not asked" in capsys.readouterr().out
