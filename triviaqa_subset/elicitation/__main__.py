@@ -9,11 +9,19 @@ from .command import parser
 from .judging import summary
 from .pipeline import graded_file, run
 from .questions import load_questions
+from .runs import read_run
 from .settings import run_settings
+from .summaries import summarize_rows
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; return 2, with one line on stderr, if it cannot start, and 130 if it was interrupted."""
+    """Run the command line.
+
+    Returns
+    -------
+    int
+        0; 1 if questions ended in an error; 2, with one line on stderr, if it cannot start; 130 if it was interrupted.
+    """
     arguments, stop = parser().parse_args(argv), Event()
     try:
         questions, remarks = load_questions(arguments.task, dataset=arguments.dataset, source=arguments.source)
@@ -22,7 +30,9 @@ def main(argv: list[str] | None = None) -> int:
         questions = questions[: arguments.limit]
         settings = run_settings(arguments)
         graded = run(questions, settings, stop)
-        print("\n".join([*summary(graded, len(questions)), f"graded: {graded_file(settings.out)}"]))
+        rows = [read_run(settings.out).rows[row["question_id"]] for row in graded]
+        lines = [*summary(graded, len(questions)), *summarize_rows(rows), f"graded: {graded_file(settings.out)}"]
+        print("\n".join(lines))
     except (ValueError, OSError, DatasetsError) as error:
         print(f"elicitation: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
@@ -30,7 +40,8 @@ def main(argv: list[str] | None = None) -> int:
         stop.set()
     if stop.is_set():
         print("interrupted: the same command resumes here", file=sys.stderr)
-    return 130 if stop.is_set() else 0
+        return 130
+    return 1 if any(row["error"] for row in rows) else 0
 
 
 if __name__ == "__main__":

@@ -117,12 +117,19 @@ def _add_methods(group: argparse._ArgumentGroup) -> None:
 
 def _add_running(group: argparse._ArgumentGroup) -> None:
     add, wait = group.add_argument, "seconds before the second attempt, doubled each time (default: 1)"
+    failures = "begin no question after so many errors in a row (default: 25)"
     add("--concurrency", type=_number(int, 1), default=8, metavar="N", help="requests at a time (default: 8)")
     add("--batch-size", type=_number(int, 1), default=8, metavar="N", help="with --local (default: 8)")
     add("--timeout", type=_number(float, 0.1), default=60.0, metavar="S", help="longest silence, s (default: 60)")
     add("--retries", type=_number(int, 0), default=5, metavar="N", help="attempts after the first (default: 5)")
     add("--retry-wait", type=_number(float, 0), default=1.0, metavar="S", help=wait)
-    add("--retry-errors", action="store_true", help="ask again what is recorded with an error")
+    add(
+        "--retry-errors",
+        action="store_true",
+        help="ask again all errors, not only those of transport",
+    )
+    add("--retry-missing", action="store_true", help="ask again where the confidence is missing")
+    add("--max-failures", type=_number(int, 1), default=25, metavar="N", help=failures)
 
 
 def _add_judge(group: argparse._ArgumentGroup) -> None:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 from ..grading import Judge
 from .asking import elicit, first_sha256
@@ -49,14 +50,24 @@ def run(questions: Sequence[Question], settings: RunSettings, stop: Event | None
         "versions": versions(local=not isinstance(settings.backend, Endpoint)),
         "prompts": dict(settings.setup.prompts),
     }
-    parameters, again = recorded_parameters(settings), settings.retry_errors
+    parameters = recorded_parameters(settings)
     with _judge(settings, stop) as judge:
-        with open_run(settings.out, parameters, facts, drop_errors=again) as (rows, file):
+        with open_run(settings.out, parameters, facts, drop=partial(_is_asked_again, settings=settings)) as (
+            rows,
+            file,
+        ):
             _check_same(questions, rows, settings)
             left = _left(questions, rows, settings)
             if left:
                 _ask(left, settings, stop, partial(append, file))
         return _grade(questions, settings, None if stop.is_set() else judge)
+
+
+def _is_asked_again(row: Mapping[str, Any], settings: RunSettings) -> bool:
+    """Return whether a row is asked again: what was lost on the way always, the rest on demand."""
+    if row.get("error"):
+        return settings.retry_errors or row.get("kind") == "transport"
+    return settings.retry_missing and row.get("confidence") is None
 
 
 def graded_file(out: Path) -> Path:
@@ -92,12 +103,22 @@ def _ask(
     if isinstance(settings.backend, Endpoint):
         ask = chat_backend(settings.backend, stop)
         _probe(ask, settings, settings.backend)
-        side_by_side = {"concurrency": settings.concurrency}
+        concurrency, batch_size = settings.concurrency, 1
     else:
         ask, facts = local_backend(settings.backend)
         write({"facts": facts})
-        side_by_side = {"concurrency": 1, "batch_size": settings.batch_size}
-    elicit(questions, ask, settings.method, settings.setup, write=write, stop=stop, **side_by_side)
+        concurrency, batch_size = 1, settings.batch_size
+    elicit(
+        questions,
+        ask,
+        settings.method,
+        settings.setup,
+        write=write,
+        stop=stop,
+        concurrency=concurrency,
+        batch_size=batch_size,
+        max_failures=settings.max_failures,
+    )
 
 
 def _probe(ask: Ask, settings: RunSettings, endpoint: Endpoint) -> None:
@@ -130,8 +151,8 @@ def _judge(settings: RunSettings, stop: Event) -> Iterator[Judge | None]:
     where = {"judge": settings.judge.model, "base_url": settings.judge.base_url}
     parameters = where | {"prompt_sha256": json_sha256(prompt)}
     facts = {"versions": versions(local=False), "prompt": prompt}
-    file, again = settings.out.with_suffix(".judge.jsonl"), settings.retry_errors
-    with open_run(file, parameters, facts, "messages_sha256", drop_errors=again) as (verdicts, lines):
+    file = settings.out.with_suffix(".judge.jsonl")
+    with open_run(file, parameters, facts, "messages_sha256", drop=lambda row: row["error"]) as (verdicts, lines):
         yield asking_judge(prompt, chat_backend(settings.judge, stop), verdicts, lines)
 
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, NotRequired, TextIO, TypedDict
@@ -98,7 +98,7 @@ def open_run(
     facts: Mapping[str, object],
     key: str = "question_id",
     *,
-    drop_errors: bool = False,
+    drop: Callable[[dict[str, Any]], object] | None = None,
 ) -> Iterator[tuple[Rows, TextIO]]:
     """Open a run file, to resume it or to start it.
 
@@ -111,8 +111,8 @@ def open_run(
         Versions and the like: recorded again if they have changed, never refused.
     key : str
         The field that identifies a row.
-    drop_errors : bool
-        Remove the rows with an error first, so that their questions are asked again.
+    drop : callable, optional
+        Row -> whether to remove it first, so that its question is asked again.
 
     Yields
     ------
@@ -136,8 +136,8 @@ def open_run(
             f"{path} must be written by one process; another one is writing it. Wait for it, or use another --out."
         ) from error
     try:
-        if drop_errors and path.exists():
-            _drop_errors(path)
+        if drop and path.exists():
+            _drop(path, key, drop)
         rows = _resumed(path, parameters, facts, key)
         with path.open("a", encoding="utf-8") as file:
             yield rows, file
@@ -171,9 +171,12 @@ def _resumed(path: Path, parameters: Mapping[str, object], facts: Mapping[str, o
     return run.rows
 
 
-def _drop_errors(path: Path) -> None:
+def _drop(path: Path, key: str, drop: Callable[[dict[str, Any]], object]) -> None:
+    gone = {own for own, row in read_run(path, key).rows.items() if drop(row)}
+    if not gone:
+        return
     lines = path.read_bytes().splitlines(keepends=True)
-    kept = [line for line in lines if line.endswith(b"\n") and not json.loads(line).get("error")]
+    kept = [line for line in lines if line.endswith(b"\n") and json.loads(line).get(key) not in gone]
     stage = path.with_name(f".{path.name}.kept")
     stage.write_bytes(b"".join(kept))
     os.replace(stage, path)

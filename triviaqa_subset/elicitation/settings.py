@@ -40,7 +40,11 @@ class RunSettings:
     batch_size : int
         Questions generated together, by a local model.
     retry_errors : bool
-        Ask again what is recorded with an error.
+        Ask again what is recorded with an error. Without it this is done of errors of transport only.
+    retry_missing : bool
+        Ask again where the confidence is missing.
+    max_failures : int, optional
+        Begin no question after so many errors in a row.
     answers_given : bool
         Ask about the answers of `setup` only, and about no other question.
     """
@@ -54,6 +58,8 @@ class RunSettings:
     concurrency: int = 8
     batch_size: int = 8
     retry_errors: bool = False
+    retry_missing: bool = False
+    max_failures: int | None = None
     answers_given: bool = False
 
 
@@ -86,6 +92,8 @@ def run_settings(arguments: Namespace) -> RunSettings:
         concurrency=arguments.concurrency,
         batch_size=arguments.batch_size,
         retry_errors=arguments.retry_errors,
+        retry_missing=arguments.retry_missing,
+        max_failures=arguments.max_failures,
         answers_given=arguments.answers is not None,
     )
 

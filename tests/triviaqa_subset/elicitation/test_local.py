@@ -211,7 +211,7 @@ def test_the_command_line_with_a_local_model(folder, tmp_path, method, capsys, r
     where = ["--source", str(source), "--local", "--model", str(tmp_path / "ends"), "--device", "cpu", "--limit", "5"]
     small = ["--max-tokens", "60", "--batch-size", "2", "--samples", "3", "--top-logprobs", "400", "--seed", "1"]
     for _ in range(2):
-        assert main([*where, *small, "--method", method, "--out", str(out)]) == 0
+        assert main([*where, *small, "--method", method, "--out", str(out)]) in (0, 1)  # empty replies are errors
     run = read_run(out)
     assert len(run.rows) == 5
     assert run.facts[1:] == [

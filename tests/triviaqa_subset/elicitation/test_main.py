@@ -6,12 +6,12 @@ import math
 import huggingface_hub
 import pytest
 
-from tests.triviaqa_subset.elicitation.chat_server import name, right, said, serving
+from tests.triviaqa_subset.elicitation.chat_server import completion, name, right, said, serving
 from tests.triviaqa_subset.elicitation.conftest import command, graded, write
 from triviaqa_subset.elicitation import confidences, parsing
 from triviaqa_subset.elicitation.__main__ import main
 from triviaqa_subset.elicitation.chat import NO_KEY
-from triviaqa_subset.elicitation.replies import Reply, Token, body, first_line
+from triviaqa_subset.elicitation.replies import UNSPELLED, Reply, Token, body, first_line
 from triviaqa_subset.elicitation.runs import read_run
 
 
@@ -132,7 +132,7 @@ def test_replies_that_cannot_be_read_are_missing_confidences(chat, source, tmp_p
         " Nobody knows" if "thing 4" in str(payload) else "" if "thing 5" in str(payload) else said(payload)
     )
     out = tmp_path / "run.jsonl"
-    assert main(command(chat, source, out, "verbalized", "--limit", "6")) == 0
+    assert main(command(chat, source, out, "verbalized", "--limit", "6")) == 1
     rows = graded(out)
     assert (rows[4]["answer"], rows[4]["confidence"], rows[4]["decided_by"]) == ("Nobody knows", None, "unjudged")
     assert (rows[5]["answer"], rows[5]["confidence"], rows[5]["decided_by"]) == (None, None, "error")
@@ -140,21 +140,61 @@ def test_replies_that_cannot_be_read_are_missing_confidences(chat, source, tmp_p
     assert "6 questions: 5 answers, 1 errors, 0 not asked\nanswers without a confidence: 1\n" in printed
 
 
-def test_errors_are_kept_and_asked_again_on_demand(chat, source, tmp_path, capsys):
-    chat.fault = lambda payload, number: "500" if "thing 2?" in str(payload) else None
+@pytest.mark.parametrize(("fault", "kind", "again"), [("500", "transport", True), ("400", "request", False)])
+def test_errors_of_transport_are_asked_again_and_others_on_demand(chat, source, tmp_path, capsys, fault, kind, again):
+    chat.fault = lambda payload, number: fault if "thing 2?" in str(payload) else None
     out = tmp_path / "run.jsonl"
-    assert main(command(chat, source, out, "verbalized", "--limit", "4")) == 0
-    assert "4 questions: 3 answers, 1 errors" in capsys.readouterr().out
-    (error,) = [row["error"] for row in read_run(out).rows.values() if row["error"]]
-    assert "500 Internal Server Error" in error
-    assert "(4 attempts)" in error
+    run_again = [*command(chat, source, out, "verbalized", "--limit", "4")]
+    assert main(run_again) == 1
+    printed = capsys.readouterr().out
+    assert "4 questions: 3 answers, 1 errors" in printed
+    assert f"errors: 1; --retry-errors asks all of them again\n  {kind} 1 (" in printed
+    (row,) = [row for row in read_run(out).rows.values() if row["error"]]
+    assert f": {row['error']}\n" in printed
+    assert row["error"].startswith(f"{fault} ")
     chat.fault = lambda payload, number: None
     asked = len(chat.requests)
-    main(command(chat, source, out, "verbalized", "--limit", "4"))
-    assert len(chat.requests) == asked
-    main(command(chat, source, out, "verbalized", "--limit", "4", "--retry-errors"))
+    assert main(run_again) == (0 if again else 1)
+    assert len(chat.requests) == asked + (2 if again else 0)
+    assert main([*run_again, "--retry-errors"]) == 0
     assert len(chat.requests) == asked + 2
     assert "4 questions: 4 answers, 0 errors" in capsys.readouterr().out
+
+
+def test_a_run_whose_server_is_gone_gives_up_and_goes_on_later(chat, source, tmp_path, capsys):
+    """The server answers 30 questions and no more: few errors, and the same command asks the rest."""
+    out = tmp_path / "run.jsonl"
+    chat.fault = lambda payload, number: "503" if number > 31 else None
+    patience = ["--retries", "0", "--max-failures", "5", "--concurrency", "4"]
+    assert main(command(chat, source, out, "verbalized", "--limit", "90", *patience)) == 1
+    printed = capsys.readouterr()
+    assert "giving up after 5 errors in a row, the last: 503 Service Unavailable: so it is (1 attempt)" in printed.err
+    errors = sum(row["error"] is not None for row in read_run(out).rows.values())
+    assert 5 <= errors <= 5 + 4
+    assert f"90 questions: 30 answers, {errors} errors, {60 - errors} not asked" in printed.out
+    chat.fault = lambda payload, number: None
+    assert main(command(chat, source, out, "verbalized", "--limit", "90", *patience)) == 0
+    assert "90 questions: 90 answers, 0 errors, 0 not asked" in capsys.readouterr().out
+
+
+def test_missing_confidences_are_counted_by_reason_and_asked_again_on_demand(chat, source, tmp_path, capsys):
+    out = tmp_path / "run.jsonl"
+    chat.complete = lambda payload: completion(payload, said(payload)) | {}
+    made = chat.complete
+
+    def ids(payload):
+        reply = made(payload)
+        for place, each in enumerate(reply["choices"][0].get("logprobs", {}).get("content", [])):
+            each["token"] = f"token_id:{place}"
+        return reply
+
+    chat.complete = ids
+    again = command(chat, source, out, "sequence_posterior", "--limit", "3")
+    assert main(again) == 0
+    assert f"confidences are missing since\n  3: {UNSPELLED}\n" in capsys.readouterr().out
+    chat.complete = made
+    assert main([*again, "--retry-missing"]) == 0
+    assert "answers without a confidence: 0" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -101,8 +101,8 @@ def test_rows_with_an_error_are_asked_again_on_demand(path):
         append(file, {"question_id": "q1", "error": "timed out"})
         append(file, {"question_id": "q2", "error": None})
     assert list(write(path)) == ["q1", "q2"]
-    assert list(write(path, drop_errors=True)) == ["q2"]
-    assert write(path.with_name("new.jsonl"), drop_errors=True) == {}
+    assert list(write(path, drop=lambda row: row["error"])) == ["q2"]
+    assert write(path.with_name("new.jsonl"), drop=lambda row: row["error"]) == {}
 
 
 @pytest.mark.e2e
