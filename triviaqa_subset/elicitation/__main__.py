@@ -7,7 +7,7 @@ from datasets.exceptions import DatasetsError
 
 from .command import parser
 from .judging import summary
-from .pipeline import graded_file, run
+from .pipeline import graded_file, judge_summary, run
 from .questions import load_questions
 from .runs import read_run
 from .settings import run_settings
@@ -30,8 +30,10 @@ def main(argv: list[str] | None = None) -> int:
         questions = questions[: arguments.limit]
         settings = run_settings(arguments)
         graded = run(questions, settings, stop)
-        rows = [read_run(settings.out).rows[row["question_id"]] for row in graded]
-        lines = [*summary(graded, len(questions)), *summarize_rows(rows), f"graded: {graded_file(settings.out)}"]
+        found = read_run(settings.out).rows if graded else {}
+        rows = [found[row["question_id"]] for row in graded]
+        lines = [*summary(graded, len(questions)), *summarize_rows(rows), *judge_summary(questions, settings)]
+        lines.append(f"graded: {graded_file(settings.out)}")
         print("\n".join(lines))
     except (ValueError, OSError, DatasetsError) as error:
         print(f"elicitation: {' '.join(str(error).split())}", file=sys.stderr)

@@ -67,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--method", required=True, choices=DIALOGUES, help="how to get the confidence, see below")
     command.add_argument("--out", required=True, metavar="FILE", help="the run, JSON lines; resumed if it exists")
+    command.add_argument("--name", help="of the system in a table (default: the model and the method)")
     _add_questions(command.add_argument_group("questions"))
     _add_backend(command.add_argument_group("where the model is"))
     _add_generation(command.add_argument_group("what is asked (recorded in the run)"))
@@ -138,6 +139,9 @@ def _add_judge(group: argparse._ArgumentGroup) -> None:
     add("--judge", metavar="MODEL", help="a model that judges what nothing else decides (default: it stays unknown)")
     add("--judge-base-url", metavar="URL", help="its server (default: --base-url)")
     add("--judge-api-key-env", metavar="NAME", help=key)
+    body = "more parameters of its requests (default: --extra-body, only if the server is the same)"
+    add("--judge-extra-body", type=_json_object, default={}, metavar="JSON", help=body)
+    add("--judge-max-tokens", type=_number(int, 1), default=8, metavar="N", help="its longest reply (default: 8)")
 
 
 def _number(kind: type[int] | type[float], least: float) -> Callable[[str], float]:

@@ -35,6 +35,10 @@ class RunSettings:
         How the answers are graded.
     judge : Endpoint, optional
         The model that judges what nothing else decides.
+    judge_max_tokens : int
+        Its longest reply.
+    name : str, optional
+        Of the system in a table, by default the model and the method.
     concurrency : int
         Requests at a time, to a server.
     batch_size : int
@@ -55,6 +59,8 @@ class RunSettings:
     setup: Setup
     task: str = "triviaqa"
     judge: Endpoint | None = None
+    judge_max_tokens: int = 8
+    name: str | None = None
     concurrency: int = 8
     batch_size: int = 8
     retry_errors: bool = False
@@ -89,6 +95,8 @@ def run_settings(arguments: Namespace) -> RunSettings:
         setup=_setup(arguments),
         task=arguments.task,
         judge=_judge(arguments) if arguments.judge else None,
+        judge_max_tokens=arguments.judge_max_tokens,
+        name=arguments.name,
         concurrency=arguments.concurrency,
         batch_size=arguments.batch_size,
         retry_errors=arguments.retry_errors,
@@ -146,7 +154,8 @@ def _judge(arguments: Namespace) -> Endpoint:
     base_url = arguments.judge_base_url or arguments.base_url
     same = not arguments.local and (base_url or "").rstrip("/") == (arguments.base_url or "").rstrip("/")
     key_env = arguments.judge_api_key_env or (arguments.api_key_env if same else None)
-    return _endpoint(arguments, arguments.judge, base_url, key_env, arguments.extra_body if same else {})
+    extra_body = arguments.judge_extra_body or (arguments.extra_body if same else {})
+    return _endpoint(arguments, arguments.judge, base_url, key_env, extra_body)
 
 
 def _endpoint(

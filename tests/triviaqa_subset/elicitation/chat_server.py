@@ -40,7 +40,7 @@ def said(payload):
     asked = next(message["content"] for message in payload["messages"] if message["role"] == "user")
     system = payload["messages"][0]["content"]
     if "Accepted answers" in asked:
-        return "Yes." if "the very" in asked else "No."
+        return "Yes." if "the very" in asked or "Given answer: Paris" in asked else "No."
     if "Is this answer right?" in asked:
         return "True" if "Zarquon" in asked.partition("Proposed Answer")[2] else "False"
     found = re.search(r"invented for thing (\d+)", asked)

@@ -13,6 +13,7 @@ from triviaqa_subset.elicitation.__main__ import main
 from triviaqa_subset.elicitation.chat import NO_KEY
 from triviaqa_subset.elicitation.replies import UNSPELLED, Reply, Token, body, first_line
 from triviaqa_subset.elicitation.runs import read_run
+from triviaqa_subset.grading import answer_sha256, label_bank
 
 
 @pytest.mark.parametrize(
@@ -98,9 +99,56 @@ def test_a_judge_decides_the_rest_and_is_not_asked_twice(chat, source, tmp_path,
     asked = len(chat.requests)
     assert main(command(chat, source, out, "verbalized", *judge)) == 0
     assert len(chat.requests) == asked
-    assert main(command(chat, source, out, "verbalized", "--judge", "k")) == 2
-    assert 'judge must be "j", as when the run was started; got "k".' in capsys.readouterr().err
-    assert len(chat.requests) == asked
+    other = tmp_path / "other.jsonl"
+    assert main(command(chat, source, other, "verbalized", *judge)) == 0  # its answers are judged already
+    assert sum(payload["model"] == "j" for payload in chat.requests[asked:]) == 2  # the probe
+
+
+@pytest.mark.parametrize(
+    ("fault", "say", "message"),
+    [
+        ("404", None, "the judge j at {url} must answer as a judge; got 404 Not Found: no model (1 attempt)."),
+        (None, "<think>Hm", "the judge j at {url} must judge with Yes or No; got '<think>Hm'. Turn its reasoning off"),
+    ],
+)
+def test_a_judge_is_asked_before_anything_else(chat, source, tmp_path, capsys, fault, say, message):
+    error = (404, '{"error": {"message": "no model"}}', {})
+    chat.fault = lambda payload, number: error if payload["model"] == "j" and fault else None
+    chat.say = lambda payload: say if payload["model"] == "j" else said(payload)
+    assert main(command(chat, source, tmp_path / "run.jsonl", "verbalized", "--judge", "j")) == 2
+    assert message.format(url=chat.url) in capsys.readouterr().err
+    assert len(chat.requests) == 2
+    assert not (tmp_path / "run.jsonl").exists()
+
+
+def test_what_a_judge_fails_at_is_shown_and_asked_again(chat, source, tmp_path, capsys):
+    again = command(chat, source, tmp_path / "run.jsonl", "verbalized", "--judge", "j", "--limit", "9")
+    chat.fault = lambda payload, number: "500" if payload["model"] == "j" and "thing" in str(payload) else None
+    assert main(again) == 0
+    printed = capsys.readouterr().out
+    assert "judge: 3 errors, which the same command asks again, e.g. 500 Internal Server Error" in printed
+    chat.fault = lambda payload, number: None
+    assert main(again) == 0
+    assert "graded by: exact 6, judge 3\n" in capsys.readouterr().out
+
+
+def test_the_judge_is_held_against_the_label_bank(chat, source, tmp_path, capsys, monkeypatch):
+    ids = [json.loads(line)["question_id"] for line in source.open()]
+    bank = {"question_id": ids[:4], "answer_sha256": [answer_sha256("Nix")] * 4, "correct": [True] + [False] * 3}
+    monkeypatch.setattr("triviaqa_subset.grading._own_bank", lambda: label_bank(bank))
+    assert main(command(chat, source, tmp_path / "run.jsonl", "verbalized", "--judge", "j", "--limit", "9")) == 0
+    printed = capsys.readouterr().out
+    assert "graded by: bank 2, exact 6, judge 1\n" in printed
+    assert "judge: agrees with the label bank on 1 of 2 answers\n" in printed
+
+
+def test_a_judge_has_its_own_parameters(chat, source, tmp_path):
+    own = ["--judge-extra-body", '{"reasoning": "off"}', "--judge-max-tokens", "99", "--name", "mine"]
+    assert main(command(chat, source, tmp_path / "run.jsonl", "verbalized", "--judge", "j", "--limit", "3", *own)) == 0
+    judged = [payload for payload in chat.requests if payload["model"] == "j"]
+    assert {(payload["reasoning"], payload["max_tokens"]) for payload in judged} == {("off", 99)}
+    assert not any("reasoning" in payload for payload in chat.requests if payload["model"] == "m")
+    assert {row["system"] for row in graded(tmp_path / "run.jsonl")} == {"mine"}
 
 
 def test_a_key_reaches_no_server_that_it_is_not_meant_for(chat, source, tmp_path, monkeypatch):
@@ -175,6 +223,16 @@ def test_a_run_whose_server_is_gone_gives_up_and_goes_on_later(chat, source, tmp
     chat.fault = lambda payload, number: None
     assert main(command(chat, source, out, "verbalized", "--limit", "90", *patience)) == 0
     assert "90 questions: 90 answers, 0 errors, 0 not asked" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("fault", ["400", "500"])
+def test_a_run_of_nothing_but_errors_does_not_bind_the_corrected_command(chat, source, tmp_path, capsys, fault):
+    again = command(chat, source, tmp_path / "run.jsonl", "verbalized", "--limit", "3")
+    chat.fault = lambda payload, number: fault if "thing" in str(payload) and payload["max_tokens"] == 64 else None
+    assert main(again) == 1
+    assert main([*again, "--max-tokens", "32"]) == 0
+    assert main(again) == 2
+    assert "max_tokens must be 32" in capsys.readouterr().err
 
 
 def test_missing_confidences_are_counted_by_reason_and_asked_again_on_demand(chat, source, tmp_path, capsys):
