@@ -65,8 +65,12 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--model", required=True, help="its name at the server or on the Hub; with --local also a folder"
     )
-    command.add_argument("--method", required=True, choices=DIALOGUES, help="how to get the confidence, see below")
+    method = command.add_mutually_exclusive_group(required=True)
+    method.add_argument("--method", choices=DIALOGUES, help="how to get the confidence, see below")
+    several = "several, with commas: --out is then a folder, and is_true asks about sequence_posterior's answers"
+    method.add_argument("--methods", type=_methods, metavar="M,M", help=several)
     command.add_argument("--out", required=True, metavar="FILE", help="the run, JSON lines; resumed if it exists")
+    command.add_argument("--dry-run", action="store_true", help="print what would be asked about two questions")
     command.add_argument("--name", help="of the system in a table (default: the model and the method)")
     _add_questions(command.add_argument_group("questions"))
     _add_backend(command.add_argument_group("where the model is"))
@@ -79,7 +83,8 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_questions(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add("--task", choices=("triviaqa", "mmlu"), default="triviaqa", help="default: triviaqa")
+    own = "triviaqa (default), mmlu, or a file of your own rows with question, answer and perhaps choices"
+    add("--task", type=_task, default="triviaqa", metavar="TASK", help=own)
     add("--dataset", metavar="DIR", help="the subset with text (default: build/triviaqa_subset of the clone)")
     add("--source", metavar="FILE", help="TriviaQA's or MMLU's rows as .jsonl, .json or .parquet")
     add("--limit", type=_number(int, 1), metavar="N", help="only the first N questions")
@@ -154,6 +159,20 @@ def _number(kind: type[int] | type[float], least: float) -> Callable[[str], floa
         return value
 
     return number
+
+
+def _methods(text: str) -> list[str]:
+    methods = [name.strip() for name in text.split(",")]
+    unknown = [name for name in methods if name not in DIALOGUES]
+    if unknown or len(set(methods)) < len(methods):
+        raise argparse.ArgumentTypeError(f"must be different ones of {', '.join(DIALOGUES)}; got {text}")
+    return methods
+
+
+def _task(text: str) -> str:
+    if text not in ("triviaqa", "mmlu") and not text.endswith((".jsonl", ".json", ".parquet")):
+        raise argparse.ArgumentTypeError(f"must be triviaqa, mmlu or a .jsonl, .json or .parquet file; got {text}")
+    return text
 
 
 def _json_object(text: str) -> dict[str, Any]:

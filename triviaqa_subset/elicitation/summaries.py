@@ -34,6 +34,30 @@ def summarize_rows(rows: Iterable[Row]) -> list[str]:
     return [*_errors(all_rows), *_remarks(all_rows), *_suspicious(all_rows)]
 
 
+def summarize_usage(rows: Iterable[Row], seconds: float) -> list[str]:
+    """Return a line on the tokens of all replies, as the servers count them, and on the models that answered.
+
+    Parameters
+    ----------
+    rows : iterable of Row
+    seconds : float
+        Of this start.
+
+    Returns
+    -------
+    list of str
+    """
+    replies = [reply for row in rows for reply in row["replies"]]
+    counts = [reply["usage"] for reply in replies if "usage" in reply]
+    read, written = (sum(count.get(name, 0) for count in counts) for name in ("prompt_tokens", "completion_tokens"))
+    served = sorted({reply["model"] for reply in replies if "model" in reply})
+    tokens = (
+        f"{len(replies)} replies, {read} tokens read and {written} written" if counts else f"{len(replies)} replies"
+    )
+    by = f", served by {', '.join(served)}" if served else ""
+    return [f"{tokens}{by}; {seconds:.0f} s"]
+
+
 def _errors(rows: Sequence[Row]) -> list[str]:
     failed = [row for row in rows if row["error"]]
     kinds: dict[str, list[Row]] = {}

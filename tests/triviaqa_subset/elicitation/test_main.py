@@ -6,7 +6,8 @@ import math
 import huggingface_hub
 import pytest
 
-from tests.triviaqa_subset.elicitation.chat_server import completion, name, right, said, serving
+from ecuas_metric.reporting.cli import main as score
+from tests.triviaqa_subset.elicitation.chat_server import completion, name, question, right, said, serving
 from tests.triviaqa_subset.elicitation.conftest import command, graded, write
 from triviaqa_subset.elicitation import confidences, parsing
 from triviaqa_subset.elicitation.__main__ import main
@@ -323,3 +324,64 @@ def test_without_question_texts_a_line_says_how_to_get_them(capsys, tmp_path):
         "must have the texts of its questions; got triviaqa_subset without. Build it with text first, `python -m"
         in line
     )
+
+
+def test_several_methods_in_one_command_share_their_answers(chat, source, tmp_path, capsys):
+    """One folder, a file per method, and one table of them all."""
+    three = command(chat, source, tmp_path / "runs", "verbalized", "--limit", "6", "--judge", "j", "--name", "mine")
+    three[three.index("--method") : three.index("--method") + 2] = [
+        "--methods",
+        "verbalized,is_true,sequence_posterior",
+    ]
+    assert main(three) == 0
+    runs = {
+        path.name: graded(path.with_name(path.name.replace(".graded", "")))
+        for path in (tmp_path / "runs").glob("*.graded.jsonl")
+    }
+    assert set(runs) == {f"{name}.graded.jsonl" for name in ("sequence_posterior", "is_true", "verbalized")}
+    assert len({tuple(row["answer"] for row in rows) for rows in runs.values()}) == 1
+    assert {row["system"] for rows in runs.values() for row in rows} == {
+        "mine sequence_posterior", "mine is_true", "mine verbalized"
+    }  # fmt: skip
+    probes, judged = 3 + 3 * 2, 2
+    assert len(chat.requests) == 3 * 6 + probes + judged  # and no answer asked for twice
+    assert score(["score", *[str(path) for path in (tmp_path / "runs").glob("*.graded.jsonl")]]) == 0
+    assert "mine is_true" in capsys.readouterr().out
+
+
+def test_a_dry_run_prints_the_prompts_and_asks_nothing(chat, source, tmp_path, capsys):
+    assert main(command(chat, source, tmp_path / "run.jsonl", "is_true", "--dry-run")) == 0
+    printed = capsys.readouterr().out
+    assert "[user] Question: Which name was invented for thing 1?\nProposed Answer: (the answer)\n" in printed
+    assert printed.count("--- is_true, ") == 2
+    assert chat.requests == []
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_the_server_counts_is_summed(chat, source, tmp_path, capsys):
+    made = chat.complete
+    usage = {"prompt_tokens": 50, "completion_tokens": 4, "details": None}
+    chat.complete = lambda payload: made(payload) | {"usage": usage, "model": "m-2026"}
+    assert main(command(chat, source, tmp_path / "run.jsonl", "verbalized", "--limit", "3")) == 0
+    assert "3 replies, 150 tokens read and 12 written, served by m-2026; " in capsys.readouterr().out
+
+
+def test_questions_of_ones_own(chat, tmp_path, capsys):
+    rows = [{"question": question(i), "answer": [name(i), "Zarq"] if i else name(i)} for i in range(4)]
+    file, out = write(tmp_path / "own.jsonl", rows), tmp_path / "run.jsonl"
+    own = command(chat, file, out, "verbalized")
+    own[own.index("--source") : own.index("--source") + 2] = ["--task", str(file)]
+    assert main(own) == 0
+    assert [row["correct"] for row in graded(out)] == [True if right(i) else None for i in range(4)]
+    assert [row["question_id"] for row in graded(out)] == ["q0", "q1", "q2", "q3"]
+    for wrong, message in (
+        ([], "must have a row for each question; got none."),
+        ([{"question": "?"}], "row 0 must have a question (text) and an answer (a text or several); got question."),
+        ([{"question": "?", "answer": [1]}], "row 0: answer must be a text or several; got [1]."),
+        ([{"question": "?", "answer": "a", "question_id": 1}] * 2, "row 1: question_id must be unique; got 1 again."),
+    ):
+        write(file, wrong)
+        assert main(own) == 2
+        assert message in capsys.readouterr().err
+    write(file, [{"question": "?", "choices": ["a", "b"], "answer": "B"}])
+    assert main([*own, "--out", str(tmp_path / "mc.jsonl")]) == 0
