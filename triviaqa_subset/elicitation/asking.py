@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +31,7 @@ def elicit(
     stop: Event | None = None,
     concurrency: int = 8,
     batch_size: int = 1,
+    max_failures: int | None = None,
 ) -> list[Row]:
     r"""Ask a language model all questions, and return an answer with a confidence for each.
 
@@ -54,12 +56,15 @@ def elicit(
         Batches under way at a time.
     batch_size : int
         Questions in a batch, whose requests are passed to `ask` together.
+    max_failures : int, optional
+        After so many errors in a row no question is begun.
 
     Returns
     -------
     list of dict
         One row per question that was asked, in the order of the questions: question_id, answer, confidence
-        (None: missing), error (None: there is none), messages_sha256 of the first request, and all replies
+        (None: missing), error (None: there is none) and its kind, remark (why a confidence is missing, or
+        how exact it is), messages_sha256 of the first request, and all replies
         as they came.
 
     Raises
@@ -85,14 +90,22 @@ def elicit(
     setup, stop = setup or Setup(), stop or Event()
     batches = [questions[start : start + batch_size] for start in range(0, len(questions), batch_size)]
     rows: dict[str, Row] = {}
-    errors = 0
+    errors, in_a_row, given_up = 0, 0, Event()
     bar = tqdm(total=len(questions), desc=method, unit="question")
+
+    def answer(batch: Sequence[Question]) -> list[Row]:
+        return ask_batch(batch, ask, method, setup)
+
     with _interruptible(stop), bar:
-        for row in _answered(batches, lambda batch: ask_batch(batch, ask, method, setup), stop, concurrency):
+        for row in _answered(batches, answer, lambda: stop.is_set() or given_up.is_set(), concurrency):
             rows[row["question_id"]] = row
             if write:
                 write(row)
             errors += row["error"] is not None
+            in_a_row = in_a_row + 1 if row["error"] else 0
+            if in_a_row == max_failures and not given_up.is_set():
+                given_up.set()
+                tqdm.write(f"\ngiving up after {in_a_row} errors in a row, the last: {row['error']}", file=sys.stderr)
             bar.set_postfix(errors=errors, refresh=False)
             bar.update()
     return [rows[own] for own in ids if own in rows]
@@ -137,14 +150,17 @@ def _interruptible(stop: Event) -> Iterator[None]:
 
 
 def _answered(
-    batches: Sequence[Sequence[Question]], answer: Callable[[Sequence[Question]], list[Row]], stop: Event, number: int
+    batches: Sequence[Sequence[Question]],
+    answer: Callable[[Sequence[Question]], list[Row]],
+    is_over: Callable[[], bool],
+    number: int,
 ) -> Iterator[Row]:
     """Answer batches, a number of them at a time, and yield each row as it comes."""
     waiting = iter(batches)
     with ThreadPoolExecutor(number) as pool:
 
         def begun(number: int) -> set[Future[list[Row]]]:
-            return {pool.submit(answer, batch) for batch in (() if stop.is_set() else islice(waiting, number))}
+            return {pool.submit(answer, batch) for batch in (() if is_over() else islice(waiting, number))}
 
         running = begun(number)
         while running:
@@ -157,23 +173,25 @@ def _answered(
 def _advance(dialogue: Dialogue, row: Row, asked: Request, reply: Reply | Failure) -> Request | None:
     """Send a reply; return the next request, or None with the row completed."""
     if isinstance(reply, Failure):
-        row["error"] = str(reply)
+        row["error"], row["kind"] = str(reply), reply.kind
         return None
-    text, tokens, finish_reason = reply
     recorded: RecordedReply = {
         "messages_sha256": json_sha256(asked.messages),
-        "text": text,
-        "tokens": tokens,
-        "finish_reason": finish_reason,
+        "text": reply.text,
+        "tokens": reply.tokens,
+        "finish_reason": reply.finish_reason,
     }
+    for name in ("reasoning", "usage", "model"):
+        if getattr(reply, name):
+            recorded[name] = getattr(reply, name)
     row["replies"].append(recorded)
     try:
         return dialogue.send(reply)
     except StopIteration as end:
         outcome: Outcome = end.value
-        row["answer"], row["confidence"] = outcome
+        row["answer"], row["confidence"], row["remark"] = outcome
     except (Failure, ValueError) as error:
-        row["error"] = str(error)
+        row["error"], row["kind"] = str(error), getattr(error, "kind", "reply")
     return None
 
 
@@ -183,6 +201,8 @@ def _row(question: Question, first: Request) -> Row:
         "answer": None,
         "confidence": None,
         "error": None,
+        "kind": None,
+        "remark": None,
         "messages_sha256": json_sha256(first.messages),
         "replies": [],
     }

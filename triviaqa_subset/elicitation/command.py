@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from .chat import PREFILLS
 from .methods import DIALOGUES, SAME, WEIGHTS
+from .wire import PREFILLS
 
 DESCRIPTION = """\
 Ask a language model the questions of a task, with a confidence for each answer, and grade the answers.
@@ -65,8 +65,13 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--model", required=True, help="its name at the server or on the Hub; with --local also a folder"
     )
-    command.add_argument("--method", required=True, choices=DIALOGUES, help="how to get the confidence, see below")
+    method = command.add_mutually_exclusive_group(required=True)
+    method.add_argument("--method", choices=DIALOGUES, help="how to get the confidence, see below")
+    several = "several, with commas: --out is then a folder, and is_true asks about sequence_posterior's answers"
+    method.add_argument("--methods", type=_methods, metavar="M,M", help=several)
     command.add_argument("--out", required=True, metavar="FILE", help="the run, JSON lines; resumed if it exists")
+    command.add_argument("--dry-run", action="store_true", help="print what would be asked about two questions")
+    command.add_argument("--name", help="of the system in a table (default: the model and the method)")
     _add_questions(command.add_argument_group("questions"))
     _add_backend(command.add_argument_group("where the model is"))
     _add_generation(command.add_argument_group("what is asked (recorded in the run)"))
@@ -78,7 +83,8 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_questions(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add("--task", choices=("triviaqa", "mmlu"), default="triviaqa", help="default: triviaqa")
+    own = "triviaqa (default), mmlu, or a file of your own rows with question, answer and perhaps choices"
+    add("--task", type=_task, default="triviaqa", metavar="TASK", help=own)
     add("--dataset", metavar="DIR", help="the subset with text (default: build/triviaqa_subset of the clone)")
     add("--source", metavar="FILE", help="TriviaQA's or MMLU's rows as .jsonl, .json or .parquet")
     add("--limit", type=_number(int, 1), metavar="N", help="only the first N questions")
@@ -117,12 +123,19 @@ def _add_methods(group: argparse._ArgumentGroup) -> None:
 
 def _add_running(group: argparse._ArgumentGroup) -> None:
     add, wait = group.add_argument, "seconds before the second attempt, doubled each time (default: 1)"
+    failures = "begin no question after so many errors in a row (default: 25)"
     add("--concurrency", type=_number(int, 1), default=8, metavar="N", help="requests at a time (default: 8)")
     add("--batch-size", type=_number(int, 1), default=8, metavar="N", help="with --local (default: 8)")
     add("--timeout", type=_number(float, 0.1), default=60.0, metavar="S", help="longest silence, s (default: 60)")
     add("--retries", type=_number(int, 0), default=5, metavar="N", help="attempts after the first (default: 5)")
     add("--retry-wait", type=_number(float, 0), default=1.0, metavar="S", help=wait)
-    add("--retry-errors", action="store_true", help="ask again what is recorded with an error")
+    add(
+        "--retry-errors",
+        action="store_true",
+        help="ask again all errors, not only those of transport",
+    )
+    add("--retry-missing", action="store_true", help="ask again where the confidence is missing")
+    add("--max-failures", type=_number(int, 1), default=25, metavar="N", help=failures)
 
 
 def _add_judge(group: argparse._ArgumentGroup) -> None:
@@ -131,6 +144,9 @@ def _add_judge(group: argparse._ArgumentGroup) -> None:
     add("--judge", metavar="MODEL", help="a model that judges what nothing else decides (default: it stays unknown)")
     add("--judge-base-url", metavar="URL", help="its server (default: --base-url)")
     add("--judge-api-key-env", metavar="NAME", help=key)
+    body = "more parameters of its requests (default: --extra-body, only if the server is the same)"
+    add("--judge-extra-body", type=_json_object, default={}, metavar="JSON", help=body)
+    add("--judge-max-tokens", type=_number(int, 1), default=8, metavar="N", help="its longest reply (default: 8)")
 
 
 def _number(kind: type[int] | type[float], least: float) -> Callable[[str], float]:
@@ -143,6 +159,20 @@ def _number(kind: type[int] | type[float], least: float) -> Callable[[str], floa
         return value
 
     return number
+
+
+def _methods(text: str) -> list[str]:
+    methods = [name.strip() for name in text.split(",")]
+    unknown = [name for name in methods if name not in DIALOGUES]
+    if unknown or len(set(methods)) < len(methods):
+        raise argparse.ArgumentTypeError(f"must be different ones of {', '.join(DIALOGUES)}; got {text}")
+    return methods
+
+
+def _task(text: str) -> str:
+    if text not in ("triviaqa", "mmlu") and not text.endswith((".jsonl", ".json", ".parquet")):
+        raise argparse.ArgumentTypeError(f"must be triviaqa, mmlu or a .jsonl, .json or .parquet file; got {text}")
+    return text
 
 
 def _json_object(text: str) -> dict[str, Any]:

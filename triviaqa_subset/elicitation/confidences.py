@@ -8,6 +8,7 @@ from ..checking import require
 from ..matching import normalize_answer
 
 ROUNDING = 1e-6  # a log-probability of a float32 softmax may come out this much above 0
+AROUND = " \n\t*\"'.,:ĠĊ▁"
 
 
 class Semantic(NamedTuple):
@@ -62,7 +63,7 @@ def sequence_posterior(logprobs: Sequence[float]) -> float:
     return min(1.0, math.exp(math.fsum(logprobs)))
 
 
-def is_true(first: Sequence[tuple[str, float]]) -> float | None:
+def is_true(first: Sequence[tuple[str, float]], words: Sequence[tuple[str, float]] = ()) -> float | None:
     r"""Return the probability of "True" against "False" as the first token of the reply.
 
     .. math:: q_e = \frac{p(\mathrm{True})}{p(\mathrm{True}) + p(\mathrm{False})}
@@ -74,6 +75,8 @@ def is_true(first: Sequence[tuple[str, float]]) -> float | None:
     ----------
     first : sequence of (str, float)
         The likely first tokens with their natural log-probabilities.
+    words : sequence of (str, float)
+        The generated tokens, in order: a word split over several of them has their product.
 
     Returns
     -------
@@ -87,12 +90,51 @@ def is_true(first: Sequence[tuple[str, float]]) -> float | None:
     >>> is_true([("Maybe", 0.0)]) is None
     True
     """
-    log_true, log_false = (_log_mass(first, word) for word in ("true", "false"))
+    known = [*first, *_split_word(words)[1]]
+    log_true, log_false = (_log_mass(known, word) for word in ("true", "false"))
     if max(log_true, log_false) == -math.inf:
         return None
     highest = max(log_true, log_false)  # factored out first, so that tiny masses do not become 0 / 0
     true, false = math.exp(log_true - highest), math.exp(log_false - highest)
     return true / (true + false)
+
+
+def is_true_range(first: Sequence[tuple[str, float]], words: Sequence[tuple[str, float]] = ()) -> tuple[float, float]:
+    r"""Return the limits of `is_true` that the likeliest first tokens leave open.
+
+    A word that is not among them has at most the probability of the least likely of them, and at most what they
+    leave of 1. A token that begins a word ("Tr") may or may not go on to become it.
+
+    Parameters
+    ----------
+    first : sequence of (str, float)
+        The likely first tokens with their natural log-probabilities.
+    words : sequence of (str, float)
+        The generated tokens, in order: a word split over several of them has their product.
+
+    Returns
+    -------
+    low, high : float
+        In [0, 1]; (0, 1) if nothing is known.
+
+    Examples
+    --------
+    >>> is_true_range([("True", math.log(0.5)), ("False", math.log(0.25))])
+    (0.6666666666666666, 0.6666666666666666)
+    >>> [round(limit, 3) for limit in is_true_range([("True", math.log(0.99)), ("Yes", math.log(0.008))])]
+    [0.998, 1.0]
+    """
+    begun, split = _split_word(words)
+    rest = max(0.0, min(1 - math.fsum(math.exp(p) for _, p in first), min((math.exp(p) for _, p in first), default=1)))
+    masses = []
+    for word in ("true", "false"):
+        known = math.exp(_log_mass([*first, *split], word))
+        maybe = math.fsum(math.exp(p) for token, p in first if token != begun and _begins(token, word))
+        masses.append((known, known + maybe + (0.0 if known else rest)))
+    (true, most_true), (false, most_false) = masses
+    low = true / (true + most_false) if true + most_false else 0.0
+    high = most_true / (most_true + false) if most_true + false else 1.0
+    return low, high
 
 
 def same_answer(first: str, second: str) -> bool:
@@ -158,11 +200,31 @@ def semantic_confidence(
 
 
 def _log_mass(tokens: Sequence[tuple[str, float]], word: str) -> float:
-    logprobs = [logprob for token, logprob in tokens if token.strip(" \n\t*\"'.,:ĠĊ▁").lower() == word]
+    logprobs = [logprob for token, logprob in tokens if _bare(token) == word]
     highest = max(logprobs, default=-math.inf)
     if highest == -math.inf:
         return -math.inf
     return highest + math.log(math.fsum(math.exp(logprob - highest) for logprob in logprobs))
+
+
+def _bare(token: str) -> str:
+    return token.strip(AROUND).lower()
+
+
+def _begins(token: str, word: str) -> bool:
+    return 0 < len(_bare(token)) < len(word) and word.startswith(_bare(token))
+
+
+def _split_word(words: Sequence[tuple[str, float]]) -> tuple[str | None, list[tuple[str, float]]]:
+    """Return the first token and the word that it begins, with its log-probability, if that is of several tokens."""
+    spelled, total = "", 0.0
+    for place, (token, logprob) in enumerate(words):
+        spelled, total = spelled + token, total + logprob
+        if _bare(spelled) in ("true", "false"):
+            return (words[0][0], [(spelled, total)]) if place else (None, [])
+        if not (_begins(spelled, "true") or _begins(spelled, "false")):
+            break
+    return None, []
 
 
 def _checked_weights(samples: Sequence[str], weights: Sequence[float] | None) -> list[float]:

@@ -2,19 +2,21 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import NotRequired, TextIO, TypedDict
+from typing import NotRequired, TypedDict
 
 from ..grading import Grade, Judge, grade
+from ..matching import answer_sha256
 from .methods import Question
 from .parsing import choice_letter, yes_or_no
 from .prompts import Messages, json_sha256, prefill, render
 from .replies import Ask, Failure, Request, body
-from .runs import Row, append
+from .runs import Row, RunFile, append
 
 JUDGE_TOKENS = 8
+NO_BANK: dict[str, list[object]] = {"question_id": [], "answer_sha256": [], "correct": []}
 
 
 class GradedRow(TypedDict):
@@ -30,9 +32,9 @@ class GradedRow(TypedDict):
 
 
 class RecordedVerdict(TypedDict):
-    """What a judge said of an answer, with the hash of the messages that it was asked."""
+    """What a judge said of an answer, with the hash of the question and of the normalised answer."""
 
-    messages_sha256: str
+    asked_sha256: NotRequired[str]
     reply: str
     correct: bool | None
     error: str | None
@@ -84,19 +86,27 @@ def grade_rows(
     return [_graded_row(question, rows[question["question_id"]], graded, system) for question in asked]
 
 
-def asking_judge(prompt: Messages, ask: Ask, verdicts: dict[str, RecordedVerdict], file: TextIO) -> Judge:
+def asking_judge(
+    prompt: Messages,
+    ask: Ask | None,
+    verdicts: dict[str, RecordedVerdict],
+    file: RunFile | None = None,
+    max_tokens: int = JUDGE_TOKENS,
+) -> Judge:
     """Return a judge that asks a language model; each verdict is written as it comes, and not asked for twice.
 
     Parameters
     ----------
     prompt : list of {role, content}
         With the fields question, pred_answer and gold_answers.
-    ask : callable
-        The backend.
+    ask : callable or None
+        The backend. None: nothing is asked, and what is not known stays unknown.
     verdicts : dict
-        messages_sha256 -> verdict, those known already; new ones are added.
-    file : text file
+        asked_sha256 -> verdict, those known already; new ones are added.
+    file : RunFile, optional
         For `append`.
+    max_tokens : int
+        Longest reply; a judge that reasons needs more.
 
     Returns
     -------
@@ -106,19 +116,79 @@ def asking_judge(prompt: Messages, ask: Ask, verdicts: dict[str, RecordedVerdict
     lock = Lock()
 
     def judge(question: str, answer: str, gold: list[str]) -> bool | None:
-        fields = {"question": question, "pred_answer": answer, "gold_answers": "; ".join(gold)}
-        messages = render(prompt, fields)
-        key = json_sha256(messages)
-        if key not in verdicts:
-            reply = ask([Request(messages, JUDGE_TOKENS)])[0]
-            error = str(reply) if isinstance(reply, Failure) else None
-            text = "" if isinstance(reply, Failure) else body(reply, prefill(prompt)).text
-            verdicts[key] = {"messages_sha256": key, "reply": text, "correct": yes_or_no(text), "error": error}
+        key = json_sha256([question, answer_sha256(answer)])
+        if key not in verdicts and ask:
+            verdicts[key] = _verdict(prompt, ask, (question, answer, gold), max_tokens) | {"asked_sha256": key}
             with lock:
-                append(file, verdicts[key])
-        return verdicts[key]["correct"]
+                if file:
+                    append(file, verdicts[key])
+        return verdicts[key]["correct"] if key in verdicts else None
 
     return judge
+
+
+def check_judge(prompt: Messages, ask: Ask, where: str, max_tokens: int) -> None:
+    """Ask the judge about a right answer and a wrong one of our own, before anything else is asked.
+
+    Raises
+    ------
+    ValueError
+        A judge that does not answer, or not with one word.
+    """
+    for answer in ("Paris", "Rome"):
+        found = _verdict(prompt, ask, ("What is the capital of France?", answer, ["Paris"]), max_tokens)
+        if found["error"]:
+            raise ValueError(f"{where} must answer as a judge; got {found['error']}.")
+        if found["correct"] is None:
+            raise ValueError(
+                f"{where} must judge with Yes or No; got {found['reply'][:60]!r}. Turn its reasoning off with "
+                "--judge-extra-body, or allow more --judge-max-tokens."
+            )
+
+
+def _verdict(prompt: Messages, ask: Ask, asked: tuple[str, str, list[str]], max_tokens: int) -> RecordedVerdict:
+    question, answer, gold = asked
+    fields = {"question": question, "pred_answer": answer, "gold_answers": "; ".join(gold)}
+    reply = ask([Request(render(prompt, fields), max_tokens)])[0]
+    if isinstance(reply, Failure):
+        return {"reply": "", "correct": None, "error": str(reply)}
+    text = body(reply, prefill(prompt)).text
+    return {"reply": text or reply.text, "correct": yes_or_no(text), "error": None}
+
+
+def agreement(questions: Sequence[Question], rows: Mapping[str, Row], judge: Judge, limit: int = 30) -> tuple[int, int]:
+    """Return on how many answers the judge agrees with the label bank, and how many both know.
+
+    Parameters
+    ----------
+    questions, rows
+        See `grade_rows`.
+    judge : callable
+        Asked about answers that the bank decides already, the first `limit` of them.
+    limit : int
+
+    Returns
+    -------
+    tuple of int
+    """
+    answered = [q for q in questions if q["question_id"] in rows and rows[q["question_id"]]["answer"]]
+    answers = [rows[question["question_id"]]["answer"] or "" for question in answered]
+    graded = zip(answered, answers, _by_text(answered, answers, None, 1), strict=True)
+    known = [(question, answer, correct) for question, answer, (correct, way) in graded if way == "bank"][:limit]
+    pairs = [question for question, _, _ in known], [answer for _, answer, _ in known]
+    said = [verdict for verdict, _ in _by_text(*pairs, judge, 1, bank=NO_BANK)]
+    both = [(verdict, correct) for verdict, (_, _, correct) in zip(said, known, strict=True) if verdict is not None]
+    return sum(verdict == correct for verdict, correct in both), len(both)
+
+
+def failed_verdicts(verdicts: Iterable[RecordedVerdict]) -> list[str]:
+    """Return lines on the judge's failures, and on what it said that is neither yes nor no."""
+    given = list(verdicts)
+    failed = [verdict["error"] for verdict in given if verdict["error"]]
+    vague = [verdict["reply"] for verdict in given if not verdict["error"] and verdict["correct"] is None]
+    lines = [f"judge: {len(failed)} errors, which the same command asks again, e.g. {failed[0]}"] if failed else []
+    unclear = [f"judge: {len(vague)} replies that are neither yes nor no, e.g. {vague[0][:60]!r}"] if vague else []
+    return [*lines, *unclear]
 
 
 def write_graded(path: Path, rows: Sequence[GradedRow]) -> None:
@@ -144,14 +214,20 @@ def summary(rows: Sequence[GradedRow], questions: int) -> list[str]:
     ]
 
 
-def _by_text(questions: list[Question], answers: list[str], judge: Judge | None, concurrency: int) -> list[Grade]:
+def _by_text(
+    questions: list[Question],
+    answers: list[str],
+    judge: Judge | None,
+    concurrency: int,
+    bank: Mapping[str, list[object]] | None = None,
+) -> list[Grade]:
     given = {"question_id": [question["question_id"] for question in questions], "answer": answers}
     dataset = {
         "question_id": given["question_id"],
         "question": [question["question"] for question in questions],
         "answer": [question["answer"] for question in questions],
     }
-    grades = grade(given, dataset, judge=judge, concurrency=concurrency)
+    grades = grade(given, dataset, bank=bank, judge=judge, concurrency=concurrency)
     return list(zip(grades.correct, grades.decided_by, strict=True))
 
 

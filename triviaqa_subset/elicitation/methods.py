@@ -1,17 +1,27 @@
 """The ways to get an answer and a confidence: dialogues, which yield requests and are sent the replies."""
 
+import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import dropwhile
 from typing import NamedTuple, NotRequired, TypedDict
 
 from ..matching import Gold
 from . import confidences, parsing
 from .prompts import Messages, prefill, render, task_prompts
-from .replies import Failure, Reply, Request, Token, body, first_line
+from .replies import Failure, Reply, Request, Token, body, first_line, missing_tokens
 
 WEIGHTS = ("uniform", "sequence")
 SAME = ("equality", "judge")
 IS_TRUE_TOKENS = 8  # only the first word counts, and there may be blank tokens before it
+CUT = "the reply was cut by --max-tokens"
+EXACT_ENOUGH = 0.01  # width of the range in which a confidence is known to lie
+JSON = re.compile(r"\s*[{\[]\s*[\"{]")
+THINKING = re.compile(
+    r"\W*(?:okay|ok|alright|hmm+|so|well|wait|first|let me|let's|we need|we are|the user|the question|i need|i should"
+    r"|thinking process|thought|analysis)\b",
+    re.IGNORECASE,
+)
 
 
 class Question(TypedDict):
@@ -70,10 +80,11 @@ class Setup:
 
 
 class Outcome(NamedTuple):
-    """An answer and its confidence in [0, 1], or None if the confidence is missing."""
+    """An answer and its confidence in [0, 1], or None if the confidence is missing, and a remark: why, or how exact."""
 
     answer: str
     confidence: float | None
+    remark: str | None = None
 
 
 Dialogue = Generator[Request, Reply, Outcome]
@@ -81,36 +92,43 @@ Dialogue = Generator[Request, Reply, Outcome]
 
 def ask_sequence_posterior(question: Question, setup: Setup) -> Dialogue:
     """Ask for the answer; the confidence is the probability of its tokens."""
-    answer, tokens = yield from _answer(question, setup, setup.seed)
-    return Outcome(answer, _posterior(tokens) if tokens else None)
+    answer, tokens, missing = yield from _answer(question, setup, setup.seed)
+    return Outcome(answer, _posterior(tokens) if tokens else None, missing)
 
 
 def ask_is_true(question: Question, setup: Setup) -> Dialogue:
     """Ask for the answer, then whether it is right; the confidence is the probability of "True"."""
     answer = setup.answers.get(question["question_id"])
     if answer is None:
-        answer, _ = yield from _answer(question, setup, setup.seed)
+        answer, _, _ = yield from _answer(question, setup, setup.seed)
     request, start = _request("is_true", question, setup, max_tokens=IS_TRUE_TOKENS, answer=answer)
-    reply = body((yield request._replace(top_logprobs=setup.top_logprobs, temperature=0.0)), start)
-    first = next((token for token in reply.tokens or [] if token.text.strip()), None)
-    return Outcome(answer, confidences.is_true(_candidates(first)) if first else None)
+    said = yield request._replace(top_logprobs=setup.top_logprobs, temperature=0.0)
+    reply = body(said, start)
+    if reply.tokens is None:
+        return Outcome(answer, None, missing_tokens(said))
+    return Outcome(answer, *_truth(list(dropwhile(lambda token: not token.text.strip(), reply.tokens))))
 
 
 def ask_verbalized(question: Question, setup: Setup) -> Dialogue:
     """Ask for the answer and its probability, which the model writes."""
     request, start = _request("verbalized", question, setup)
     reply = _spoken((yield request), start)
-    answer, confidence = parsing.answer_and_probability(reply.text)
+    answer, confidence = parsing.answer_and_probability(reply.text, cut=reply.is_cut)
     if not answer:
         raise Failure(f"the reply must state an answer; got {reply.text[:60]!r}.")
-    return Outcome(answer, confidence)
+    if confidence is None and reply.is_cut:
+        _check_whole(reply)
+    unread = CUT if reply.is_cut else "no probability can be read"
+    return Outcome(answer, confidence, unread if confidence is None else None)
 
 
 def ask_semantic_confidence(question: Question, setup: Setup) -> Dialogue:
     """Ask several times; the confidence is the share of the answers with the commonest meaning."""
     drawn: list[tuple[str, list[Token] | None]] = []
     for number in range(setup.samples):
-        drawn.append((yield from _answer(question, setup, None if setup.seed is None else setup.seed + number)))
+        seed = None if setup.seed is None else setup.seed + number
+        answer, tokens, _ = yield from _answer(question, setup, seed, logprobs=setup.weights == "sequence")
+        drawn.append((answer, tokens))
     samples, weights = [answer for answer, _ in drawn], None
     if setup.weights == "sequence":
         # A repeated answer would count twice: by how often it was drawn and by its probability.
@@ -163,12 +181,19 @@ def _classes(
 
 
 def _answer(
-    question: Question, setup: Setup, seed: int | None
-) -> Generator[Request, Reply, tuple[str, list[Token] | None]]:
+    question: Question, setup: Setup, seed: int | None, *, logprobs: bool = True
+) -> Generator[Request, Reply, tuple[str, list[Token] | None, str | None]]:
+    """Ask for the answer; return it with its tokens, or with why there are none."""
     request, start = _request("sequence_posterior", question, setup)
-    reply = _spoken((yield request._replace(seed=seed, top_logprobs=0)), start)
+    said = yield request._replace(seed=seed, top_logprobs=0 if logprobs else None)
+    reply = _spoken(said, start)
+    _check_whole(reply)
     line = reply.text.split("\n")[0]
-    return " ".join(line.split()), None if reply.tokens is None else first_line(reply.tokens)
+    if JSON.match(line):
+        raise Failure(f"the reply must be the answer alone; got JSON, {line[:60]!r}.")
+    if reply.tokens is None:
+        return " ".join(line.split()), None, missing_tokens(said)
+    return " ".join(line.split()), first_line(reply.tokens), None
 
 
 def _request(
@@ -192,7 +217,8 @@ def _spoken(reply: Reply, start: str) -> Reply:
     found = body(reply, start)
     if not found.text:
         raise Failure(
-            f"the reply must not be empty; got finish_reason {reply.finish_reason}. "
+            f"the reply must not be empty; got finish_reason {reply.finish_reason}"
+            f"{' and reasoning' if reply.reasoning else ''}. "
             "Allow more --max-tokens, or turn reasoning off."
         )
     return found
@@ -204,6 +230,33 @@ def _posterior(tokens: list[Token] | None) -> float:
     return confidences.sequence_posterior([token.logprob for token in tokens])
 
 
+def _check_whole(reply: Reply) -> None:
+    """Raise a failure if the answer, the first line of the reply, was cut itself, or is reasoning."""
+    if reply.is_cut and ("\n" not in reply.text or THINKING.match(reply.text)):
+        raise Failure(
+            f"the answer must end within --max-tokens; got a reply that was cut, {reply.text[:60]!r}. "
+            "Allow more --max-tokens, or turn reasoning off."
+        )
+
+
+def _truth(tokens: list[Token]) -> tuple[float | None, str | None]:
+    """Return the confidence of "True" at the first of the tokens, and a remark on what is not known of it."""
+    if not tokens:
+        return None, "the reply is empty"
+    first, said = _candidates(tokens[0]), [(token.text, token.logprob) for token in tokens]
+    low, high = confidences.is_true_range(first, said)
+    known = confidences.is_true(first, said)
+    if known is None or high - low > EXACT_ENOUGH:
+        where = f"among the {len(first)} likeliest tokens" if len(first) > 1 else "among the likeliest tokens"
+        return None, f'"True" and "False" must both be {where}; the confidence is from {low:.3f} to {high:.3f}'
+    if known in (0.0, 1.0):  # the other word is not listed: as likely as it may be
+        return (low, f'"False" is not listed: a lower bound, at most {high - low:.1e} too low') if known else (
+            high, f'"True" is not listed: an upper bound, at most {high - low:.1e} too high'
+        )  # fmt: skip
+    return known, None
+
+
 def _candidates(token: Token) -> list[tuple[str, float]]:
-    chosen = (token.text, token.logprob)
-    return token.top if chosen in token.top else [*token.top, chosen]
+    """Return the likely tokens, the chosen one among them; its log-probability may be rounded in one place."""
+    listed = any(text == token.text for text, _ in token.top)
+    return token.top if listed else [*token.top, (token.text, token.logprob)]

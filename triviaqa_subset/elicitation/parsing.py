@@ -1,5 +1,6 @@
 """What a reply says in words: an answer and its probability, yes or no, the letter of a choice."""
 
+import json
 import re
 from collections.abc import Sequence
 from string import ascii_uppercase
@@ -7,30 +8,35 @@ from string import ascii_uppercase
 from ..matching import normalize_answer
 
 # Possessive (`?+`), so that no part of a number is taken for the number.
-NUMBER = r"(?P<number>\d++(?:\.\d*+)?+|\.\d++)(?P<percent>[ \t]*+%)?+"
-NOT_A_PART = r"(?![.,]?\d|\w|[ \t]*[-\u2013/][ \t]*\.?\d|[ \t]*(?:to|or)\b)"
-OPEN, CLOSE = r"[\s*_~<\"'(\[]*+", r"[\s*_>\"')\].]*\Z"
+PERCENT = r"(?P<percent>[ \t]*+(?:[%\uff05]|per[ -]?cent\b))?+"
+NUMBER = rf"(?P<number>\d++(?:\.\d*+)?+|\.\d++)(?:[ \t]+(?:in|out[ ]of)[ \t]+(?P<total>\d++))?+{PERCENT}"
+DASH = r"[-\u2010-\u2015\u2212/~\u2026]|\.\."
+NOT_A_PART = rf"(?![.,]?\d|\w|[ \t]*(?:{DASH})[ \t]*\.?\d|[ \t]*\b(?:to|or|and|of|in|through|out)\b[ \t]*\.?\d)"
+OPEN, CLOSE = r"[\s*_~<\"'(\[]*+", r"[\s*_>\"')\].`]*\Z"
 WORD = r"(?:\bwith\s+(?:an?\s+)?)?\b(?:probability|confidence)\b"
 STATED = (
     re.compile(rf"{WORD}[^:=\n\d]{{0,40}}?(?::|=|\bis\b|\bof\b){OPEN}{NUMBER}{NOT_A_PART}", re.IGNORECASE),
-    re.compile(rf"\n{OPEN}{NUMBER}{NOT_A_PART}{CLOSE}"),
-    re.compile(rf"[,;(]\s*(?=[\d.]*\.|\d+\s*%){NUMBER}{NOT_A_PART}{CLOSE}"),
+    re.compile(rf"\n{OPEN}{NUMBER}{NOT_A_PART}{CLOSE}", re.IGNORECASE),
+    re.compile(rf"[,;(]\s*(?=[\d.]*\.|\d+\s*%){NUMBER}{NOT_A_PART}{CLOSE}", re.IGNORECASE),
 )
 UNREADABLE = re.compile(rf"{WORD}[\s*_]*[:=]", re.IGNORECASE)
+JSON = re.compile(r"(?:```\w*\s*)?(?P<json>\{.*\})\s*(?:```)?\s*", re.DOTALL)
 
 
-def answer_and_probability(reply: str) -> tuple[str, float | None]:
+def answer_and_probability(reply: str, *, cut: bool = False) -> tuple[str, float | None]:
     r"""Return the answer and the probability that a reply states.
 
     The probability is a number after "Probability" or "Confidence", else a number alone on the last line,
     else one with a point or a per cent sign at the end of the reply, after a comma or in brackets: 0.85, .85,
-    1, 85 %. Nothing is guessed: without a number, with a range, or with a number above 1 without a per cent
-    sign the confidence is missing.
+    1, 85 %, 85 percent, 1 in 10. A JSON object is read by its keys. Nothing is guessed: without a number, with a
+    range, or with a number above 1 without a per cent sign the confidence is missing.
 
     Parameters
     ----------
     reply : str
         Without the given start of the reply ("Guess:").
+    cut : bool
+        Whether the reply was cut: a number at its end is then not read, since more digits may have followed.
 
     Returns
     -------
@@ -47,12 +53,18 @@ def answer_and_probability(reply: str) -> tuple[str, float | None]:
     ('Paris', 0.85)
     >>> answer_and_probability("Paris\nProbability: rather high")
     ('Paris', None)
+    >>> answer_and_probability("Paris\nProbability: 0.8", cut=True)
+    ('Paris', None)
     """
     text = reply.strip()
+    if text.startswith(("{", "```{", "```json")):
+        return _from_json(text)
     found = next((match for match in (pattern.search(text) for pattern in STATED) if match), None)
-    cut = found or UNREADABLE.search(text)
-    lines = [" ".join(line.split()).strip(" *,;-(") for line in text[: cut.start() if cut else None].split("\n")]
-    return next((line for line in lines if line), ""), _probability(found) if found else None
+    end = found or UNREADABLE.search(text)
+    lines = [_unwrapped(line) for line in text[: end.start() if end else None].split("\n")]
+    answer = next((line for line in lines if line and not line.startswith("```")), "")
+    is_whole = found and not (cut and not text[found.end("percent" if found["percent"] else "number") :].strip(" *_`"))
+    return answer, _probability(found) if found and is_whole else None
 
 
 def yes_or_no(reply: str) -> bool | None:
@@ -104,6 +116,34 @@ def choice_letter(reply: str, choices: Sequence[str]) -> str | None:
     return same[0] if len(same) == 1 else None
 
 
+def _unwrapped(line: str) -> str:
+    """Return a line without what only surrounds it; an opening bracket or a star that belongs to a name stays."""
+    bare = " ".join(line.split()).rstrip(" ,;-")
+    bare = bare.removesuffix("(").rstrip(" ,;-") if bare.count("(") > bare.count(")") else bare
+    bare = bare.lstrip(" ,;")
+    bare = bare.removeprefix("- ") if bare.startswith("- ") else bare
+    while len(bare) > 1 and bare.startswith("*") and bare.endswith("*"):
+        bare = bare[1:-1].strip()
+    return bare.removeprefix("** ").removesuffix("**" if bare.count("**") % 2 else "").strip(" ")
+
+
+def _from_json(text: str) -> tuple[str, float | None]:
+    """Return the answer and the probability of a JSON object; an answer that cannot be read is empty."""
+    whole = JSON.fullmatch(text)
+    try:
+        given = json.loads(whole["json"]) if whole else {}
+    except (ValueError, RecursionError):
+        return "", None
+    fields = {str(name).lower(): value for name, value in given.items()}
+    answer = next((fields[name] for name in ("guess", "answer") if isinstance(fields.get(name), str)), "")
+    stated = next((fields[name] for name in ("probability", "confidence") if name in fields), None)
+    found = re.fullmatch(NUMBER, str(stated).strip()) if type(stated) in (int, float, str) else None
+    return " ".join(answer.split()), _probability(found) if found else None
+
+
 def _probability(found: re.Match[str]) -> float | None:
-    value = float(found["number"]) / (100 if found["percent"] else 1)
+    total = 100.0 if found["percent"] else float(found["total"] or 1)
+    if (found["percent"] and found["total"]) or total == 0:
+        return None
+    value = float(found["number"]) / total
     return value if value <= 1 else None

@@ -1,15 +1,18 @@
 """A run from its file to its graded rows: asks the questions that have no row yet, then grades."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 from ..grading import Judge
 from .asking import elicit, first_sha256
 from .chat import Endpoint, chat_backend
-from .judging import GradedRow, asking_judge, grade_rows, write_graded
+from .judging import GradedRow, agreement, asking_judge, check_judge, failed_verdicts, grade_rows, write_graded
 from .local import local_backend
 from .methods import DIALOGUES, Question, needs_logprobs
 from .prompts import json_sha256
@@ -49,14 +52,21 @@ def run(questions: Sequence[Question], settings: RunSettings, stop: Event | None
         "versions": versions(local=not isinstance(settings.backend, Endpoint)),
         "prompts": dict(settings.setup.prompts),
     }
-    parameters, again = recorded_parameters(settings), settings.retry_errors
-    with _judge(settings, stop) as judge:
-        with open_run(settings.out, parameters, facts, drop_errors=again) as (rows, file):
-            _check_same(questions, rows, settings)
-            left = _left(questions, rows, settings)
-            if left:
-                _ask(left, settings, stop, partial(append, file))
-        return _grade(questions, settings, None if stop.is_set() else judge)
+    parameters = recorded_parameters(settings)
+    drop = partial(_is_asked_again, settings=settings)
+    with open_run(settings.out, parameters, facts, drop=drop) as (rows, file):
+        _check_same(questions, rows, settings)
+        left = _left(questions, rows, settings)
+        if left:
+            _ask(left, settings, stop, partial(append, file))
+    return _grade(questions, settings, stop)
+
+
+def _is_asked_again(row: Mapping[str, Any], settings: RunSettings) -> bool:
+    """Return whether a row is asked again: what was lost on the way always, the rest on demand."""
+    if row.get("error"):
+        return settings.retry_errors or row.get("kind") == "transport"
+    return settings.retry_missing and row.get("confidence") is None
 
 
 def graded_file(out: Path) -> Path:
@@ -92,12 +102,24 @@ def _ask(
     if isinstance(settings.backend, Endpoint):
         ask = chat_backend(settings.backend, stop)
         _probe(ask, settings, settings.backend)
-        side_by_side = {"concurrency": settings.concurrency}
+        _probe_judge(settings, stop)
+        concurrency, batch_size = settings.concurrency, 1
     else:
+        _probe_judge(settings, stop)
         ask, facts = local_backend(settings.backend)
         write({"facts": facts})
-        side_by_side = {"concurrency": 1, "batch_size": settings.batch_size}
-    elicit(questions, ask, settings.method, settings.setup, write=write, stop=stop, **side_by_side)
+        concurrency, batch_size = 1, settings.batch_size
+    elicit(
+        questions,
+        ask,
+        settings.method,
+        settings.setup,
+        write=write,
+        stop=stop,
+        concurrency=concurrency,
+        batch_size=batch_size,
+        max_failures=settings.max_failures,
+    )
 
 
 def _probe(ask: Ask, settings: RunSettings, endpoint: Endpoint) -> None:
@@ -120,29 +142,54 @@ def _probe(ask: Ask, settings: RunSettings, endpoint: Endpoint) -> None:
         raise ValueError(f"{where} must return top_logprobs for --method is_true; got none for {endpoint.model}.")
 
 
+def _probe_judge(settings: RunSettings, stop: Event) -> None:
+    if settings.judge:
+        where = f"the judge {settings.judge.model} at {settings.judge.base_url or 'the provider'}"
+        prompt = settings.setup.prompts["semantic_equivalence"]
+        check_judge(prompt, chat_backend(settings.judge, stop), where, settings.judge_max_tokens)
+
+
+def verdicts_file(settings: RunSettings) -> Path:
+    """Return the file of a judge's verdicts, which all runs in a folder share: one per model and prompt."""
+    judge, prompt = settings.judge, settings.setup.prompts["semantic_equivalence"]
+    name = "" if judge is None else judge.model
+    slug = re.sub(r"[^\w.-]+", "-", name)
+    return settings.out.with_name(f"judge-{slug}-{json_sha256([name, prompt])[:8]}.jsonl")
+
+
 @contextmanager
 def _judge(settings: RunSettings, stop: Event) -> Iterator[Judge | None]:
-    """Open the file of verdicts, to resume it; without a judge in the settings there is none."""
-    if settings.judge is None:
+    """Open the file of verdicts, once no other run has it; without a judge, or once stopped, there is none."""
+    if settings.judge is None or stop.is_set():
         yield None
         return
     prompt = settings.setup.prompts["semantic_equivalence"]
-    where = {"judge": settings.judge.model, "base_url": settings.judge.base_url}
-    parameters = where | {"prompt_sha256": json_sha256(prompt)}
-    facts = {"versions": versions(local=False), "prompt": prompt}
-    file, again = settings.out.with_suffix(".judge.jsonl"), settings.retry_errors
-    with open_run(file, parameters, facts, "messages_sha256", drop_errors=again) as (verdicts, lines):
-        yield asking_judge(prompt, chat_backend(settings.judge, stop), verdicts, lines)
+    parameters = {"judge": settings.judge.model, "prompt_sha256": json_sha256(prompt)}
+    facts = {"versions": versions(local=False), "prompt": prompt, "base_url": settings.judge.base_url}
+    file, again = verdicts_file(settings), itemgetter("error")
+    with open_run(file, parameters, facts, "asked_sha256", drop=again, wait=True) as (verdicts, lines):
+        yield asking_judge(prompt, chat_backend(settings.judge, stop), verdicts, lines, settings.judge_max_tokens)
 
 
-def _grade(questions: Sequence[Question], settings: RunSettings, judge: Judge | None) -> list[GradedRow]:
-    graded = grade_rows(
-        questions,
-        read_run(settings.out).rows,
-        task=settings.task,
-        system=f"{settings.backend.model} {settings.method}",
-        judge=judge,
-        concurrency=settings.concurrency,
-    )
+def _grade(questions: Sequence[Question], settings: RunSettings, stop: Event) -> list[GradedRow]:
+    rows: dict[str, Row] = read_run(settings.out).rows if settings.out.exists() else {}
+    system = settings.name or f"{settings.backend.model} {settings.method}"
+    with _judge(settings, stop) as judge:
+        graded = grade_rows(
+            questions, rows, task=settings.task, system=system, judge=judge, concurrency=settings.concurrency
+        )
+        if judge and settings.task != "mmlu":
+            agreement(questions, rows, judge)
     write_graded(graded_file(settings.out), graded)
     return graded
+
+
+def judge_summary(questions: Sequence[Question], settings: RunSettings) -> list[str]:
+    """Return lines on the judge: its failures, and how often it agrees with the label bank."""
+    if settings.judge is None or settings.task == "mmlu" or not verdicts_file(settings).exists():
+        return []
+    verdicts = read_run(verdicts_file(settings), "asked_sha256").rows
+    known = asking_judge(settings.setup.prompts["semantic_equivalence"], None, verdicts)
+    same, both = agreement(questions, read_run(settings.out).rows, known)
+    lines = [f"judge: agrees with the label bank on {same} of {both} answers"] if both else []
+    return [*failed_verdicts(verdicts.values()), *lines]

@@ -67,6 +67,62 @@ def load_questions(
     return _built(Path(dataset) if dataset else BUILT if BUILT.exists() else FOLDER), []
 
 
+def load_own_questions(file: str) -> list[Question]:
+    """Load questions of your own.
+
+    Parameters
+    ----------
+    file : str
+        Rows with `question` and `answer`: a text or several that are right; with `choices` a letter, or a number from
+        0. A `question_id` is optional.
+
+    Returns
+    -------
+    list of dict
+
+    Raises
+    ------
+    ValueError
+        A row of another form, or an id that comes twice, with its place.
+    OSError
+        A file that cannot be read.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+    ...     json.dump([{"question": "Capital of France?", "answer": ["Paris", "Paree"]}], file)
+    ...     file.flush()
+    ...     load_own_questions(file.name)[0]["answer"]["aliases"]
+    ['Paris', 'Paree']
+    """
+    rows = read_rows(file)
+    if not rows:
+        raise ValueError(f"{file} must have a row for each question; got none.")
+    places = [f"{file}, row {number}" for number in range(len(rows))]
+    with_choices = "choices" in rows[0]
+    questions = [(_mmlu if with_choices else _own)(row, n, places[n]) for n, row in enumerate(rows)]
+    seen: set[str] = set()
+    for question, place in zip(questions, places, strict=True):
+        if question["question_id"] in seen:
+            raise ValueError(f"{place}: question_id must be unique; got {question['question_id']} again.")
+        seen.add(question["question_id"])
+    return questions
+
+
+def _own(row: RawRow, number: int, place: str) -> Question:
+    question, answer = row.get("question"), row.get("answer")
+    aliases = [answer] if isinstance(answer, str) else answer
+    if not isinstance(question, str) or not isinstance(aliases, list) or not aliases:
+        raise ValueError(
+            f"{place} must have a question (text) and an answer (a text or several); got {', '.join(row)}."
+        )
+    if not all(isinstance(alias, str) for alias in aliases):
+        raise ValueError(f"{place}: answer must be a text or several; got {answer!r}.")
+    gold: Gold = {"value": aliases[0], "aliases": aliases, "normalized_aliases": []}
+    return {"question_id": str(row.get("question_id") or f"q{number}"), "question": question, "answer": gold}
+
+
 def _built(folder: Path) -> list[Question]:
     file = folder / "data" / "curated.parquet"
     if not file.exists():

@@ -2,10 +2,12 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO, TypedDict
+from typing import Any, NamedTuple, NotRequired, TextIO, TypedDict
+from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
@@ -17,6 +19,9 @@ class RecordedReply(TypedDict):
     text: str
     tokens: Sequence[tuple[str, float, list[tuple[str, float]]]] | None
     finish_reason: str | None
+    reasoning: NotRequired[str]
+    usage: NotRequired[dict[str, int]]
+    model: NotRequired[str]
 
 
 class Row(TypedDict):
@@ -26,6 +31,8 @@ class Row(TypedDict):
     answer: str | None
     confidence: float | None
     error: str | None
+    kind: NotRequired[str | None]  # of the error, see `Failure`
+    remark: NotRequired[str | None]
     messages_sha256: str
     replies: list[RecordedReply]
 
@@ -93,8 +100,9 @@ def open_run(
     facts: Mapping[str, object],
     key: str = "question_id",
     *,
-    drop_errors: bool = False,
-) -> Iterator[tuple[Rows, TextIO]]:
+    drop: Callable[[dict[str, Any]], object] | None = None,
+    wait: bool = False,
+) -> Iterator[tuple[Rows, "RunFile"]]:
     """Open a run file, to resume it or to start it.
 
     Parameters
@@ -106,15 +114,17 @@ def open_run(
         Versions and the like: recorded again if they have changed, never refused.
     key : str
         The field that identifies a row.
-    drop_errors : bool
-        Remove the rows with an error first, so that their questions are asked again.
+    drop : callable, optional
+        Row -> whether to remove it first, so that its question is asked again.
+    wait : bool
+        Whether to wait for another process that is writing the file.
 
     Yields
     ------
     rows : dict
         Those in the file already, by key.
-    file : text file
-        For `append`.
+    file : RunFile
+        For `append`. The header is written with the first row: a start that fails before leaves nothing.
 
     Raises
     ------
@@ -123,7 +133,7 @@ def open_run(
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0)
+    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=-1 if wait else 0)
     try:
         lock.acquire()
     except Timeout as error:
@@ -131,44 +141,68 @@ def open_run(
             f"{path} must be written by one process; another one is writing it. Wait for it, or use another --out."
         ) from error
     try:
-        if drop_errors and path.exists():
-            _drop_errors(path)
-        rows = _resumed(path, parameters, facts, key)
+        if drop and path.exists():
+            _drop(path, key, drop)
+        rows, header = _resumed(path, parameters, facts, key)
         with path.open("a", encoding="utf-8") as file:
-            yield rows, file
+            yield rows, RunFile(file, header)
     finally:
+        if path.exists() and not path.stat().st_size:
+            path.unlink()
         lock.release()
 
 
-def append(file: TextIO, row: Mapping[str, object]) -> None:
+@dataclass
+class RunFile:
+    """An open run file, and the header or the new facts that are to stand before its next row."""
+
+    file: TextIO
+    header: dict[str, object] | None
+
+
+def append(run: RunFile, row: Mapping[str, object]) -> None:
     """Write one line and hand it to the operating system, so that it survives the end of this process."""
-    file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
-    file.flush()
+    line = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+    before = "" if run.header is None else json.dumps(run.header, ensure_ascii=False, allow_nan=False) + "\n"
+    run.file.write(before + line)
+    run.file.flush()
+    run.header = None
 
 
-def _resumed(path: Path, parameters: Mapping[str, object], facts: Mapping[str, object], key: str) -> Rows:
-    if not path.exists() or b"\n" not in path.read_bytes():
-        with path.open("w", encoding="utf-8") as file:
-            append(file, {"parameters": parameters, "facts": facts})
-        return {}
-    run = read_run(path, key)
+def _resumed(
+    path: Path, parameters: Mapping[str, object], facts: Mapping[str, object], key: str
+) -> tuple[Rows, dict[str, object] | None]:
+    """Return the rows, and the header that is still to be written; a file of nothing but errors may begin anew."""
+    begun = path.exists() and b"\n" in path.read_bytes()
+    run = read_run(path, key) if begun else Run({}, [], {})
+    answered = [row for row in run.rows.values() if not row.get("error")]
+    if not begun or (run.parameters != parameters and not answered):
+        path.write_bytes(b"")
+        return {}, {"parameters": parameters, "facts": facts}
     for name in dict.fromkeys([*run.parameters, *parameters]):
         before, now = run.parameters.get(name), parameters.get(name)
-        if before != now:
+        if before != now and not (name == "base_url" and _same_service(before, now)):
             raise ValueError(
                 f"{path}: {name} must be {_short(before)}, as when the run was started; got {_short(now)}. "
                 f"Use the same options, or another --out."
             )
     _cut_torn_line(path)
-    if facts not in run.facts:
-        with path.open("a", encoding="utf-8") as file:
-            append(file, {"facts": facts})
-    return run.rows
+    return run.rows, None if facts in run.facts else {"facts": facts}
 
 
-def _drop_errors(path: Path) -> None:
+def _same_service(before: object, now: object) -> bool:
+    """Return whether two URLs differ in host, port and a slash at the end only: a server may move."""
+    if not isinstance(before, str) or not isinstance(now, str):
+        return False
+    return urlsplit(before).path.rstrip("/") == urlsplit(now).path.rstrip("/")
+
+
+def _drop(path: Path, key: str, drop: Callable[[dict[str, Any]], object]) -> None:
+    gone = {own for own, row in read_run(path, key).rows.items() if drop(row)}
+    if not gone:
+        return
     lines = path.read_bytes().splitlines(keepends=True)
-    kept = [line for line in lines if line.endswith(b"\n") and not json.loads(line).get("error")]
+    kept = [line for line in lines if line.endswith(b"\n") and json.loads(line).get(key) not in gone]
     stage = path.with_name(f".{path.name}.kept")
     stage.write_bytes(b"".join(kept))
     os.replace(stage, path)

@@ -35,12 +35,20 @@ class RunSettings:
         How the answers are graded.
     judge : Endpoint, optional
         The model that judges what nothing else decides.
+    judge_max_tokens : int
+        Its longest reply.
+    name : str, optional
+        Of the system in a table, by default the model and the method.
     concurrency : int
         Requests at a time, to a server.
     batch_size : int
         Questions generated together, by a local model.
     retry_errors : bool
-        Ask again what is recorded with an error.
+        Ask again what is recorded with an error. Without it this is done of errors of transport only.
+    retry_missing : bool
+        Ask again where the confidence is missing.
+    max_failures : int, optional
+        Begin no question after so many errors in a row.
     answers_given : bool
         Ask about the answers of `setup` only, and about no other question.
     """
@@ -51,9 +59,13 @@ class RunSettings:
     setup: Setup
     task: str = "triviaqa"
     judge: Endpoint | None = None
+    judge_max_tokens: int = 8
+    name: str | None = None
     concurrency: int = 8
     batch_size: int = 8
     retry_errors: bool = False
+    retry_missing: bool = False
+    max_failures: int | None = None
     answers_given: bool = False
 
 
@@ -83,9 +95,13 @@ def run_settings(arguments: Namespace) -> RunSettings:
         setup=_setup(arguments),
         task=arguments.task,
         judge=_judge(arguments) if arguments.judge else None,
+        judge_max_tokens=arguments.judge_max_tokens,
+        name=arguments.name,
         concurrency=arguments.concurrency,
         batch_size=arguments.batch_size,
         retry_errors=arguments.retry_errors,
+        retry_missing=arguments.retry_missing,
+        max_failures=arguments.max_failures,
         answers_given=arguments.answers is not None,
     )
 
@@ -138,7 +154,8 @@ def _judge(arguments: Namespace) -> Endpoint:
     base_url = arguments.judge_base_url or arguments.base_url
     same = not arguments.local and (base_url or "").rstrip("/") == (arguments.base_url or "").rstrip("/")
     key_env = arguments.judge_api_key_env or (arguments.api_key_env if same else None)
-    return _endpoint(arguments, arguments.judge, base_url, key_env, arguments.extra_body if same else {})
+    extra_body = arguments.judge_extra_body or (arguments.extra_body if same else {})
+    return _endpoint(arguments, arguments.judge, base_url, key_env, extra_body)
 
 
 def _endpoint(

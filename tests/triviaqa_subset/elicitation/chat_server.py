@@ -40,7 +40,7 @@ def said(payload):
     asked = next(message["content"] for message in payload["messages"] if message["role"] == "user")
     system = payload["messages"][0]["content"]
     if "Accepted answers" in asked:
-        return "Yes." if "the very" in asked else "No."
+        return "Yes." if "the very" in asked or "Given answer: Paris" in asked else "No."
     if "Is this answer right?" in asked:
         return "True" if "Zarquon" in asked.partition("Proposed Answer")[2] else "False"
     found = re.search(r"invented for thing (\d+)", asked)
@@ -71,13 +71,15 @@ def completion(payload, text, logprobs=True):
 class Chat:
     """The server's address, what it was asked, and how it is to behave.
 
-    `fault(payload, number)` names a fault for a request, or None; `say(payload)` gives the text of a reply.
+    `fault(payload, number)` names a fault for a request, or gives a status, a body and headers, or None; `say(payload)`
+    gives the text of a reply, and `complete(payload)` the whole of it.
     """
 
     def __init__(self):
         self.requests, self.headers, self.lock, self.over = [], [], Lock(), Event()
         self.fault = lambda payload, number: None
         self.say, self.logprobs, self.delay, self.retry_after = said, True, 0.0, "0.01"
+        self.complete = lambda payload: completion(payload, self.say(payload), self.logprobs)
 
 
 def handler(chat):
@@ -88,7 +90,7 @@ def handler(chat):
             payload = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             with chat.lock:
                 chat.requests.append(payload)
-                chat.headers.append(dict(self.headers))
+                chat.headers.append({name.lower(): value for name, value in self.headers.items()})
                 number = len(chat.requests)
             assert self.path == "/v1/chat/completions"
             fault = chat.fault(payload, number)
@@ -96,7 +98,10 @@ def handler(chat):
             self.behave(payload, fault)
 
         def behave(self, payload, fault):
-            content = json.dumps(completion(payload, chat.say(payload), chat.logprobs)).encode()
+            if isinstance(fault, tuple):
+                status, text, headers = fault
+                return self.reply(text.encode(), status, headers)
+            content = json.dumps(chat.complete(payload)).encode()
             if fault == "429":
                 self.reply(b'{"error": "too many"}', 429, {"Retry-After": chat.retry_after})
             elif fault in ("400", "401", "500", "503"):
@@ -111,6 +116,7 @@ def handler(chat):
                 assert fault in (None, "slow")
                 chat.over.wait(LONGEST if fault == "slow" else 0)
                 self.reply(content)
+            return None
 
         def reply(self, content, status=200, headers=(), cut=False):
             self.send_response(status)

@@ -45,7 +45,7 @@ def test_every_question_has_its_row_in_order(number, concurrency, batch_size):
 
 def test_a_row_holds_all_that_was_said():
     (row,) = elicit(questions(1), echo, "sequence_posterior")
-    assert list(row) == ["question_id", "answer", "confidence", "error", "messages_sha256", "replies"]
+    assert list(row) == ["question_id", "answer", "confidence", "error", "kind", "remark", "messages_sha256", "replies"]
     (reply,) = row["replies"]
     assert reply == {
         "messages_sha256": row["messages_sha256"], "text": " 0", "tokens": [(" 0", -0.0, [])], "finish_reason": "stop",

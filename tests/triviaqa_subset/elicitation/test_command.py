@@ -14,6 +14,9 @@ from triviaqa_subset.elicitation.methods import DIALOGUES
     ("option", "value", "message"),
     [
         ("--method", "guesswork", "invalid choice: 'guesswork'"),
+        ("--task", "squad", "must be triviaqa, mmlu or a .jsonl, .json or .parquet file; got squad"),
+        ("--methods", "is_true", "not allowed with argument --method"),
+        ("--methods", "is_true,guess", "must be different ones of sequence_posterior, is_true, verbalized,"),
         ("--limit", "0", "must be at least 1; got 0"),
         ("--retries", "-1", "must be at least 0; got -1"),
         ("--temperature", "nan", "must be at least 0; got nan"),
@@ -39,9 +42,10 @@ def commands(text):
 
 def test_the_commands_in_the_help_and_the_readme_can_be_given(root):
     shown = commands(parser().epilog), commands((root / "triviaqa_subset/README.md").read_text())
-    assert [len(found) for found in shown] == [6, 3]
+    assert [len(found) for found in shown] == [6, 1]
     for words in (words for found in shown for words in found):
-        assert parser().parse_args(words).method in DIALOGUES
+        given = parser().parse_args(words)
+        assert {*(given.methods or []), given.method} & set(DIALOGUES)
 
 
 def test_the_help_describes_every_method():

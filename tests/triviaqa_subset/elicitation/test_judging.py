@@ -61,7 +61,7 @@ def test_a_judge_is_asked_once_and_remembered(tmp_path):
         ]
 
     for _ in range(2):
-        with open_run(tmp_path / "j.jsonl", {}, {}, "messages_sha256") as (verdicts, file):
+        with open_run(tmp_path / "j.jsonl", {}, {}, "asked_sha256") as (verdicts, file):
             judge = asking_judge(JUDGE, ask, verdicts, file)
             graded = grade_rows(QUESTIONS, ROWS, task="triviaqa", system="m", judge=judge)
         assert [(made["correct"], made["decided_by"]) for made in graded] == [
@@ -75,8 +75,9 @@ def test_a_judge_is_asked_once_and_remembered(tmp_path):
 
 
 def test_a_judge_that_fails_leaves_the_answer_unknown_and_is_asked_again(tmp_path):
-    def asked_with(reply, drop_errors):
-        with open_run(tmp_path / "j.jsonl", {}, {}, "messages_sha256", drop_errors=drop_errors) as (verdicts, file):
+    def asked_with(reply, again):
+        drop = (lambda row: row["error"]) if again else None
+        with open_run(tmp_path / "j.jsonl", {}, {}, "asked_sha256", drop=drop) as (verdicts, file):
             return asking_judge(JUDGE, lambda requests: [reply], verdicts, file)("Q?", "a", ["b"])
 
     assert asked_with(Failure("gone"), False) is None

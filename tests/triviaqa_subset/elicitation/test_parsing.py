@@ -114,3 +114,42 @@ def test_a_judge_says_one_word(reply, verdict):
 )  # fmt: skip
 def test_the_letter_of_a_choice(reply, letter):
     assert choice_letter(reply, ["a red one", "blue", "twice", "twice"]) == letter
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer", "confidence"),
+    [
+        ("Paris\nProbability: 1 percent", "Paris", 0.01),
+        ("Paris\nProbability: 0.5 per cent", "Paris", 0.005),
+        ("Paris\nProbability: 1\uff05", "Paris", 0.01),
+        ("Paris\nProbability: 1 in 10", "Paris", 0.1),
+        ("Paris\nProbability: 1 out of 10", "Paris", 0.1),
+        ("Paris\nProbability: 1 of 5", "Paris", None),
+        ("Paris\nProbability: 1 in 0", "Paris", None),
+        *((f"Paris\nProbability: 0.8{dash}0.9", "Paris", None) for dash in "-\u2013\u2014\u2212~"),
+        ("Paris\nProbability: 0.8 .. 0.9", "Paris", None),
+        ("Paris\nProbability: 0.8 and 0.9", "Paris", None),
+        ("Paris\nProbability: 0.8 through 0.9", "Paris", None),
+        ("(I Can't Get No) Satisfaction\nProbability: 0.9", "(I Can't Get No) Satisfaction", 0.9),
+        ("*NSYNC\nProbability: 0.9", "*NSYNC", 0.9),
+        ("-40\nProbability: 0.9", "-40", 0.9),
+        ("[REC]\nProbability: 0.9", "[REC]", 0.9),
+        ("**[REC]**\nProbability: 0.9", "[REC]", 0.9),
+        ("Boeing (747) (0.9)", "Boeing (747)", 0.9),
+        ('{"guess": "Zarquon 182", "probability": 0.85}', "Zarquon 182", 0.85),
+        ('```json\n{"Answer": "Paris", "Confidence": "85 %"}\n```', "Paris", 0.85),
+        ('{"guess": "Paris", "probability": [0.8, 0.9]}', "Paris", None),
+        ('{"guess": "Paris", "probability": true}', "Paris", None),
+        ('{"guess": "Paris", "probab', "", None),
+        ("Paris\nProbability: 0.9\n```", "Paris", 0.9),
+    ],
+)
+def test_what_models_write_instead(reply, answer, confidence):
+    assert answer_and_probability(reply) == (answer, confidence)
+
+
+@given(st.integers(0, 1000).map(lambda thousandths: thousandths / 1000), st.integers(0, 6))
+def test_no_prefix_of_a_cut_number_is_read(confidence, kept):
+    cut = f"Paris\nProbability: {confidence}"[: len("Paris\nProbability: ") + kept]
+    assert answer_and_probability(cut, cut=True) == ("Paris", None)
+    assert answer_and_probability(f"{cut}%", cut=True)[1] is None or kept

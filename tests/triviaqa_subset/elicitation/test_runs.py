@@ -1,6 +1,5 @@
 """Run files: what is written stays, what was cut off is done again, what does not belong is refused."""
 
-import json
 import re
 import subprocess
 import sys
@@ -11,6 +10,31 @@ from triviaqa_subset.elicitation.runs import append, open_run, read_run
 
 PARAMETERS = {"model": "m", "temperature": 0.0}
 FACTS = {"versions": {"python": "3.11"}}
+
+
+def test_a_start_that_fails_before_its_first_row_leaves_nothing(path):
+    with pytest.raises(RuntimeError), open_run(path, {"model": "other"}, FACTS):
+        raise RuntimeError
+    assert not path.exists()
+    assert write(path, "q1") == {}
+
+
+@pytest.mark.parametrize(
+    ("url", "same"),
+    [
+        ("http://node17:9000/v1/", True),
+        ("http://127.0.0.1:8000/v1", True),
+        ("http://localhost:8000/v2", False),
+        (None, False),
+    ],
+)
+def test_a_server_may_move(path, url, same):
+    write(path, "q1", parameters=PARAMETERS | {"base_url": "http://localhost:8000/v1"})
+    if same:
+        assert list(write(path, parameters=PARAMETERS | {"base_url": url})) == ["q1"]
+    else:
+        with pytest.raises(ValueError, match="base_url must be"):
+            write(path, parameters=PARAMETERS | {"base_url": url})
 
 
 def write(path, *ids, parameters=PARAMETERS, facts=FACTS, **options):
@@ -70,8 +94,8 @@ def test_other_parameters_are_refused_and_nothing_is_touched(path, parameters, m
 
 def test_other_versions_are_recorded(path):
     newer = {"versions": {"python": "3.12"}}
-    for facts in (FACTS, newer, newer, FACTS):
-        write(path, facts=facts)
+    for number, facts in enumerate((FACTS, newer, newer, FACTS)):
+        write(path, f"q{number}", facts=facts)
     assert read_run(path).facts == [FACTS, newer]
 
 
@@ -101,14 +125,15 @@ def test_rows_with_an_error_are_asked_again_on_demand(path):
         append(file, {"question_id": "q1", "error": "timed out"})
         append(file, {"question_id": "q2", "error": None})
     assert list(write(path)) == ["q1", "q2"]
-    assert list(write(path, drop_errors=True)) == ["q2"]
-    assert write(path.with_name("new.jsonl"), drop_errors=True) == {}
+    assert list(write(path, drop=lambda row: row["error"])) == ["q2"]
+    assert write(path.with_name("new.jsonl"), drop=lambda row: row["error"]) == {}
 
 
 @pytest.mark.e2e
 def test_two_processes_do_not_write_to_one_file(path, offline):
     code = "import sys; from triviaqa_subset.elicitation.runs import open_run\nwith open_run(sys.argv[1], {}, {}): pass"
-    with open_run(path, {}, {}):
+    with open_run(path, {}, {}) as (_, file):
+        append(file, {"question_id": "q1"})
         second = subprocess.run([sys.executable, "-c", code, path], env=offline, capture_output=True, text=True)
         assert f"{path} must be written by one process; another one is writing it." in second.stderr
     subprocess.run([sys.executable, "-c", code, path], env=offline, check=True)
@@ -117,4 +142,4 @@ def test_two_processes_do_not_write_to_one_file(path, offline):
 def test_a_row_that_json_does_not_know_is_refused(path):
     with open_run(path, PARAMETERS, FACTS) as (_, file), pytest.raises(ValueError, match="JSON compliant"):
         append(file, {"question_id": "q1", "confidence": float("nan")})
-    assert [list(json.loads(line)) for line in path.read_text().splitlines()] == [["parameters", "facts"]]
+    assert not path.exists()
