@@ -215,7 +215,7 @@ def test_the_python_of_the_card_runs_as_written(card, capsys):
         exec("\n".join(blocks), {})
     printed = [line for block in blocks for line in re.findall(r"print\(.*\)  +# (.*)", block)]
     assert printed == capsys.readouterr().out.splitlines()[: len(printed)]
-    assert len(printed) == 4
+    assert len(printed) == 3
 
 
 def test_the_links_within_the_card_lead_somewhere(card):
