@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from datasets import Dataset
 from datasets.exceptions import DatasetsError
 
-from .card import write_card
+from .card import card_tables, write_card
 from .configurations import make_configurations
 from .folders import BUILT, FOLDER
 from .labels import STRATA, read_labels
@@ -78,12 +78,12 @@ def build(
         selected, remark = choose(labels.questions, selection, texts)
     weight = weights(labels.questions, selected)
     tables = make_configurations(labels, selected, weight, {} if without_text else texts)
-    write(tables, Path(out), remark)
+    write(tables, Path(out), remark, card_tables(labels))
     sizes = [f"{name}: {len(table)} rows" for name, table in tables.items()]
     return [*_checked(pool), *([remark] if remark else []), *sizes]
 
 
-def write(tables: dict[str, Dataset], out: Path, remark: str = "") -> None:
+def write(tables: dict[str, Dataset], out: Path, remark: str = "", made: dict[str, str] | None = None) -> None:
     """Write everything to a folder within `out`, then move it into place: data and card change together or not at all.
 
     Parameters
@@ -92,7 +92,7 @@ def write(tables: dict[str, Dataset], out: Path, remark: str = "") -> None:
         One configuration each.
     out : Path
         Made if it does not exist.
-    remark : str
+    remark, made
         See `write_card`.
     """
     out.mkdir(parents=True, exist_ok=True)
@@ -103,7 +103,7 @@ def write(tables: dict[str, Dataset], out: Path, remark: str = "") -> None:
             pq.write_table(table.with_format("arrow")[:], stage / "data" / f"{name}.parquet", compression="zstd")
         sums = [f"{_file_sha256(path)}  {path.name}\n" for path in sorted((stage / "data").iterdir())]
         (stage / "data" / SUMS).write_text("".join(sums))
-        write_card(FOLDER / "README.md", stage / "README.md", tables, stage / "data", remark)
+        write_card(FOLDER / "README.md", stage / "README.md", tables, stage / "data", remark, made)
         _replace(stage, out, ("data", "README.md"))
 
 

@@ -1,18 +1,33 @@
-"""The metadata of the dataset card: what `load_dataset` needs to know about the Parquet files."""
+"""The dataset card: what `load_dataset` needs to know about the Parquet files, the licence, tables made of data."""
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
+import pandas as pd
 from datasets import Dataset, DatasetInfo
 from datasets.info import DatasetInfosDict
 from datasets.splits import SplitDict, SplitInfo
 from huggingface_hub import DatasetCard
 
+from .labels import Labels
+
 SPLIT = "validation"  # the split of TriviaQA from which every question comes
 DEFAULT = "curated"
+TEXT_LICENSE = "unknown"  # what TriviaQA's own card on the Hub says of the texts
 
 
-def write_card(template: Path, card: Path, tables: dict[str, Dataset], data: Path, remark: str = "") -> None:
+def write_card(
+    template: Path,
+    card: Path,
+    tables: dict[str, Dataset],
+    data: Path,
+    remark: str = "",
+    made: Mapping[str, str] | None = None,
+) -> None:
     """Write the card with `configs` and `dataset_info` of these tables; keep the rest of the template.
+
+    With the text of questions in the tables, the licence is `TEXT_LICENSE` instead of the template's.
 
     Parameters
     ----------
@@ -26,14 +41,65 @@ def write_card(template: Path, card: Path, tables: dict[str, Dataset], data: Pat
         The folder of their Parquet files, for the sizes.
     remark : str
         What distinguishes this copy from the one that the text describes, to be set above the text.
+    made : mapping of str to str, optional
+        Markdown by name, to be set between the comments of that name: see `card_tables`.
+
+    Raises
+    ------
+    ValueError
+        If the template has no place for what was made.
     """
     page = DatasetCard.load(template)
     page.data.configs = [_config(name) for name in tables]
     infos = DatasetInfosDict({name: _info(name, table, data) for name, table in tables.items()})
     infos.to_dataset_card_data(page.data)
+    if any("question" in table.column_names for table in tables.values()):
+        page.data.license = TEXT_LICENSE
+    for name, markdown in (made or {}).items():
+        page.text = _filled(page.text, name, markdown)
     if remark:
         page.text = f"\n> This copy: {remark}.\n" + page.text
     page.save(card)
+
+
+def card_tables(labels: Labels) -> dict[str, str]:
+    """Return the tables of the card that are made of the curation, by the name of their place: `discards`.
+
+    Parameters
+    ----------
+    labels : Labels
+
+    Returns
+    -------
+    dict of str to str
+        Markdown.
+    """
+    questions = labels.questions.set_index("question_id")[["stratum", "decision"]]
+    answered = labels.systems[labels.systems["method"] != "is_true"].join(questions, on="question_id")
+    rows = [(*map(str, system), *_discards(group)) for system, group in answered.groupby(["llm", "method"])]
+    rows.sort(key=lambda row: (-float(row[-1]), row))
+    header = ("llm", "method", "discarded where wrong", "where right", "error rate, kept", "error rate, all")
+    lines = [header, ("---",) * len(header), *rows]
+    return {"discards": "\n".join(f"| {' | '.join(line)} |" for line in lines)}
+
+
+def _discards(group: pd.DataFrame) -> list[str]:
+    discarded, reviewed = group["decision"] == "discard", group["stratum"] == "reviewed"
+    values = [
+        discarded[reviewed & ~group["correct"]].mean(),
+        discarded[reviewed & group["correct"]].mean(),
+        1 - group["correct"][~discarded].mean(),
+        1 - group["correct"].mean(),
+    ]
+    return [f"{value:.3f}" for value in values]
+
+
+def _filled(text: str, name: str, markdown: str) -> str:
+    start, end = f"<!-- {name}: made by the build -->\n", f"<!-- end of {name} -->"
+    filled, places = re.subn(f"{re.escape(start)}.*?{re.escape(end)}", f"{start}{markdown}\n{end}", text, flags=re.S)
+    if places != 1:
+        raise ValueError(f"the card must have one place for {name}, between {start.strip()} and {end}; got {places}.")
+    return filled
 
 
 def _config(name: str) -> dict[str, object]:

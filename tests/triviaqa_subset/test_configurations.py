@@ -97,6 +97,12 @@ def test_the_card_keeps_its_text_and_describes_the_tables(tmp_path):
         assert infos["other"]["download_size"] == (tmp_path / "other.parquet").stat().st_size
 
 
+def test_a_copy_with_text_has_the_licence_of_the_text(tmp_path):
+    for texts, license in (({}, "apache-2.0"), (TEXTS, "unknown")):
+        write(made(texts), tmp_path / license)
+        assert DatasetCard.load(tmp_path / license / "README.md").data.license == license
+
+
 def test_an_unknown_label_is_refused():
     systems = SYSTEMS.assign(method="guess")
     with pytest.raises(ValueError, match="guess"):

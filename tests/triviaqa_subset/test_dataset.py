@@ -11,8 +11,11 @@ import pandas as pd
 import pytest
 from datasets import ClassLabel, Dataset, Features, List, Value, get_dataset_config_names, load_dataset
 from huggingface_hub import DatasetCard
+from scipy.stats import hypergeom, norm
 
 from triviaqa_subset.build import build
+from triviaqa_subset.card import card_tables, write_card
+from triviaqa_subset.labels import read_labels
 
 FOLDER = "triviaqa_subset"
 STRATUM = ClassLabel(names=["exact_match_all", "reviewed"])
@@ -303,3 +306,123 @@ def test_the_numbers_of_the_card_are_those_of_the_data(card, pool, answers):
         f"50 of 431 accepted answers, which leaves {answers['correct'].sum()}",
     ):
         assert said in text
+
+
+def section(card, title):
+    return card.text.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def cells(text):
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", text, re.M)]
+
+
+def test_the_table_of_discards_is_made_of_the_data(card, root, systems, pool):
+    text = card.text.split("<!-- discards: made by the build -->\n")[1].split("\n<!-- end of discards -->")[0]
+    assert text == card_tables(read_labels(root / FOLDER / "curation"))["discards"]
+    rows = cells(text)[2:]
+    assert len(rows) == 14
+    reviewed = set(pool["question_id"][pool["stratum"] == "reviewed"])
+    gone = set(pool["question_id"][pool["decision"] == "discard"])
+    answers_of = {(r.llm, r.method): set() for r in systems.drop_duplicates(["llm", "method"]).itertuples()}
+    for row in systems[~systems["correct"]].itertuples():
+        answers_of[row.llm, row.method].add(row.question_id)
+    for llm, method, *printed in rows:
+        wrong = answers_of[llm, method]
+        right = reviewed - wrong
+        expected = (
+            len(wrong & gone) / len(wrong),
+            len(right & gone) / len(right),
+            len(wrong - gone) / 931,
+            len(wrong) / 977,
+        )
+        assert printed == [f"{value:.3f}" for value in expected]
+    assert float(rows[-1][5]) - float(rows[-1][4]) > 0.5 * float(rows[-1][4])
+
+
+def test_a_card_without_a_place_for_its_table_is_refused(tmp_path, root):
+    Dataset.from_dict({"a": [1]}).to_parquet(tmp_path / "curated.parquet")
+    tables = {"curated": Dataset.from_dict({"a": [1]})}
+    with pytest.raises(ValueError, match=r"^the card must have one place for other, between <!-- other: .*; got 0\.$"):
+        write_card(root / FOLDER / "README.md", tmp_path / "c.md", tables, tmp_path, made={"other": "|"})
+
+
+def test_the_audit_of_the_card_adds_up(card, answers):
+    rows = [row for row in cells(section(card, "How it was made")) if len(row) == 5 and row[1].isdigit()]
+    sizes = [answers["correct"].sum(), (~answers["correct"] & ~answers["debatable"]).sum(), answers["debatable"].sum()]
+    assert [int(row[1]) for row in rows] == sizes
+    assert sum(int(row[2]) for row in rows) == 360
+    rng = np.random.default_rng(0)
+    for column, said in ((3, "2.0 % [1.5, 3.2]"), (4, "0.3 % [0.15, 1.4]")):
+        counts = [(int(size), int(read), int(row[column])) for row in rows for size, read in [row[1:3]]]
+        share = sum(size * k / n for size, n, k in counts) / 2683
+        draws = sum(size * rng.beta(k + 0.5, n - k + 0.5, 200_000) for size, n, k in counts) / 2683
+        numbers = [share, *np.quantile(draws, [0.025, 0.975])]
+        printed = [float(number) for number in re.findall(r"[0-9.]+", said)]
+        assert said in " ".join(card.text.split())
+        for value, number in zip(numbers, printed, strict=True):
+            assert 100 * value == pytest.approx(number, abs=0.051)
+    debatable = 54 * 20 / 30
+    assert debatable / (debatable + 381 * 4 / 90) == pytest.approx(2 / 3, abs=0.02)
+
+
+def test_the_detectable_differences_of_the_card(card, systems, pool):
+    rows = {row[0]: row[1] for row in cells(section(card, "How much it can tell"))[2:]}
+    wide = systems[systems["method"] == "sequence_posterior"].pivot(
+        index="question_id", columns="llm", values="correct"
+    )
+    pool = pool.set_index("question_id").loc[wide.index]
+    kept, selected = pool["decision"] == "keep", pool["selected"]
+    by_design = {s: (kept & (pool["stratum"] == s)).sum() / 931 for s in STRATUM.names}
+    as_drawn = {s: (selected & (pool["stratum"] == s)).sum() / 455 for s in STRATUM.names}
+    power = norm.ppf(0.975) + norm.ppf(0.8)
+    for name, chosen, shares in (
+        ("455, weighted", selected, by_design),
+        ("455, unweighted", selected, as_drawn),
+        ("all 931 kept", kept, by_design),
+    ):
+        found = []
+        for a, b in itertools.combinations(wide, 2):
+            difference = wide[a].astype(float) - wide[b].astype(float)
+            parts = [(share, difference[chosen & (pool["stratum"] == s)]) for s, share in shares.items()]
+            found.append(power * np.sqrt(sum(share**2 * part.var() / len(part) for share, part in parts)))
+        assert rows[name] == f"{np.median(found):.3f} ({min(found):.3f} to {max(found):.3f})"
+
+
+def test_what_the_card_says_of_the_papers_rates_holds(printed, systems, pool):
+    paper = sorted(float(row[3]) for (_, method), row in printed.items() if method == "sequence_posterior")
+    assert sum(b - a < 0.044 for a, b in itertools.pairwise(paper)) == 3
+    kept = set(pool["question_id"][(pool["decision"] == "keep") & (pool["stratum"] == "reviewed")])
+    for (llm, method), row in printed.items():
+        own = systems[(systems["llm"] == llm) & (systems["method"] == method) & ~systems["correct"]]
+        at_least = hypergeom.sf(round(455 * float(row[3])) - 1, 670, len(kept & set(own["question_id"])), 199)
+        assert (at_least < 0.005) == llm.startswith("gemini")
+
+
+def test_the_errata_are_true_of_the_data(card, pool):
+    state = pool.set_index("question_id")
+    rows = cells(section(card, "Errata"))[2:]
+    named = [(own, row[1]) for row in rows for own in row[0].split(", ")]
+    assert len({own for own, _ in named}) == len(named) == 27
+    for own, said in named:
+        question = state.loc[own]
+        assert said == ("selected" if question["selected"] else {"keep": "kept"}.get(question["decision"], "discarded"))
+    assert (state.loc[["sfq_12368", "odql_5737"], "reason"] == ["time_dependent", "offensive"]).all()
+
+
+def test_what_the_data_refute_is_gone(card):
+    text = " ".join(card.text.split())
+    for sentence in ("agree likewise", "another 199 questions were reviewed", "more lenient", "may well be chance"):
+        assert sentence not in text
+
+
+def test_the_example_row_is_the_first(card, root):
+    (example,) = re.findall(r"^```json\n(.*?)\n```", card.text, re.M)
+    first = read(root, "curated").iloc[0].to_dict()
+    assert json.loads(example) == first
+
+
+def test_the_answers_that_are_cut(card, shared):
+    lines = (shared / "triviaqa" / "pool_text.jsonl").read_text(encoding="utf-8").splitlines()
+    texts = [answer["answer"] for line in lines for answer in json.loads(line)["answers"]]
+    assert sum(len(text) == 203 and text.endswith("...") for text in texts) == 33
+    assert "33 answers of the bank are known only up to their 200th character" in " ".join(card.text.split())
