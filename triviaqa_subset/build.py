@@ -14,7 +14,7 @@ from .card import card_tables, write_card
 from .configurations import make_configurations
 from .folders import BUILT, FOLDER
 from .labels import STRATA, read_labels
-from .pool import HUB, SUFFIXES, Pool, draw_pool, read_source
+from .pool import HUB, START, SUFFIXES, Pool, draw_pool, read_source
 from .selection import AUTHORS, check_ours, choose, weights
 
 SUMS = "SHA256SUMS"
@@ -133,15 +133,22 @@ def _checked(pool: Pool | None) -> list[str]:
     draw = "the redraw agrees with the curation"
     if not pool.redrawn:
         draw = "the source has the pool's questions only: joined by question_id, the redraw was not checked"
+    other = [question_id for question_id, agrees in pool.aliases.items() if not agrees]
     without_alias = sum(
         not (row["answer"]["aliases"] or row["answer"]["normalized_aliases"]) for row in pool.texts.values()
     )
     return [
         draw,
-        f"question texts checked by hash: {len(pool.texts) - len(pool.unhashed)} of {len(pool.texts)}; "
-        f"without a hash, so not checked: {', '.join(pool.unhashed) or 'none'}",
+        f"question texts checked by hash: {len(pool.texts)} of {len(pool.texts)}; "
+        f"by that of their first {START} characters: {', '.join(pool.by_start) or 'none'}",
+        f"gold aliases checked by hash: {len(pool.aliases)} of {len(pool.texts)}; "
+        f"other than those of the curation: {_first(other)}",
         f"questions without a gold alias in this source: {without_alias}",
     ]
+
+
+def _first(ids: list[str]) -> str:
+    return f"{len(ids)} ({', '.join(ids[:3])}{', ...' if len(ids) > 3 else ''})" if ids else "none"
 
 
 def _file_sha256(path: Path) -> str:

@@ -30,6 +30,8 @@ POOL = (
         "reason": ClassLabel(names=list(REASONS)),
         "selected": Value("bool"),
         "question_sha256": Value("string"),
+        "question_start_sha256": Value("string"),
+        "aliases_sha256": Value("string"),
     }
 )
 SYSTEMS = ID | {
@@ -64,7 +66,7 @@ def make_configurations(
     questions = labels.questions.assign(
         weight=weight,
         pool_position=[positions[0] for positions in labels.questions["pool_positions"]],
-        question_sha256=[sha256 or None for sha256 in labels.questions["question_sha256"]],
+        **{name: labels.questions[name].replace("", None) for name in POOL if name.endswith("_sha256")},
     )
     text = TEXT if texts else {}
     for column in text:

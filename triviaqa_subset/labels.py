@@ -20,6 +20,8 @@ CSV_COLUMNS = {
         "selected",
         "weight",
         "question_sha256",
+        "question_start_sha256",
+        "aliases_sha256",
     ),
     "answers": ("question_id", "answer_sha256", "correct", "debatable"),
     "systems": ("question_id", "llm", "method", "exact_match", "correct"),
@@ -33,8 +35,9 @@ class Labels(NamedTuple):
     Attributes
     ----------
     questions : DataFrame
-        In pool order; `pool_positions` holds lists of int, `weight` is NaN outside the subset, and
-        `question_sha256` is empty where the whole text was not available.
+        In pool order; `pool_positions` holds lists of int, `weight` is NaN outside the subset,
+        `question_sha256` is empty where the whole text was not available, where alone
+        `question_start_sha256` is not, and `aliases_sha256` is empty where no alias was.
     answers : DataFrame
         The label bank.
     systems : DataFrame
@@ -98,7 +101,10 @@ def _check_questions(questions: pd.DataFrame) -> None:
     check("reason", questions["reason"].isin(REASONS), f"be one of {', '.join(REASONS)}")
     check("decision", questions["decision"].isin(("keep", "discard")), "be keep or discard")
     check("reason", keep == (questions["reason"] == "ok"), "be ok for what is kept, and for nothing else")
-    check("question_sha256", questions["question_sha256"].str.fullmatch("([0-9a-f]{64})?"), "be 64 hex digits or empty")
+    for column in ("question_sha256", "question_start_sha256", "aliases_sha256"):
+        check(column, questions[column].str.fullmatch("([0-9a-f]{64})?"), "be 64 hex digits or empty")
+    only_start = (questions["question_start_sha256"] != "") == (questions["question_sha256"] == "")
+    check("question_start_sha256", only_start, "be given where question_sha256 is not, and nowhere else")
     check("pool_positions", questions["pool_positions"].str.fullmatch("[0-9]+( [0-9]+)*"), "be whole numbers")
     check("weight", (questions["weight"] != "") == selected, "be given for what is selected, and for nothing else")
     positions = sorted(int(p) for text in questions["pool_positions"] for p in text.split())

@@ -146,6 +146,21 @@ def exact_match(answer: str, aliases: Iterable[str], *, rule: str = "equality") 
     return equals(answer, gold) or (rule == "containment" and contains(answer, gold))
 
 
+def aliases_sha256(aliases: Iterable[str]) -> str:
+    """Return the SHA-256, in hex, of the distinct official forms of aliases, sorted, one per line.
+
+    It is empty if there are none. It does not depend on case, order or repetition, nor on whether
+    `normalized_aliases` are among them.
+
+    Examples
+    --------
+    >>> aliases_sha256(["The Paris", "Lutetia"]) == aliases_sha256(["lutetia", "paris", "Paris!"])
+    True
+    """
+    forms = sorted(gold_forms(aliases).official)
+    return sha256("\n".join(forms)) if forms else ""
+
+
 def sha256(text: str) -> str:
     """Return the SHA-256, in hex, of the UTF-8 bytes of a text as it is."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -22,6 +22,8 @@ QUESTIONS = pd.DataFrame(
         "selected": [True, False],
         "weight": [1.0, np.nan],
         "question_sha256": ["ab", ""],
+        "question_start_sha256": ["", "ef"],
+        "aliases_sha256": ["01", ""],
     },
     index=[7, 9],
 )
@@ -45,9 +47,9 @@ def test_the_rows_without_text():
         "curated": [{"question_id": "q1", "stratum": 1, "weight": 1.5, "pool_position": 0}],
         "pool": [
             {"question_id": "q1", "pool_positions": [0, 2], "stratum": 1, "decision": "keep", "reason": 0}
-            | {"selected": True, "question_sha256": "ab"},
+            | {"selected": True, "question_sha256": "ab", "question_start_sha256": None, "aliases_sha256": "01"},
             {"question_id": "q2", "pool_positions": [1], "stratum": 0, "decision": "discard", "reason": 3}
-            | {"selected": False, "question_sha256": None},
+            | {"selected": False, "question_sha256": None, "question_start_sha256": "ef", "aliases_sha256": None},
         ],
         "systems": [{"question_id": "q1", "llm": "m", "method": 2, "exact_match": False, "correct": True}],
         "answers": [{"question_id": "q1", "answer_sha256": "cd", "correct": False, "debatable": True}],

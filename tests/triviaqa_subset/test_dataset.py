@@ -28,6 +28,8 @@ FEATURES = {
         "reason": ClassLabel(names=["ok", "ambiguous", "time_dependent", "bad_gold", "offensive"]),
         "selected": Value("bool"),
         "question_sha256": Value("string"),
+        "question_start_sha256": Value("string"),
+        "aliases_sha256": Value("string"),
     },
     "systems": {
         "llm": Value("string"),
@@ -138,8 +140,9 @@ def test_no_question_or_answer_text_is_in_the_project(root, shared):
 
 def test_the_curation_is_the_one_published(root, shared):
     for name in ("questions", "answers", "systems"):
-        ours, theirs = (f / f"{name}.csv" for f in (root / FOLDER / "curation", shared / "triviaqa"))
-        assert ours.read_bytes() == theirs.read_bytes()
+        files = (folder / f"{name}.csv" for folder in (root / FOLDER / "curation", shared / "triviaqa"))
+        ours, theirs = (pd.read_csv(file, dtype=str, keep_default_na=False) for file in files)
+        pd.testing.assert_frame_equal(ours[list(theirs)], theirs)
 
 
 def test_the_subset_is_the_first_kept_of_each_stratum_in_pool_order(curated, pool):
