@@ -1,4 +1,4 @@
-"""Labels, selection and texts -> the four configurations, as typed datasets."""
+"""Labels, selection and texts -> the five configurations, as typed datasets."""
 
 from collections.abc import Mapping
 
@@ -46,7 +46,7 @@ ANSWERS = ID | {"answer_sha256": Value("string"), "correct": Value("bool"), "deb
 def make_configurations(
     labels: Labels, selected: pd.Series, weight: NDArray[np.float64], texts: Mapping[str, TriviaRow]
 ) -> dict[str, Dataset]:
-    """Make the configurations `curated`, `pool`, `systems` and `answers`.
+    """Make the configurations `curated`, `kept`, `pool`, `systems` and `answers`.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def make_configurations(
     Returns
     -------
     dict of str to Dataset
-        With question and answer in `curated` and `pool` where there are texts.
+        With question and answer in `curated`, `kept` and `pool` where there are texts.
     """
     questions = labels.questions.assign(
         weight=weight,
@@ -73,6 +73,7 @@ def make_configurations(
         questions[column] = [dict(texts[own])[column] for own in questions["question_id"]]
     return {
         "curated": _dataset(questions[selected], CURATED | text),
+        "kept": _dataset(questions[questions["decision"] == "keep"].assign(weight=1.0), CURATED | text),
         "pool": _dataset(questions.assign(selected=selected), POOL | text),
         "systems": _dataset(labels.systems, SYSTEMS),
         "answers": _dataset(labels.answers, ANSWERS),

@@ -23,7 +23,7 @@ from triviaqa_subset.matching import aliases_sha256
 from triviaqa_subset.selection import choose
 
 LONG = " It is not the largest of its cities." * 5  # some questions are known by their first 200 characters only
-CONFIGS = ("curated", "pool", "systems", "answers")
+CONFIGS = ("curated", "kept", "pool", "systems", "answers")
 
 
 def sha256(text):
@@ -131,7 +131,7 @@ def test_a_source_of_the_pool_is_joined_and_the_unchecked_redraw_is_reported(tmp
     assert lines[1].startswith("question texts checked by hash: 977 of 977; by that of their first 200 characters: ")
     assert len(lines[1].split(": ")[-1].split(", ")) == 10
     assert lines[2] == "gold aliases checked by hash: 763 of 977; other than those of the curation: none"
-    for name in ("curated", "pool"):
+    for name in ("curated", "kept", "pool"):
         for row in table(tmp_path / "o", name).to_dict("records"):
             assert row["question"] == as_row(row["question_id"])["question"]
             assert row["answer"]["value"] == f"City {row['question_id']}"
@@ -506,7 +506,8 @@ def test_the_command_builds_and_says_what_it_did(tmp_path, offline):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "made from the curation alone: the redraw and the question texts were not checked",
-        "curated: 455 rows", "pool: 977 rows", "systems: 20517 rows", "answers: 2683 rows", "written to here",
+        "curated: 455 rows", "kept: 931 rows", "pool: 977 rows", "systems: 20517 rows", "answers: 2683 rows",
+        "written to here",
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The four configurations made of two questions, and the card that describes them."""
+"""The five configurations made of two questions, and the card that describes them."""
 
 import numpy as np
 import pandas as pd
@@ -45,6 +45,7 @@ def test_the_rows_without_text():
     tables = made({})
     assert {name: table.to_list() for name, table in tables.items()} == {
         "curated": [{"question_id": "q1", "stratum": 1, "weight": 1.5, "pool_position": 0}],
+        "kept": [{"question_id": "q1", "stratum": 1, "weight": 1.0, "pool_position": 0}],
         "pool": [
             {"question_id": "q1", "pool_positions": [0, 2], "stratum": 1, "decision": "keep", "reason": 0}
             | {"selected": True, "question_sha256": "ab", "question_start_sha256": None, "aliases_sha256": "01"},
@@ -60,7 +61,7 @@ def test_text_is_added_to_the_questions_and_to_nothing_else():
     bare, full = made({}), made(TEXTS)
     for name, table in full.items():
         texts = [column for column in ("question", "answer") if column in table.column_names]
-        assert texts == (["question", "answer"] if name in ("curated", "pool") else [])
+        assert texts == (["question", "answer"] if name in ("curated", "kept", "pool") else [])
         assert table.remove_columns(texts).to_list() == bare[name].to_list()
     assert full["pool"][1]["question"] == "q2?"
     assert full["curated"][0]["answer"] == GOLD

@@ -19,8 +19,10 @@ from triviaqa_subset.labels import read_labels
 
 FOLDER = "triviaqa_subset"
 STRATUM = ClassLabel(names=["exact_match_all", "reviewed"])
+CURATED = {"stratum": STRATUM, "weight": Value("float64"), "pool_position": Value("int32")}
 FEATURES = {
-    "curated": {"stratum": STRATUM, "weight": Value("float64"), "pool_position": Value("int32")},
+    "curated": CURATED,
+    "kept": CURATED,
     "pool": {
         "pool_positions": List(Value("int32")),
         "stratum": STRATUM,
@@ -39,7 +41,7 @@ FEATURES = {
     },
     "answers": {"answer_sha256": Value("string"), "correct": Value("bool"), "debatable": Value("bool")},
 }
-ROWS = {"curated": 455, "pool": 977, "systems": 20_517, "answers": 2683}
+ROWS = {"curated": 455, "kept": 931, "pool": 977, "systems": 20_517, "answers": 2683}
 PAPER_NAMES = {
     "Qwen3.5-4B": "Qwen3.5 4B",
     "Qwen3.5-9B": "Qwen3.5 9B",
@@ -429,3 +431,14 @@ def test_the_answers_that_are_cut(card, shared):
     texts = [answer["answer"] for line in lines for answer in json.loads(line)["answers"]]
     assert sum(len(text) == 203 and text.endswith("...") for text in texts) == 33
     assert "33 answers of the bank are known only up to their 200th character" in " ".join(card.text.split())
+
+
+def test_the_configuration_kept_is_the_pool_without_the_discarded(root, pool, curated, answers, systems):
+    kept = read(root, "kept")
+    expected = pool[pool["decision"] == "keep"]
+    assert kept["question_id"].tolist() == expected["question_id"].tolist()
+    assert kept["stratum"].tolist() == expected["stratum"].tolist()
+    assert (kept["weight"] == 1).all()
+    assert set(curated["question_id"]) <= set(kept["question_id"])
+    other = systems[~systems["exact_match"] & systems["question_id"].isin(kept["question_id"])]
+    assert set(other["question_id"]) <= set(answers["question_id"])
