@@ -1,7 +1,7 @@
 """The dataset card: what `load_dataset` needs to know about the Parquet files, the licence, tables made of data."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -63,7 +63,10 @@ def write_card(
 
 
 def card_tables(labels: Labels) -> dict[str, str]:
-    """Return the tables of the card that are made of the curation, by the name of their place: `discards`.
+    """Return the tables of the card that are made of the curation, by the name of their place.
+
+    `discards`: how often questions are discarded where a system is wrong, and what that does to its error rate.
+    `unjudged`: what the label bank would know of each LLM if the bank were made of the others' answers.
 
     Parameters
     ----------
@@ -74,13 +77,54 @@ def card_tables(labels: Labels) -> dict[str, str]:
     dict of str to str
         Markdown.
     """
-    questions = labels.questions.set_index("question_id")[["stratum", "decision"]]
-    answered = labels.systems[labels.systems["method"] != "is_true"].join(questions, on="question_id")
-    rows = [(*map(str, system), *_discards(group)) for system, group in answered.groupby(["llm", "method"])]
-    rows.sort(key=lambda row: (-float(row[-1]), row))
-    header = ("llm", "method", "discarded where wrong", "where right", "error rate, kept", "error rate, all")
-    lines = [header, ("---",) * len(header), *rows]
-    return {"discards": "\n".join(f"| {' | '.join(line)} |" for line in lines)}
+    questions = labels.questions.set_index("question_id")[["stratum", "decision", "weight"]]
+    answered = labels.systems.assign(unjudged=unjudged_without(labels.systems)).join(questions, on="question_id")
+    systems = list(answered[answered["method"] != "is_true"].groupby(["llm", "method"]))
+    systems.sort(key=lambda system: (system[1]["correct"].mean(), system[0]))
+    discards = ("discarded where wrong", "where right", "error rate, kept", "error rate, all")
+    unjudged = ("error rate", "unjudged", "of these right", "unjudged left out", "unjudged wrong", "bounds")
+    return {
+        "discards": _table(discards, [(*system, *_discards(group)) for system, group in systems]),
+        "unjudged": _table(unjudged, [(*system, *_unjudged(group)) for system, group in systems]),
+    }
+
+
+def unjudged_without(systems: pd.DataFrame) -> pd.Series:
+    """Return which answers the bank would not have if it were made without the answers of the same LLM.
+
+    Parameters
+    ----------
+    systems : DataFrame
+        The configuration `systems`.
+
+    Returns
+    -------
+    Series of bool
+    """
+    keys = ["question_id", "answer_sha256"]
+    return ~systems["exact_match"] & (systems.groupby(keys, dropna=False)["llm"].transform("nunique") == 1)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    columns = ("llm", "method", *header)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (columns, ("---",) * len(columns), *rows))
+
+
+def _unjudged(group: pd.DataFrame) -> list[str]:
+    """Return error rates on the weighted 455 and what becomes of them where some answers are unjudged."""
+    rows = group[group["weight"].notna()]
+    weight, unjudged, wrong = rows["weight"], rows["unjudged"], ~rows["correct"]
+    total, left, judged_wrong = weight.sum(), weight[unjudged].sum(), weight[wrong & ~unjudged].sum()
+    values = [
+        weight[wrong].sum() / total,
+        left / total,
+        weight[unjudged & ~wrong].sum() / left,
+        judged_wrong / (total - left),
+        (judged_wrong + left) / total,
+        judged_wrong / total,
+    ]
+    shown = [f"{value:.3f}" for value in values]
+    return [*shown[:5], f"{shown[5]} to {shown[4]}"]
 
 
 def _discards(group: pd.DataFrame) -> list[str]:

@@ -39,6 +39,7 @@ SYSTEMS = ID | {
     "method": ClassLabel(names=list(METHODS)),
     "exact_match": Value("bool"),
     "correct": Value("bool"),
+    "answer_sha256": Value("string"),
 }
 ANSWERS = ID | {"answer_sha256": Value("string"), "correct": Value("bool"), "debatable": Value("bool")}
 
@@ -75,7 +76,7 @@ def make_configurations(
         "curated": _dataset(questions[selected], CURATED | text),
         "kept": _dataset(questions[questions["decision"] == "keep"].assign(weight=1.0), CURATED | text),
         "pool": _dataset(questions.assign(selected=selected), POOL | text),
-        "systems": _dataset(labels.systems, SYSTEMS),
+        "systems": _dataset(labels.systems.replace({"answer_sha256": {"": None}}), SYSTEMS),
         "answers": _dataset(labels.answers, ANSWERS),
     }
 

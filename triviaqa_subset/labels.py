@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from .checking import require
@@ -24,7 +25,7 @@ CSV_COLUMNS = {
         "aliases_sha256",
     ),
     "answers": ("question_id", "answer_sha256", "correct", "debatable"),
-    "systems": ("question_id", "llm", "method", "exact_match", "correct"),
+    "systems": ("question_id", "llm", "method", "exact_match", "correct", "answer_sha256"),
 }
 FLAGS = ("selected", "correct", "debatable", "exact_match")
 
@@ -41,7 +42,8 @@ class Labels(NamedTuple):
     answers : DataFrame
         The label bank.
     systems : DataFrame
-        Per question and system, whether its answer was an exact match and whether it was correct.
+        Per question and system, whether its answer was an exact match and whether it was correct, and where it
+        was no exact match its key in the label bank.
     """
 
     questions: pd.DataFrame
@@ -73,6 +75,7 @@ def read_labels(folder: str | Path) -> Labels:
     _check_questions(questions)
     _check_answers(answers, questions)
     _check_systems(systems, questions)
+    _check_keys(systems, answers)
     questions["pool_positions"] = [[int(p) for p in text.split()] for text in questions["pool_positions"]]
     questions["weight"] = pd.to_numeric(questions["weight"], errors="coerce")
     for table in (questions, answers, systems):
@@ -137,3 +140,14 @@ def _check_systems(systems: pd.DataFrame, questions: pd.DataFrame) -> None:
     by_all = questions["stratum"] == "exact_match_all"
     rule = "questions: stratum must be exact_match_all where every system has an exact match, and nowhere else"
     require(exact.to_numpy() == by_all.to_numpy(), questions["stratum"], rule)
+
+
+def _check_keys(systems: pd.DataFrame, answers: pd.DataFrame) -> None:
+    """Every answer without an exact match is in the bank, with the label that the system has."""
+    keys = ["question_id", "answer_sha256"]
+    found = systems[keys].merge(answers.set_index(keys)["correct"], how="left", left_on=keys, right_index=True)
+    label = found["correct"].fillna("").to_numpy()
+    exact = (systems["exact_match"] == "1").to_numpy()
+    rule = "systems: answer_sha256 must be that of an answer in answers with the same correct, and empty if exact_match"
+    holds = np.where(exact, systems["answer_sha256"] == "", label == systems["correct"].to_numpy())
+    require(holds, systems["answer_sha256"], rule)

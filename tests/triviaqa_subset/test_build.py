@@ -390,6 +390,7 @@ BAD_LABELS = {
     ("questions", "question_sha256", ""): r"question_start_sha256 must be given where question_sha256 is not, .*",
     ("answers", "answer_sha256", "abc"): r"answer_sha256 must be 64 hex digits; got 'abc' at index 0 \(1 of 2683\)",
     ("answers", "question_id", "nowhere"): r"question_id must be in questions; got 'nowhere' at index 0 \(1 of 2683\)",
+    ("systems", "answer_sha256", ""): r"answer_sha256 must be that of an answer .*; got '' at index 0 \(1 of 20517\)",
     ("systems", "llm", "Qwen3.5-4B"): r"question_id must be unique within a system; got .* \(1 of 20517\)",
     ("systems", "llm", "new"): r"llm must have all 977 questions with each method; got 'new' at index 0 .*",
     ("systems", "exact_match", "1"): r"correct must be 1 for an exact match; got '0' at index 0 \(1 of 20517\)",

@@ -30,6 +30,7 @@ QUESTIONS = pd.DataFrame(
 ANSWERS = pd.DataFrame({"question_id": ["q1"], "answer_sha256": ["cd"], "correct": [False], "debatable": [True]})
 SYSTEMS = pd.DataFrame(
     {"question_id": ["q1"], "llm": ["m"], "method": ["verbalized"], "exact_match": [False], "correct": [True]}
+    | {"answer_sha256": ["cd"]}
 )
 GOLD = {"value": "A", "aliases": ["A"], "normalized_aliases": ["a"]}
 TEXTS = {own: {"question_id": own, "question": f"{own}?", "answer": GOLD} for own in ("q1", "q2")}
@@ -52,7 +53,10 @@ def test_the_rows_without_text():
             {"question_id": "q2", "pool_positions": [1], "stratum": 0, "decision": "discard", "reason": 3}
             | {"selected": False, "question_sha256": None, "question_start_sha256": "ef", "aliases_sha256": None},
         ],
-        "systems": [{"question_id": "q1", "llm": "m", "method": 2, "exact_match": False, "correct": True}],
+        "systems": [
+            {"question_id": "q1", "llm": "m", "method": 2, "exact_match": False, "correct": True}
+            | {"answer_sha256": "cd"}
+        ],
         "answers": [{"question_id": "q1", "answer_sha256": "cd", "correct": False, "debatable": True}],
     }
 

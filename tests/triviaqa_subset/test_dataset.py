@@ -38,6 +38,7 @@ FEATURES = {
         "method": ClassLabel(names=["sequence_posterior", "is_true", "verbalized"]),
         "exact_match": Value("bool"),
         "correct": Value("bool"),
+        "answer_sha256": Value("string"),
     },
     "answers": {"answer_sha256": Value("string"), "correct": Value("bool"), "debatable": Value("bool")},
 }
@@ -342,6 +343,31 @@ def test_the_table_of_discards_is_made_of_the_data(card, root, systems, pool):
         )
         assert printed == [f"{value:.3f}" for value in expected]
     assert float(rows[-1][5]) - float(rows[-1][4]) > 0.5 * float(rows[-1][4])
+
+
+def test_the_table_of_unjudged_answers_is_made_of_the_data(card, root, systems, curated):
+    text = card.text.split("<!-- unjudged: made by the build -->\n")[1].split("\n<!-- end of unjudged -->")[0]
+    assert text == card_tables(read_labels(root / FOLDER / "curation"))["unjudged"]
+    weight = curated.set_index("question_id")["weight"]
+    said = {}
+    for row in systems[~systems["exact_match"]].itertuples():
+        said.setdefault((row.question_id, row.answer_sha256), set()).add(row.llm)
+    rows = cells(text)[2:]
+    assert len(rows) == 14
+    for llm, method, *printed in rows:
+        own = systems[
+            (systems["llm"] == llm) & (systems["method"] == method) & systems["question_id"].isin(weight.index)
+        ]
+        of = [(row, weight[row.question_id] / 455) for row in own.itertuples()]
+        left = [(r, w) for r, w in of if not r.exact_match and said[r.question_id, r.answer_sha256] == {llm}]
+        wrong, unjudged = sum(w for r, w in of if not r.correct), sum(w for _, w in left)
+        open_wrong = sum(w for r, w in left if not r.correct)
+        low, high = wrong - open_wrong, wrong + unjudged - open_wrong
+        expected = [wrong, unjudged, 1 - open_wrong / unjudged, low / (1 - unjudged), high]
+        assert printed == [*(f"{abs(value):.3f}" for value in expected), f"{low:.3f} to {high:.3f}"]
+        assert high - wrong < 0.0365
+        assert 1.25 < wrong / expected[3] < 3.25
+    assert float(rows[-1][6]) > 2 * float(rows[-1][2])
 
 
 def test_a_card_without_a_place_for_its_table_is_refused(tmp_path, root):
