@@ -419,6 +419,15 @@ def test_the_detectable_differences_of_the_card(card, systems, pool):
         assert rows[name] == f"{np.median(found):.3f} ({min(found):.3f} to {max(found):.3f})"
 
 
+def test_the_correlations_of_the_card(card, systems, curated):
+    own = systems[(systems["method"] == "sequence_posterior") & systems["question_id"].isin(curated["question_id"])]
+    correct = own.pivot(index="question_id", columns="llm", values="correct").astype(float)
+    found = [correct[a].corr(correct[b]) for a, b in itertools.combinations(correct, 2)]
+    said = f"(between {min(found):.2f} and {max(found):.2f} for the correctness of these 21 pairs, "
+    said += f"median {np.median(found):.2f})"
+    assert said in " ".join(card.text.split())
+
+
 def test_what_the_card_says_of_the_papers_rates_holds(printed, systems, pool):
     paper = sorted(float(row[3]) for (_, method), row in printed.items() if method == "sequence_posterior")
     assert sum(b - a < 0.044 for a, b in itertools.pairwise(paper)) == 3
