@@ -2,6 +2,7 @@
 
 import argparse
 import hashlib
+import json
 import sys
 import tempfile
 from pathlib import Path
@@ -9,15 +10,18 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from datasets import Dataset
 from datasets.exceptions import DatasetsError
+from huggingface_hub import DatasetCard
 
 from .card import card_tables, write_card
 from .configurations import make_configurations
+from .croissant import describe
 from .folders import BUILT, FOLDER
 from .labels import STRATA, read_labels
 from .pool import HUB, START, SUFFIXES, Pool, draw_pool, read_source
 from .selection import AUTHORS, check_ours, choose, weights
 
 SUMS = "SHA256SUMS"
+CROISSANT = "croissant.json"
 EPILOG = f"""\
 examples
   python -m triviaqa_subset.build
@@ -44,7 +48,7 @@ def build(
     Parameters
     ----------
     out : path
-        Gets `data/*.parquet`, `data/SHA256SUMS` and `README.md`.
+        Gets `data/*.parquet`, `data/SHA256SUMS`, `data/croissant.json` and `README.md`.
     source : str, optional
         A file with the Hub's columns, see `read_source`. By default the Hub; with `without_text` no source
         is needed, and a given one is only checked.
@@ -101,9 +105,11 @@ def write(tables: dict[str, Dataset], out: Path, remark: str = "", made: dict[st
         (stage / "data").mkdir()
         for name, table in tables.items():
             pq.write_table(table.with_format("arrow")[:], stage / "data" / f"{name}.parquet", compression="zstd")
-        sums = [f"{_file_sha256(path)}  {path.name}\n" for path in sorted((stage / "data").iterdir())]
-        (stage / "data" / SUMS).write_text("".join(sums))
+        sums = {path.name: _file_sha256(path) for path in sorted((stage / "data").iterdir())}
+        (stage / "data" / SUMS).write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sums.items()))
         write_card(FOLDER / "README.md", stage / "README.md", tables, stage / "data", remark, made)
+        front = DatasetCard.load(stage / "README.md").data.to_dict()
+        (stage / "data" / CROISSANT).write_text(json.dumps(describe(tables, sums, front), indent=1) + "\n")
         _replace(stage, out, ("data", "README.md"))
 
 
