@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 from datasets import Dataset, DatasetInfo
 from datasets.info import DatasetInfosDict
 from datasets.splits import SplitDict, SplitInfo
@@ -152,11 +153,12 @@ def _config(name: str) -> dict[str, object]:
 
 
 def _info(name: str, table: Dataset, data: Path) -> DatasetInfo:
-    split = SplitInfo(name=SPLIT, num_bytes=table.data.nbytes, num_examples=len(table))
+    num_bytes = pq.read_table(data / f"{name}.parquet").nbytes  # as `datasets-cli test` counts
+    split = SplitInfo(name=SPLIT, num_bytes=num_bytes, num_examples=len(table))
     return DatasetInfo(
         config_name=name,
         features=table.features,
         splits=SplitDict({SPLIT: split}),
         download_size=(data / f"{name}.parquet").stat().st_size,
-        dataset_size=table.data.nbytes,
+        dataset_size=num_bytes,
     )

@@ -5,6 +5,8 @@ import itertools
 import json
 import re
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -215,6 +217,29 @@ def test_the_metadata_of_the_card_are_the_data(card, root):
         assert features == Features({"question_id": Value("string")} | FEATURES[name])
         assert infos[name]["splits"][0]["num_examples"] == ROWS[name]
         assert infos[name]["download_size"] == (root / FOLDER / "data" / f"{name}.parquet").stat().st_size
+
+
+@pytest.mark.e2e
+def test_the_sizes_of_the_card_are_those_that_datasets_writes(root, tmp_path, offline):
+    copy = tmp_path / "copy"
+    shutil.copytree(root / FOLDER / "data", copy / "data")
+    shutil.copy(root / FOLDER / "README.md", copy)
+    command = [
+        sys.executable,
+        "-m",
+        "datasets.commands.datasets_cli",
+        "test",
+        str(copy),
+        "--all_configs",
+        "--save_info",
+    ]
+    done = subprocess.run(command, env=offline, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "Test successful" in done.stdout + done.stderr
+    assert (
+        DatasetCard.load(copy / "README.md").data.to_dict()
+        == DatasetCard.load(root / FOLDER / "README.md").data.to_dict()
+    )
 
 
 def test_the_python_of_the_card_runs_as_written(card, capsys):
