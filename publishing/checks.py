@@ -135,11 +135,17 @@ def check_pages(stage: Path) -> None:
 
 
 def check_tables(stage: Path) -> None:
-    """Compare the staged tables with the committed ones, and with their checksums."""
+    """Compare the staged tables with the committed ones, with their checksums and with the licence of the card."""
     data = stage / "data"
     sums = {f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}" for path in data.glob("*.parquet")}
     if sums != set((data / "SHA256SUMS").read_text().splitlines()):
         raise ValueError("data/SHA256SUMS must hold the checksums of the tables beside it: build the dataset again.")
+    has_text = any("question" in pq.read_schema(path).names for path in data.glob("*.parquet"))
+    if has_text and DatasetCard.load(stage / "README.md").data.license == "apache-2.0":
+        raise ValueError(
+            "a dataset with the text of its questions must not say license: apache-2.0, which is that of the curation "
+            "alone. Build it again with `python -m triviaqa_subset.build`."
+        )
     for path in sorted((DATA / "data").glob("*.parquet")):
         ours = pq.read_table(path)
         staged = pq.read_table(data / path.name)

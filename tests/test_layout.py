@@ -84,7 +84,7 @@ def test_the_top_level_of_the_metric_is_what_the_loader_copies_and_four_other_fi
 
 
 def test_the_top_level_of_the_dataset_is_the_dataset():
-    names = "__init__ build pool labels selection configurations card matching grading checking folders"
+    names = "__init__ build pool labels selection configurations card matching grading checking folders power croissant"
     assert {path.stem for path in DATASET.glob("*.py")} == set(names.split())
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import hashlib
+import json
 import sys
 import tempfile
 from pathlib import Path
@@ -9,15 +10,18 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from datasets import Dataset
 from datasets.exceptions import DatasetsError
+from huggingface_hub import DatasetCard
 
-from .card import write_card
+from .card import card_tables, write_card
 from .configurations import make_configurations
+from .croissant import describe
 from .folders import BUILT, FOLDER
 from .labels import STRATA, read_labels
-from .pool import HUB, SUFFIXES, Pool, draw_pool, read_source
+from .pool import HUB, START, SUFFIXES, Pool, draw_pool, read_source
 from .selection import AUTHORS, check_ours, choose, weights
 
 SUMS = "SHA256SUMS"
+CROISSANT = "croissant.json"
 EPILOG = f"""\
 examples
   python -m triviaqa_subset.build
@@ -44,7 +48,7 @@ def build(
     Parameters
     ----------
     out : path
-        Gets `data/*.parquet`, `data/SHA256SUMS` and `README.md`.
+        Gets `data/*.parquet`, `data/SHA256SUMS`, `data/croissant.json` and `README.md`.
     source : str, optional
         A file with the Hub's columns, see `read_source`. By default the Hub; with `without_text` no source
         is needed, and a given one is only checked.
@@ -78,12 +82,12 @@ def build(
         selected, remark = choose(labels.questions, selection, texts)
     weight = weights(labels.questions, selected)
     tables = make_configurations(labels, selected, weight, {} if without_text else texts)
-    write(tables, Path(out), remark)
+    write(tables, Path(out), remark, card_tables(labels))
     sizes = [f"{name}: {len(table)} rows" for name, table in tables.items()]
     return [*_checked(pool), *([remark] if remark else []), *sizes]
 
 
-def write(tables: dict[str, Dataset], out: Path, remark: str = "") -> None:
+def write(tables: dict[str, Dataset], out: Path, remark: str = "", made: dict[str, str] | None = None) -> None:
     """Write everything to a folder within `out`, then move it into place: data and card change together or not at all.
 
     Parameters
@@ -92,7 +96,7 @@ def write(tables: dict[str, Dataset], out: Path, remark: str = "") -> None:
         One configuration each.
     out : Path
         Made if it does not exist.
-    remark : str
+    remark, made
         See `write_card`.
     """
     out.mkdir(parents=True, exist_ok=True)
@@ -101,9 +105,11 @@ def write(tables: dict[str, Dataset], out: Path, remark: str = "") -> None:
         (stage / "data").mkdir()
         for name, table in tables.items():
             pq.write_table(table.with_format("arrow")[:], stage / "data" / f"{name}.parquet", compression="zstd")
-        sums = [f"{_file_sha256(path)}  {path.name}\n" for path in sorted((stage / "data").iterdir())]
-        (stage / "data" / SUMS).write_text("".join(sums))
-        write_card(FOLDER / "README.md", stage / "README.md", tables, stage / "data", remark)
+        sums = {path.name: _file_sha256(path) for path in sorted((stage / "data").iterdir())}
+        (stage / "data" / SUMS).write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sums.items()))
+        write_card(FOLDER / "README.md", stage / "README.md", tables, stage / "data", remark, made)
+        front = DatasetCard.load(stage / "README.md").data.to_dict()
+        (stage / "data" / CROISSANT).write_text(json.dumps(describe(tables, sums, front), indent=1) + "\n")
         _replace(stage, out, ("data", "README.md"))
 
 
@@ -133,15 +139,22 @@ def _checked(pool: Pool | None) -> list[str]:
     draw = "the redraw agrees with the curation"
     if not pool.redrawn:
         draw = "the source has the pool's questions only: joined by question_id, the redraw was not checked"
+    other = [question_id for question_id, agrees in pool.aliases.items() if not agrees]
     without_alias = sum(
         not (row["answer"]["aliases"] or row["answer"]["normalized_aliases"]) for row in pool.texts.values()
     )
     return [
         draw,
-        f"question texts checked by hash: {len(pool.texts) - len(pool.unhashed)} of {len(pool.texts)}; "
-        f"without a hash, so not checked: {', '.join(pool.unhashed) or 'none'}",
+        f"question texts checked by hash: {len(pool.texts)} of {len(pool.texts)}; "
+        f"by that of their first {START} characters: {', '.join(pool.by_start) or 'none'}",
+        f"gold aliases checked by hash: {len(pool.aliases)} of {len(pool.texts)}; "
+        f"other than those of the curation: {_first(other)}",
         f"questions without a gold alias in this source: {without_alias}",
     ]
+
+
+def _first(ids: list[str]) -> str:
+    return f"{len(ids)} ({', '.join(ids[:3])}{', ...' if len(ids) > 3 else ''})" if ids else "none"
 
 
 def _file_sha256(path: Path) -> str:

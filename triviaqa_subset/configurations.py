@@ -1,4 +1,4 @@
-"""Labels, selection and texts -> the four configurations, as typed datasets."""
+"""Labels, selection and texts -> the five configurations, as typed datasets."""
 
 from collections.abc import Mapping
 
@@ -30,6 +30,8 @@ POOL = (
         "reason": ClassLabel(names=list(REASONS)),
         "selected": Value("bool"),
         "question_sha256": Value("string"),
+        "question_start_sha256": Value("string"),
+        "aliases_sha256": Value("string"),
     }
 )
 SYSTEMS = ID | {
@@ -37,6 +39,7 @@ SYSTEMS = ID | {
     "method": ClassLabel(names=list(METHODS)),
     "exact_match": Value("bool"),
     "correct": Value("bool"),
+    "answer_sha256": Value("string"),
 }
 ANSWERS = ID | {"answer_sha256": Value("string"), "correct": Value("bool"), "debatable": Value("bool")}
 
@@ -44,7 +47,7 @@ ANSWERS = ID | {"answer_sha256": Value("string"), "correct": Value("bool"), "deb
 def make_configurations(
     labels: Labels, selected: pd.Series, weight: NDArray[np.float64], texts: Mapping[str, TriviaRow]
 ) -> dict[str, Dataset]:
-    """Make the configurations `curated`, `pool`, `systems` and `answers`.
+    """Make the configurations `curated`, `kept`, `pool`, `systems` and `answers`.
 
     Parameters
     ----------
@@ -59,20 +62,21 @@ def make_configurations(
     Returns
     -------
     dict of str to Dataset
-        With question and answer in `curated` and `pool` where there are texts.
+        With question and answer in `curated`, `kept` and `pool` where there are texts.
     """
     questions = labels.questions.assign(
         weight=weight,
         pool_position=[positions[0] for positions in labels.questions["pool_positions"]],
-        question_sha256=[sha256 or None for sha256 in labels.questions["question_sha256"]],
+        **{name: labels.questions[name].replace("", None) for name in POOL if name.endswith("_sha256")},
     )
     text = TEXT if texts else {}
     for column in text:
         questions[column] = [dict(texts[own])[column] for own in questions["question_id"]]
     return {
         "curated": _dataset(questions[selected], CURATED | text),
+        "kept": _dataset(questions[questions["decision"] == "keep"].assign(weight=1.0), CURATED | text),
         "pool": _dataset(questions.assign(selected=selected), POOL | text),
-        "systems": _dataset(labels.systems, SYSTEMS),
+        "systems": _dataset(labels.systems.replace({"answer_sha256": {"": None}}), SYSTEMS),
         "answers": _dataset(labels.answers, ANSWERS),
     }
 

@@ -1,4 +1,4 @@
-"""Whether an answer is correct: by exact match, else by the label bank, else by a judge, else unknown."""
+"""Whether an answer is correct: by exact match, label bank and official normal form, by a judge, else unknown."""
 
 import csv
 import warnings
@@ -12,15 +12,29 @@ from tqdm.auto import tqdm
 
 from .checking import require
 from .folders import FOLDER
-from .matching import Gold, answer_sha256, exact_match, matches, normalize_answer, normalized, sha256
+from .matching import (
+    Forms,
+    Gold,
+    answer_sha256,
+    check_rule,
+    contains,
+    equals,
+    equals_officially,
+    exact_match,
+    gold_forms,
+    hedges,
+    is_refusal,
+    normalize_answer,
+)
 
 __all__ = ["Grades", "answer_sha256", "exact_match", "grade", "label_bank", "normalize_answer"]
 
 BANK = FOLDER / "curation" / "answers.csv"
-DECIDED_BY = ("exact", "bank", "judge", "unjudged")
+DECIDED_BY = ("exact", "bank", "official", "refusal", "contained", "judge", "unjudged")
+NO_GOLD = gold_forms([])
 
 Columns = Mapping[str, Any]  # a dict of lists, a DataFrame or a datasets.Dataset
-Key = tuple[str, str]  # question_id, normalised answer
+Key = tuple[str, str]  # question_id, answer
 Bank = dict[tuple[str, str], bool]  # (question_id, answer_sha256) -> correct
 Grade = tuple[bool | None, str]  # correct, decided_by
 Judge = Callable[[str, str, list[str]], bool | None]
@@ -34,9 +48,9 @@ class Grades(NamedTuple):
     correct : list of bool or None
         None: unknown.
     decided_by : list of str
-        Of each answer one of `exact`, `bank`, `judge`, `unjudged`.
+        Of each answer one of `exact`, `bank`, `official`, `refusal`, `contained`, `judge`, `unjudged`.
     counts : dict of str to int
-        The number of answers decided in each of these four ways.
+        The number of answers decided in each of these ways.
     """
 
     correct: list[bool | None]
@@ -81,6 +95,15 @@ def grade(
 ) -> Grades:
     """Grade answers; what nothing decides is unknown, and counted.
 
+    The first of these that applies decides:
+
+    1. `exact`: the answer equals a gold alias and does not hedge, see `exact_match`. Correct.
+    2. `bank`: the label bank knows it. That a hedging answer begins like a correct one does not count.
+    3. `official`: it equals a gold alias in TriviaQA's own normal form. Correct.
+    4. `refusal`: it is empty, or says no more than "I don't know". Incorrect: silence must not pay.
+    5. `contained`: only with ``rule="containment"``, it contains the words of a gold alias. Correct.
+    6. `judge`: what the judge says, if there is one and it can tell.
+
     Parameters
     ----------
     answers : mapping of columns
@@ -92,10 +115,10 @@ def grade(
     bank : mapping of columns, optional
         A label bank (see `label_bank`) instead of the one that comes with this package.
     judge : callable, optional
-        Called as `judge(question, answer, gold_aliases)` once for each distinct normalised answer that is
-        neither an exact match nor in the bank; returns True, False, or None for "cannot tell".
+        Called as `judge(question, answer, gold_aliases)` once for each distinct normalised answer that
+        nothing else decides; returns True, False, or None for "cannot tell".
     rule : {"equality", "containment"}
-        How answers and aliases are compared, see `exact_match`.
+        Whether containing an alias is enough; never against the bank.
     concurrency : int
         How many answers are judged at a time. Above 1 `judge` is called from several threads.
 
@@ -118,15 +141,15 @@ def grade(
     >>> answers = {"question_id": ["q1", "q1"], "answer": ["**Paris**.", "Lutetia"]}
     >>> grade(answers, dataset).correct
     [True, None]
-    >>> grade(answers, dataset, judge=lambda question, answer, gold: answer == "Lutetia").counts
-    {'exact': 1, 'bank': 0, 'judge': 1, 'unjudged': 0}
+    >>> grade(answers, dataset, judge=lambda question, answer, gold: answer == "Lutetia").decided_by
+    ['exact', 'judge']
     """
+    check_rule(rule)
     keys = _keys(answers, known=set(dataset["question_id"]))
-    wording = dict(zip(reversed(keys), reversed(list(answers["answer"])), strict=True))  # the first of each key
     gold, labels = _gold(dataset), label_bank(bank)
-    verdicts = {key: _look_up(key, gold, labels, rule) for key in dict.fromkeys(keys)}
+    verdicts = {key: _look_up(*key, gold.get(key[0], NO_GOLD), labels, rule) for key in dict.fromkeys(keys)}
     if judge is not None:
-        undecided = {key: wording[key] for key, (_, decided_by) in verdicts.items() if decided_by == "unjudged"}
+        undecided = [key for key, (_, decided_by) in verdicts.items() if decided_by == "unjudged"]
         verdicts |= _judged(undecided, dataset, judge, concurrency)
     correct, decided_by = zip(*(verdicts[key] for key in keys), strict=True) if keys else ((), ())
     return Grades(list(correct), list(decided_by), {way: decided_by.count(way) for way in DECIDED_BY})
@@ -147,10 +170,10 @@ def _keys(answers: Columns, *, known: set[str]) -> list[Key]:
         "question_id must be in the dataset",
         "Drop these rows, or grade against `pool`.",
     )
-    return [(question_id, normalize_answer(text)) for question_id, text in zip(ids, texts, strict=True)]
+    return list(zip(ids, texts, strict=True))
 
 
-def _gold(dataset: Columns) -> dict[str, set[str]]:
+def _gold(dataset: Columns) -> dict[str, Forms]:
     if not _has_text(dataset):
         warnings.warn(
             "the dataset has no column `answer`: no exact match can be found, and the label bank alone decides. "
@@ -159,7 +182,7 @@ def _gold(dataset: Columns) -> dict[str, set[str]]:
         )
         return {}
     rows = zip(dataset["question_id"], dataset["answer"], strict=True)
-    return {question_id: normalized(_aliases(gold)) for question_id, gold in rows}
+    return {question_id: gold_forms(_aliases(gold)) for question_id, gold in rows}
 
 
 def _has_text(dataset: Columns) -> bool:
@@ -170,15 +193,22 @@ def _aliases(gold: Gold) -> list[str]:
     return list(dict.fromkeys([*gold["aliases"], *gold["normalized_aliases"]]))
 
 
-def _look_up(key: Key, gold: dict[str, set[str]], bank: Bank, rule: str) -> Grade:
-    question_id, answer = key
-    if matches(answer, gold.get(question_id, set()), rule):
+def _look_up(question_id: str, answer: str, gold: Forms, bank: Bank, rule: str) -> Grade:
+    if equals(answer, gold):
         return True, "exact"
-    label = bank.get((question_id, sha256(answer)))
-    return label, "unjudged" if label is None else "bank"
+    label = bank.get((question_id, answer_sha256(answer)))
+    if label is False or (label and not hedges(answer)):
+        return label, "bank"
+    if equals_officially(answer, gold):
+        return True, "official"
+    if is_refusal(answer):
+        return False, "refusal"
+    if rule == "containment" and contains(answer, gold):
+        return True, "contained"
+    return None, "unjudged"
 
 
-def _judged(wording: dict[Key, str], dataset: Columns, judge: Judge, concurrency: int) -> dict[Key, Grade]:
+def _judged(undecided: list[Key], dataset: Columns, judge: Judge, concurrency: int) -> dict[Key, Grade]:
     if not _has_text(dataset):
         raise ValueError(
             "dataset must have questions and gold answers if there is a judge; it has none. Build it with text."
@@ -186,16 +216,26 @@ def _judged(wording: dict[Key, str], dataset: Columns, judge: Judge, concurrency
     columns = (dataset["question_id"], dataset["question"], dataset["answer"])
     texts = {i: (question, _aliases(gold)) for i, question, gold in zip(*columns, strict=True)}
 
-    def judged(asked: tuple[Key, str]) -> Grade:
-        (question_id, _), answer = asked
+    def judged(asked: Key) -> Grade:
+        question_id, answer = asked
         verdict = judge(texts[question_id][0], answer, texts[question_id][1])
         if verdict not in (True, False, None):
             raise TypeError(f"judge must return True, False or None; got {verdict!r} for {question_id}, {answer!r}.")
         return (None, "unjudged") if verdict is None else (bool(verdict), "judge")
 
+    meanings = {key: _meaning(*key) for key in undecided}
+    first: dict[Key, Key] = {}
+    for key, meaning in meanings.items():
+        first.setdefault(meaning, key)
     with _mapping(concurrency) as run:
-        bar = tqdm(run(judged, wording.items()), total=len(wording), desc="judge", unit="answer", delay=1)
-        return dict(zip(wording, bar, strict=True))
+        bar = tqdm(run(judged, first.values()), total=len(first), desc="judge", unit="answer", delay=1)
+        verdicts = dict(zip(first, bar, strict=True))
+    return {key: verdicts[meaning] for key, meaning in meanings.items()}
+
+
+def _meaning(question_id: str, answer: str) -> Key:
+    """Return what answers that a judge need not tell apart share; what normalising would delete of a hedge does not."""
+    return question_id, answer.strip() if hedges(answer) else normalize_answer(answer) or answer.strip()
 
 
 @contextmanager

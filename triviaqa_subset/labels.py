@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from .checking import require
@@ -20,9 +21,11 @@ CSV_COLUMNS = {
         "selected",
         "weight",
         "question_sha256",
+        "question_start_sha256",
+        "aliases_sha256",
     ),
     "answers": ("question_id", "answer_sha256", "correct", "debatable"),
-    "systems": ("question_id", "llm", "method", "exact_match", "correct"),
+    "systems": ("question_id", "llm", "method", "exact_match", "correct", "answer_sha256"),
 }
 FLAGS = ("selected", "correct", "debatable", "exact_match")
 
@@ -33,12 +36,14 @@ class Labels(NamedTuple):
     Attributes
     ----------
     questions : DataFrame
-        In pool order; `pool_positions` holds lists of int, `weight` is NaN outside the subset, and
-        `question_sha256` is empty where the whole text was not available.
+        In pool order; `pool_positions` holds lists of int, `weight` is NaN outside the subset,
+        `question_sha256` is empty where the whole text was not available, where alone
+        `question_start_sha256` is not, and `aliases_sha256` is empty where no alias was.
     answers : DataFrame
         The label bank.
     systems : DataFrame
-        Per question and system, whether its answer was an exact match and whether it was correct.
+        Per question and system, whether its answer was an exact match and whether it was correct, and where it
+        was no exact match its key in the label bank.
     """
 
     questions: pd.DataFrame
@@ -70,6 +75,7 @@ def read_labels(folder: str | Path) -> Labels:
     _check_questions(questions)
     _check_answers(answers, questions)
     _check_systems(systems, questions)
+    _check_keys(systems, answers)
     questions["pool_positions"] = [[int(p) for p in text.split()] for text in questions["pool_positions"]]
     questions["weight"] = pd.to_numeric(questions["weight"], errors="coerce")
     for table in (questions, answers, systems):
@@ -98,7 +104,10 @@ def _check_questions(questions: pd.DataFrame) -> None:
     check("reason", questions["reason"].isin(REASONS), f"be one of {', '.join(REASONS)}")
     check("decision", questions["decision"].isin(("keep", "discard")), "be keep or discard")
     check("reason", keep == (questions["reason"] == "ok"), "be ok for what is kept, and for nothing else")
-    check("question_sha256", questions["question_sha256"].str.fullmatch("([0-9a-f]{64})?"), "be 64 hex digits or empty")
+    for column in ("question_sha256", "question_start_sha256", "aliases_sha256"):
+        check(column, questions[column].str.fullmatch("([0-9a-f]{64})?"), "be 64 hex digits or empty")
+    only_start = (questions["question_start_sha256"] != "") == (questions["question_sha256"] == "")
+    check("question_start_sha256", only_start, "be given where question_sha256 is not, and nowhere else")
     check("pool_positions", questions["pool_positions"].str.fullmatch("[0-9]+( [0-9]+)*"), "be whole numbers")
     check("weight", (questions["weight"] != "") == selected, "be given for what is selected, and for nothing else")
     positions = sorted(int(p) for text in questions["pool_positions"] for p in text.split())
@@ -131,3 +140,14 @@ def _check_systems(systems: pd.DataFrame, questions: pd.DataFrame) -> None:
     by_all = questions["stratum"] == "exact_match_all"
     rule = "questions: stratum must be exact_match_all where every system has an exact match, and nowhere else"
     require(exact.to_numpy() == by_all.to_numpy(), questions["stratum"], rule)
+
+
+def _check_keys(systems: pd.DataFrame, answers: pd.DataFrame) -> None:
+    """Every answer without an exact match is in the bank, with the label that the system has."""
+    keys = ["question_id", "answer_sha256"]
+    found = systems[keys].merge(answers.set_index(keys)["correct"], how="left", left_on=keys, right_index=True)
+    label = found["correct"].fillna("").to_numpy()
+    exact = (systems["exact_match"] == "1").to_numpy()
+    rule = "systems: answer_sha256 must be that of an answer in answers with the same correct, and empty if exact_match"
+    holds = np.where(exact, systems["answer_sha256"] == "", label == systems["correct"].to_numpy())
+    require(holds, systems["answer_sha256"], rule)

@@ -11,11 +11,12 @@ import pyarrow.parquet as pq
 from datasets import Dataset, load_dataset
 
 from .checking import require
-from .matching import Gold, sha256
+from .matching import Gold, aliases_sha256, sha256
 
 HUB = {"path": "mandarjoshi/trivia_qa", "name": "rc.nocontext", "split": "validation"}
 SPLIT_ROWS = 17_944
 SEED = 42
+START = 200  # characters of a question of which only those were available
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet")
 ANSWER = ("value", "aliases", "normalized_aliases")
 
@@ -39,13 +40,16 @@ class Pool(NamedTuple):
         By question_id.
     redrawn : bool
         Whether the draw was repeated.
-    unhashed : list of str
-        The questions whose text has no hash to be checked against.
+    by_start : list of str
+        The questions of whose text only the first 200 characters have a hash to be checked against.
+    aliases : dict of str to bool
+        Whether the gold aliases are those of the curation, for each question for which it has a hash of them.
     """
 
     texts: dict[str, TriviaRow]
     redrawn: bool
-    unhashed: list[str]
+    by_start: list[str]
+    aliases: dict[str, bool]
 
 
 def read_source(source: str | None) -> list[TriviaRow]:
@@ -109,7 +113,7 @@ def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
 
     A source with questions outside the pool is taken to be the whole split: the draw is repeated, and
     ids, order and question hashes must agree. One with questions of the pool only is joined by
-    question_id, and the hashes must agree.
+    question_id, and the hashes must agree. Of the gold aliases more than half must agree.
 
     Parameters
     ----------
@@ -131,10 +135,28 @@ def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
     redrawn = not {row["question_id"] for row in rows} <= set(ids)
     order = _pool_order(questions) if redrawn else ids
     drawn = _redraw(rows, len(order)) if redrawn else _join(rows, ids)
-    hashes = dict(zip(ids, questions["question_sha256"], strict=True))
+    hashes = {row.question_id: (row.question_sha256, row.question_start_sha256) for row in questions.itertuples()}
     _check(drawn, order, hashes, f" The source has {len(rows)} rows, the split {SPLIT_ROWS}." if redrawn else "")
     texts = {row["question_id"]: row for row in reversed(drawn)}  # of two copies, the one drawn first
-    return Pool(texts, redrawn, [question_id for question_id in ids if not hashes[question_id]])
+    aliases = _compare_aliases(texts, dict(zip(ids, questions["aliases_sha256"], strict=True)))
+    return Pool(texts, redrawn, [question_id for question_id in ids if not hashes[question_id][0]], aliases)
+
+
+def _compare_aliases(texts: dict[str, TriviaRow], hashes: dict[str, str]) -> dict[str, bool]:
+    """Return for each hash whether it is that of the source's aliases; refuse a source where most of them are not.
+
+    A few may differ: a question that was drawn twice may have other aliases in its other copy.
+    """
+    golds = {question_id: texts[question_id]["answer"] for question_id, known in hashes.items() if known}
+    found = {i: aliases_sha256([*gold["aliases"], *gold["normalized_aliases"]]) for i, gold in golds.items()}
+    same = {question_id: own == hashes[question_id] for question_id, own in found.items()}
+    other = [question_id for question_id, agrees in same.items() if not agrees]
+    if 2 * len(other) > len(same):
+        raise ValueError(
+            f"gold aliases must be those of TriviaQA; got others for {', '.join(other[:3])} "
+            f"({len(other)} of {len(same)})."
+        )
+    return same
 
 
 def _from_hub() -> list[RawRow]:
@@ -198,10 +220,7 @@ def _as_row(row: RawRow, place: str) -> TriviaRow:
         if not isinstance(row.get(name), str):
             raise ValueError(f"{place}: {name} must be text; {_found(row, name)}.")
     if not _is_gold(answer):
-        raise ValueError(
-            f"{place}: answer must have value (text), aliases and normalized_aliases (lists of text); "
-            f"{_found(row, 'answer' if 'answer' in row else 'aliases')}."
-        )
+        raise ValueError(f"{place}: {_wrong_answer(row)}.")
     gold = Gold(value=answer["value"], aliases=answer["aliases"], normalized_aliases=answer["normalized_aliases"])
     return {"question_id": row["question_id"], "question": row["question"], "answer": gold}
 
@@ -210,13 +229,28 @@ def _found(row: RawRow, name: str) -> str:
     return f"got {repr(row[name])[:60]}" if name in row else f"there is none, only {', '.join(row)}"
 
 
+def _wrong_answer(row: RawRow) -> str:
+    """Say which part of a gold answer is missing or of another type."""
+    if "answer" not in row and "aliases" in row:
+        return f"aliases must be a list of text; {_found(row, 'aliases')}"
+    answer = row.get("answer")
+    if not isinstance(answer, dict) or not set(ANSWER) <= set(answer):
+        got = f"got {', '.join(answer)}" if isinstance(answer, dict) else _found(row, "answer")
+        return f"answer must have value (text), aliases and normalized_aliases (lists of text); {got}"
+    if not isinstance(answer["value"], str | None):
+        return f"answer: value must be text; {_found(answer, 'value')}"
+    name = next(name for name in ANSWER[1:] if not _is_texts(answer[name]))
+    return f"answer: {name} must be a list of text; {_found(answer, name)}"
+
+
+def _is_texts(texts: object) -> bool:
+    return isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+
+
 def _is_gold(answer: object) -> TypeGuard[Gold]:
     if not isinstance(answer, dict) or not set(ANSWER) <= set(answer):
         return False
-    lists = [answer["aliases"], answer["normalized_aliases"]]
-    return isinstance(answer["value"], str | None) and all(
-        isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in lists
-    )
+    return isinstance(answer["value"], str | None) and all(_is_texts(answer[name]) for name in ANSWER[1:])
 
 
 def _pool_order(questions: pd.DataFrame) -> list[str]:
@@ -256,12 +290,12 @@ def require_all(given: Mapping[str, object], ids: list[str], source: str, whole:
         )
 
 
-def _check(drawn: list[TriviaRow], order: list[str], hashes: dict[str, str], advice: str) -> None:
+def _check(drawn: list[TriviaRow], order: list[str], hashes: dict[str, tuple[str, str]], advice: str) -> None:
     wrong = []
     for position, (row, expected) in enumerate(zip(drawn, order, strict=True)):
         if row["question_id"] != expected:
             wrong.append(f"{row['question_id']} instead of {expected} at index {position}")
-        elif hashes[expected] and sha256(row["question"]) != hashes[expected]:
+        elif sha256(row["question"]) != hashes[expected][0] and sha256(row["question"][:START]) != hashes[expected][1]:
             wrong.append(f"another text of {expected} at index {position}")
     if wrong:
         first = ", ".join(wrong[:3])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .checking import require
 from .labels import STRATA
 from .matching import sha256
-from .pool import SUFFIXES, TriviaRow, read_rows
+from .pool import START, SUFFIXES, TriviaRow, read_rows
 
 AUTHORS = "ErikErnst/triviaqa-extended-subset"
 
@@ -70,11 +70,12 @@ def choose(questions: pd.DataFrame, release: str, texts: Mapping[str, TriviaRow]
     Parameters
     ----------
     questions : DataFrame
-        Has `question_id` and `question_sha256`.
+        Has `question_id`, `question_sha256` and `question_start_sha256`.
     release : str
         `authors`, a file (.csv, or one that `read_rows` reads) or a dataset on the Hub.
     texts : mapping
-        question_id -> row with `question`, where known: finds the ten questions without a hash.
+        question_id -> row with `question`, where known. Without, the ten questions of which only the start has
+        a hash are found by that.
 
     Returns
     -------
@@ -94,9 +95,14 @@ def choose(questions: pd.DataFrame, release: str, texts: Mapping[str, TriviaRow]
         raise ValueError(f"{release} must have a column question_id or question; got {found}.")
     hashes = dict(zip(questions["question_sha256"], questions["question_id"], strict=True))
     hashes |= {sha256(row["question"]): question_id for question_id, row in texts.items()}
+    starts = dict(zip(questions["question_start_sha256"], questions["question_id"], strict=True))
+
+    def find(text: str) -> str | None:
+        return hashes.get(sha256(text)) or (starts.get(sha256(text[:START])) if len(text) > START else None)
+
     for column in present:
         values = [str(value) for value in table[column].unique()]
-        ids = values if column == "question_id" else [hashes.get(sha256(value)) for value in values]
+        ids = values if column == "question_id" else [find(value) for value in values]
         selected = questions["question_id"].isin(ids)
         if selected.any():
             return selected, (

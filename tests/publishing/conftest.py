@@ -17,7 +17,7 @@ from tests.publishing.server import TOKEN
 from tests.publishing.store import Store
 from triviaqa_subset.build import write
 
-CONFIGURATIONS = ["curated", "pool", "systems", "answers"]
+CONFIGURATIONS = ["curated", "kept", "pool", "systems", "answers"]
 SPACE = {
     "README.md": """---
 title: ECUAS demo
@@ -85,7 +85,7 @@ def build_with_text(built, committed):
     tables = {}
     for name in CONFIGURATIONS:
         table = Dataset.from_parquet(str(committed / "data" / f"{name}.parquet"), keep_in_memory=True)
-        if name in ("curated", "pool"):
+        if name in ("curated", "kept", "pool"):
             table = table.add_column("question", [f"What is {id}?" for id in table["question_id"]])
         tables[name] = table
     write(tables, built)

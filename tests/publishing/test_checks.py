@@ -8,7 +8,7 @@ from evaluate import __version__ as evaluates
 
 from publishing.checks import check_files, check_front_matter, check_pages, check_runs, check_tables, check_version
 from publishing.staging import PARTS
-from tests.publishing.conftest import SPACE
+from tests.publishing.conftest import SPACE, build_with_text
 
 
 def test_what_is_staged_now_is_fit_to_be_sent(metric, dataset):
@@ -112,6 +112,17 @@ def test_tables_that_are_not_ours_are_found(dataset):
     sums.write_text("\n".join(lines) + "\n")
     with pytest.raises(ValueError, match=r"^build/triviaqa_subset must hold .* pool\.parquet differs\."):
         check_tables(dataset)
+
+
+def test_a_copy_with_text_under_the_licence_of_the_curation_is_found(tmp_path, root):
+    build_with_text(tmp_path / "built", root / "triviaqa_subset")
+    check_tables(tmp_path / "built")
+    card = tmp_path / "built" / "README.md"
+    card.write_text(card.read_text().replace("license: unknown\n", "license: apache-2.0\n", 1))
+    with pytest.raises(
+        ValueError, match=r"^a dataset with the text of its questions must not say license: apache-2\.0"
+    ):
+        check_tables(tmp_path / "built")
 
 
 @pytest.mark.e2e

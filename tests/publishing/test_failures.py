@@ -7,7 +7,7 @@ import pytest
 
 from publishing import __main__ as command
 from publishing.staging import PARTS, Part
-from tests.publishing.conftest import SPACE, build_with_text
+from tests.publishing.conftest import CONFIGURATIONS, SPACE, build_with_text
 from tests.publishing.server import NOT_OURS
 
 
@@ -158,7 +158,7 @@ def test_a_hub_that_dies_while_it_reads_the_commit(start_hub, send, staged, tmp_
     send("NAME", endpoint=hub.url)
     files, tags = hub.store.files(*dataset("NAME")), hub.store.tags(*dataset("NAME"))
     sent = uploads()
-    assert sent == 4
+    assert sent == len(CONFIGURATIONS)
 
     build_with_text(tmp_path / "dataset", staged / "dataset")
     changed = {
@@ -173,7 +173,7 @@ def test_a_hub_that_dies_while_it_reads_the_commit(start_hub, send, staged, tmp_
     assert str(refusal.value).startswith(f"{hub.url} cannot be reached (Server disconnected")
     assert (hub.store.files(*dataset("NAME")), hub.store.tags(*dataset("NAME"))) == (files, tags)
     sent = uploads()
-    assert sent == 4 + sum(name.endswith(".parquet") for name in changed)
+    assert sent == len(CONFIGURATIONS) + sum(name.endswith(".parquet") for name in changed)
 
     hub.store.behave()
     hub.restart()

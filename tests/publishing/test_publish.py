@@ -53,8 +53,9 @@ def test_the_metric_is_what_evaluate_asks_for_and_its_page(published, hub, root)
 def test_the_dataset_is_its_card_tables_and_checksums(published, hub, root):
     sent = hub.store.files(*DATASET)
     tables = {f"data/{name}.parquet" for name in CONFIGURATIONS}
-    assert set(sent) == {".gitattributes", "README.md", "data/SHA256SUMS", *tables}
-    for name in (*tables, "data/SHA256SUMS"):
+    beside = {"data/SHA256SUMS", "data/croissant.json"}
+    assert set(sent) == {".gitattributes", "README.md", *beside, *tables}
+    for name in (*tables, *beside):
         assert sent[name] == (root / "triviaqa_subset" / name).read_bytes()
 
 

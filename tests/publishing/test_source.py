@@ -26,6 +26,7 @@ def curation(root, tmp_path):
         table = pd.read_csv(root / "triviaqa_subset" / "curation" / f"{name}.csv", dtype=str, keep_default_na=False)
         if name == "questions":
             table["question_sha256"] = [hashlib.sha256(f"{i}?".encode()).hexdigest() for i in table["question_id"]]
+            table[["question_start_sha256", "aliases_sha256"]] = ""
         table.to_csv(folder / f"{name}.csv", index=False)
     return folder
 

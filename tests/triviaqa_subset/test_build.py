@@ -19,9 +19,11 @@ from triviaqa_subset import build as building
 from triviaqa_subset.build import build, main
 from triviaqa_subset.folders import BUILT, FOLDER
 from triviaqa_subset.labels import read_labels
+from triviaqa_subset.matching import aliases_sha256
 from triviaqa_subset.selection import choose
 
-CONFIGS = ("curated", "pool", "systems", "answers")
+LONG = " It is not the largest of its cities." * 5  # some questions are known by their first 200 characters only
+CONFIGS = ("curated", "kept", "pool", "systems", "answers")
 
 
 def sha256(text):
@@ -46,9 +48,10 @@ def write_parquet(path, rows):
     return str(path)
 
 
-def as_row(question_id, question=None):
-    question = question or f"What is the capital of “{question_id}”?"
-    answer = {"value": f"City {question_id}", "aliases": [f"City {question_id}"], "normalized_aliases": ["city"]}
+def as_row(question_id, question=None, aliases=None):
+    question = question or f"What is the capital of “{question_id}”?" + LONG
+    aliases = aliases or [f"City {question_id}"]
+    answer = {"value": aliases[0], "aliases": aliases, "normalized_aliases": ["city"]}
     return {"question_id": question_id, "question": question, "answer": answer}
 
 
@@ -66,7 +69,11 @@ def invented(own_curation, tmp_path_factory):
         (folder / f"{name}.csv").write_bytes((own_curation / f"{name}.csv").read_bytes())
     questions = pd.read_csv(own_curation / "questions.csv", dtype=str, keep_default_na=False)
     hashes = [sha256(as_row(question_id)["question"]) for question_id in questions["question_id"]]
+    starts = [sha256(as_row(question_id)["question"][:200]) for question_id in questions["question_id"]]
+    questions["question_start_sha256"] = np.where(questions["question_sha256"] == "", starts, "")
     questions["question_sha256"] = np.where(questions["question_sha256"] == "", "", hashes)
+    aliases = [aliases_sha256([f"City {question_id}", "city"]) for question_id in questions["question_id"]]
+    questions["aliases_sha256"] = np.where(questions["aliases_sha256"] == "", "", aliases)
     questions.to_csv(folder / "questions.csv", index=False)
     return folder
 
@@ -121,9 +128,10 @@ def built(first_build, tmp_path):
 def test_a_source_of_the_pool_is_joined_and_the_unchecked_redraw_is_reported(tmp_path, curation, pool_rows):
     lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", pool_rows), curation=curation)
     assert lines[0] == "the source has the pool's questions only: joined by question_id, the redraw was not checked"
-    assert lines[1].startswith("question texts checked by hash: 967 of 977; without a hash, so not checked: ")
+    assert lines[1].startswith("question texts checked by hash: 977 of 977; by that of their first 200 characters: ")
     assert len(lines[1].split(": ")[-1].split(", ")) == 10
-    for name in ("curated", "pool"):
+    assert lines[2] == "gold aliases checked by hash: 763 of 977; other than those of the curation: none"
+    for name in ("curated", "kept", "pool"):
         for row in table(tmp_path / "o", name).to_dict("records"):
             assert row["question"] == as_row(row["question_id"])["question"]
             assert row["answer"]["value"] == f"City {row['question_id']}"
@@ -147,13 +155,16 @@ def test_whatever_the_source_the_result_is_the_same(tmp_path, curation, pool_row
 
 
 def test_a_list_of_aliases_replaces_the_answer(tmp_path, curation, pool_rows):
-    rows = [{"question_id": r["question_id"], "question": r["question"], "aliases": ["City"]} for r in pool_rows]
+    rows = [
+        {"question_id": r["question_id"], "question": r["question"], "aliases": [f"City {r['question_id']}", "city"]}
+        for r in pool_rows
+    ]
     rows[0]["aliases"] = []
     lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", rows), curation=curation)
     assert "questions without a gold alias in this source: 1" in lines
     pool = table(tmp_path / "o", "pool").set_index("question_id")
     assert pool.loc[rows[1]["question_id"], "answer"]["value"] is None
-    assert list(pool.loc[rows[1]["question_id"], "answer"]["aliases"]) == ["City"]
+    assert list(pool.loc[rows[1]["question_id"], "answer"]["aliases"]) == rows[1]["aliases"]
 
 
 def test_without_text_differs_by_the_text_alone(tmp_path, curation, pool_rows, built):
@@ -196,7 +207,11 @@ def test_the_real_split_is_redrawn(tmp_path, shared, real_texts):
     split = (shared / "triviaqa" / "validation_ids.txt").read_text().split()
     assert len(split) == 17_944
     known = {question_id: row["question"] for question_id, row in real_texts.items()}
-    source = write_parquet(tmp_path / "s.parquet", [as_row(i, known.get(i)) for i in split])
+    aliases = {question_id: row["aliases"] for question_id, row in real_texts.items()}
+    rows = [as_row(i, known.get(i), aliases.get(i)) for i in split]
+    for row in rows:
+        row["answer"]["normalized_aliases"] = []
+    source = write_parquet(tmp_path / "s.parquet", rows)
     assert build(tmp_path / "o", source=source)[0] == "the redraw agrees with the curation"
     curated = table(tmp_path / "o")
     assert len(curated) == 455
@@ -206,7 +221,8 @@ def test_the_real_split_is_redrawn(tmp_path, shared, real_texts):
 def test_the_real_texts_alone_build(tmp_path, shared, real_texts):
     lines = build(tmp_path / "o", source=str(shared / "triviaqa" / "pool_text.jsonl"))
     assert "redraw was not checked" in lines[0]
-    assert lines[1].startswith("question texts checked by hash: 967 of 977")
+    assert lines[1].startswith("question texts checked by hash: 977 of 977")
+    assert lines[2] == "gold aliases checked by hash: 763 of 977; other than those of the curation: none"
     unhashed = set(lines[1].split(": ")[-1].split(", "))
     assert unhashed == {question_id for question_id, row in real_texts.items() if row["truncated"]}
 
@@ -242,6 +258,23 @@ def misanswer(rows):
     return rows
 
 
+def unvalue(rows):
+    rows[2]["answer"]["value"] = ["City"]
+    return rows
+
+
+def misalias(rows):
+    for row in rows:
+        row["answer"]["aliases"] = ["WRONG ALIAS"]
+    return rows
+
+
+def restart(rows):
+    for row in rows:
+        row["question"] = "x" + row["question"][1:] if row["question_id"] in BY_START else row["question"]
+    return rows
+
+
 def number(rows):
     rows[1]["question"] = 7
     return rows
@@ -251,6 +284,8 @@ def stranger(rows):
     return [*rows, as_row("elsewhere_1")]
 
 
+OWN = read_labels(FOLDER / "curation").questions
+BY_START = set(OWN["question_id"][OWN["question_sha256"] == ""])
 BAD_POOLS = {
     drop: r"source must have all 977 questions of the pool; \S+ is missing \(1 of 977\)\.",
     repeat: r"question_id must be unique in a source .*; got '\S+' at index 7 \(2 of 978\)\.",
@@ -258,7 +293,10 @@ BAD_POOLS = {
     unname: r"\S+, row 2: question must be text; there is none, only question_id, answer\.",
     unanswer: r"\S+, row 2: answer must have value \(text\), aliases and normalized_aliases \(lists of text\); "
     r"there is none, only question_id, question\.",
-    misanswer: r"\S+, row 2: answer must have value .*; got \{.*\.",
+    misanswer: r"\S+, row 2: answer: aliases must be a list of text; got 'City'\.",
+    unvalue: r"\S+, row 2: answer: value must be text; got \['City'\]\.",
+    misalias: r"gold aliases must be those of TriviaQA; got others for \S+, \S+, \S+ \(763 of 763\)\.",
+    restart: r"pool rows must be those of the curation; got another text of .*\(10 of 977\)\.",
     number: r"\S+, row 1: question must be text; got 7\.",
     stranger: r"source must be the whole split of 17944 rows, from which the pool is drawn, or the pool's questions "
     r"only; got 978 rows with questions outside the pool\.",
@@ -348,8 +386,11 @@ BAD_LABELS = {
         "1",
     ): r"pool_positions must hold 0 to 999 once each; got 1 at index 0 \(.* of 1000\)",
     ("questions", "question_sha256", "abc"): r"question_sha256 must be 64 hex digits or empty; got 'abc' at index 0 .*",
+    ("questions", "aliases_sha256", "abc"): r"aliases_sha256 must be 64 hex digits or empty; got 'abc' at index 0 .*",
+    ("questions", "question_sha256", ""): r"question_start_sha256 must be given where question_sha256 is not, .*",
     ("answers", "answer_sha256", "abc"): r"answer_sha256 must be 64 hex digits; got 'abc' at index 0 \(1 of 2683\)",
     ("answers", "question_id", "nowhere"): r"question_id must be in questions; got 'nowhere' at index 0 \(1 of 2683\)",
+    ("systems", "answer_sha256", ""): r"answer_sha256 must be that of an answer .*; got '' at index 0 \(1 of 20517\)",
     ("systems", "llm", "Qwen3.5-4B"): r"question_id must be unique within a system; got .* \(1 of 20517\)",
     ("systems", "llm", "new"): r"llm must have all 977 questions with each method; got 'new' at index 0 .*",
     ("systems", "exact_match", "1"): r"correct must be 1 for an exact match; got '0' at index 0 \(1 of 20517\)",
@@ -409,17 +450,32 @@ def test_a_selection_by_id_or_by_text(suffix, column, tmp_path, curation, ids, p
         assert share == pytest.approx((kept["stratum"] == stratum).mean(), abs=1e-12)
 
 
-def test_a_text_without_hash_is_found_where_the_source_has_it(tmp_path, curation, pool_rows):
+def test_a_text_of_which_the_start_has_a_hash_is_found_with_and_without_a_source(tmp_path, curation, pool_rows):
     questions = read_labels(curation).questions
-    unhashed = questions["question_id"][questions["question_sha256"] == ""].tolist()
     texts = {row["question_id"]: row for row in pool_rows}
-    release = write_release(tmp_path / "r.csv", {"question": [texts[i]["question"] for i in unhashed]})
-    selected, _ = choose(questions, release, texts)
-    assert questions["question_id"][selected].tolist() == unhashed
+    ids = sorted(BY_START, key=questions["question_id"].tolist().index)
+    release = write_release(tmp_path / "r.csv", {"question": [texts[i]["question"] for i in ids]})
+    for known in (texts, {}):
+        selected, _ = choose(questions, release, known)
+        assert questions["question_id"][selected].tolist() == ids
+
+
+def test_a_selection_of_other_questions_is_refused(tmp_path, curation):
+    release = write_release(tmp_path / "r.csv", {"question": ["Another?", "A long one" + LONG * 2]})
     with pytest.raises(
         ValueError, match=r"^\S+ must have questions of the pool in question; got none, the first is .*\.$"
     ):
-        choose(questions, release, {})
+        choose(read_labels(curation).questions, release, {})
+
+
+def test_a_few_other_aliases_are_reported(tmp_path, curation, pool_rows, ids):
+    for row in pool_rows:
+        if row["question_id"] in ids[:5]:
+            row["answer"]["aliases"] = ["Lutetia"]
+    lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", pool_rows), curation=curation)
+    has_hash = OWN.set_index("question_id")["aliases_sha256"] != ""
+    known = [question_id for question_id in ids[:5] if has_hash[question_id]]
+    assert lines[2].endswith(f"other than those of the curation: {len(known)} ({', '.join(known[:3])}, ...)")
 
 
 def test_a_selection_without_a_known_column_lists_those_found(tmp_path, built, capsys):
@@ -451,7 +507,8 @@ def test_the_command_builds_and_says_what_it_did(tmp_path, offline):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "made from the curation alone: the redraw and the question texts were not checked",
-        "curated: 455 rows", "pool: 977 rows", "systems: 20517 rows", "answers: 2683 rows", "written to here",
+        "curated: 455 rows", "kept: 931 rows", "pool: 977 rows", "systems: 20517 rows", "answers: 2683 rows",
+        "written to here",
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The four configurations made of two questions, and the card that describes them."""
+"""The five configurations made of two questions, and the card that describes them."""
 
 import numpy as np
 import pandas as pd
@@ -22,12 +22,15 @@ QUESTIONS = pd.DataFrame(
         "selected": [True, False],
         "weight": [1.0, np.nan],
         "question_sha256": ["ab", ""],
+        "question_start_sha256": ["", "ef"],
+        "aliases_sha256": ["01", ""],
     },
     index=[7, 9],
 )
 ANSWERS = pd.DataFrame({"question_id": ["q1"], "answer_sha256": ["cd"], "correct": [False], "debatable": [True]})
 SYSTEMS = pd.DataFrame(
     {"question_id": ["q1"], "llm": ["m"], "method": ["verbalized"], "exact_match": [False], "correct": [True]}
+    | {"answer_sha256": ["cd"]}
 )
 GOLD = {"value": "A", "aliases": ["A"], "normalized_aliases": ["a"]}
 TEXTS = {own: {"question_id": own, "question": f"{own}?", "answer": GOLD} for own in ("q1", "q2")}
@@ -43,13 +46,17 @@ def test_the_rows_without_text():
     tables = made({})
     assert {name: table.to_list() for name, table in tables.items()} == {
         "curated": [{"question_id": "q1", "stratum": 1, "weight": 1.5, "pool_position": 0}],
+        "kept": [{"question_id": "q1", "stratum": 1, "weight": 1.0, "pool_position": 0}],
         "pool": [
             {"question_id": "q1", "pool_positions": [0, 2], "stratum": 1, "decision": "keep", "reason": 0}
-            | {"selected": True, "question_sha256": "ab"},
+            | {"selected": True, "question_sha256": "ab", "question_start_sha256": None, "aliases_sha256": "01"},
             {"question_id": "q2", "pool_positions": [1], "stratum": 0, "decision": "discard", "reason": 3}
-            | {"selected": False, "question_sha256": None},
+            | {"selected": False, "question_sha256": None, "question_start_sha256": "ef", "aliases_sha256": None},
         ],
-        "systems": [{"question_id": "q1", "llm": "m", "method": 2, "exact_match": False, "correct": True}],
+        "systems": [
+            {"question_id": "q1", "llm": "m", "method": 2, "exact_match": False, "correct": True}
+            | {"answer_sha256": "cd"}
+        ],
         "answers": [{"question_id": "q1", "answer_sha256": "cd", "correct": False, "debatable": True}],
     }
 
@@ -58,7 +65,7 @@ def test_text_is_added_to_the_questions_and_to_nothing_else():
     bare, full = made({}), made(TEXTS)
     for name, table in full.items():
         texts = [column for column in ("question", "answer") if column in table.column_names]
-        assert texts == (["question", "answer"] if name in ("curated", "pool") else [])
+        assert texts == (["question", "answer"] if name in ("curated", "kept", "pool") else [])
         assert table.remove_columns(texts).to_list() == bare[name].to_list()
     assert full["pool"][1]["question"] == "q2?"
     assert full["curated"][0]["answer"] == GOLD
@@ -95,6 +102,12 @@ def test_the_card_keeps_its_text_and_describes_the_tables(tmp_path):
         infos = {info["config_name"]: info for info in data["dataset_info"]}
         assert infos["curated"]["splits"][0]["num_examples"] == 2
         assert infos["other"]["download_size"] == (tmp_path / "other.parquet").stat().st_size
+
+
+def test_a_copy_with_text_has_the_licence_of_the_text(tmp_path):
+    for texts, license in (({}, "apache-2.0"), (TEXTS, "unknown")):
+        write(made(texts), tmp_path / license)
+        assert DatasetCard.load(tmp_path / license / "README.md").data.license == license
 
 
 def test_an_unknown_label_is_refused():

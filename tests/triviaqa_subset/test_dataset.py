@@ -5,19 +5,26 @@ import itertools
 import json
 import re
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 from datasets import ClassLabel, Dataset, Features, List, Value, get_dataset_config_names, load_dataset
 from huggingface_hub import DatasetCard
+from scipy.stats import hypergeom, norm
 
 from triviaqa_subset.build import build
+from triviaqa_subset.card import card_tables, write_card
+from triviaqa_subset.labels import read_labels
 
 FOLDER = "triviaqa_subset"
 STRATUM = ClassLabel(names=["exact_match_all", "reviewed"])
+CURATED = {"stratum": STRATUM, "weight": Value("float64"), "pool_position": Value("int32")}
 FEATURES = {
-    "curated": {"stratum": STRATUM, "weight": Value("float64"), "pool_position": Value("int32")},
+    "curated": CURATED,
+    "kept": CURATED,
     "pool": {
         "pool_positions": List(Value("int32")),
         "stratum": STRATUM,
@@ -25,16 +32,19 @@ FEATURES = {
         "reason": ClassLabel(names=["ok", "ambiguous", "time_dependent", "bad_gold", "offensive"]),
         "selected": Value("bool"),
         "question_sha256": Value("string"),
+        "question_start_sha256": Value("string"),
+        "aliases_sha256": Value("string"),
     },
     "systems": {
         "llm": Value("string"),
         "method": ClassLabel(names=["sequence_posterior", "is_true", "verbalized"]),
         "exact_match": Value("bool"),
         "correct": Value("bool"),
+        "answer_sha256": Value("string"),
     },
     "answers": {"answer_sha256": Value("string"), "correct": Value("bool"), "debatable": Value("bool")},
 }
-ROWS = {"curated": 455, "pool": 977, "systems": 20_517, "answers": 2683}
+ROWS = {"curated": 455, "kept": 931, "pool": 977, "systems": 20_517, "answers": 2683}
 PAPER_NAMES = {
     "Qwen3.5-4B": "Qwen3.5 4B",
     "Qwen3.5-9B": "Qwen3.5 9B",
@@ -135,8 +145,9 @@ def test_no_question_or_answer_text_is_in_the_project(root, shared):
 
 def test_the_curation_is_the_one_published(root, shared):
     for name in ("questions", "answers", "systems"):
-        ours, theirs = (f / f"{name}.csv" for f in (root / FOLDER / "curation", shared / "triviaqa"))
-        assert ours.read_bytes() == theirs.read_bytes()
+        files = (folder / f"{name}.csv" for folder in (root / FOLDER / "curation", shared / "triviaqa"))
+        ours, theirs = (pd.read_csv(file, dtype=str, keep_default_na=False) for file in files)
+        pd.testing.assert_frame_equal(ours[list(theirs)], theirs)
 
 
 def test_the_subset_is_the_first_kept_of_each_stratum_in_pool_order(curated, pool):
@@ -208,6 +219,29 @@ def test_the_metadata_of_the_card_are_the_data(card, root):
         assert infos[name]["download_size"] == (root / FOLDER / "data" / f"{name}.parquet").stat().st_size
 
 
+@pytest.mark.e2e
+def test_the_sizes_of_the_card_are_those_that_datasets_writes(root, tmp_path, offline):
+    copy = tmp_path / "copy"
+    shutil.copytree(root / FOLDER / "data", copy / "data")
+    shutil.copy(root / FOLDER / "README.md", copy)
+    command = [
+        sys.executable,
+        "-m",
+        "datasets.commands.datasets_cli",
+        "test",
+        str(copy),
+        "--all_configs",
+        "--save_info",
+    ]
+    done = subprocess.run(command, env=offline, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "Test successful" in done.stdout + done.stderr
+    assert (
+        DatasetCard.load(copy / "README.md").data.to_dict()
+        == DatasetCard.load(root / FOLDER / "README.md").data.to_dict()
+    )
+
+
 def test_the_python_of_the_card_runs_as_written(card, capsys):
     blocks = re.findall(r"^```python\n(.*?)^```", card.text, re.DOTALL | re.MULTILINE)
     assert len(blocks) == 5
@@ -215,7 +249,7 @@ def test_the_python_of_the_card_runs_as_written(card, capsys):
         exec("\n".join(blocks), {})
     printed = [line for block in blocks for line in re.findall(r"print\(.*\)  +# (.*)", block)]
     assert printed == capsys.readouterr().out.splitlines()[: len(printed)]
-    assert len(printed) == 4
+    assert len(printed) == 3
 
 
 def test_the_links_within_the_card_lead_somewhere(card):
@@ -303,3 +337,168 @@ def test_the_numbers_of_the_card_are_those_of_the_data(card, pool, answers):
         f"50 of 431 accepted answers, which leaves {answers['correct'].sum()}",
     ):
         assert said in text
+
+
+def section(card, title):
+    return card.text.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def cells(text):
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", text, re.M)]
+
+
+def test_the_table_of_discards_is_made_of_the_data(card, root, systems, pool):
+    text = card.text.split("<!-- discards: made by the build -->\n")[1].split("\n<!-- end of discards -->")[0]
+    assert text == card_tables(read_labels(root / FOLDER / "curation"))["discards"]
+    rows = cells(text)[2:]
+    assert len(rows) == 14
+    reviewed = set(pool["question_id"][pool["stratum"] == "reviewed"])
+    gone = set(pool["question_id"][pool["decision"] == "discard"])
+    answers_of = {(r.llm, r.method): set() for r in systems.drop_duplicates(["llm", "method"]).itertuples()}
+    for row in systems[~systems["correct"]].itertuples():
+        answers_of[row.llm, row.method].add(row.question_id)
+    for llm, method, *printed in rows:
+        wrong = answers_of[llm, method]
+        right = reviewed - wrong
+        expected = (
+            len(wrong & gone) / len(wrong),
+            len(right & gone) / len(right),
+            len(wrong - gone) / 931,
+            len(wrong) / 977,
+        )
+        assert printed == [f"{value:.3f}" for value in expected]
+    assert float(rows[-1][5]) - float(rows[-1][4]) > 0.5 * float(rows[-1][4])
+
+
+def test_the_table_of_unjudged_answers_is_made_of_the_data(card, root, systems, curated):
+    text = card.text.split("<!-- unjudged: made by the build -->\n")[1].split("\n<!-- end of unjudged -->")[0]
+    assert text == card_tables(read_labels(root / FOLDER / "curation"))["unjudged"]
+    weight = curated.set_index("question_id")["weight"]
+    said = {}
+    for row in systems[~systems["exact_match"]].itertuples():
+        said.setdefault((row.question_id, row.answer_sha256), set()).add(row.llm)
+    rows = cells(text)[2:]
+    assert len(rows) == 14
+    for llm, method, *printed in rows:
+        own = systems[
+            (systems["llm"] == llm) & (systems["method"] == method) & systems["question_id"].isin(weight.index)
+        ]
+        of = [(row, weight[row.question_id] / 455) for row in own.itertuples()]
+        left = [(r, w) for r, w in of if not r.exact_match and said[r.question_id, r.answer_sha256] == {llm}]
+        wrong, unjudged = sum(w for r, w in of if not r.correct), sum(w for _, w in left)
+        open_wrong = sum(w for r, w in left if not r.correct)
+        low, high = wrong - open_wrong, wrong + unjudged - open_wrong
+        expected = [wrong, unjudged, 1 - open_wrong / unjudged, low / (1 - unjudged), high]
+        assert printed == [*(f"{abs(value):.3f}" for value in expected), f"{low:.3f} to {high:.3f}"]
+        assert high - wrong < 0.0365
+        assert 1.25 < wrong / expected[3] < 3.25
+    assert float(rows[-1][6]) > 2 * float(rows[-1][2])
+
+
+def test_a_card_without_a_place_for_its_table_is_refused(tmp_path, root):
+    Dataset.from_dict({"a": [1]}).to_parquet(tmp_path / "curated.parquet")
+    tables = {"curated": Dataset.from_dict({"a": [1]})}
+    with pytest.raises(ValueError, match=r"^the card must have one place for other, between <!-- other: .*; got 0\.$"):
+        write_card(root / FOLDER / "README.md", tmp_path / "c.md", tables, tmp_path, made={"other": "|"})
+
+
+def test_the_audit_of_the_card_adds_up(card, answers):
+    rows = [row for row in cells(section(card, "How it was made")) if len(row) == 5 and row[1].isdigit()]
+    sizes = [answers["correct"].sum(), (~answers["correct"] & ~answers["debatable"]).sum(), answers["debatable"].sum()]
+    assert [int(row[1]) for row in rows] == sizes
+    assert sum(int(row[2]) for row in rows) == 360
+    rng = np.random.default_rng(0)
+    for column, said in ((3, "2.0 % [1.5, 3.2]"), (4, "0.3 % [0.15, 1.4]")):
+        counts = [(int(size), int(read), int(row[column])) for row in rows for size, read in [row[1:3]]]
+        share = sum(size * k / n for size, n, k in counts) / 2683
+        draws = sum(size * rng.beta(k + 0.5, n - k + 0.5, 200_000) for size, n, k in counts) / 2683
+        numbers = [share, *np.quantile(draws, [0.025, 0.975])]
+        printed = [float(number) for number in re.findall(r"[0-9.]+", said)]
+        assert said in " ".join(card.text.split())
+        for value, number in zip(numbers, printed, strict=True):
+            assert 100 * value == pytest.approx(number, abs=0.051)
+    debatable = 54 * 20 / 30
+    assert debatable / (debatable + 381 * 4 / 90) == pytest.approx(2 / 3, abs=0.02)
+
+
+def test_the_detectable_differences_of_the_card(card, systems, pool):
+    rows = {row[0]: row[1] for row in cells(section(card, "How much it can tell"))[2:]}
+    wide = systems[systems["method"] == "sequence_posterior"].pivot(
+        index="question_id", columns="llm", values="correct"
+    )
+    pool = pool.set_index("question_id").loc[wide.index]
+    kept, selected = pool["decision"] == "keep", pool["selected"]
+    by_design = {s: (kept & (pool["stratum"] == s)).sum() / 931 for s in STRATUM.names}
+    as_drawn = {s: (selected & (pool["stratum"] == s)).sum() / 455 for s in STRATUM.names}
+    power = norm.ppf(0.975) + norm.ppf(0.8)
+    for name, chosen, shares in (
+        ("455, weighted", selected, by_design),
+        ("455, unweighted", selected, as_drawn),
+        ("all 931 kept", kept, by_design),
+    ):
+        found = []
+        for a, b in itertools.combinations(wide, 2):
+            difference = wide[a].astype(float) - wide[b].astype(float)
+            parts = [(share, difference[chosen & (pool["stratum"] == s)]) for s, share in shares.items()]
+            found.append(power * np.sqrt(sum(share**2 * part.var() / len(part) for share, part in parts)))
+        assert rows[name] == f"{np.median(found):.3f} ({min(found):.3f} to {max(found):.3f})"
+
+
+def test_the_correlations_of_the_card(card, systems, curated):
+    own = systems[(systems["method"] == "sequence_posterior") & systems["question_id"].isin(curated["question_id"])]
+    correct = own.pivot(index="question_id", columns="llm", values="correct").astype(float)
+    found = [correct[a].corr(correct[b]) for a, b in itertools.combinations(correct, 2)]
+    said = f"(between {min(found):.2f} and {max(found):.2f} for the correctness of these 21 pairs, "
+    said += f"median {np.median(found):.2f})"
+    assert said in " ".join(card.text.split())
+
+
+def test_what_the_card_says_of_the_papers_rates_holds(printed, systems, pool):
+    paper = sorted(float(row[3]) for (_, method), row in printed.items() if method == "sequence_posterior")
+    assert sum(b - a < 0.044 for a, b in itertools.pairwise(paper)) == 3
+    kept = set(pool["question_id"][(pool["decision"] == "keep") & (pool["stratum"] == "reviewed")])
+    for (llm, method), row in printed.items():
+        own = systems[(systems["llm"] == llm) & (systems["method"] == method) & ~systems["correct"]]
+        at_least = hypergeom.sf(round(455 * float(row[3])) - 1, 670, len(kept & set(own["question_id"])), 199)
+        assert (at_least < 0.005) == llm.startswith("gemini")
+
+
+def test_the_errata_are_true_of_the_data(card, pool):
+    state = pool.set_index("question_id")
+    rows = cells(section(card, "Errata"))[2:]
+    named = [(own, row[1]) for row in rows for own in row[0].split(", ")]
+    assert len({own for own, _ in named}) == len(named) == 27
+    for own, said in named:
+        question = state.loc[own]
+        assert said == ("selected" if question["selected"] else {"keep": "kept"}.get(question["decision"], "discarded"))
+    assert (state.loc[["sfq_12368", "odql_5737"], "reason"] == ["time_dependent", "offensive"]).all()
+
+
+def test_what_the_data_refute_is_gone(card):
+    text = " ".join(card.text.split())
+    for sentence in ("agree likewise", "another 199 questions were reviewed", "more lenient", "may well be chance"):
+        assert sentence not in text
+
+
+def test_the_example_row_is_the_first(card, root):
+    (example,) = re.findall(r"^```json\n(.*?)\n```", card.text, re.M)
+    first = read(root, "curated").iloc[0].to_dict()
+    assert json.loads(example) == first
+
+
+def test_the_answers_that_are_cut(card, shared):
+    lines = (shared / "triviaqa" / "pool_text.jsonl").read_text(encoding="utf-8").splitlines()
+    texts = [answer["answer"] for line in lines for answer in json.loads(line)["answers"]]
+    assert sum(len(text) == 203 and text.endswith("...") for text in texts) == 33
+    assert "33 answers of the bank are known only up to their 200th character" in " ".join(card.text.split())
+
+
+def test_the_configuration_kept_is_the_pool_without_the_discarded(root, pool, curated, answers, systems):
+    kept = read(root, "kept")
+    expected = pool[pool["decision"] == "keep"]
+    assert kept["question_id"].tolist() == expected["question_id"].tolist()
+    assert kept["stratum"].tolist() == expected["stratum"].tolist()
+    assert (kept["weight"] == 1).all()
+    assert set(curated["question_id"]) <= set(kept["question_id"])
+    other = systems[~systems["exact_match"] & systems["question_id"].isin(kept["question_id"])]
+    assert set(other["question_id"]) <= set(answers["question_id"])

@@ -11,7 +11,8 @@ from datasets import Dataset
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triviaqa_subset.grading import Grades, answer_sha256, grade, label_bank, normalize_answer
+from triviaqa_subset.grading import DECIDED_BY, Grades, answer_sha256, grade, label_bank, normalize_answer
+from triviaqa_subset.matching import equals_officially, gold_forms, hedges, is_refusal
 
 DATASET = {
     "question_id": ["q1", "q2", "q3"],
@@ -33,11 +34,15 @@ MINE = {
 }
 
 
-def test_each_answer_is_decided_once_in_the_order_exact_bank_unjudged():
+def counts(**given):
+    return dict.fromkeys(DECIDED_BY, 0) | given
+
+
+def test_each_answer_is_decided_once_in_the_order_of_the_rules():
     assert grade(MINE, DATASET, bank=BANK) == Grades(
-        [True, True, False, None, None, None],
-        ["exact", "bank", "bank", "unjudged", "unjudged", "unjudged"],
-        {"exact": 1, "bank": 2, "judge": 0, "unjudged": 3},
+        [True, True, False, None, None, False],
+        ["exact", "bank", "bank", "unjudged", "unjudged", "refusal"],
+        counts(exact=1, bank=2, refusal=1, unjudged=2),
     )
 
 
@@ -46,10 +51,49 @@ def test_an_exact_match_goes_before_the_bank():
     assert grade({"question_id": ["q1"], "answer": ["paris"]}, DATASET, bank=bank).correct == [True]
 
 
-def test_the_containment_rule_finds_the_alias_inside():
-    mine = {"question_id": ["q1", "q2"], "answer": ["It is the City of Light!", "It is Paris."]}
-    assert grade(mine, DATASET, bank=BANK).decided_by == ["unjudged", "unjudged"]
-    assert grade(mine, DATASET, bank=BANK, rule="containment").decided_by == ["exact", "unjudged"]
+def one(answer, question_id="q1", **options):
+    """Grade one answer: what was decided, and by what."""
+    grades = grade({"question_id": [question_id], "answer": [answer]}, DATASET, **{"bank": BANK} | options)
+    return grades.correct[0], grades.decided_by[0]
+
+
+def test_the_official_form_goes_after_the_bank():
+    assert one("The City of Light!") == (True, "official")
+    assert one("(Paris)") == (True, "official")
+    bank = {"question_id": ["q1"], "answer_sha256": [answer_sha256("Paris!")], "correct": [False]}
+    assert one("Paris!", bank=bank) == (False, "bank")
+
+
+def test_containment_only_where_asked_for_and_never_against_the_bank():
+    assert one("It is the City of Light!") == (None, "unjudged")
+    assert one("It is the City of Light!", rule="containment") == (True, "contained")
+    assert one("It is Paris.", "q2", rule="containment") == (None, "unjudged")
+    bank = {"question_id": ["q1"], "answer_sha256": [answer_sha256("Not Paris")], "correct": [False]}
+    assert one("Not Paris", bank=bank, rule="containment") == (False, "bank")
+
+
+def test_a_hedge_is_not_taken_for_its_first_half():
+    assert one("Paris (or Lyon)") == (None, "unjudged")
+    assert one("Lutetia (or Lyon)") == (None, "unjudged")  # the bank: correct
+    assert one("Charlotte Bronte (or Emily)", "q2") == (False, "bank")
+    judged = []
+    judge = lambda question, answer, gold: judged.append(answer)  # noqa: E731
+    mine = {"question_id": ["q1"] * 4, "answer": ["Paris (or Lyon)", "Paris (or Nice)", "Lutetia (or Lyon)", "Nice"]}
+    grade(mine, DATASET, bank=BANK, judge=judge)
+    assert judged == mine["answer"]
+
+
+def test_silence_is_wrong_and_no_judge_is_asked():
+    for answer in ("", "  ", "I don\u2019t know.", "N/A"):
+        assert one(answer, judge=lambda *_: True) == (False, "refusal")
+    bank = {"question_id": ["q1"], "answer_sha256": [answer_sha256("Unknown")], "correct": [True]}
+    assert one("Unknown", bank=bank) == (True, "bank")
+
+
+@pytest.mark.parametrize("judge", [None, lambda *_: True])
+def test_an_unknown_rule_is_refused_whatever_there_is_to_grade(judge):
+    with pytest.raises(ValueError, match=r"^rule must be one of equality, containment; got 'fuzzy'\.$"):
+        grade({"question_id": [], "answer": []}, DATASET, judge=judge, rule="fuzzy")
 
 
 @pytest.mark.parametrize(
@@ -80,16 +124,17 @@ def test_a_judge_sees_each_open_answer_once_with_question_and_gold(concurrency):
 
     def judge(question, answer, gold):
         seen.append((question, answer, gold))
-        return {"Miss Austen": True, "": None}[answer]
+        return {"Miss Austen": True, "Five": None}[answer]
 
-    grades = grade(MINE, DATASET, bank=BANK, judge=judge, concurrency=concurrency)
+    mine = MINE | {"answer": [*MINE["answer"][:5], "Five"]}
+    grades = grade(mine, DATASET, bank=BANK, judge=judge, concurrency=concurrency)
     assert sorted(seen) == [
         ("Author of Emma?", "Miss Austen", ["Jane Austen", "jane austen"]),
-        ("Two plus two?", "", ["(4)"]),
+        ("Two plus two?", "Five", ["(4)"]),
     ]
     assert grades.correct == [True, True, False, True, True, None]
     assert grades.decided_by == ["exact", "bank", "bank", "judge", "judge", "unjudged"]
-    assert grades.counts == {"exact": 1, "bank": 2, "judge": 2, "unjudged": 1}
+    assert grades.counts == counts(exact=1, bank=2, judge=2, unjudged=1)
 
 
 def test_answers_are_judged_side_by_side_and_one_by_one_in_this_thread():
@@ -99,8 +144,9 @@ def test_answers_are_judged_side_by_side_and_one_by_one_in_this_thread():
         together.wait()  # both open answers must be under way at once
         return True
 
-    assert grade(MINE, DATASET, bank=BANK, judge=judge, concurrency=2).counts["judge"] == 3
-    grade(MINE, DATASET, bank=BANK, judge=lambda *_: threads.add(current_thread()))
+    mine = MINE | {"answer": [*MINE["answer"][:5], "Five"]}
+    assert grade(mine, DATASET, bank=BANK, judge=judge, concurrency=2).counts["judge"] == 3
+    grade(mine, DATASET, bank=BANK, judge=lambda *_: threads.add(current_thread()))
     assert threads == {current_thread()}
 
 
@@ -140,7 +186,7 @@ def test_without_text_the_bank_alone_decides_and_a_warning_says_so():
         UserWarning, match=r"no column `answer`: no exact match can be found, and the label bank alone decides"
     ):
         grades = grade(MINE, bare, bank=BANK)
-    assert grades.counts == {"exact": 0, "bank": 2, "judge": 0, "unjudged": 4}
+    assert grades.counts == counts(bank=2, refusal=1, unjudged=3)
     with (
         pytest.warns(UserWarning, match="no column `answer`"),
         pytest.raises(
@@ -172,8 +218,34 @@ def test_every_judged_answer_is_found_in_the_bank_with_its_label(judged):
     assert len(answers) == 2683 == len(label_bank())
     assert [normalize_answer(text) for text in answers["answer"]] == answers["normalized"].tolist()
     grades = grade(answers, dataset)
-    assert grades.decided_by == ["bank"] * 2683  # none of them is an exact match
-    assert grades.correct == answers["correct"].astype(bool).tolist()
+    labels = answers["correct"].astype(bool).tolist()
+    left = [i for i, state in enumerate(grades.decided_by) if state != "bank"]  # none of them is an exact match
+    assert all(grades.correct[i] is None and labels[i] and hedges(answers["answer"][i]) for i in left)
+    assert len(left) == 3
+    assert all(
+        given == label for i, (given, label) in enumerate(zip(grades.correct, labels, strict=True)) if i not in left
+    )
+
+
+def test_the_official_form_adds_no_wrong_match_on_the_bank(judged):
+    answers, dataset = judged
+    gold = {i: gold_forms(gold["aliases"]) for i, gold in zip(dataset["question_id"], dataset["answer"], strict=True)}
+    rows = zip(answers["question_id"], answers["answer"], answers["correct"], strict=True)
+    labels = [label for i, answer, label in rows if equals_officially(answer, gold[i])]
+    assert (len(labels), sum(labels)) == (40, 40)
+
+
+def test_containment_never_overrides_the_bank(judged):
+    answers, dataset = judged
+    assert grade(answers, dataset, rule="containment").counts["bank"] == 2680
+    wrong = answers["correct"] == 0
+    assert not any(grade(answers[wrong], dataset, rule="containment").correct)
+
+
+def test_no_refusal_is_a_correct_answer_or_an_alias(judged):
+    answers, dataset = judged
+    aliases = [alias for gold in dataset["answer"] for alias in gold["aliases"]]
+    assert not [text for text in [*aliases, *answers["answer"][answers["correct"] == 1]] if is_refusal(text)]
 
 
 def test_every_gold_alias_is_an_exact_match(judged):

@@ -1,0 +1,63 @@
+"""Each of the seven LLMs graded by a bank made without it: the truth lies within the bounds, whatever the confidences.
+
+By hashes and labels alone; the confidences are drawn.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from ecuas_metric.decisions import confidence_decisions
+from ecuas_metric.metrics import Key, metric_values
+from ecuas_metric.options import checked_options
+from ecuas_metric.ranking import tie_groups
+from ecuas_metric.reporting.unjudged import unjudged_bounds, unjudged_share
+from triviaqa_subset.card import unjudged_without
+from triviaqa_subset.folders import FOLDER
+from triviaqa_subset.labels import read_labels
+
+LLMS = (
+    "GLM-4.6V-Flash", "Ministral-3-8B-Instruct-2512", "Qwen3.5-4B", "Qwen3.5-9B",
+    "gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-2.5-pro",
+)  # fmt: skip
+METHODS = ("sequence_posterior", "verbalized")
+BOUNDED = [Key("error_rate"), Key("ecuas", 0.0), Key("ecuas", 1.0), Key("auroc"), Key("aurc"), Key("augrc"), Key("ece")]
+
+
+@pytest.fixture(scope="module")
+def answered():
+    questions, _, systems = read_labels(FOLDER / "curation")
+    systems = systems.assign(unjudged=unjudged_without(systems))
+    selected = questions.set_index("question_id")["weight"].dropna()
+    return systems[systems["question_id"].isin(selected.index)].assign(
+        weight=lambda rows: rows["question_id"].map(selected)
+    )
+
+
+def drawn_confidences(correct, kind, rng):
+    if kind == "random":
+        return rng.random(len(correct))
+    skill = rng.beta(4, 1.5, len(correct)) - 0.25 * ~correct * rng.random(len(correct))
+    return np.clip(skill.round(1) if kind == "verbalized" else skill, 0, 1)
+
+
+@pytest.mark.parametrize("kind", ["random", "skilled", "verbalized"])
+@pytest.mark.parametrize(("llm", "method"), list(itertools.product(LLMS, METHODS)))
+def test_the_bounds_hold_the_truth(llm, method, kind, answered, rng):
+    rows = answered[(answered["llm"] == llm) & (answered["method"] == method)]
+    correct, weight = rows["correct"].to_numpy(), rows["weight"].to_numpy()
+    confidence = drawn_confidences(correct, kind, rng)
+    options = checked_options(n=[0, 1], sample_weight=weight)
+    decisions = confidence_decisions(confidence, correct.astype(int))
+    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=weight)
+    truth = metric_values(decisions, ties, options, sample_weight=weight)
+    bounds = unjudged_bounds(confidence, np.where(rows["unjudged"], np.nan, correct), options)
+    for key in BOUNDED:
+        low, high = bounds[key]
+        assert low - 1e-9 <= truth[key] <= high + 1e-9, key
+        assert low < high
+    error_rate = Key("error_rate")
+    assert 0 <= bounds[error_rate].high - truth[error_rate] < 0.0365  # what counting them as wrong adds
+    share = unjudged_share(np.where(rows["unjudged"], np.nan, 1.0), sample_weight=weight)
+    assert bounds[error_rate].high - bounds[error_rate].low == pytest.approx(share)
