@@ -16,7 +16,13 @@ TEXT = ("question_id", "answer")
 NEEDED = (*TEXT, "confidence")
 MAX_TEXT = 1000  # characters
 REST = ("wrong", "unknown: leave them out")
-STATES = {"exact": "exact match", "bank": "the label bank", "you": "you"}
+STATES = {
+    "exact": "exact match",
+    "bank": "the label bank",
+    "official": "TriviaQA's own normal form",
+    "refusal": "their refusal to answer",
+    "you": "you",
+}
 NO_GOLD = {"value": "", "aliases": [], "normalized_aliases": []}
 COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id"}
 

@@ -170,7 +170,7 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     rows = [
         [
             Cell(name),
-            *[Cell(str(report.sizes[name]))] * sizes,
+            *([Cell(str(report.sizes[name]))] if sizes else []),
             *(_cell(results.estimates[key], best[key], digits) for key in shown),
         ]
         for name, results in report.results.items()

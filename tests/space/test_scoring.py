@@ -109,7 +109,12 @@ def test_each_format_is_laid_out_from_one_grid(submissions, tmp_path, monkeypatc
     laid_out = []
     for name in ("report_grid", "report_records"):
         make = getattr(report, name)
-        monkeypatch.setattr(scoring, name, lambda given, make=make, name=name: laid_out.append(name) or make(given))
+
+        def counted(given, make=make, name=name, **options):
+            laid_out.append(name)
+            return make(given, **options)
+
+        monkeypatch.setattr(scoring, name, counted)
     scoring.score(submissions, scoring.page_options(intervals=False), tmp_path)
     assert laid_out == ["report_grid", "report_records"]
 
