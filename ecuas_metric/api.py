@@ -103,7 +103,7 @@ def ecuas_score(
     if not normalize:
         return value
     key = Key("ecuas", options.n[0])
-    naive = naive_values(system.decisions, system.options, None, sample_weight=system.options.sample_weight)[key]
+    naive = naive_values(system.decisions, system.options, sample_weight=system.options.sample_weight)[key]
     return value / float(naive) if naive > 0 else float("nan")
 
 
@@ -324,7 +324,8 @@ def score_posteriors(
         See `ecuas_score`.
     **options
         Every option of `compute` for posteriors: n, predictions_are, cost, decisions, reject_costs, normalize, n_bins,
-        epsilon, sample_weight, decompose, confidence_level, interval_method, n_resamples, random_state, groups, strata.
+        epsilon, sample_weight, weights_are, decompose, confidence_level, interval_method, n_resamples, random_state,
+        groups, strata.
 
     Returns
     -------
@@ -360,7 +361,8 @@ def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: obje
         See `confidence_ecuas_score`.
     **options
         Every option of `compute` for confidences: n, num_classes, reject_costs, normalize, missing_confidence, n_bins,
-        epsilon, sample_weight, decompose, confidence_level, interval_method, n_resamples, random_state, groups, strata.
+        epsilon, sample_weight, weights_are, decompose, confidence_level, interval_method, n_resamples, random_state,
+        groups, strata.
 
     Returns
     -------
@@ -401,8 +403,8 @@ def score_costs(
     max_uncertainty : float
         u_M > 0, the uncertainty of a system that knows nothing, in the same unit.
     **options
-        Every option of `compute` for costs: n, reject_costs, epsilon, sample_weight, decompose, confidence_level,
-        interval_method, n_resamples, random_state, groups, strata.
+        Every option of `compute` for costs: n, reject_costs, epsilon, sample_weight, weights_are, decompose,
+        confidence_level, interval_method, n_resamples, random_state, groups, strata.
 
     Returns
     -------

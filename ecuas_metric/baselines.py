@@ -136,11 +136,12 @@ def auroc(groups: TieGroups) -> FloatOrFloats:
     ----------
     Hanley and McNeil 1982; Estienne et al., section "Empirical analysis".
     """
-    total, cost = groups.weight_until[..., -1], groups.cost_until[..., -1]
-    pairs = (total - cost) * cost
-    # Pairs won and lost are what is left of all pairs after those of two incorrect samples.
-    wins = np.maximum(total * cost - _cost_area(groups) - np.square(cost) / 2, 0.0)  # not -1e-17
-    return wins / np.where(pairs > 0, pairs, np.nan)
+    cost, cost_until = groups.cost, groups.cost_until
+    correct = groups.weight - cost  # of each group: a difference of totals would lose what weighs little
+    incorrect = cost_until[..., -1]
+    lost = np.einsum("...g,...g->...", correct, cost_until) - np.einsum("...g,...g->...", correct, cost) / 2
+    pairs = correct.sum(axis=-1) * incorrect
+    return np.clip(1 - lost / np.where(pairs > 0, pairs, np.nan), 0.0, 1.0)
 
 
 def aurc(groups: TieGroups) -> FloatOrFloats:
@@ -150,37 +151,39 @@ def aurc(groups: TieGroups) -> FloatOrFloats:
 
     the trapezoid rule over coverages 1/N, 2/N .. 1, divided by 1 - 1/N. :math:`E_k` is the cost of the first k
     samples, in expectation over the orders of tied samples: it grows linearly inside a tie group, and the
-    value does not depend on the order of the rows. A weight counts as so many equal samples, also where it is
-    no whole number: the sum over k of a tie group's :math:`1/k` is a difference of harmonic numbers, which
-    exist for real k.
+    value does not depend on the order of the rows. With weights, k is the weight taken: 1, 2 .. and at last the total
+    weight W, in a step that may be shorter than 1, divided by W - 1. The value is a mean of risks, continuous in
+    the weights, and a weight that is a whole number is so many equal samples.
+
+    The unit of the weights matters, for N samples taken twice have an area of their own: that of 2 N points. See
+    `options.checked_options`: weights that count samples are in the unit of one sample, all others are brought to the
+    unit in which their total is their effective number of samples, N where they are equal.
 
     Parameters
     ----------
     groups : TieGroups
-        Of `ranking.tie_groups`, with total weight N >= 1.
+        Of `ranking.tie_groups`, with total weight W.
 
     Returns
     -------
     float or ndarray, shape (...)
-        In [0, max c]; the risk itself where N = 1.
+        In [0, max c]; the risk itself where W <= 1.
 
     References
     ----------
-    Geifman, Uziel and El-Yaniv 2019; Estienne et al., section "Empirical analysis".
+    Geifman, Uziel and El-Yaniv 2019; Estienne et al., section "Empirical analysis"; Kish 1965, "Survey sampling",
+    for the effective number of samples.
     """
-    weight, cost, until, cost_until, _ = groups
-    total = until[..., -1]
-    last_risk = cost_until[..., -1] / total
-    # Over a group of weight w and cost c that starts at a, E_k = E_a + (k - a) c / w: sum E_k / k by the sum of 1 / k.
-    inverse_sums = _inverse_sums(groups)
-    inside = weight - (until - weight) * inverse_sums
-    inside *= cost
-    inside /= weight if weight.all() else np.where(weight > 0, weight, 1.0)
-    before = np.einsum("...g,...g->...", cost_until, inverse_sums) - np.einsum("...g,...g->...", cost, inverse_sums)
-    risks = before + inside.sum(axis=-1)
-    first_risk = _first_risk(groups)
-    area = (risks - (first_risk + last_risk) / 2) / np.where(total > 1, total - 1, np.nan)
-    return np.where(total > 1, area, last_risk)[()]
+    total = groups.weight_until[..., -1]
+    whole = np.maximum(np.floor(total), 1.0)  # the last whole point
+    first_risk, last_risk = _risk_at(groups, np.minimum(total, 1.0)), groups.cost_until[..., -1] / total
+    area = _sum_of_risks(groups) - first_risk / 2
+    if (whole == total).all():
+        area = area - last_risk / 2
+    else:
+        whole_risk = _risk_at(groups, np.minimum(whole, total))
+        area = area - whole_risk / 2 + (total - whole) * (whole_risk + last_risk) / 2
+    return np.where(total > 1, area / np.where(total > 1, total - 1, 1.0), last_risk)[()]
 
 
 def augrc(groups: TieGroups) -> FloatOrFloats:
@@ -206,41 +209,48 @@ def augrc(groups: TieGroups) -> FloatOrFloats:
     return _cost_area(groups) / np.square(groups.weight_until[..., -1])
 
 
-def harmonic_numbers(x: Floats) -> Floats:
-    """Return 1 + 1/2 + .. + 1/x, continued to real x >= 0 as digamma(x + 1) + Euler's constant.
+def harmonic_numbers(count: Floats) -> Floats:
+    """Return 1 + 1/2 + .. + 1/k for each k in `count`, whole numbers >= 0.
 
     Examples
     --------
-    >>> harmonic_numbers(np.array([0.0, 1.0, 2.0, 0.5])).round(9).tolist()  # the last one is 2 - 2 log 2
-    [0.0, 1.0, 1.5, 0.613705639]
+    >>> harmonic_numbers(np.array([0.0, 1.0, 2.0, 4.0])).round(9).tolist()
+    [0.0, 1.0, 1.5, 2.083333333]
     """
-    top = x.max(initial=0.0)
-    if top <= x.size and (x == np.floor(x)).all():
+    top = count.max(initial=0.0)
+    if top <= count.size:
         table = np.zeros(int(top) + 1)
         np.cumsum(1 / np.arange(1, len(table)), out=table[1:])
-        return np.asarray(table[x.astype(np.int64)])
-    y = x + 20.0  # where four terms of the asymptotic series are exact to float64
+        return np.asarray(table[count.astype(np.int64)])
+    y = count + 20.0  # where four terms of the asymptotic series are exact to float64
     z = 1 / np.square(y)
     series = z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - z / 240)))
-    return np.euler_gamma + np.log(y) + 0.5 / y - series - sum(1 / (x + k) for k in range(1, 21))
+    return np.euler_gamma + np.log(y) + 0.5 / y - series - sum(1 / (count + k) for k in range(1, 21))
 
 
-def _inverse_sums(groups: TieGroups) -> Floats:
-    """Return for each tie group the sum of 1 / k over its samples k, counted from the least uncertain one."""
-    if (groups.weight == 1).all():
-        return 1 / groups.weight_until
-    return np.diff(harmonic_numbers(groups.weight_until), axis=-1, prepend=0.0)
+def _sum_of_risks(groups: TieGroups) -> FloatOrFloats:
+    """Return the sum of E_k / k over the whole numbers k up to the total weight."""
+    weight, cost, until, cost_until, _ = groups
+    if (weight == 1).all():
+        return np.einsum("...g,...g->...", cost_until, 1 / until)
+    # Over a group of weight w and cost c that starts at a, E_k = E_a + (k - a) c / w: sum E_k / k by the sum of 1 / k.
+    whole = np.floor(until)
+    inverse_sums = np.diff(harmonic_numbers(whole), axis=-1, prepend=0.0)
+    inside = np.diff(whole, axis=-1, prepend=0.0) - (until - weight) * inverse_sums
+    inside *= cost
+    inside /= weight if weight.all() else np.where(weight > 0, weight, 1.0)
+    before = np.einsum("...g,...g->...", cost_until, inverse_sums) - np.einsum("...g,...g->...", cost, inverse_sums)
+    return before + inside.sum(axis=-1)
 
 
-def _first_risk(groups: TieGroups) -> FloatOrFloats:
-    """Return the cost of the first unit of weight."""
-    until = groups.weight_until
-    index = np.argmax(until >= np.minimum(1.0, until[..., -1:]), axis=-1)[..., None]
-    end, cost_end, weight, cost = (
+def _risk_at(groups: TieGroups, weight: FloatOrFloats) -> FloatOrFloats:
+    """Return the mean cost of the first `weight` of weight, shape (...)."""
+    index = np.argmax(groups.weight_until >= np.asarray(weight)[..., None], axis=-1)[..., None]
+    end, cost_end, group_weight, cost = (
         np.take_along_axis(array, index, axis=-1)[..., 0]
-        for array in (until, groups.cost_until, groups.weight, groups.cost)
+        for array in (groups.weight_until, groups.cost_until, groups.weight, groups.cost)
     )
-    return cost_end - cost / weight * (end - 1.0)
+    return (cost_end - cost / group_weight * (end - weight)) / weight
 
 
 def _cost_area(groups: TieGroups) -> FloatOrFloats:

@@ -35,9 +35,10 @@ def ecuas_cost(
 
     .. math::
         C_0 = r + c \frac{\log u_M - \log u}{u_M}, \qquad
-        C_n = r^{n+1} + c \frac{n+1}{n\,u_M} (1 - r^n) \quad (n > 0)
+        C_n = r\,r^n + c \frac{n+1}{n\,u_M} (1 - r^n) \quad (n > 0)
 
-    and in the limit of infinite n, :math:`c / u_M` where :math:`u < u_M` and 1 where :math:`u = u_M`.
+    and in the limit of infinite n, :math:`c / u_M` where :math:`u < u_M` and 1 where :math:`u = u_M`. In the logarithm
+    and in the power :math:`r^n`, u is at least `epsilon`: the cost is finite, and continuous in n also at n = 0.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def ecuas_cost(
     max_uncertainty : float, default 1
         u_M > 0, the uncertainty of a system that knows nothing: 1 - 1/K for the 0-1 cost and K classes.
     epsilon : float, default 1e-7
-        Floor of u inside the logarithm of n = 0, below `max_uncertainty`.
+        Floor of u inside the logarithm of n = 0 and the n-th power of other n, below `max_uncertainty`.
 
     Returns
     -------
@@ -80,15 +81,16 @@ def ecuas_cost(
     ratio = np.minimum(u / max_uncertainty, 1.0)
     if n == math.inf:
         return np.where(ratio < 1 - ROUNDING, c / max_uncertainty, 1.0)
+    if not 0 < epsilon < max_uncertainty:
+        raise InputError("epsilon", f"must lie in (0, max_uncertainty = {max_uncertainty:g})", value=epsilon)
+    floored = np.maximum(ratio, epsilon / max_uncertainty)
     if n < SMALLEST_ORDER:
-        if not 0 < epsilon < max_uncertainty:
-            raise InputError("epsilon", f"must lie in (0, max_uncertainty = {max_uncertainty:g})", value=epsilon)
-        return ratio - c * np.log(np.maximum(ratio, epsilon / max_uncertainty)) / max_uncertainty
+        return ratio - c * np.log(floored) / max_uncertainty
     if n == 1:  # the closed form, without logarithms
-        return np.square(ratio) + c * ((1 - ratio) * (2 / max_uncertainty))
-    with np.errstate(divide="ignore", over="ignore"):  # log 0 = -inf gives the right limit, 0
-        log_ratio = np.log(ratio)
-        return np.exp((n + 1) * log_ratio) - c * (np.expm1(n * log_ratio) / n * ((n + 1) / max_uncertainty))
+        return ratio * floored + c * ((1 - floored) * (2 / max_uncertainty))
+    with np.errstate(over="ignore"):  # n log r = -inf gives the right limit, 0
+        exponent = n * np.log(floored)
+        return ratio * np.exp(exponent) - c * (np.expm1(exponent) / n * ((n + 1) / max_uncertainty))
 
 
 def fixed_reject_cost(

@@ -8,9 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .errors import InputError
+from .errors import InputError, Note
+from .games import largest_uncertainty
 from .inputs import Array, Floats, Ints, row_blocks
 from .options import cost_matrix
+
+SUM_ROUNDING = 1e-12  # rows whose sum is as close to 1 are left as they are
+SUM_NOTE = 1e-5  # a difference that float32 does not explain is told
+EPS = float(np.finfo(np.float64).eps)
 
 
 class Decisions(NamedTuple):
@@ -91,13 +96,16 @@ def posterior_decisions(
     ========== ==================== ============================= ===================================
     zero_one   argmax_k q_k         1 - max_k q_k                 1 - 1/K
     log        the posterior        its entropy (nats)            log K
-    (K, D) C   argmin_d q.C[:, d]   that minimum                  max over the simplex of that minimum
+    (K, D) C   argmin_d q.C[:, d]   that minimum                  `games.largest_uncertainty`
     ========== ==================== ============================= ===================================
+
+    Of several candidates that are equal, for a matrix up to rounding, the first one is taken.
 
     Parameters
     ----------
     posteriors : ndarray, shape (N, K)
-        Checked by `inputs.check_posteriors`; read in blocks and never copied whole.
+        Checked by `inputs.check_posteriors`; read in blocks and never copied whole. Rows that do not sum to 1, but
+        for rounding, are divided by their sum.
     labels : ndarray, shape (N,)
         The true class of each sample, in [0, K).
     predictions_are : {"probabilities", "log_probabilities", "logits"}
@@ -130,7 +138,7 @@ def posterior_decisions(
         decision = None if decisions is None else decisions[rows]
         columns[:3, rows] = rule(q, log_q, label, decision, columns[3, rows])
     u, c, confidence, cross_entropy, brier_score = columns
-    if decisions is None:  # then only rows that sum to more than 1, within the tolerance, can pass it
+    if decisions is None:  # then only rounding can pass it
         np.minimum(u, max_uncertainty, out=u)
     confidences = confidence if isinstance(cost, str) and cost == "zero_one" else None
     return Decisions(u, c, max_uncertainty, confidences, cross_entropy, brier_score, labels)
@@ -149,38 +157,6 @@ def select(decisions: Decisions, rows: slice | Ints) -> Decisions:
     )
     labels = None if labels is None else labels[rows]
     return Decisions(u[rows], c[rows], max_uncertainty, confidence, cross_entropy, brier_score, labels)
-
-
-def largest_uncertainty(matrix: Floats) -> float:
-    """Return u_M of a (K, D) cost matrix: max over the simplex of min_d sum_k q_k C[k, d], a linear programme.
-
-    Raises
-    ------
-    InputError
-        If it is 0: a decision then costs nothing whatever the class, and there is nothing to evaluate.
-    """
-    try:
-        from scipy.optimize import linprog
-    except ImportError:
-        raise ImportError("A cost matrix needs SciPy: pip install 'ecuas-metric[costs]'") from None
-    num_classes, num_decisions = matrix.shape
-    scale = matrix.max() or 1.0
-    # Maximise t over (q, t) where t <= q.C[:, d] for every d and q is a distribution.
-    solution = linprog(
-        c=np.r_[np.zeros(num_classes), -1.0],
-        A_ub=np.c_[-matrix.T / scale, np.ones(num_decisions)],
-        b_ub=np.zeros(num_decisions),
-        A_eq=np.r_[np.ones(num_classes), 0.0][None],
-        b_eq=[1.0],
-        bounds=[(0, None)] * (num_classes + 1),
-    )
-    if not solution.success:
-        raise InputError("cost", "must have a largest uncertainty", got=str(solution.message))
-    q = np.maximum(solution.x[:-1], 0)
-    largest = float((q / q.sum() @ matrix).min())
-    if largest <= 1e-12 * scale:
-        raise InputError("cost", "must make every decision cost something for some class; one costs nothing for any")
-    return largest
 
 
 Columns = tuple[Array, Array, Floats]  # u, c and confidences of a block
@@ -205,7 +181,7 @@ def _rule(cost: str | Floats, num_classes: int) -> tuple[Rule, float]:
 def _zero_one(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Columns:
     rows = np.arange(len(q))
     candidate = q.argmax(axis=1) if decision is None else decision
-    confidence = q[rows, candidate]
+    confidence = np.minimum(q[rows, candidate], 1.0)
     q[rows, candidate] = 0.0  # 1 - q_e from the other classes: exact where q_e is close to 1
     return q.sum(axis=1), candidate != label, confidence
 
@@ -214,27 +190,74 @@ def _log(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, la
     with np.errstate(divide="ignore"):
         log_q = np.log(q) if log_q is None else log_q
     entropy = -np.einsum("nk,nk->n", q, np.where(q > 0, log_q, 0.0))
-    return entropy, label_cost, np.full(len(q), np.nan)
+    return np.maximum(entropy, 0.0), label_cost, np.full(len(q), np.nan)
 
 
 def _matrix_rule(matrix: Floats) -> Rule:
+    of_decision = np.ascontiguousarray(matrix.T)
+    # What a sum of products of K non-negative numbers can lose, on both sides: below it costs are equal.
+    rounding = 2 * (len(matrix) + 2) * EPS
+
     def rule(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Columns:
-        expected = q @ matrix
-        candidate = expected.argmin(axis=1) if decision is None else decision
-        return expected[np.arange(len(q)), candidate], matrix[label, candidate], np.full(len(q), np.nan)
+        candidate = decision
+        if candidate is None:
+            expected = q @ matrix
+            candidate = expected.argmin(axis=1)
+            least = expected[np.arange(len(q)), candidate, None]
+            is_least = expected <= least * (1 + rounding)
+            if np.count_nonzero(is_least) > len(q):
+                candidate = is_least.argmax(axis=1)
+        # Not from the product of matrices, which may round equal rows differently.
+        uncertainty = np.einsum("nk,nk->n", q, of_decision[candidate])
+        return uncertainty, matrix[label, candidate], np.full(len(q), np.nan)
 
     return rule
 
 
 def _probabilities(posteriors: Array, predictions_are: str) -> Iterator[tuple[Floats, Floats | None]]:
-    """Yield blocks of probabilities, free to be written to, with their logarithms where those were given."""
+    """Yield blocks of distributions, free to be written to, with their logarithms where those were given."""
     for given in row_blocks(posteriors):
-        block = np.array(given, dtype=np.float64)
-        if predictions_are == "probabilities":
-            yield block, None
-        else:
-            log_q = log_softmax(block) if predictions_are == "logits" else block
+        block = np.array(given, dtype=np.float64, order="C")
+        if predictions_are == "logits":
+            log_q = log_softmax(block)
             yield np.exp(log_q), log_q
+        elif predictions_are == "log_probabilities":
+            yield _normalized(np.exp(block), block)
+        else:
+            yield _normalized(block, None)
+
+
+def _normalized(q: Floats, log_q: Floats | None) -> tuple[Floats, Floats | None]:
+    """Divide the rows by their sums, where these are not 1 but for rounding, in place."""
+    sums = _row_sums(q)[:, None]
+    off = np.abs(sums - 1) > SUM_ROUNDING
+    if off.any():
+        sums[~off] = 1.0
+        q /= sums
+        if log_q is not None:
+            log_q -= np.log(sums)
+    return q, log_q
+
+
+def _row_sums(q: Floats) -> Floats:
+    return np.asarray(q @ np.ones(q.shape[1]))  # several times as fast as a sum over few classes
+
+
+def note_renormalized(posteriors: Array, *, predictions_are: str = "probabilities") -> tuple[Note, ...]:
+    """Return a note if rows sum to 1 only within the tolerance, by more than the rounding of float32."""
+    if predictions_are == "logits":
+        return ()
+    blocks = (block.astype(np.float64, copy=False) for block in row_blocks(posteriors))
+    sums = [_row_sums(np.exp(block) if predictions_are == "log_probabilities" else block) for block in blocks]
+    off = np.abs(np.concatenate(sums) - 1)
+    count = np.count_nonzero(off > SUM_NOTE)
+    if not count:
+        return ()
+    fact = (
+        f"{count} of {len(off)} rows ({count / len(off):.1%}) do not sum to 1, but for at most {off.max():.2g}. They "
+        "are divided by their sums."
+    )
+    return (Note("renormalized", fact),)
 
 
 def log_softmax(logits: Floats) -> Floats:
@@ -253,9 +276,10 @@ def _label_cross_entropy(q: Floats, log_q: Floats | None, label: Ints, epsilon: 
     rows = np.arange(len(q))
     if log_q is None:
         q_label = q[rows, label]
-        return -np.log(np.where(q_label == 0, epsilon, q_label))
-    log_q_label = log_q[rows, label]
-    return -np.where(log_q_label == -np.inf, math.log(epsilon), log_q_label)
+        log_q_label = np.log(np.where(q_label == 0, epsilon, q_label))
+    else:
+        log_q_label = log_q[rows, label]
+    return np.abs(np.minimum(np.where(log_q_label == -np.inf, math.log(epsilon), log_q_label), 0.0))
 
 
 def _label_brier_score(q: Floats, label: Ints) -> Floats:

@@ -18,6 +18,7 @@ from .options import Options, checked_options
 from .costs import ecuas_cost
 from .ranking import tie_groups
 from .baselines import aurc
+from .games import largest_uncertainty
 from .decisions import Decisions
 from .metrics import METRICS
 from .naive import naive_values
@@ -59,9 +60,11 @@ Args:
     normalize: if True, adds normalized_{key}: divided by the value of the naive system, which ignores its input.
     missing_confidence: None (default): a NaN confidence is an error. A number in [0, 1] replaces it, with a warning.
     n_bins: number of bins of ECE. Default 10.
-    epsilon: floor of the uncertainty in the logarithm of n = 0, and of confidences and their complements in the
-        cross-entropy. Default 1e-7.
-    sample_weight: shape (N,), non-negative. Whole numbers count equal samples; others are scaled to mean 1.
+    epsilon: floor of the uncertainty in the logarithm and the power of ECUAS_n, which is continuous in n, and of
+        confidences and their complements in the cross-entropy. Default 1e-7.
+    sample_weight: shape (N,), non-negative.
+    weights_are: "importance" (default), in any unit, or "counts" of equal samples. AURC alone tells them apart: more
+        samples have a finer curve, more important ones have not.
     decompose: if True, adds ecuas_{n}_recalibrated, its value after the best monotone recalibration of the confidences,
         and ecuas_{n}_calibration_loss, the difference.
     confidence_level: None (default), or e.g. 0.95: adds {key}_low and {key}_high, a bootstrap interval of every metric.

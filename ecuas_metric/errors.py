@@ -122,7 +122,7 @@ class Note(NamedTuple):
     Attributes
     ----------
     kind : str
-        "missing", "above_max_uncertainty", "undefined", "resamples_left_out" or "unjudged".
+        "missing", "renormalized", "above_max_uncertainty", "undefined", "resamples_left_out" or "unjudged".
     fact : str
         A sentence.
     advice : str

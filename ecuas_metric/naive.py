@@ -20,7 +20,7 @@ from .options import Options
 
 
 def naive_values(
-    decisions: Decisions, options: Options, error_rate: FloatOrFloats, *, sample_weight: Floats | None = None
+    decisions: Decisions, options: Options, *, sample_weight: Floats | None = None
 ) -> dict[Key, FloatOrFloats]:
     """Return the naive system's value of every metric that has one for this form of input.
 
@@ -30,8 +30,6 @@ def naive_values(
         Of the system to be compared with it.
     options : Options
         With the number K of classes.
-    error_rate : float or ndarray, shape (...)
-        Of the system; used for confidences only.
     sample_weight : ndarray, shape (..., N), optional
         The frequencies are weighted too.
 
@@ -43,7 +41,9 @@ def naive_values(
     ----------
     Estienne et al., section "Analysis on UA classification systems" (normalisation).
     """
-    values = {} if decisions.confidence is None else _of_confidences(error_rate)
+    values: dict[Key, FloatOrFloats] = {}
+    if decisions.confidence is not None:
+        values |= _of_confidences(decisions.candidate_cost, sample_weight)
     if decisions.labels is not None:
         u_max = decisions.max_uncertainty
         values |= _of_posteriors(decisions.labels, options, max_uncertainty=u_max, sample_weight=sample_weight)
@@ -60,9 +60,10 @@ def normalized_values(
     }
 
 
-def _of_confidences(error_rate: FloatOrFloats) -> dict[Key, FloatOrFloats]:
+def _of_confidences(incorrect: Floats, sample_weight: Floats | None) -> dict[Key, FloatOrFloats]:
     """Return the two confidence metrics of the constant confidence p = accuracy: H(p) (nats) and p (1 - p)."""
-    p = np.stack([error_rate, 1 - np.asarray(error_rate)], axis=-1)
+    both = np.stack([incorrect, 1 - incorrect], axis=-1)  # each summed for itself: one that is missing is exactly 0
+    p = _shares(both.sum(axis=0) if sample_weight is None else sample_weight @ both)
     return {Key("confidence_cross_entropy"): _entropy(p), Key("confidence_brier_score"): p.prod(axis=-1)}
 
 
@@ -74,8 +75,7 @@ def _of_posteriors(
     Its candidate is the Bayes decision for these, the most frequent class under the 0-1 cost.
     """
     num_classes = int(options.num_classes or 0)
-    counts = sums_in_bins(np.ones(len(labels)), labels, n_bins=num_classes, sample_weight=sample_weight)
-    q = counts / counts.sum(axis=-1, keepdims=True)
+    q = _shares(sums_in_bins(np.ones(len(labels)), labels, n_bins=num_classes, sample_weight=sample_weight))
     u = np.minimum(_uncertainty(q, options.cost), max_uncertainty)
     is_zero_one = isinstance(options.cost, str) and options.cost == "zero_one"
     values = {
@@ -89,6 +89,11 @@ def _of_posteriors(
         accepts = accepted(u, reject_cost=g, max_uncertainty=max_uncertainty)
         values[Key("expected_cost", g)] = np.where(accepts, u, g)
     return values
+
+
+def _shares(counts: Floats) -> Floats:
+    total = counts.sum(axis=-1, keepdims=True)
+    return np.asarray(counts / np.where(total > 0, total, 1.0))  # a resample may hold nothing that weighs: all is nan
 
 
 def _uncertainty(q: Floats, cost: str | Floats) -> FloatOrFloats:

@@ -13,6 +13,7 @@ from .inputs import POSTERIOR_FORMS, Array, Floats, Ints, labels, non_negative, 
 
 COSTS = ("zero_one", "log")
 INTERVAL_METHODS = ("percentile", "bca")
+WEIGHTS = ("importance", "counts")
 MOST_COPIES = 2.0**53  # weights that count copies beyond it are not whole numbers any more
 
 
@@ -32,6 +33,7 @@ class Options:
     n_bins: int = 10
     epsilon: float = 1e-7
     sample_weight: Floats | None = None
+    weights_are: str = "importance"
     decompose: bool = False
     confidence_level: float | None = None
     interval_method: str = "percentile"
@@ -66,6 +68,9 @@ class Option(NamedTuple):
 def checked_options(**given: object) -> Options:
     """Return the options given, checked, and the defaults of the others.
 
+    Weights that are no counts are brought to the unit in which their total is their effective number of samples,
+    (sum w)^2 / sum w^2: equal weights are ones, and a weight of 0 leaves its sample out. Only AURC depends on it.
+
     Raises
     ------
     TypeError
@@ -77,12 +82,18 @@ def checked_options(**given: object) -> Options:
     --------
     >>> checked_options(n=[0, 2], reject_costs=0.1).reject_costs
     (0.1,)
+    >>> checked_options(sample_weight=[100, 100, 0]).sample_weight.tolist()
+    [1.0, 1.0, 0.0]
     """
     unknown = [name for name in given if name not in OPTIONS]
     if unknown:
         raise TypeError(f"compute takes no option {unknown[0]!r}; it takes {', '.join(OPTIONS)}.")
     # None asks for the default, and where that is None there is nothing to check.
-    return Options(**{name: OPTIONS[name].check(value, name) for name, value in given.items() if value is not None})
+    options = Options(**{name: OPTIONS[name].check(value, name) for name, value in given.items() if value is not None})
+    if options.sample_weight is None:
+        return options
+    in_units = _counts if options.weights_are == "counts" else _importance
+    return options.replace(sample_weight=in_units(options.sample_weight))
 
 
 def refuse_options_of_other_forms(form: str, options: Options) -> None:
@@ -168,18 +179,24 @@ def _flag(value: object, name: str) -> bool:
 
 
 def _weights(values: object, name: str) -> Floats:
-    """Return weights that are finite, non-negative and not all zero.
-
-    Whole numbers count equal samples: 2 is the sample twice. Others say how much of the population a sample
-    stands for, in any unit: they are scaled to a mean of 1 over the samples that have a weight.
-    """
+    """Return weights that are finite, non-negative and not all zero."""
     weights = non_negative(one_dimensional(numbers(values, name), name), name)
     if not weights.any():
         raise InputError(name, "must not be all zero", value=0.0, got=f"{weights.size} zeros")
-    if (weights == np.floor(weights)).all() and weights.max() < MOST_COPIES:
-        return weights
+    return weights
+
+
+def _counts(weights: Floats) -> Floats:
+    """Return weights each of which is a number of equal samples."""
+    ok = (weights == np.floor(weights)) & (weights < MOST_COPIES)
+    require(ok, weights, "sample_weight", "must be whole numbers where weights_are='counts'")
+    return weights
+
+
+def _importance(weights: Floats) -> Floats:
+    """Return weights, in any unit, in the one where they add up to their effective number."""
     weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
-    return np.asarray(weights * (np.count_nonzero(weights) / weights.sum()))
+    return np.asarray(weights * (weights.sum() / np.square(weights).sum()))
 
 
 def _memberships(values: object, name: str) -> Ints:
@@ -245,8 +262,12 @@ OPTIONS = {
         _in(0, 1), "What a missing confidence counts as; by default it is an error", ("confidences",)
     ),
     "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE"),
-    "epsilon": Option(_in(0, 0.5, inside=True), "Floor of uncertainties inside logarithms"),
-    "sample_weight": Option(_weights, "Weight of each sample, >= 0; whole numbers count equal samples"),
+    "epsilon": Option(_in(0, 0.5, inside=True), "Floor of uncertainties inside logarithms and the powers of ECUAS_n"),
+    "sample_weight": Option(_weights, "Weight of each sample, >= 0"),
+    "weights_are": Option(
+        _among(*WEIGHTS),
+        "What weights say: importance, in any unit, or counts of equal samples, which AURC tells apart",
+    ),
     "decompose": Option(_flag, "Also each ECUAS_n after the best recalibration, and its calibration loss"),
     "confidence_level": Option(_in(0, 1, inside=True), "Also bootstrap intervals at this level, e.g. 0.95"),
     "interval_method": Option(_among(*INTERVAL_METHODS), "Kind of bootstrap interval: percentile or bca"),

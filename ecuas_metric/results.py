@@ -9,7 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from .costs import note_above
-from .decisions import Decisions, confidence_decisions, cost_decisions, posterior_decisions, select
+from .decisions import (
+    Decisions,
+    confidence_decisions,
+    cost_decisions,
+    note_renormalized,
+    posterior_decisions,
+    select,
+)
 from .decomposition import recalibrated_values
 from .errors import InputError, Note
 from .inputs import Array, FloatOrFloats, Floats, Ints, check_posteriors, fill_missing, same_length
@@ -193,7 +200,7 @@ def all_values(system: System, resamples: Floats | None = None) -> dict[Key, Flo
     values = metric_values(decisions, ties, options, sample_weight=weight)
     added: dict[Key, FloatOrFloats] = {}
     if options.normalize:
-        naive = naive_values(decisions, options, values.get(Key("error_rate")), sample_weight=weight)
+        naive = naive_values(decisions, options, sample_weight=weight)
         added |= normalized_values(values, naive)
     if options.decompose:
         for key, best in recalibrated_values(ties, options, max_uncertainty=decisions.max_uncertainty).items():
@@ -252,7 +259,7 @@ def _decide(form: str, predictions: Array, references: Array, options: Options) 
         decisions=own_decisions(options, num_samples=len(references), num_classes=predictions.shape[1]),
         epsilon=options.epsilon,
     )
-    return decisions, ()
+    return decisions, note_renormalized(predictions, predictions_are=options.predictions_are)
 
 
 def _pick(ids: Sequence[str] | None, rows: Ints) -> Sequence[str] | None:

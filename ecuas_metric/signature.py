@@ -51,6 +51,7 @@ def signature(options: Options, *, num_classes: float | None = None) -> str:
         "decisions": None if options.decisions is None else "given",
         "missing": _short(options.missing_confidence),
         "weights": _digest(options.sample_weight),
+        "weighting": options.weights_are if is_set(options, "weights_are") else None,
         **_resampling(options),
         "v": VERSION,
     }

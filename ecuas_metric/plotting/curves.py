@@ -195,7 +195,7 @@ def confidence_cost(
     Examples
     --------
     >>> curve = confidence_cost(n=1, num_classes=2, num_points=3)
-    >>> curve.confidence.tolist(), curve.correct.tolist(), curve.incorrect.tolist()
+    >>> curve.confidence.tolist(), curve.correct.tolist(), curve.incorrect.round(4).tolist()
     ([0.5, 0.75, 1.0], [1.0, 0.25, 0.0], [1.0, 2.25, 4.0])
     """
     u_max = 1.0 if num_classes is None else 1 - 1 / num_classes

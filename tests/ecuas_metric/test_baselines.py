@@ -1,5 +1,6 @@
 import itertools
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -22,6 +23,16 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import compute_results, prepare
 from tests.ecuas_metric.systems import confidence_systems
+
+WEIGHTED = st.lists(  # uncertainty, cost, weight
+    st.tuples(
+        st.sampled_from([0.1, 0.2, 0.3, 0.4]),
+        st.sampled_from([0.0, 1.0, 2.5]),
+        st.one_of(st.sampled_from([0.25, 1.0, 2.0, 3.5]), st.floats(0.01, 50)),
+    ),
+    min_size=1,
+    max_size=8,
+)
 
 
 def groups_of(confidence, correct, sample_weight=None):
@@ -48,6 +59,17 @@ def test_auroc_is_scikit_learns(system):
     confidence, correct = system
     if 0 < correct.sum() < len(correct):
         assert auroc(groups_of(confidence, correct)) == pytest.approx(roc_auc_score(correct, confidence))
+
+
+@pytest.mark.parametrize("share", [1e-10, 1e-14, 1e-17, 1e-300])
+@pytest.mark.parametrize("rare", [0, 1])
+def test_auroc_of_a_class_that_weighs_next_to_nothing(share, rare, rng):
+    confidence, correct = rng.permutation(100) / 100, rng.integers(0, 2, 100)
+    weights = np.where(correct == rare, share, 1.0) * rng.random(100)
+    pairs = [(i, j) for i in np.flatnonzero(correct) for j in np.flatnonzero(correct == 0)]
+    products = [Fraction(weights[i]) * Fraction(weights[j]) for i, j in pairs]
+    won = sum(product for product, (i, j) in zip(products, pairs, strict=True) if confidence[i] > confidence[j])
+    assert auroc(groups_of(confidence, correct, weights)) == pytest.approx(float(won / sum(products)), rel=1e-13)
 
 
 @given(confidence_systems())
@@ -101,20 +123,73 @@ def test_aurc_by_hand():
     assert aurc(groups) == pytest.approx(((0 + 1 / 2) / 2 + (1 / 2 + 1 / 3) / 2) / 3 / (2 / 3))
 
 
-def test_real_weights_interpolate_smoothly_between_whole_ones():
-    confidence, correct = np.array([0.9, 0.8, 0.4, 0.3]), np.array([1, 0, 1, 0])
+def aurc_of_weights(uncertainty, cost, weight):
+    """From the definition in fractions: risks after 1, 2 .. of weight and after all of it."""
+    ends, costs = [Fraction(0)], [Fraction(0)]
+    for value in np.unique(uncertainty):
+        tied = uncertainty == value
+        ends.append(ends[-1] + sum(map(Fraction, weight[tied])))
+        pairs = zip(weight[tied], cost[tied], strict=True)
+        costs.append(costs[-1] + sum(Fraction(w) * Fraction(c) for w, c in pairs))
 
-    def at(weight):
-        return aurc(groups_of(confidence, correct, np.array([2.0, weight, 1.0, 1.0])))
+    def risk(taken):
+        k = next(k for k in range(1, len(ends)) if ends[k] >= taken)
+        share = (taken - ends[k - 1]) / (ends[k] - ends[k - 1])
+        return (costs[k - 1] + share * (costs[k] - costs[k - 1])) / taken
 
-    for whole in (1.0, 2.0, 3.0):
-        assert at(whole + 1e-7) == pytest.approx(at(whole), abs=1e-6)
-    assert at(1) < at(1.5) < at(2)
+    total = ends[-1]
+    points = [*map(Fraction, range(1, int(total) + 1)), *([total] if total != int(total) else [])]
+    steps = [(b - a) * (risk(a) + risk(b)) / 2 for a, b in itertools.pairwise(points)]
+    return sum(steps) / (total - 1) if total > 1 else risk(total)
 
 
-def test_harmonic_numbers_continue_to_real_numbers():
-    x = np.array([0.0, 0.3, 1.0, 2.5, 10.0, 1e3, 1e7, 1e12])
-    np.testing.assert_allclose(harmonic_numbers(x), digamma(x + 1) + np.euler_gamma, rtol=1e-14, atol=1e-15)
+@given(WEIGHTED)
+def test_aurc_of_weights_is_that_of_fractions(samples):
+    uncertainty, cost, weight = np.array(samples).T
+    expected = float(aurc_of_weights(uncertainty, cost, weight))
+    ours = aurc(tie_groups(uncertainty, cost, sample_weight=weight))
+    assert ours == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    assert -1e-15 <= ours <= cost.max() * (1 + 1e-15)
+
+
+def test_large_counts_are_not_counted_one_by_one():
+    uncertainty, cost = np.array([0.1, 0.2, 0.3]), np.array([0.0, 1.0, 0.5])
+    for size in (10.0, 1e3, 1e7, 1e15):
+        ours = aurc(tie_groups(uncertainty, cost, sample_weight=np.array([3.0, 2.0, 1.0]) * size))
+        # Of infinitely many: the integral of the risk, log 5/3 of it in the second group, by hand.
+        limit = (2 - 3 * np.log(5 / 3) + 0.5 * (1 - 5 * np.log(6 / 5)) + 2 * np.log(6 / 5)) / 6
+        assert ours == pytest.approx(limit, rel=1 / size + 1e-9)
+
+
+def test_the_unit_of_importance_does_not_matter_and_that_of_counts_does():
+    confidence, correct = np.array([0.9, 0.8, 0.7, 0.6]), np.array([0, 1, 1, 1])
+    one = [groups_of(confidence, correct, _weights([unit] * 4)) for unit in (1, 100, 100.5, 1e-300)]
+    assert len({float(aurc(groups)) for groups in (*one, groups_of(confidence, correct))}) == 1
+    many = aurc(groups_of(np.repeat(confidence, 100), np.repeat(correct, 100)))
+    assert aurc(groups_of(confidence, correct, _weights([100] * 4, weights_are="counts"))) == pytest.approx(many)
+    assert many == pytest.approx(0.596, abs=5e-4)
+
+
+@given(st.permutations([0.0, 1e-9, 0.4, 1.0, 1.0, 2.3]))
+def test_aurc_is_continuous_in_the_weights_also_at_0(weights):
+    confidence, correct = np.array([0.9, 0.8, 0.8, 0.5, 0.3, 0.3]), np.array([0, 1, 0, 1, 1, 0])
+
+    def at(change):
+        return aurc(groups_of(confidence, correct, _weights(np.array(weights) + change)))
+
+    for step in (1e-7, 1e-9):
+        assert at(np.full(6, step)) == pytest.approx(at(0), abs=10 * step)
+        assert at(step * np.arange(6) % 2) == pytest.approx(at(0), abs=10 * step)
+
+
+def _weights(values, **options):
+    return checked_options(sample_weight=values, **options).sample_weight
+
+
+def test_harmonic_numbers_of_few_and_of_many():
+    counts = np.array([0.0, 1.0, 2.0, 10.0, 1e3, 1e7, 1e12])
+    np.testing.assert_allclose(harmonic_numbers(counts), digamma(counts + 1) + np.euler_gamma, rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(harmonic_numbers(counts[:3]), [0, 1, 1.5])
 
 
 def test_ece_by_hand():

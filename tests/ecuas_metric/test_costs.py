@@ -1,4 +1,6 @@
+import itertools
 import warnings
+from decimal import Decimal, getcontext
 
 import numpy as np
 import pytest
@@ -65,13 +67,33 @@ def test_proper_the_true_confidence_is_never_worse_in_expectation(p, q, n):
         right, wrong = ecuas_cost([1 - confidence] * 2, [0, 1], n=n)
         return p * right + (1 - p) * wrong
 
-    if n > 0 or min(1 - p, 1 - q) > 1e-6:  # n = 0 floors the logarithm at epsilon
-        assert expected(p) <= expected(q) + 1e-9
+    assert expected(p) <= expected(q) + (1e-9 if min(1 - p, 1 - q) > 1e-6 else 2e-7)  # the floor epsilon
 
 
-@given(UNCERTAINTY, COST)
-def test_a_tiny_n_agrees_with_n_0(u, c):
+@given(st.floats(0, 1), COST)
+def test_a_tiny_n_agrees_with_n_0_also_below_epsilon(u, c):
     assert ecuas_cost([u], [c], n=1e-9)[0] == pytest.approx(ecuas_cost([u], [c], n=0)[0], rel=1e-7)
+
+
+def test_the_cost_falls_with_n_from_0_on_for_an_answer_that_is_wrong_and_certain():
+    costs = [ecuas_cost([0.0], [1.0], n=n)[0] for n in (0, 1e-300, 1e-12, 1e-6, 1e-3, 0.1, 1, 10, 128, 1e6, np.inf)]
+    assert (np.diff(costs) <= 0).all()
+    assert costs[0] == costs[1] == pytest.approx(-np.log(1e-7))
+
+
+def test_costs_are_those_of_fifty_digits(monkeypatch):
+    monkeypatch.setattr(getcontext(), "prec", 50)
+    for n in (0, 1e-12, 1e-3, 0.5, 1, 2, 128, 1000):
+        for largest, u, c in itertools.product(
+            (0.5, 0.9, 1.0, 2.5), (0, 1e-300, 1e-9, 1e-7, 1e-4, 0.3, 0.5), (0, 1, 4)
+        ):
+            largest_, u_, n_, epsilon = map(Decimal, (largest, u, n, 1e-7))
+            log_ratio = (max(u_, epsilon) / largest_).ln()
+            power = (n_ * log_ratio).exp()
+            slope = -log_ratio if n == 0 else (n_ + 1) / n_ * (1 - power)
+            expected = float((u_ * power + c * slope) / largest_)
+            ours = ecuas_cost([u], [c], n=n, max_uncertainty=largest)[0]
+            assert ours == pytest.approx(expected, rel=1e-12, abs=1e-300), (n, largest, u, c)
 
 
 @given(st.floats(0, 1 - 1e-3), COST, LARGEST)
@@ -95,9 +117,9 @@ def test_above_the_largest_uncertainty_the_cost_stays_1_with_one_warning(n, c):
     assert [str(w.message).split(".")[0] for w in caught] == ["1 of 2 samples (50"]
 
 
-def test_the_zero_uncertainty_of_n_0_is_read_as_epsilon():
+def test_an_uncertainty_of_0_is_read_as_epsilon_where_the_answer_is_wrong():
     assert ecuas_cost([0.0], [1.0], n=0, epsilon=1e-7)[0] == pytest.approx(7 * np.log(10))
-    assert ecuas_cost([0.0], [1.0], n=1)[0] == 2
+    assert ecuas_cost([0.0], [1.0], n=1)[0] == pytest.approx(2 * (1 - 1e-7), rel=1e-15)
     assert ecuas_cost([0.0], [0.0], n=0)[0] == 0
 
 
@@ -142,7 +164,7 @@ def test_rejecting_is_the_only_way_above_the_largest_uncertainty():
             {"candidate_cost": [np.nan]},
             r"candidate_cost must be finite and non-negative; got nan at index 0 \(1 of 1\)",
         ),
-        ({"epsilon": 0}, r"epsilon must lie in \(0, max_uncertainty = 1\); got 0\."),
+        ({"epsilon": 0, "n": 2}, r"epsilon must lie in \(0, max_uncertainty = 1\); got 0\."),
     ],
 )
 def test_errors(arguments, message):

@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scipy.stats import entropy
 
 from ecuas_metric import inputs
 from ecuas_metric.costs import ecuas_cost
-from ecuas_metric.decisions import confidence_decisions, largest_uncertainty, posterior_decisions, select
+from ecuas_metric.decisions import confidence_decisions, posterior_decisions, select
 from ecuas_metric.errors import Advice
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import prepare
@@ -101,19 +102,82 @@ def test_a_matrix_leads_to_the_decision_of_least_expected_cost(matrix, data):
     assert (decisions.uncertainty <= decisions.max_uncertainty * (1 + 1e-9)).all()
 
 
-@given(MATRICES)
-def test_the_largest_uncertainty_of_a_matrix_is_reached_on_a_fine_grid_of_the_simplex(matrix):
-    a, b = np.meshgrid(np.linspace(0, 1, 201), np.linspace(0, 1, 201))
-    q = np.stack([a, b, 1 - a - b], axis=-1)[a + b <= 1]
-    on_grid = (q @ matrix).min(axis=1).max()
-    largest = largest_uncertainty(matrix)
-    assert on_grid <= largest * (1 + 1e-9)
-    assert largest <= on_grid + 0.01 * matrix.max()
+def tenths(rng, num_samples, num_classes):
+    """Rows of decimals, full of ties, and the fractions that they stand for."""
+    cuts = np.sort(rng.integers(0, 11, (num_samples, num_classes - 1)), axis=1)
+    wholes = np.diff(cuts, axis=1, prepend=0, append=10)
+    return wholes / 10, [[Fraction(int(whole), 10) for whole in row] for row in wholes]
 
 
-def test_a_decision_that_never_costs_anything_is_refused():
-    with pytest.raises(ValueError, match="^cost must make every decision cost something for some class"):
-        largest_uncertainty(np.array([[0.0, 1.0], [0.0, 2.0]]))
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_equal_expected_costs_go_to_the_first_decision(order, rng):
+    q, exact = tenths(rng, 3000, 5)
+    matrix = np.array([[0, 1, 0.3, 0.7], [2, 0, 0.3, 0.1], [1, 1, 0.3, 0.2], [0.4, 3, 0.3, 0], [1, 0.5, 0.3, 0]])
+    costs = [[Fraction(str(cost)) for cost in row] for row in matrix.tolist()]
+    expected = [[sum(p * costs[k][d] for k, p in enumerate(row)) for d in range(4)] for row in exact]
+    first = np.array([row.index(min(row)) for row in expected])
+    assert sum(row.count(min(row)) > 1 for row in expected) > 40
+    labels = rng.integers(0, 5, 3000)
+    ours = posterior_decisions(np.array(q, order=order), labels, cost=matrix)
+    np.testing.assert_array_equal(ours.candidate_cost, matrix[labels, first])
+    np.testing.assert_allclose(ours.uncertainty, [float(min(row)) for row in expected], rtol=1e-14)
+
+
+def test_rows_tied_exactly_are_decided_alike_by_the_zero_one_cost_and_its_matrix(rng):
+    q = rng.choice([0.1, 0.2, 0.3], (3000, 37))
+    q /= q.sum(axis=1, keepdims=True)
+    labels = rng.integers(0, 37, 3000)
+    one, other = (posterior_decisions(q, labels, cost=cost) for cost in ("zero_one", 1 - np.eye(37)))
+    np.testing.assert_array_equal(one.candidate_cost, other.candidate_cost)
+
+
+def test_equal_rows_have_equal_uncertainties_wherever_they_stand(rng):
+    q, cost = np.repeat(rng.dirichlet(np.ones(37), 1), 501, axis=0), rng.random((37, 37))
+    decisions = posterior_decisions(q, np.zeros(501, int), cost=cost)
+    assert len(np.unique(decisions.uncertainty)) == 1
+
+
+@given(posterior_systems(), st.sampled_from([0.9991, 1 - 1e-7, 1 + 1e-7, 1.0009]), st.sampled_from(["zero_one", "log"]))
+def test_rows_within_the_tolerance_are_divided_by_their_sums(system, factor, cost):
+    q, labels = system
+    expected = posterior_decisions(q, labels, cost=cost)
+    for values, form in ((q * factor, "probabilities"), (np.log(q) + np.log(factor), "log_probabilities")):
+        if values.max() <= 1:
+            ours = posterior_decisions(values, labels, cost=cost, predictions_are=form)
+            assert ours.cross_entropy == pytest.approx(expected.cross_entropy, rel=1e-9, abs=1e-12)
+            np.testing.assert_allclose(ours.uncertainty, expected.uncertainty, rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(ours.brier_score, expected.brier_score, rtol=1e-9, atol=1e-12)
+
+
+def test_the_cross_entropy_of_rounded_rows_is_that_of_fractions():
+    q, labels = np.array([[0.333, 0.333, 0.333], [0.5005, 0.25, 0.25]]), np.array([0, 0])
+    rows = [[Fraction(p) for p in row] for row in q.tolist()]
+    expected = [-math.log(row[0] / sum(row)) for row in rows]
+    np.testing.assert_allclose(posterior_decisions(q, labels).cross_entropy, expected, rtol=1e-14)
+
+
+def test_a_note_says_how_many_rows_were_divided():
+    q = np.array([[0.5, 0.5], [0.333, 0.666], [0.2, 0.8]])
+    for values, form in ((q, "probabilities"), (np.log(q), "log_probabilities")):
+        (note,) = prepare("posteriors", values, np.zeros(3, int), checked_options(predictions_are=form)).notes
+        assert note.kind == "renormalized"
+        assert note.fact == (
+            "1 of 3 rows (33.3%) do not sum to 1, but for at most 0.001. They are divided by their sums."
+        )
+
+
+def test_the_rounding_of_float32_is_not_noted(rng):
+    q = rng.dirichlet(np.ones(1000), 50).astype(np.float32)
+    assert not prepare("posteriors", q, np.zeros(50, int), checked_options()).notes
+
+
+def test_log_probabilities_a_little_above_0_are_probabilities_of_1():
+    log_q = np.log(np.array([[1.0000001, 1e-9], [1.0, 0.0009]], np.float32))
+    for cost in ("zero_one", "log", 1 - np.eye(2)):
+        options = checked_options(predictions_are="log_probabilities", cost=cost)
+        decisions = prepare("posteriors", log_q, np.array([0, 0]), options).decisions
+        assert decisions.cross_entropy == pytest.approx([1e-9, np.log(1.0009)], rel=0.01)
+        assert (decisions.uncertainty >= 0).all()
 
 
 @pytest.mark.filterwarnings("ignore:.* of .* samples")

@@ -82,22 +82,68 @@ def test_row_order_does_not_matter(system, random):
     same(score(form, predictions[order], references[order], **options), score(form, predictions, references, **options))
 
 
+def without_aurc(values):
+    return {key: value for key, value in values.items() if not key.startswith("aurc")}
+
+
 @given(systems(), st.data())
 def test_whole_weights_are_repetition(system, data):
     form, predictions, references, options = system
     weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(references), max_size=len(references))))
     assume(weights.any())
-    repeated = np.repeat(predictions, weights, axis=0), np.repeat(references, weights)
-    same(score(form, predictions, references, sample_weight=weights, **options), score(form, *repeated, **options))
+    repeated = score(form, np.repeat(predictions, weights, axis=0), np.repeat(references, weights), **options)
+    counts = {"sample_weight": weights, "weights_are": "counts"}
+    same(score(form, predictions, references, **counts, **options), repeated)
+    importance = score(form, predictions, references, sample_weight=weights, **options)
+    same(without_aurc(importance), without_aurc(repeated))  # AURC of more samples is that of a finer curve
 
 
-@given(systems(), st.sampled_from([0.3, 7.7]))
+@given(systems(), st.sampled_from([0.3, 7.7, 100]))
 def test_equal_weights_in_any_unit_are_no_weights(system, unit):
     form, predictions, references, options = system
     weights = np.full(len(references), unit)
     same(
         score(form, predictions, references, sample_weight=weights, **options, **INTERVALS),
         score(form, predictions, references, **options, **INTERVALS),
+    )
+
+
+def weights_of(data, references):
+    size = len(references)
+    weights = data.draw(st.lists(st.sampled_from([0, 1, 2, 0.3, 1.7, 40]), min_size=size, max_size=size))
+    assume(any(weights))
+    return np.array(weights)
+
+
+@given(systems(), st.data(), st.sampled_from([0.3, 2, 1000, 1e-200, 1e200]))
+def test_the_unit_of_weights_does_not_matter(system, data, unit):
+    form, predictions, references, options = system
+    weights = weights_of(data, references)
+    same(
+        score(form, predictions, references, sample_weight=weights * unit, **options, **INTERVALS),
+        score(form, predictions, references, sample_weight=weights, **options, **INTERVALS),
+    )
+
+
+@given(systems(), st.data())
+def test_a_weight_of_0_leaves_the_sample_out(system, data):
+    form, predictions, references, options = system
+    weights = weights_of(data, references)
+    kept = weights > 0
+    same(
+        score(form, predictions, references, sample_weight=weights, **options),
+        score(form, predictions[kept], references[kept], sample_weight=weights[kept], **options),
+    )
+
+
+@given(systems(), st.data(), st.randoms(use_true_random=False))
+def test_the_order_of_weighted_rows_does_not_matter(system, data, random):
+    form, predictions, references, options = system
+    weights = weights_of(data, references)
+    order = random.sample(range(len(references)), len(references))
+    same(
+        score(form, predictions[order], references[order], sample_weight=weights[order], **options),
+        score(form, predictions, references, sample_weight=weights, **options),
     )
 
 

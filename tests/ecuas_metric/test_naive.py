@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -47,3 +49,29 @@ def test_nothing_to_divide_by_is_nan_and_noted():
         "confidence_brier_score."
     ]
     assert np.isnan(values["normalized_confidence_brier_score"])
+
+
+@pytest.mark.parametrize("correct", [0, 1])
+@pytest.mark.parametrize("unit", [1.0, 1e5, 1e-300])
+def test_nothing_to_divide_by_is_nan_also_where_fractional_weights_do_not_add_up(correct, unit):
+    for seed in range(20):
+        weights = unit * (np.random.default_rng(seed).random(10) + 0.01)
+        values = score("confidences", np.full(10, 0.5), np.full(10, correct), sample_weight=weights)
+        assert np.isnan(values["normalized_confidence_brier_score"])
+        assert np.isnan(values["normalized_confidence_cross_entropy"])
+
+
+def test_normalised_confidence_scores_are_those_of_fractions():
+    confidence, correct, weights = np.array([0.5, 0.75, 1.0]), np.array([1, 0, 1]), np.array([0.5, 0.25, 3.0])
+    values = score("confidences", confidence, correct, sample_weight=weights)
+    brier = sum(
+        Fraction(w) * (Fraction(q) - y) ** 2 for w, q, y in zip(weights, confidence, map(int, correct), strict=True)
+    )
+    p = Fraction(0.25) / Fraction(3.75)
+    assert values["normalized_confidence_brier_score"] == pytest.approx(float(brier / Fraction(3.75) / p / (1 - p)))
+
+
+def test_resamples_without_any_weight_have_no_value():
+    options = {"sample_weight": [0.0, 1.0], "confidence_level": 0.9, "n_resamples": 50}
+    values = score("posteriors", np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([0, 1]), **options)
+    assert values["error_rate_low"] == values["error_rate_high"] == 0

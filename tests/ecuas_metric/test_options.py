@@ -151,6 +151,15 @@ def test_a_missing_group_is_an_error():
             checked_options(groups=values)
 
 
-def test_whole_weights_count_samples_and_others_have_mean_1():
-    assert checked_options(sample_weight=[2, 0, 3]).sample_weight.tolist() == [2, 0, 3]
-    assert checked_options(sample_weight=[0.1, 0.0, 0.3]).sample_weight == pytest.approx([0.5, 0, 1.5])
+def test_counts_are_kept_and_others_add_up_to_their_effective_number():
+    assert checked_options(sample_weight=[2, 0, 3], weights_are="counts").sample_weight.tolist() == [2, 0, 3]
+    assert checked_options(sample_weight=[100, 0, 100]).sample_weight.tolist() == [1, 0, 1]
+    ours = checked_options(sample_weight=[0.1, 0.0, 0.3]).sample_weight
+    assert ours == pytest.approx([0.4, 0, 1.2])  # 0.4^2 / (0.1^2 + 0.3^2) = 1.6
+
+
+@pytest.mark.parametrize("weight", [1.5, 2.0**53])
+def test_counts_are_whole_numbers(weight):
+    message = "^sample_weight must be whole numbers where weights_are='counts'; got .* at index 1"
+    with pytest.raises(ValueError, match=message):
+        checked_options(sample_weight=[1, weight], weights_are="counts")

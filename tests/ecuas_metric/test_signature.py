@@ -23,6 +23,7 @@ OTHERS = {
     "n_bins": 15,
     "epsilon": 1e-6,
     "sample_weight": [1, 2],
+    "weights_are": "counts",
 }
 OF_INTERVALS = {
     "confidence_level": 0.9,
