@@ -71,6 +71,13 @@ def influences(
         yield from _of_recalibrated(decisions, ties, options, values)
 
 
+def cost_slopes(decisions: Decisions, ties: TieGroups) -> _Influences:
+    """Yield, for AURC and AUGRC, how much more each sample (N,) adds to the number, times N, per unit of its cost."""
+    sizes = _sizes(decisions.rank_by)
+    for name, lines in (("aurc", _aurc_lines), ("augrc", _augrc_lines)):
+        yield Key(name), np.repeat(lines(ties)[1], sizes)
+
+
 def _of_means(decisions: Decisions, options: Options, values: Mapping[Key, FloatOrFloats]) -> _Influences:
     weight, coverages = options.sample_weight, dict[float | None, Floats]()
     for key, cost in sample_costs(decisions, options):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .analytic import analytic_intervals
 from .costs import note_above
 from .decisions import (
     Decisions,
@@ -179,7 +180,7 @@ def compute_results(system: System, *, progress: bool = False) -> Results:
     notes = (*system.notes, *_undefined(values))
     if system.options.confidence_level is None:
         return Results({key: Estimate(value) for key, value in values.items()}, notes)
-    limits, left_out = _intervals(system, progress=progress)
+    limits, left_out = _intervals(system, values, progress=progress)
     return Results({key: Estimate(value, *limits[key]) for key, value in values.items()}, notes + left_out)
 
 
@@ -214,8 +215,12 @@ def resampling_of(options: Options) -> Resampling:
     return Resampling(options.n_resamples, options.random_state, options.groups, options.strata)
 
 
-def _intervals(system: System, *, progress: bool) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
+def _intervals(
+    system: System, values: Mapping[Key, FloatOrFloats], *, progress: bool
+) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
     options = system.options
+    if options.interval_method == "analytic":
+        return analytic_intervals(system.decisions, system.ties, options, values)
     return intervals(
         lambda resamples: all_values(system, resamples),
         len(system.decisions.uncertainty),
