@@ -80,11 +80,11 @@ def standard_error(influence: Floats, design: Design) -> float:
     if not design.freedom:
         return math.nan
     moved = sums_of_units(design.weight * influence, design)
+    if design.freedom == len(moved) - 1:  # one stratum
+        return math.sqrt(max(moved @ moved - moved.sum() ** 2 / len(moved), 0.0) * (len(moved) / design.freedom))
     sizes = np.bincount(design.stratum)
     moved = moved - (np.bincount(design.stratum, moved) / sizes)[design.stratum]
-    if len(sizes) == 1:
-        return float(math.sqrt(moved @ moved * (sizes[0] / (sizes[0] - 1))))
-    return float(math.sqrt(np.square(moved) @ (sizes / (sizes - 1))[design.stratum]))
+    return math.sqrt(np.square(moved) @ (sizes / (sizes - 1))[design.stratum])
 
 
 def sums_of_units(values: Floats, design: Design) -> Floats:

@@ -131,24 +131,27 @@ def _augrc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
 def _aurc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
     total = ties.weight_until[-1]
     w, c, b = ties.weight / total, ties.cost / total, ties.weight_until / total
-    w_or_1 = np.where(w > 0, w, 1.0)
     middle = np.maximum(b - w / 2, np.finfo(np.float64).tiny)
-    log_b = np.log(np.maximum(b, np.finfo(np.float64).tiny))
-    slope = np.square(w / middle) / 24 - np.log(middle)
-    wide = np.flatnonzero(w > FLAT * middle)
-    a = np.maximum(b[wide] - w[wide], 0.0)
-    rise = np.where(a > 0, np.log(b[wide] / np.where(a > 0, a, 1.0)), 0.0)  # log (b / a), 0 log 0 = 0
-    slope[wide] = 1 - log_b[wide] - a * rise / w_or_1[wide]
-    later = c * _log_ratio_per_share(w_or_1, b)
+    relative = np.square(w / middle)
+    slope = relative / 24 - np.log(middle)  # L of a group
+    rise = (1 + relative / 12 + np.square(relative) / 80) / middle  # log(b / a) / w, a = b - w
+    mean_cost = c / np.where(w > 0, w, 1.0)
+    wide = np.flatnonzero(relative > FLAT**2)
+    _in_full(slope, rise, wide, w[wide], b[wide])
+    later = c * rise
     later = later.sum() - np.cumsum(later)  # of the groups after each
-    return -c / w_or_1 * (log_b + slope) - later, slope
+    return -mean_cost * (np.log(np.maximum(b, np.finfo(np.float64).tiny)) + slope) - later, slope
 
 
-def _log_ratio_per_share(w: Floats, b: Floats) -> Floats:
-    """Return log(b / (b - w)) / w of tie groups; of the first one, after none, it is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = -np.log1p(-w / b) / w
-    return np.where(b > w * (1 + 1e-12), ratio, 0.0)
+def _in_full(slope: Floats, rise: Floats, wide: Ints, w: Floats, b: Floats) -> None:
+    """Fill in L and log(b / a) / w of wide tie groups, where two terms of their series are not enough.
+
+    Of the first group, with nothing before it, L is 1 - log b; its rise matters to no other group.
+    """
+    a = np.where(w < b * (1 - 1e-12), b - w, 0.0)
+    log_ratio = np.log(b / np.where(a > 0, a, b))
+    slope[wide] = 1 - np.log(b) - a * log_ratio / w
+    rise[wide] = log_ratio / w
 
 
 def _ece(decisions: Decisions, options: Options, value: float) -> Floats:
