@@ -233,6 +233,8 @@ def _errors(
         cost = np.full_like(cost, 1.0 if decisions.confidence is not None else decisions.max_uncertainty)
     rows = np.flatnonzero(cost)
     few = len(rows) <= MANY or hypothetical
+    if not (few or options.reject_costs):
+        return {}
     chosen = select(decisions._replace(candidate_cost=cost), rows)
     means = [name for name, metric in METRICS.items() if metric.sample_cost and name not in NO_EVENTS]
     names = means if few else OF_ACCEPTED
