@@ -54,16 +54,34 @@ def recalibrated_values(ties: TieGroups, options: Options, *, max_uncertainty: f
     return {Key("ecuas", n, "recalibrated"): column[()] for n, column in zip(options.n, columns, strict=True)}
 
 
+def recalibrated_uncertainty(ties: TieGroups, *, max_uncertainty: float) -> Floats:
+    """Return the uncertainty of each tie group, shape (G,), after the best monotone recalibration.
+
+    Parameters
+    ----------
+    ties : TieGroups
+        With one set of weights. A group without weight has the uncertainty of the one before it.
+    max_uncertainty : float
+    """
+    held = ties.weight > 0
+    u = _best_uncertainty(ties.weight[held], ties.cost[held], _isotonic_regression(), max_uncertainty)
+    return np.asarray(u[np.maximum(np.cumsum(held) - 1, 0)])
+
+
 def _best_values(
     weight: Floats, cost: Floats, regression: Isotonic, options: Options, max_uncertainty: float
 ) -> list[float]:
     """Return each ECUAS_n of tie groups, shape (G,), whose uncertainties are the isotonic regression of their costs."""
     weight, cost = weight[weight > 0], cost[weight > 0]
-    mean_cost = cost / weight
-    u = np.clip(regression(mean_cost, weight), 0.0, max_uncertainty)
+    u = _best_uncertainty(weight, cost, regression, max_uncertainty)
     # The cost of a sample is affine in its candidate cost: a group costs what its mean would.
+    mean_cost = cost / weight
     costs = (ecuas_cost(u, mean_cost, n=n, max_uncertainty=max_uncertainty, epsilon=options.epsilon) for n in options.n)
     return [float(weight @ cost / weight.sum()) for cost in costs]
+
+
+def _best_uncertainty(weight: Floats, cost: Floats, regression: Isotonic, max_uncertainty: float) -> Floats:
+    return np.asarray(np.clip(regression(cost / weight, weight), 0.0, max_uncertainty))
 
 
 def _isotonic_regression() -> Isotonic:

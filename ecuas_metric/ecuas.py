@@ -24,6 +24,8 @@ from .metrics import METRICS
 from .naive import naive_values
 from .decomposition import recalibrated_values
 from .intervals import intervals
+from .influence import influences
+from .analytic import analytic_intervals
 from .signature import signature
 from .results import compute_results, prepare
 
@@ -70,7 +72,8 @@ Args:
     decompose: if True, adds ecuas_{n}_recalibrated, its value after the best monotone recalibration of the confidences,
         and ecuas_{n}_calibration_loss, the difference.
     confidence_level: None (default), or e.g. 0.95: adds {key}_low and {key}_high, a bootstrap interval of every metric.
-    interval_method: "percentile" (default) or "bca".
+    interval_method: "percentile" (default) or "bca", of the bootstrap; or "analytic": by theory, without resamples, and
+        nan where no interval would hold the true value.
     n_resamples, random_state: number of bootstrap resamples and their seed. Default 1000 and 0.
     groups: shape (N,), samples to be drawn together, as those of one document.
     strata: shape (N,), parts of the sample whose sizes are fixed.

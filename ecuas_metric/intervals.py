@@ -1,4 +1,4 @@
-"""Bootstrap intervals of any statistic that takes sample weights.
+"""Bootstrap intervals of any statistic that takes sample weights, and the closed forms of analytic ones.
 
 A *statistic* is a function of weights, shape (B, N), that returns a mapping of keys to arrays of shape (B,): all
 resamples are weights on one sorted data set, which is never copied or sorted again.
@@ -237,3 +237,155 @@ def note_left_out(replicates: Mapping[K, Floats]) -> tuple[Note, ...]:
         "AUROC needs both correct and incorrect samples; with few of one kind its interval is too narrow."
     )
     return (Note("resamples_left_out", fact),)
+
+
+def student_quantile(level: float, freedom: float) -> float:
+    """Return the quantile of Student's t distribution at `level` in (0, 1), for whole degrees of freedom >= 1.
+
+    References
+    ----------
+    Abramowitz and Stegun 1964, 26.7.3 and 26.7.4 (the distribution, a finite sum), 26.7.5 (many degrees of freedom).
+
+    Examples
+    --------
+    >>> round(student_quantile(0.975, 4), 6), round(student_quantile(0.975, 1000), 6)
+    (2.776445, 1.962339)
+    """
+    z = NormalDist().inv_cdf(level)
+    if freedom > 100:
+        terms = (
+            (z**3 + z) / 4,
+            (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+            (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        )
+        return z + sum(term / freedom**power for power, term in enumerate(terms, start=1))
+    # In the angle, t = sqrt(freedom) tan(angle), the distribution is an elementary function.
+    (angle,) = _bisect(lambda x: _student_share(x, int(freedom)), np.array([level]), -math.pi / 2, math.pi / 2)
+    return float(math.sqrt(freedom) * np.tan(angle))
+
+
+def wilson_limits(share: float, size: float, z: float) -> tuple[float, float]:
+    """Return Wilson's interval of a share of `size` samples, `z` the quantile; `size` may be an effective number.
+
+    References
+    ----------
+    Wilson 1927, "Probable inference, the law of succession, and statistical inference"; Korn and Graubard 1998,
+    "Confidence intervals for proportions with small expected number of positive counts", for the effective number.
+
+    Examples
+    --------
+    >>> [round(limit, 4) for limit in wilson_limits(0.0, 100, 1.96)]
+    [0.0, 0.037]
+    """
+    shrunk = 1 + z * z / size
+    centre = (share + z * z / (2 * size)) / shrunk
+    half = z / shrunk * math.sqrt(share * (1 - share) / size + z * z / (4 * size * size))
+    return max(centre - half, 0.0), min(centre + half, 1.0)
+
+
+def gamma_limits(total: float, variance: float, next_event: float, confidence_level: float) -> tuple[float, float]:
+    """Return the mid-p gamma interval of a sum of few independent events of different sizes.
+
+    Parameters
+    ----------
+    total, variance : float
+        The sum of the sizes of the events seen, and of their squares.
+    next_event : float
+        The size of one more event, > 0.
+    confidence_level : float
+
+    Returns
+    -------
+    low, high : float
+        Quantiles of an equal mixture of two gamma distributions: one with mean `total` and variance `variance`, the
+        other with one more event. For equal sizes it is the mid-p interval of a Poisson count.
+
+    References
+    ----------
+    Fay and Feuer 1997, "Confidence intervals for directly standardized rates: a method based on the gamma
+    distribution"; Tiwari, Clegg and Zou 2006, "Efficient interval estimation for age-adjusted cancer rates" (an event
+    of mean size); Fay and Kim 2017, "Confidence intervals for directly standardized rates using mid-p gamma intervals".
+
+    Examples
+    --------
+    >>> [round(limit, 3) for limit in gamma_limits(0.0, 0.0, 1.0, 0.95)]
+    [0.0, 2.996]
+    """
+    tails = np.array([1 - confidence_level, 1 + confidence_level]) / 2
+
+    def share(x: Floats) -> Floats:
+        shares = np.ones_like(x)
+        if total > 0:
+            shares = _gamma_share(total**2 / variance, x * total / variance)
+        mean, spread = total + next_event, variance + next_event**2
+        return (shares + _gamma_share(mean**2 / spread, x * mean / spread)) / 2
+
+    low, high = _bisect(share, tails, 0.0, total + 20 * math.sqrt(variance) + 40 * next_event)
+    return float(low), float(high)
+
+
+def newcombe_limits(area: float, positives: float, negatives: float, z: float) -> tuple[float, float]:
+    """Return Newcombe's interval of an AUROC of few samples of one kind: its variance is that at the limit itself.
+
+    Method 5: all areas from which the one seen is at most z standard errors away, as in Wilson's interval; the
+    variance is Hanley and McNeil's with equal numbers of both kinds in its two correlations.
+
+    References
+    ----------
+    Newcombe 2006, "Confidence intervals for an effect size measure based on the Mann-Whitney statistic. Part 2".
+
+    Examples
+    --------
+    >>> [round(limit, 3) for limit in newcombe_limits(0.8, 1, 99, 1.96)]
+    [0.291, 0.971]
+    """
+    areas = np.linspace(0.0, 1.0, 4097)
+    pairs = (positives + negatives) / 2 - 1
+    inflation = 1 + pairs * ((1 - areas) / (2 - areas) + areas / (1 + areas))
+    variance = areas * (1 - areas) * inflation / (positives * negatives)
+    excess = np.square(areas - area) - z * z * variance
+    (inside,) = np.nonzero(excess <= 0)
+    if not len(inside):
+        return area, area
+    return _crossing(areas, excess, inside[0], -1), _crossing(areas, excess, inside[-1], 1)
+
+
+def _crossing(areas: Floats, excess: Floats, inside: int, step: int) -> float:
+    """Return where `excess` passes 0 between a point of the grid and its neighbour, by a line."""
+    outside = inside + step
+    if not 0 <= outside < len(areas):
+        return float(areas[inside])
+    share = excess[inside] / (excess[inside] - excess[outside])
+    return float(areas[inside] + share * (areas[outside] - areas[inside]))
+
+
+def _student_share(angle: Floats, freedom: int) -> Floats:
+    """Return the share of Student's distribution below sqrt(freedom) tan(angle)."""
+    sine, cosine = np.sin(angle), np.cos(angle)
+    odd = freedom % 2
+    term = cosine if odd else np.ones_like(angle)
+    total = np.zeros_like(angle)
+    for k in range(2 + odd, freedom + 1, 2):  # A(t) = sin (1 + cos^2 / 2 + ..), with cos + 2/3 cos^3 + .. if odd
+        total = total + term
+        term = term * np.square(cosine) * (k - 1) / k
+    inside = 2 / math.pi * (angle + sine * total) if odd else sine * total
+    return np.asarray((1 + inside) / 2)
+
+
+def _gamma_share(shape: float, x: Floats) -> Floats:
+    """Return the share below x of the gamma distribution of scale 1, by its power series."""
+    terms = np.arange(int(60 + 2 * (shape + x.max(initial=0.0))))
+    log_x = np.log(np.maximum(x, 1e-300))
+    first = shape * log_x - x - math.lgamma(shape + 1)
+    logs = np.cumsum(log_x[:, None] - np.log(shape + 1 + terms), axis=1) + first[:, None]
+    return np.asarray(np.minimum(np.exp(first) + np.exp(logs).sum(axis=1), 1.0))
+
+
+def _bisect(share: Callable[[Floats], Floats], level: Floats, low: float, high: float) -> Floats:
+    """Return where an increasing function of arrays reaches each level."""
+    lows, highs = np.full(level.shape, low), np.full(level.shape, high)
+    for _ in range(60):
+        middle = (lows + highs) / 2
+        below = share(middle) < level
+        lows, highs = np.where(below, middle, lows), np.where(below, highs, middle)
+    return np.asarray((lows + highs) / 2)

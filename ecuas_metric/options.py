@@ -12,7 +12,7 @@ from .errors import InputError
 from .inputs import POSTERIOR_FORMS, Array, Floats, Ints, labels, non_negative, numbers, one_dimensional, require
 
 COSTS = ("zero_one", "log")
-INTERVAL_METHODS = ("percentile", "bca")
+INTERVAL_METHODS = ("percentile", "bca", "analytic")
 WEIGHTS = ("importance", "counts")
 MOST_COPIES = 2.0**53  # weights that count copies beyond it are not whole numbers any more
 
@@ -286,7 +286,7 @@ OPTIONS = {
     "confidence_level": Option(_in(0, 1, inside=True), "Also bootstrap intervals at this level, e.g. 0.95"),
     "interval_method": Option(
         _among(*INTERVAL_METHODS),
-        "Kind of bootstrap interval: percentile, or bca, which corrects for bias and skewness",
+        "Kind of interval: percentile or bca (which corrects for bias) of the bootstrap, or analytic, by theory",
     ),
     "n_resamples": Option(_in(1, 2**31, whole=True), "Number of bootstrap resamples"),
     "random_state": Option(_in(0, 2**63, whole=True), "Seed of the bootstrap: the same seed gives the same numbers"),

@@ -63,9 +63,11 @@ def _resampling(options: Options) -> dict[str, str | None]:
     if options.confidence_level is None:
         return {}
     method = f"/{options.interval_method}" if is_set(options, "interval_method") else ""
+    is_analytic = options.interval_method == "analytic"
     return {
         "level": _short(options.confidence_level),
-        "boot": f"{options.n_resamples}/{options.random_state}{method}",
+        "intervals": "analytic" if is_analytic else None,
+        "boot": None if is_analytic else f"{options.n_resamples}/{options.random_state}{method}",
         "groups": _digest(options.groups),
         "strata": _digest(options.strata),
     }

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ..analytic import design_of, limits_of_difference
 from ..errors import InputError
-from ..inputs import Array, Floats, Ints
+from ..influence import influences
+from ..inputs import Array, FloatOrFloats, Floats, Ints
 from ..intervals import bootstrap, interval
-from ..metrics import METRICS, Key, sample_costs
+from ..metrics import Key
 from ..results import System, all_values, as_given, reordered, resampling_of
 from .files import FileAdvice
-from .significance import bootstrap_p_value, holm, sign_flip_p_values
+from .significance import step_down, swap_differences, swap_p_value
+
+Values = Mapping[str, Mapping[Key, FloatOrFloats]]
+LimitsOf = Callable[[str, str], dict[Key, tuple[float, float]]]
 
 UNFAIR = (
     "These metrics assess the confidences only, and the systems' answers differ: the confidences are about different "
@@ -34,11 +38,12 @@ class Comparison(NamedTuple):
     key : Key
         The metric.
     difference, low, high : float
-        With its bootstrap interval.
-    p_bootstrap, p_sign_flip : float
-        Two-sided p-values of "no difference"; the second one is nan except for metrics that are means.
-    p_holm : float
-        The sign-flip p-value, or else the bootstrap's, corrected for the number of pairs.
+        With its interval; nan where there is none that would hold.
+    p : float
+        Two-sided p-value of the swap test of "the systems' outputs are exchangeable", see
+        `significance.swap_differences`; nan where the metric has no value.
+    p_adjusted : float
+        The same for all pairs and metrics together, see `significance.step_down`.
     fair : bool
         False if the metric assesses the confidences only and the systems' answers differ.
     """
@@ -49,9 +54,8 @@ class Comparison(NamedTuple):
     difference: float
     low: float
     high: float
-    p_bootstrap: float
-    p_sign_flip: float
-    p_holm: float
+    p: float
+    p_adjusted: float
     fair: bool
 
 
@@ -60,12 +64,18 @@ def compare_systems(
 ) -> list[Comparison]:
     """Compare every pair of systems by every metric that both have.
 
+    The p-values are those of one test, the same for every metric: the outputs of the two systems are swapped sample by
+    sample. The intervals are of the size of the difference, and come from resampling the samples (or from theory). So
+    the two may disagree about 0 where a p-value is near the level, and where errors are few: then the p-value is right,
+    whatever their number, and the interval too narrow.
+
     Parameters
     ----------
     systems : mapping of name to System
         Of `confidence_system`, `posterior_system` or `prepare_submissions`, with one ``confidence_level``. They are
-        aligned by their ids; where no system has any, samples are paired by their position. The resampling is that of
-        the first.
+        aligned by their ids; where no system has any, samples are paired by their position. The kind of interval, the
+        resamples and the number of swaps are those of the first. The least p-value is 1 / (n_resamples + 1), adjusted
+        or not.
     progress : bool
         Show a bar on long work.
     only : iterable of Key, optional
@@ -101,13 +111,18 @@ def compare_systems(
         raise InputError("a comparison", "needs at least two systems", value=len(systems))
     if any(system.options.confidence_level is None for system in systems.values()):
         raise InputError("confidence_level", "is missing: the level of the intervals of differences")
+    from tqdm.auto import tqdm
+
     aligned, asked = align(systems), None if only is None else list(only)
-    rows = [
-        row
-        for first, second in itertools.combinations(aligned, 2)
-        for row in _compare_pair(first, aligned[first], second, aligned[second], progress, asked)
-    ]
-    return _corrected(rows)
+    values = {name: all_values(system, only=asked) for name, system in aligned.items()}
+    limits = _limits_of_differences(aligned, values, progress, asked)
+    rows, swapped = [], []
+    for first, second in tqdm(list(itertools.combinations(aligned, 2)), desc="pairs", delay=1, disable=not progress):
+        of_pair, of_swaps = _compare_pair(first, second, aligned, values, limits)
+        rows += of_pair
+        swapped += of_swaps
+    adjusted = step_down(np.array([row.difference for row in rows]), swapped, np.array([row.p for row in rows]))
+    return [row._replace(p_adjusted=float(p)) for row, p in zip(rows, adjusted, strict=True)]
 
 
 def align(systems: Mapping[str, System]) -> dict[str, System]:
@@ -198,62 +213,91 @@ def is_fair(key: Key, *, have_same_answers: bool) -> bool:
 
 
 def _compare_pair(
-    first: str, one: System, second: str, other: System, progress: bool, only: Sequence[Key] | None
-) -> list[Comparison]:
-    # Resamples are drawn of the first system's samples in its own order; `position` is where the other's are there.
-    position = _position(one)[_order(other)]
-    ones = np.ones((1, len(position)))
-
-    def differences(resamples: Floats) -> dict[Key, Floats]:
-        a, b = all_values(one, resamples, only), all_values(other, resamples[:, position], only)
-        return {key: _difference(a[key], b[key]) for key in a if key in b}
-
-    replicates = bootstrap(differences, ones.shape[1], resampling=resampling_of(one.options), progress=progress)
-    observed = {key: float(value[0]) for key, value in differences(ones).items()}
-    flips = _sign_flips(one, other)
-    level = one.options.confidence_level or 0.0
+    first: str, second: str, systems: Mapping[str, System], values: Values, limits: LimitsOf
+) -> tuple[list[Comparison], list[Floats]]:
+    """Return the comparisons of a pair, and the differences after swaps of each."""
+    one, other = systems[first], systems[second]
+    swapped = swap_differences(one, other, resampling=resampling_of(one.options))
+    between = limits(first, second)
     alike = same_answers({first: one._replace(ids=None), second: other._replace(ids=None)})
-    return [
-        Comparison(
-            first,
-            second,
-            key,
-            observed[key],
-            *interval(values, confidence_level=level),
-            bootstrap_p_value(values),
-            flips.get(key, math.nan),
-            math.nan,
-            is_fair(key, have_same_answers=alike),
-        )
-        for key, values in replicates.items()
-    ]
+    rows, differences = [], []
+    for key in (key for key in values[first] if key in values[second]):
+        a, b = float(values[first][key]), float(values[second][key])
+        difference, rounding = float(_difference(a, b)), 1e-12 * (abs(a) + abs(b))
+        differences.append(np.where(np.abs(swapped[key]) <= rounding, 0.0, swapped[key]))
+        p = swap_p_value(difference, differences[-1], rounding=rounding)
+        fair = is_fair(key, have_same_answers=alike)
+        rows.append(Comparison(first, second, key, difference, *between[key], p, p, fair))
+    return rows, differences
 
 
-def _difference(a: Floats, b: Floats) -> Floats:
+def _limits_of_differences(
+    systems: Mapping[str, System], values: Values, progress: bool, only: Sequence[Key] | None
+) -> LimitsOf:
+    """Return what gives the limits of the difference of each metric between two systems."""
+    reference = next(iter(systems.values()))
+    level = reference.options.confidence_level or 0.0
+    if reference.options.interval_method == "analytic":
+        return _analytic_limits(systems, values)
+    replicates = _replicates(systems, progress, only)
+
+    def limits(first: str, second: str) -> dict[Key, tuple[float, float]]:
+        ours, theirs = replicates[first], replicates[second]
+        both = {key: _difference(ours[key], theirs[key]) for key in ours if key in theirs}
+        return {key: interval(difference, confidence_level=level) for key, difference in both.items()}
+
+    return limits
+
+
+def _replicates(
+    systems: Mapping[str, System], progress: bool, only: Sequence[Key] | None
+) -> dict[str, dict[Key, Floats]]:
+    """Return every metric of every system in the same resamples, drawn of the first one's samples in its order."""
+    reference = next(iter(systems.values()))
+    position = {name: _position(reference)[_order(system)] for name, system in systems.items()}
+    flat = bootstrap(
+        lambda resamples: {
+            (name, key): np.asarray(value)
+            for name, system in systems.items()
+            for key, value in all_values(system, resamples[:, position[name]], only).items()
+        },
+        len(reference.decisions.uncertainty),
+        resampling=resampling_of(reference.options),
+        progress=progress,
+    )
+    found: dict[str, dict[Key, Floats]] = {name: {} for name in systems}
+    for (name, key), replicates in flat.items():
+        found[name][key] = replicates
+    return found
+
+
+def _analytic_limits(systems: Mapping[str, System], values: Values) -> LimitsOf:
+    """Return the t interval of a difference from the difference of the influences of each sample."""
+    found = {name: _influences_as_given(system, values[name]) for name, system in systems.items()}
+    options = as_given(next(iter(systems.values())))[1]
+    design = design_of(options, len(next(iter(systems.values())).decisions.uncertainty))
+    level = options.confidence_level or 0.0
+
+    def limits(first: str, second: str) -> dict[Key, tuple[float, float]]:
+        both = {}
+        for key in (key for key in found[first] if key in found[second]):
+            difference = float(_difference(values[first][key], values[second][key]))
+            changed = found[first][key] - found[second][key]
+            both[key] = limits_of_difference(key, difference, changed, design, level)
+        return both
+
+    return limits
+
+
+def _influences_as_given(system: System, values: Mapping[Key, FloatOrFloats]) -> dict[Key, Floats]:
+    position = _position(system)
+    found = influences(system.decisions, system.ties, system.options, values)
+    return {key: influence[position] for key, influence in found}
+
+
+def _difference(a: FloatOrFloats, b: FloatOrFloats) -> Floats:
     """Return a - b, and exactly 0 where they differ by rounding only: a test counts what lies at or beyond 0."""
-    return np.where(np.isclose(a, b, rtol=1e-12, atol=0), 0.0, a - b)
-
-
-def _sign_flips(one: System, other: System) -> dict[Key, float]:
-    """Return the sign-flip p-value of every metric that is a plain mean of a per-sample cost."""
-    first, options = as_given(one)
-    ours, theirs = (dict(sample_costs(decisions, options)) for decisions in (first, as_given(other)[0]))
-    keys = [key for key in ours if key in theirs and METRICS[key.metric].is_shown]
-    differences = np.stack([ours[key] - theirs[key] for key in keys], axis=-1)
-    if options.sample_weight is not None:
-        differences *= options.sample_weight[:, None]
-    p_values = sign_flip_p_values(differences, resampling=resampling_of(options))
-    return dict(zip(keys, p_values.tolist(), strict=True))
-
-
-def _corrected(rows: list[Comparison]) -> list[Comparison]:
-    """Correct the p-values of each metric for the number of pairs it is compared in."""
-    corrected: dict[int, float] = {}
-    for key in dict.fromkeys(row.key for row in rows):
-        of_key = [(i, row) for i, row in enumerate(rows) if row.key == key]
-        p = [row.p_bootstrap if math.isnan(row.p_sign_flip) else row.p_sign_flip for _, row in of_key]
-        corrected |= {i: float(value) for (i, _), value in zip(of_key, holm(p), strict=True)}
-    return [row._replace(p_holm=corrected[i]) for i, row in enumerate(rows)]
+    return np.where(np.isclose(a, b, rtol=1e-12, atol=0), 0.0, np.asarray(a) - b)
 
 
 def _order(system: System) -> Ints:

@@ -78,8 +78,8 @@ def _best(order: float, values: Mapping[str, Mapping[float, float]], pairs: list
 def _lead(row: Comparison, best: str, level: float) -> str:
     sign = -1 if row.first == best else 1
     low, high = sorted((sign * row.low, sign * row.high))
-    p = "p < 0.001" if row.p_holm < 0.001 else f"p = {row.p_holm:.3f}"
-    verdict = "is significant" if row.p_holm < SIGNIFICANT else "may well be chance"
+    p = "p < 0.001" if row.p_adjusted < 0.001 else f"p = {row.p_adjusted:.3f}"
+    verdict = "is significant" if row.p_adjusted < SIGNIFICANT else "may well be chance"
     return (
         f"The lead of {abs(row.difference):.3f} ({level:.0%} interval {low:.3f} to {high:.3f}) {verdict}: {p}, "
         "paired by sample, corrected for the number of pairs."

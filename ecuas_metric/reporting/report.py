@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 UNLIKE = "No best is marked, since these differ between the systems:"
+SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 ARROWS = {True: " ↑", False: " ↓", None: ""}
 SUFFIXES = {"recalibrated": " recal.", "calibration_loss": " cal. loss"}
 
@@ -203,13 +204,13 @@ def comparison_grid(
     Grid
     """
     header = ["first", "second", "metric", "difference", f"{level:.0%} interval"]
-    header += ["p (bootstrap)", "p (sign flip)", "p (Holm)"]
+    header += ["p (swap)", "p (all tests)"]
     cells = [
         [
             *(Cell(text) for text in (row.first, row.second, title(row.key) + ("" if row.fair else "†"))),
             Cell(f"{row.difference:+.{digits}f}"),
             Cell(f"[{row.low:+.{digits}f}, {row.high:+.{digits}f}]"),
-            *(Cell(_p(value)) for value in (row.p_bootstrap, row.p_sign_flip, row.p_holm)),
+            *(Cell(_p(value)) for value in (row.p, row.p_adjusted)),
         ]
         for row in rows
     ]
@@ -338,7 +339,8 @@ def _best(report: Report, key: Key) -> float | None:
 def _cell(estimate: Estimate, best: float | None, digits: int) -> Cell:
     value, low, high = estimate
     limits = "" if low is None else f" [{low:.{digits}f}, {high:.{digits}f}]"
-    return Cell(f"{value:.{digits}f}{limits}", value == best)
+    is_best = best is not None and math.isclose(value, best, rel_tol=SAME, abs_tol=SAME)
+    return Cell(f"{value:.{digits}f}{limits}", is_best)
 
 
 def _p(value: float) -> str:

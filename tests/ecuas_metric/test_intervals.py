@@ -130,8 +130,9 @@ def test_resamples_without_a_value_are_left_out_and_counted():
     correct = np.array([1] * 19 + [0])
     system = prepare("confidences", np.linspace(0.5, 0.9, 20), correct, checked_options(confidence_level=0.95))
     results = compute_results(system)
-    (note,) = results.notes
-    assert note.kind == "resamples_left_out"
+    note, few = results.notes
+    assert (note.kind, few.kind) == ("resamples_left_out", "few_errors")
+    assert "where errors are few: 1 here" in few.fact
     assert re.search(r"left out of its interval: auroc 3\d\.\d%", note.fact)
     values = results.flat()
     assert 0 <= values["auroc_low"] <= values["auroc_high"] <= 1

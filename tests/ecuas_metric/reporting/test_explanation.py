@@ -42,9 +42,9 @@ def test_the_best_is_named_for_small_and_large_n_with_the_commands_p_value(submi
         best = row.first if row.difference < 0 else row.second
         assert f"{best} is best" in sentence
         assert f"The lead of {abs(row.difference):.3f}" in sentence
-        shown = "p < 0.001" if row.p_holm < 0.001 else f"p = {row.p_holm:.3f}"
+        shown = "p < 0.001" if row.p_adjusted < 0.001 else f"p = {row.p_adjusted:.3f}"
         assert shown in sentence
-        assert ("is significant" in sentence) == (row.p_holm < 0.05)
+        assert ("is significant" in sentence) == (row.p_adjusted < 0.05)
     assert "to whom a mistake is much worse than a rejection (n = 0)" in small
     assert "to whom a rejection is nearly as bad as a mistake (n = 128)" in large
 

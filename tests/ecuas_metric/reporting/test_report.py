@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from ecuas_metric import confidence_system
 from ecuas_metric.errors import Note
 from ecuas_metric.metrics import METRICS, Key
 from ecuas_metric.options import checked_options
@@ -124,3 +125,15 @@ def test_every_metric_has_a_title_with_its_arrow():
 def test_figures_are_drawn(submissions, tmp_path):
     names = {path.name for path in write_figures(prepare_submissions(submissions), tmp_path)}
     assert {"risk_coverage.png", "reject_cost.svg", "reliability.png", "ecuas_against_n.svg"} <= names
+
+
+def test_equal_systems_share_the_mark_whatever_the_order_of_their_rows(rng):
+    p, correct = rng.random(200), rng.integers(0, 2, 200)
+    order = rng.permutation(200)
+    systems = {
+        "one": confidence_system(correct, p),
+        "two": confidence_system(correct[order], p[order]),
+        "worse": confidence_system(correct, 1 - p),
+    }
+    rows = report_grid(make_report(systems)).rows
+    assert [cell.is_best for cell in rows[0]] == [cell.is_best for cell in rows[1]]

@@ -1,0 +1,282 @@
+"""Intervals of every metric without resampling, from the influences of the samples; none where none would hold.
+
+Which kind of interval a number gets was chosen by simulation (tests/ecuas_metric/test_coverage.py):
+
+- a share of samples (error rate, coverage): Wilson's, with the effective number of samples;
+- AUROC: DeLong's on the logit scale, and Newcombe's where one kind of sample is rare;
+- any other number: the t interval on the scale of its logarithm, for costs are skewed; and where its errors are few,
+  the gamma interval of a sum of rare events, which is also there when none was seen;
+- ECE and calibration losses: none, since they are biased upwards by more than an interval is wide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from .decisions import Decisions, select
+from .errors import Note
+from .influence import cost_slopes, influences
+from .inputs import FloatOrFloats, Floats, Ints
+from .intervals import Resampling, gamma_limits, newcombe_limits, student_quantile, units, wilson_limits
+from .metrics import METRICS, Key, sample_costs
+from .options import Options
+from .ranking import TieGroups
+
+FEW = 10  # effective events below which first-order theory does not hold
+MANY = 2000  # errors from which only numbers of accepted samples can have few
+SHARES = ("error_rate", "coverage")
+OF_ACCEPTED = ("expected_cost", "accepted_cost")
+NO_EVENTS = ("coverage", "cross_entropy", "brier_score")  # not a base plus what the errors cost
+Limits = tuple[float, float]
+NONE = (math.nan, math.nan)
+
+
+class Design(NamedTuple):
+    """How the samples were drawn.
+
+    Attributes
+    ----------
+    weight : ndarray, shape (N,)
+        Of each sample; they sum to 1.
+    unit : ndarray of int, shape (N,)
+        What was drawn: a sample, or a group of them.
+    stratum : ndarray of int, shape (U,)
+        Of each unit.
+    freedom : int
+        Units minus strata.
+    """
+
+    weight: Floats
+    unit: Ints | None
+    stratum: Ints
+    freedom: int
+
+
+def design_of(options: Options, num_samples: int) -> Design:
+    """Return how the samples were drawn, as the options say it."""
+    weight = np.ones(num_samples) if options.sample_weight is None else options.sample_weight
+    unit, stratum = units(num_samples, Resampling(groups=options.groups, strata=options.strata))
+    freedom = len(stratum) - int(stratum.max()) - 1
+    alone = (np.bincount(stratum) < 2).any()
+    grouped = None if options.groups is None else unit
+    return Design(weight / weight.sum(), grouped, stratum, 0 if alone else freedom)
+
+
+def standard_error(influence: Floats, design: Design) -> float:
+    """Return the standard error of a number from the influences (N,) of the samples: the infinitesimal jackknife.
+
+    The influences of a group are added up first, their mean over each stratum is taken off, and a stratum of k units
+    counts k / (k - 1). nan if a stratum has but one unit.
+
+    References
+    ----------
+    Efron 1982, "The jackknife, the bootstrap and other resampling plans", chapter 6; Binder 1983, "On the variances of
+    asymptotically normal estimators from complex surveys".
+    """
+    if not design.freedom:
+        return math.nan
+    moved = sums_of_units(design.weight * influence, design)
+    if design.freedom == len(moved) - 1:  # one stratum
+        return math.sqrt(max(moved @ moved - moved.sum() ** 2 / len(moved), 0.0) * (len(moved) / design.freedom))
+    sizes = np.bincount(design.stratum)
+    moved = moved - (np.bincount(design.stratum, moved) / sizes)[design.stratum]
+    return math.sqrt(np.square(moved) @ (sizes / (sizes - 1))[design.stratum])
+
+
+def sums_of_units(values: Floats, design: Design) -> Floats:
+    """Sum values (N,) over the samples of each unit, shape (U,)."""
+    if design.unit is None:
+        return values
+    return np.asarray(np.bincount(design.unit, values, minlength=len(design.stratum)), np.float64)
+
+
+def analytic_intervals(
+    decisions: Decisions, ties: TieGroups, options: Options, values: Mapping[Key, FloatOrFloats]
+) -> tuple[dict[Key, Limits], tuple[Note, ...]]:
+    """Return the interval of each number, and notes on those that have none.
+
+    Parameters
+    ----------
+    decisions : Decisions
+        From the least to the most uncertain sample.
+    ties : TieGroups
+    options : Options
+        With a confidence level.
+    values : mapping of Key to float
+
+    Returns
+    -------
+    limits : dict of Key to (low, high)
+        nan where there is none.
+    notes : tuple of Note
+
+    References
+    ----------
+    Those of the functions in `intervals` and `influence`.
+    """
+    design = design_of(options, len(decisions.uncertainty))
+    if not design.freedom:
+        fact = "There are no intervals: each stratum needs at least two samples, or two groups where there are groups."
+        return dict.fromkeys(values, NONE), (Note("no_interval", fact),)
+    level = options.confidence_level or 0.0
+    quantile = student_quantile((1 + level) / 2, design.freedom)
+    errors = _errors(decisions, ties, options, values)
+    num_errors = _effective_number(decisions.candidate_cost, design)
+    # Where half of the units have errors these are not rare, and theirs is the t interval of few units.
+    few = min(FEW, _effective_number(np.ones(len(decisions.uncertainty)), design) / 2)
+    limits: dict[Key, Limits] = {}
+    possible: dict[Key, Floats] = {}
+    for key, influence in influences(decisions, ties, options, values):
+        value = float(values[key])
+        if not math.isfinite(value) or key.metric == "ece" or key.variant == "calibration_loss":
+            limits[key] = NONE
+        elif key.metric == "auroc":
+            limits[key] = _of_auroc(value, influence, decisions, design, quantile)
+        elif key.metric in SHARES and not key.variant:
+            limits[key] = wilson_limits(value, _effective_size(value, influence, design), quantile)
+        elif key in errors and _effective_number(errors[key], design) < few:
+            possible = possible or _errors(decisions, ties, options, values, hypothetical=True)
+            limits[key] = _of_few_errors(value, influence, errors[key], possible[key], design, (quantile, level))
+        elif key not in errors and num_errors < few:
+            limits[key] = NONE
+        else:
+            limits[key] = _on_log_scale(value, quantile * standard_error(influence, design))
+    return {key: limits[key] for key in values}, _notes(values, limits)
+
+
+def limits_of_difference(key: Key, difference: float, influence: Floats, design: Design, level: float) -> Limits:
+    """Return the t interval of a difference of two systems; none where too few samples make it, or it is biased.
+
+    Parameters
+    ----------
+    key : Key
+    difference : float
+    influence : ndarray, shape (N,)
+        The difference of the systems' influences, in the order of the design.
+    design : Design
+    level : float
+    """
+    if key.metric == "ece" or key.variant == "calibration_loss" or not design.freedom:
+        return NONE
+    if not influence.any():
+        return difference, difference
+    half = student_quantile((1 + level) / 2, design.freedom) * standard_error(influence, design)
+    return difference - half, difference + half
+
+
+def _on_log_scale(value: float, half: float) -> Limits:
+    """Return the limits of a number that is not negative; of 0 there are none."""
+    if not (value > 0 and math.isfinite(half)):
+        return NONE
+    factor = math.exp(min(half / value, 700.0))
+    return value / factor, value * factor
+
+
+def _of_auroc(value: float, influence: Floats, decisions: Decisions, design: Design, quantile: float) -> Limits:
+    wrong = _effective_number(decisions.candidate_cost, design)
+    right = _effective_number(1 - decisions.candidate_cost, design)
+    error = standard_error(influence, design)
+    if min(wrong, right) < FEW or not error > 0:
+        return newcombe_limits(value, wrong, right, quantile)
+    logit, half = math.log(value / (1 - value)), quantile * error / (value * (1 - value))
+    return 1 / (1 + math.exp(min(half - logit, 700.0))), 1 / (1 + math.exp(min(-half - logit, 700.0)))
+
+
+def _of_few_errors(
+    value: float, influence: Floats, errors: Floats, possible: Floats, design: Design, levels: tuple[float, float]
+) -> Limits:
+    """Return the limits of a base, first-order theory for it, plus what few errors cost, a sum of rare events.
+
+    The two are put together as if they were independent, each side by its own distance (Zou and Donner 2008,
+    "Construction of confidence limits about effect measures").
+    """
+    quantile, level = levels
+    rest = influence - errors
+    base = quantile * standard_error(rest - design.weight @ rest, design)
+    below, above = base**2, base**2
+    for sign in (1, -1):  # an error costs less than a right answer where a confidence is below one half
+        seen = sums_of_units(np.maximum(sign * errors, 0.0) * design.weight, design)
+        next_size = _next_size(seen, np.maximum(sign * possible, 0.0) * design.weight, design)
+        if next_size > 0:
+            total = float(seen.sum())
+            low, high = gamma_limits(total, float(seen @ seen), next_size, level)
+            less, more = (total - low, high - total) if sign > 0 else (high - total, total - low)
+            below, above = below + less**2, above + more**2
+    return max(value - math.sqrt(below), 0.0), value + math.sqrt(above)
+
+
+def _next_size(seen: Floats, possible: Floats, design: Design) -> float:
+    """Return the size of one more error: of those seen, or the mean of all possible ones, if that is more."""
+    if not possible.any():
+        return 0.0
+    if not seen.any():
+        possible = sums_of_units(possible, design)
+        return float(possible.sum() / np.count_nonzero(possible))
+    return float(max(seen @ seen / seen.sum(), possible.sum() / np.count_nonzero(possible)))
+
+
+def _errors(
+    decisions: Decisions,
+    ties: TieGroups,
+    options: Options,
+    values: Mapping[Key, FloatOrFloats],
+    *,
+    hypothetical: bool = False,
+) -> dict[Key, Floats]:
+    """Return what the candidate cost of each sample adds to each number (N,); or, hypothetically, would at most add."""
+    cost = decisions.candidate_cost
+    if hypothetical:
+        cost = np.full_like(cost, 1.0 if decisions.confidence is not None else decisions.max_uncertainty)
+    rows = np.flatnonzero(cost)
+    few = len(rows) <= MANY or hypothetical
+    if not (few or options.reject_costs):
+        return {}
+    chosen = select(decisions._replace(candidate_cost=cost), rows)
+    means = [name for name, metric in METRICS.items() if metric.sample_cost and name not in NO_EVENTS]
+    names = means if few else OF_ACCEPTED
+    added = dict(sample_costs(chosen, options, only=names))
+    for key, without in sample_costs(chosen._replace(candidate_cost=np.zeros(len(rows))), options, only=names):
+        added[key] = added[key] - without
+    for key in [key for key in added if key.metric == "accepted_cost"]:
+        accepted_cost, coverage = added.pop(key), values[key._replace(metric="coverage")]
+        added[key._replace(metric="selective_risk")] = accepted_cost / (coverage or math.nan)
+    if few:
+        added |= {key: slope[rows] * cost[rows] for key, slope in cost_slopes(decisions, ties) if key in values}
+    return {key: _scattered(rows, sizes, len(cost)) for key, sizes in added.items() if key in values}
+
+
+def _scattered(rows: Ints, values: Floats, num_samples: int) -> Floats:
+    full = np.zeros(num_samples)
+    full[rows] = values
+    return full
+
+
+def _effective_number(sizes: Floats, design: Design) -> float:
+    """Return how many events of equal size are as variable as these, each unit's taken together."""
+    sums = sums_of_units(np.abs(sizes) * design.weight, design)
+    return float(sums.sum() ** 2 / (sums @ sums)) if sums.any() else 0.0
+
+
+def _effective_size(share: float, influence: Floats, design: Design) -> float:
+    """Return the number of independent samples whose share is as uncertain; of a share of 0 or 1, that of the units."""
+    error = standard_error(influence, design)
+    if error > 0:
+        return share * (1 - share) / error**2
+    return _effective_number(np.ones_like(influence), design)
+
+
+def _notes(values: Mapping[Key, FloatOrFloats], limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
+    bare = [key for key, (low, _) in limits.items() if math.isnan(low) and math.isfinite(float(values[key]))]
+    biased = [key for key in bare if key.metric == "ece" or key.variant == "calibration_loss"]
+    facts = {
+        "These are biased upwards, and no interval around them would hold": biased,
+        "There are too few errors for an interval of": [key for key in bare if key not in biased],
+        "These intervals leave out that the recalibration was fitted on the same samples": [
+            key for key in values if key.variant == "recalibrated" and key not in bare
+        ],
+    }
+    return tuple(Note("no_interval", f"{fact}: {', '.join(map(str, keys))}.") for fact, keys in facts.items() if keys)

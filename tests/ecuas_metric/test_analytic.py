@@ -1,0 +1,127 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ecuas_metric.intervals import gamma_limits, newcombe_limits, student_quantile, wilson_limits
+from ecuas_metric.metrics import Key
+from ecuas_metric.options import checked_options
+from ecuas_metric.results import compute_results, prepare
+
+
+def results(confidence, correct, **options):
+    options = checked_options(confidence_level=0.95, interval_method="analytic", **options)
+    found = compute_results(prepare("confidences", np.asarray(confidence, float), np.asarray(correct), options))
+    return {str(key): estimate for key, estimate in found.estimates.items()}, found.notes
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 10, 99, 100, 101, 454, 10**6])
+def test_quantiles_of_t(freedom):
+    for level in (0.005, 0.3, 0.9, 0.975, 0.9995):
+        assert student_quantile(level, freedom) == pytest.approx(stats.t.ppf(level, freedom), rel=1e-6)
+
+
+@pytest.mark.parametrize(("errors", "size"), [(0, 100), (1, 30), (50, 100), (30, 30)])
+def test_wilson_is_scipys(errors, size):
+    theirs = stats.binomtest(errors, size).proportion_ci(method="wilson")
+    assert wilson_limits(errors / size, size, stats.norm.ppf(0.975)) == pytest.approx((theirs.low, theirs.high))
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 12])
+def test_equal_events_have_the_mid_p_interval_of_a_count(count):
+    low, high = gamma_limits(2.0 * count, 4.0 * count, 2.0, 0.95)
+
+    def mid_p(mean, tail):
+        return tail(count, mean) - stats.poisson.pmf(count, mean) / 2
+
+    assert mid_p(high / 2, stats.poisson.cdf) == pytest.approx(0.025)
+    if count:
+        assert mid_p(low / 2, lambda k, mean: stats.poisson.sf(k - 1, mean)) == pytest.approx(0.025)
+    else:
+        assert low == pytest.approx(0, abs=1e-12)
+
+
+def test_newcombe_ends_where_the_variance_of_the_limit_says(rng):
+    for area in (0.5, 0.8, 1.0):
+        low, high = newcombe_limits(area, 3, 40, 1.96)
+        assert 0 < low < area <= high <= 1
+        n = (3 + 40) / 2 - 1
+        variance = low * (1 - low) * (1 + n * (1 - low) / (2 - low) + n * low / (1 + low)) / (3 * 40)
+        assert (area - low) ** 2 == pytest.approx(1.96**2 * variance, rel=1e-4)
+
+
+def test_without_an_error_the_limits_are_not_zero(rng):
+    values, notes = results(rng.uniform(0.9, 1, 100), np.ones(100, int), n=(0, 1))
+    assert values["error_rate"].high == pytest.approx(
+        stats.binomtest(0, 100).proportion_ci(method="wilson").high, rel=0.05
+    )
+    for key in ("ecuas_0", "ecuas_1", "aurc", "augrc", "confidence_brier_score"):
+        assert values[key].low <= values[key].value < values[key].high, key
+    assert values["augrc"].high == pytest.approx(0.03 / 2, rel=0.01)  # 3 errors of 100, half as much each
+    assert math.isnan(values["auroc"].high)
+    assert all(note.kind in ("no_interval", "undefined") for note in notes)
+
+
+def test_one_error_leaves_auroc_wide(rng):
+    correct = np.ones(100, int)
+    correct[3] = 0
+    values, _ = results(rng.random(100), correct)
+    assert values["auroc"].high - values["auroc"].low > 0.4
+
+
+def test_what_would_not_hold_is_withheld_and_said(rng):
+    p = rng.beta(4, 1.5, 300)
+    values, notes = results(p, (rng.random(300) < p).astype(int), decompose=True, n=1)
+    assert math.isnan(values["ece"].low)
+    assert math.isnan(values["ecuas_1_calibration_loss"].high)
+    assert values["ecuas_1_recalibrated"].low < values["ecuas_1_recalibrated"].value
+    assert [note.kind for note in notes] == ["no_interval", "no_interval"]
+    assert "ece, ecuas_1_calibration_loss" in str(notes[0])
+
+
+@pytest.mark.parametrize(
+    "options", [{"groups": ["doc"] * 5}, {"strata": range(5)}, {"groups": range(5), "strata": [0, 0, 0, 0, 1]}]
+)
+def test_one_unit_in_a_stratum_has_no_interval(options):
+    values, notes = results([0.9, 0.8, 0.7, 0.4, 0.6], [1, 0, 1, 0, 1], **options)
+    assert all(math.isnan(estimate.low) for estimate in values.values())
+    assert "two groups" in str(notes[0])
+
+
+def test_few_groups_have_the_quantile_of_t(rng):
+    """Means of five groups: the interval of the textbook, on the scale of the logarithm."""
+    p, groups = rng.uniform(0.2, 0.8, 5 * 200), np.repeat(np.arange(5), 200)
+    correct = rng.integers(0, 2, len(p))
+    values, _ = results(p, correct, groups=groups)
+    means = np.square(p - correct).reshape(5, 200).mean(axis=1)
+    half = stats.t.ppf(0.975, 4) * means.std(ddof=1) / math.sqrt(5)
+    found = values["confidence_brier_score"]
+    assert (math.log(found.high / found.value), math.log(found.value / found.low)) == pytest.approx(
+        (half / found.value,) * 2, rel=1e-5
+    )
+
+
+def test_analytic_intervals_are_about_the_bootstraps(rng):
+    p = rng.beta(4, 1.5, 2000)
+    correct = (rng.random(2000) < p).astype(int)
+    options = {"reject_costs": (0.2, 0.4), "normalize": True, "sample_weight": rng.random(2000) + 0.5}
+    ours, _ = results(p, correct, **options)
+    checked = checked_options(confidence_level=0.95, n_resamples=2000, **options)
+    theirs = compute_results(prepare("confidences", p, correct, checked)).estimates
+    for key, (value, low, high) in theirs.items():
+        if key.metric != "ece":
+            width = high - low
+            assert (ours[str(key)].low, ours[str(key)].high) == pytest.approx((low, high), abs=0.15 * width), str(key)
+            assert ours[str(key)].value == value
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_costs_of_any_unit_have_intervals_in_it(scale, rng):
+    u, c = rng.random(200), rng.exponential(size=200) * (rng.random(200) < 0.5)
+    options = checked_options(confidence_level=0.95, interval_method="analytic", max_uncertainty=scale, n=1)
+    found = compute_results(prepare("costs", u * scale, c * scale, options)).estimates
+    expected = checked_options(confidence_level=0.95, interval_method="analytic", max_uncertainty=1.0, n=1)
+    unit = compute_results(prepare("costs", u, c, expected)).estimates
+    for metric in ("risk", "aurc", "augrc"):
+        assert np.array(found[Key(metric)]) == pytest.approx(np.array(unit[Key(metric)]) * scale, rel=1e-9)

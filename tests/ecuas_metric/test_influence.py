@@ -1,0 +1,105 @@
+import numpy as np
+import pytest
+
+from ecuas_metric.analytic import design_of, standard_error
+from ecuas_metric.influence import influences
+from ecuas_metric.intervals import Resampling, bootstrap, jackknife
+from ecuas_metric.options import checked_options
+from ecuas_metric.results import all_values, prepare
+
+SIZE = 600
+TOLERANCE = {"ece": 0.15, "selective_risk": 0.06}  # a bin's sign may change; few are accepted
+
+
+def confidences(rng):
+    p = rng.beta(4, 1.5, SIZE)
+    return "confidences", p, (rng.random(SIZE) < p).astype(int), {"num_classes": 4, "reject_costs": (0.1, 0.3)}
+
+
+def tenths(rng):
+    form, p, correct, options = confidences(rng)
+    return form, p.round(1), correct, options | {"sample_weight": rng.exponential(size=SIZE)}
+
+
+def posteriors(rng):
+    q = rng.dirichlet(np.full(4, 0.7), SIZE)
+    labels = (rng.random((SIZE, 1)) > np.cumsum(q, axis=1)).sum(axis=1).clip(max=3)
+    return "posteriors", q, labels, {"reject_costs": 0.2}
+
+
+def matrix(rng):
+    form, q, labels, _ = posteriors(rng)
+    return form, q, labels, {"cost": rng.random((4, 3)) + 0.1, "sample_weight": rng.exponential(size=SIZE)}
+
+
+def entropies(rng):
+    form, q, labels, _ = posteriors(rng)
+    return form, q, labels, {"cost": "log"}
+
+
+def standard_errors(system):
+    design, values = design_of(system.options, SIZE), all_values(system)
+    found = dict(influences(system.decisions, system.ties, system.options, values))
+    assert set(found) == set(values)
+    return {key: standard_error(influence, design) for key, influence in found.items()}, found, design
+
+
+@pytest.mark.parametrize("output", [confidences, tenths, posteriors, matrix, entropies])
+def test_every_standard_error_is_the_jackknifes(output, rng):
+    form, predictions, references, options = output(rng)
+    options = checked_options(confidence_level=0.95, normalize=True, **options)
+    system = prepare(form, predictions, references, options)
+    errors, found, design = standard_errors(system)
+    without = jackknife(lambda weights: all_values(system, weights), SIZE, resampling=Resampling())
+    for key, values in without.items():
+        theirs = np.sqrt((SIZE - 1) * values.var())
+        assert errors[key] == pytest.approx(theirs, rel=TOLERANCE.get(key.metric, 0.03)), str(key)
+        assert design.weight @ found[key] == pytest.approx(0, abs=1e-8), str(key)
+
+
+def test_the_standard_error_of_a_mean_is_the_textbooks(rng):
+    form, p, correct, _ = confidences(rng)
+    system = prepare(form, p, correct, checked_options(confidence_level=0.95))
+    errors = {str(key): error for key, error in standard_errors(system)[0].items()}
+    brier = np.square(p - correct)
+    assert errors["confidence_brier_score"] == pytest.approx(brier.std(ddof=1) / np.sqrt(SIZE), rel=1e-12)
+    assert errors["error_rate"] == pytest.approx(correct.std(ddof=1) / np.sqrt(SIZE), rel=1e-12)
+
+
+def test_the_standard_error_of_auroc_is_delongs(rng):
+    form, p, correct, _ = confidences(rng)
+    system = prepare(form, p.round(1), correct, checked_options(confidence_level=0.95))
+    right, wrong = p.round(1)[correct == 1], p.round(1)[correct == 0]
+    wins = (right[:, None] > wrong) + (right[:, None] == wrong) / 2
+    theirs = wins.mean(axis=1).var(ddof=1) / len(right) + wins.mean(axis=0).var(ddof=1) / len(wrong)
+    errors = {str(key): error for key, error in standard_errors(system)[0].items()}
+    assert errors["auroc"] == pytest.approx(np.sqrt(theirs), rel=0.01)  # DeLong divides by n - 1 of each kind
+
+
+@pytest.mark.parametrize("design", ["groups", "strata", "both"])
+def test_groups_and_strata_are_those_of_the_bootstrap(design, rng):
+    form, p, correct, _ = confidences(rng)
+    p, correct = np.sort(p), correct[np.argsort(p)]  # so that groups and strata are alike inside
+    options = {}
+    if design != "strata":
+        options["groups"] = np.arange(SIZE) // 6
+    if design != "groups":
+        options["strata"] = np.arange(SIZE) // 300
+    system = prepare(form, p, correct, checked_options(confidence_level=0.95, **options))
+    groups, strata = system.options.groups, system.options.strata
+    resampling = Resampling(4000, groups=groups, strata=strata)
+    replicates = bootstrap(lambda weights: all_values(system, weights), SIZE, resampling=resampling)
+    errors = standard_errors(system)[0]
+    for key in errors:
+        if key.metric != "ece":
+            assert errors[key] == pytest.approx(replicates[key].std(), rel=0.07), str(key)
+
+
+def test_recalibrated_values_move_as_a_mean_would(rng):
+    form, p, correct, _ = confidences(rng)
+    system = prepare(form, p, correct, checked_options(confidence_level=0.95, decompose=True, n=(0, 1)))
+    errors = standard_errors(system)[0]
+    without = jackknife(lambda weights: all_values(system, weights), SIZE, resampling=Resampling())
+    for key in errors:
+        if key.variant == "recalibrated":
+            assert errors[key] == pytest.approx(np.sqrt((SIZE - 1) * without[key].var()), rel=0.06)
