@@ -185,7 +185,9 @@ def compute_results(system: System, *, progress: bool = False) -> Results:
     return Results({key: Estimate(value, *limits[key]) for key, value in values.items()}, notes + left_out)
 
 
-def all_values(system: System, resamples: Floats | None = None) -> dict[Key, FloatOrFloats]:
+def all_values(
+    system: System, resamples: Floats | None = None, *, rank_by: Floats | None = None
+) -> dict[Key, FloatOrFloats]:
     """Compute the metrics, and what the options add to them: normalised and recalibrated values.
 
     Parameters
@@ -193,12 +195,15 @@ def all_values(system: System, resamples: Floats | None = None) -> dict[Key, Flo
     system : System
     resamples : ndarray, shape (B, N), optional
         How often each sample is drawn; then each value has shape (B,).
+    rank_by : ndarray, shape (N,), optional
+        With resamples: what orders the samples, increasing, in place of their uncertainty.
     """
     decisions, options, ties, *_ = system
     weight = options.sample_weight
     if resamples is not None:
         weight = resamples if weight is None else resamples * weight
-        ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=weight)
+        rank_by = decisions.rank_by if rank_by is None else rank_by
+        ties = tie_groups(rank_by, decisions.candidate_cost, sample_weight=weight)
     values = metric_values(decisions, ties, options, sample_weight=weight)
     added: dict[Key, FloatOrFloats] = {}
     if options.normalize:
