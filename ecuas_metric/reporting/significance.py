@@ -26,8 +26,8 @@ def swap_differences(one: System, other: System, *, resampling: Resampling) -> d
     Each swap gives the first system the second's output, decision and uncertainty, on a random half of the samples,
     and the second one the first's. If the two were exchangeable, as two runs of one system are, all swaps of the data
     would be as likely as the data: whatever the metric, the sample size and the number of errors. For the metrics of
-    the order (AUROC, AURC, AUGRC, recalibration) it is the ranks that are swapped, each system's among its own samples:
-    confidences on two scales would have no order together.
+    the order (AUROC, AURC, AUGRC, recalibration) it is the ranks that are swapped, each system's among its own samples,
+    where neither has ties: confidences on two scales have no order together, and a test by them less power.
 
     Parameters
     ----------
@@ -217,7 +217,9 @@ def _ties_held(cost: Floats, held: Bools, group: Ints | None) -> TieGroups:
 
 def _pooled(one: System, other: System) -> tuple[System, Floats, Ints, Ints]:
     """Return the samples of both systems as one, sorted by rank, the ranks, the sample each is of, and of which."""
-    ours, theirs = _ranks(one.decisions.rank_by), _ranks(other.decisions.rank_by)  # both sorted: to be merged
+    ours, theirs = one.decisions.rank_by, other.decisions.rank_by  # both sorted: to be merged
+    if not (_has_ties(ours) or _has_ties(theirs)):  # mean ranks of ties would set the two apart where they agree
+        ours = theirs = np.arange(len(ours), dtype=np.float64)
     size = len(ours)
     order = np.empty(2 * size, np.int64)
     order[np.arange(size) + np.searchsorted(theirs, ours, side="left")] = np.arange(size)
@@ -231,11 +233,8 @@ def _pooled(one: System, other: System) -> tuple[System, Floats, Ints, Ints]:
     return pooled, np.concatenate([ours, theirs])[order], sample[order], order // size
 
 
-def _ranks(ordered: Floats) -> Floats:
-    """Return the mean rank of each sample among ties, samples sorted."""
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    ends = np.append(starts[1:], len(ordered))
-    return np.asarray(np.repeat((starts + ends) / 2, ends - starts))
+def _has_ties(ordered: Floats) -> bool:
+    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def _joined(ours: Floats | Ints | float | None, theirs: Floats | Ints | float | None) -> object:
