@@ -200,7 +200,11 @@ def compute_results(system: System, *, progress: bool = False, only: Sequence[Ke
 
 
 def all_values(
-    system: System, resamples: Floats | None = None, only: Sequence[Key] | None = None
+    system: System,
+    resamples: Floats | None = None,
+    only: Sequence[Key] | None = None,
+    *,
+    rank_by: Floats | None = None,
 ) -> dict[Key, FloatOrFloats]:
     """Compute the metrics, and what the options add to them: normalised and recalibrated values.
 
@@ -211,13 +215,16 @@ def all_values(
         How often each sample is drawn; then each value has shape (B,).
     only : sequence of Key, optional
         The values to compute; by default all.
+    rank_by : ndarray, shape (N,), optional
+        With resamples: what orders the samples, increasing, instead of their uncertainty.
     """
     decisions, options, ties, *_ = system
     names = {key.metric for key in only or ()}
     weight = options.sample_weight
     if resamples is not None:
         weight = resamples if weight is None else resamples * weight
-        ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=weight)
+        rank_by = decisions.rank_by if rank_by is None else rank_by
+        ties = tie_groups(rank_by, decisions.candidate_cost, sample_weight=weight)
     values = metric_values(decisions, ties, options, sample_weight=weight, only=names)
     added: dict[Key, FloatOrFloats] = {}
     if options.normalize:

@@ -25,7 +25,9 @@ def swap_differences(one: System, other: System, *, resampling: Resampling) -> d
 
     Each swap gives the first system the second's output, decision and uncertainty, on a random half of the samples,
     and the second one the first's. If the two were exchangeable, as two runs of one system are, all swaps of the data
-    would be as likely as the data: whatever the metric, the sample size and the number of errors.
+    would be as likely as the data: whatever the metric, the sample size and the number of errors. For the metrics of
+    the order (AUROC, AURC, AUGRC, recalibration) it is the ranks that are swapped, each system's among its own samples,
+    where neither has ties: confidences on two scales have no order together, and a test by them less power.
 
     Parameters
     ----------
@@ -38,11 +40,16 @@ def swap_differences(one: System, other: System, *, resampling: Resampling) -> d
     -------
     dict of Key to ndarray, shape (n_resamples,)
         Of the metrics that both have. nan where a swap leaves a metric without a value.
+
+    References
+    ----------
+    Venkatraman and Begg 1996, "A distribution-free procedure for comparing receiver operating characteristic curves
+    from a paired experiment" (swaps of ranks).
     """
-    pooled, sample, is_other = _pooled(one, other)
+    pooled, rank, sample, is_other = _pooled(one, other)
     options = pooled.options
     is_plain = options.sample_weight is None and not options.normalize and not options.decompose
-    differences = _plain_differences(pooled) if is_plain else partial(_differences, pooled)
+    differences = _plain_differences(pooled, rank) if is_plain else partial(_differences, pooled, rank)
     parts: dict[Key, list[Floats]] = {}
     for swaps in _swaps(len(sample) // 2, resampling):
         with np.errstate(divide="ignore", invalid="ignore"):  # a swap may leave no sample of some kind
@@ -135,20 +142,20 @@ def _spread(values: Floats) -> float:
     return float(np.sqrt(np.square(finite).mean())) or 1.0 if len(finite) else 1.0
 
 
-def _differences(pooled: System, held: Bools) -> dict[Key, Floats]:
+def _differences(pooled: System, rank: Floats, held: Bools) -> dict[Key, Floats]:
     """Return every metric of the samples held, shape (b, 2N), minus that of the others."""
-    first, second = (all_values(pooled, np.asarray(part, np.float64)) for part in (held, ~held))
+    first, second = (all_values(pooled, np.asarray(part, np.float64), rank_by=rank) for part in (held, ~held))
     return {key: np.asarray(first[key] - second[key]) for key in first}
 
 
-def _plain_differences(pooled: System) -> Callable[[Bools], dict[Key, Floats]]:
+def _plain_differences(pooled: System, rank: Floats) -> Callable[[Bools], dict[Key, Floats]]:
     """Return `_differences` for samples that weigh the same: N of 2 N are held, which makes it several times faster."""
     decisions, options = pooled.decisions, pooled.options
     costs = dict(sample_costs(decisions, options))
     columns = {key: column for column, key in enumerate(costs)}
     size = len(decisions.uncertainty) // 2
     stacked = np.stack(list(costs.values()), axis=-1) / size
-    is_tied = decisions.rank_by[1:] == decisions.rank_by[:-1]
+    is_tied = rank[1:] == rank[:-1]
     group = np.concatenate([[0], np.cumsum(~is_tied)]) if is_tied.any() else None
 
     sums = np.concatenate([stacked, _gaps_in_bins(decisions, options.n_bins) / size], axis=-1)
@@ -208,9 +215,11 @@ def _ties_held(cost: Floats, held: Bools, group: Ints | None) -> TieGroups:
     return TieGroups(np.broadcast_to(1.0, shape), costs, np.broadcast_to(until, shape), costs.cumsum(axis=-1), until)
 
 
-def _pooled(one: System, other: System) -> tuple[System, Ints, Ints]:
-    """Return the samples of both systems as one, sorted, with the sample each is of and whether it is the other's."""
+def _pooled(one: System, other: System) -> tuple[System, Floats, Ints, Ints]:
+    """Return the samples of both systems as one, sorted by rank, the ranks, the sample each is of, and of which."""
     ours, theirs = one.decisions.rank_by, other.decisions.rank_by  # both sorted: to be merged
+    if not (_has_ties(ours) or _has_ties(theirs)):  # mean ranks of ties would set the two apart where they agree
+        ours = theirs = np.arange(len(ours), dtype=np.float64)
     size = len(ours)
     order = np.empty(2 * size, np.int64)
     order[np.arange(size) + np.searchsorted(theirs, ours, side="left")] = np.arange(size)
@@ -221,7 +230,11 @@ def _pooled(one: System, other: System) -> tuple[System, Ints, Ints]:
         options = options.replace(sample_weight=np.concatenate([weight, other_weight])[order])
     pooled = one._replace(decisions=select(both, order), options=options, order=None, ids=None)
     sample = np.concatenate([np.arange(size) if system.order is None else system.order for system in (one, other)])
-    return pooled, sample[order], order // size
+    return pooled, np.concatenate([ours, theirs])[order], sample[order], order // size
+
+
+def _has_ties(ordered: Floats) -> bool:
+    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def _joined(ours: Floats | Ints | float | None, theirs: Floats | Ints | float | None) -> object:

@@ -26,9 +26,8 @@ def all_swaps(one, other):
 
 @pytest.mark.parametrize("tied", [False, True])
 def test_the_p_value_is_the_exact_one_of_all_swaps(tied, rng):
-    p, q = rng.random((2, 6))
-    if tied:
-        p, q = p.round(1), q.round(1)
+    values = np.array([0.2, 0.2, 0.5, 0.9, 0.9, 0.9] if tied else [0.1, 0.25, 0.4, 0.6, 0.7, 0.95])
+    p, q = rng.permutation(values), rng.permutation(values)  # of one scale: ranks are as good
     y, z = np.array([1, 0, 1, 1, 0, 1]), np.array([0, 0, 1, 1, 1, 0])
     exact = list(all_swaps((p, y), (q, z)))
     ours = swap_differences(system(p, y), system(q, z), resampling=Resampling(20_000))
@@ -80,3 +79,13 @@ def test_tests_that_were_not_made_do_not_count(rng):
     both = step_down(np.array([2.0, np.nan]), swapped, np.array([0.05, np.nan]))
     assert both[0] == alone[0]
     assert np.isnan(both[1])
+
+
+def test_the_test_of_an_order_does_not_depend_on_the_scale_of_confidences(rng):
+    p, q = rng.random((2, 60))
+    y, z = rng.integers(0, 2, (2, 60))
+    resampling = Resampling(50)
+    one, other = (swap_differences(system(p, y), system(c, z), resampling=resampling) for c in (q, 0.01 * q**3))
+    for key in one:
+        if key.metric in ("auroc", "aurc", "augrc", "error_rate"):
+            np.testing.assert_allclose(one[key], other[key])
