@@ -142,10 +142,12 @@ def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
         sheet = READERS[suffix](source, text)
         _require_distinct(sheet.frame)
         return sheet
-    except FileError:
+    except (FileError, MemoryError):
         raise
     except FileNotFoundError:
         raise FileError(path, "there is no such file") from None
+    except RecursionError:
+        raise FileError(path, f"cannot be read as {suffix_of(path)}: the JSON is nested too deeply") from None
     except IsADirectoryError:
         raise FileError(path, "is a folder, not a file") from None
     except UnicodeDecodeError:

@@ -64,12 +64,12 @@ def test_needs_nothing_but_numpy_and_what_evaluate_brings(tmp_path):
         "import evaluate\n"
         f"ecuas = evaluate.load({SCRIPT!r}, cache_dir={str(tmp_path)!r})\n"
         f"print(ecuas.compute(predictions={CONFIDENCE}, references={CORRECT}, n=1)['ecuas_1'])\n"
-        "try: ecuas.compute(predictions=[[0.5, 0.5]], references=[0], cost=[[0, 1], [1, 0]])\n"
+        f"try: ecuas.compute(predictions={CONFIDENCE}, references={CORRECT}, decompose=True)\n"
         "except ImportError as error: print(error)\n"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split("\n")
     assert float(out[0]) > 0
-    assert out[1] == "A cost matrix needs SciPy: pip install 'ecuas-metric[costs]'"
+    assert out[1] == "decompose needs SciPy: pip install 'ecuas-metric[recalibration]'"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from triviaqa_subset.grading import answer_sha256, label_bank
 def mine():
     """One answer to every question of the subset, which the bank has for some of them."""
     ids = tables()["curated"]["question_id"]
-    return sheet(pd.DataFrame({"question_id": ids, "answer": "Unknown.", "confidence": 0.5}))
+    return sheet(pd.DataFrame({"question_id": ids, "answer": "London.", "confidence": 0.5}))
 
 
 def sheet(frame):
@@ -23,7 +23,7 @@ def sheet(frame):
 
 
 def known(mine):
-    bank, digest = label_bank(), answer_sha256("Unknown.")
+    bank, digest = label_bank(), answer_sha256("London.")
     return [(i, digest) in bank for i in mine.frame["question_id"]]
 
 
@@ -49,7 +49,7 @@ def test_the_visitor_decides_the_rest(mine):
 
 def test_the_bank_cannot_be_overruled(mine):
     row = known(mine).index(True)
-    key = f"{mine.frame['question_id'][row]}\tunknown"
+    key = f"{mine.frame['question_id'][row]}\tlondon"
     done, _ = answers.graded(mine, tables()["curated"], accepted=[key])
     assert (done.frame["correct"][row], done.frame["decided_by"][row]) == (False, "bank")
 

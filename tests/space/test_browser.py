@@ -197,7 +197,7 @@ def test_columns_of_other_names_are_chosen_in_the_page(visit, tmp_path):
         tab.get_by_role("option", name=column).last.click()  # the list of the box before fades away
     tab.get_by_role("button", name="Score", exact=True).click()
     tab.locator("table.report").first.wait_for()
-    assert cells(tab)[1][:2] == ["a", "0.500"]
+    assert cells(tab)[1][:3] == ["a", "2", "0.500"]
     assert tab.locator(".message.error").count() == 0
 
 
@@ -367,7 +367,7 @@ def test_questions_are_browsed_and_answers_graded(visit, tmp_path):
     tab.get_by_role("tab", name="Grade my model").click()
     path = tmp_path / "mine.csv"
     path.write_text(
-        "question_id,answer,confidence\nsfq_178,Unknown.,0.2\nsfq_178,my own answer,0.9\nqg_607,yours,0.6\n"
+        "question_id,answer,confidence\nodql_14427,London.,0.2\nsfq_178,my own answer,0.9\nqg_607,yours,0.6\n"
     )
     tab.locator("input[type=file]:visible, input[type=file]").last.set_input_files(str(path))
     tab.get_by_text("Of 3 answers were decided: 1 by the label bank.").wait_for()
@@ -376,7 +376,7 @@ def test_questions_are_browsed_and_answers_graded(visit, tmp_path):
     tab.get_by_label("Weight the questions").uncheck()
     tab.get_by_role("button", name="Grade and score").click()
     tab.locator("table.report:visible").wait_for()
-    assert tab.locator("table.report:visible td").first.inner_text().startswith("0.667")
+    assert tab.locator("table.report:visible td").nth(1).inner_text().startswith("0.667")
 
 
 def test_the_code_tab_has_the_signature_and_the_card(visit, files):

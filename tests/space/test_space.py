@@ -335,7 +335,7 @@ def test_browsing(client):
 def test_a_models_answers_are_graded_decided_and_scored(client, tmp_path):
     curated, path = tables()["curated"], tmp_path / "my model.csv"
     confidence = np.linspace(0, 1, 455).round(3)
-    frame = pd.DataFrame({"question_id": curated["question_id"], "answer": "Unknown.", "confidence": confidence})
+    frame = pd.DataFrame({"question_id": curated["question_id"], "answer": "London.", "confidence": confidence})
     frame.to_csv(path, index=False)
     message, unknown = client.predict(file=handle_file(str(path)), api_name="/grade_answers")
     keys = [key for _, key in unknown["choices"]]
@@ -351,7 +351,7 @@ def test_a_models_answers_are_graded_decided_and_scored(client, tmp_path):
         assert f"{len(keys)} by you" in shown[MESSAGE]
     shown = client.predict(file=handle_file(str(path)), intervals=False, api_name="/score_answers")
     assert f"{len(keys)} are unknown and left out" in shown[MESSAGE]
-    assert shown[RESULT]["rows"][0]["error_rate"] == 1  # what the bank knows of "unknown" is all wrong
+    assert shown[RESULT]["rows"][0]["error_rate"] == 1  # what the bank knows of this answer is all wrong
     path.write_text("question_id,answer,confidence\nq1,x,0.5\n")
     message, _ = client.predict(file=handle_file(str(path)), api_name="/grade_answers")
     assert "question_id must be one of the 455 of the subset; got &#x27;q1&#x27; in row 2 (1 of 1)." in message

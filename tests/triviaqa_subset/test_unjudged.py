@@ -49,9 +49,9 @@ def test_the_bounds_hold_the_truth(llm, method, kind, answered, rng):
     correct, weight = rows["correct"].to_numpy(), rows["weight"].to_numpy()
     confidence = drawn_confidences(correct, kind, rng)
     options = checked_options(n=[0, 1], sample_weight=weight)
-    decisions = confidence_decisions(confidence, correct.astype(int))
-    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=weight)
-    truth = metric_values(decisions, ties, options, sample_weight=weight)
+    decisions, scaled = confidence_decisions(confidence, correct.astype(int)), options.sample_weight
+    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=scaled)
+    truth = metric_values(decisions, ties, options, sample_weight=scaled)
     bounds = unjudged_bounds(confidence, np.where(rows["unjudged"], np.nan, correct), options)
     for key in BOUNDED:
         low, high = bounds[key]
@@ -59,5 +59,5 @@ def test_the_bounds_hold_the_truth(llm, method, kind, answered, rng):
         assert low < high
     error_rate = Key("error_rate")
     assert 0 <= bounds[error_rate].high - truth[error_rate] < 0.0365  # what counting them as wrong adds
-    share = unjudged_share(np.where(rows["unjudged"], np.nan, 1.0), sample_weight=weight)
+    share = unjudged_share(np.where(rows["unjudged"], np.nan, 1.0), sample_weight=scaled)
     assert bounds[error_rate].high - bounds[error_rate].low == pytest.approx(share)

@@ -120,7 +120,7 @@ def test_455_questions_two_interrupts_and_five_per_cent_faults(chat, source, tmp
     assert score(["score", str(out.with_suffix(".graded.jsonl")), "--drop-unjudged"]) == 0
     printed = capsys.readouterr().out
     last = printed[printed.rindex("system ") :]
-    assert last.splitlines()[2].split()[:3] == ["m", "sequence_posterior", f"{wrong / 452:.3f}"]
+    assert last.splitlines()[2].split()[:4] == ["m", "sequence_posterior", "452", f"{wrong / 452:.3f}"]
     assert "3 unjudged answers left out" in last
 
 
