@@ -82,7 +82,7 @@ def _lead(row: Comparison, best: str, level: float) -> str:
     verdict = "is significant" if row.p_adjusted < SIGNIFICANT else "may well be chance"
     return (
         f"The lead of {abs(row.difference):.3f} ({level:.0%} interval {low:.3f} to {high:.3f}) {verdict}: {p}, "
-        "paired by sample, corrected for the number of pairs."
+        "paired by sample, corrected for all pairs and metrics."
     )
 
 
