@@ -26,7 +26,7 @@ space: $(VENV)/space.installed  ## the demo Space on http://127.0.0.1:7860
 reproduce: $(VENV)/demo.installed  ## the paper's table and figures from SCORES=<folder of its score files>
 	$(BIN)/python -m examples.paper $(SCORES)
 
-check: $(VENV)/test.installed  ## the tests that start no process and no browser, in a minute
+check: $(VENV)/test.installed  ## the tests that start no process and no browser, in a minute or two
 	$(BIN)/python -m pytest $(CORE) $(PARALLEL)
 
 test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests; those of a local model with EXTRAS=local
