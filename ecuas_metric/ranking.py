@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .inputs import Floats
+from .inputs import Floats, Ints
 
 
 class TieGroups(NamedTuple):
@@ -73,6 +73,19 @@ def tie_groups(rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats
         ranked = ranked[starts]
     until = np.arange(1.0, len(cost) + 1) if weight.strides == (0,) else np.cumsum(weight, axis=-1)
     return TieGroups(weight, cost, until, np.cumsum(cost, axis=-1), ranked, rest)
+
+
+def positions(order: Ints) -> Ints:
+    """Return where each sample is in an order of them, the inverse of the permutation.
+
+    Examples
+    --------
+    >>> positions(np.array([2, 0, 1])).tolist()
+    [1, 2, 0]
+    """
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    return position
 
 
 def _sorted_together(rank_by: Floats, binary_cost: Floats) -> tuple[Floats, Floats]:

@@ -36,7 +36,7 @@ from .intervals import Resampling, intervals
 from .metrics import Key, metric_values
 from .naive import naive_values, normalized_values
 from .options import Options, own_decisions, refuse_options_of_other_forms, require_reject_costs
-from .ranking import TieGroups, tie_groups
+from .ranking import TieGroups, positions, tie_groups
 from .signature import signature
 
 FEW_ERRORS = 25  # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
@@ -158,9 +158,8 @@ def as_given(system: System) -> tuple[Decisions, Options]:
     """Return decisions and options with the samples in the order they were given."""
     if system.order is None:
         return system.decisions, system.options
-    inverse = np.empty_like(system.order)
-    inverse[system.order] = np.arange(len(system.order))
-    return select(system.decisions, inverse), _select_options(system.options, inverse)
+    rows = positions(system.order)
+    return select(system.decisions, rows), _select_options(system.options, rows)
 
 
 def reordered(system: System, rows: Ints) -> System:
@@ -168,9 +167,7 @@ def reordered(system: System, rows: Ints) -> System:
     if system.order is None:
         decisions, options = select(system.decisions, rows), _select_options(system.options, rows)
         return system._replace(decisions=decisions, options=options, ids=_pick(system.ids, rows))
-    moved = np.empty_like(rows)
-    moved[rows] = np.arange(len(rows))
-    order = moved[system.order]
+    order = positions(rows)[system.order]
     # The samples stay sorted; equally uncertain ones go into the new order, as if they had been given in it.
     stable = np.lexsort((order, system.decisions.rank_by))
     decisions, options = select(system.decisions, stable), _select_options(system.options, stable)
@@ -190,6 +187,8 @@ def compute_results(system: System, *, progress: bool = False, only: Sequence[Ke
     system : System
     progress : bool
         Show a bar on long work.
+    only : sequence of Key, optional
+        The values to compute; by default all.
     """
     values = {key: float(value) for key, value in all_values(system, only=only).items()}
     notes = (*system.notes, *note_undefined(values))

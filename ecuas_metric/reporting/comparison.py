@@ -15,6 +15,7 @@ from ..influence import influences
 from ..inputs import Array, FloatOrFloats, Floats, Ints
 from ..intervals import bootstrap, interval
 from ..metrics import Key
+from ..ranking import positions
 from ..results import System, all_values, as_given, reordered, resampling_of
 from .files import FileAdvice
 from .significance import step_down, swap_differences, swap_p_value
@@ -306,10 +307,7 @@ def _order(system: System) -> Ints:
 
 def _position(system: System) -> Ints:
     """Return where each sample, in the order given, is among the system's own."""
-    order = _order(system)
-    position = np.empty_like(order)
-    position[order] = np.arange(len(order))
-    return position
+    return positions(_order(system))
 
 
 def _order_of(name: str, ids: Sequence[str], first: str, expected: Sequence[str]) -> Ints:
