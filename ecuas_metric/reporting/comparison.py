@@ -218,11 +218,12 @@ def _compare_pair(
 ) -> tuple[list[Comparison], list[Floats]]:
     """Return the comparisons of a pair, and the differences after swaps of each."""
     one, other = systems[first], systems[second]
-    swapped = swap_differences(one, other, resampling=resampling_of(one.options))
+    both = [key for key in values[first] if key in values[second]]
+    swapped = swap_differences(one, other, resampling=resampling_of(one.options), only=both)
     between = limits(first, second)
     alike = same_answers({first: one._replace(ids=None), second: other._replace(ids=None)})
     rows, differences = [], []
-    for key in (key for key in values[first] if key in values[second]):
+    for key in both:
         a, b = float(values[first][key]), float(values[second][key])
         difference, rounding = float(_difference(a, b)), 1e-12 * (abs(a) + abs(b))
         differences.append(np.where(np.abs(swapped[key]) <= rounding, 0.0, swapped[key]))
@@ -255,7 +256,8 @@ def _replicates(
 ) -> dict[str, dict[Key, Floats]]:
     """Return every metric of every system in the same resamples, drawn of the first one's samples in its order."""
     reference = next(iter(systems.values()))
-    position = {name: _position(reference)[_order(system)] for name, system in systems.items()}
+    drawn = _position(reference)
+    position = {name: drawn[_order(system)] for name, system in systems.items()}
     flat = bootstrap(
         lambda resamples: {
             (name, key): np.asarray(value)

@@ -20,7 +20,9 @@ Bools = npt.NDArray[np.bool_]
 ROUNDING = 1e-9  # statistics, in standard deviations, that are as close are the same
 
 
-def swap_differences(one: System, other: System, *, resampling: Resampling) -> dict[Key, Floats]:
+def swap_differences(
+    one: System, other: System, *, resampling: Resampling, only: Sequence[Key] | None = None
+) -> dict[Key, Floats]:
     """Return the difference of every metric between two systems after random swaps of their outputs.
 
     Each swap gives the first system the second's output, decision and uncertainty, on a random half of the samples,
@@ -35,6 +37,8 @@ def swap_differences(one: System, other: System, *, resampling: Resampling) -> d
         Aligned, see `comparison.align`.
     resampling : Resampling
         The number of swaps and their seed; its groups are swapped whole. The same swaps for every pair of systems.
+    only : sequence of Key, optional
+        The metrics to compute; by default all.
 
     Returns
     -------
@@ -49,7 +53,7 @@ def swap_differences(one: System, other: System, *, resampling: Resampling) -> d
     pooled, rank, sample, is_other = _pooled(one, other)
     options = pooled.options
     is_plain = options.sample_weight is None and not options.normalize and not options.decompose
-    differences = _plain_differences(pooled, rank) if is_plain else partial(_differences, pooled, rank)
+    differences = _plain_differences(pooled, rank, only) if is_plain else partial(_differences, pooled, rank, only)
     parts: dict[Key, list[Floats]] = {}
     for swaps in _swaps(len(sample) // 2, resampling):
         with np.errstate(divide="ignore", invalid="ignore"):  # a swap may leave no sample of some kind
@@ -142,13 +146,15 @@ def _spread(values: Floats) -> float:
     return float(np.sqrt(np.square(finite).mean())) or 1.0 if len(finite) else 1.0
 
 
-def _differences(pooled: System, rank: Floats, held: Bools) -> dict[Key, Floats]:
+def _differences(pooled: System, rank: Floats, only: Sequence[Key] | None, held: Bools) -> dict[Key, Floats]:
     """Return every metric of the samples held, shape (b, 2N), minus that of the others."""
-    first, second = (all_values(pooled, np.asarray(part, np.float64), rank_by=rank) for part in (held, ~held))
+    first, second = (all_values(pooled, np.asarray(part, np.float64), only, rank_by=rank) for part in (held, ~held))
     return {key: np.asarray(first[key] - second[key]) for key in first}
 
 
-def _plain_differences(pooled: System, rank: Floats) -> Callable[[Bools], dict[Key, Floats]]:
+def _plain_differences(
+    pooled: System, rank: Floats, only: Sequence[Key] | None
+) -> Callable[[Bools], dict[Key, Floats]]:
     """Return `_differences` for samples that weigh the same: N of 2 N are held, which makes it several times faster."""
     decisions, options = pooled.decisions, pooled.options
     costs = dict(sample_costs(decisions, options))
@@ -160,16 +166,16 @@ def _plain_differences(pooled: System, rank: Floats) -> Callable[[Bools], dict[K
 
     sums = np.concatenate([stacked, _gaps_in_bins(decisions, options.n_bins) / size], axis=-1)
     total, of_means, of_bins = sums.sum(axis=0), slice(len(costs)), slice(len(costs), None)
+    shown = [key for key in keys(decisions, options) if METRICS[key.metric].is_shown and (only is None or key in only)]
+    has_order = any(METRICS[key.metric].of_ties for key in shown)
 
     def differences(held: Bools) -> dict[Key, Floats]:
         first = held.astype(np.float64) @ sums
         means, gaps = ([part[:, which] for part in (first, total - first)] for which in (of_means, of_bins))
-        ties = [_ties_held(decisions.candidate_cost, part, group) for part in (held, ~held)]
+        ties = [_ties_held(decisions.candidate_cost, part, group) for part in (held, ~held) if has_order]
         found: dict[Key, Floats] = {}
-        for key in keys(decisions, options):
+        for key in shown:
             metric = METRICS[key.metric]
-            if not metric.is_shown:
-                continue
             if metric.sample_cost is not None:
                 values = [part[:, columns[key]] for part in means]
             elif metric.of_ties is not None:
