@@ -152,7 +152,7 @@ def bootstrap_lines(repeats: int) -> list[Line]:
 
 def calibration_lines(repeats: int) -> list[Line]:
     """Affine calibration in five folds."""
-    from ecuas_metric.recalibration import apply_affine, cross_validated, fit_affine
+    from ecuas_metric import apply_affine, cross_validated, fit_affine
 
     lines = []
     for num_classes in (10, 100):

@@ -23,18 +23,13 @@ if TYPE_CHECKING:
     )
     from .costs import ecuas_cost, fixed_reject_cost, weighted_cost
     from .errors import InputError
-    from .recalibration import (
-        apply_affine,
-        apply_isotonic,
-        cross_validated,
-        fit_affine,
-        fit_isotonic,
-        fit_temperature,
-    )
+    from .options import VERSION as __version__
+    from .recalibration.affine import apply_affine, fit_affine, fit_temperature
+    from .recalibration.folds import cross_validated
+    from .recalibration.isotonic import apply_isotonic, fit_isotonic
     from .reporting.comparison import compare_systems
     from .reporting.report import make_report, prepare_submissions
     from .reporting.submissions import read_submissions
-    from .signature import VERSION as __version__
 
 __all__ = [
     "InputError",
@@ -72,7 +67,9 @@ _NAMES = {
         "score_posteriors score_confidences score_costs posterior_system confidence_system"
     ),
     "costs": "ecuas_cost fixed_reject_cost weighted_cost",
-    "recalibration": "fit_affine fit_temperature apply_affine fit_isotonic apply_isotonic cross_validated",
+    "recalibration.affine": "fit_affine fit_temperature apply_affine",
+    "recalibration.isotonic": "fit_isotonic apply_isotonic",
+    "recalibration.folds": "cross_validated",
     "reporting.submissions": "read_submissions",
     "reporting.report": "prepare_submissions make_report",
     "reporting.comparison": "compare_systems",
@@ -89,7 +86,7 @@ if not TYPE_CHECKING:  # else a type checker would take any name for one of this
 
     def __getattr__(name):
         if name == "__version__":
-            value = import_module(".signature", __name__).VERSION
+            value = import_module(".options", __name__).VERSION
         elif name in _MODULES:
             value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
         else:

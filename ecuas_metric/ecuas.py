@@ -14,19 +14,17 @@ import pyarrow as pa
 # Evaluate copies the files imported here, one per line, and no others: also those that only the others need.
 from .errors import InputError
 from .inputs import Array, confidences, costs, numbers, posteriors
-from .options import Options, checked_options
+from .options import Options, checked_options, signature
 from .costs import ecuas_cost
 from .ranking import tie_groups
 from .baselines import aurc
 from .games import largest_uncertainty
 from .decisions import Decisions
 from .metrics import METRICS
-from .naive import naive_values
-from .decomposition import recalibrated_values
+from .variants import recalibrated_values
 from .intervals import intervals
 from .influence import influences
 from .analytic import analytic_intervals
-from .signature import signature
 from .results import compute_results, prepare
 
 _DESCRIPTION = """\

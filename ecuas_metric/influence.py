@@ -13,12 +13,11 @@ import numpy as np
 from .baselines import confidence_bins, sums_in_bins
 from .costs import ecuas_cost
 from .decisions import Decisions
-from .decomposition import recalibrated_uncertainty
 from .inputs import FloatOrFloats, Floats, Ints
 from .metrics import METRICS, Key, keys, sample_costs
-from .naive import naive_values
 from .options import Options
 from .ranking import TieGroups
+from .variants import naive_values, recalibrated_uncertainty
 
 STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
 FLAT = 0.01  # tie groups whose share of what lies before them is smaller: two terms of a series replace a difference

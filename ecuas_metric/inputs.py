@@ -192,6 +192,13 @@ def require(ok: Bools, values: Array, name: str, rule: str, advice: str = "") ->
     raise InputError(name, rule, value=value, index=index, count=count, total=ok.size, advice=advice)
 
 
+def finite(values: Any, name: str, advice: str = "") -> Floats:
+    """Return an array as float64, or raise InputError where a value is not finite."""
+    array = numbers(values, name)
+    require(np.isfinite(array), array, name, "must be finite", advice)
+    return array.astype(np.float64, copy=False)
+
+
 def non_negative(array: Array, name: str) -> Floats:
     """Return `array` in float64 if it is finite and non-negative."""
     require((array >= 0) & (array < np.inf), array, name, "must be finite and non-negative")

@@ -18,7 +18,6 @@ from .decisions import (
     posterior_decisions,
     select,
 )
-from .decomposition import recalibrated_values
 from .errors import Advice, InputError, Note
 from .inputs import (
     Array,
@@ -34,10 +33,9 @@ from .inputs import (
 )
 from .intervals import Resampling, intervals
 from .metrics import Key, metric_values
-from .naive import naive_values, normalized_values
-from .options import Options, own_decisions, refuse_options_of_other_forms, require_reject_costs
+from .options import Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
 from .ranking import TieGroups, positions, tie_groups
-from .signature import signature
+from .variants import naive_values, normalized_values, recalibrated_values
 
 FEW_ERRORS = 25  # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
 PER_SAMPLE = ("sample_weight", "groups", "strata")

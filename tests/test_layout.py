@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 
 METRIC, DATASET = ROOT / "ecuas_metric", ROOT / "triviaqa_subset"
 SHIPPED = {SCRIPT.name, *imported(SCRIPT)}  # what Evaluate's loader copies
-BESIDE = {"__init__.py", "api.py", "app.py", "recalibration.py"}
+BESIDE = {"__init__.py", "api.py", "app.py"}
 PACKAGES = ("ecuas_metric", "triviaqa_subset", "space", "publishing", "examples", "benchmarks")
 MAY_IMPORT = {  # besides itself
     "ecuas_metric": set(),
@@ -78,7 +78,7 @@ def test_the_dataset_does_not_know_the_runner_of_language_models(graph):
             assert not [target for target in targets if target.startswith("triviaqa_subset.elicitation")], name
 
 
-def test_the_top_level_of_the_metric_is_what_the_loader_copies_and_four_other_files():
+def test_the_top_level_of_the_metric_is_what_the_loader_copies_and_three_other_files():
     assert {path.name for path in METRIC.glob("*.py")} == SHIPPED | BESIDE
     assert not SHIPPED & BESIDE
 

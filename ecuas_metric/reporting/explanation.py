@@ -7,12 +7,12 @@ from itertools import groupby
 
 import numpy as np
 
-from ..decomposition import recalibrated_values
 from ..errors import InputError
 from ..inputs import Floats
 from ..metrics import Key, metric_values
 from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..results import System, ranked
+from ..variants import recalibrated_values
 from .comparison import Comparison, compare_systems
 from .report import title
 

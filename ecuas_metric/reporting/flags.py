@@ -7,8 +7,7 @@ from typing import Any
 
 from ..errors import Advice
 from ..inputs import POSTERIOR_FORMS
-from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS, WEIGHTS
-from ..signature import VERSION
+from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS, VERSION, WEIGHTS
 from .columns import NAMES
 from .files import FileAdvice
 

@@ -35,7 +35,7 @@ def test_type_checkers_see_the_same_names():
     tree = ast.parse(inspect.getsource(ecuas_metric))
     block = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
     imported = {alias.asname or alias.name: node.module for node in block.body for alias in node.names}
-    assert imported == ecuas_metric._MODULES | {"__version__": "signature"}
+    assert imported == ecuas_metric._MODULES | {"__version__": "options"}
     assert (ROOT / "ecuas_metric" / "py.typed").exists()
 
 

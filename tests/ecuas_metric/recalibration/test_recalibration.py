@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
-from ecuas_metric.recalibration import (
+from ecuas_metric import (
     apply_affine,
     apply_isotonic,
     cross_validated,
