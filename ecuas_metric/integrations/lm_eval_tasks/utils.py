@@ -1,0 +1,13 @@
+"""What the YAML files of this folder name with ``!function utils.NAME``."""
+
+from ecuas_metric.integrations.lm_eval import (  # noqa: F401
+    auroc,
+    aurc,
+    brier_score,
+    cross_entropy,
+    ece,
+    ecuas_0,
+    ecuas_1,
+    error_rate,
+    process_results,
+)

@@ -1,0 +1,39 @@
+"""What evaluation tools leave on disk -> sheets with our own names of columns. None of the tools is imported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from . import inspect_ai, lighteval, lm_eval
+from .parts import Part, RunOptions
+
+TOOLS = (lm_eval, lighteval, inspect_ai)
+
+
+def read_parts(path: str | Path, options: RunOptions | None = None) -> list[Part] | None:
+    """Read the run of a tool.
+
+    Parameters
+    ----------
+    path : path
+        A file of samples, or the folder of a run, as the tool leaves it.
+    options : RunOptions, optional
+
+    Returns
+    -------
+    list of Part, or None
+        One part for each model and task, or None if the content is no such run.
+
+    Raises
+    ------
+    FileError
+        If it is one, and lacks what is needed, or leaves a choice; with what to do.
+    """
+    place = Path(path)
+    if not place.exists():
+        return None
+    for tool in TOOLS:
+        files = tool.files_of(place)
+        if files:
+            return tool.parts(files, options or RunOptions())
+    return None

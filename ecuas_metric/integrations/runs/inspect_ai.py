@@ -1,0 +1,124 @@
+"""The logs of Inspect: ``.eval`` and ``.json`` files, in which a scorer keeps its confidence as metadata."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ...errors import Advice, Note
+from ...reporting.files import FileError
+from .parts import Part, RunOptions, field, files_in, only
+
+ZSTANDARD = 93  # a method of compression that zipfile knows from Python 3.14 on
+VALUES = {"C": 1.0, "I": 0.0, "N": 0.0}  # of Inspect's scores; no answer is no right answer
+CONFIDENCE = "metadata.confidence"
+Sample = Mapping[str, Any]
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the logs that a path is or holds; none if there are none."""
+    files = files_in(path, "*.eval", "*.json") if path.is_dir() else [path]
+    return [file for file in files if _is_log(file)]
+
+
+def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
+    """Read logs: one part per log. Repetitions of a sample (epochs) are a group.
+
+    Raises
+    ------
+    FileError
+        If a log has several scorers and none was chosen, or scores that are neither right nor wrong; or if no score has
+        a confidence.
+    """
+    logs = [(file, *_log(file)) for file in files]
+    tasks = [str(header["eval"]["task"]) for _, header, _ in logs]
+    wanted = [log for log, task in zip(logs, tasks, strict=True) if options.tasks is None or task in options.tasks]
+    if not wanted:
+        raise FileError(files[0], "has no such task", got=", ".join(sorted(set(tasks))))
+    return [_part(file, header, samples, options) for file, header, samples in wanted]
+
+
+def _part(file: Path, header: Sample, samples: Sequence[Sample], options: RunOptions) -> Part:
+    scored = [sample for sample in samples if sample.get("scores")]
+    if not scored:
+        raise FileError(file, "holds no scores", got=f"{len(samples)} samples, status {header.get('status')}")
+    scorer = only([name for sample in scored for name in sample["scores"]], options.filter, file, "scorer", "--filter")
+    scores = [sample["scores"].get(scorer) or {} for sample in scored]
+    frame = pd.DataFrame(
+        {
+            "id": [f"{sample['id']} {sample.get('epoch', 1)}" for sample in scored],
+            "group": [str(sample["id"]) for sample in scored],
+            "correct": [_value(score.get("value"), file, line) for line, score in enumerate(scores)],
+            "confidence": [field(score, options.confidence or CONFIDENCE) for score in scores],
+        }
+    )
+    if frame["confidence"].isna().all():
+        advice = "Let the scorer return Score(value=.., metadata={'confidence': p}), or name the field that has it: "
+        raise FileError(file, f"scorer {scorer} keeps no confidence", advice=f"{advice}--columns confidence=FIELD.")
+    failed = len(samples) - len(scored)
+    epochs = max(int(sample.get("epoch", 1)) for sample in scored)
+    fact = f"Inspect log, task {header['eval']['task']}, scorer {scorer}, {frame['group'].nunique():,} samples"
+    fact += f" in {epochs} epochs, which are groups" * (epochs > 1)
+    fact += f"; {failed} of {len(samples)} without a score are left out" * (failed > 0)
+    model, task = str(header["eval"]["model"]), str(header["eval"]["task"])
+    return Part(model, task, frame if epochs > 1 else frame.drop(columns="group"), str(file), Note("run", f"{fact}."))
+
+
+def _value(value: object, file: Path, line: int) -> float:
+    number = VALUES.get(value, np.nan) if isinstance(value, str) else value
+    if isinstance(number, (bool, int, float)) and number in (0, 1):
+        return float(number)
+    rule = "must be scored as right or wrong: C, I, N, 0 or 1"
+    raise FileError(file, rule, row=line + 1, value=value, advice=Advice.PARTLY_CORRECT)
+
+
+def _is_log(file: Path) -> bool:
+    if file.suffix == ".eval":
+        return zipfile.is_zipfile(file)
+    if file.suffix != ".json":
+        return False
+    with file.open("rb") as content:
+        start = content.read(20_000)
+    return b'"eval"' in start and b'"task"' in start and b'"model"' in start and b'"version"' in start
+
+
+def _log(file: Path) -> tuple[Sample, list[Sample]]:
+    """Return what a log says of its run, and its samples in order."""
+    try:
+        if file.suffix == ".json":
+            log = json.loads(file.read_text(encoding="utf-8"))
+            return log, list(log.get("samples") or [])
+        with zipfile.ZipFile(file) as archive:
+            members = [info for info in archive.infolist() if info.filename.startswith("samples/")]
+            start = "header.json" if "header.json" in archive.namelist() else "_journal/start.json"  # of a run that goes on
+            header = json.loads(_content(archive, archive.getinfo(start)))
+            samples = [json.loads(_content(archive, info)) for info in members]
+    except (ValueError, KeyError, zipfile.BadZipFile, OSError, pa.ArrowException) as error:
+        raise FileError(file, "must be a log of Inspect", got=str(error)[:80]) from None
+    return header, sorted(samples, key=lambda sample: (sample.get("epoch", 1), str(sample["id"])))
+
+
+def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """Return a member of an archive, compressed in any way that Inspect uses."""
+    if info.compress_type != ZSTANDARD:
+        return archive.read(info)
+    assert archive.fp is not None
+    archive.fp.seek(info.header_offset + 26)
+    name, extra = struct.unpack("<HH", archive.fp.read(4))
+    archive.fp.seek(name + extra, io.SEEK_CUR)
+    raw = io.BytesIO(archive.fp.read(info.compress_size))
+    with pa.CompressedInputStream(raw, "zstd") as stream:
+        content = bytes(stream.read())
+    if zlib.crc32(content) != info.CRC:
+        raise zipfile.BadZipFile(f"{info.filename} is damaged")
+    return content

@@ -1,0 +1,87 @@
+"""A part of a run: one model on one task, as a table with our own names of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from ...errors import Note
+from ...reporting.files import FileError
+
+
+class RunOptions(NamedTuple):
+    """What a run leaves open.
+
+    Attributes
+    ----------
+    tasks : collection of str, or None
+        Those to read; None is all.
+    filter : str or None
+        The filter of lm-eval, or the scorer of Inspect, where there are several.
+    length : {"none", "chars", "bytes"}
+        What log-likelihoods of choices are divided by before they are compared.
+    confidence : str or None
+        The dotted name of the field with the confidence, for tasks in which the model writes its answer.
+    """
+
+    tasks: Collection[str] | None = None
+    filter: str | None = None
+    length: str = "none"
+    confidence: str | None = None
+
+
+class Part(NamedTuple):
+    """One model on one task.
+
+    Attributes
+    ----------
+    model, task : str
+    frame : DataFrame
+        With id, and posteriors (log-probabilities) and label, or confidence and correct.
+    path : str
+        The file it was read from.
+    note : Note
+        What it was recognised as.
+    num_classes : int or None
+        K of posteriors; those of differing K are different parts.
+    """
+
+    model: str
+    task: str
+    frame: pd.DataFrame
+    path: str
+    note: Note
+    num_classes: int | None = None
+
+
+def only(found: Sequence[str], wanted: str | None, path: object, what: str, flag: str) -> str:
+    """Return the one of several names that was asked for, or the only one there is.
+
+    Raises
+    ------
+    FileError
+        If there are several and none was asked for, or it is not among them.
+    """
+    names = list(dict.fromkeys(found))
+    if wanted is not None and wanted not in names:
+        raise FileError(path, f"has no {what} {wanted!r}", got=", ".join(names))
+    if wanted is None and len(names) > 1:
+        advice = f"Say which with {flag}."
+        raise FileError(path, f"has several {what}s", got=", ".join(names), advice=advice)
+    return wanted or names[0]
+
+
+def files_in(folder: Path, *patterns: str) -> list[Path]:
+    """Return the files below a folder whose names fit one of the patterns, in order."""
+    return sorted({file for pattern in patterns for file in folder.rglob(pattern) if file.is_file()})
+
+
+def field(row: Mapping[str, Any], name: str) -> Any:
+    """Return what a dotted name leads to; None where there is nothing."""
+    value: Any = row
+    for word in name.split("."):
+        value = value.get(word) if isinstance(value, Mapping) else None
+    return value
