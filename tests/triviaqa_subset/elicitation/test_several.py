@@ -118,11 +118,11 @@ def test_models_of_a_file_end_in_one_table_whatever_becomes_of_one(chat, source,
         "elicitation: locked verbalized",
     ]
     table = printed.out[printed.out.rindex("system") :].splitlines()
-    assert [line.split() for line in table[:4]] == [
-        "system asked answers errors no confidence wrong right unknown read written cost".split(),
-        "mine sequence_posterior 3 3 0 0 0 2 1 150 12 0.2700".split(),
-        "mine verbalized 3 3 0 0 0 2 1 150 12 0.2700".split(),
-        "k verbalized 3 3 0 0 0 2 1 150 12 -".split(),
+    assert [" ".join(line.split()) for line in table[:4]] == [
+        "system asked answers errors no confidence wrong right unknown read written cost",
+        "mine sequence_posterior 3 3 0 0 0 2 1 150 12 0.2700",
+        "mine verbalized 3 3 0 0 0 2 1 150 12 0.2700",
+        "k verbalized 3 3 0 0 0 2 1 150 12 -",
     ]
     assert printed.err.count("450 question texts are not those of the curation") == 1  # loaded once
     command = shlex.split(table[-1].partition("the metrics: ecuas ")[2])
