@@ -58,6 +58,8 @@ class System(NamedTuple):
         What a reader must know of the input.
     ids : sequence of str, or None
         What pairs the samples of different systems, in the order given.
+    recalibration : str, or None
+        How its outputs were recalibrated by cross-validation, e.g. "affine/5".
     """
 
     decisions: Decisions
@@ -66,6 +68,7 @@ class System(NamedTuple):
     order: Ints | None = None
     notes: tuple[Note, ...] = ()
     ids: Sequence[str] | None = None
+    recalibration: str | None = None
 
 
 class Estimate(NamedTuple):
@@ -174,7 +177,7 @@ def reordered(system: System, rows: Ints) -> System:
 
 def signature_of(system: System) -> str:
     """Return one line that names everything the numbers of a system depend on."""
-    return signature(as_given(system)[1])
+    return signature(as_given(system)[1], recalibration=system.recalibration)
 
 
 def compute_results(system: System, *, progress: bool = False, only: Sequence[Key] | None = None) -> Results:

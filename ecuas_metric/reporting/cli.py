@@ -20,6 +20,7 @@ from .files import FileError
 from .flags import FLAGS, WORDS, parser
 from .grids import Grid, Record, to_text
 from .pairing import in_common
+from .recalibrating import with_recalibrated
 from .report import (
     comparison_grid,
     comparison_records,
@@ -85,7 +86,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _score(arguments: argparse.Namespace) -> list[str]:
-    systems = prepare_submissions(_read(arguments), **_options(arguments))
+    systems = _systems(arguments)
     keys = _chosen(arguments, systems)
     report = make_report(systems, progress=True, only=keys)
     keys = report.keys if keys is None else keys
@@ -100,7 +101,7 @@ def _score(arguments: argparse.Namespace) -> list[str]:
 
 
 def _compare(arguments: argparse.Namespace) -> list[str]:
-    systems = prepare_submissions(_read(arguments), **_options(arguments))
+    systems = _systems(arguments)
     keys = _chosen(arguments, systems)
     rows = compare_systems(systems, progress=True, only=keys)
     first = next(iter(systems.values()))
@@ -117,6 +118,14 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
         for note in system.notes
         if note.kind != "unjudged"
     ]
+
+
+def _systems(arguments: argparse.Namespace) -> dict[str, System]:
+    submissions, options = _read(arguments), _options(arguments)
+    systems = prepare_submissions(submissions, **options)
+    if arguments.calibrate is None:
+        return systems
+    return with_recalibrated(systems, submissions, method=arguments.calibrate, folds=arguments.folds, **options)
 
 
 def _read(arguments: argparse.Namespace) -> list[Submission]:

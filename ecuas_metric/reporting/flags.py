@@ -10,6 +10,7 @@ from ..inputs import POSTERIOR_FORMS
 from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS, VERSION, WEIGHTS
 from .columns import NAMES
 from .files import FileAdvice
+from .recalibrating import METHODS
 
 FLAGS = {  # an option of the metric -> its flag
     "n": "--n",
@@ -30,6 +31,7 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     **FLAGS,
     "confidence_level": "the level of intervals",
     "columns": "--columns",
+    "calibrate": "--calibrate",
     Advice.MISSING_CONFIDENCES: "Missing confidences? --missing-confidence says what they count as.",
     Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Say so with --predictions-are.",
     Advice.LOGITS: "Logits? --predictions-are logits takes rows of any sum.",
@@ -64,6 +66,8 @@ examples
       columns of other names, one system for each LLM and method, bootstrap intervals
   ecuas score GPT-4=gpt.csv Llama=llama.jsonl --columns "gpt.csv:confidence=confidence" --metrics "ECUAS_0, ER"
       names of your own, a column of one file only, two metrics as tables show them
+  ecuas score a.csv b.csv --calibrate affine
+      is it the ranking or the calibration? each system also as recalibrated by cross-validation
   ecuas score logits.csv --predictions-are logits --normalize --output table.tex --output table.csv --figures plots
       a classifier's logits, also relative to a system that ignores its input; written for a paper, with figures
 """
@@ -152,6 +156,8 @@ def _add_common(part: argparse.ArgumentParser) -> None:
     _add_option(part, "interval_method", choices=INTERVAL_METHODS, default=DEFAULTS.interval_method)
     _add_option(part, "random_state", type=int, default=DEFAULTS.random_state, metavar="SEED")
     add("--metrics", metavar="METRIC,..", help="compute these metrics only: keys, or names as tables show them")
+    add("--calibrate", choices=METHODS, help="add each system as it would be after recalibration by cross-validation")
+    add("--folds", type=_folds, default=5, metavar="K", help="of --calibrate (default 5)")
     add("--digits", type=int, choices=range(16), default=3, metavar="N", help="digits after the point (default 3)")
     add(
         "--output",
@@ -160,6 +166,12 @@ def _add_common(part: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="also write .md, .tex, .txt, .csv, .json; repeatable",
     )
+
+
+def _folds(text: str) -> int:
+    if (folds := int(text)) < 2:
+        raise argparse.ArgumentTypeError(f"must be at least 2; got {text}")
+    return folds
 
 
 def _add_option(part: argparse.ArgumentParser, option: str, **settings: Any) -> None:
