@@ -66,7 +66,7 @@ examples
       columns of other names, one system for each LLM and method, bootstrap intervals
   ecuas score GPT-4=gpt.csv Llama=llama.jsonl --columns "gpt.csv:confidence=confidence" --metrics "ECUAS_0, ER"
       names of your own, a column of one file only, two metrics as tables show them
-  ecuas score a.csv b.csv --calibrate affine
+  ecuas score gpt.csv llama.jsonl --calibrate affine
       is it the ranking or the calibration? each system also as recalibrated by cross-validation
   ecuas score logits.csv --predictions-are logits --normalize --output table.tex --output table.csv --figures plots
       a classifier's logits, also relative to a system that ignores its input; written for a paper, with figures
