@@ -11,7 +11,7 @@ from triviaqa_subset.elicitation.replies import Failure, Reply
 
 ANSWERS = [
     "Paris", "1984", "Catch-22", "42", "U2", "Paris, Texas", "AC/DC", "9 to 5", "Apollo 13", "3.14", "*NSYNC", "-40",
-    "(I Can't Get No) Satisfaction", "[REC]", "Boeing 747", "Henry VIII", "O'Neill", "東京 3", "Ke$ha", "P!nk", "50 Cent",
+    "(I Can't Get No) Satisfaction", "[REC]", "Boeing 747", "Henry VIII", "O'Neill", "東京 3", "Ke$ha", "50 Cent",
     "The 39 Steps", "Se7en", "Mr. & Mrs. Smith", "Wham!", "Who's Afraid of Virginia Woolf?", "100%", "E=mc2", "Nîmes",
     "St. John's", "10:04", "A.I.", "½", "007", "Blink-182",
 ]  # fmt: skip
