@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -11,6 +12,12 @@ os.environ |= {"GRADIO_TEMP_DIR": tempfile.mkdtemp(prefix="gradio-tests-"), "GRA
 os.environ |= {"HF_EVALUATE_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"}
 os.environ |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
 
+# Evaluate imports transformers where it is installed, seconds long in each process, for what nothing here uses.
+sys.modules["transformers"] = None  # type: ignore[assignment]
+import evaluate  # noqa: F401
+
+del sys.modules["transformers"]
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -19,6 +26,10 @@ settings.register_profile("repeatable", deadline=None, derandomize=True, max_exa
 settings.load_profile("repeatable")
 
 ROOT = Path(__file__).resolve().parent.parent
+WITHOUT = Path(tempfile.mkdtemp(prefix="without-"))
+for name in ("scipy", "transformers"):
+    (WITHOUT / f"{name}.py").write_text("raise ImportError\n")
+BARE = {"PYTHONPATH": str(WITHOUT)}  # environment of processes that load the metric
 STARTS_A_PROCESS = {"offline", "page", "shared_hub", "start_hub"}  # or a server with a page
 
 
