@@ -1,5 +1,6 @@
 """What all tests share: no network, a cache of their own, and systems to score."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -12,12 +13,6 @@ os.environ |= {"GRADIO_TEMP_DIR": tempfile.mkdtemp(prefix="gradio-tests-"), "GRA
 os.environ |= {"HF_EVALUATE_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"}
 os.environ |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
 
-# Evaluate imports transformers where it is installed, seconds long in each process, for what nothing here uses.
-sys.modules["transformers"] = None  # type: ignore[assignment]
-import evaluate  # noqa: F401
-
-del sys.modules["transformers"]
-
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -26,9 +21,13 @@ settings.register_profile("repeatable", deadline=None, derandomize=True, max_exa
 settings.load_profile("repeatable")
 
 ROOT = Path(__file__).resolve().parent.parent
+# Evaluate imports these where they are installed, seconds long in each process, for what is not used here.
+sys.modules["transformers"] = None
+importlib.import_module("evaluate")
+del sys.modules["transformers"]
 WITHOUT = Path(tempfile.mkdtemp(prefix="without-"))
 for name in ("scipy", "transformers"):
-    (WITHOUT / f"{name}.py").write_text("raise ImportError\n")
+    (WITHOUT / f"{name}.py").write_text("raise ModuleNotFoundError\n")
 BARE = {"PYTHONPATH": str(WITHOUT)}  # environment of processes that load the metric
 STARTS_A_PROCESS = {"offline", "page", "shared_hub", "start_hub"}  # or a server with a page
 

@@ -33,7 +33,7 @@ pinned: false
 The metric is <namespace>/ecuas.
 """,
     "app.py": "from . import views\nfrom triviaqa_subset.grading import grade\ndemo, LAUNCH = None, {}\n",
-    "views.py": 'import evaluate\necuas = evaluate.load("ecuas_metric/ecuas.py")\n',
+    "views.py": "from ecuas_metric.api import score_confidences\n",
     "requirements.txt": "evaluate>=0.4.6\n",
 }
 
