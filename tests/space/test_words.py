@@ -3,7 +3,6 @@ import pytest
 from ecuas_metric.errors import Advice, InputError
 from ecuas_metric.options import OPTIONS
 from ecuas_metric.reporting.files import FileAdvice, FileError
-from space import components
 from space.words import DROP_UNJUDGED, LABELS, WORDS, in_words
 
 
@@ -30,7 +29,10 @@ def test_a_long_error_is_cut_and_is_one_line():
     assert in_words(InputError("n", "must\nbe " + "x" * 1000)) == ("n must be " + "x" * 1000)[:600]
 
 
+@pytest.mark.e2e
 def test_every_control_of_an_option_has_the_help_of_the_table_of_options():
+    from space import components
+
     options = {control.label: control for control in components.options()}
     assert list(options) == [*LABELS.values(), DROP_UNJUDGED]
     for name, label in LABELS.items():
