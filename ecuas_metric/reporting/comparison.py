@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ from ..metrics import Key
 from ..ranking import positions
 from ..results import System, all_values, as_given, reordered, resampling_of
 from .files import FileAdvice
+from .pairing import order_of
 from .significance import step_down, swap_differences, swap_p_value
 
 Values = Mapping[str, Mapping[Key, FloatOrFloats]]
@@ -154,7 +154,7 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
                 advice=FileAdvice.BY_POSITION,
             )
         if system.ids is not None and reference.ids is not None:
-            rows = _order_of(name, system.ids, first, reference.ids)
+            rows = order_of(name, system.ids, first, reference.ids)
             system = reordered(system, rows) if (rows[1:] < rows[:-1]).any() else system
         _same_samples(first, reference, name, system)
         aligned[name] = system
@@ -310,23 +310,6 @@ def _order(system: System) -> Ints:
 def _position(system: System) -> Ints:
     """Return where each sample, in the order given, is among the system's own."""
     return positions(_order(system))
-
-
-def _order_of(name: str, ids: Sequence[str], first: str, expected: Sequence[str]) -> Ints:
-    for system, values in ((first, expected), (name, ids)):
-        if len(set(values)) < len(values):
-            repeated = Counter(values).most_common(1)[0][0]
-            raise InputError(f"{system}: sample ids", "must be unique", value=repeated, got=f"{repeated!r} repeatedly")
-    where = {value: position for position, value in enumerate(ids)}
-    missing = [value for value in expected if value not in where]
-    extra = set(ids) - set(expected)
-    if missing or extra:
-        offender = f"{missing[0]!r} is not in {name}" if missing else f"{min(map(repr, extra))} is not in {first}"
-        rule = (
-            f"have different samples, and cannot be compared: {offender} ({len(missing)} missing, {len(extra)} extra)"
-        )
-        raise InputError(f"{first} and {name}", rule, advice=FileAdvice.COMMON)
-    return np.array([where[value] for value in expected])
 
 
 def _same_samples(first: str, reference: System, name: str, system: System) -> None:

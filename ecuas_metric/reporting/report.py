@@ -14,7 +14,7 @@ from ..options import checked_options
 from ..results import Estimate, Results, System, compute_results, prepare, signature_of
 from .comparison import UNFAIR, Comparison, is_fair, same_answers
 from .grids import Cell, Grid, Record
-from .pairing import unlike
+from .pairing import repeated_ids, unlike, whole_numbers
 from .submissions import Submission
 
 if TYPE_CHECKING:
@@ -311,13 +311,14 @@ def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
     _, form, predictions, references, ids, per_sample, notes, source, told = submission
     if told is not None and options.get("predictions_are") is None:
         options = {**options, "predictions_are": told}
+    ids = None if ids is None else whole_numbers(ids)
     checked = checked_options(**options)
     try:
         checked = checked_options(**options, **per_sample)
         system = prepare(form, predictions, references, checked, ids=ids)
     except InputError as error:
         raise source.error(error) from None
-    return system._replace(notes=notes + system.notes)
+    return system._replace(notes=notes + repeated_ids(ids, source) + system.notes)
 
 
 def _numbers(results: Results, keys: Iterable[Key]) -> dict[str, float]:

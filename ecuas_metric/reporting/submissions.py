@@ -15,7 +15,7 @@ from ..options import OPTIONS
 from .columns import Columns, are_numbered, class_of, find_columns, form_of, system_of, text_columns, with_nested
 from .files import FileAdvice, FileError, Sheet, read_sheet
 from .sources import stem
-from .values import TRUTH, as_text, classes_of, column_of_numbers, row_of_numbers
+from .values import TRUTH, as_ids, as_text, classes_of, column_of_numbers, row_of_numbers
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
 MAX_SYSTEMS = 1000  # more is a column of something else
@@ -65,8 +65,8 @@ class Submission(NamedTuple):
         The system's name; "confidences" or "posteriors".
     predictions, references : ndarray
         Checked by `inputs`, except for what depends on options.
-    ids : list of str or None
-        What pairs its samples with those of other systems.
+    ids : pandas.Index or None
+        What pairs its samples with those of other systems: whole numbers or text.
     per_sample : dict of str to list
         Columns of weights, groups and strata, under the names of the metric's options.
     notes : tuple of Note
@@ -81,7 +81,7 @@ class Submission(NamedTuple):
     form: str
     predictions: Array
     references: Array
-    ids: list[str] | None
+    ids: pd.Index | None
     per_sample: Mapping[str, list[object]]
     notes: tuple[Note, ...]
     source: Source
@@ -233,6 +233,7 @@ def _submission(
     prediction = _in_order(prediction, labels)
     sheet, truth, notes = _judged(sheet, reference, path, drop_unjudged, classes)
     columns = {"predictions": _column_name(prediction), "references": reference}
+    columns |= {"ids": used["id"][0]} if used["id"] else {}
     columns |= {option: used[role][0] for role, option in OPTION_OF_ROLE.items() if used[role]}
     source = Source(path, columns, sheet.rows)
     values = _predictions(sheet, prediction, path)
@@ -243,12 +244,12 @@ def _submission(
         predictions, references = (confidences if form == "confidences" else posteriors)(values, truth)
     except InputError as error:
         raise source.error(error) from None
-    ids, noted = _ids(sheet, used["id"])
+    ids = as_ids(sheet.frame[used["id"][0]]) if used["id"] else None
     per_sample = {option: sheet.frame[column].tolist() for option, column in columns.items() if option in OPTIONS}
     if used["weight"]:
         per_sample["sample_weight"] = column_of_numbers(sheet, used["weight"][0], path).tolist()
     told, said = _form_told(prediction, reference, predictions) if form == "posteriors" else (None, ())
-    notes += noted + said + (() if form == "confidences" else _note_first_class(references, predictions.shape[1]))
+    notes += said + (() if form == "confidences" else _note_first_class(references, predictions.shape[1]))
     kind = "confidences" if form == "confidences" else "posteriors"
     return Submission(name, kind, predictions, references, ids, per_sample, notes, source, told)
 
@@ -376,19 +377,11 @@ def _form_told(columns: Sequence[str], reference: str, values: Array) -> tuple[s
 
 def _note_first_class(labels: Ints, num_classes: int) -> tuple[Note, ...]:
     """Return a note if the labels may have been counted from 1 where the last class is never true."""
-    if num_classes < 3 or not np.array_equal(np.unique(labels), np.arange(1, num_classes)):
+    occurs = np.bincount(labels, minlength=num_classes) > 0
+    if num_classes < 3 or occurs[0] or not occurs[1:].all():
         return ()
     fact = f"Class 0 never occurs, and all other classes up to {num_classes - 1} do: are labels counted from 0?"
     return (Note("labels", fact),)
-
-
-def _ids(sheet: Sheet, columns: Sequence[str]) -> tuple[list[str] | None, tuple[Note, ...]]:
-    if not columns:
-        return None, ()
-    ids = [value if type(value) is str else as_text(value) for value in sheet.frame[columns[0]].tolist()]
-    repeated = len(ids) - len(set(ids))
-    fact = f"{repeated} of {len(ids)} ids in column {columns[0]!r} are there more than once."
-    return ids, (Note("ids", fact),) if repeated else ()
 
 
 def _select(sheet: Sheet, rows: Bools) -> Sheet:

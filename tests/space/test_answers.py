@@ -121,7 +121,7 @@ def test_graded_answers_are_a_submission_without_a_file(weighted, mine):
     assert submission.name == "my model"
     assert submission.references.tolist() == decided["correct"].tolist()
     assert submission.predictions.tolist() == decided["confidence"].tolist()
-    assert submission.ids == decided["question_id"].tolist()
+    assert submission.ids.tolist() == decided["question_id"].tolist()
     assert submission.per_sample == ({"sample_weight": decided["weight"].tolist()} if weighted else {})
     assert [note.kind for note in submission.notes] == ["unjudged"]
 
