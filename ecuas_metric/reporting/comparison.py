@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ..analytic import design_of, limits_of_difference
 from ..errors import InputError
-from ..influence import influences
 from ..inputs import Array, FloatOrFloats, Floats, Ints
-from ..intervals import bootstrap, interval
-from ..metrics import Key
-from ..ranking import positions
+from ..metrics import METRICS, Key
 from ..results import System, all_values, as_given, reordered, resampling_of
+from .best import p_values_of_best
 from .files import FileAdvice
-from .significance import step_down, swap_differences, swap_p_value
+from .significance import number_of_units, simultaneous_limits, step_down, swap_limits, swap_p_value, swaps_needed
+from .swapping import Pair, swap_differences
 
 Values = Mapping[str, Mapping[Key, FloatOrFloats]]
-LimitsOf = Callable[[str, str], dict[Key, tuple[float, float]]]
+ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
+NONE = (math.nan, math.nan)
 
 UNFAIR = (
     "These metrics assess the confidences only, and the systems' answers differ: the confidences are about different "
@@ -39,14 +38,19 @@ class Comparison(NamedTuple):
     key : Key
         The metric.
     difference, low, high : float
-        With its interval; nan where there is none that would hold.
+        With its interval, see `significance.swap_limits`; nan where there is none that would hold.
     p : float
-        Two-sided p-value of the swap test of "the systems' outputs are exchangeable", see
-        `significance.swap_differences`; nan where the metric has no value.
+        Two-sided p-value of the swap test of "the systems' outputs are exchangeable", see `swapping.swap_differences`;
+        nan where the metric has no value.
     p_adjusted : float
         The same for all pairs and metrics together, see `significance.step_down`.
     fair : bool
         False if the metric assesses the confidences only and the systems' answers differ.
+    low_all, high_all : float
+        Intervals that hold for all pairs and metrics together, see `significance.simultaneous_limits`.
+    p_first_best, p_second_best : float
+        The p-value of "by this metric no other system is better than this one", see `best.p_values_of_best`: those
+        above alpha are the confidence set for the best system. nan where systems are not ranked by the metric.
     """
 
     first: str
@@ -58,6 +62,10 @@ class Comparison(NamedTuple):
     p: float
     p_adjusted: float
     fair: bool
+    low_all: float = math.nan
+    high_all: float = math.nan
+    p_first_best: float = math.nan
+    p_second_best: float = math.nan
 
 
 def compare_systems(
@@ -65,18 +73,17 @@ def compare_systems(
 ) -> list[Comparison]:
     """Compare every pair of systems by every metric that both have.
 
-    The p-values are those of one test, the same for every metric: the outputs of the two systems are swapped sample by
-    sample. The intervals are of the size of the difference, and come from resampling the samples (or from theory). So
-    the two may disagree about 0 where a p-value is near the level, and where errors are few: then the p-value is right,
-    whatever their number, and the interval too narrow.
+    All numbers are those of one test, the same for every metric: the outputs of the two systems are swapped sample by
+    sample. An interval leaves out 0 if and only if its p-value is at most 1 minus its level; there is none of what is
+    biased, as ECE is. `docs/statistics.md` says what was simulated, and where the limits are.
 
     Parameters
     ----------
     systems : mapping of name to System
         Of `confidence_system`, `posterior_system` or `prepare_submissions`, with one ``confidence_level``. They are
-        aligned by their ids; where no system has any, samples are paired by their position. The kind of interval, the
-        resamples and the number of swaps are those of the first. The least p-value is 1 / (n_resamples + 1), adjusted
-        or not.
+        aligned by their ids; where no system has any, samples are paired by their position. The level, the groups
+        and the seed are those of the first; there are `n_resamples` swaps, or more if the level needs them, see
+        `significance.swaps_needed`.
     progress : bool
         Show a bar on long work.
     only : iterable of Key, optional
@@ -94,7 +101,8 @@ def compare_systems(
 
     References
     ----------
-    Estienne et al., section "Empirical analysis", on why metrics of the confidences alone do not rank systems.
+    Those of `swapping`, `significance` and `best`; Estienne et al., section "Empirical analysis", on why metrics of the
+    confidences alone do not rank systems.
 
     Examples
     --------
@@ -112,18 +120,18 @@ def compare_systems(
         raise InputError("a comparison", "needs at least two systems", value=len(systems))
     if any(system.options.confidence_level is None for system in systems.values()):
         raise InputError("confidence_level", "is missing: the level of the intervals of differences")
-    from tqdm.auto import tqdm
-
     aligned, asked = align(systems), None if only is None else list(only)
     values = {name: all_values(system, only=asked) for name, system in aligned.items()}
-    limits = _limits_of_differences(aligned, values, progress, asked)
-    rows, swapped = [], []
-    for first, second in tqdm(list(itertools.combinations(aligned, 2)), desc="pairs", delay=1, disable=not progress):
-        of_pair, of_swaps = _compare_pair(first, second, aligned, values, limits)
-        rows += of_pair
-        swapped += of_swaps
-    adjusted = step_down(np.array([row.difference for row in rows]), swapped, np.array([row.p for row in rows]))
-    return [row._replace(p_adjusted=float(p)) for row, p in zip(rows, adjusted, strict=True)]
+    reference = next(iter(aligned.values()))
+    resampling = resampling_of(as_given(reference)[1])._replace(n_resamples=swaps_needed(reference.options))
+    swapped = {
+        pair: {key: _without_rounding(after, *(values[name][key] for name in pair)) for key, after in found.items()}
+        for pair, found in swap_differences(aligned, values, resampling=resampling, progress=progress).items()
+    }
+    rows = [row for pair, found in swapped.items() for row in _compare_pair(pair, aligned, values, found)]
+    after = [swapped[row.first, row.second][row.key] for row in rows]
+    rows = _all_together(rows, after, reference.options.confidence_level or 0.0, _units(reference))
+    return _with_best(rows, swapped)
 
 
 def align(systems: Mapping[str, System]) -> dict[str, System]:
@@ -213,103 +221,76 @@ def is_fair(key: Key, *, have_same_answers: bool) -> bool:
     return have_same_answers or key.assesses != "confidences"
 
 
+def is_biased(key: Key) -> bool:
+    """Return whether a number is biased by more than an interval is wide: ECE, and calibration losses."""
+    return key.metric == "ece" or key.variant == "calibration_loss"
+
+
 def _compare_pair(
-    first: str, second: str, systems: Mapping[str, System], values: Values, limits: LimitsOf
-) -> tuple[list[Comparison], list[Floats]]:
-    """Return the comparisons of a pair, and the differences after swaps of each."""
-    one, other = systems[first], systems[second]
-    both = [key for key in values[first] if key in values[second]]
-    swapped = swap_differences(one, other, resampling=resampling_of(one.options), only=both)
-    between = limits(first, second)
-    alike = same_answers({first: one._replace(ids=None), second: other._replace(ids=None)})
-    rows, differences = [], []
-    for key in both:
+    pair: Pair, systems: Mapping[str, System], values: Values, swapped: Mapping[Key, Floats]
+) -> list[Comparison]:
+    """Return the comparisons of a pair; the p-value and the interval of each on its own."""
+    first, second = pair
+    options = systems[first].options
+    design = {"level": options.confidence_level or 0.0, "num_units": _units(systems[first])}
+    alike = same_answers({name: systems[name]._replace(ids=None) for name in pair})
+    rows = []
+    for key, after in swapped.items():
         a, b = float(values[first][key]), float(values[second][key])
-        difference, rounding = float(_difference(a, b)), 1e-12 * (abs(a) + abs(b))
-        differences.append(np.where(np.abs(swapped[key]) <= rounding, 0.0, swapped[key]))
-        p = swap_p_value(difference, differences[-1], rounding=rounding)
-        fair = is_fair(key, have_same_answers=alike)
-        rows.append(Comparison(first, second, key, difference, *between[key], p, p, fair))
-    return rows, differences
+        difference, rounding = _difference(a, b), ROUNDING * (abs(a) + abs(b))
+        p = swap_p_value(difference, after, rounding=rounding)
+        limits = NONE if is_biased(key) else swap_limits(difference, after, rounding=rounding, **design)
+        rows.append(Comparison(*pair, key, difference, *limits, p, p, is_fair(key, have_same_answers=alike)))
+    return rows
 
 
-def _limits_of_differences(
-    systems: Mapping[str, System], values: Values, progress: bool, only: Sequence[Key] | None
-) -> LimitsOf:
-    """Return what gives the limits of the difference of each metric between two systems."""
-    reference = next(iter(systems.values()))
-    level = reference.options.confidence_level or 0.0
-    if reference.options.interval_method == "analytic":
-        return _analytic_limits(systems, values)
-    replicates = _replicates(systems, progress, only)
-
-    def limits(first: str, second: str) -> dict[Key, tuple[float, float]]:
-        ours, theirs = replicates[first], replicates[second]
-        both = {key: _difference(ours[key], theirs[key]) for key in ours if key in theirs}
-        return {key: interval(difference, confidence_level=level) for key, difference in both.items()}
-
-    return limits
+def _all_together(
+    rows: list[Comparison], swapped: Sequence[Floats], level: float, num_units: float
+) -> list[Comparison]:
+    """Return the comparisons with the p-values and the intervals that hold for all of them."""
+    differences = np.array([row.difference for row in rows])
+    adjusted = step_down(differences, swapped, np.array([row.p for row in rows]))
+    limits = simultaneous_limits(differences, swapped, level=level, num_units=num_units)
+    limits = [NONE if is_biased(row.key) else of_row for row, of_row in zip(rows, limits, strict=True)]
+    return [
+        row._replace(p_adjusted=float(p), low_all=low, high_all=high)
+        for row, p, (low, high) in zip(rows, adjusted, limits, strict=True)
+    ]
 
 
-def _replicates(
-    systems: Mapping[str, System], progress: bool, only: Sequence[Key] | None
-) -> dict[str, dict[Key, Floats]]:
-    """Return every metric of every system in the same resamples, drawn of the first one's samples in its order."""
-    reference = next(iter(systems.values()))
-    drawn = _position(reference)
-    position = {name: drawn[_order(system)] for name, system in systems.items()}
-    flat = bootstrap(
-        lambda resamples: {
-            (name, key): np.asarray(value)
-            for name, system in systems.items()
-            for key, value in all_values(system, resamples[:, position[name]], only).items()
-        },
-        len(reference.decisions.uncertainty),
-        resampling=resampling_of(reference.options),
-        progress=progress,
-    )
-    found: dict[str, dict[Key, Floats]] = {name: {} for name in systems}
-    for (name, key), replicates in flat.items():
-        found[name][key] = replicates
-    return found
+def _with_best(rows: list[Comparison], swapped: Mapping[Pair, Mapping[Key, Floats]]) -> list[Comparison]:
+    """Return the comparisons with the p-values of their systems to be the best of all, where the metric ranks them."""
+    found: dict[Key, dict[str, float]] = {}
+    for key in dict.fromkeys(row.key for row in rows):
+        of_key = [row for row in rows if row.key == key]
+        better = METRICS[key.metric].higher_is_better
+        if better is not None and all(row.fair for row in of_key):
+            differences = {(row.first, row.second): row.difference for row in of_key}
+            after = {pair: swapped[pair][key] for pair in differences}
+            found[key] = p_values_of_best(differences, after, higher_is_better=better)
+    none: dict[str, float] = {}
+    return [
+        row._replace(
+            p_first_best=found.get(row.key, none).get(row.first, math.nan),
+            p_second_best=found.get(row.key, none).get(row.second, math.nan),
+        )
+        for row in rows
+    ]
 
 
-def _analytic_limits(systems: Mapping[str, System], values: Values) -> LimitsOf:
-    """Return the t interval of a difference from the difference of the influences of each sample."""
-    found = {name: _influences_as_given(system, values[name]) for name, system in systems.items()}
-    options = as_given(next(iter(systems.values())))[1]
-    design = design_of(options, len(next(iter(systems.values())).decisions.uncertainty))
-    level = options.confidence_level or 0.0
-
-    def limits(first: str, second: str) -> dict[Key, tuple[float, float]]:
-        both = {}
-        for key in (key for key in found[first] if key in found[second]):
-            difference = float(_difference(values[first][key], values[second][key]))
-            changed = found[first][key] - found[second][key]
-            both[key] = limits_of_difference(key, difference, changed, design, level)
-        return both
-
-    return limits
+def _units(system: System) -> float:
+    options = as_given(system)[1]
+    return number_of_units(len(system.decisions.uncertainty), options)
 
 
-def _influences_as_given(system: System, values: Mapping[Key, FloatOrFloats]) -> dict[Key, Floats]:
-    position = _position(system)
-    found = influences(system.decisions, system.ties, system.options, values)
-    return {key: influence[position] for key, influence in found}
+def _without_rounding(after: Floats, a: FloatOrFloats, b: FloatOrFloats) -> Floats:
+    """Return differences of a metric after swaps, and exactly 0 where they are rounding of its values a and b."""
+    return np.where(np.abs(after) <= ROUNDING * (abs(a) + abs(b)), 0.0, after)
 
 
-def _difference(a: FloatOrFloats, b: FloatOrFloats) -> Floats:
-    """Return a - b, and exactly 0 where they differ by rounding only: a test counts what lies at or beyond 0."""
-    return np.where(np.isclose(a, b, rtol=1e-12, atol=0), 0.0, np.asarray(a) - b)
-
-
-def _order(system: System) -> Ints:
-    return np.arange(len(system.decisions.uncertainty)) if system.order is None else system.order
-
-
-def _position(system: System) -> Ints:
-    """Return where each sample, in the order given, is among the system's own."""
-    return positions(_order(system))
+def _difference(a: float, b: float) -> float:
+    """Return a - b, and exactly 0 where they differ by rounding only."""
+    return 0.0 if math.isclose(a, b, rel_tol=ROUNDING) else a - b
 
 
 def _order_of(name: str, ids: Sequence[str], first: str, expected: Sequence[str]) -> Ints:
