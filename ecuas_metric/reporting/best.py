@@ -52,8 +52,8 @@ def p_values_of_best(
     worse: dict[str, list[tuple[float, Floats]]] = {}
     for (first, second), difference in differences.items():
         after = swapped[first, second]
-        scale = sign / spread_of(after)
-        worse.setdefault(first, []).append((difference * scale, after * scale))
+        scale = sign / float(spread_of(after))
+        worse.setdefault(first, []).append((float(difference * scale), after * scale))
         worse.setdefault(second, []).append((-difference * scale, -after * scale))
     return {name: _p_value(of_system) for name, of_system in worse.items()}
 

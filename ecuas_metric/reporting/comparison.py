@@ -15,12 +15,11 @@ from ..metrics import METRICS, Key
 from ..results import System, all_values, as_given, reordered, resampling_of
 from .best import p_values_of_best
 from .files import FileAdvice
-from .significance import number_of_units, simultaneous_limits, step_down, swap_limits, swap_p_value, swaps_needed
+from .significance import number_of_units, simultaneous_limits, step_down, swap_limits, swap_p_values, swaps_needed
 from .swapping import Pair, swap_differences
 
 Values = Mapping[str, Mapping[Key, FloatOrFloats]]
 ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
-NONE = (math.nan, math.nan)
 
 UNFAIR = (
     "These metrics assess the confidences only, and the systems' answers differ: the confidences are about different "
@@ -124,14 +123,8 @@ def compare_systems(
     values = {name: all_values(system, only=asked) for name, system in aligned.items()}
     reference = next(iter(aligned.values()))
     resampling = resampling_of(as_given(reference)[1])._replace(n_resamples=swaps_needed(reference.options))
-    swapped = {
-        pair: {key: _without_rounding(after, *(values[name][key] for name in pair)) for key, after in found.items()}
-        for pair, found in swap_differences(aligned, values, resampling=resampling, progress=progress).items()
-    }
-    rows = [row for pair, found in swapped.items() for row in _compare_pair(pair, aligned, values, found)]
-    after = [swapped[row.first, row.second][row.key] for row in rows]
-    rows = _all_together(rows, after, reference.options.confidence_level or 0.0, _units(reference))
-    return _with_best(rows, swapped)
+    swapped = swap_differences(aligned, values, resampling=resampling, progress=progress)
+    return _tested(swapped, values, aligned)
 
 
 def align(systems: Mapping[str, System]) -> dict[str, System]:
@@ -226,71 +219,63 @@ def is_biased(key: Key) -> bool:
     return key.metric == "ece" or key.variant == "calibration_loss"
 
 
-def _compare_pair(
-    pair: Pair, systems: Mapping[str, System], values: Values, swapped: Mapping[Key, Floats]
+def _tested(
+    swapped: Mapping[Pair, Mapping[Key, Floats]], values: Values, systems: Mapping[str, System]
 ) -> list[Comparison]:
-    """Return the comparisons of a pair; the p-value and the interval of each on its own."""
-    first, second = pair
-    options = systems[first].options
-    design = {"level": options.confidence_level or 0.0, "num_units": _units(systems[first])}
-    alike = same_answers({name: systems[name]._replace(ids=None) for name in pair})
+    """Return the comparisons with p-values and intervals: of each alone, and of all together."""
+    which = [(pair, key) for pair, found in swapped.items() for key in found]
+    ours, theirs = np.array([[float(values[name][key]) for name in pair] for pair, key in which]).reshape(-1, 2).T
+    rounding = ROUNDING * (np.abs(ours) + np.abs(theirs))
+    differences = _unless_rounding(ours - theirs, rounding)
+    after = _unless_rounding(np.array([swapped[pair][key] for pair, key in which]), rounding[:, None])
+    costs = {name: as_given(system)[0].candidate_cost for name, system in systems.items()}
+    alike = {(first, second): np.array_equal(costs[first], costs[second]) for first, second in swapped}
+    fair = [is_fair(key, have_same_answers=alike[pair]) for pair, key in which]
+    best = _best(which, differences, after, fair)
+    numbers = _numbers(which, differences, after, rounding, next(iter(systems.values())))
     rows = []
-    for key, after in swapped.items():
-        a, b = float(values[first][key]), float(values[second][key])
-        difference, rounding = _difference(a, b), ROUNDING * (abs(a) + abs(b))
-        p = swap_p_value(difference, after, rounding=rounding)
-        limits = NONE if is_biased(key) else swap_limits(difference, after, rounding=rounding, **design)
-        rows.append(Comparison(*pair, key, difference, *limits, p, p, is_fair(key, have_same_answers=alike)))
+    for (pair, key), is_row_fair, row in zip(which, fair, numbers.tolist(), strict=True):
+        # nan is one object here, so that equal comparisons are equal.
+        difference, low, high, p, adjusted, *together = (math.nan if math.isnan(number) else number for number in row)
+        places = (best[key].get(name, math.nan) for name in pair)
+        rows.append(Comparison(*pair, key, difference, low, high, p, adjusted, is_row_fair, *together, *places))
     return rows
 
 
-def _all_together(
-    rows: list[Comparison], swapped: Sequence[Floats], level: float, num_units: float
-) -> list[Comparison]:
-    """Return the comparisons with the p-values and the intervals that hold for all of them."""
-    differences = np.array([row.difference for row in rows])
-    adjusted = step_down(differences, swapped, np.array([row.p for row in rows]))
-    limits = simultaneous_limits(differences, swapped, level=level, num_units=num_units)
-    limits = [NONE if is_biased(row.key) else of_row for row, of_row in zip(rows, limits, strict=True)]
-    return [
-        row._replace(p_adjusted=float(p), low_all=low, high_all=high)
-        for row, p, (low, high) in zip(rows, adjusted, limits, strict=True)
-    ]
-
-
-def _with_best(rows: list[Comparison], swapped: Mapping[Pair, Mapping[Key, Floats]]) -> list[Comparison]:
-    """Return the comparisons with the p-values of their systems to be the best of all, where the metric ranks them."""
-    found: dict[Key, dict[str, float]] = {}
-    for key in dict.fromkeys(row.key for row in rows):
-        of_key = [row for row in rows if row.key == key]
-        better = METRICS[key.metric].higher_is_better
-        if better is not None and all(row.fair for row in of_key):
-            differences = {(row.first, row.second): row.difference for row in of_key}
-            after = {pair: swapped[pair][key] for pair in differences}
-            found[key] = p_values_of_best(differences, after, higher_is_better=better)
-    none: dict[str, float] = {}
-    return [
-        row._replace(
-            p_first_best=found.get(row.key, none).get(row.first, math.nan),
-            p_second_best=found.get(row.key, none).get(row.second, math.nan),
-        )
-        for row in rows
-    ]
-
-
-def _units(system: System) -> float:
+def _numbers(
+    which: Sequence[tuple[Pair, Key]], differences: Floats, after: Floats, rounding: Floats, system: System
+) -> Floats:
+    """Return difference, low, high, p, p_adjusted, low_all and high_all of each row."""
     options = as_given(system)[1]
-    return number_of_units(len(system.decisions.uncertainty), options)
+    level, units = options.confidence_level or 0.0, number_of_units(len(system.decisions.uncertainty), options)
+    p = swap_p_values(differences, after, rounding=rounding)
+    alone = swap_limits(differences, after, level=level, num_units=units, rounding=rounding)
+    together = simultaneous_limits(differences, after, level=level, num_units=units)
+    biased = [is_biased(key) for _, key in which]
+    limits = np.where(biased, np.nan, np.stack([*alone, *together]))
+    return np.stack([differences, *limits[:2], p, step_down(differences, after, p), *limits[2:]], axis=-1)
 
 
-def _without_rounding(after: Floats, a: FloatOrFloats, b: FloatOrFloats) -> Floats:
-    """Return differences of a metric after swaps, and exactly 0 where they are rounding of its values a and b."""
-    return np.where(np.abs(after) <= ROUNDING * (abs(a) + abs(b)), 0.0, after)
+def _best(
+    which: Sequence[tuple[Pair, Key]], differences: Floats, swapped: Floats, fair: Sequence[bool]
+) -> dict[Key, dict[str, float]]:
+    """Return the p-values of the systems to be the best of all, by each metric that ranks them."""
+    rows: dict[Key, list[int]] = {}
+    for index, (_, key) in enumerate(which):
+        rows.setdefault(key, []).append(index)
+    found: dict[Key, dict[str, float]] = {key: {} for key in rows}
+    for key, indices in rows.items():
+        better = METRICS[key.metric].higher_is_better
+        if better is not None and all(fair[index] for index in indices):
+            seen = {which[index][0]: float(differences[index]) for index in indices}
+            after = {which[index][0]: swapped[index] for index in indices}
+            found[key] = p_values_of_best(seen, after, higher_is_better=better)
+    return found
 
 
-def _difference(a: float, b: float) -> float:
-    """Return a - b, and exactly 0 where they differ by rounding only."""
-    return 0.0 if math.isclose(a, b, rel_tol=ROUNDING) else a - b
+def _unless_rounding(differences: Floats, rounding: Floats) -> Floats:
+    """Return differences, and exactly 0 where they are no more than rounding."""
+    return np.where(np.abs(differences) <= rounding, 0.0, differences)
 
 
 def _order_of(name: str, ids: Sequence[str], first: str, expected: Sequence[str]) -> Ints:

@@ -6,17 +6,15 @@ The two say the same: an interval leaves out 0 if and only if its p-value is at 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
-from ..inputs import Floats
+from ..inputs import FloatOrFloats, Floats
 from ..intervals import Resampling, units
 from ..options import Options
 
 ROUNDING = 1e-7  # statistics, in standard deviations, that are as close are the same
 RESOLUTION = 20  # swaps in the tail that a p-value at the level is estimated from
-Limits = tuple[float, float]
 
 
 def swaps_needed(options: Options) -> int:
@@ -46,22 +44,22 @@ def number_of_units(num_samples: int, options: Options) -> float:
     return float(weight.sum() ** 2 / (weight @ weight))
 
 
-def swap_p_value(difference: float, swapped: Floats, *, rounding: float = 0.0) -> float:
-    """Return the two-sided p-value of a difference: the share of swaps, itself counted, that differ as much.
+def swap_p_values(differences: FloatOrFloats, swapped: Floats, *, rounding: FloatOrFloats = 0.0) -> Floats:
+    """Return the two-sided p-value of each difference: the share of swaps, itself counted, that differ as much.
 
     Parameters
     ----------
-    difference : float
+    differences : float or ndarray, shape (...)
         Of the data.
-    swapped : ndarray, shape (B,)
-        Of `swap_differences`. Those that are nan count as larger, which can only raise the p-value.
-    rounding : float
+    swapped : ndarray, shape (..., B)
+        Of `swapping.swap_differences`. Those that are nan count as larger, which can only raise a p-value.
+    rounding : float or ndarray, shape (...)
         How much of a difference is rounding.
 
     Returns
     -------
-    float
-        In (0, 1], at least 1 / (B + 1); nan if the difference is.
+    ndarray, shape (...)
+        In (0, 1], at least 1 / (B + 1); nan where the difference is.
 
     References
     ----------
@@ -69,17 +67,25 @@ def swap_p_value(difference: float, swapped: Floats, *, rounding: float = 0.0) -
 
     Examples
     --------
-    >>> swap_p_value(0.3, np.array([0.1, -0.3, 0.2, np.nan]))
-    0.6
+    >>> swap_p_values(0.3, np.array([0.1, -0.3, 0.2, np.nan]))
+    array(0.6)
     """
-    if np.isnan(difference):
-        return float("nan")
-    smaller = int(np.count_nonzero(np.abs(swapped) < abs(difference) - rounding))
-    return (1 + len(swapped) - smaller) / (1 + len(swapped))
+    least = np.asarray(np.abs(differences) - rounding)[..., None]
+    smaller = np.count_nonzero(np.abs(swapped) < least, axis=-1)
+    count = 1 + swapped.shape[-1]
+    return np.where(np.isnan(least[..., 0]), np.nan, (count - smaller) / count)
 
 
-def swap_limits(difference: float, swapped: Floats, *, level: float, num_units: float, rounding: float = 0.0) -> Limits:
-    r"""Return the interval of a difference that leaves out 0 if and only if `swap_p_value` is at most 1 - level.
+def swap_limits(
+    differences: FloatOrFloats,
+    swapped: Floats,
+    *,
+    level: float,
+    num_units: float,
+    rounding: FloatOrFloats = 0.0,
+    quantile: FloatOrFloats = 0.0,
+) -> tuple[Floats, Floats]:
+    r"""Return intervals of differences that leave out 0 if and only if `swap_p_values` is at most 1 - level.
 
     With q the quantile of \|swapped\| at the level, V their mean square and D the difference of K units
 
@@ -90,20 +96,22 @@ def swap_limits(difference: float, swapped: Floats, *, level: float, num_units: 
 
     Parameters
     ----------
-    difference : float
-    swapped : ndarray, shape (B,)
+    differences : float or ndarray, shape (...)
+    swapped : ndarray, shape (..., B)
         Of `swapping.swap_differences`. Those that are nan count as larger.
     level : float
         In (0, 1).
     num_units : float
         See `number_of_units`.
-    rounding : float
+    rounding : float or ndarray, shape (...)
         How much of a difference is rounding.
+    quantile : float or ndarray, shape (...)
+        A lower bound of q.
 
     Returns
     -------
-    low, high : float
-        nan where the difference is, or where no difference would be rejected.
+    low, high : ndarray, shape (...)
+        nan where the difference is, or where none would be rejected.
 
     References
     ----------
@@ -112,15 +120,21 @@ def swap_limits(difference: float, swapped: Floats, *, level: float, num_units: 
     Examples
     --------
     >>> swapped = np.array([0.1, -0.3, 0.2, -0.1, 0.2, 0.1, -0.2, 0.1, -0.1])
-    >>> [round(limit, 3) for limit in swap_limits(0.4, swapped, level=0.8, num_units=100)]
+    >>> [round(float(limit), 3) for limit in swap_limits(0.4, swapped, level=0.8, num_units=100)]
     [0.204, 0.596]
     """
-    if not swapped.any():  # whatever is swapped
-        return difference, difference
-    return _limits(difference, _quantile(np.abs(swapped), level) + rounding, spread_of(swapped), num_units)
+    q = np.maximum(_quantile(np.abs(swapped), level), quantile) + rounding
+    square = np.square(spread_of(swapped))
+    left = np.maximum(square - np.square(differences) / num_units, 0.0)
+    with np.errstate(invalid="ignore"):
+        taken = square - np.square(q) / num_units
+        # Not where units are so few that all changes of their signs are likely.
+        half = q * np.sqrt(left / np.where(taken > 0, taken, np.nan))
+    half = np.where(swapped.any(axis=-1), half, 0.0)  # where a swap changes nothing
+    return differences - half, differences + half
 
 
-def step_down(differences: Floats, swapped: Sequence[Floats], p_values: Floats) -> Floats:
+def step_down(differences: Floats, swapped: Floats, p_values: Floats) -> Floats:
     """Return p-values that hold for all M tests together: the largest statistic of each swap, step by step down.
 
     Each difference is divided by its standard deviation over the swaps. The adjusted p-value of the largest is the
@@ -130,7 +144,7 @@ def step_down(differences: Floats, swapped: Sequence[Floats], p_values: Floats) 
     ----------
     differences : ndarray, shape (M,)
         nan where there is no test.
-    swapped : sequence of M ndarrays, shape (B,)
+    swapped : ndarray, shape (M, B)
         By the same swaps.
     p_values : ndarray, shape (M,)
         Of each test alone; no adjusted one is smaller.
@@ -148,40 +162,41 @@ def step_down(differences: Floats, swapped: Sequence[Floats], p_values: Floats) 
 
     Examples
     --------
-    >>> swapped = [np.array([1.0, -1.0, 0.9, -0.8]), np.array([-0.2, 0.1, 0.2, -0.1])]
+    >>> swapped = np.array([[1.0, -1.0, 0.9, -0.8], [-0.2, 0.1, 0.2, -0.1]])
     >>> step_down(np.array([3.0, 0.1]), swapped, np.array([0.2, 1.0])).tolist()
     [0.2, 1.0]
     """
-    spread = np.array([spread_of(values) for values in swapped])
+    spread = spread_of(swapped)
     observed = np.abs(differences) / spread
     order = np.argsort(observed)[: np.count_nonzero(~np.isnan(observed))]
-    adjusted = np.array(p_values, np.float64)
-    largest = np.zeros(len(swapped[0]))
+    adjusted, count = np.array(p_values, np.float64), 1 + swapped.shape[-1]
+    largest = np.zeros(swapped.shape[-1])
     for index in order:  # from the smallest up: `largest` is that of all that are no larger
-        np.maximum(largest, np.nan_to_num(np.abs(swapped[index]) / spread[index]), out=largest)
-        adjusted[index] = max(swap_p_value(observed[index], largest, rounding=ROUNDING), adjusted[index])
+        np.fmax(largest, np.abs(swapped[index]) / spread[index], out=largest)
+        smaller = np.count_nonzero(largest < observed[index] - ROUNDING)
+        adjusted[index] = max((count - smaller) / count, adjusted[index])
     ranked = order[::-1]
     adjusted[ranked] = np.maximum.accumulate(adjusted[ranked])
     return adjusted
 
 
 def simultaneous_limits(
-    differences: Floats, swapped: Sequence[Floats], *, level: float, num_units: float
-) -> list[Limits]:
+    differences: Floats, swapped: Floats, *, level: float, num_units: float
+) -> tuple[Floats, Floats]:
     """Return intervals that hold for all M differences together, by the largest statistic of each swap.
 
     Parameters
     ----------
     differences : ndarray, shape (M,)
         nan where there is no test.
-    swapped : sequence of M ndarrays, shape (B,)
+    swapped : ndarray, shape (M, B)
         By the same swaps.
     level, num_units : float
         See `swap_limits`.
 
     Returns
     -------
-    list of (low, high)
+    low, high : ndarray, shape (M,)
         An interval that leaves out 0 has an adjusted p-value of at most 1 - level. `step_down` may find more: it asks
         less of a difference once larger ones are significant, for which there are no intervals.
 
@@ -191,39 +206,39 @@ def simultaneous_limits(
 
     Examples
     --------
-    >>> swapped = [np.linspace(-1, 1, 99), np.linspace(-0.2, 0.2, 99)]
-    >>> limits = simultaneous_limits(np.array([3.0, 0.1]), swapped, level=0.9, num_units=1000)
-    >>> [(round(low, 1), round(high, 1)) for low, high in limits]
-    [(2.1, 3.9), (-0.1, 0.3)]
+    >>> swapped = np.outer([1.0, 0.2], np.linspace(-1, 1, 99))
+    >>> low, high = simultaneous_limits(np.array([3.0, 0.1]), swapped, level=0.9, num_units=1000)
+    >>> low.round(1).tolist(), high.round(1).tolist()
+    ([2.1, -0.1], [3.9, 0.3])
     """
-    spread = [spread_of(values) for values in swapped]
-    sizes = [np.abs(values) / one for values, one in zip(swapped, spread, strict=True)]
-    tested = [size for size, difference in zip(sizes, differences, strict=True) if not math.isnan(difference)]
-    together = _quantile(np.nan_to_num(np.fmax.reduce(tested)), level) if tested else math.inf
-    quantiles = [max(together, _quantile(size, level)) + ROUNDING for size in sizes]
-    return [
-        _limits(float(difference), quantile * one, one, num_units) if size.any() else (difference, difference)
-        for difference, quantile, one, size in zip(differences, quantiles, spread, sizes, strict=True)
-    ]
+    spread = spread_of(swapped)
+    largest = np.zeros(swapped.shape[-1])
+    for index in np.flatnonzero(~np.isnan(differences)):
+        np.fmax(largest, np.abs(swapped[index]) / spread[index], out=largest)
+    return swap_limits(
+        differences,
+        swapped,
+        level=level,
+        num_units=num_units,
+        rounding=ROUNDING * spread,
+        quantile=_quantile(largest, level) * spread,
+    )
 
 
-def spread_of(values: Floats) -> float:
-    """Return the root mean square of differences; 1 where all are 0."""
-    finite = values[np.isfinite(values)]
-    return float(np.sqrt(np.square(finite).mean())) or 1.0 if len(finite) else 1.0
+def spread_of(swapped: Floats) -> Floats:
+    """Return the root mean square of the differences (..., B) that are not nan; 1 where all are 0."""
+    is_nan = np.isnan(swapped)
+    if is_nan.any():
+        count = np.maximum(np.count_nonzero(~is_nan, axis=-1), 1)
+        spread = np.sqrt(np.square(np.where(is_nan, 0.0, swapped)).sum(axis=-1) / count)
+    else:
+        spread = np.sqrt(np.einsum("...b,...b->...", swapped, swapped) / swapped.shape[-1])
+    return np.where(spread > 0, spread, 1.0)
 
 
-def _quantile(sizes: Floats, level: float) -> float:
-    """Return the size that a statistic must exceed for a p-value of at most 1 - level."""
-    rank = math.floor(round((1 - level) * (len(sizes) + 1), 6))
-    return math.inf if rank < 1 else float(np.sort(np.where(np.isnan(sizes), np.inf, sizes))[-rank])
-
-
-def _limits(difference: float, quantile: float, spread: float, num_units: float) -> Limits:
-    if math.isnan(difference) or math.isinf(quantile):
-        return math.nan, math.nan
-    left, taken = spread**2 - difference**2 / num_units, spread**2 - quantile**2 / num_units
-    if taken <= 0:  # so few units that all changes of their signs are likely
-        return math.nan, math.nan
-    half = quantile * math.sqrt(max(left, 0.0) / taken)
-    return difference - half, difference + half
+def _quantile(sizes: Floats, level: float) -> Floats:
+    """Return the size (...) that a statistic must exceed for a p-value of at most 1 - level; nan counts as larger."""
+    rank = math.floor(round((1 - level) * (sizes.shape[-1] + 1), 6))
+    if rank < 1:
+        return np.full(sizes.shape[:-1], np.inf)
+    return np.partition(np.where(np.isnan(sizes), np.inf, sizes), -rank, axis=-1)[..., -rank]

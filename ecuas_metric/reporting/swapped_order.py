@@ -12,6 +12,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..inputs import Floats, Ints
 from ..ranking import TieGroups
@@ -20,7 +21,11 @@ from ..results import System
 SAME_PLACE = 1e-12  # ends of stretches that are as close, relative to the line, differ by rounding
 ONE_KIND = 1e-14  # less of correct or incorrect samples is rounding
 BY_ORDER = ("aurc", "augrc", "auroc")
+Bits = npt.NDArray[np.int8]
 Both = tuple[Floats, Floats]
+Taken = tuple[Floats | Bits, Floats]  # weight and cost
+_Weights = tuple[Floats | Bits, Floats | Bits]
+_Areas = list[tuple[Floats, Floats, Floats]]
 
 
 class Line(NamedTuple):
@@ -63,6 +68,8 @@ class Cells(NamedTuple):
         The weight of either system's samples in it, and its cumulative sum.
     costly : ndarray of int, shape (E,)
         The cells with a cost.
+    are_samples : bool
+        Whether each is one sample of either system, of weight 1.
     """
 
     group: tuple[Ints | None, Ints | None]
@@ -71,6 +78,23 @@ class Cells(NamedTuple):
     width: Floats
     until: Floats
     costly: Ints
+    are_samples: bool
+
+
+class Scores(NamedTuple):
+    """What a unit of cost adds to the areas by its place on a line.
+
+    Attributes
+    ----------
+    score, integral : ndarray
+        To AURC, see `area_scores`.
+    of_samples : tuple of ndarrays, shape (3 * (N + 1),)
+        To AURC and to AUGRC, if it lies in a cell of 0, 1 or 2 samples that ends at 0, 1 .. N.
+    """
+
+    score: Floats
+    integral: Floats
+    of_samples: Both
 
 
 def line_of(system: System) -> Line:
@@ -89,13 +113,13 @@ def line_of(system: System) -> Line:
     return Line(order, starts, weight, cost, group_weight, group_cost, np.cumsum(group_weight))
 
 
-def taken(line: Line, swaps: Floats) -> Both:
+def taken(line: Line, swaps: Bits) -> Taken:
     """Return the weight and the cost (b, G) that each swap, (b, N) of 0 and 1, takes from each tie group of a line."""
     of_line = swaps[:, line.order]
-    weight, cost = of_line * line.weight, of_line * line.cost
-    if line.starts is None:
-        return weight, cost
-    return np.add.reduceat(weight, line.starts, axis=1), np.add.reduceat(cost, line.starts, axis=1)
+    cost = of_line * line.cost
+    if line.starts is not None:
+        return np.add.reduceat(of_line * line.weight, line.starts, axis=1), np.add.reduceat(cost, line.starts, axis=1)
+    return (of_line, cost) if (line.weight == 1).all() else (of_line * line.weight, cost)
 
 
 def cells_of(one: Line, other: Line) -> Cells:
@@ -105,10 +129,11 @@ def cells_of(one: Line, other: Line) -> Cells:
     width = np.diff(ends, prepend=0.0)
     (g, r), (h, s) = (_groups_of(line, ends, width) for line in (one, other))
     cost = one.group_cost[... if g is None else g] * r, other.group_cost[... if h is None else h] * s
-    return Cells((g, h), (r, s), cost, width, ends, np.flatnonzero(cost[0] + cost[1]))
+    are_samples = g is None and h is None and bool((width == 1).all())
+    return Cells((g, h), (r, s), cost, width, ends, np.flatnonzero(cost[0] + cost[1]), are_samples)
 
 
-def order_differences(cells: Cells, ours: Both, theirs: Both, table: Both) -> dict[str, Floats]:
+def order_differences(cells: Cells, ours: Taken, theirs: Taken, scores: Scores) -> dict[str, Floats]:
     """Return, for each of `BY_ORDER`, the first system's value minus the second's after swaps, shape (b,).
 
     Parameters
@@ -116,20 +141,18 @@ def order_differences(cells: Cells, ours: Both, theirs: Both, table: Both) -> di
     cells : Cells
     ours, theirs : tuple of ndarrays
         What the swaps take from the first system and from the second, see `taken`.
-    table : tuple of ndarrays
-        `area_scores` of the total weight.
+    scores : Scores
+        Of the total weight.
     """
-    at, total = cells.costly, cells.until[-1]
-    weight = _after_swap(cells, cells.width, ours[0], theirs[0])
-    until = np.cumsum(weight, axis=1)[:, at]
-    weight, cost = weight[:, at], _after_swap(cells, cells.cost[0], ours[1], theirs[1], at)
-    first = _values(weight, until, cost, total, table)
-    weight, until = 2 * cells.width[at] - weight, 2 * cells.until[at] - until
-    second = _values(weight, until, (cells.cost[0] + cells.cost[1])[at] - cost, total, table)
+    at, total = cells.costly, float(cells.until[-1])
+    cost = _after_swap(cells, cells.cost[0], ours[1], theirs[1], at)
+    costs = cost, (cells.cost[0] + cells.cost[1])[at] - cost
+    areas = _areas_of_samples if cells.are_samples else _areas_of_cells
+    first, second = (_values(*found, total) for found in areas(cells, costs, (ours[0], theirs[0]), scores))
     return {name: a - b for name, a, b in zip(BY_ORDER, first, second, strict=True)}
 
 
-def ties_after_swaps(cells: Cells, ours: Both, theirs: Both) -> tuple[TieGroups, TieGroups]:
+def ties_after_swaps(cells: Cells, ours: Taken, theirs: Taken) -> tuple[TieGroups, TieGroups]:
     """Return the cells of both systems after swaps, shape (b, C), as tie groups."""
     weight = _after_swap(cells, cells.width, ours[0], theirs[0])
     cost = _after_swap(cells, cells.cost[0], ours[1], theirs[1])
@@ -176,6 +199,16 @@ def area_scores(total: float) -> Both:
     return scores, np.append(0.0, np.cumsum(scores[:-1]))
 
 
+def scores_of(total: float) -> Scores:
+    """Return the scores of lines of this length."""
+    score, integral = area_scores(total)
+    size = len(score) - 1
+    end, weight = np.tile(np.arange(size + 1), 3), np.repeat(np.arange(3), size + 1)
+    of_area = (integral[end] - integral[np.maximum(end - weight, 0)]) / np.maximum(weight, 1)
+    past = np.append(score, score[-1]), np.append(integral, integral[-1])  # where rounding ends a line
+    return Scores(*past, (of_area, (total - end + weight / 2) / total**2))
+
+
 def _groups_of(line: Line, ends: Floats, width: Floats) -> tuple[Ints | None, Floats]:
     if len(ends) == len(line.ends):
         return None, np.ones_like(width)
@@ -183,7 +216,9 @@ def _groups_of(line: Line, ends: Floats, width: Floats) -> tuple[Ints | None, Fl
     return group, width / line.group_weight[group]
 
 
-def _after_swap(cells: Cells, before: Floats, ours: Floats, theirs: Floats, at: Ints | None = None) -> Floats:
+def _after_swap(
+    cells: Cells, before: Floats, ours: Floats | Bits, theirs: Floats | Bits, at: Ints | None = None
+) -> Floats:
     """Return what the first system holds in each cell, or in the cells `at`: what it had, less ours, plus theirs."""
     held = before if at is None else before[at]
     for sign, values, group, share in zip((-1, 1), (ours, theirs), cells.group, cells.share, strict=True):
@@ -195,20 +230,44 @@ def _after_swap(cells: Cells, before: Floats, ours: Floats, theirs: Floats, at: 
     return held
 
 
-def _values(weight: Floats, until: Floats, cost: Floats, total: float, table: Both) -> list[Floats]:
-    """Return AURC, AUGRC and AUROC from what lies in the cells with a cost."""
-    per_weight = np.divide(cost, weight, out=np.zeros_like(cost), where=weight > 0)
-    area = np.einsum("bc,bc->b", per_weight, _integral(until, table) - _integral(until - weight, table))
-    risk = cost.sum(axis=1) / total
-    generalized = np.einsum("bc,bc->b", cost, total - until + weight / 2) / total**2
+def _areas_of_cells(cells: Cells, costs: Both, weights: tuple[Floats | Bits, Floats | Bits], scores: Scores) -> _Areas:
+    """Return cost, AURC and AUGRC of the first system and of the second after swaps."""
+    at, total = cells.costly, cells.until[-1]
+    weight = _after_swap(cells, cells.width, *weights)
+    until = np.cumsum(weight, axis=1)[:, at]
+    weight, found = weight[:, at], []
+    for cost in costs:
+        per_weight = np.divide(cost, weight, out=np.zeros_like(cost), where=weight > 0)
+        area = np.einsum("bc,bc->b", per_weight, _integral(until, scores) - _integral(until - weight, scores))
+        generalized = np.einsum("bc,bc->b", cost, total - until + weight / 2) / total**2
+        found.append((cost.sum(axis=1), area, generalized))
+        weight, until = 2 * cells.width[at] - weight, 2 * cells.until[at] - until
+    return found
+
+
+def _areas_of_samples(cells: Cells, costs: Both, swapped: _Weights, scores: Scores) -> _Areas:
+    """Return the same where each cell is one sample of either system: all scores are in a table."""
+    at, size = cells.costly, len(cells.width)
+    weight = (1 - swapped[0] + swapped[1]).astype(np.int8, copy=False)
+    row = np.cumsum(weight, axis=1, dtype=np.int32)[:, at]
+    row += np.int32(size + 1) * weight[:, at]
+    found = []
+    for cost in costs:
+        areas = (np.einsum("bc,bc->b", cost, table[row]) for table in scores.of_samples)
+        found.append((cost.sum(axis=1), *areas))
+        row = (2 * (at + 1) + 2 * (size + 1)).astype(np.int32) - row  # of the second system
+    return found
+
+
+def _values(cost: Floats, area: Floats, generalized: Floats, total: float) -> list[Floats]:
+    """Return AURC, AUGRC and AUROC."""
+    risk = cost / total
     pairs = risk * (1 - risk)
     # See `baselines.augrc` for what the two areas have to do with each other.
     roc = 1 - (generalized - risk**2 / 2) / np.where(pairs > ONE_KIND, pairs, np.nan)
     return [area, generalized, roc]
 
 
-def _integral(place: Floats, table: Both) -> Floats:
-    scores, integral = table
-    below = place.astype(np.int64)
-    np.clip(below, 0, len(scores) - 1, out=below)
-    return integral[below] + (place - below) * scores[below]
+def _integral(place: Floats, scores: Scores) -> Floats:
+    below = place.astype(np.int32)
+    return scores.integral[below] + (place - below) * scores.score[below]

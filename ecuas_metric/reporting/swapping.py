@@ -18,13 +18,15 @@ from ..results import System, as_given
 from ..variants import naive_values, normalized_values, recalibrated_values
 from .swapped_order import (
     BY_ORDER,
-    Both,
+    Bits,
     Cells,
     Line,
-    area_scores,
+    Scores,
+    Taken,
     cells_of,
     line_of,
     order_differences,
+    scores_of,
     taken,
     ties_after_swaps,
 )
@@ -50,8 +52,8 @@ class _Taken(NamedTuple):
 
     costs: Floats  # (b, M)
     gaps: Floats  # (b, bins)
-    groups: Both  # (b, G) each
-    swaps: Floats  # (b, N)
+    groups: Taken  # (b, G) each
+    swaps: Bits  # (b, N)
 
 
 def swap_differences(
@@ -98,14 +100,16 @@ def swap_differences(
     pairs = list(itertools.combinations(systems, 2))
     wanted = {(a, b): [key for key in keys[a] if key in keys[b]] for a, b in pairs}
     cells = {(a, b): cells_of(outputs[a].line, outputs[b].line) for a, b in pairs if _has_order(wanted[a, b])}
+    scores = scores_of(float(next(iter(outputs.values())).line.ends[-1])) if cells else None
     size, parts = len(next(iter(outputs.values())).costs), {pair: dict[Key, list[Floats]]() for pair in pairs}
     with tqdm(total=resampling.n_resamples, desc="swaps", unit="swap", delay=1, disable=not progress) as bar:
         for swaps in _swaps(size, resampling):
-            away = {name: _taken(output, swaps) for name, output in outputs.items()}
+            as_floats = swaps.astype(np.float64)
+            away = {name: _taken(output, swaps, as_floats) for name, output in outputs.items()}
             for pair in pairs:
                 both, gone = [outputs[name] for name in pair], [away[name] for name in pair]
                 with np.errstate(divide="ignore", invalid="ignore"):  # a swap may leave no sample of some kind
-                    found = _differences(both, gone, wanted[pair], cells.get(pair))
+                    found = _differences(both, gone, wanted[pair], cells.get(pair), scores)
                 for key, values in found.items():
                     parts[pair].setdefault(key, []).append(values)
             bar.update(len(swaps))
@@ -133,11 +137,13 @@ def _outputs(system: System, bins: Ints, num_bins: int) -> _Outputs:
     return _Outputs(decisions, options, columns, stacked * share, gaps * share, line_of(system))
 
 
-def _taken(output: _Outputs, swaps: Floats) -> _Taken:
-    return _Taken(swaps @ output.costs, swaps @ output.gaps, taken(output.line, swaps), swaps)
+def _taken(output: _Outputs, swaps: Bits, as_floats: Floats) -> _Taken:
+    return _Taken(as_floats @ output.costs, as_floats @ output.gaps, taken(output.line, swaps), swaps)
 
 
-def _differences(both: list[_Outputs], gone: list[_Taken], wanted: list[Key], cells: Cells | None) -> Differences:
+def _differences(
+    both: list[_Outputs], gone: list[_Taken], wanted: list[Key], cells: Cells | None, scores: Scores | None
+) -> Differences:
     """Return the first system's value of each metric minus the second's, after each swap."""
     first, second = _means_after(both, gone)
     found = {key: first[key] - second[key] for key in first}
@@ -149,8 +155,8 @@ def _differences(both: list[_Outputs], gone: list[_Taken], wanted: list[Key], ce
     if any(key.variant == "normalized" for key in wanted):
         above, below = (_normalized(output, means) for output, means in zip(both, (first, second), strict=True))
         found |= {key: above[key] - below[key] for key in above}
-    if cells is not None:
-        found |= _by_order(both, gone, wanted, cells, found)
+    if cells is not None and scores is not None:
+        found |= _by_order(both, gone, wanted, cells, scores, found)
     return {key: found[key] for key in wanted}
 
 
@@ -213,12 +219,12 @@ def _has_order(wanted: Iterable[Key]) -> bool:
 
 
 def _by_order(
-    both: list[_Outputs], gone: list[_Taken], wanted: list[Key], cells: Cells, means: Differences
+    both: list[_Outputs], gone: list[_Taken], wanted: list[Key], cells: Cells, scores: Scores, means: Differences
 ) -> Differences:
     ours, theirs = gone[0].groups, gone[1].groups
     found: Differences = {}
     if any(key.metric in BY_ORDER for key in wanted):
-        of_order = order_differences(cells, ours, theirs, area_scores(float(cells.until[-1])))
+        of_order = order_differences(cells, ours, theirs, scores)
         found |= {Key(name): values for name, values in of_order.items()}
     if any(key.variant in REFITTED for key in wanted):
         options, u_max = both[0].options, both[0].decisions.max_uncertainty
@@ -231,10 +237,10 @@ def _by_order(
     return found
 
 
-def _swaps(num_samples: int, resampling: Resampling) -> Iterator[Floats]:
+def _swaps(num_samples: int, resampling: Resampling) -> Iterator[Bits]:
     """Yield which samples are swapped, 0 or 1, shape (b, N), in chunks that add up to `n_resamples` rows."""
     generator = np.random.default_rng(resampling.random_state)
     unit, unit_strata = units(num_samples, resampling)
     for rows in chunks(resampling.n_resamples, num_samples):
-        swaps = generator.integers(0, 2, (rows, len(unit_strata)), dtype=np.int8).astype(np.float64)
+        swaps = generator.integers(0, 2, (rows, len(unit_strata)), dtype=np.int8)
         yield swaps if resampling.groups is None else swaps[:, unit]

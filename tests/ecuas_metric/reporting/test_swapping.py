@@ -8,7 +8,7 @@ from ecuas_metric.intervals import Resampling
 from ecuas_metric.metrics import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import TieGroups
-from ecuas_metric.reporting.significance import swap_p_value
+from ecuas_metric.reporting.significance import swap_p_values
 from ecuas_metric.reporting.swapped_order import area_scores
 from ecuas_metric.reporting.swapping import swap_differences
 from ecuas_metric.results import all_values, prepare
@@ -46,7 +46,7 @@ def test_the_p_value_is_the_exact_one_of_all_swaps(tied, rng):
         values = np.array([values[str(key)] for values in exact])
         difference = values[0]  # of no swap
         share = 1 - np.mean(np.abs(values) < abs(difference) - 1e-12)
-        assert swap_p_value(difference, after, rounding=1e-12) == pytest.approx(share, abs=0.015), str(key)
+        assert swap_p_values(difference, after, rounding=1e-12) == pytest.approx(share, abs=0.015), str(key)
 
 
 def test_groups_are_swapped_whole(rng):
