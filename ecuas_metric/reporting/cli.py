@@ -14,7 +14,7 @@ from ..metrics import Key, place
 from ..results import System, all_values, signature_of
 from .arguments import Named, chosen_keys, columns_of_files, named_file, refuse_clashes, told_apart
 from .comparison import compare_systems
-from .explanation import explain
+from .explanation import best_lines, explain
 from .export import check_suffix, write
 from .files import FileError
 from .flags import FLAGS, WORDS, parser
@@ -111,6 +111,7 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
     grid = comparison_grid(
         rows, signature_of(first), level=arguments.confidence_level, digits=arguments.digits, above=above
     )
+    grid = grid._replace(above=[*grid.above, *best_lines(rows, level=arguments.confidence_level)])
     _emit(arguments, grid, comparison_records(rows))
     return [
         f"{name}: {note.render(WORDS)}"
