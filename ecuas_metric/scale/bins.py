@@ -58,4 +58,7 @@ def one_row_per_bin(state: State) -> tuple[Decisions, Options, Floats]:
 
 
 def _of_group(state: State, kind: str, group: int, name: str) -> Fraction:
-    return exact(state.sums.get(f"{kind} {group} {name}", 0), bits=bits_of(settings_of(state.settings)))
+    settings = settings_of(state.settings)
+    if name == "weight" and not settings.is_weighted:
+        return Fraction(state.sums.get(f"{kind} {group} rows", 0))
+    return exact(state.sums.get(f"{kind} {group} {name}", 0), bits=bits_of(settings))

@@ -42,7 +42,7 @@ from .settings import (
     settings_of,
     settings_text,
 )
-from .sums import LIMBS, limbs, total
+from .sums import LIMBS, limbs, total, totals
 
 PART = 2**20  # rows that are summed at a time
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-6, 1e6
@@ -214,33 +214,25 @@ def _sums_of_bins(settings: Settings, decisions: Decisions, weight: Floats | Non
     if decisions.confidence is None:
         return {}
     bins = confidence_bins(decisions.confidence, n_bins=settings.options.n_bins)
-    correct = 1 - decisions.candidate_cost
-    w = np.ones(len(bins)) if weight is None else weight
-    sums = _in_groups(bins, {"weight": w, "confidence": w * decisions.confidence, "correct": w * correct}, settings)
-    counts = np.bincount(bins).tolist()
-    return {f"bin {name}": value for name, value in sums.items()} | {
-        f"bin {k} rows": count for k, count in enumerate(counts)
-    }
+    columns = {"confidence": decisions.confidence, "correct": 1 - decisions.candidate_cost}
+    if weight is not None:
+        columns = {name: weight * column for name, column in columns.items()}
+    return _in_groups("bin", bins, columns, settings, weight)
 
 
 def _sums_of_classes(settings: Settings, decisions: Decisions, weight: Floats | None) -> dict[str, int]:
     """Sum the rows of each class, which the naive system's values are made of."""
-    if decisions.labels is None:
-        return {}
-    w = np.ones(len(decisions.labels)) if weight is None else weight
-    return {f"class {name}": value for name, value in _in_groups(decisions.labels, {"weight": w}, settings).items()}
+    return {} if decisions.labels is None else _in_groups("class", decisions.labels, {}, settings, weight)
 
 
-def _in_groups(groups: Ints, columns: Mapping[str, Floats], settings: Settings) -> dict[str, int]:
-    order = np.argsort(groups, kind="stable")
-    ordered = groups[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    stops = [*starts[1:].tolist(), len(order)]
-    return {
-        f"{ordered[start]} {name}": total(values[order[start:stop]], bits=bits_of(settings))
-        for name, values in columns.items()
-        for start, stop in zip(starts.tolist(), stops, strict=True)
-    }
+def _in_groups(
+    kind: str, groups: Ints, columns: Mapping[str, Floats], settings: Settings, weight: Floats | None
+) -> dict[str, int]:
+    sums = {name: totals(values, groups, bits=bits_of(settings)) for name, values in columns.items()}
+    if weight is not None:
+        sums["weight"] = totals(weight, groups, bits=bits_of(settings))
+    sums["rows"] = np.bincount(groups).tolist()
+    return {f"{kind} {k} {name}": value for name, values in sums.items() for k, value in enumerate(values)}
 
 
 def _cells(settings: Settings, system: System, weight: Floats | None) -> Cells:

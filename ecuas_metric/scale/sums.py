@@ -5,6 +5,7 @@ Floating-point addition is not associative. A whole number of units is, and Pyth
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -37,7 +38,39 @@ def total(values: Floats, *, bits: int) -> int:
     >>> total(np.array([1e17, 0.5, -1e17]), bits=62) == 2**61
     True
     """
-    return sum(_block_total(values[rows], bits) for rows in blocks(len(values)))
+    result = 0
+    for rows in blocks(len(values)):
+        for whole, shift in _digits(values[rows], bits):
+            result += int(whole.sum()) << shift
+    return result
+
+
+def totals(values: Floats, groups: Ints, *, bits: int) -> list[int]:
+    """Return the `total` of each group of values, those of group k at k.
+
+    Parameters
+    ----------
+    values, groups : ndarray, shape (N,)
+        The groups are whole numbers from 0.
+    bits : int
+
+    Returns
+    -------
+    list of int
+
+    Examples
+    --------
+    >>> totals(np.array([0.5, 0.25, 1.0]), np.array([2, 2, 0]), bits=2)
+    [4, 0, 3]
+    """
+    size = int(groups.max(initial=-1)) + 1
+    result = [0] * size
+    for rows in blocks(len(values)):
+        for whole, shift in _digits(values[rows], bits):
+            sums = np.bincount(groups[rows], whole, minlength=size).astype(np.int64)
+            for k in np.flatnonzero(sums).tolist():
+                result[k] += int(sums[k]) << shift
+    return result
 
 
 def exact(count: int, *, bits: int) -> Fraction:
@@ -88,17 +121,20 @@ def _unit(limb: int) -> float:
     return 2.0 ** (LIMB * (limb - FRACTION_LIMBS))
 
 
-def _block_total(values: Floats, bits: int) -> int:
-    """Take the digits of STEP bits off all values, from the highest: sums of each are exact in float64."""
+def _digits(values: Floats, bits: int) -> Iterator[tuple[Floats, int]]:
+    """Yield whole numbers that add up to each value in units of 2^-bits when shifted left: their sums are exact."""
     largest = float(np.abs(values).max(initial=0.0))
-    if not largest:
-        return 0
-    exponent, result, rest, shift = int(np.frexp(largest)[1]) - STEP, 0, values, 0
-    while True:
+    rest, unit, exponent = values, 0, int(np.frexp(largest)[1]) - STEP
+    while largest and rest.any():
         exponent = max(exponent, -bits)
-        rest = np.ldexp(rest, shift - exponent) if abs(shift - exponent) > 1000 else rest * 2.0 ** (shift - exponent)
+        rest = _scaled(rest, unit - exponent)
         whole = np.rint(rest)
-        result += int(whole.sum()) << (exponent + bits)
+        yield whole, exponent + bits
         if exponent == -bits:
-            return result
-        rest, shift, exponent = rest - whole, exponent, exponent - STEP
+            return
+        rest -= whole
+        unit, exponent = exponent, exponent - STEP
+
+
+def _scaled(values: Floats, exponent: int) -> Floats:
+    return np.asarray(np.ldexp(values, exponent) if abs(exponent) > 1000 else values * 2.0**exponent)
