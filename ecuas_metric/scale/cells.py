@@ -107,7 +107,6 @@ def _grouped(cells: Cells, is_new: Bools) -> Cells:
 
 
 def _bit_lengths(numbers: Ints) -> Ints:
-    """Return the number of bits of each non-negative whole number: in halves, which float64 holds exactly."""
-    upper, lower = numbers >> 32, numbers & 0xFFFFFFFF
-    bits = np.where(upper > 0, np.frexp(upper.astype(np.float64))[1] + 32, np.frexp(lower.astype(np.float64))[1])
-    return bits.astype(np.int64)
+    """Return the number of bits of each whole number in [0, 2^63): what begins with 10 rounds down."""
+    exponents = (numbers & ~(numbers >> 1)).astype(np.float64).view(np.int64) >> 52
+    return np.asarray(np.maximum(exponents - 1022, 0))

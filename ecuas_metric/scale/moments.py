@@ -16,8 +16,9 @@ from ..inputs import Floats
 from ..metrics import Key
 from ..ranking import TieGroups
 from .cells import ranks_of
+from .reduction import cost_unit
 from .settings import bits_of, is_mirrored, is_plain, no_rows, settings_of
-from .state import State, cost_unit
+from .state import State
 from .sums import LIMBS, exact, numbers_of
 
 

@@ -123,9 +123,9 @@ def _unit(limb: int) -> float:
 
 def _digits(values: Floats, bits: int) -> Iterator[tuple[Floats, int]]:
     """Yield whole numbers that add up to each value in units of 2^-bits when shifted left: their sums are exact."""
-    largest = float(np.abs(values).max(initial=0.0))
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
     rest, unit, exponent = values, 0, int(np.frexp(largest)[1]) - STEP
-    while largest and rest.any():
+    while largest and (rest[:64].any() or rest.any()):  # of 0 and 1 nothing is left after the first step
         exponent = max(exponent, -bits)
         rest = _scaled(rest, unit - exponent)
         whole = np.rint(rest)

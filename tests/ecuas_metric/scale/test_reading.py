@@ -11,7 +11,7 @@ from ecuas_metric.influence import influences
 from ecuas_metric.metrics import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, compute_results, prepare
-from ecuas_metric.scale import cells, state
+from ecuas_metric.scale import reduction, state
 from ecuas_metric.scale.packing import pack, unpack
 from ecuas_metric.scale.reading import read
 from ecuas_metric.scale.state import CHECKS, merge, state_of
@@ -33,7 +33,7 @@ def errors_in_memory(rows, **more):
 
 @pytest.fixture
 def few_cells(monkeypatch):
-    for module, name in itertools.product((cells, state), ("PLAIN_LIMIT", "VALUED_LIMIT")):
+    for module, name in itertools.product((reduction, state), ("PLAIN_LIMIT", "VALUED_LIMIT")):
         monkeypatch.setattr(module, name, 12)
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
-from ecuas_metric.scale import cells, state
+from ecuas_metric.scale import cells, reduction, state
 from ecuas_metric.scale.packing import MAGIC, START, merge_packed, pack, unpack
-from ecuas_metric.scale.state import merge, state_of
+from ecuas_metric.scale.state import merge, repeated, state_of
 from ecuas_metric.scale.sums import limbs, numbers_of, total
 from tests.ecuas_metric.scale.parts import FORMS, cut, rows_of
 
@@ -17,7 +17,7 @@ from tests.ecuas_metric.scale.parts import FORMS, cut, rows_of
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("limit", [2**18, 40])
 def test_bytes_are_the_same_however_rows_are_cut_and_merged(form, limit, rng, monkeypatch):
-    for module, name in itertools.product((cells, state), ("PLAIN_LIMIT", "VALUED_LIMIT")):
+    for module, name in itertools.product((reduction, state), ("PLAIN_LIMIT", "VALUED_LIMIT")):
         monkeypatch.setattr(module, name, limit)
     rows = rows_of(form, rng, size=120)
     whole = pack(rows.state())
@@ -47,6 +47,11 @@ def test_a_part_of_a_million_rows_is_cut_without_a_trace(rng, monkeypatch):
     whole = pack(rows.state())
     monkeypatch.setattr(state, "PART", 7)
     assert pack(rows.state()) == whole
+
+
+def test_levels_of_numbers_next_to_powers_of_2():
+    numbers = [0, *(2**k + d for k in range(2, 62) for d in (-1, 0, 1)), 2**63 - 1]
+    assert cells._bit_lengths(np.array(numbers)).tolist() == [n.bit_length() for n in numbers]
 
 
 @pytest.mark.parametrize("mirrored", [True, False])
@@ -83,6 +88,7 @@ def test_ten_billion_rows_overflow_nothing():
         many = one
         for _ in range(24):
             many = merge([many, many])
+        assert pack(repeated(one, 24)) == pack(many)
         assert many.rows == 1024 * 2**24
         assert {name: value >> 24 for name, value in many.sums.items()} == dict(one.sums)
         assert (many.cells.rows == one.cells.rows << 24).all()
