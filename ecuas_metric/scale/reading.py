@@ -143,6 +143,8 @@ def _notes(state: State, values: dict[Key, float], bounds: dict[Key, Bounds]) ->
     notes = [
         Note(kind, f"{state.sums[kind]} of {rows} {fact}.") for kind, fact in facts.items() if state.sums.get(kind)
     ]
+    if unjudged := state.sums.get("unjudged"):
+        notes.append(Note("unjudged", f"{unjudged} unjudged answers left out."))
     if settings.form == "confidences" and set(_confidences(state, settings)) == {0.0, 1.0}:
         notes.append(
             Note("hard_decisions", "All predictions are 0 or 1 and count as confidences.", Advice.HARD_DECISIONS)

@@ -75,13 +75,20 @@ def settings_of(text: str) -> Settings:
 
 def require_same_settings(first: str, second: str) -> None:
     """Raise InputError unless two states have the same settings; it names the first that differs."""
-    if first == second:
-        return
     one, two = json.loads(first), json.loads(second)
-    name = next(name for name in sorted({*one, *two}) if one.get(name) != two.get(name))
-    values = [values.get(name, "the default") for values in (one, two)]
-    rule = f"must have the same options; {name} is {values[0]} and {values[1]}"
-    raise InputError("states that are merged", rule)
+    for name in sorted({*one, *two}):
+        if one.get(name) != two.get(name):
+            values = [values.get(name, "the default") for values in (one, two)]
+            rule = f"must have the same options; {name} is {values[0]} and {values[1]}"
+            raise InputError("states that are merged", rule)
+
+
+def require_options(text: str, options: Options) -> None:
+    """Raise InputError unless the state with these settings could be of rows scored with some options."""
+    form, found, is_weighted = settings_of(text)
+    told = {"num_classes": found.num_classes, "predictions_are": found.predictions_are}  # by the rows themselves
+    wanted = options.replace(**told) if form == "posteriors" else options
+    require_same_settings(text, settings_text(form, wanted, is_weighted=is_weighted))
 
 
 def no_rows(settings: Settings) -> Decisions:
