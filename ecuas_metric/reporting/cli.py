@@ -17,7 +17,7 @@ from .comparison import compare_systems
 from .explanation import best_lines, explain
 from .export import check_suffix, write
 from .files import FileError
-from .flags import FLAGS, WORDS, parser
+from .flags import FLAGS, WORDS, parser, refuse_without
 from .grids import Grid, Record, to_text
 from .pairing import in_common
 from .recalibrating import with_recalibrated
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     try:
-        notes = {"score": _score, "compare": _compare}[arguments.command](arguments)
+        notes = {"score": _score, "compare": _compare, "merge": _merge}[arguments.command](arguments)
         for note in dict.fromkeys(notes):
             print(f"note: {note}", file=sys.stderr)
         sys.stdout.flush()
@@ -86,6 +86,11 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _score(arguments: argparse.Namespace) -> list[str]:
+    if arguments.out_of_core:
+        from ..scale.command import score_out_of_core
+
+        return _emit_table(arguments, *score_out_of_core(arguments, _options(arguments)))
+    refuse_without(arguments)
     systems = _systems(arguments)
     keys = _chosen(arguments, systems)
     report = make_report(systems, progress=True, only=keys)
@@ -98,6 +103,19 @@ def _score(arguments: argparse.Namespace) -> list[str]:
         for path in write_figures(systems, arguments.figures):
             print(path)
     return [f"{name}: {note.render(WORDS)}" for name, note in report.notes() if note.kind != "unjudged"]
+
+
+def _merge(arguments: argparse.Namespace) -> list[str]:
+    from ..scale.command import merge_files
+
+    return _emit_table(arguments, *merge_files(arguments))
+
+
+def _emit_table(arguments: argparse.Namespace, grid: Grid, records: list[Record], notes: list[str]) -> list[str]:
+    for path in arguments.output:
+        check_suffix(path)
+    _emit(arguments, grid, records)
+    return notes
 
 
 def _compare(arguments: argparse.Namespace) -> list[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..inputs import Array, FloatOrFloats, Floats, Ints
+from ..inputs import Array, FloatOrFloats, Floats
 from ..metrics import METRICS, Key
 from ..results import System, all_values, as_given, reordered, resampling_of
 from .best import p_values_of_best

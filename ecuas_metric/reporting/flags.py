@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..errors import Advice
+from ..errors import Advice, InputError
 from ..inputs import POSTERIOR_FORMS
 from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS, VERSION, WEIGHTS
 from .columns import NAMES
@@ -70,6 +70,8 @@ examples
       is it the ranking or the calibration? each system also as recalibrated by cross-validation
   ecuas score logits.csv --predictions-are logits --normalize --output table.tex --output table.csv --figures plots
       a classifier's logits, also relative to a system that ignores its input; written for a paper, with figures
+  ecuas score 'logs/*.parquet' --by model --out-of-core --state 2026.state
+      any number of rows in constant memory; next month's files are added to the same state
 """
 COMPARE_EXAMPLES = """\
 examples
@@ -113,6 +115,8 @@ def parser() -> argparse.ArgumentParser:
     score.add_argument("--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", help=help_)
     score.add_argument("--figures", metavar="DIR", help="draw risk-coverage, cost, reliability and ECUAS_n curves")
     score.add_argument("--explain", action="store_true", help="say below the table what it means, in plain words")
+    _add_out_of_core(score)
+    _add_merge(parts.add_parser("merge", help="merge files of states, see `ecuas score --state`"))
     help_ = "level of the bootstrap intervals of differences (default 0.95)"
     compare.add_argument(
         "--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", default=0.95, help=help_
@@ -155,6 +159,11 @@ def _add_common(part: argparse.ArgumentParser) -> None:
     _add_option(part, "n_resamples", type=int, default=DEFAULTS.n_resamples, metavar="B")
     _add_option(part, "interval_method", choices=INTERVAL_METHODS, default=DEFAULTS.interval_method)
     _add_option(part, "random_state", type=int, default=DEFAULTS.random_state, metavar="SEED")
+    _add_output(part)
+
+
+def _add_output(part: argparse.ArgumentParser) -> None:
+    add = part.add_argument
     add("--metrics", metavar="METRIC,..", help="compute these metrics only: keys, or names as tables show them")
     add("--calibrate", choices=METHODS, help="add each system as it would be after recalibration by cross-validation")
     add("--folds", type=_folds, default=5, metavar="K", help="of --calibrate (default 5)")
@@ -172,6 +181,30 @@ def _folds(text: str) -> int:
     if (folds := int(text)) < 2:
         raise argparse.ArgumentTypeError(f"must be at least 2; got {text}")
     return folds
+
+
+def refuse_without(arguments: argparse.Namespace) -> None:
+    """Raise InputError if flags are given that mean something with --out-of-core only."""
+    for name in ("by", "state"):
+        if getattr(arguments, name):
+            raise InputError(f"--{name}", "goes with --out-of-core")
+
+
+def _add_out_of_core(part: argparse.ArgumentParser) -> None:
+    help_ = "read Parquet files of any size in constant memory; FILE may be a folder or a quoted pattern such as 'a/*'"
+    part.add_argument("--out-of-core", action="store_true", help=help_)
+    part.add_argument("--by", metavar="COLUMN", help="column that names the systems, with --out-of-core")
+    help_ = "keep what was summed there, and skip what it has already, with --out-of-core"
+    part.add_argument("--state", metavar="FILE", help=help_)
+
+
+def _add_merge(part: argparse.ArgumentParser) -> None:
+    part.add_argument("files", nargs="+", metavar="FILE", help="what `ecuas score --out-of-core --state FILE` wrote")
+    part.add_argument("--state", metavar="FILE", help="write the merged states there")
+    part.add_argument("--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", help="intervals")
+    _add_option(part, "normalize", action="store_true")
+    _add_option(part, "decompose", action="store_true")
+    _add_output(part)
 
 
 def _add_option(part: argparse.ArgumentParser, option: str, **settings: Any) -> None:
