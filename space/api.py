@@ -234,7 +234,7 @@ def score_answers(
         file: With columns question_id, answer, confidence.
         accepted: Those of the answers listed by `grade_answers` that are correct.
         rest: What the other answers of that list count as.
-        weighted: Weight the questions so that they represent the pool of 931.
+        weighted: Weight the questions so that they represent the 926 that were kept.
         n: Parameters of ECUAS_n, e.g. 0, 1, 128.
         intervals: Add 95 % bootstrap intervals.
     """

@@ -159,7 +159,7 @@ def grade_tab(last: list[Any]) -> None:
             rest = gr.Radio(list(answers.REST), value=answers.REST[1], label="Answers that are not ticked are")
             with gr.Row():
                 inputs = [
-                    gr.Checkbox(True, label="Weight the questions", info="To represent the pool of 931"),
+                    gr.Checkbox(True, label="Weight the questions", info="To represent the 926 that were kept"),
                     components.orders(),
                     components.intervals(),
                 ]
