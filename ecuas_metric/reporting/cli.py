@@ -16,7 +16,7 @@ from .arguments import Named, chosen_keys, columns_of_files, named_file, refuse_
 from .comparison import compare_systems
 from .explanation import explain
 from .export import check_suffix, write
-from .files import FileError
+from .files import FileAdvice, FileError
 from .flags import FLAGS, WORDS, parser
 from .grids import Grid, Record, to_text
 from .pairing import in_common
@@ -24,6 +24,7 @@ from .report import (
     comparison_grid,
     comparison_records,
     make_report,
+    prepare_open,
     prepare_submissions,
     report_grid,
     report_records,
@@ -31,6 +32,7 @@ from .report import (
 )
 from .sources import stem
 from .submissions import Submission, read_submissions
+from .unjudged import Unjudged
 
 BY_ROW = "samples are paired by their rows."
 
@@ -85,9 +87,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _score(arguments: argparse.Namespace) -> list[str]:
-    systems = prepare_submissions(_read(arguments), **_options(arguments))
+    systems, unjudged = prepare_open(_read(arguments, unjudged="bounds"), **_options(arguments))
+    _refuse_open(arguments, unjudged)
     keys = _chosen(arguments, systems)
-    report = make_report(systems, progress=True, only=keys)
+    report = make_report(systems, progress=True, only=keys, unjudged=unjudged)
     keys = report.keys if keys is None else keys
     grid = report_grid(report, digits=arguments.digits, keys=keys, sizes=True)
     _emit(arguments, grid, report_records(report, keys=keys))
@@ -111,15 +114,16 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
         rows, signature_of(first), level=arguments.confidence_level, digits=arguments.digits, above=above
     )
     _emit(arguments, grid, comparison_records(rows))
-    return [
-        f"{name}: {note.render(WORDS)}"
-        for name, system in systems.items()
-        for note in system.notes
-        if note.kind != "unjudged"
-    ]
+    return [f"{name}: {note.render(WORDS)}" for name, system in systems.items() for note in system.notes]
 
 
-def _read(arguments: argparse.Namespace) -> list[Submission]:
+def _refuse_open(arguments: argparse.Namespace, unjudged: Mapping[str, Unjudged]) -> None:
+    if (arguments.explain or arguments.figures) and any(found.rule == "bounds" for found in unjudged.values()):
+        rule = "need a verdict on every answer, and some are unjudged"
+        raise InputError("--explain and --figures", rule, advice=FileAdvice.UNJUDGED)
+
+
+def _read(arguments: argparse.Namespace, *, unjudged: str | None = None) -> list[Submission]:
     files = [named_file(text) for text in arguments.files]
     for path in arguments.output:
         check_suffix(path)
@@ -129,7 +133,8 @@ def _read(arguments: argparse.Namespace) -> list[Submission]:
     submissions, named = [], []
     for file, columns in zip(files, columns_of_files(arguments.columns, files), strict=True):
         given = {**common, **columns}
-        found = read_submissions(file.path, columns=given, drop_unjudged=arguments.drop_unjudged, labels=labels)
+        rule = arguments.unjudged or unjudged
+        found = read_submissions(file.path, columns=given, unjudged=rule, labels=labels)
         submissions += [submission._replace(name=_called(submission.name, file, found)) for submission in found]
         named += [file.name is not None] * len(found)
     paths = [submission.source.file for submission in submissions]

@@ -10,6 +10,7 @@ from ..inputs import POSTERIOR_FORMS
 from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS, VERSION, WEIGHTS
 from .columns import NAMES
 from .files import FileAdvice
+from .unjudged import RULES
 
 FLAGS = {  # an option of the metric -> its flag
     "n": "--n",
@@ -39,7 +40,7 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     Advice.RENORMALIZE: "Rounded probabilities? --renormalize divides each row by its sum.",
     Advice.CONFIDENCES: "Confidences? Name their column with --columns confidence=NAME.",
     Advice.WRONG_COST: "The uncertainties do not fit this cost, or --num-classes is too small.",
-    FileAdvice.DROP_UNJUDGED: "Leave such answers out with --drop-unjudged.",
+    FileAdvice.UNJUDGED: "Judge them, or count them as wrong with --unjudged wrong.",
     FileAdvice.NAME_COLUMNS: "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B with "
     "all classes, or label=NAME,positive=NAME with the probability of class 1.",
     FileAdvice.SAY_WHICH: "Say which with --columns ROLE=NAME.",
@@ -137,7 +138,12 @@ def _add_common(part: argparse.ArgumentParser) -> None:
     _add_option(part, "normalize", action="store_true")
     _add_option(part, "decompose", action="store_true")
     _add_option(part, "missing_confidence", type=float, metavar="Q")
-    add("--drop-unjudged", action="store_true", help="leave out answers with an empty column `correct`")
+    help_ = (
+        "answers with an empty column `correct`: bounds (the default of score: the smallest and the largest value of "
+        "each metric), wrong (they count as wrong), drop (they are left out, which flatters nearly every system)"
+    )
+    add("--unjudged", choices=RULES, help=help_)
+    add("--drop-unjudged", dest="unjudged", action="store_const", const="drop", help=argparse.SUPPRESS)
     add(
         "--common",
         action="store_true",

@@ -350,8 +350,14 @@ def test_a_models_answers_are_graded_decided_and_scored(client, tmp_path):
         assert row["error_rate"] == pytest.approx(expected)
         assert f"{len(keys)} by you" in shown[MESSAGE]
     shown = client.predict(file=handle_file(str(path)), intervals=False, api_name="/score_answers")
-    assert f"{len(keys)} are unknown and left out" in shown[MESSAGE]
-    assert shown[RESULT]["rows"][0]["error_rate"] == 1  # what the bank knows of this answer is all wrong
+    assert f"{len(keys)} are unknown." in shown[MESSAGE]
+    (row,) = shown[RESULT]["rows"]
+    assert row["error_rate"] is None
+    assert row["error_rate_max"] == 1  # what the bank knows of this answer is all wrong
+    assert row["error_rate_min"] == pytest.approx(1 - row["unjudged"])
+    options = {"rest": "left out, which flatters", "intervals": False}
+    shown = client.predict(file=handle_file(str(path)), **options, api_name="/score_answers")
+    assert shown[RESULT]["rows"][0]["error_rate"] == 1
     path.write_text("question_id,answer,confidence\nq1,x,0.5\n")
     message, _ = client.predict(file=handle_file(str(path)), api_name="/grade_answers")
     assert "question_id must be one of the 455 of the subset; got &#x27;q1&#x27; in row 2 (1 of 1)." in message
