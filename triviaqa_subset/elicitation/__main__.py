@@ -53,7 +53,8 @@ def _questions(arguments: Namespace) -> list[Question]:
         questions = load_own_questions(arguments.task)
         arguments.task = "mmlu" if "choices" in questions[0] else "triviaqa"
         return questions[: arguments.limit]
-    questions, remarks = load_questions(arguments.task, dataset=arguments.dataset, source=arguments.source)
+    where = {"dataset": arguments.dataset, "source": arguments.source, "questions": arguments.questions}
+    questions, remarks = load_questions(arguments.task, **where)
     for remark in remarks:
         print(remark, file=sys.stderr)
     return questions[: arguments.limit]

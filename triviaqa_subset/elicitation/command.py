@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .methods import DIALOGUES, SAME, WEIGHTS
+from .questions import SETS
 from .wire import PREFILLS
 
 DESCRIPTION = """\
@@ -49,8 +50,8 @@ examples
   python -m triviaqa_subset.elicitation --model Qwen/Qwen3-8B --method verbalized --out verbalized.jsonl \\
       --judge google/gemma-3-27b-it
       another model judges the answers that neither gold answers nor label bank decide
-  ecuas score seq.graded.jsonl true.graded.jsonl verbalized.graded.jsonl
-      the table; its errors say what to do about missing confidences and unknown correctness
+  ecuas score seq.graded.jsonl true.graded.jsonl verbalized.graded.jsonl --weight weight
+      the table: where answers are not judged yet, the smallest and the largest value of each metric
 """
 
 
@@ -87,6 +88,8 @@ def _add_questions(group: argparse._ArgumentGroup) -> None:
     add("--task", type=_task, default="triviaqa", metavar="TASK", help=own)
     add("--dataset", metavar="DIR", help="the subset with text (default: build/triviaqa_subset of the clone)")
     add("--source", metavar="FILE", help="TriviaQA's or MMLU's rows as .jsonl, .json or .parquet")
+    kept = "of triviaqa: the 455 of the subset (default), or all that were kept; a run of one resumes with the other"
+    add("--questions", choices=SETS, default="curated", help=kept)
     add("--limit", type=_number(int, 1), metavar="N", help="only the first N questions")
 
 

@@ -102,6 +102,11 @@ def test_columns_can_be_named(tmp_path):
     assert submission.per_sample == {"sample_weight": [2, 3], "groups": ["a", "b"]}
 
 
+def test_a_column_of_strata_is_used_without_being_named(tmp_path):
+    path = write(tmp_path / "a.csv", "confidence,correct,stratum\n0.9,1,a\n0.8,0,b\n")
+    assert only(path).per_sample == {"strata": ["a", "b"]}
+
+
 def test_unjudged_answers_are_an_error_or_counted(tmp_path):
     path = write(tmp_path / "a.csv", "confidence,correct,id\n0.9,1,x\n0.8,,y\n0.7,0,z\n")
     message = (
