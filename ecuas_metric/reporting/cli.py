@@ -16,7 +16,7 @@ from .arguments import Named, chosen_keys, columns_of_files, named_file, refuse_
 from .comparison import compare_systems
 from .explanation import best_lines, explain
 from .export import check_suffix, write
-from .files import FileError
+from .files import FileAdvice, FileError
 from .flags import FLAGS, WORDS, parser, refuse_without
 from .grids import Grid, Record, to_text
 from .pairing import in_common
@@ -25,6 +25,7 @@ from .report import (
     comparison_grid,
     comparison_records,
     make_report,
+    prepare_open,
     prepare_submissions,
     report_grid,
     report_records,
@@ -32,6 +33,7 @@ from .report import (
 )
 from .sources import stem
 from .submissions import Submission, read_submissions
+from .unjudged import Unjudged
 
 BY_ROW = "samples are paired by their rows."
 
@@ -91,9 +93,12 @@ def _score(arguments: argparse.Namespace) -> list[str]:
 
         return _emit_table(arguments, *score_out_of_core(arguments, _options(arguments)))
     refuse_without(arguments)
-    systems = _systems(arguments)
+    submissions, options = _read(arguments, unjudged="bounds"), _options(arguments)
+    systems, unjudged = prepare_open(submissions, **options)
+    _refuse_open(arguments, unjudged)
+    systems = _recalibrated(arguments, systems, submissions, options)
     keys = _chosen(arguments, systems)
-    report = make_report(systems, progress=True, only=keys)
+    report = make_report(systems, progress=True, only=keys, unjudged=unjudged)
     keys = report.keys if keys is None else keys
     grid = report_grid(report, digits=arguments.digits, keys=keys, sizes=True)
     _emit(arguments, grid, report_records(report, keys=keys))
@@ -119,7 +124,8 @@ def _emit_table(arguments: argparse.Namespace, grid: Grid, records: list[Record]
 
 
 def _compare(arguments: argparse.Namespace) -> list[str]:
-    systems = _systems(arguments)
+    submissions, options = _read(arguments), _options(arguments)
+    systems = _recalibrated(arguments, prepare_submissions(submissions, **options), submissions, options)
     keys = _chosen(arguments, systems)
     rows = compare_systems(systems, progress=True, only=keys)
     first = next(iter(systems.values()))
@@ -131,23 +137,30 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
     )
     grid = grid._replace(above=[*grid.above, *best_lines(rows, level=arguments.confidence_level)])
     _emit(arguments, grid, comparison_records(rows))
-    return [
-        f"{name}: {note.render(WORDS)}"
-        for name, system in systems.items()
-        for note in system.notes
-        if note.kind != "unjudged"
-    ]
+    return [f"{name}: {note.render(WORDS)}" for name, system in systems.items() for note in system.notes]
 
 
-def _systems(arguments: argparse.Namespace) -> dict[str, System]:
-    submissions, options = _read(arguments), _options(arguments)
-    systems = prepare_submissions(submissions, **options)
+def _recalibrated(
+    arguments: argparse.Namespace,
+    systems: dict[str, System],
+    submissions: Sequence[Submission],
+    options: Mapping[str, object],
+) -> dict[str, System]:
     if arguments.calibrate is None:
         return systems
     return with_recalibrated(systems, submissions, method=arguments.calibrate, folds=arguments.folds, **options)
 
 
-def _read(arguments: argparse.Namespace) -> list[Submission]:
+def _refuse_open(arguments: argparse.Namespace, unjudged: Mapping[str, Unjudged]) -> None:
+    if not any(found.rule == "bounds" for found in unjudged.values()):
+        return
+    for name in ("explain", "figures", "calibrate"):
+        if getattr(arguments, name):
+            rule = "needs a verdict on every answer, and some are unjudged"
+            raise InputError(f"--{name}", rule, advice=FileAdvice.UNJUDGED)
+
+
+def _read(arguments: argparse.Namespace, *, unjudged: str | None = None) -> list[Submission]:
     files = [named_file(text) for text in arguments.files]
     for path in arguments.output:
         check_suffix(path)
@@ -157,7 +170,8 @@ def _read(arguments: argparse.Namespace) -> list[Submission]:
     submissions, named = [], []
     for file, columns in zip(files, columns_of_files(arguments.columns, files), strict=True):
         given = {**common, **columns}
-        found = read_submissions(file.path, columns=given, drop_unjudged=arguments.drop_unjudged, labels=labels)
+        rule = arguments.unjudged or unjudged
+        found = read_submissions(file.path, columns=given, unjudged=rule, labels=labels)
         submissions += [submission._replace(name=_called(submission.name, file, found)) for submission in found]
         named += [file.name is not None] * len(found)
     paths = [submission.source.file for submission in submissions]

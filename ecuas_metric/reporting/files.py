@@ -32,7 +32,7 @@ MISSING += [text.upper() for text in MISSING[5:]] + ["NaN", "None", "Null"]
 class FileAdvice(StrEnum):
     """What to do about an error in a file, in the words of Python; the command and the page have their own."""
 
-    DROP_UNJUDGED = "Leave such answers out with drop_unjudged=True."
+    UNJUDGED = "Judge them, count them as wrong with unjudged='wrong', or get bounds with unjudged='bounds'."
     NAME_COLUMNS = (
         "Name them with columns: {'confidence': NAME, 'correct': NAME}, {'label': NAME, 'posteriors': 'A+B'} with all "
         "classes, or {'label': NAME, 'positive': NAME} with the probability of class 1."

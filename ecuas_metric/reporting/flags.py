@@ -11,6 +11,7 @@ from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS, VERSION, WEIGHTS
 from .columns import NAMES
 from .files import FileAdvice
 from .recalibrating import METHODS
+from .unjudged import RULES
 
 FLAGS = {  # an option of the metric -> its flag
     "n": "--n",
@@ -41,7 +42,7 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     Advice.RENORMALIZE: "Rounded probabilities? --renormalize divides each row by its sum.",
     Advice.CONFIDENCES: "Confidences? Name their column with --columns confidence=NAME.",
     Advice.WRONG_COST: "The uncertainties do not fit this cost, or --num-classes is too small.",
-    FileAdvice.DROP_UNJUDGED: "Leave such answers out with --drop-unjudged.",
+    FileAdvice.UNJUDGED: "Judge them, or count them as wrong with --unjudged wrong.",
     FileAdvice.NAME_COLUMNS: "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B with "
     "all classes, or label=NAME,positive=NAME with the probability of class 1.",
     FileAdvice.SAY_WHICH: "Say which with --columns ROLE=NAME.",
@@ -55,7 +56,8 @@ FILES = """\
 A file holds one system, named after it, or several if it has a column `system` (or `model`). Its columns are found by
 their names: confidence and correct (0 or 1) for a system with confidences; label (from 0) and prob_0, prob_1, .. (or
 one column of lists, `posteriors`, or one column per class named by it) for a classifier, or prob, the probability of
-class 1; id, if there is one, pairs the samples of different systems. SYSTEM_confidence and SYSTEM_correct, or several
+class 1; id, if there is one, pairs the samples of different systems, and stratum names parts of the sample whose sizes
+resamples keep. SYSTEM_confidence and SYSTEM_correct, or several
 columns for the role confidence, are several systems. 85%, 0,85 and words such as yes/no or right/wrong are understood.
 """
 SCORE_EXAMPLES = """\
@@ -145,7 +147,12 @@ def _add_common(part: argparse.ArgumentParser) -> None:
     _add_option(part, "normalize", action="store_true")
     _add_option(part, "decompose", action="store_true")
     _add_option(part, "missing_confidence", type=float, metavar="Q")
-    add("--drop-unjudged", action="store_true", help="leave out answers with an empty column `correct`")
+    help_ = (
+        "answers with an empty column `correct`: bounds (the default of score: the smallest and the largest value of "
+        "each metric), wrong (they count as wrong), drop (they are left out, which flatters nearly every system)"
+    )
+    add("--unjudged", choices=RULES, help=help_)
+    add("--drop-unjudged", dest="unjudged", action="store_const", const="drop", help=argparse.SUPPRESS)
     add(
         "--common",
         action="store_true",

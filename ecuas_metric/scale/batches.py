@@ -241,7 +241,7 @@ def _require_judged(references: Floats, layout: Layout, source: Source, drop_unj
             row=int(source.rows[np.argmax(missing)]),
             count=int(missing.sum()),
             total=len(missing),
-            advice=FileAdvice.DROP_UNJUDGED,
+            advice=FileAdvice.UNJUDGED,
         )
 
 

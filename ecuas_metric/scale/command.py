@@ -22,7 +22,7 @@ from .reading import Readings, read
 from .settings import SHAPING, settings_of
 from .state import State
 
-NOT_WITHOUT_ROWS = ("groups", "labels", "common", "by_position", "explain", "figures")
+NOT_WITHOUT_ROWS = ("groups", "labels", "common", "by_position", "explain", "figures", "calibrate")
 Table = tuple[Grid, list[Record], list[str]]  # what is shown, what is written, and notes
 
 
@@ -45,6 +45,8 @@ def score_out_of_core(arguments: Namespace, options: Mapping[str, object]) -> Ta
     for name in NOT_WITHOUT_ROWS:
         if getattr(arguments, name):
             raise InputError(f"--{name.replace('_', '-')}", "does not go with --out-of-core: it needs all rows at once")
+    if arguments.unjudged not in (None, "drop"):
+        raise InputError("--unjudged", "must be drop with --out-of-core", value=arguments.unjudged)
     files = [named_file(text) for text in arguments.files]
     columns = columns_of_files(arguments.columns, files)
     if any(of_file != columns[0] for of_file in columns):
@@ -56,7 +58,7 @@ def score_out_of_core(arguments: Namespace, options: Mapping[str, object]) -> Ta
         [file.path if file.name is None else (file.name, file.path) for file in files],
         checked_options(**shaping),
         columns=given,
-        drop_unjudged=arguments.drop_unjudged,
+        drop_unjudged=arguments.unjudged == "drop",
         state_file=arguments.state,
         progress=True,
     )

@@ -325,7 +325,7 @@ def test_browsing(client):
     assert len(verdicts["data"]) == 7
     assert "must be one of the pool; got &#x27;q1&#x27;" in client.predict(question_id="q1", api_name="/question")[0]
     _, plot, rates = client.predict(method="verbalized", labels="correct", api_name="/error_rates")
-    assert ["Qwen3.5-4B", 0.305, 0.503, 0.491] in rates["data"]
+    assert ["Qwen3.5-4B", 0.303, 0.497, 0.490] in rates["data"]
     assert plot.partition("</ul>")[2].count("<circle") == 21
 
 
@@ -347,8 +347,14 @@ def test_a_models_answers_are_graded_decided_and_scored(client, tmp_path):
         assert row["error_rate"] == pytest.approx(expected)
         assert f"{len(keys)} by you" in shown[MESSAGE]
     shown = client.predict(file=handle_file(str(path)), intervals=False, api_name="/score_answers")
-    assert f"{len(keys)} are unknown and left out" in shown[MESSAGE]
-    assert shown[RESULT]["rows"][0]["error_rate"] == 1  # what the bank knows of this answer is all wrong
+    assert f"{len(keys)} are unknown." in shown[MESSAGE]
+    (row,) = shown[RESULT]["rows"]
+    assert row["error_rate"] is None
+    assert row["error_rate_max"] == 1  # what the bank knows of this answer is all wrong
+    assert row["error_rate_min"] == pytest.approx(1 - row["unjudged"])
+    options = {"rest": "left out, which flatters", "intervals": False}
+    shown = client.predict(file=handle_file(str(path)), **options, api_name="/score_answers")
+    assert shown[RESULT]["rows"][0]["error_rate"] == 1
     path.write_text("question_id,answer,confidence\nq1,x,0.5\n")
     message, _ = client.predict(file=handle_file(str(path)), api_name="/grade_answers")
     assert "question_id must be one of the 455 of the subset; got &#x27;q1&#x27; in row 2 (1 of 1)." in message

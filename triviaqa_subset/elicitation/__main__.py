@@ -20,7 +20,7 @@ from .settings import RunSettings, run_settings
 from .several import runs_of
 from .summaries import RunLine, run_line, summarize_rows, summarize_usage, table
 
-Loaded = dict[tuple[str, str | None, str | None], list[Question]]
+Loaded = dict[tuple[str, ...], list[Question]]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -70,11 +70,12 @@ def _refused(error: Exception, arguments: Namespace | None = None) -> int:
 
 def _questions(arguments: Namespace, loaded: Loaded) -> list[Question]:
     """Load the questions, once for all runs; those of a file are asked as triviaqa's or, with choices, as mmlu's."""
-    key = (arguments.task, arguments.dataset, arguments.source)
+    where = {"dataset": arguments.dataset, "source": arguments.source, "questions": arguments.questions}
+    key = (arguments.task, *where.values())
     if key not in loaded and Path(arguments.task).suffix:
         loaded[key] = load_own_questions(arguments.task)
     elif key not in loaded:
-        loaded[key], remarks = load_questions(arguments.task, dataset=arguments.dataset, source=arguments.source)
+        loaded[key], remarks = load_questions(arguments.task, **where)
         for remark in remarks:
             print(remark, file=sys.stderr)
     if Path(arguments.task).suffix:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .methods import DIALOGUES, SAME, WEIGHTS
+from .questions import SETS
 from .wire import PREFILLS
 
 DESCRIPTION = """\
@@ -61,8 +62,8 @@ examples
       another model judges the answers that neither gold answers nor label bank decide
   python -m triviaqa_subset.elicitation --config models.yaml --out runs --limit 50
       several models, the first 50 questions
-  ecuas score seq.graded.jsonl true.graded.jsonl verbalized.graded.jsonl
-      the table; its errors say what to do about missing confidences and unknown correctness
+  ecuas score seq.graded.jsonl true.graded.jsonl verbalized.graded.jsonl --weight weight
+      the table: where answers are not judged yet, the smallest and the largest value of each metric
 """
 
 
@@ -103,6 +104,8 @@ def _add_questions(group: argparse._ArgumentGroup) -> None:
     add("--task", type=_task, default="triviaqa", metavar="TASK", help=own)
     add("--dataset", metavar="DIR", help="the subset with text (default: build/triviaqa_subset of the clone)")
     add("--source", metavar="FILE", help="TriviaQA's or MMLU's rows as .jsonl, .json or .parquet")
+    kept = "of triviaqa: the 455 of the subset (default), or all that were kept; a run of one resumes with the other"
+    add("--questions", choices=SETS, default="curated", help=kept)
     add("--limit", type=_number(int, 1), metavar="N", help="only the first N questions")
 
 
