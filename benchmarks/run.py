@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from ecuas_metric import confidence_system, score_confidences
+from ecuas_metric import confidence_system, read_submissions, score_confidences
 from ecuas_metric.results import signature_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,14 +37,14 @@ class Line(NamedTuple):
     ratio: str
 
 
-def median_time(call: Callable[[], Any], repeats: int) -> float:
+def median_time(call: Callable[[], Any], repeats: int, *, clock: Callable[[], float] = time.perf_counter) -> float:
     """Return the median of `repeats` timings of a call, in seconds, after one that warms up."""
     call()
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = clock()
         call()
-        times.append(time.perf_counter() - start)
+        times.append(clock() - start)
     return statistics.median(times)
 
 
@@ -90,6 +91,18 @@ def compute_line(num_samples: int, repeats: int) -> Line:
     ours = median_time(lambda: module.compute(predictions=confidence, references=correct), repeats)
     without = median_time(lambda: score_confidences(correct, confidence), repeats)
     return _line(f"the same through `evaluate`, N = {num_samples:,}", ours, without, "called directly")
+
+
+def csv_line(num_samples: int, repeats: int) -> Line:
+    """Read a file with ids against pandas reading it, both by the processor's time, since pandas has threads."""
+    confidence, correct = simulated(num_samples)
+    frame = pd.DataFrame({"id": range(num_samples), "confidence": confidence, "correct": correct})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "system.csv")
+        frame.to_csv(path, index=False)
+        ours = median_time(lambda: read_submissions(path), repeats, clock=time.process_time)
+        pandas = median_time(lambda: pd.read_csv(path), repeats, clock=time.process_time)
+    return _line(f"read a CSV file, N = {num_samples:,}", ours, pandas, "`pandas.read_csv`")
 
 
 def peer_line(num_samples: int, repeats: int) -> Line:
@@ -241,6 +254,7 @@ def main() -> int:
         weighted_line(1_000_000, repeats),
         signature_line(1_000_000, repeats),
         compute_line(1_000_000, repeats),
+        csv_line(2_000_000, repeats),
         peer_line(1_000_000, repeats),
         torchmetrics_line(1_000_000, repeats),
         *bootstrap_lines(repeats),

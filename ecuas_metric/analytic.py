@@ -148,26 +148,6 @@ def analytic_intervals(
     return {key: limits[key] for key in values}, _notes(values, limits)
 
 
-def limits_of_difference(key: Key, difference: float, influence: Floats, design: Design, level: float) -> Limits:
-    """Return the t interval of a difference of two systems; none where too few samples make it, or it is biased.
-
-    Parameters
-    ----------
-    key : Key
-    difference : float
-    influence : ndarray, shape (N,)
-        The difference of the systems' influences, in the order of the design.
-    design : Design
-    level : float
-    """
-    if key.metric == "ece" or key.variant == "calibration_loss" or not design.freedom:
-        return NONE
-    if not influence.any():
-        return difference, difference
-    half = student_quantile((1 + level) / 2, design.freedom) * standard_error(influence, design)
-    return difference - half, difference + half
-
-
 def _on_log_scale(value: float, half: float) -> Limits:
     """Return the limits of a number that is not negative; of 0 there are none."""
     if not (value > 0 and math.isfinite(half)):

@@ -94,13 +94,12 @@ def _of_order(
     decisions: Decisions, ties: TieGroups, options: Options, values: Mapping[Key, FloatOrFloats]
 ) -> _Influences:
     """Yield those of AUROC, AURC, AUGRC, which are affine in the cost with one line for each tie group, and of ECE."""
-    lines = {"auroc": _auroc_lines, "aurc": _aurc_lines, "augrc": _augrc_lines}
     cost, sizes = decisions.candidate_cost, _sizes(decisions.rank_by)
     for key in keys(decisions, options):
         if key.metric == "ece":
             yield key, _ece(decisions, options, float(values[key]))
-        elif key.metric in lines:
-            intercept, slope = lines[key.metric](ties)
+        elif key.metric in LINES:
+            intercept, slope = LINES[key.metric](ties)
             if len(slope) < len(cost):
                 intercept, slope = np.repeat(intercept, sizes), np.repeat(slope, sizes)
             influence = slope * cost
@@ -221,4 +220,6 @@ def _sizes(ranked: Floats) -> Ints:
     return np.diff(np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1], [True]])))
 
 
+# Intercept and slope of the influence in the cost, (G,) each, but for a constant: see `influences`.
+LINES = {"auroc": _auroc_lines, "aurc": _aurc_lines, "augrc": _augrc_lines}
 _Influences = Iterator[tuple[Key, Floats]]

@@ -297,7 +297,7 @@ OPTIONS = {
 }
 
 
-def signature(options: Options, *, num_classes: float | None = None) -> str:
+def signature(options: Options, *, num_classes: float | None = None, recalibration: str | None = None) -> str:
     """Return the signature of numbers computed with these options: all that they depend on, in one line.
 
     Parameters
@@ -306,6 +306,8 @@ def signature(options: Options, *, num_classes: float | None = None) -> str:
         With weights, groups and strata in the order of the samples as they were given.
     num_classes : int, optional
         K of posteriors; for confidences it is among the options.
+    recalibration : str, optional
+        How the outputs were recalibrated by cross-validation.
 
     Returns
     -------
@@ -334,6 +336,7 @@ def signature(options: Options, *, num_classes: float | None = None) -> str:
         "renormalized": "0.05" if options.renormalize else None,
         "max": _short(options.max_uncertainty),
         "reject": _joined(options.reject_costs) or None,
+        "recal": recalibration,
         "decisions": None if options.decisions is None else "given",
         "missing": _short(options.missing_confidence),
         "weights": _digest(options.sample_weight),

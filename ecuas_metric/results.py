@@ -56,8 +56,10 @@ class System(NamedTuple):
         position that each was given at. None if they are in the order given.
     notes : tuple of Note
         What a reader must know of the input.
-    ids : sequence of str, or None
-        What pairs the samples of different systems, in the order given.
+    ids : sequence of str or int, or None
+        What pairs the samples of different systems, in the order given; those of a file are a pandas.Index.
+    recalibration : str, or None
+        How its outputs were recalibrated by cross-validation, e.g. "affine/5".
     """
 
     decisions: Decisions
@@ -65,7 +67,8 @@ class System(NamedTuple):
     ties: TieGroups
     order: Ints | None = None
     notes: tuple[Note, ...] = ()
-    ids: Sequence[str] | None = None
+    ids: Sequence[object] | None = None
+    recalibration: str | None = None
 
 
 class Estimate(NamedTuple):
@@ -98,7 +101,7 @@ class Results(NamedTuple):
 
 
 def prepare(
-    form: str, predictions: Array, references: Array, options: Options, *, ids: Sequence[str] | None = None
+    form: str, predictions: Array, references: Array, options: Options, *, ids: Sequence[object] | None = None
 ) -> System:
     """Turn a system's output into decisions, check the options that depend on the data, and sort.
 
@@ -109,7 +112,7 @@ def prepare(
     predictions, references : ndarray
         As returned by the function of `inputs` with the name of the form.
     options : Options
-    ids : sequence of str, optional
+    ids : sequence of str or int, optional
         The id of each sample.
 
     Returns
@@ -141,7 +144,7 @@ def ranked(
     options: Options,
     *,
     notes: tuple[Note, ...] = (),
-    ids: Sequence[str] | None = None,
+    ids: Sequence[object] | None = None,
 ) -> System:
     """Return a system of decisions, sorted once: its samples where it is to be resampled, else its tie groups only."""
     order = None
@@ -174,7 +177,7 @@ def reordered(system: System, rows: Ints) -> System:
 
 def signature_of(system: System) -> str:
     """Return one line that names everything the numbers of a system depend on."""
-    return signature(as_given(system)[1])
+    return signature(as_given(system)[1], recalibration=system.recalibration)
 
 
 def compute_results(system: System, *, progress: bool = False, only: Sequence[Key] | None = None) -> Results:
@@ -335,8 +338,10 @@ def _decide(form: str, predictions: Array, references: Array, options: Options) 
     return decisions, note_renormalized(predictions, predictions_are=options.predictions_are)
 
 
-def _pick(ids: Sequence[str] | None, rows: Ints) -> Sequence[str] | None:
-    return None if ids is None else [ids[row] for row in rows]
+def _pick(ids: Sequence[object] | None, rows: Ints) -> Sequence[object] | None:
+    if ids is None:
+        return None
+    return ids.take(rows) if hasattr(ids, "take") else [ids[row] for row in rows]
 
 
 def _select_options(options: Options, rows: Ints) -> Options:

@@ -15,7 +15,7 @@ from triviaqa_subset.grading import grade, normalize_answer
 TEXT = ("question_id", "answer")
 NEEDED = (*TEXT, "confidence")
 MAX_TEXT = 1000  # characters
-REST = ("wrong", "unknown: leave them out")
+REST = ("unknown: best and worst case", "wrong", "left out, which flatters")
 STATES = {
     "exact": "exact match",
     "bank": "the label bank",
@@ -53,7 +53,7 @@ def checked_answers(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def graded(
-    answers: Sheet, curated: pd.DataFrame, *, accepted: Iterable[str] = (), rest: str = REST[1]
+    answers: Sheet, curated: pd.DataFrame, *, accepted: Iterable[str] = (), rest: str = REST[0]
 ) -> tuple[Sheet, str]:
     """Grade answers by exact match and label bank, and by the visitor where these do not decide.
 
@@ -91,7 +91,7 @@ def graded(
     is_open = done["decided_by"] == "unjudged"
     ticked = is_open & _keys(done).isin(set(accepted))
     done.loc[ticked, ["correct", "decided_by"]] = [1.0, "you"]
-    if rest == REST[0]:
+    if rest == REST[1]:
         done.loc[is_open & ~ticked, ["correct", "decided_by"]] = [0.0, "you"]
     return answers._replace(frame=done), _summary(done["decided_by"])
 
@@ -108,8 +108,8 @@ def open_answers(graded: Sheet, curated: pd.DataFrame) -> list[tuple[str, str]]:
     return list(zip(texts, unknown["key"], strict=True))
 
 
-def submission(graded: Sheet, file: str, *, weighted: bool) -> Submission:
-    """Return graded answers as the submission of a system named after its file; unknown answers are left out.
+def submission(graded: Sheet, file: str, *, weighted: bool, rest: str = REST[0]) -> Submission:
+    """Return graded answers as the submission of a system named after its file.
 
     Parameters
     ----------
@@ -119,10 +119,12 @@ def submission(graded: Sheet, file: str, *, weighted: bool) -> Submission:
         Path of the file that the answers come from.
     weighted : bool
         Weight the questions so that they represent the pool.
+    rest : str
+        One of `REST`: whether unknown answers bound the result or are left out.
     """
     columns = COLUMNS | ({"weight": "weight"} if weighted else {})
     sheet = graded._replace(frame=graded.frame[list(columns.values())])
-    (only,) = submissions_of(sheet, Path(file).name, columns=columns, drop_unjudged=True)
+    (only,) = submissions_of(sheet, Path(file).name, columns=columns, unjudged="drop" if rest == REST[2] else "bounds")
     return only
 
 
@@ -145,7 +147,7 @@ def _summary(decided_by: pd.Series) -> str:
     counts = decided_by.value_counts().to_dict()
     how = ", ".join(f"{counts[state]} by {name}" for state, name in STATES.items() if state in counts)
     left = counts.get("unjudged", 0)
-    remark = f" {left} are unknown and left out, so the model can look better or worse than it is." if left else ""
+    remark = f" {left} are unknown." if left else ""
     return f"Of {len(decided_by)} answers were decided: {how or 'none'}.{remark}"
 
 

@@ -79,7 +79,7 @@ def score(
     normalize: bool,
     decompose: bool,
     intervals: bool,
-    drop_unjudged: bool,
+    unjudged: str,
     progress: gr.Progress = PROGRESS,
 ) -> Outputs:
     """Score the systems in files of confidences and correctness, or of posteriors and labels, by ECUAS_n and others.
@@ -102,7 +102,7 @@ def score(
         normalize: Add values divided by those of a system that ignores its input.
         decompose: Add what the best recalibration would save.
         intervals: Add 95 % bootstrap intervals.
-        drop_unjudged: Leave out answers without correctness, and count them.
+        unjudged: What answers without correctness do: bounds (best and worst case), wrong (they count as that) or drop.
     """
     if not files:
         return markup.message(NO_FILE), *_nothing(NUM_SHOWN - 1)
@@ -119,7 +119,7 @@ def score(
     )
     chosen = (confidence, correct, label, posteriors, system, sample_id, weight, group)
     columns = dict(zip(uploads.COLUMNS, chosen, strict=True))
-    submissions = uploads.read_uploads(files, columns=columns, drop_unjudged=drop_unjudged)
+    submissions = uploads.read_uploads(files, columns=columns, unjudged=unjudged)
     return laid_out(scoring.score(submissions, options, own_folder(), progress=progress))
 
 
@@ -234,7 +234,7 @@ def score_answers(
         file: With columns question_id, answer, confidence.
         accepted: Those of the answers listed by `grade_answers` that are correct.
         rest: What the other answers of that list count as.
-        weighted: Weight the questions so that they represent the pool of 931.
+        weighted: Weight the questions so that they represent the 926 that were kept.
         n: Parameters of ECUAS_n, e.g. 0, 1, 128.
         intervals: Add 95 % bootstrap intervals.
     """
@@ -244,7 +244,7 @@ def score_answers(
     options = scoring.page_options(n=n, intervals=intervals)
     curated = subset.tables()["curated"]
     graded, counts = answers.graded(uploads.read_answers(file), curated, accepted=accepted, rest=rest)
-    submission = answers.submission(graded, file, weighted=weighted)
+    submission = answers.submission(graded, file, weighted=weighted, rest=rest)
     return laid_out(scoring.score([submission], options, own_folder(), remarks=[counts], progress=progress))
 
 

@@ -156,10 +156,10 @@ def grade_tab(last: list[Any]) -> None:
             message = components.text("Message")
         with gr.Column(scale=2, min_width=300):
             accepted = gr.CheckboxGroup([], label=OPEN, elem_classes="open-answers")
-            rest = gr.Radio(list(answers.REST), value=answers.REST[1], label="Answers that are not ticked are")
+            rest = gr.Radio(list(answers.REST), value=answers.REST[0], label="Answers that are not ticked are")
             with gr.Row():
                 inputs = [
-                    gr.Checkbox(True, label="Weight the questions", info="To represent the pool of 931"),
+                    gr.Checkbox(True, label="Weight the questions", info="To represent the 926 that were kept"),
                     components.orders(),
                     components.intervals(),
                 ]

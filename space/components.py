@@ -11,7 +11,7 @@ from ecuas_metric.inputs import POSTERIOR_FORMS
 from ecuas_metric.options import DEFAULTS, OPTIONS
 
 from .scoring import LEVEL
-from .words import DROP_UNJUDGED, LABELS
+from .words import LABELS, RULES, UNJUDGED
 
 EMPTY = '<p class="empty">The table appears here.</p>'
 DEFAULT_N = ", ".join(f"{n:g}" for n in DEFAULTS.n)
@@ -58,7 +58,7 @@ def options() -> list[Any]:
         option(gr.Checkbox, "normalize", DEFAULTS.normalize),
         option(gr.Checkbox, "decompose", DEFAULTS.decompose),
         intervals(),
-        gr.Checkbox(False, label=DROP_UNJUDGED, info="And count them below the table"),
+        gr.Dropdown(list(RULES.items()), value="bounds", label=UNJUDGED, info="How many is said beside the numbers"),
     ]
 
 

@@ -14,7 +14,7 @@ from ecuas_metric.options import Options, checked_options, is_set
 from ecuas_metric.reporting.explanation import explain
 from ecuas_metric.reporting.export import to_json, write
 from ecuas_metric.reporting.grids import Grid, Record
-from ecuas_metric.reporting.report import Report, make_report, prepare_submissions, report_grid, report_records
+from ecuas_metric.reporting.report import Report, make_report, prepare_open, report_grid, report_records
 from ecuas_metric.reporting.submissions import Submission
 
 from .drawings import figures
@@ -24,6 +24,7 @@ from .words import LABELS, WORDS
 LEVEL = 0.95
 MAX_NUMBERS = 20
 MAX_RESAMPLED = 100_000  # samples of all systems: some seconds of resampling
+OPEN = "The plots count answers without correctness as wrong. Which system is best is not said while there are any."
 Progress = Callable[[float, str], object]
 
 
@@ -106,11 +107,12 @@ def score(
     progress(0.3, "Scoring")
     options, too_many = _affordable(submissions, options)
     given = {name: getattr(options, name) for name in LABELS if is_set(options, name)}
-    systems = prepare_submissions(submissions, **given)
-    report = make_report(systems)
+    systems, unjudged = prepare_open(submissions, **given)
+    report = make_report(systems, unjudged=unjudged)
+    is_open = any(found.rule == "bounds" for found in unjudged.values())
     grid, records = report_grid(report, sizes=True), report_records(report)
     progress(0.7, "Comparing")
-    sentences = explain(systems)
+    sentences = [OPEN] if is_open else explain(systems)
     progress(0.9, "Drawing")
     return Shown(
         message(" ".join([*remarks, *notes(report), *too_many])),

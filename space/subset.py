@@ -19,7 +19,7 @@ NO_TEXT = (
     "This copy has no text. To see questions and gold answers, look the id up in the dataset mandarjoshi/trivia_qa "
     "(rc.nocontext, validation), or build the subset with text: python -m triviaqa_subset.build"
 )
-ESTIMATES = ("subset", "weighted", "pool")  # the subset unweighted and weighted, and the 931 questions it represents
+ESTIMATES = ("subset", "weighted", "pool")  # the subset unweighted and weighted, and the kept questions it represents
 
 
 @cache

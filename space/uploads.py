@@ -42,7 +42,7 @@ Result = TypeVar("Result")
 
 
 def read_uploads(
-    paths: Sequence[str], *, columns: Mapping[str, str | None] | None = None, drop_unjudged: bool = False
+    paths: Sequence[str], *, columns: Mapping[str, str | None] | None = None, unjudged: str | None = None
 ) -> list[Submission]:
     """Read the systems of all files, each file once.
 
@@ -52,8 +52,8 @@ def read_uploads(
         CSV, TSV, JSON lines, JSON or Parquet.
     columns : mapping, optional
         The role of a column to its name, used for those files that have a column of that name; nothing if empty.
-    drop_unjudged : bool
-        Leave out answers whose correctness is missing, and count them.
+    unjudged : {"bounds", "wrong", "drop"}, optional
+        What becomes of answers whose correctness is missing; by default they are an error.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def read_uploads(
     if (size := sum(Path(path).stat().st_size for path in paths)) > MAX_BYTES_OF_ALL:
         raise InputError("All files together", f"must have at most {MAX_BYTES_OF_ALL:,} bytes", got=f"{size:,}")
     chosen = {role: column for role, column in (columns or {}).items() if column}
-    return _safely(_read, paths, chosen, drop_unjudged)
+    return _safely(_read, paths, chosen, unjudged)
 
 
 def read_answers(path: str) -> Sheet:
@@ -121,7 +121,7 @@ def _safely(function: Callable[..., Result], paths: Sequence[str], *arguments: o
         raise InputError(f"Reading {names}", str(error), advice=USE_THE_COMMAND) from None
 
 
-def _read(paths: Sequence[str], chosen: Mapping[str, str], drop_unjudged: bool) -> list[Submission]:
+def _read(paths: Sequence[str], chosen: Mapping[str, str], unjudged: str | None) -> list[Submission]:
     known: set[str] = set()
     submissions: list[Submission] = []
     for path in map(Path, paths):
@@ -130,7 +130,7 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], drop_unjudged: bool) 
         known |= names
         present = {role: column for role, column in chosen.items() if _parts(role, column) <= names}
         with _errors_of(path):
-            submissions += submissions_of(sheet, path.name, columns=present, drop_unjudged=drop_unjudged)
+            submissions += submissions_of(sheet, path.name, columns=present, unjudged=unjudged)
         if len(submissions) > MAX_SYSTEMS:
             raise InputError("Systems", f"must be at most {MAX_SYSTEMS}; got more", advice=USE_THE_COMMAND)
     for role, column in chosen.items():

@@ -16,7 +16,12 @@ LABELS = {  # an option of the metric -> the label of its control
     "decompose": "Decompose",
     "confidence_level": "Intervals",
 }
-DROP_UNJUDGED = "Leave out answers without correctness"
+UNJUDGED = "Answers without correctness"
+RULES = {  # what becomes of them, in words -> the rule
+    "give every number a best and a worst case": "bounds",
+    "count as wrong": "wrong",
+    "are left out, which flatters": "drop",
+}
 WORDS = {  # arguments and advice of the metric -> the page's own words
     **LABELS,
     Advice.CLASS_LABELS: "Class labels? Then the predictions must be posteriors, one column per class.",
@@ -29,7 +34,7 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
     Advice.RENORMALIZE: "Rounded probabilities? The command divides each row by its sum where it is asked to.",
     Advice.WRONG_COST: "Under Options, the number of possible answers may be too small.",
     FileAdvice.COMMON: "The command keeps the common ones where it is asked to.",
-    FileAdvice.DROP_UNJUDGED: f"Tick “{DROP_UNJUDGED}” under Options.",
+    FileAdvice.UNJUDGED: f"Choose what becomes of them, “{UNJUDGED}”, under Options.",
     FileAdvice.NAME_COLUMNS: "Choose them under Columns.",
     FileAdvice.NO_POSTERIORS: "Keep the columns of all classes.",
     FileAdvice.SAY_WHICH: "Choose it under Columns.",

@@ -1,7 +1,9 @@
 """What all tests share: no network, a cache of their own, and systems to score."""
 
+import importlib
 import os
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -19,6 +21,14 @@ settings.register_profile("repeatable", deadline=None, derandomize=True, max_exa
 settings.load_profile("repeatable")
 
 ROOT = Path(__file__).resolve().parent.parent
+# Evaluate imports these where they are installed, seconds long in each process, for what is not used here.
+sys.modules["transformers"] = None
+importlib.import_module("evaluate")
+del sys.modules["transformers"]
+WITHOUT = Path(tempfile.mkdtemp(prefix="without-"))
+for name in ("scipy", "transformers"):
+    (WITHOUT / f"{name}.py").write_text("raise ModuleNotFoundError\n")
+BARE = {"PYTHONPATH": str(WITHOUT)}  # environment of processes that load the metric
 STARTS_A_PROCESS = {"offline", "page", "shared_hub", "start_hub"}  # or a server with a page
 
 

@@ -18,7 +18,7 @@ from .croissant import describe
 from .folders import BUILT, FOLDER
 from .labels import STRATA, read_labels
 from .pool import HUB, START, SUFFIXES, Pool, draw_pool, read_source
-from .selection import AUTHORS, check_ours, choose, weights
+from .selection import AUTHORS, FORMER, check_ours, choose, weights
 
 SUMS = "SHA256SUMS"
 CROISSANT = "croissant.json"
@@ -32,6 +32,8 @@ examples
       ids, labels and hashes only, into the folder of the package: the form that is committed
   python -m triviaqa_subset.build --selection authors
       the questions of {AUTHORS} instead of ours
+  python -m triviaqa_subset.build --selection {FORMER}
+      those that were ours in the first curation
 """
 
 
@@ -55,9 +57,9 @@ def build(
     without_text : bool
         Leave question and answer out.
     selection : str, optional
-        `authors`, a file or a Hub dataset whose questions make up the subset instead of ours.
+        `authors`, `curation-1`, a file or a Hub dataset whose questions make up the subset instead of ours.
     curation : path
-        The folder of questions.csv, answers.csv and systems.csv.
+        The folder of questions.csv, answers.csv, systems.csv and errata.csv.
 
     Returns
     -------
@@ -171,8 +173,8 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--source", metavar="FILE", help=f"TriviaQA's rows ({', '.join(SUFFIXES)}) instead of the Hub")
     add("--without-text", action="store_true", help="leave questions and answers out")
-    add("--selection", metavar="NAME", help="`authors`, or a file or a Hub dataset of the questions to select")
-    add("--curation", metavar="DIR", default=FOLDER / "curation", help="the folder of the three CSV files")
+    add("--selection", metavar="NAME", help=f"`authors`, `{FORMER}`, or a file or a Hub dataset of questions")
+    add("--curation", metavar="DIR", default=FOLDER / "curation", help="the folder of the four CSV files")
     add("--out", metavar="DIR", help="the folder to write to (default: see the examples)")
     return parser
 

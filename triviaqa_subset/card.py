@@ -68,6 +68,7 @@ def card_tables(labels: Labels) -> dict[str, str]:
 
     `discards`: how often questions are discarded where a system is wrong, and what that does to its error rate.
     `unjudged`: what the label bank would know of each LLM if the bank were made of the others' answers.
+    `errata`: what has changed since curation 1, or was looked at and left, and why.
 
     Parameters
     ----------
@@ -87,6 +88,7 @@ def card_tables(labels: Labels) -> dict[str, str]:
     return {
         "discards": _table(discards, [(*system, *_discards(group)) for system, group in systems]),
         "unjudged": _table(unjudged, [(*system, *_unjudged(group)) for system, group in systems]),
+        "errata": _errata(labels),
     }
 
 
@@ -107,8 +109,30 @@ def unjudged_without(systems: pd.DataFrame) -> pd.Series:
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    columns = ("llm", "method", *header)
-    return "\n".join(f"| {' | '.join(line)} |" for line in (columns, ("---",) * len(columns), *rows))
+    return _grid(("llm", "method", *header), rows)
+
+
+def _grid(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in (header, ("---",) * len(header), *rows))
+
+
+def _errata(labels: Labels) -> str:
+    """Return the changes first, then what was left; questions with the same row share it."""
+    states = labels.questions.set_index("question_id")[["in_curation_1", "selected"]].to_dict("index")
+    rows: dict[tuple[str, str, str], dict[str, None]] = {}
+    for row in labels.errata.sort_values("column", ascending=False, kind="stable").to_dict("records"):
+        own, is_question = states[row["question_id"]], row["column"] == "reason"
+        values = zip((row["before"], row["after"]), own.values(), strict=True)
+        before, after = (_state(value, used) if is_question else f"an answer {value}" for value, used in values)
+        left = row["before"] == row["after"]
+        key = (before, f"{after}, left" if left else after, row["why"])
+        rows.setdefault(key, {})[row["question_id"]] = None
+    ordered = sorted(rows.items(), key=lambda item: item[0][1].endswith(", left"))
+    return _grid(("question", "curation 1", "curation 2", "why"), [(", ".join(ids), *key) for key, ids in ordered])
+
+
+def _state(reason: str, selected: bool) -> str:
+    return f"discarded: {reason}" if reason != "ok" else "selected" if selected else "kept"
 
 
 def _unjudged(group: pd.DataFrame) -> list[str]:

@@ -29,6 +29,7 @@ POOL = (
         "decision": Value("string"),
         "reason": ClassLabel(names=list(REASONS)),
         "selected": Value("bool"),
+        "in_curation_1": Value("bool"),
         "question_sha256": Value("string"),
         "question_start_sha256": Value("string"),
         "aliases_sha256": Value("string"),
@@ -41,7 +42,12 @@ SYSTEMS = ID | {
     "correct": Value("bool"),
     "answer_sha256": Value("string"),
 }
-ANSWERS = ID | {"answer_sha256": Value("string"), "correct": Value("bool"), "debatable": Value("bool")}
+ANSWERS = ID | {
+    "answer_sha256": Value("string"),
+    "correct": Value("bool"),
+    "debatable": Value("bool"),
+    "cut": Value("bool"),
+}
 
 
 def make_configurations(

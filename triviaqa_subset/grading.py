@@ -110,7 +110,7 @@ def grade(
         `question_id` and `answer` (str), one row per answer, any number of rows per question: a dict of
         lists, a DataFrame or a `datasets.Dataset`.
     dataset : mapping of columns
-        The configuration `curated` or `pool`. With text it has the gold aliases; without, the label bank
+        The configuration `curated`, `kept` or `pool`. With text it has the gold aliases; without, the label bank
         alone decides, and a warning says so.
     bank : mapping of columns, optional
         A label bank (see `label_bank`) instead of the one that comes with this package.

@@ -19,19 +19,21 @@ CSV_COLUMNS = {
         "decision",
         "reason",
         "selected",
+        "in_curation_1",
         "weight",
         "question_sha256",
         "question_start_sha256",
         "aliases_sha256",
     ),
-    "answers": ("question_id", "answer_sha256", "correct", "debatable"),
+    "answers": ("question_id", "answer_sha256", "correct", "debatable", "cut"),
     "systems": ("question_id", "llm", "method", "exact_match", "correct", "answer_sha256"),
+    "errata": ("question_id", "answer_sha256", "column", "before", "after", "why"),
 }
-FLAGS = ("selected", "correct", "debatable", "exact_match")
+FLAGS = ("selected", "in_curation_1", "correct", "debatable", "cut", "exact_match")
 
 
 class Labels(NamedTuple):
-    """The three tables of a curation folder, typed and checked.
+    """The four tables of a curation folder, typed and checked.
 
     Attributes
     ----------
@@ -40,19 +42,23 @@ class Labels(NamedTuple):
         `question_sha256` is empty where the whole text was not available, where alone
         `question_start_sha256` is not, and `aliases_sha256` is empty where no alias was.
     answers : DataFrame
-        The label bank.
+        The label bank. `cut`: the hash is of the answer's first 200 characters, which alone were available.
     systems : DataFrame
         Per question and system, whether its answer was an exact match and whether it was correct, and where it
         was no exact match its key in the label bank.
+    errata : DataFrame
+        What has changed since curation 1, or was looked at and left: the `reason` of a question, or the `label` of
+        an answer (`correct`, `debatable`, `incorrect`), before and after, and why.
     """
 
     questions: pd.DataFrame
     answers: pd.DataFrame
     systems: pd.DataFrame
+    errata: pd.DataFrame
 
 
 def read_labels(folder: str | Path) -> Labels:
-    """Read and check `questions.csv`, `answers.csv` and `systems.csv`.
+    """Read and check `questions.csv`, `answers.csv`, `systems.csv` and `errata.csv`.
 
     Parameters
     ----------
@@ -67,21 +73,23 @@ def read_labels(folder: str | Path) -> Labels:
     ------
     ValueError
         A column that is missing or unknown, a value outside its vocabulary, a repeated key, a question
-        that is not in the pool, or a system that lacks a question. Names table, rule, first value and count.
+        that is not in the pool, a system that lacks a question, or an erratum that does not say what is. Names
+        table, rule, first value and count.
     OSError
         A file that cannot be read.
     """
-    questions, answers, systems = (_read(Path(folder), name) for name in CSV_COLUMNS)
+    questions, answers, systems, errata = (_read(Path(folder), name) for name in CSV_COLUMNS)
     _check_questions(questions)
     _check_answers(answers, questions)
     _check_systems(systems, questions)
     _check_keys(systems, answers)
+    _check_errata(errata, questions, answers)
     questions["pool_positions"] = [[int(p) for p in text.split()] for text in questions["pool_positions"]]
     questions["weight"] = pd.to_numeric(questions["weight"], errors="coerce")
     for table in (questions, answers, systems):
         for flag in table.columns.intersection(FLAGS):
             table[flag] = table[flag] == "1"
-    return Labels(questions, answers, systems)
+    return Labels(questions, answers, systems, errata)
 
 
 def _read(folder: Path, name: str) -> pd.DataFrame:
@@ -151,3 +159,18 @@ def _check_keys(systems: pd.DataFrame, answers: pd.DataFrame) -> None:
     rule = "systems: answer_sha256 must be that of an answer in answers with the same correct, and empty if exact_match"
     holds = np.where(exact, systems["answer_sha256"] == "", label == systems["correct"].to_numpy())
     require(holds, systems["answer_sha256"], rule)
+
+
+def _check_errata(errata: pd.DataFrame, questions: pd.DataFrame, answers: pd.DataFrame) -> None:
+    """Check that what a row says of the state after is the state."""
+    of_answer = (errata["column"] == "label").to_numpy()
+    rule = "errata: column must be label where there is an answer_sha256, and reason elsewhere"
+    require(np.where(errata["answer_sha256"] != "", of_answer, errata["column"] == "reason"), errata["column"], rule)
+    named = np.where(
+        answers["correct"] == "1", "correct", np.where(answers["debatable"] == "1", "debatable", "incorrect")
+    )
+    labels = dict(zip(zip(answers["question_id"], answers["answer_sha256"], strict=True), named, strict=True))
+    reasons = dict(zip(questions["question_id"], questions["reason"], strict=True))
+    rows = zip(errata["question_id"], errata["answer_sha256"], errata["after"], strict=True)
+    holds = [(labels.get((own, key)) if key else reasons.get(own)) == after for own, key, after in rows]
+    require(holds, errata["question_id"], "errata: after must be what questions or answers say")

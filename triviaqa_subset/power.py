@@ -13,8 +13,8 @@ Floats = NDArray[np.float64]
 
 GRID = np.array([NormalDist().inv_cdf((i + 0.5) / 2000) for i in range(2000)])
 FLOOR = 1e-7  # of the uncertainty inside the logarithm of ECUAS_0
-WEIGHTED = 1.3238  # mean of the squared weights of the 455, whose mean is 1: Kish's design effect
-PLANS = (("455, weighted", 455, WEIGHTED), ("455", 455, 1.0), ("931 (kept)", 931, 1.0))
+WEIGHTED = 1.3179  # mean of the squared weights of the 455, whose mean is 1: Kish's design effect
+PLANS = (("455, weighted", 455, WEIGHTED), ("455", 455, 1.0), ("926 (kept)", 926, 1.0))
 COSTS: dict[str, Callable[[Floats, float], Floats]] = {
     "error_rate": lambda u, c: np.full_like(u, c),
     "ecuas_0": lambda u, c: u - c * np.log(np.maximum(u, FLOOR)),
@@ -23,7 +23,7 @@ COSTS: dict[str, Callable[[Floats, float], Floats]] = {
 EPILOG = """\
 examples
   python -m triviaqa_subset.power --error-rates 0.30 0.36
-      what the 455 and the 931 questions can detect
+      what the 455 and the 926 questions can detect
   python -m triviaqa_subset.power --error-rates 0.30 0.36 --difference 0.05
       and how many questions a difference of 0.05 needs
 
@@ -188,7 +188,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--error-rates", nargs=2, type=float, required=True, metavar="RATE", help="of the two systems")
     add("--auroc", type=float, default=0.8, help="of their confidences (default: 0.8)")
     add("--correlation", type=float, default=0.5, help="of their costs on the same question (default: 0.5)")
-    add("--questions", type=int, nargs="+", metavar="N", help="numbers of questions (default: 455 and 931)")
+    add("--questions", type=int, nargs="+", metavar="N", help="numbers of questions (default: 455 and 926)")
     add("--difference", type=float, metavar="D", help="say how many questions this difference needs")
     add("--power", type=float, default=0.8, help="(default: 0.8)")
     add("--level", type=float, default=0.05, help="of significance (default: 0.05)")

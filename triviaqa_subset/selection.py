@@ -14,6 +14,7 @@ from .matching import sha256
 from .pool import START, SUFFIXES, TriviaRow, read_rows
 
 AUTHORS = "ErikErnst/triviaqa-extended-subset"
+FORMER = "curation-1"
 
 
 def check_ours(questions: pd.DataFrame) -> None:
@@ -70,9 +71,10 @@ def choose(questions: pd.DataFrame, release: str, texts: Mapping[str, TriviaRow]
     Parameters
     ----------
     questions : DataFrame
-        Has `question_id`, `question_sha256` and `question_start_sha256`.
+        Has `question_id`, `question_sha256`, `question_start_sha256` and `in_curation_1`.
     release : str
-        `authors`, a file (.csv, or one that `read_rows` reads) or a dataset on the Hub.
+        `curation-1` (ours of that curation), `authors`, a file (.csv, or one that `read_rows` reads) or a dataset on
+        the Hub.
     texts : mapping
         question_id -> row with `question`, where known. Without, the ten questions of which only the start has
         a hash are found by that.
@@ -88,6 +90,9 @@ def choose(questions: pd.DataFrame, release: str, texts: Mapping[str, TriviaRow]
     ValueError
         A release without either column (names those found), or without any question of the pool.
     """
+    if release == FORMER:
+        selected = questions["in_curation_1"]
+        return selected, f"the {selected.sum()} questions of curation 1, reweighted"
     table = read_release(release)
     present = [column for column in ("question_id", "question") if column in table]
     if not present:

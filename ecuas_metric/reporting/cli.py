@@ -14,16 +14,18 @@ from ..metrics import Key, place
 from ..results import System, all_values, signature_of
 from .arguments import Named, chosen_keys, columns_of_files, named_file, refuse_clashes, told_apart
 from .comparison import compare_systems
-from .explanation import explain
+from .explanation import best_lines, explain
 from .export import check_suffix, write
-from .files import FileError
-from .flags import FLAGS, WORDS, parser
+from .files import FileAdvice, FileError
+from .flags import FLAGS, WORDS, parser, refuse_without
 from .grids import Grid, Record, to_text
 from .pairing import in_common
+from .recalibrating import with_recalibrated
 from .report import (
     comparison_grid,
     comparison_records,
     make_report,
+    prepare_open,
     prepare_submissions,
     report_grid,
     report_records,
@@ -31,6 +33,7 @@ from .report import (
 )
 from .sources import stem
 from .submissions import Submission, read_submissions
+from .unjudged import Unjudged
 
 BY_ROW = "samples are paired by their rows."
 
@@ -69,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     try:
-        notes = {"score": _score, "compare": _compare}[arguments.command](arguments)
+        notes = {"score": _score, "compare": _compare, "merge": _merge}[arguments.command](arguments)
         for note in dict.fromkeys(notes):
             print(f"note: {note}", file=sys.stderr)
         sys.stdout.flush()
@@ -85,9 +88,17 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _score(arguments: argparse.Namespace) -> list[str]:
-    systems = prepare_submissions(_read(arguments), **_options(arguments))
+    if arguments.out_of_core:
+        from ..scale.command import score_out_of_core
+
+        return _emit_table(arguments, *score_out_of_core(arguments, _options(arguments)))
+    refuse_without(arguments)
+    submissions, options = _read(arguments, unjudged="bounds"), _options(arguments)
+    systems, unjudged = prepare_open(submissions, **options)
+    _refuse_open(arguments, unjudged)
+    systems = _recalibrated(arguments, systems, submissions, options)
     keys = _chosen(arguments, systems)
-    report = make_report(systems, progress=True, only=keys)
+    report = make_report(systems, progress=True, only=keys, unjudged=unjudged)
     keys = report.keys if keys is None else keys
     grid = report_grid(report, digits=arguments.digits, keys=keys, sizes=True)
     _emit(arguments, grid, report_records(report, keys=keys))
@@ -99,8 +110,22 @@ def _score(arguments: argparse.Namespace) -> list[str]:
     return [f"{name}: {note.render(WORDS)}" for name, note in report.notes() if note.kind != "unjudged"]
 
 
+def _merge(arguments: argparse.Namespace) -> list[str]:
+    from ..scale.command import merge_files
+
+    return _emit_table(arguments, *merge_files(arguments))
+
+
+def _emit_table(arguments: argparse.Namespace, grid: Grid, records: list[Record], notes: list[str]) -> list[str]:
+    for path in arguments.output:
+        check_suffix(path)
+    _emit(arguments, grid, records)
+    return notes
+
+
 def _compare(arguments: argparse.Namespace) -> list[str]:
-    systems = prepare_submissions(_read(arguments), **_options(arguments))
+    submissions, options = _read(arguments), _options(arguments)
+    systems = _recalibrated(arguments, prepare_submissions(submissions, **options), submissions, options)
     keys = _chosen(arguments, systems)
     rows = compare_systems(systems, progress=True, only=keys)
     first = next(iter(systems.values()))
@@ -110,16 +135,32 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
     grid = comparison_grid(
         rows, signature_of(first), level=arguments.confidence_level, digits=arguments.digits, above=above
     )
+    grid = grid._replace(above=[*grid.above, *best_lines(rows, level=arguments.confidence_level)])
     _emit(arguments, grid, comparison_records(rows))
-    return [
-        f"{name}: {note.render(WORDS)}"
-        for name, system in systems.items()
-        for note in system.notes
-        if note.kind != "unjudged"
-    ]
+    return [f"{name}: {note.render(WORDS)}" for name, system in systems.items() for note in system.notes]
 
 
-def _read(arguments: argparse.Namespace) -> list[Submission]:
+def _recalibrated(
+    arguments: argparse.Namespace,
+    systems: dict[str, System],
+    submissions: Sequence[Submission],
+    options: Mapping[str, object],
+) -> dict[str, System]:
+    if arguments.calibrate is None:
+        return systems
+    return with_recalibrated(systems, submissions, method=arguments.calibrate, folds=arguments.folds, **options)
+
+
+def _refuse_open(arguments: argparse.Namespace, unjudged: Mapping[str, Unjudged]) -> None:
+    if not any(found.rule == "bounds" for found in unjudged.values()):
+        return
+    for name in ("explain", "figures", "calibrate"):
+        if getattr(arguments, name):
+            rule = "needs a verdict on every answer, and some are unjudged"
+            raise InputError(f"--{name}", rule, advice=FileAdvice.UNJUDGED)
+
+
+def _read(arguments: argparse.Namespace, *, unjudged: str | None = None) -> list[Submission]:
     files = [named_file(text) for text in arguments.files]
     for path in arguments.output:
         check_suffix(path)
@@ -129,7 +170,8 @@ def _read(arguments: argparse.Namespace) -> list[Submission]:
     submissions, named = [], []
     for file, columns in zip(files, columns_of_files(arguments.columns, files), strict=True):
         given = {**common, **columns}
-        found = read_submissions(file.path, columns=given, drop_unjudged=arguments.drop_unjudged, labels=labels)
+        rule = arguments.unjudged or unjudged
+        found = read_submissions(file.path, columns=given, unjudged=rule, labels=labels)
         submissions += [submission._replace(name=_called(submission.name, file, found)) for submission in found]
         named += [file.name is not None] * len(found)
     paths = [submission.source.file for submission in submissions]

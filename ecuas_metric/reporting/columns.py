@@ -23,7 +23,7 @@ NAMES = {  # the role of a column -> the names it is known by, lower case
     "id": ("id", "question_id", "sample_id", "doc_id", "qid", "example_id", "item_id", "instance_id"),
     "weight": (),
     "group": (),
-    "stratum": (),
+    "stratum": ("stratum",),
 }
 IDS_IF_UNIQUE = ("index", "idx", "question")  # an id where no other column is, and no value is there twice
 ARE_TEXT = ("system", "id", "group", "stratum")

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ..analytic import design_of, limits_of_difference
 from ..errors import InputError
-from ..influence import influences
-from ..inputs import Array, FloatOrFloats, Floats, Ints
-from ..intervals import bootstrap, interval
-from ..metrics import Key
-from ..ranking import positions
+from ..inputs import Array, FloatOrFloats, Floats
+from ..metrics import METRICS, Key
 from ..results import System, all_values, as_given, reordered, resampling_of
+from .best import p_values_of_best
 from .files import FileAdvice
-from .significance import step_down, swap_differences, swap_p_value
+from .pairing import order_of
+from .significance import number_of_units, simultaneous_limits, step_down, swap_limits, swap_p_values, swaps_needed
+from .swapping import Pair, swap_differences
 
 Values = Mapping[str, Mapping[Key, FloatOrFloats]]
-LimitsOf = Callable[[str, str], dict[Key, tuple[float, float]]]
+ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
 
 UNFAIR = (
     "These metrics assess the confidences only, and the systems' answers differ: the confidences are about different "
@@ -39,14 +37,19 @@ class Comparison(NamedTuple):
     key : Key
         The metric.
     difference, low, high : float
-        With its interval; nan where there is none that would hold.
+        With its interval, see `significance.swap_limits`; nan where there is none that would hold.
     p : float
-        Two-sided p-value of the swap test of "the systems' outputs are exchangeable", see
-        `significance.swap_differences`; nan where the metric has no value.
+        Two-sided p-value of the swap test of "the systems' outputs are exchangeable", see `swapping.swap_differences`;
+        nan where the metric has no value.
     p_adjusted : float
         The same for all pairs and metrics together, see `significance.step_down`.
     fair : bool
         False if the metric assesses the confidences only and the systems' answers differ.
+    low_all, high_all : float
+        Intervals that hold for all pairs and metrics together, see `significance.simultaneous_limits`.
+    p_first_best, p_second_best : float
+        The p-value of "by this metric no other system is better than this one", see `best.p_values_of_best`: those
+        above alpha are the confidence set for the best system. nan where systems are not ranked by the metric.
     """
 
     first: str
@@ -58,6 +61,10 @@ class Comparison(NamedTuple):
     p: float
     p_adjusted: float
     fair: bool
+    low_all: float = math.nan
+    high_all: float = math.nan
+    p_first_best: float = math.nan
+    p_second_best: float = math.nan
 
 
 def compare_systems(
@@ -65,18 +72,17 @@ def compare_systems(
 ) -> list[Comparison]:
     """Compare every pair of systems by every metric that both have.
 
-    The p-values are those of one test, the same for every metric: the outputs of the two systems are swapped sample by
-    sample. The intervals are of the size of the difference, and come from resampling the samples (or from theory). So
-    the two may disagree about 0 where a p-value is near the level, and where errors are few: then the p-value is right,
-    whatever their number, and the interval too narrow.
+    All numbers are those of one test, the same for every metric: the outputs of the two systems are swapped sample by
+    sample. An interval leaves out 0 if and only if its p-value is at most 1 minus its level; there is none of what is
+    biased, as ECE is. `docs/statistics.md` says what was simulated, and where the limits are.
 
     Parameters
     ----------
     systems : mapping of name to System
         Of `confidence_system`, `posterior_system` or `prepare_submissions`, with one ``confidence_level``. They are
-        aligned by their ids; where no system has any, samples are paired by their position. The kind of interval, the
-        resamples and the number of swaps are those of the first. The least p-value is 1 / (n_resamples + 1), adjusted
-        or not.
+        aligned by their ids; where no system has any, samples are paired by their position. The level, the groups
+        and the seed are those of the first; there are `n_resamples` swaps, or more if the level needs them, see
+        `significance.swaps_needed`.
     progress : bool
         Show a bar on long work.
     only : iterable of Key, optional
@@ -94,7 +100,8 @@ def compare_systems(
 
     References
     ----------
-    Estienne et al., section "Empirical analysis", on why metrics of the confidences alone do not rank systems.
+    Those of `swapping`, `significance` and `best`; Estienne et al., section "Empirical analysis", on why metrics of the
+    confidences alone do not rank systems.
 
     Examples
     --------
@@ -112,18 +119,12 @@ def compare_systems(
         raise InputError("a comparison", "needs at least two systems", value=len(systems))
     if any(system.options.confidence_level is None for system in systems.values()):
         raise InputError("confidence_level", "is missing: the level of the intervals of differences")
-    from tqdm.auto import tqdm
-
     aligned, asked = align(systems), None if only is None else list(only)
     values = {name: all_values(system, only=asked) for name, system in aligned.items()}
-    limits = _limits_of_differences(aligned, values, progress, asked)
-    rows, swapped = [], []
-    for first, second in tqdm(list(itertools.combinations(aligned, 2)), desc="pairs", delay=1, disable=not progress):
-        of_pair, of_swaps = _compare_pair(first, second, aligned, values, limits)
-        rows += of_pair
-        swapped += of_swaps
-    adjusted = step_down(np.array([row.difference for row in rows]), swapped, np.array([row.p for row in rows]))
-    return [row._replace(p_adjusted=float(p)) for row, p in zip(rows, adjusted, strict=True)]
+    reference = next(iter(aligned.values()))
+    resampling = resampling_of(as_given(reference)[1])._replace(n_resamples=swaps_needed(reference.options))
+    swapped = swap_differences(aligned, values, resampling=resampling, progress=progress)
+    return _tested(swapped, values, aligned)
 
 
 def align(systems: Mapping[str, System]) -> dict[str, System]:
@@ -154,7 +155,7 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
                 advice=FileAdvice.BY_POSITION,
             )
         if system.ids is not None and reference.ids is not None:
-            rows = _order_of(name, system.ids, first, reference.ids)
+            rows = order_of(name, system.ids, first, reference.ids)
             system = reordered(system, rows) if (rows[1:] < rows[:-1]).any() else system
         _same_samples(first, reference, name, system)
         aligned[name] = system
@@ -213,120 +214,68 @@ def is_fair(key: Key, *, have_same_answers: bool) -> bool:
     return have_same_answers or key.assesses != "confidences"
 
 
-def _compare_pair(
-    first: str, second: str, systems: Mapping[str, System], values: Values, limits: LimitsOf
-) -> tuple[list[Comparison], list[Floats]]:
-    """Return the comparisons of a pair, and the differences after swaps of each."""
-    one, other = systems[first], systems[second]
-    both = [key for key in values[first] if key in values[second]]
-    swapped = swap_differences(one, other, resampling=resampling_of(one.options), only=both)
-    between = limits(first, second)
-    alike = same_answers({first: one._replace(ids=None), second: other._replace(ids=None)})
-    rows, differences = [], []
-    for key in both:
-        a, b = float(values[first][key]), float(values[second][key])
-        difference, rounding = float(_difference(a, b)), 1e-12 * (abs(a) + abs(b))
-        differences.append(np.where(np.abs(swapped[key]) <= rounding, 0.0, swapped[key]))
-        p = swap_p_value(difference, differences[-1], rounding=rounding)
-        fair = is_fair(key, have_same_answers=alike)
-        rows.append(Comparison(first, second, key, difference, *between[key], p, p, fair))
-    return rows, differences
+def is_biased(key: Key) -> bool:
+    """Return whether a number is biased by more than an interval is wide: ECE, and calibration losses."""
+    return key.metric == "ece" or key.variant == "calibration_loss"
 
 
-def _limits_of_differences(
-    systems: Mapping[str, System], values: Values, progress: bool, only: Sequence[Key] | None
-) -> LimitsOf:
-    """Return what gives the limits of the difference of each metric between two systems."""
-    reference = next(iter(systems.values()))
-    level = reference.options.confidence_level or 0.0
-    if reference.options.interval_method == "analytic":
-        return _analytic_limits(systems, values)
-    replicates = _replicates(systems, progress, only)
+def _tested(
+    swapped: Mapping[Pair, Mapping[Key, Floats]], values: Values, systems: Mapping[str, System]
+) -> list[Comparison]:
+    """Return the comparisons with p-values and intervals: of each alone, and of all together."""
+    which = [(pair, key) for pair, found in swapped.items() for key in found]
+    ours, theirs = np.array([[float(values[name][key]) for name in pair] for pair, key in which]).reshape(-1, 2).T
+    rounding = ROUNDING * (np.abs(ours) + np.abs(theirs))
+    differences = _unless_rounding(ours - theirs, rounding)
+    after = _unless_rounding(np.array([swapped[pair][key] for pair, key in which]), rounding[:, None])
+    costs = {name: as_given(system)[0].candidate_cost for name, system in systems.items()}
+    alike = {(first, second): np.array_equal(costs[first], costs[second]) for first, second in swapped}
+    fair = [is_fair(key, have_same_answers=alike[pair]) for pair, key in which]
+    best = _best(which, differences, after, fair)
+    numbers = _numbers(which, differences, after, rounding, next(iter(systems.values())))
+    rows = []
+    for (pair, key), is_row_fair, row in zip(which, fair, numbers.tolist(), strict=True):
+        # nan is one object here, so that equal comparisons are equal.
+        difference, low, high, p, adjusted, *together = (math.nan if math.isnan(number) else number for number in row)
+        places = (best[key].get(name, math.nan) for name in pair)
+        rows.append(Comparison(*pair, key, difference, low, high, p, adjusted, is_row_fair, *together, *places))
+    return rows
 
-    def limits(first: str, second: str) -> dict[Key, tuple[float, float]]:
-        ours, theirs = replicates[first], replicates[second]
-        both = {key: _difference(ours[key], theirs[key]) for key in ours if key in theirs}
-        return {key: interval(difference, confidence_level=level) for key, difference in both.items()}
 
-    return limits
+def _numbers(
+    which: Sequence[tuple[Pair, Key]], differences: Floats, after: Floats, rounding: Floats, system: System
+) -> Floats:
+    """Return difference, low, high, p, p_adjusted, low_all and high_all of each row."""
+    options = as_given(system)[1]
+    level, units = options.confidence_level or 0.0, number_of_units(len(system.decisions.uncertainty), options)
+    p = swap_p_values(differences, after, rounding=rounding)
+    alone = swap_limits(differences, after, level=level, num_units=units, rounding=rounding)
+    together = simultaneous_limits(differences, after, level=level, num_units=units)
+    biased = [is_biased(key) for _, key in which]
+    limits = np.where(biased, np.nan, np.stack([*alone, *together]))
+    return np.stack([differences, *limits[:2], p, step_down(differences, after, p), *limits[2:]], axis=-1)
 
 
-def _replicates(
-    systems: Mapping[str, System], progress: bool, only: Sequence[Key] | None
-) -> dict[str, dict[Key, Floats]]:
-    """Return every metric of every system in the same resamples, drawn of the first one's samples in its order."""
-    reference = next(iter(systems.values()))
-    drawn = _position(reference)
-    position = {name: drawn[_order(system)] for name, system in systems.items()}
-    flat = bootstrap(
-        lambda resamples: {
-            (name, key): np.asarray(value)
-            for name, system in systems.items()
-            for key, value in all_values(system, resamples[:, position[name]], only).items()
-        },
-        len(reference.decisions.uncertainty),
-        resampling=resampling_of(reference.options),
-        progress=progress,
-    )
-    found: dict[str, dict[Key, Floats]] = {name: {} for name in systems}
-    for (name, key), replicates in flat.items():
-        found[name][key] = replicates
+def _best(
+    which: Sequence[tuple[Pair, Key]], differences: Floats, swapped: Floats, fair: Sequence[bool]
+) -> dict[Key, dict[str, float]]:
+    """Return the p-values of the systems to be the best of all, by each metric that ranks them."""
+    rows: dict[Key, list[int]] = {}
+    for index, (_, key) in enumerate(which):
+        rows.setdefault(key, []).append(index)
+    found: dict[Key, dict[str, float]] = {key: {} for key in rows}
+    for key, indices in rows.items():
+        better = METRICS[key.metric].higher_is_better
+        if better is not None and all(fair[index] for index in indices):
+            seen = {which[index][0]: float(differences[index]) for index in indices}
+            after = {which[index][0]: swapped[index] for index in indices}
+            found[key] = p_values_of_best(seen, after, higher_is_better=better)
     return found
 
 
-def _analytic_limits(systems: Mapping[str, System], values: Values) -> LimitsOf:
-    """Return the t interval of a difference from the difference of the influences of each sample."""
-    found = {name: _influences_as_given(system, values[name]) for name, system in systems.items()}
-    options = as_given(next(iter(systems.values())))[1]
-    design = design_of(options, len(next(iter(systems.values())).decisions.uncertainty))
-    level = options.confidence_level or 0.0
-
-    def limits(first: str, second: str) -> dict[Key, tuple[float, float]]:
-        both = {}
-        for key in (key for key in found[first] if key in found[second]):
-            difference = float(_difference(values[first][key], values[second][key]))
-            changed = found[first][key] - found[second][key]
-            both[key] = limits_of_difference(key, difference, changed, design, level)
-        return both
-
-    return limits
-
-
-def _influences_as_given(system: System, values: Mapping[Key, FloatOrFloats]) -> dict[Key, Floats]:
-    position = _position(system)
-    found = influences(system.decisions, system.ties, system.options, values)
-    return {key: influence[position] for key, influence in found}
-
-
-def _difference(a: FloatOrFloats, b: FloatOrFloats) -> Floats:
-    """Return a - b, and exactly 0 where they differ by rounding only: a test counts what lies at or beyond 0."""
-    return np.where(np.isclose(a, b, rtol=1e-12, atol=0), 0.0, np.asarray(a) - b)
-
-
-def _order(system: System) -> Ints:
-    return np.arange(len(system.decisions.uncertainty)) if system.order is None else system.order
-
-
-def _position(system: System) -> Ints:
-    """Return where each sample, in the order given, is among the system's own."""
-    return positions(_order(system))
-
-
-def _order_of(name: str, ids: Sequence[str], first: str, expected: Sequence[str]) -> Ints:
-    for system, values in ((first, expected), (name, ids)):
-        if len(set(values)) < len(values):
-            repeated = Counter(values).most_common(1)[0][0]
-            raise InputError(f"{system}: sample ids", "must be unique", value=repeated, got=f"{repeated!r} repeatedly")
-    where = {value: position for position, value in enumerate(ids)}
-    missing = [value for value in expected if value not in where]
-    extra = set(ids) - set(expected)
-    if missing or extra:
-        offender = f"{missing[0]!r} is not in {name}" if missing else f"{min(map(repr, extra))} is not in {first}"
-        rule = (
-            f"have different samples, and cannot be compared: {offender} ({len(missing)} missing, {len(extra)} extra)"
-        )
-        raise InputError(f"{first} and {name}", rule, advice=FileAdvice.COMMON)
-    return np.array([where[value] for value in expected])
+def _unless_rounding(differences: Floats, rounding: Floats) -> Floats:
+    """Return differences, and exactly 0 where they are no more than rounding."""
+    return np.where(np.abs(differences) <= rounding, 0.0, differences)
 
 
 def _same_samples(first: str, reference: System, name: str, system: System) -> None:

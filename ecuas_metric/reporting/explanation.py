@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 import numpy as np
@@ -61,6 +61,57 @@ def explain(systems: Mapping[str, System]) -> list[str]:
     pairs, remark = _paired(systems)
     best = [_best(order, values, pairs, level=_level(systems[first])) for order in orders]
     return [*best, *([remark] if remark else []), *by_reject_cost, recalibration]
+
+
+def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[str]]:
+    """Return the confidence set for the best system by each metric that ranks systems.
+
+    Parameters
+    ----------
+    rows : iterable of Comparison
+        Of `comparison.compare_systems`.
+    level : float
+        In (0, 1): the chance that a set holds the best system.
+
+    Returns
+    -------
+    dict of Key to list of str
+
+    Examples
+    --------
+    >>> from ecuas_metric import compare_systems, confidence_system
+    >>> correct, options = [1, 1, 0, 1, 0, 1] * 9, {"confidence_level": 0.95, "n": 1}
+    >>> systems = {
+    ...     "sharp": confidence_system(correct, [0.9, 0.8, 0.2, 0.9, 0.1, 0.7] * 9, **options),
+    ...     "vague": confidence_system(correct, [0.5, 0.6, 0.5, 0.5, 0.4, 0.5] * 9, **options),
+    ... }
+    >>> sets = best_systems(compare_systems(systems), level=0.95)
+    >>> sets[Key("ecuas", 1.0)], sets[Key("error_rate")]
+    (['sharp'], ['sharp', 'vague'])
+    """
+    found: dict[Key, dict[str, float]] = {}
+    for row in rows:
+        if not np.isnan(row.p_first_best):
+            found.setdefault(row.key, {}).update({row.first: row.p_first_best, row.second: row.p_second_best})
+    return {key: [name for name, p in of_key.items() if p > 1 - level] for key, of_key in found.items()}
+
+
+def best_lines(rows: Iterable[Comparison], *, level: float) -> list[str]:
+    """Return a line for each metric that names the systems that may be the best.
+
+    Parameters
+    ----------
+    rows, level
+        See `best_systems`.
+
+    Returns
+    -------
+    list of str
+    """
+    return [
+        f"Best by {title(key)}, at {level:.0%} confidence: {' or '.join(names)}."
+        for key, names in best_systems(rows, level=level).items()
+    ]
 
 
 def _best(order: float, values: Mapping[str, Mapping[float, float]], pairs: list[Comparison], *, level: float) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..errors import Advice
+from ..errors import Advice, InputError
 from ..inputs import POSTERIOR_FORMS
 from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS, VERSION, WEIGHTS
 from .columns import NAMES
 from .files import FileAdvice
+from .recalibrating import METHODS
+from .unjudged import RULES
 
 FLAGS = {  # an option of the metric -> its flag
     "n": "--n",
@@ -30,6 +32,7 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     **FLAGS,
     "confidence_level": "the level of intervals",
     "columns": "--columns",
+    "calibrate": "--calibrate",
     Advice.MISSING_CONFIDENCES: "Missing confidences? --missing-confidence says what they count as.",
     Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Say so with --predictions-are.",
     Advice.LOGITS: "Logits? --predictions-are logits takes rows of any sum.",
@@ -39,7 +42,7 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     Advice.RENORMALIZE: "Rounded probabilities? --renormalize divides each row by its sum.",
     Advice.CONFIDENCES: "Confidences? Name their column with --columns confidence=NAME.",
     Advice.WRONG_COST: "The uncertainties do not fit this cost, or --num-classes is too small.",
-    FileAdvice.DROP_UNJUDGED: "Leave such answers out with --drop-unjudged.",
+    FileAdvice.UNJUDGED: "Judge them, or count them as wrong with --unjudged wrong.",
     FileAdvice.NAME_COLUMNS: "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B with "
     "all classes, or label=NAME,positive=NAME with the probability of class 1.",
     FileAdvice.SAY_WHICH: "Say which with --columns ROLE=NAME.",
@@ -53,7 +56,8 @@ FILES = """\
 A file holds one system, named after it, or several if it has a column `system` (or `model`). Its columns are found by
 their names: confidence and correct (0 or 1) for a system with confidences; label (from 0) and prob_0, prob_1, .. (or
 one column of lists, `posteriors`, or one column per class named by it) for a classifier, or prob, the probability of
-class 1; id, if there is one, pairs the samples of different systems. SYSTEM_confidence and SYSTEM_correct, or several
+class 1; id, if there is one, pairs the samples of different systems, and stratum names parts of the sample whose sizes
+resamples keep. SYSTEM_confidence and SYSTEM_correct, or several
 columns for the role confidence, are several systems. 85%, 0,85 and words such as yes/no or right/wrong are understood.
 """
 SCORE_EXAMPLES = """\
@@ -64,8 +68,12 @@ examples
       columns of other names, one system for each LLM and method, bootstrap intervals
   ecuas score GPT-4=gpt.csv Llama=llama.jsonl --columns "gpt.csv:confidence=confidence" --metrics "ECUAS_0, ER"
       names of your own, a column of one file only, two metrics as tables show them
+  ecuas score gpt.csv llama.jsonl --calibrate affine
+      is it the ranking or the calibration? each system also as recalibrated by cross-validation
   ecuas score logits.csv --predictions-are logits --normalize --output table.tex --output table.csv --figures plots
       a classifier's logits, also relative to a system that ignores its input; written for a paper, with figures
+  ecuas score 'logs/*.parquet' --by model --out-of-core --state 2026.state
+      any number of rows in constant memory; next month's files are added to the same state
 """
 COMPARE_EXAMPLES = """\
 examples
@@ -109,6 +117,8 @@ def parser() -> argparse.ArgumentParser:
     score.add_argument("--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", help=help_)
     score.add_argument("--figures", metavar="DIR", help="draw risk-coverage, cost, reliability and ECUAS_n curves")
     score.add_argument("--explain", action="store_true", help="say below the table what it means, in plain words")
+    _add_out_of_core(score)
+    _add_merge(parts.add_parser("merge", help="merge files of states, see `ecuas score --state`"))
     help_ = "level of the bootstrap intervals of differences (default 0.95)"
     compare.add_argument(
         "--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", default=0.95, help=help_
@@ -137,7 +147,12 @@ def _add_common(part: argparse.ArgumentParser) -> None:
     _add_option(part, "normalize", action="store_true")
     _add_option(part, "decompose", action="store_true")
     _add_option(part, "missing_confidence", type=float, metavar="Q")
-    add("--drop-unjudged", action="store_true", help="leave out answers with an empty column `correct`")
+    help_ = (
+        "answers with an empty column `correct`: bounds (the default of score: the smallest and the largest value of "
+        "each metric), wrong (they count as wrong), drop (they are left out, which flatters nearly every system)"
+    )
+    add("--unjudged", choices=RULES, help=help_)
+    add("--drop-unjudged", dest="unjudged", action="store_const", const="drop", help=argparse.SUPPRESS)
     add(
         "--common",
         action="store_true",
@@ -151,7 +166,14 @@ def _add_common(part: argparse.ArgumentParser) -> None:
     _add_option(part, "n_resamples", type=int, default=DEFAULTS.n_resamples, metavar="B")
     _add_option(part, "interval_method", choices=INTERVAL_METHODS, default=DEFAULTS.interval_method)
     _add_option(part, "random_state", type=int, default=DEFAULTS.random_state, metavar="SEED")
+    _add_output(part)
+
+
+def _add_output(part: argparse.ArgumentParser) -> None:
+    add = part.add_argument
     add("--metrics", metavar="METRIC,..", help="compute these metrics only: keys, or names as tables show them")
+    add("--calibrate", choices=METHODS, help="add each system as it would be after recalibration by cross-validation")
+    add("--folds", type=_folds, default=5, metavar="K", help="of --calibrate (default 5)")
     add("--digits", type=int, choices=range(16), default=3, metavar="N", help="digits after the point (default 3)")
     add(
         "--output",
@@ -160,6 +182,36 @@ def _add_common(part: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="also write .md, .tex, .txt, .csv, .json; repeatable",
     )
+
+
+def _folds(text: str) -> int:
+    if (folds := int(text)) < 2:
+        raise argparse.ArgumentTypeError(f"must be at least 2; got {text}")
+    return folds
+
+
+def refuse_without(arguments: argparse.Namespace) -> None:
+    """Raise InputError if flags are given that mean something with --out-of-core only."""
+    for name in ("by", "state"):
+        if getattr(arguments, name):
+            raise InputError(f"--{name}", "goes with --out-of-core")
+
+
+def _add_out_of_core(part: argparse.ArgumentParser) -> None:
+    help_ = "read Parquet files of any size in constant memory; FILE may be a folder or a quoted pattern such as 'a/*'"
+    part.add_argument("--out-of-core", action="store_true", help=help_)
+    part.add_argument("--by", metavar="COLUMN", help="column that names the systems, with --out-of-core")
+    help_ = "keep what was summed there, and skip what it has already, with --out-of-core"
+    part.add_argument("--state", metavar="FILE", help=help_)
+
+
+def _add_merge(part: argparse.ArgumentParser) -> None:
+    part.add_argument("files", nargs="+", metavar="FILE", help="what `ecuas score --out-of-core --state FILE` wrote")
+    part.add_argument("--state", metavar="FILE", help="write the merged states there")
+    part.add_argument("--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", help="intervals")
+    _add_option(part, "normalize", action="store_true")
+    _add_option(part, "decompose", action="store_true")
+    _add_output(part)
 
 
 def _add_option(part: argparse.ArgumentParser, option: str, **settings: Any) -> None:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import InputError, Note
 from ..metrics import METRICS, Key, place
 from ..options import checked_options
-from ..results import Estimate, Results, System, compute_results, prepare, signature_of
+from ..results import Estimate, Results, System, all_values, compute_results, prepare, signature_of
 from .comparison import UNFAIR, Comparison, is_fair, same_answers
+from .files import FileAdvice, FileError
 from .grids import Cell, Grid, Record
-from .pairing import unlike
+from .pairing import repeated_ids, unlike, whole_numbers
 from .submissions import Submission
+from .unjudged import Bounds, Unjudged, bounds_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,6 +44,10 @@ class Report(NamedTuple):
         Their numbers of samples N.
     unlike : list of str
         What forbids to rank them by any metric, see `pairing.unlike`.
+    unjudged : dict of name to Unjudged
+        The systems of which some answers are unjudged.
+    bounds : dict of name to (dict of Key to Bounds)
+        Of these. Where the rule is to bound, their results are nan.
     """
 
     results: dict[str, Results]
@@ -50,6 +56,8 @@ class Report(NamedTuple):
     signature: str
     sizes: Mapping[str, int]
     unlike: list[str]
+    unjudged: Mapping[str, Unjudged] = {}
+    bounds: Mapping[str, Mapping[Key, Bounds]] = {}
 
     def notes(self) -> list[tuple[str, Note]]:
         """Return what a reader must know beside the numbers: system and note."""
@@ -73,7 +81,7 @@ def prepare_submissions(submissions: Iterable[Submission], **options: object) ->
     Raises
     ------
     FileError
-        In the words of the file, with row and column.
+        In the words of the file, with row and column; also if answers have no verdict.
     InputError
         If two systems have the same name or their forms differ; or if an option is out of its range.
     TypeError
@@ -97,10 +105,46 @@ def prepare_submissions(submissions: Iterable[Submission], **options: object) ->
     if len(forms) > 1:
         first, second = (f"{file} holds {form}" for form, file in forms.items())
         raise InputError("systems of one table", f"must have one form; {first}, {second}")
+    for submission in submissions:
+        if submission.unjudged and submission.unjudged.rule == "bounds":
+            rule = "has no verdict on some answers"
+            raise FileError(submission.source.file, rule, advice=FileAdvice.UNJUDGED)
     return {submission.name: _prepare(submission, options) for submission in submissions}
 
 
-def make_report(systems: Mapping[str, System], *, progress: bool = False, only: Iterable[Key] | None = None) -> Report:
+def prepare_open(submissions: Iterable[Submission], **options: object) -> tuple[dict[str, System], dict[str, Unjudged]]:
+    """Prepare submissions of which some answers may be unjudged, for `make_report`.
+
+    Parameters
+    ----------
+    submissions : iterable of Submission
+        Read with any rule for unjudged answers.
+    **options
+        See `prepare_submissions`.
+
+    Returns
+    -------
+    systems : dict of name to System
+        With the unjudged answers counted as wrong.
+    unjudged : dict of name to Unjudged
+        Those of the systems that have any.
+    """
+    given = list(submissions)
+    unjudged = {submission.name: submission.unjudged for submission in given if submission.unjudged}
+    closed = [
+        submission._replace(unjudged=submission.unjudged and submission.unjudged._replace(rule="wrong"))
+        for submission in given
+    ]
+    return prepare_submissions(closed, **options), unjudged
+
+
+def make_report(
+    systems: Mapping[str, System],
+    *,
+    progress: bool = False,
+    only: Iterable[Key] | None = None,
+    unjudged: Mapping[str, Unjudged] | None = None,
+) -> Report:
     """Compute every metric of every system.
 
     Parameters
@@ -111,6 +155,8 @@ def make_report(systems: Mapping[str, System], *, progress: bool = False, only: 
         Show a bar on long work.
     only : iterable of Key, optional
         The metrics to compute; by default all.
+    unjudged : mapping of name to Unjudged, optional
+        Of `reporting.report.prepare_open`: the answers without a verdict, for the bounds of what depends on them.
 
     Returns
     -------
@@ -131,13 +177,20 @@ def make_report(systems: Mapping[str, System], *, progress: bool = False, only: 
     if not systems:
         raise InputError("a report", "needs at least one system")
     asked = None if only is None else list(only)
-    results = {name: compute_results(system, progress=progress, only=asked) for name, system in systems.items()}
+    opened = unjudged or {}
+    bounds = {name: bounds_of(systems[name], open_) for name, open_ in opened.items()}
+    results = {
+        name: _unknown(system, asked)
+        if name in opened and opened[name].rule == "bounds"
+        else compute_results(system, progress=progress, only=asked)
+        for name, system in systems.items()
+    }
     keys = sorted(next(iter(results.values())).estimates, key=place)
     alike = len(systems) < 2 or same_answers(systems)
     unfair = [key for key in keys if not is_fair(key, have_same_answers=alike)]
     signatures = dict.fromkeys(signature_of(system) for system in systems.values())
     sizes = {name: len(system.decisions.uncertainty) for name, system in systems.items()}
-    return Report(results, keys, unfair, " ; ".join(signatures), sizes, unlike(systems))
+    return Report(results, keys, unfair, " ; ".join(signatures), sizes, unlike(systems), opened, bounds)
 
 
 def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None, sizes: bool = False) -> Grid:
@@ -151,7 +204,8 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     keys : iterable of Key, optional
         The columns; by default all.
     sizes : bool
-        Whether the second column is N, the number of samples.
+        Whether the second column is N, the number of samples. A column with the share of unjudged answers follows
+        where there are any.
 
     Returns
     -------
@@ -167,17 +221,25 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     """
     shown = list(report.keys if keys is None else keys)
     best = {key: _best(report, key) for key in shown}
-    header = ["system", *["N"] * sizes, *(title(key) + ("†" if key in report.unfair else "") for key in shown)]
+    header = [
+        "system",
+        *["N"] * sizes,
+        *["unjudged"] * bool(report.unjudged),
+        *(title(key) + ("†" if key in report.unfair else "") for key in shown),
+    ]
     rows = [
         [
             Cell(name),
             *([Cell(str(report.sizes[name]))] if sizes else []),
-            *(_cell(results.estimates[key], best[key], digits) for key in shown),
+            *([Cell(f"{_share(report, name):.{digits}f}")] if report.unjudged else []),
+            *(_cell(results.estimates[key], best[key], digits, report.bounds.get(name, {}).get(key)) for key in shown),
         ]
         for name, results in report.results.items()
     ]
     marked = [f"† {UNFAIR}"] if set(shown) & set(report.unfair) else []
-    unjudged = [f"{name}: {note}" for name, note in report.notes() if note.kind == "unjudged"]
+    of_unjudged = [(name, note) for name, note in report.notes() if note.kind == "unjudged"]
+    unjudged = [f"{name}: {note.fact}" for name, note in of_unjudged]
+    unjudged += dict.fromkeys(note.advice for _, note in of_unjudged if note.advice)
     above = [f"{UNLIKE} {', '.join(report.unlike)}."] if report.unlike else []
     return Grid(header, rows, [*marked, *unjudged], report.signature, above=above)
 
@@ -234,7 +296,14 @@ def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list
     shown = list(report.keys if keys is None else keys)
     unfair = " ".join(str(key) for key in shown if key in report.unfair)
     return [
-        {"system": name, "N": report.sizes[name], **_numbers(results, shown), "must_not_rank": unfair}
+        {
+            "system": name,
+            "N": report.sizes[name],
+            **({"unjudged": _share(report, name)} if report.unjudged else {}),
+            **_numbers(results, shown),
+            **_limits(report, name, shown),
+            "must_not_rank": unfair,
+        }
         for name, results in report.results.items()
     ]
 
@@ -308,16 +377,17 @@ def title(key: Key) -> str:
 
 
 def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
-    _, form, predictions, references, ids, per_sample, notes, source, told = submission
+    _, form, predictions, references, ids, per_sample, notes, source, told, _ = submission
     if told is not None and options.get("predictions_are") is None:
         options = {**options, "predictions_are": told}
+    ids = None if ids is None else whole_numbers(ids)
     checked = checked_options(**options)
     try:
         checked = checked_options(**options, **per_sample)
         system = prepare(form, predictions, references, checked, ids=ids)
     except InputError as error:
         raise source.error(error) from None
-    return system._replace(notes=notes + system.notes)
+    return system._replace(notes=notes + repeated_ids(ids, source) + system.notes)
 
 
 def _numbers(results: Results, keys: Iterable[Key]) -> dict[str, float]:
@@ -326,9 +396,38 @@ def _numbers(results: Results, keys: Iterable[Key]) -> dict[str, float]:
     return {column: flat[column] for column in columns if column in flat}
 
 
+def _unknown(system: System, only: Iterable[Key] | None) -> Results:
+    """Return what is computed of a system whose numbers depend on verdicts that are open: none."""
+    keys = all_values(system, only=None if only is None else list(only))
+    notes = system.notes
+    if any(key.variant for key in keys):
+        fact = "Normalised values and those of recalibration have no bounds, and are nan while answers are unjudged."
+        notes += (Note("undefined", fact),)
+    if system.options.confidence_level is not None:
+        notes += (Note("no_interval", "There are no intervals while answers are unjudged, only bounds."),)
+    return Results({key: Estimate(math.nan) for key in keys}, notes)
+
+
+def _share(report: Report, name: str) -> float:
+    return report.unjudged[name].share if name in report.unjudged else 0.0
+
+
+def _limits(report: Report, name: str, keys: Iterable[Key]) -> dict[str, float]:
+    bounds = report.bounds.get(name, {})
+    ends = {
+        f"{key}_{end}": limit
+        for key in keys
+        if key in bounds
+        for end, limit in zip(("min", "max"), bounds[key], strict=True)
+    }
+    return ends
+
+
 def _best(report: Report, key: Key) -> float | None:
     better = METRICS[key.metric].higher_is_better
     if key in report.unfair or report.unlike or len(report.results) < 2 or better is None:
+        return None
+    if any(unjudged.rule == "bounds" for unjudged in report.unjudged.values()):
         return None
     column = [results.estimates[key].value for results in report.results.values()]
     column = [value for value in column if not math.isnan(value)]
@@ -336,11 +435,14 @@ def _best(report: Report, key: Key) -> float | None:
     return choose(column) if column else None
 
 
-def _cell(estimate: Estimate, best: float | None, digits: int) -> Cell:
+def _cell(estimate: Estimate, best: float | None, digits: int, bounds: Bounds | None = None) -> Cell:
     value, low, high = estimate
+    span = "" if bounds is None else f"{bounds.low:.{digits}f} to {bounds.high:.{digits}f}"
+    if span and math.isnan(value):
+        return Cell(span)
     limits = "" if low is None else f" [{low:.{digits}f}, {high:.{digits}f}]"
     is_best = best is not None and math.isclose(value, best, rel_tol=SAME, abs_tol=SAME)
-    return Cell(f"{value:.{digits}f}{limits}", is_best)
+    return Cell(f"{value:.{digits}f}{limits}{f' ({span})' if span else ''}", is_best)
 
 
 def _p(value: float) -> str:

@@ -1,84 +1,65 @@
-"""The test of a difference between two systems: their outputs swapped at random, sample by sample."""
+"""From the differences of systems after swaps to p-values and intervals: of one test, and of all together.
+
+The two say the same: an interval leaves out 0 if and only if its p-value is at most alpha = 1 - its level.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+import math
 
 import numpy as np
-import numpy.typing as npt
 
-from ..baselines import confidence_bins
-from ..decisions import Decisions, select
-from ..inputs import Floats, Ints
-from ..intervals import Resampling, chunks, units
-from ..metrics import METRICS, Key, keys, sample_costs
-from ..ranking import TieGroups
-from ..results import System, all_values
+from ..inputs import FloatOrFloats, Floats
+from ..intervals import Resampling, units
+from ..options import Options
 
-Bools = npt.NDArray[np.bool_]
-ROUNDING = 1e-9  # statistics, in standard deviations, that are as close are the same
+ROUNDING = 1e-7  # statistics, in standard deviations, that are as close are the same
+RESOLUTION = 20  # swaps in the tail that a p-value at the level is estimated from
 
 
-def swap_differences(
-    one: System, other: System, *, resampling: Resampling, only: Sequence[Key] | None = None
-) -> dict[Key, Floats]:
-    """Return the difference of every metric between two systems after random swaps of their outputs.
+def swaps_needed(options: Options) -> int:
+    """Return how many swaps a test at the level of the options needs: as many as ask for, or 20 / alpha - 1.
 
-    Each swap gives the first system the second's output, decision and uncertainty, on a random half of the samples,
-    and the second one the first's. If the two were exchangeable, as two runs of one system are, all swaps of the data
-    would be as likely as the data: whatever the metric, the sample size and the number of errors. For the metrics of
-    the order (AUROC, AURC, AUGRC, recalibration) it is the ranks that are swapped, each system's among its own samples,
-    where neither has ties: confidences on two scales have no order together, and a test by them less power.
+    With B swaps no p-value is below 1 / (B + 1), and one of alpha is the share of alpha (B + 1) of them.
 
-    Parameters
-    ----------
-    one, other : System
-        Aligned, see `comparison.align`.
-    resampling : Resampling
-        The number of swaps and their seed; its groups are swapped whole. The same swaps for every pair of systems.
-    only : sequence of Key, optional
-        The metrics to compute; by default all.
-
-    Returns
-    -------
-    dict of Key to ndarray, shape (n_resamples,)
-        Of the metrics that both have. nan where a swap leaves a metric without a value.
-
-    References
-    ----------
-    Venkatraman and Begg 1996, "A distribution-free procedure for comparing receiver operating characteristic curves
-    from a paired experiment" (swaps of ranks).
+    Examples
+    --------
+    >>> swaps_needed(Options(confidence_level=0.95)), swaps_needed(Options(confidence_level=0.999))
+    (1000, 19999)
     """
-    pooled, rank, sample, is_other = _pooled(one, other)
-    options = pooled.options
-    is_plain = options.sample_weight is None and not options.normalize and not options.decompose
-    differences = _plain_differences(pooled, rank, only) if is_plain else partial(_differences, pooled, rank, only)
-    parts: dict[Key, list[Floats]] = {}
-    for swaps in _swaps(len(sample) // 2, resampling):
-        with np.errstate(divide="ignore", invalid="ignore"):  # a swap may leave no sample of some kind
-            of_chunk = differences(swaps[:, sample] == is_other)
-        for key, values in of_chunk.items():
-            parts.setdefault(key, []).append(values)
-    return {key: np.concatenate(values) for key, values in parts.items()}
+    alpha = 1 - (options.confidence_level or 0.0)
+    return max(options.n_resamples, math.ceil(round(RESOLUTION / alpha, 6)) - 1)
 
 
-def swap_p_value(difference: float, swapped: Floats, *, rounding: float = 0.0) -> float:
-    """Return the two-sided p-value of a difference: the share of swaps, itself counted, that differ as much.
+def number_of_units(num_samples: int, options: Options) -> float:
+    """Return the effective number of samples, or groups, that are swapped: that of as many of equal weight.
+
+    Examples
+    --------
+    >>> number_of_units(3, Options()), number_of_units(3, Options(sample_weight=np.array([1.0, 1.0, 0.0])))
+    (3.0, 2.0)
+    """
+    unit, stratum = units(num_samples, Resampling(groups=options.groups))
+    weight = np.bincount(unit, options.sample_weight, minlength=len(stratum))
+    return float(weight.sum() ** 2 / (weight @ weight))
+
+
+def swap_p_values(differences: FloatOrFloats, swapped: Floats, *, rounding: FloatOrFloats = 0.0) -> Floats:
+    """Return the two-sided p-value of each difference: the share of swaps, itself counted, that differ as much.
 
     Parameters
     ----------
-    difference : float
+    differences : float or ndarray, shape (...)
         Of the data.
-    swapped : ndarray, shape (B,)
-        Of `swap_differences`. Those that are nan count as larger, which can only raise the p-value.
-    rounding : float
+    swapped : ndarray, shape (..., B)
+        Of `swapping.swap_differences`. Those that are nan count as larger, which can only raise a p-value.
+    rounding : float or ndarray, shape (...)
         How much of a difference is rounding.
 
     Returns
     -------
-    float
-        In (0, 1], at least 1 / (B + 1); nan if the difference is.
+    ndarray, shape (...)
+        In (0, 1], at least 1 / (B + 1); nan where the difference is.
 
     References
     ----------
@@ -86,16 +67,74 @@ def swap_p_value(difference: float, swapped: Floats, *, rounding: float = 0.0) -
 
     Examples
     --------
-    >>> swap_p_value(0.3, np.array([0.1, -0.3, 0.2, np.nan]))
-    0.6
+    >>> swap_p_values(0.3, np.array([0.1, -0.3, 0.2, np.nan]))
+    array(0.6)
     """
-    if np.isnan(difference):
-        return float("nan")
-    smaller = int(np.count_nonzero(np.abs(swapped) < abs(difference) - rounding))
-    return (1 + len(swapped) - smaller) / (1 + len(swapped))
+    least = np.asarray(np.abs(differences) - rounding)[..., None]
+    smaller = np.count_nonzero(np.abs(swapped) < least, axis=-1)
+    count = 1 + swapped.shape[-1]
+    return np.where(np.isnan(least[..., 0]), np.nan, (count - smaller) / count)
 
 
-def step_down(differences: Floats, swapped: Sequence[Floats], p_values: Floats) -> Floats:
+def swap_limits(
+    differences: FloatOrFloats,
+    swapped: Floats,
+    *,
+    level: float,
+    num_units: float,
+    rounding: FloatOrFloats = 0.0,
+    quantile: FloatOrFloats = 0.0,
+) -> tuple[Floats, Floats]:
+    r"""Return intervals of differences that leave out 0 if and only if `swap_p_values` is at most 1 - level.
+
+    With q the quantile of \|swapped\| at the level, V their mean square and D the difference of K units
+
+    .. math:: D \pm q \sqrt{\frac{V - D^2 / K}{V - q^2 / K}}
+
+    are the differences that the same test would not reject: for a mean, its swaps change the signs of the samples'
+    differences less the supposed one, which has V - D^2 / K + (D - supposed)^2 / K in the place of V.
+
+    Parameters
+    ----------
+    differences : float or ndarray, shape (...)
+    swapped : ndarray, shape (..., B)
+        Of `swapping.swap_differences`. Those that are nan count as larger.
+    level : float
+        In (0, 1).
+    num_units : float
+        See `number_of_units`.
+    rounding : float or ndarray, shape (...)
+        How much of a difference is rounding.
+    quantile : float or ndarray, shape (...)
+        A lower bound of q.
+
+    Returns
+    -------
+    low, high : ndarray, shape (...)
+        nan where the difference is, or where none would be rejected.
+
+    References
+    ----------
+    Tritchler 1984, "On inverting permutation tests"; Garthwaite 1996, "Confidence intervals from randomization tests".
+
+    Examples
+    --------
+    >>> swapped = np.array([0.1, -0.3, 0.2, -0.1, 0.2, 0.1, -0.2, 0.1, -0.1])
+    >>> [round(float(limit), 3) for limit in swap_limits(0.4, swapped, level=0.8, num_units=100)]
+    [0.204, 0.596]
+    """
+    q = np.maximum(_quantile(np.abs(swapped), level), quantile) + rounding
+    square = np.square(spread_of(swapped))
+    left = np.maximum(square - np.square(differences) / num_units, 0.0)
+    with np.errstate(invalid="ignore"):
+        taken = square - np.square(q) / num_units
+        # Not where units are so few that all changes of their signs are likely.
+        half = q * np.sqrt(left / np.where(taken > 0, taken, np.nan))
+    half = np.where(swapped.any(axis=-1), half, 0.0)  # where a swap changes nothing
+    return differences - half, differences + half
+
+
+def step_down(differences: Floats, swapped: Floats, p_values: Floats) -> Floats:
     """Return p-values that hold for all M tests together: the largest statistic of each swap, step by step down.
 
     Each difference is divided by its standard deviation over the swaps. The adjusted p-value of the largest is the
@@ -105,7 +144,7 @@ def step_down(differences: Floats, swapped: Sequence[Floats], p_values: Floats) 
     ----------
     differences : ndarray, shape (M,)
         nan where there is no test.
-    swapped : sequence of M ndarrays, shape (B,)
+    swapped : ndarray, shape (M, B)
         By the same swaps.
     p_values : ndarray, shape (M,)
         Of each test alone; no adjusted one is smaller.
@@ -123,136 +162,83 @@ def step_down(differences: Floats, swapped: Sequence[Floats], p_values: Floats) 
 
     Examples
     --------
-    >>> swapped = [np.array([1.0, -1.0, 0.9, -0.8]), np.array([-0.2, 0.1, 0.2, -0.1])]
+    >>> swapped = np.array([[1.0, -1.0, 0.9, -0.8], [-0.2, 0.1, 0.2, -0.1]])
     >>> step_down(np.array([3.0, 0.1]), swapped, np.array([0.2, 1.0])).tolist()
     [0.2, 1.0]
     """
-    spread = np.array([_spread(values) for values in swapped])
+    spread = spread_of(swapped)
     observed = np.abs(differences) / spread
     order = np.argsort(observed)[: np.count_nonzero(~np.isnan(observed))]
-    adjusted = np.array(p_values, np.float64)
-    largest = np.zeros(len(swapped[0]))
+    adjusted, count = np.array(p_values, np.float64), 1 + swapped.shape[-1]
+    largest = np.zeros(swapped.shape[-1])
     for index in order:  # from the smallest up: `largest` is that of all that are no larger
-        np.maximum(largest, np.nan_to_num(np.abs(swapped[index]) / spread[index]), out=largest)
-        adjusted[index] = max(swap_p_value(observed[index], largest, rounding=ROUNDING), adjusted[index])
+        np.fmax(largest, np.abs(swapped[index]) / spread[index], out=largest)
+        smaller = np.count_nonzero(largest < observed[index] - ROUNDING)
+        adjusted[index] = max((count - smaller) / count, adjusted[index])
     ranked = order[::-1]
     adjusted[ranked] = np.maximum.accumulate(adjusted[ranked])
     return adjusted
 
 
-def _spread(values: Floats) -> float:
-    """Return the standard deviation of differences about 0; 1 where all are 0."""
-    finite = values[np.isfinite(values)]
-    return float(np.sqrt(np.square(finite).mean())) or 1.0 if len(finite) else 1.0
+def simultaneous_limits(
+    differences: Floats, swapped: Floats, *, level: float, num_units: float
+) -> tuple[Floats, Floats]:
+    """Return intervals that hold for all M differences together, by the largest statistic of each swap.
 
+    Parameters
+    ----------
+    differences : ndarray, shape (M,)
+        nan where there is no test.
+    swapped : ndarray, shape (M, B)
+        By the same swaps.
+    level, num_units : float
+        See `swap_limits`.
 
-def _differences(pooled: System, rank: Floats, only: Sequence[Key] | None, held: Bools) -> dict[Key, Floats]:
-    """Return every metric of the samples held, shape (b, 2N), minus that of the others."""
-    first, second = (all_values(pooled, np.asarray(part, np.float64), only, rank_by=rank) for part in (held, ~held))
-    return {key: np.asarray(first[key] - second[key]) for key in first}
+    Returns
+    -------
+    low, high : ndarray, shape (M,)
+        An interval that leaves out 0 has an adjusted p-value of at most 1 - level. `step_down` may find more: it asks
+        less of a difference once larger ones are significant, for which there are no intervals.
 
+    References
+    ----------
+    Westfall and Young 1993, "Resampling-based multiple testing", section 2.2 (single-step maximum).
 
-def _plain_differences(
-    pooled: System, rank: Floats, only: Sequence[Key] | None
-) -> Callable[[Bools], dict[Key, Floats]]:
-    """Return `_differences` for samples that weigh the same: N of 2 N are held, which makes it several times faster."""
-    decisions, options = pooled.decisions, pooled.options
-    costs = dict(sample_costs(decisions, options))
-    columns = {key: column for column, key in enumerate(costs)}
-    size = len(decisions.uncertainty) // 2
-    stacked = np.stack(list(costs.values()), axis=-1) / size
-    is_tied = rank[1:] == rank[:-1]
-    group = np.concatenate([[0], np.cumsum(~is_tied)]) if is_tied.any() else None
-
-    sums = np.concatenate([stacked, _gaps_in_bins(decisions, options.n_bins) / size], axis=-1)
-    total, of_means, of_bins = sums.sum(axis=0), slice(len(costs)), slice(len(costs), None)
-    shown = [key for key in keys(decisions, options) if METRICS[key.metric].is_shown and (only is None or key in only)]
-    has_order = any(METRICS[key.metric].of_ties for key in shown)
-
-    def differences(held: Bools) -> dict[Key, Floats]:
-        first = held.astype(np.float64) @ sums
-        means, gaps = ([part[:, which] for part in (first, total - first)] for which in (of_means, of_bins))
-        ties = [_ties_held(decisions.candidate_cost, part, group) for part in (held, ~held) if has_order]
-        found: dict[Key, Floats] = {}
-        for key in shown:
-            metric = METRICS[key.metric]
-            if metric.sample_cost is not None:
-                values = [part[:, columns[key]] for part in means]
-            elif metric.of_ties is not None:
-                values = [np.asarray(metric.of_ties(part)) for part in ties]
-            elif metric.ratio is not None:
-                above, below = (columns[Key(name, key.parameter)] for name in metric.ratio)
-                values = [part[:, above] / np.where(part[:, below] > 0, part[:, below], np.nan) for part in means]
-            else:  # ECE
-                values = [np.abs(part).sum(axis=-1) for part in gaps]
-            found[key] = values[0] - values[1]
-        return found
-
-    return differences
-
-
-def _gaps_in_bins(decisions: Decisions, n_bins: int) -> Floats:
-    """Return confidence minus correctness of each sample in the column of its bin, one column for each bin in use."""
-    if decisions.confidence is None:
-        return np.zeros((len(decisions.uncertainty), 0))
-    bins = confidence_bins(decisions.confidence, n_bins=n_bins)
-    used = np.bincount(bins) > 0
-    gaps = np.zeros((len(bins), np.count_nonzero(used)))
-    gaps[np.arange(len(bins)), np.cumsum(used)[bins] - 1] = decisions.confidence - (1 - decisions.candidate_cost)
-    return gaps
-
-
-def _ties_held(cost: Floats, held: Bools, group: Ints | None) -> TieGroups:
-    """Return the samples held, N in each row, one by one; tied ones have the mean cost of those held of their group.
-
-    That is what the expectation over their orders is.
+    Examples
+    --------
+    >>> swapped = np.outer([1.0, 0.2], np.linspace(-1, 1, 99))
+    >>> low, high = simultaneous_limits(np.array([3.0, 0.1]), swapped, level=0.9, num_units=1000)
+    >>> low.round(1).tolist(), high.round(1).tolist()
+    ([2.1, -0.1], [3.9, 0.3])
     """
-    rows, width = held.shape
-    where = np.flatnonzero(held)
-    column = where % width
-    costs = cost[column]
-    if group is not None:
-        member = (where // width) * (group[-1] + 1) + group[column]
-        sums, counts = np.bincount(member, costs), np.bincount(member)
-        costs = (sums / np.maximum(counts, 1))[member]
-    costs = costs.reshape(rows, -1)
-    until = np.arange(1.0, costs.shape[1] + 1)
-    shape = costs.shape
-    return TieGroups(np.broadcast_to(1.0, shape), costs, np.broadcast_to(until, shape), costs.cumsum(axis=-1), until)
+    spread = spread_of(swapped)
+    largest = np.zeros(swapped.shape[-1])
+    for index in np.flatnonzero(~np.isnan(differences)):
+        np.fmax(largest, np.abs(swapped[index]) / spread[index], out=largest)
+    return swap_limits(
+        differences,
+        swapped,
+        level=level,
+        num_units=num_units,
+        rounding=ROUNDING * spread,
+        quantile=_quantile(largest, level) * spread,
+    )
 
 
-def _pooled(one: System, other: System) -> tuple[System, Floats, Ints, Ints]:
-    """Return the samples of both systems as one, sorted by rank, the ranks, the sample each is of, and of which."""
-    ours, theirs = one.decisions.rank_by, other.decisions.rank_by  # both sorted: to be merged
-    if not (_has_ties(ours) or _has_ties(theirs)):  # mean ranks of ties would set the two apart where they agree
-        ours = theirs = np.arange(len(ours), dtype=np.float64)
-    size = len(ours)
-    order = np.empty(2 * size, np.int64)
-    order[np.arange(size) + np.searchsorted(theirs, ours, side="left")] = np.arange(size)
-    order[np.arange(size) + np.searchsorted(ours, theirs, side="right")] = np.arange(size, 2 * size)
-    both = Decisions(*(_joined(a, b) for a, b in zip(one.decisions, other.decisions, strict=True)))  # type: ignore[arg-type]
-    options, weight, other_weight = one.options, one.options.sample_weight, other.options.sample_weight
-    if weight is not None and other_weight is not None:
-        options = options.replace(sample_weight=np.concatenate([weight, other_weight])[order])
-    pooled = one._replace(decisions=select(both, order), options=options, order=None, ids=None)
-    sample = np.concatenate([np.arange(size) if system.order is None else system.order for system in (one, other)])
-    return pooled, np.concatenate([ours, theirs])[order], sample[order], order // size
+def spread_of(swapped: Floats) -> Floats:
+    """Return the root mean square of the differences (..., B) that are not nan; 1 where all are 0."""
+    is_nan = np.isnan(swapped)
+    if is_nan.any():
+        count = np.maximum(np.count_nonzero(~is_nan, axis=-1), 1)
+        spread = np.sqrt(np.square(np.where(is_nan, 0.0, swapped)).sum(axis=-1) / count)
+    else:
+        spread = np.sqrt(np.einsum("...b,...b->...", swapped, swapped) / swapped.shape[-1])
+    return np.where(spread > 0, spread, 1.0)
 
 
-def _has_ties(ordered: Floats) -> bool:
-    return bool((ordered[1:] == ordered[:-1]).any())
-
-
-def _joined(ours: Floats | Ints | float | None, theirs: Floats | Ints | float | None) -> object:
-    if isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray):
-        return np.concatenate([ours, theirs])
-    return ours if theirs is not None else None
-
-
-def _swaps(num_samples: int, resampling: Resampling) -> Iterator[npt.NDArray[np.int8]]:
-    """Yield which samples are swapped, 0 or 1, shape (b, N), in chunks that add up to `n_resamples` rows."""
-    generator = np.random.default_rng(resampling.random_state)
-    unit, unit_strata = units(num_samples, resampling)
-    for rows in chunks(resampling.n_resamples, 2 * num_samples):
-        swaps = generator.integers(0, 2, (rows, len(unit_strata)), dtype=np.int8)
-        yield swaps if resampling.groups is None else swaps[:, unit]
+def _quantile(sizes: Floats, level: float) -> Floats:
+    """Return the size (...) that a statistic must exceed for a p-value of at most 1 - level; nan counts as larger."""
+    rank = math.floor(round((1 - level) * (sizes.shape[-1] + 1), 6))
+    if rank < 1:
+        return np.full(sizes.shape[:-1], np.inf)
+    return np.partition(np.where(np.isnan(sizes), np.inf, sizes), -rank, axis=-1)[..., -rank]

@@ -15,7 +15,8 @@ from ..options import OPTIONS
 from .columns import Columns, are_numbered, class_of, find_columns, form_of, system_of, text_columns, with_nested
 from .files import FileAdvice, FileError, Sheet, read_sheet
 from .sources import stem
-from .values import TRUTH, as_text, classes_of, column_of_numbers, row_of_numbers
+from .unjudged import RULES, Unjudged
+from .values import TRUTH, as_ids, as_text, classes_of, column_of_numbers, row_of_numbers
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
 MAX_SYSTEMS = 1000  # more is a column of something else
@@ -65,34 +66,37 @@ class Submission(NamedTuple):
         The system's name; "confidences" or "posteriors".
     predictions, references : ndarray
         Checked by `inputs`, except for what depends on options.
-    ids : list of str or None
-        What pairs its samples with those of other systems.
+    ids : pandas.Index or None
+        What pairs its samples with those of other systems: whole numbers or text.
     per_sample : dict of str to list
         Columns of weights, groups and strata, under the names of the metric's options.
     notes : tuple of Note
-        E.g. how many answers without correctness were left out.
+        E.g. how many answers are unjudged.
     source : Source
         For errors.
     predictions_are : str or None
         What the names of its columns say they are, if they say it.
+    unjudged : Unjudged or None
+        Which answers nobody judged, if there are any; `references` has 0 there.
     """
 
     name: str
     form: str
     predictions: Array
     references: Array
-    ids: list[str] | None
+    ids: pd.Index | None
     per_sample: Mapping[str, list[object]]
     notes: tuple[Note, ...]
     source: Source
     predictions_are: str | None = None
+    unjudged: Unjudged | None = None
 
 
 def read_submissions(
     path: str | Path,
     *,
     columns: Mapping[str, str] | None = None,
-    drop_unjudged: bool = False,
+    unjudged: str | None = None,
     labels: Sequence[str] | None = None,
 ) -> list[Submission]:
     """Read the systems of a file.
@@ -106,8 +110,9 @@ def read_submissions(
         The role of a column (a key of `NAMES`) to its name in the file, where its name does not say: a dotted name
         for what is nested. Several are joined by ``+``: names of systems, the posteriors of all classes, or the
         confidences of several systems.
-    drop_unjudged : bool
-        Leave out answers whose correctness is missing, and count them, instead of raising an error.
+    unjudged : {"bounds", "wrong", "drop"}, optional
+        What becomes of answers whose correctness is missing, instead of an error: `make_report` bounds what depends
+        on them, they count as wrong, or they are left out, which flatters nearly every system.
     labels : sequence of str, optional
         The names of all classes, in the order of the posteriors, where the columns do not have them.
 
@@ -119,7 +124,7 @@ def read_submissions(
     Raises
     ------
     InputError
-        If `columns` has an unknown role.
+        If `columns` has an unknown role, or `unjudged` is no rule.
     FileError
         Names file, row and column of what cannot be read.
 
@@ -133,7 +138,7 @@ def read_submissions(
     ('model', 'confidences', [0.9, 0.4])
     """
     sheet = read_sheet(path, text=text_columns(columns))
-    return submissions_of(sheet, path, columns=columns, drop_unjudged=drop_unjudged, labels=labels)
+    return submissions_of(sheet, path, columns=columns, unjudged=unjudged, labels=labels)
 
 
 def submissions_of(
@@ -141,7 +146,7 @@ def submissions_of(
     path: str | Path,
     *,
     columns: Mapping[str, str] | None = None,
-    drop_unjudged: bool = False,
+    unjudged: str | None = None,
     labels: Sequence[str] | None = None,
 ) -> list[Submission]:
     """Return the systems of a sheet.
@@ -152,7 +157,7 @@ def submissions_of(
         Of `read_sheet`.
     path : path
         What it was read from: names a single system, and is named by errors.
-    columns, drop_unjudged, labels
+    columns, unjudged, labels
         See `read_submissions`.
 
     Returns
@@ -165,13 +170,15 @@ def submissions_of(
         See `read_submissions`.
     """
     given = columns or {}
+    if unjudged is not None and unjudged not in RULES:
+        raise InputError("unjudged", f"must be one of {', '.join(RULES)}", value=unjudged)
     if sheet.frame.empty:
         raise FileError(path, "the file has no rows")
     sheet = sheet._replace(frame=with_nested(sheet.frame, given))
     used = find_columns(sheet.frame, given, str(path))
     form = form_of(sheet.frame, used, given, str(path))
     return [
-        _submission(called, part, of_one, form, str(path), drop_unjudged, labels)
+        _submission(called, part, of_one, form, str(path), unjudged, labels)
         for name, part in _parts(sheet, used["system"], path)
         for called, of_one in _wide(name, used, form, str(path))
     ]
@@ -222,7 +229,7 @@ def _submission(
     used: Columns,
     form: str,
     path: str,
-    drop_unjudged: bool,
+    rule: str | None,
     labels: Sequence[str] | None,
 ) -> Submission:
     role, truth_role = {"confidences": ("confidence", "correct"), "positive": ("positive", "label")}.get(
@@ -231,8 +238,12 @@ def _submission(
     prediction, reference = list(used[role]), used[truth_role][0]
     classes = None if form == "confidences" else classes_in(sheet, prediction, reference, labels, path)
     prediction = _in_order(prediction, labels)
-    sheet, truth, notes = _judged(sheet, reference, path, drop_unjudged, classes)
+    truth = _truth(sheet, reference, path, classes)
+    unjudged, notes = _unjudged(sheet, truth, reference, used["weight"], path, rule, form)
+    if unjudged is not None:
+        sheet, truth = _settled(sheet, truth, unjudged.rule)
     columns = {"predictions": _column_name(prediction), "references": reference}
+    columns |= {"ids": used["id"][0]} if used["id"] else {}
     columns |= {option: used[role][0] for role, option in OPTION_OF_ROLE.items() if used[role]}
     source = Source(path, columns, sheet.rows)
     values = _predictions(sheet, prediction, path)
@@ -243,14 +254,14 @@ def _submission(
         predictions, references = (confidences if form == "confidences" else posteriors)(values, truth)
     except InputError as error:
         raise source.error(error) from None
-    ids, noted = _ids(sheet, used["id"])
+    ids = as_ids(sheet.frame[used["id"][0]]) if used["id"] else None
     per_sample = {option: sheet.frame[column].tolist() for option, column in columns.items() if option in OPTIONS}
     if used["weight"]:
         per_sample["sample_weight"] = column_of_numbers(sheet, used["weight"][0], path).tolist()
     told, said = _form_told(prediction, reference, predictions) if form == "posteriors" else (None, ())
-    notes += noted + said + (() if form == "confidences" else _note_first_class(references, predictions.shape[1]))
+    notes += said + (() if form == "confidences" else _note_first_class(references, predictions.shape[1]))
     kind = "confidences" if form == "confidences" else "posteriors"
-    return Submission(name, kind, predictions, references, ids, per_sample, notes, source, told)
+    return Submission(name, kind, predictions, references, ids, per_sample, notes, source, told, unjudged)
 
 
 def classes_in(
@@ -290,29 +301,29 @@ def _in_order(prediction: list[str], labels: Sequence[str] | None) -> list[str]:
     return [by_class[label.strip()] for label in labels]
 
 
-def _judged(
-    sheet: Sheet, reference: str, path: str, drop_unjudged: bool, classes: Sequence[str] | None
-) -> tuple[Sheet, Floats, tuple[Note, ...]]:
-    """Return the rows that have a truth, the truths, and a note that counts the others."""
-    truth = _truth(sheet, reference, path, classes)
-    judged = ~np.isnan(truth)
-    unjudged = int(np.count_nonzero(~judged))
-    if not unjudged:
-        return sheet, truth, ()
-    if not drop_unjudged:
-        raise FileError(
-            path,
-            "has no value",
-            column=reference,
-            row=int(sheet.rows[~judged][0]),
-            count=unjudged,
-            total=len(judged),
-            advice=FileAdvice.DROP_UNJUDGED,
-        )
-    if not judged.any():
+def _unjudged(
+    sheet: Sheet, truth: Floats, reference: str, weights: Sequence[str], path: str, rule: str | None, form: str
+) -> tuple[Unjudged | None, tuple[Note, ...]]:
+    """Return which answers have no verdict and what is done with them, and a note that says so."""
+    rows = np.isnan(truth)
+    count = int(np.count_nonzero(rows))
+    if not count:
+        return None, ()
+    if count == len(rows):
         raise FileError(path, "has no value at all", column=reference)
-    notes = (Note("unjudged", f"{unjudged} unjudged answers left out."),)
-    return _select(sheet, judged), truth[judged], notes
+    if rule is None or (form != "confidences" and rule != "drop"):
+        first, advice = int(sheet.rows[rows][0]), FileAdvice.UNJUDGED if form == "confidences" else ""
+        raise FileError(path, "has no value", column=reference, row=first, count=count, total=len(rows), advice=advice)
+    weight = column_of_numbers(sheet, weights[0], path) if weights else np.ones(len(rows))
+    share = float(weight[rows].sum() / total) if (total := weight.sum()) > 0 else count / len(rows)
+    unjudged = Unjudged(rule, rows if rule != "drop" else np.zeros(len(rows) - count, dtype=bool), share)
+    return unjudged, (unjudged.note(count, len(rows)),)
+
+
+def _settled(sheet: Sheet, truth: Floats, rule: str) -> tuple[Sheet, Floats]:
+    """Return the rows with the answers that have no verdict left out, or counted as wrong."""
+    judged = ~np.isnan(truth)
+    return (_select(sheet, judged), truth[judged]) if rule == "drop" else (sheet, np.where(judged, truth, 0.0))
 
 
 def _truth(sheet: Sheet, reference: str, path: str, classes: Sequence[str] | None) -> Floats:
@@ -376,19 +387,11 @@ def _form_told(columns: Sequence[str], reference: str, values: Array) -> tuple[s
 
 def _note_first_class(labels: Ints, num_classes: int) -> tuple[Note, ...]:
     """Return a note if the labels may have been counted from 1 where the last class is never true."""
-    if num_classes < 3 or not np.array_equal(np.unique(labels), np.arange(1, num_classes)):
+    occurs = np.bincount(labels, minlength=num_classes) > 0
+    if num_classes < 3 or occurs[0] or not occurs[1:].all():
         return ()
     fact = f"Class 0 never occurs, and all other classes up to {num_classes - 1} do: are labels counted from 0?"
     return (Note("labels", fact),)
-
-
-def _ids(sheet: Sheet, columns: Sequence[str]) -> tuple[list[str] | None, tuple[Note, ...]]:
-    if not columns:
-        return None, ()
-    ids = [value if type(value) is str else as_text(value) for value in sheet.frame[columns[0]].tolist()]
-    repeated = len(ids) - len(set(ids))
-    fact = f"{repeated} of {len(ids)} ids in column {columns[0]!r} are there more than once."
-    return ids, (Note("ids", fact),) if repeated else ()
 
 
 def _select(sheet: Sheet, rows: Bools) -> Sheet:

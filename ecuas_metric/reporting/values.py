@@ -60,6 +60,8 @@ def column_of_numbers(
         Names the first cell that is not a number.
     """
     values = sheet.frame[column]
+    if values.dtype.kind in "biuf":
+        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
     if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(values):
         words = _unambiguous(words or {}, values)
         comma = sheet.decimal_comma or share
@@ -156,6 +158,24 @@ def as_text(value: object) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value).strip()
+
+
+def as_ids(values: pd.Series) -> pd.Index:
+    """Return ids as whole numbers, or as text: 7 and 7.0 and "7" are the same, and "007" is another.
+
+    Examples
+    --------
+    >>> as_ids(pd.Series([7.0, 8.0])).tolist(), as_ids(pd.Series(["7", "007"])).tolist()
+    ([7, 8], ['7', '007'])
+    """
+    kind = values.dtype.kind
+    if kind in "iuf":
+        numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        if (np.abs(numbers) < 2**53).all() and (kind != "f" or (numbers == np.floor(numbers)).all()):
+            return pd.Index(values.to_numpy(dtype=np.int64))
+    if pd.api.types.is_string_dtype(values) and values.dtype != object and not values.isna().any():
+        return pd.Index(values)
+    return pd.Index([value if type(value) is str else as_text(value) for value in values.tolist()], dtype=object)
 
 
 def _parsed(text: str) -> object:

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 from gradio_client import Client
 
-from ecuas_metric import app
-
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:.*silent_downcasting", "ignore:The copy keyword"),
@@ -15,14 +13,23 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def client():
+def app():
+    """The module of the page, which imports Gradio for seconds: not in processes that do not test it."""
+    from ecuas_metric import app
+
+    return app
+
+
+@pytest.fixture(scope="module")
+def client(app):
     app.demo.launch(prevent_thread_lock=True, server_name="127.0.0.1", quiet=True)
     yield Client(app.demo.local_url, verbose=False)
     app.demo.close()
 
 
-@pytest.mark.parametrize("table", [app.CONFIDENCES, app.POSTERIORS])
-def test_scores_both_forms_as_the_metric_does(client, table):
+@pytest.mark.parametrize("example", ["CONFIDENCES", "POSTERIORS"])
+def test_scores_both_forms_as_the_metric_does(client, app, example):
+    table = getattr(app, example)
     values, message = client.predict(table, "0, 1", False, api_name="/score")
     predictions, references = app.read_table(table)
     expected = app.ecuas.compute(predictions=predictions, references=references, n=[0, 1])
@@ -38,9 +45,9 @@ def test_scores_both_forms_as_the_metric_does(client, table):
         ("", "0", "The table is empty."),
         ("0.9\n0.8", "0", "at least two columns"),
         ("0.9, yes\n0.8, no", "0", "Unable to parse string"),
-        (app.CONFIDENCES, "-1", "n must be >= 0"),
-        (app.CONFIDENCES, "many", "n takes numbers, separated by commas; got 'many'."),
-        (app.CONFIDENCES, "", "n must not be empty; got shape (0,)."),
+        ("0.9, 1\n0.8, 0", "-1", "n must be >= 0"),
+        ("0.9, 1\n0.8, 0", "many", "n takes numbers, separated by commas; got 'many'."),
+        ("0.9, 1\n0.8, 0", "", "n must not be empty; got shape (0,)."),
         ("0.9, 2\n0.8, 1", "0", "Class labels? Then each line begins with the probability of every class."),
         ("0.9, 0.2, 1", "0", "The probabilities must have rows that sum to 1 (tolerance 0.001); got 1.1 at index 0"),
         (", 1\n0.8, 0", "0", "The confidences must not be NaN; got nan at index 0 (1 of 2). Missing confidences? Fill"),
@@ -60,7 +67,7 @@ def test_notes_are_shown(client):
 
 
 @pytest.mark.parametrize("separator", [",", "\t", ";", "  "])
-def test_any_separator_with_and_without_a_header(separator):
+def test_any_separator_with_and_without_a_header(separator, app):
     rows = [["0.9", "1"], ["0.4", "0"]]
     body = "\n".join(separator.join(row) for row in rows)
     head = separator.join(["confidence", "correct"])
@@ -74,11 +81,11 @@ def test_any_separator_with_and_without_a_header(separator):
         "id,correct,Confidence\n7,1,0.9\n8,0,0.4",
     ],
 )
-def test_tables_pasted_from_spreadsheets(table):
+def test_tables_pasted_from_spreadsheets(table, app):
     assert app.read_table(table) == ([0.9, 0.4], [1, 0])
 
 
-def test_the_page_needs_nothing_that_is_not_beside_it_on_the_hub():
+def test_the_page_needs_nothing_that_is_not_beside_it_on_the_hub(app):
     tree = ast.parse(Path(app.__file__).read_text(encoding="utf-8"))
     modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     origins = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}

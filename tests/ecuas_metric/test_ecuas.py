@@ -1,6 +1,7 @@
 """The module as Evaluate loads it: by path, from a copy, in one process and in two."""
 
 import ast
+import os
 import pickle
 import re
 import shutil
@@ -16,7 +17,7 @@ import pandas as pd
 import pytest
 
 from ecuas_metric.options import checked_options
-from tests.conftest import ROOT
+from tests.conftest import BARE, ROOT
 from tests.ecuas_metric.systems import compute
 
 SCRIPT = "ecuas_metric/ecuas.py"
@@ -60,14 +61,15 @@ def test_loads_from_a_copy_of_its_files_anywhere(tmp_path, expected):
 def test_needs_nothing_but_numpy_and_what_evaluate_brings(tmp_path):
     code = (
         "import sys\n"
-        "for name in ('scipy', 'sklearn', 'matplotlib', 'gradio'): sys.modules[name] = None\n"
+        "for name in ('sklearn', 'matplotlib', 'gradio'): sys.modules[name] = None\n"
         "import evaluate\n"
         f"ecuas = evaluate.load({SCRIPT!r}, cache_dir={str(tmp_path)!r})\n"
         f"print(ecuas.compute(predictions={CONFIDENCE}, references={CORRECT}, n=1)['ecuas_1'])\n"
         f"try: ecuas.compute(predictions={CONFIDENCE}, references={CORRECT}, decompose=True)\n"
         "except ImportError as error: print(error)\n"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split("\n")
+    call, env = [sys.executable, "-c", code], os.environ | BARE
+    out = subprocess.run(call, env=env, capture_output=True, text=True, check=True).stdout.split("\n")
     assert float(out[0]) > 0
     assert out[1] == "decompose needs SciPy: pip install 'ecuas-metric[recalibration]'"
 
@@ -211,7 +213,8 @@ def test_two_processes_give_what_one_gives(tmp_path, expected):
     )
     processes = []
     for process in ("0", "1"):
-        processes.append(subprocess.Popen([sys.executable, "-c", code, process], stdout=subprocess.PIPE, text=True))
+        call, env = [sys.executable, "-c", code, process], os.environ | BARE
+        processes.append(subprocess.Popen(call, env=env, stdout=subprocess.PIPE, text=True))
         while process == "0" and not list(tmp_path.rglob("*-0.arrow.lock")):
             assert processes[0].poll() is None
             time.sleep(0.05)

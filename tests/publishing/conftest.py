@@ -12,7 +12,7 @@ from datasets import Dataset
 
 from publishing import staging
 from publishing.staging import PARTS
-from tests.conftest import ROOT
+from tests.conftest import BARE, ROOT
 from tests.publishing.server import TOKEN
 from tests.publishing.store import Store
 from triviaqa_subset.build import write
@@ -33,7 +33,7 @@ pinned: false
 The metric is <namespace>/ecuas.
 """,
     "app.py": "from . import views\nfrom triviaqa_subset.grading import grade\ndemo, LAUNCH = None, {}\n",
-    "views.py": 'import evaluate\necuas = evaluate.load("ecuas_metric/ecuas.py")\n',
+    "views.py": "from ecuas_metric.api import score_confidences\n",
     "requirements.txt": "evaluate>=0.4.6\n",
 }
 
@@ -72,7 +72,8 @@ def environment(home: Path, url: str, **more: str) -> dict[str, str]:
     """Make the environment of a client that knows nothing but the address of the Hub."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))}
     quiet = {"HF_UPDATE_DOWNLOAD_COUNTS": "0", "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
-    return clean | quiet | {"HF_ENDPOINT": url, "HF_HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"} | more
+    clean |= BARE | {"PYTHONDONTWRITEBYTECODE": "1"}
+    return clean | quiet | {"HF_ENDPOINT": url, "HF_HOME": str(home)} | more
 
 
 def run(*command: str | Path, cwd: Path, env: dict[str, str]) -> Result:

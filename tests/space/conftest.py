@@ -7,11 +7,17 @@ import pandas as pd
 import pytest
 from gradio_client import Client
 
-from space import app
+
+@pytest.fixture(scope="session")
+def app():
+    """The module of the page, which imports Gradio for seconds: not in processes that do not test it."""
+    from space import app
+
+    return app
 
 
 @pytest.fixture(scope="session")
-def page():
+def page(app):
     """The address of the running page."""
     app.demo.launch(**app.LAUNCH, server_name="127.0.0.1", prevent_thread_lock=True, quiet=True)
     yield app.demo.local_url

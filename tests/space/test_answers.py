@@ -109,21 +109,23 @@ def test_questions_outside_the_subset_are_an_error(mine):
 
 
 def test_what_the_rest_is_must_be_said(mine):
-    with pytest.raises(InputError, match="must count as one of wrong, unknown: leave them out; got 'right'"):
+    with pytest.raises(InputError, match="must count as one of unknown: .*, wrong, left out, .*; got 'right'"):
         answers.graded(mine, tables()["curated"], rest="right")
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_graded_answers_are_a_submission_without_a_file(weighted, mine):
     done, _ = answers.graded(mine, tables()["curated"])
-    submission = answers.submission(done, "/somewhere/my model.csv", weighted=weighted)
-    decided = done.frame[done.frame["correct"].notna()]
-    assert submission.name == "my model"
-    assert submission.references.tolist() == decided["correct"].tolist()
-    assert submission.predictions.tolist() == decided["confidence"].tolist()
-    assert submission.ids == decided["question_id"].tolist()
-    assert submission.per_sample == ({"sample_weight": decided["weight"].tolist()} if weighted else {})
-    assert [note.kind for note in submission.notes] == ["unjudged"]
+    unknown = done.frame["correct"].isna()
+    for rest, rows in ((answers.REST[0], done.frame), (answers.REST[2], done.frame[~unknown])):
+        submission = answers.submission(done, "/somewhere/my model.csv", weighted=weighted, rest=rest)
+        assert submission.name == "my model"
+        assert submission.references.tolist() == rows["correct"].fillna(0).tolist()
+        assert submission.predictions.tolist() == rows["confidence"].tolist()
+        assert submission.ids.tolist() == rows["question_id"].tolist()
+        assert submission.per_sample == ({"sample_weight": rows["weight"].tolist()} if weighted else {})
+        assert [note.kind for note in submission.notes] == ["unjudged"]
+        assert submission.unjudged.rows.sum() == (unknown.sum() if rest == answers.REST[0] else 0)
 
 
 def test_errors_of_graded_answers_name_the_row_of_the_file(mine):

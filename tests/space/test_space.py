@@ -15,18 +15,15 @@ import httpx
 import numpy as np
 import pandas as pd
 import pytest
-from gradio.route_utils import delete_files_created_by_app
-from gradio.utils import get_upload_folder
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
 from ecuas_metric.reporting import cli
-from publishing.checks import check
 from publishing.staging import PARTS, stage
-from space import app, scoring, uploads
+from space import scoring, uploads
 from space.subset import tables
 from tests.conftest import ROOT
-from tests.space.test_uploads import BAD
+from tests.space.test_uploads import content_of
 
 pytestmark = [
     pytest.mark.e2e,
@@ -107,7 +104,7 @@ def test_posteriors_are_scored(client):
 
 @pytest.mark.parametrize("name", ["empty.csv", "formula.csv", "deep.json", "keys.jsonl"])
 def test_bad_files_show_a_message_and_nothing_else(name, client, tmp_path):
-    (tmp_path / name).write_bytes(BAD[name][0])
+    (tmp_path / name).write_bytes(content_of(name))
     message, *rest = client.predict(files=uploaded([tmp_path / name]), api_name="/score")
     assert message.startswith('<div class="message error" role="alert">')
     assert "Traceback" not in message
@@ -118,7 +115,7 @@ def test_bad_files_show_a_message_and_nothing_else(name, client, tmp_path):
 
 
 def test_files_of_another_kind_are_refused(client, tmp_path):
-    (tmp_path / "book.xlsx").write_bytes(BAD["book.xlsx"][0])
+    (tmp_path / "book.xlsx").write_bytes(content_of("book.xlsx"))
     with pytest.raises(AppError, match=r"Please upload a file that is one of these formats: \['\.csv'"):
         client.predict(files=uploaded([tmp_path / "book.xlsx"]), api_name="/score")
 
@@ -182,7 +179,7 @@ def test_uploads_above_the_limit_are_refused(page):
         assert answer.status_code == status
 
 
-def test_no_path_outside_is_served(page):
+def test_no_path_outside_is_served(page, app):
     inside = [ROOT / "pyproject.toml", Path(app.__file__), ROOT / "space" / "examples" / "classifier.csv"]
     for path in ("/etc/passwd", "/proc/self/environ", *map(str, inside), "../../etc/passwd", "file:///etc/passwd"):
         assert httpx.get(f"{page}gradio_api/file={path}").status_code in (403, 404), path
@@ -209,8 +206,10 @@ def test_files_of_the_server_cannot_be_scored_by_path(page, tmp_path):
         assert "label" not in answer
 
 
-@pytest.mark.e2e
-def test_what_is_old_is_deleted(client, tmp_path):
+def test_what_is_old_is_deleted(client, app, tmp_path):
+    from gradio.route_utils import delete_files_created_by_app
+    from gradio.utils import get_upload_folder
+
     often, old = app.demo.delete_cache
     assert often + old <= 3600
     cache = Path(get_upload_folder())
@@ -225,10 +224,8 @@ def test_what_is_old_is_deleted(client, tmp_path):
     assert not any(path.exists() for path in made)
 
 
-@pytest.mark.e2e
 def test_as_it_is_published_it_runs_by_itself(tmp_path):
     stage(PARTS["space"], tmp_path / "stage", "somebody")
-    check(PARTS["space"], tmp_path / "stage", "0.0.0")
     with running(["app.py"], tmp_path / "stage", tmp_path) as page:
         client = Client(page, verbose=False, download_files=tmp_path / "downloads")
         shown = client.predict(files=uploaded([ROOT / "space/examples/verbal_model.csv"]), api_name="/score")
@@ -304,7 +301,7 @@ def test_visitors_beside_a_bootstrap_get_their_own_answers_and_notes(page, tmp_p
     assert "ecuas_0_low" in shown[RESULT]["rows"][0]
 
 
-def test_the_queue_has_limits():
+def test_the_queue_has_limits(app):
     assert app.demo._queue.max_size == 200
     assert app.demo._queue.default_concurrency_limit == 8
 
@@ -328,7 +325,7 @@ def test_browsing(client):
     assert len(verdicts["data"]) == 7
     assert "must be one of the pool; got &#x27;q1&#x27;" in client.predict(question_id="q1", api_name="/question")[0]
     _, plot, rates = client.predict(method="verbalized", labels="correct", api_name="/error_rates")
-    assert ["Qwen3.5-4B", 0.305, 0.503, 0.491] in rates["data"]
+    assert ["Qwen3.5-4B", 0.303, 0.497, 0.490] in rates["data"]
     assert plot.partition("</ul>")[2].count("<circle") == 21
 
 
@@ -350,8 +347,14 @@ def test_a_models_answers_are_graded_decided_and_scored(client, tmp_path):
         assert row["error_rate"] == pytest.approx(expected)
         assert f"{len(keys)} by you" in shown[MESSAGE]
     shown = client.predict(file=handle_file(str(path)), intervals=False, api_name="/score_answers")
-    assert f"{len(keys)} are unknown and left out" in shown[MESSAGE]
-    assert shown[RESULT]["rows"][0]["error_rate"] == 1  # what the bank knows of this answer is all wrong
+    assert f"{len(keys)} are unknown." in shown[MESSAGE]
+    (row,) = shown[RESULT]["rows"]
+    assert row["error_rate"] is None
+    assert row["error_rate_max"] == 1  # what the bank knows of this answer is all wrong
+    assert row["error_rate_min"] == pytest.approx(1 - row["unjudged"])
+    options = {"rest": "left out, which flatters", "intervals": False}
+    shown = client.predict(file=handle_file(str(path)), **options, api_name="/score_answers")
+    assert shown[RESULT]["rows"][0]["error_rate"] == 1
     path.write_text("question_id,answer,confidence\nq1,x,0.5\n")
     message, _ = client.predict(file=handle_file(str(path)), api_name="/grade_answers")
     assert "question_id must be one of the 455 of the subset; got &#x27;q1&#x27; in row 2 (1 of 1)." in message

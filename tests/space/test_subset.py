@@ -74,7 +74,7 @@ def test_a_question_without_text_says_how_to_get_it():
     html, verdicts = subset.question(" sfq_178 ")
     assert "<h3>sfq_178</h3>" in html
     assert "This copy has no text." in html
-    assert "yes, weight 1.645" in html
+    assert "yes, weight 1.640" in html
     assert verdicts.shape == (7, 4)
     judged = subset.browse(**EVERYTHING).set_index("question_id").loc["sfq_178", "right"]
     assert (verdicts[list(METHODS)] != "wrong").to_numpy().sum() == judged

@@ -9,7 +9,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from gradio.utils import NamedString
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.reporting import files
@@ -62,7 +61,7 @@ BAD = {  # what a visitor may send -> what the page says of it
     "other.csv": (b"a,b\n1,2\n", "there must be columns confidence and correct, .* Choose them under Columns."),
     "unjudged.csv": (
         b"confidence,correct\n0.5,\n0.4,1\n",
-        "Tick “Leave out answers without",
+        "Choose what becomes of them, “Answers without correctness”, under Options",
     ),
     "separators.csv": (b"," * 19_000_000, MEMORY),
     "billion.csv": (b"".join(b"c%d," % i for i in range(3000)) + b"\n" + b"1\n" * 300_000, MEMORY),
@@ -70,14 +69,17 @@ BAD = {  # what a visitor may send -> what the page says of it
     "keys.json": (b"{%s}" % b",".join(b'"k%d":[1]' % i for i in range(30_000)), "there must be columns confidence"),
     "name.csv": (b"x" * 10_000_000 + b",confidence,correct\n1,0.5,1\n", "names of columns must have|field larger than"),
     "long.parquet": (
-        parquet({"x" * 201: [1.0], **JUDGED}),
+        lambda: parquet({"x" * 201: [1.0], **JUDGED}),
         "names of columns must have at most 200 characters; got 201",
     ),
-    "text.parquet": (bomb("question", texts("x" * 10**7, 1000), 40), MEMORY),
-    "list.parquet": (bomb("question", pa.ListArray.from_arrays(range(1001), texts("x" * 10**7, 1000))), MEMORY),
-    "fixed.parquet": (bomb("question", pa.array([bytes(10**6)] * 40, pa.binary(10**6)), 60), MEMORY),
-    "names.parquet": (bomb("system", texts("x" * 10**7, 200)), MEMORY),
-    "name.parquet": (bomb("system", texts("x" * 10**6, 40)), "Names of systems must have at most 200 characters"),
+    "text.parquet": (lambda: bomb("question", texts("x" * 10**7, 1000), 10), MEMORY),
+    "list.parquet": (lambda: bomb("question", pa.ListArray.from_arrays(range(1001), texts("x" * 10**7, 1000))), MEMORY),
+    "fixed.parquet": (lambda: bomb("question", pa.array([bytes(10**6)] * 40, pa.binary(10**6)), 15), MEMORY),
+    "names.parquet": (lambda: bomb("system", texts("x" * 10**7, 200)), MEMORY),
+    "name.parquet": (
+        lambda: bomb("system", texts("x" * 10**6, 40)),
+        "Names of systems must have at most 200 characters",
+    ),
     "cut.parquet": (b"PAR1" + b"x" * 50 + b"PAR1", "Parquet"),
     "deep.json": (b"[" * 20_000, "the JSON is nested too deeply."),
     "deep.jsonl": (b'{"a":' * 20_000, "the JSON is nested too deeply."),
@@ -98,6 +100,12 @@ BAD = {  # what a visitor may send -> what the page says of it
 ATTACKS = [name for name, (_, message) in BAD.items() if message == MEMORY]
 
 
+def content_of(name):
+    """Return what is in a bad file; large ones are made when they are asked for."""
+    content = BAD[name][0]
+    return content() if callable(content) else content
+
+
 def in_a_process(name):
     return name.endswith(".parquet") or len(BAD[name][0]) > uploads.SMALL
 
@@ -110,9 +118,9 @@ def in_a_process(name):
     ],
 )
 def test_every_bad_file_is_a_readable_error(name, tmp_path):
-    content, message = BAD[name]
+    message = BAD[name][1]
     path = tmp_path / name
-    path.write_bytes(content)
+    path.write_bytes(content_of(name))
     with pytest.raises(InputError) as caught:
         uploads.read_uploads([str(path)])
     shown = in_words(caught.value)
@@ -131,7 +139,7 @@ def test_every_bad_file_is_a_readable_error(name, tmp_path):
 def test_what_expands_to_gigabytes_is_stopped(name, read, tmp_path, monkeypatch):
     monkeypatch.setattr(bounded, "MEMORY", bounded.MEMORY // 4)  # sooner than on the page
     path = tmp_path / name
-    path.write_bytes(BAD[name][0])
+    path.write_bytes(content_of(name))
     expected = rf"^(Reading {name} {MEMORY}|{name}: cannot be read as csv: .* out of memory\.?)$"  # pandas' own words
     with pytest.raises(InputError, match=expected):
         read(str(path))
@@ -140,7 +148,7 @@ def test_what_expands_to_gigabytes_is_stopped(name, read, tmp_path, monkeypatch)
 @pytest.mark.e2e
 def test_what_expands_to_gigabytes_takes_one_at_most_and_leaves_the_page_alone(tmp_path):
     path = tmp_path / "list.parquet"
-    path.write_bytes(BAD["list.parquet"][0])
+    path.write_bytes(content_of("list.parquet"))
     before = resident()
     with pytest.raises(InputError, match=MEMORY):
         uploads.read_uploads([str(path)])
@@ -230,8 +238,8 @@ def test_later_errors_name_the_file_without_its_folder(tmp_path):
 def test_files_of_a_million_rows_pass(tmp_path):
     frame = pd.DataFrame({"confidence": 0.5, "correct": np.ones(10**6, int), "id": np.arange(10**6)})
     frame.to_parquet(tmp_path / "a.parquet")
-    (tmp_path / "c.jsonl").write_bytes(b'{"confidence":0.5,"correct":1}\n' * 300_000)
-    for name, rows in (("a.parquet", 10**6), ("c.jsonl", 300_000)):
+    (tmp_path / "c.jsonl").write_bytes(b'{"confidence":0.5,"correct":1}\n' * 100_000)
+    for name, rows in (("a.parquet", 10**6), ("c.jsonl", 100_000)):
         (submission,) = uploads.read_uploads([str(tmp_path / name)])
         assert len(submission.predictions) == rows
 
@@ -265,9 +273,14 @@ def test_grading_parses_the_answers_once(tmp_path, parsed):
     assert parsed == ["a.csv"]
 
 
+class NamedString(str):
+    """As Gradio's of that name, which is what the page is given for a file."""
+
+
 def test_the_process_that_reads_is_given_nothing_of_gradio(tmp_path, monkeypatch):
     given = []
     monkeypatch.setattr(uploads, "bounded", lambda function, *arguments: given.append(arguments))
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     uploads.read_uploads([NamedString(tmp_path / "a.parquet")], columns={"id": "q"})
-    assert b"gradio" not in pickle.dumps(given).replace(b"gradio-tests", b"")
+    assert given
+    assert b"NamedString" not in pickle.dumps(given)

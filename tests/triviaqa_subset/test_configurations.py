@@ -20,6 +20,7 @@ QUESTIONS = pd.DataFrame(
         "decision": ["keep", "discard"],
         "reason": ["ok", "bad_gold"],
         "selected": [True, False],
+        "in_curation_1": [False, True],
         "weight": [1.0, np.nan],
         "question_sha256": ["ab", ""],
         "question_start_sha256": ["", "ef"],
@@ -27,10 +28,16 @@ QUESTIONS = pd.DataFrame(
     },
     index=[7, 9],
 )
-ANSWERS = pd.DataFrame({"question_id": ["q1"], "answer_sha256": ["cd"], "correct": [False], "debatable": [True]})
+ANSWERS = pd.DataFrame(
+    {"question_id": ["q1"], "answer_sha256": ["cd"], "correct": [False], "debatable": [True], "cut": [False]}
+)
 SYSTEMS = pd.DataFrame(
     {"question_id": ["q1"], "llm": ["m"], "method": ["verbalized"], "exact_match": [False], "correct": [True]}
     | {"answer_sha256": ["cd"]}
+)
+ERRATA = pd.DataFrame(
+    {"question_id": ["q2"], "answer_sha256": [""], "column": ["reason"], "before": ["ok"], "after": ["bad_gold"]}
+    | {"why": ["another gold answer"]}
 )
 GOLD = {"value": "A", "aliases": ["A"], "normalized_aliases": ["a"]}
 TEXTS = {own: {"question_id": own, "question": f"{own}?", "answer": GOLD} for own in ("q1", "q2")}
@@ -38,7 +45,7 @@ TEXTS = {own: {"question_id": own, "question": f"{own}?", "answer": GOLD} for ow
 
 def made(texts):
     selected = pd.Series([True, False], index=QUESTIONS.index)
-    labels = Labels(QUESTIONS, ANSWERS, SYSTEMS)
+    labels = Labels(QUESTIONS, ANSWERS, SYSTEMS, ERRATA)
     return make_configurations(labels, selected, np.array([1.5, np.nan]), texts)
 
 
@@ -49,15 +56,17 @@ def test_the_rows_without_text():
         "kept": [{"question_id": "q1", "stratum": 1, "weight": 1.0, "pool_position": 0}],
         "pool": [
             {"question_id": "q1", "pool_positions": [0, 2], "stratum": 1, "decision": "keep", "reason": 0}
-            | {"selected": True, "question_sha256": "ab", "question_start_sha256": None, "aliases_sha256": "01"},
+            | {"selected": True, "in_curation_1": False}
+            | {"question_sha256": "ab", "question_start_sha256": None, "aliases_sha256": "01"},
             {"question_id": "q2", "pool_positions": [1], "stratum": 0, "decision": "discard", "reason": 3}
-            | {"selected": False, "question_sha256": None, "question_start_sha256": "ef", "aliases_sha256": None},
+            | {"selected": False, "in_curation_1": True}
+            | {"question_sha256": None, "question_start_sha256": "ef", "aliases_sha256": None},
         ],
         "systems": [
             {"question_id": "q1", "llm": "m", "method": 2, "exact_match": False, "correct": True}
             | {"answer_sha256": "cd"}
         ],
-        "answers": [{"question_id": "q1", "answer_sha256": "cd", "correct": False, "debatable": True}],
+        "answers": [{"question_id": "q1", "answer_sha256": "cd", "correct": False, "debatable": True, "cut": False}],
     }
 
 
@@ -113,4 +122,6 @@ def test_a_copy_with_text_has_the_licence_of_the_text(tmp_path):
 def test_an_unknown_label_is_refused():
     systems = SYSTEMS.assign(method="guess")
     with pytest.raises(ValueError, match="guess"):
-        make_configurations(Labels(QUESTIONS, ANSWERS, systems), pd.Series([True, False], index=[7, 9]), np.ones(2), {})
+        make_configurations(
+            Labels(QUESTIONS, ANSWERS, systems, ERRATA), pd.Series([True, False], index=[7, 9]), np.ones(2), {}
+        )

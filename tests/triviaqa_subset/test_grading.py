@@ -11,6 +11,7 @@ from datasets import Dataset
 from hypothesis import given
 from hypothesis import strategies as st
 
+from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.grading import DECIDED_BY, Grades, answer_sha256, grade, label_bank, normalize_answer
 from triviaqa_subset.matching import equals_officially, gold_forms, hedges, is_refusal
 
@@ -203,11 +204,17 @@ def test_without_text_the_bank_alone_decides_and_a_warning_says_so():
 # --- against the answers that were judged -----------------------------------------------------------
 
 
+BANK_FILE = FOLDER / "curation" / "answers.csv"
+
+
 @pytest.fixture(scope="module")
 def judged(shared):
     """Judged answers in clear, one row each, and the dataset with their questions' texts."""
     rows = [json.loads(line) for line in (shared / "triviaqa" / "pool_text.jsonl").read_text().splitlines()]
     answers = [{"question_id": row["question_id"], **answer} for row in rows for answer in row["answers"]]
+    labels = pd.read_csv(BANK_FILE).set_index(["question_id", "answer_sha256"])["correct"]  # with its errata
+    for answer in answers:
+        answer["correct"] = labels[answer["question_id"], hashlib.sha256(answer["normalized"].encode()).hexdigest()]
     golds = [{"value": None, "aliases": row["aliases"], "normalized_aliases": []} for row in rows]
     dataset = {name: [row[name] for row in rows] for name in ("question_id", "question")} | {"answer": golds}
     return pd.DataFrame(answers), dataset

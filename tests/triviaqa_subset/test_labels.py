@@ -19,16 +19,17 @@ def tables():
 
 
 def test_the_columns_have_types():
-    questions, answers, systems = read_labels(OWN)
+    questions, answers, systems, errata = read_labels(OWN)
     for table, flags in (
-        (questions, ["selected"]),
-        (answers, ["correct", "debatable"]),
+        (questions, ["selected", "in_curation_1"]),
+        (answers, ["correct", "debatable", "cut"]),
         (systems, ["exact_match", "correct"]),
     ):
         assert all(pd.api.types.is_bool_dtype(table[flag]) for flag in flags)
     assert questions["weight"].notna().equals(questions["selected"])
     positions = [position for positions in questions["pool_positions"] for position in positions]
     assert sorted(positions) == list(range(1000))
+    assert set(errata["column"]) == {"reason", "label"}
     assert [len(questions), len(answers), len(systems)] == [977, 2683, 977 * 21]
 
 
@@ -42,6 +43,13 @@ def test_the_columns_have_types():
         ("systems", {"method": "guess"}, "systems: method must be one of sequence_posterior, is_true, verbalized; got"),
         ("systems", {"question_id": "q0"}, "systems: question_id must be in questions; got 'q0'"),
         ("systems", {"correct": ""}, "systems: correct must be 0 or 1; got ''"),
+        ("errata", {"after": "offensive"}, "errata: after must be what questions or answers say; got"),
+        ("errata", {"question_id": "q0"}, "errata: after must be what questions or answers say; got 'q0'"),
+        (
+            "errata",
+            {"column": "label"},
+            "errata: column must be label where there is an answer_sha256, and reason else",
+        ),
     ],
 )
 def test_what_breaks_a_rule_is_named(name, edits, message, tables, tmp_path):

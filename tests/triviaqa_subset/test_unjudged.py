@@ -27,7 +27,7 @@ BOUNDED = [Key("error_rate"), Key("ecuas", 0.0), Key("ecuas", 1.0), Key("auroc")
 
 @pytest.fixture(scope="module")
 def answered():
-    questions, _, systems = read_labels(FOLDER / "curation")
+    questions, _, systems, _ = read_labels(FOLDER / "curation")
     systems = systems.assign(unjudged=unjudged_without(systems))
     selected = questions.set_index("question_id")["weight"].dropna()
     return systems[systems["question_id"].isin(selected.index)].assign(
@@ -58,6 +58,6 @@ def test_the_bounds_hold_the_truth(llm, method, kind, answered, rng):
         assert low - 1e-9 <= truth[key] <= high + 1e-9, key
         assert low < high
     error_rate = Key("error_rate")
-    assert 0 <= bounds[error_rate].high - truth[error_rate] < 0.0365  # what counting them as wrong adds
+    assert -1e-12 <= bounds[error_rate].high - truth[error_rate] < 0.0365  # what counting them as wrong adds
     share = unjudged_share(np.where(rows["unjudged"], np.nan, 1.0), sample_weight=scaled)
     assert bounds[error_rate].high - bounds[error_rate].low == pytest.approx(share)

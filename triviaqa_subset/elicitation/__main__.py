@@ -1,5 +1,6 @@
 """The command line of a run: asks a language model for answers and confidences, and grades them."""
 
+import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
@@ -10,14 +11,16 @@ from time import monotonic
 
 from datasets.exceptions import DatasetsError
 
-from .command import parser
 from .judging import summary
 from .methods import DIALOGUES, Question
 from .pipeline import graded_file, judge_summary, run
 from .questions import load_own_questions, load_questions
 from .runs import read_run
 from .settings import RunSettings, run_settings
-from .summaries import summarize_rows, summarize_usage
+from .several import runs_of
+from .summaries import RunLine, run_line, summarize_rows, summarize_usage, table
+
+Loaded = dict[tuple[str, ...], list[Question]]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -26,63 +29,71 @@ def main(argv: list[str] | None = None) -> int:
     Returns
     -------
     int
-        0; 1 if questions ended in an error; 2, with one line on stderr, if it cannot start; 130 if it was interrupted.
+        0; 1 if questions ended in an error; 2, with one line on stderr, if a run cannot start; 130 if it was
+        interrupted.
     """
-    arguments, stop = parser().parse_args(argv), Event()
-    status = 0
+    stop, loaded = Event(), Loaded()
+    lines: list[RunLine] = []
+    status, runs = 0, []
     try:
-        questions = _questions(arguments)
-        for each in _runs(arguments):
-            if arguments.dry_run:
+        runs = runs_of(argv)
+    except (ValueError, OSError) as error:
+        return _refused(error)
+    for each in runs:
+        if stop.is_set():
+            break
+        try:
+            questions = _questions(each, loaded)
+            if each.dry_run:
                 _show(questions, run_settings(each))
-            elif not stop.is_set():
-                status = max(status, _run(questions, run_settings(each), stop))
-    except (ValueError, OSError, DatasetsError) as error:
-        print(f"elicitation: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        stop.set()
+            else:
+                lines.append(_run(questions, run_settings(each), stop, heading=len(runs) > 1))
+        except (ValueError, OSError, DatasetsError) as error:
+            status = _refused(error, each if len(runs) > 1 else None)
+        except KeyboardInterrupt:
+            stop.set()
+    if len(runs) > 1 and lines:
+        files = shlex.join(str(graded_file(Path(each.out))) for each in runs if graded_file(Path(each.out)).exists())
+        print(f"\n{table(lines)}\n\nthe metrics: ecuas score {files}")
     if stop.is_set():
         print("interrupted: the same command resumes here", file=sys.stderr)
-    return 130 if stop.is_set() else status
+        return 130
+    return status or int(any(line.errors for line in lines))
 
 
-def _questions(arguments: Namespace) -> list[Question]:
-    """Load the questions; those of a file are asked and graded as triviaqa's or, with choices, as mmlu's."""
+def _refused(error: Exception, arguments: Namespace | None = None) -> int:
+    """Say in one line why a run, of several if it is given, cannot start; the others go on."""
+    which = f"{arguments.name or f'{arguments.model} {arguments.method}'}: " if arguments else ""
+    print(f"elicitation: {which}{' '.join(str(error).split())}", file=sys.stderr)
+    return 2
+
+
+def _questions(arguments: Namespace, loaded: Loaded) -> list[Question]:
+    """Load the questions, once for all runs; those of a file are asked as triviaqa's or, with choices, as mmlu's."""
+    where = {"dataset": arguments.dataset, "source": arguments.source, "questions": arguments.questions}
+    key = (arguments.task, *where.values())
+    if key not in loaded and Path(arguments.task).suffix:
+        loaded[key] = load_own_questions(arguments.task)
+    elif key not in loaded:
+        loaded[key], remarks = load_questions(arguments.task, **where)
+        for remark in remarks:
+            print(remark, file=sys.stderr)
     if Path(arguments.task).suffix:
-        questions = load_own_questions(arguments.task)
-        arguments.task = "mmlu" if "choices" in questions[0] else "triviaqa"
-        return questions[: arguments.limit]
-    questions, remarks = load_questions(arguments.task, dataset=arguments.dataset, source=arguments.source)
-    for remark in remarks:
-        print(remark, file=sys.stderr)
-    return questions[: arguments.limit]
+        arguments.task = "mmlu" if "choices" in loaded[key][0] else "triviaqa"
+    return loaded[key][: arguments.limit]
 
 
-def _runs(arguments: Namespace) -> list[Namespace]:
-    """Return the arguments of each method; is_true asks about the answers of sequence_posterior, if that is one."""
-    if not arguments.methods:
-        return [arguments]
-    folder, shared = Path(arguments.out), "sequence_posterior" in arguments.methods
-    runs = []
-    for method in sorted(arguments.methods, key=list(DIALOGUES).index):
-        answers = str(folder / "sequence_posterior.jsonl") if shared and method == "is_true" else None
-        name = f"{arguments.name} {method}" if arguments.name else None
-        own = {"method": method, "out": str(folder / f"{method}.jsonl"), "answers": answers, "name": name}
-        if arguments.dry_run:
-            own["answers"] = None
-        runs.append(Namespace(**vars(arguments) | own))
-    return runs
-
-
-def _run(questions: Sequence[Question], settings: RunSettings, stop: Event) -> int:
+def _run(questions: Sequence[Question], settings: RunSettings, stop: Event, *, heading: bool) -> RunLine:
     began = monotonic()
+    if heading:
+        print(f"\n{settings.system}")
     graded = run(questions, settings, stop)
     found = read_run(settings.out).rows if graded else {}
     rows = [found[row["question_id"]] for row in graded]
+    seconds = monotonic() - began
     print("\n".join([*summary(graded, len(questions)), *summarize_rows(rows), *judge_summary(questions, settings)]))
-    print("\n".join([*summarize_usage(rows, monotonic() - began), f"graded: {graded_file(settings.out)}"]))
-    return 1 if any(row["error"] for row in rows) else 0
+    print("\n".join([*summarize_usage(rows, seconds, settings.prices), f"graded: {graded_file(settings.out)}"]))
+    return run_line(settings.system, graded, rows, len(questions), settings.prices)
 
 
 def _show(questions: Sequence[Question], settings: RunSettings) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .methods import DIALOGUES, SAME, WEIGHTS
+from .questions import SETS
 from .wire import PREFILLS
 
 DESCRIPTION = """\
@@ -30,6 +31,16 @@ methods
   prefix               the same, with "prefix": true in that message: Mistral, DeepSeek
   none                 not at all, for a server that refuses it
 
+--config: every option of a model by its name, in a list `models`; what stands beside the list holds for all, and
+what is given on the command line too. Each model has a folder of its name in --out, and a row in the table at the
+end:
+  methods: [sequence_posterior, verbalized]
+  models:
+    - {model: Qwen/Qwen3-8B, base_url: "http://localhost:8000/v1", prefill: continue,
+       extra_body: {chat_template_kwargs: {enable_thinking: false}}}
+    - {model: mistral-small-latest, base_url: "https://api.mistral.ai/v1", api_key_env: MISTRAL_API_KEY,
+       prefill: prefix, method: verbalized, prices: [0.1, 0.3]}
+
 examples
   python -m triviaqa_subset.elicitation --model Qwen/Qwen3-8B --method verbalized --out verbalized.jsonl
       a provider of the Hub (log in with `hf auth login`), questions from build/triviaqa_subset
@@ -49,8 +60,10 @@ examples
   python -m triviaqa_subset.elicitation --model Qwen/Qwen3-8B --method verbalized --out verbalized.jsonl \\
       --judge google/gemma-3-27b-it
       another model judges the answers that neither gold answers nor label bank decide
-  ecuas score seq.graded.jsonl true.graded.jsonl verbalized.graded.jsonl
-      the table; its errors say what to do about missing confidences and unknown correctness
+  python -m triviaqa_subset.elicitation --config models.yaml --out runs --limit 50
+      several models, the first 50 questions
+  ecuas score seq.graded.jsonl true.graded.jsonl verbalized.graded.jsonl --weight weight
+      the table: where answers are not judged yet, the smallest and the largest value of each metric
 """
 
 
@@ -70,8 +83,12 @@ def parser() -> argparse.ArgumentParser:
     several = "several, with commas: --out is then a folder, and is_true asks about sequence_posterior's answers"
     method.add_argument("--methods", type=_methods, metavar="M,M", help=several)
     command.add_argument("--out", required=True, metavar="FILE", help="the run, JSON lines; resumed if it exists")
+    models = "YAML with several models and their options, see below: --out is then a folder"
+    command.add_argument("--config", metavar="FILE", help=models)
     command.add_argument("--dry-run", action="store_true", help="print what would be asked about two questions")
     command.add_argument("--name", help="of the system in a table (default: the model and the method)")
+    prices = "of a million tokens read and written, to print the cost of the answers"
+    command.add_argument("--prices", type=_prices, metavar="IN,OUT", help=prices)
     _add_questions(command.add_argument_group("questions"))
     _add_backend(command.add_argument_group("where the model is"))
     _add_generation(command.add_argument_group("what is asked (recorded in the run)"))
@@ -87,6 +104,8 @@ def _add_questions(group: argparse._ArgumentGroup) -> None:
     add("--task", type=_task, default="triviaqa", metavar="TASK", help=own)
     add("--dataset", metavar="DIR", help="the subset with text (default: build/triviaqa_subset of the clone)")
     add("--source", metavar="FILE", help="TriviaQA's or MMLU's rows as .jsonl, .json or .parquet")
+    kept = "of triviaqa: the 455 of the subset (default), or all that were kept; a run of one resumes with the other"
+    add("--questions", choices=SETS, default="curated", help=kept)
     add("--limit", type=_number(int, 1), metavar="N", help="only the first N questions")
 
 
@@ -167,6 +186,14 @@ def _methods(text: str) -> list[str]:
     if unknown or len(set(methods)) < len(methods):
         raise argparse.ArgumentTypeError(f"must be different ones of {', '.join(DIALOGUES)}; got {text}")
     return methods
+
+
+def _prices(text: str) -> tuple[float, float]:
+    words = text.split(",")
+    if len(words) != 2:
+        raise argparse.ArgumentTypeError(f"must be two numbers, e.g. 0.15,0.6; got {text}")
+    price = _number(float, 0)
+    return price(words[0]), price(words[1])
 
 
 def _task(text: str) -> str:

@@ -29,6 +29,7 @@ class GradedRow(TypedDict):
     correct: bool | None
     decided_by: str
     weight: NotRequired[float]
+    stratum: NotRequired[str]
 
 
 class RecordedVerdict(TypedDict):
@@ -68,7 +69,7 @@ def grade_rows(
     list of dict
         One row per question that was asked, in the order of the questions: system, question_id, answer,
         confidence, correct (True, False, or None: unknown), decided_by (exact, bank, judge, letter,
-        unjudged, error), and weight where the task has one.
+        unjudged, error), and weight and stratum where the question has them.
 
     Examples
     --------
@@ -249,4 +250,6 @@ def _graded_row(question: Question, row: Row, graded: Mapping[str, Grade], syste
     }
     if "weight" in question:
         graded_row["weight"] = question["weight"]
+    if "stratum" in question:
+        graded_row["stratum"] = question["stratum"]
     return graded_row

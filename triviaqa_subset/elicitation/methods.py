@@ -32,6 +32,7 @@ class Question(TypedDict):
     choices: NotRequired[list[str]]
     answer: NotRequired[Gold | str]
     weight: NotRequired[float]
+    stratum: NotRequired[str]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ OPEN, CLOSE = r"[\s*_~<\"'(\[]*+", r"[\s*_>\"')\].`]*\Z"
 WORD = r"(?:\bwith\s+(?:an?\s+)?)?\b(?:probability|confidence)\b"
 STATED = (
     re.compile(rf"{WORD}[^:=\n\d]{{0,40}}?(?::|=|\bis\b|\bof\b){OPEN}{NUMBER}{NOT_A_PART}", re.IGNORECASE),
+    re.compile(rf"[,;(\n]{OPEN}{WORD}[ \t]+{NUMBER}{NOT_A_PART}{CLOSE}", re.IGNORECASE),
     re.compile(rf"\n{OPEN}{NUMBER}{NOT_A_PART}{CLOSE}", re.IGNORECASE),
     re.compile(rf"[,;(]\s*(?=[\d.]*\.|\d+\s*%){NUMBER}{NOT_A_PART}{CLOSE}", re.IGNORECASE),
 )
@@ -36,7 +37,8 @@ def answer_and_probability(reply: str, *, cut: bool = False) -> tuple[str, float
     reply : str
         Without the given start of the reply ("Guess:").
     cut : bool
-        Whether the reply was cut: a number at its end is then not read, since more digits may have followed.
+        Whether the reply was cut. Then only a number on a line of its own is read, which is not in the middle of
+        a reasoning, and not one at the end, since more digits may have followed.
 
     Returns
     -------
@@ -63,8 +65,9 @@ def answer_and_probability(reply: str, *, cut: bool = False) -> tuple[str, float
     end = found or UNREADABLE.search(text)
     lines = [_unwrapped(line) for line in text[: end.start() if end else None].split("\n")]
     answer = next((line for line in lines if line and not line.startswith("```")), "")
-    is_whole = found and not (cut and not text[found.end("percent" if found["percent"] else "number") :].strip(" *_`"))
-    return answer, _probability(found) if found and is_whole else None
+    if not found or (cut and not _is_whole(found)):
+        return answer, None
+    return answer, _probability(found)
 
 
 def yes_or_no(reply: str) -> bool | None:
@@ -125,6 +128,13 @@ def _unwrapped(line: str) -> str:
     while len(bare) > 1 and bare.startswith("*") and bare.endswith("*"):
         bare = bare[1:-1].strip()
     return bare.removeprefix("** ").removesuffix("**" if bare.count("**") % 2 else "").strip(" ")
+
+
+def _is_whole(found: re.Match[str]) -> bool:
+    """Return whether a probability in a reply that was cut stands on a line of its own, and something follows it."""
+    before = found.string[: found.start()].rpartition("\n")
+    end = max(found.end(group) for group in ("number", "total", "percent"))
+    return (not before[2].strip(" *_`") and bool(before[1])) and bool(found.string[end:].strip(" *_`"))
 
 
 def _from_json(text: str) -> tuple[str, float | None]:

@@ -173,10 +173,9 @@ def _judge(settings: RunSettings, stop: Event) -> Iterator[Judge | None]:
 
 def _grade(questions: Sequence[Question], settings: RunSettings, stop: Event) -> list[GradedRow]:
     rows: dict[str, Row] = read_run(settings.out).rows if settings.out.exists() else {}
-    system = settings.name or f"{settings.backend.model} {settings.method}"
     with _judge(settings, stop) as judge:
         graded = grade_rows(
-            questions, rows, task=settings.task, system=system, judge=judge, concurrency=settings.concurrency
+            questions, rows, task=settings.task, system=settings.system, judge=judge, concurrency=settings.concurrency
         )
         if judge and settings.task != "mmlu":
             agreement(questions, rows, judge)

@@ -7,10 +7,12 @@ import pyarrow.parquet as pq
 from datasets import load_dataset
 
 from ..folders import BUILT, FOLDER
+from ..labels import STRATA
 from ..matching import Gold, sha256
 from ..pool import RawRow, read_rows, read_source, require_all
 from .methods import Question
 
+SETS = {"curated": "curated subset", "kept": "kept part of the pool"}  # a configuration -> what it is
 MMLU = {"path": "cais/mmlu", "name": "all", "split": "test"}
 GET_TEXT = (
     "Build it with text first, `python -m triviaqa_subset.build` (or with --source FILE), "
@@ -19,7 +21,7 @@ GET_TEXT = (
 
 
 def load_questions(
-    task: str, *, dataset: str | Path | None = None, source: str | None = None
+    task: str, *, dataset: str | Path | None = None, source: str | None = None, questions: str = "curated"
 ) -> tuple[list[Question], list[str]]:
     """Load the questions of a task.
 
@@ -30,14 +32,17 @@ def load_questions(
         For `triviaqa`: a folder that `triviaqa_subset.build` made with text, by default
         `build/triviaqa_subset` of the clone.
     source : str, optional
-        A file: for `triviaqa` TriviaQA's rows, of which those of the curated subset are taken; for `mmlu`
+        A file: for `triviaqa` TriviaQA's rows, of which those of the subset are taken; for `mmlu`
         rows with `question`, `choices` and `answer` (a letter, or a number from 0) instead of the Hub's
         `cais/mmlu`.
+    questions : {"curated", "kept"}
+        For `triviaqa`: the 455 of the subset, or all that were not discarded.
 
     Returns
     -------
     questions : list of dict
-        question_id, question, answer; for `triviaqa` weight, for `mmlu` choices, where `answer` is a letter.
+        question_id, question, answer; for `triviaqa` weight and stratum, for `mmlu` choices, where `answer` is a
+        letter.
     remarks : list of str
         What a user should know about them, one line each.
 
@@ -62,9 +67,11 @@ def load_questions(
         return [_mmlu(row, number, f"{source or MMLU['path']}, row {number}") for number, row in enumerate(rows)], []
     if task != "triviaqa":
         raise ValueError(f"task must be one of triviaqa, mmlu; got {task!r}.")
+    if questions not in SETS:
+        raise ValueError(f"questions must be one of {', '.join(SETS)}; got {questions!r}.")
     if source is not None:
-        return _joined(source)
-    return _built(Path(dataset) if dataset else BUILT if BUILT.exists() else FOLDER), []
+        return _joined(source, questions)
+    return _built(Path(dataset) if dataset else BUILT if BUILT.exists() else FOLDER, questions), []
 
 
 def load_own_questions(file: str) -> list[Question]:
@@ -123,21 +130,21 @@ def _own(row: RawRow, number: int, place: str) -> Question:
     return {"question_id": str(row.get("question_id") or f"q{number}"), "question": question, "answer": gold}
 
 
-def _built(folder: Path) -> list[Question]:
-    file = folder / "data" / "curated.parquet"
+def _built(folder: Path, name: str) -> list[Question]:
+    file = folder / "data" / f"{name}.parquet"
     if not file.exists():
-        raise ValueError(f"dataset must be a folder with data/curated.parquet; got {folder}. {GET_TEXT}")
+        raise ValueError(f"dataset must be a folder with data/{name}.parquet; got {folder}. {GET_TEXT}")
     rows = pq.read_table(file).to_pylist()
     if not rows or "question" not in rows[0]:
         raise ValueError(f"dataset must have the texts of its questions; got {folder} without. {GET_TEXT}")
     return [_triviaqa(row, row["question"], row["answer"]) for row in rows]
 
 
-def _joined(source: str) -> tuple[list[Question], list[str]]:
-    curated = pq.read_table(FOLDER / "data" / "curated.parquet").to_pylist()
+def _joined(source: str, name: str) -> tuple[list[Question], list[str]]:
+    asked = pq.read_table(FOLDER / "data" / f"{name}.parquet").to_pylist()
     texts = {row["question_id"]: row for row in reversed(read_source(source))}
-    require_all(texts, [row["question_id"] for row in curated], source, "curated subset")
-    pairs = ((row, texts[row["question_id"]]) for row in curated)
+    require_all(texts, [row["question_id"] for row in asked], source, SETS[name])
+    pairs = ((row, texts[row["question_id"]]) for row in asked)
     questions = [_triviaqa(row, text["question"], text["answer"]) for row, text in pairs]
     changed = _changed(questions)
     return questions, [f"{source}: {changed} question texts are not those of the curation"] if changed else []
@@ -152,7 +159,13 @@ def _changed(questions: list[Question]) -> int:
 
 
 def _triviaqa(row: RawRow, question: str, answer: Gold) -> Question:
-    return {"question_id": row["question_id"], "question": question, "answer": answer, "weight": row["weight"]}
+    return {
+        "question_id": row["question_id"],
+        "question": question,
+        "answer": answer,
+        "weight": row["weight"],
+        "stratum": list(STRATA)[row["stratum"]],
+    }
 
 
 def _mmlu(row: RawRow, number: int, place: str) -> Question:

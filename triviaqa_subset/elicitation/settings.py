@@ -51,6 +51,8 @@ class RunSettings:
         Begin no question after so many errors in a row.
     answers_given : bool
         Ask about the answers of `setup` only, and about no other question.
+    prices : tuple of two floats, optional
+        Of a million tokens read and of a million tokens written, for the summary only.
     """
 
     backend: Endpoint | LocalModel
@@ -67,6 +69,12 @@ class RunSettings:
     retry_missing: bool = False
     max_failures: int | None = None
     answers_given: bool = False
+    prices: tuple[float, float] | None = None
+
+    @property
+    def system(self) -> str:
+        """The name in a table."""
+        return self.name or f"{self.backend.model} {self.method}"
 
 
 def run_settings(arguments: Namespace) -> RunSettings:
@@ -103,6 +111,7 @@ def run_settings(arguments: Namespace) -> RunSettings:
         retry_missing=arguments.retry_missing,
         max_failures=arguments.max_failures,
         answers_given=arguments.answers is not None,
+        prices=arguments.prices,
     )
 
 

@@ -67,7 +67,7 @@ def test_a_system_beside_itself_is_no_discovery(submissions):
 
 
 def test_unpaired_systems_are_not_tested_and_the_reason_is_given(submissions):
-    other = submissions[1]._replace(ids=[f"other{i}" for i in range(120)])
+    other = submissions[1]._replace(ids=pd.Index([f"other{i}" for i in range(120)]))
     lines = explained([submissions[0], other])
     assert not any("p =" in line or "p <" in line for line in lines)
     assert "Whether that is more than chance is not tested." in lines[0]
@@ -116,7 +116,7 @@ def test_weights_are_used(submissions):
         submission._replace(
             predictions=np.r_[submission.predictions, submission.predictions[60:]],
             references=np.r_[submission.references, submission.references[60:]],
-            ids=[*submission.ids, *(f"again {i}" for i in submission.ids[60:])],
+            ids=pd.Index([*submission.ids, *(f"again {i}" for i in submission.ids[60:])]),
         )
         for submission in submissions
     ]

@@ -1,12 +1,24 @@
+import math
+
 import numpy as np
 import pytest
 
 from ecuas_metric import confidence_system
-from ecuas_metric.errors import Note
+from ecuas_metric.errors import InputError, Note
 from ecuas_metric.metrics import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.comparison import compare_systems
-from ecuas_metric.reporting.report import make_report, prepare_submissions, report_grid, title, write_figures
+from ecuas_metric.reporting.pairing import in_common
+from ecuas_metric.reporting.report import (
+    make_report,
+    prepare_open,
+    prepare_submissions,
+    report_grid,
+    report_records,
+    title,
+    write_figures,
+)
+from ecuas_metric.reporting.unjudged import Unjudged, unjudged_bounds
 from ecuas_metric.results import as_given
 from tests.ecuas_metric.reporting.submitted import submission
 from tests.ecuas_metric.systems import compute
@@ -106,11 +118,65 @@ def test_errors_speak_of_files(rng):
         prepare_submissions([one])
 
 
-def test_left_out_answers_are_noted(rng):
-    one = submission("one", rng, notes=(Note("unjudged", "3 unjudged answers left out."),))
-    report = make_report(prepare_submissions([one]))
-    assert report.notes() == [("one", Note("unjudged", "3 unjudged answers left out."))]
-    assert report_grid(report).notes == ["one: 3 unjudged answers left out."]
+def test_answers_left_out_are_noted(rng):
+    one = submission("one", rng, notes=(Note("unjudged", "3 answers.", "Most are wrong."),))
+    two = submission("two", rng, notes=(Note("unjudged", "4 answers.", "Most are wrong."),))
+    report = make_report(prepare_submissions([one, two]))
+    assert report.notes() == [("one", one.notes[0]), ("two", two.notes[0])]
+    assert report_grid(report).notes[-3:] == ["one: 3 answers.", "two: 4 answers.", "Most are wrong."]
+
+
+def opened(name, rng, rule, **given):
+    """Return a submission whose first six answers nobody judged."""
+    rows = np.arange(60) < 6
+    made = submission(name, rng, correct=np.where(rows, 0, rng.integers(0, 2, 60)), **given)
+    return made._replace(unjudged=Unjudged(rule, rows, 0.1))
+
+
+def test_open_answers_bound_every_number_and_no_estimate_is_shown(rng):
+    open_, judged = opened("open", rng, "bounds"), submission("judged", rng)
+    with pytest.raises(InputError, match=r"^open\.csv: has no verdict on some answers\. Judge them"):
+        prepare_submissions([open_, judged])
+    for options in ({}, {"confidence_level": 0.9, "n_resamples": 9, "normalize": True}):  # sorted or not
+        systems, unjudged = prepare_open([open_, judged], **options)
+        assert list(unjudged) == ["open"]
+        report = make_report(systems, unjudged=unjudged)
+        correct = np.where(open_.unjudged.rows, np.nan, open_.references)
+        expected = unjudged_bounds(open_.predictions, correct, checked_options())
+        assert report.bounds == {"open": expected}
+        assert all(math.isnan(estimate.value) for estimate in report.results["open"].estimates.values())
+        assert report.results["judged"] == make_report({"judged": systems["judged"]}).results["judged"]
+        grid = report_grid(report, keys=[Key("error_rate")], sizes=True)
+        low, high = expected[Key("error_rate")]
+        assert grid.header == ["system", "N", "unjudged", "ER ↓"]
+        assert [cell.text for cell in grid.rows[0]] == ["open", "60", "0.100", f"{low:.3f} to {high:.3f}"]
+        assert grid.rows[1][2].text == "0.000"
+        assert not any(cell.is_best for row in report_grid(report).rows for cell in row)
+        first, second = report_records(report)
+        assert (first["unjudged"], second["unjudged"]) == (0.1, 0.0)
+        assert (first["auroc_min"], first["auroc_max"]) == expected[Key("auroc")]
+        assert "auroc_min" not in second
+    kinds = {note.kind for note in report.results["open"].notes}
+    assert {"undefined", "no_interval"} <= kinds
+
+
+def test_answers_counted_as_wrong_have_a_number_and_bounds(rng):
+    one = opened("one", rng, "wrong")
+    systems, unjudged = prepare_open([one])
+    report = make_report(systems, unjudged=unjudged)
+    low, high = report.bounds["one"][Key("error_rate")]
+    assert report.results["one"].estimates[Key("error_rate")].value == high
+    assert (low, high) == pytest.approx(((60 - one.references.sum() - 6) / 60, 1 - one.references.mean()))
+    (row,) = report_grid(report, keys=[Key("error_rate")]).rows
+    assert row[-1].text == f"{high:.3f} ({low:.3f} to {high:.3f})"
+    assert prepare_submissions([one]).keys() == systems.keys()
+
+
+def test_common_samples_keep_what_is_unjudged(rng):
+    ids = [f"q{i}" for i in range(60)]
+    one, two = opened("one", rng, "bounds", ids=ids), submission("two", rng, size=58, ids=ids[2:])
+    common, _ = in_common([one, two])
+    assert common.unjudged.rows.tolist() == [True] * 4 + [False] * 54
 
 
 def test_every_metric_has_a_title_with_its_arrow():

@@ -7,6 +7,7 @@ import pytest
 
 from ecuas_metric.errors import Note
 from ecuas_metric.reporting.submissions import read_submissions
+from ecuas_metric.reporting.unjudged import MEANING, RULES
 
 
 def write(path, text, encoding="utf-8"):
@@ -52,7 +53,7 @@ def test_files_of_other_tools_hold_the_same(name, text, encoding, tmp_path):
 def test_a_data_frame_written_with_its_index(tmp_path):
     pd.DataFrame({"id": ["001", "2"], "confidence": [0.9, 0.25], "correct": [1, 0]}).to_csv(tmp_path / "a.csv")
     submission = only(tmp_path / "a.csv")
-    assert (submission.ids, submission.predictions.tolist()) == (["001", "2"], [0.9, 0.25])
+    assert (submission.ids.tolist(), submission.predictions.tolist()) == (["001", "2"], [0.9, 0.25])
 
 
 def test_parquet_with_float32_and_an_index(tmp_path):
@@ -86,7 +87,7 @@ def test_posteriors_in_one_column_of_lists(tmp_path):
 def test_a_column_of_systems_is_several_systems(tmp_path):
     path = write(tmp_path / "a.csv", "model,llm,confidence,correct,id\na,x,0.9,1,1\nb,x,0.8,0,1\na,y,0.7,1,2\n")
     submissions = read_submissions(path)
-    assert [(submission.name, submission.ids) for submission in submissions] == [("a", ["1", "2"]), ("b", ["1"])]
+    assert {submission.name: submission.ids.tolist() for submission in submissions} == {"a": ["1", "2"], "b": ["1"]}
     assert [submission.name for submission in read_submissions(path, columns={"system": "model+llm"})] == [
         "a x",
         "b x",
@@ -101,13 +102,50 @@ def test_columns_can_be_named(tmp_path):
     assert submission.per_sample == {"sample_weight": [2, 3], "groups": ["a", "b"]}
 
 
-def test_unjudged_answers_are_an_error_or_left_out_and_counted(tmp_path):
+def test_a_column_of_strata_is_used_without_being_named(tmp_path):
+    path = write(tmp_path / "a.csv", "confidence,correct,stratum\n0.9,1,a\n0.8,0,b\n")
+    assert only(path).per_sample == {"strata": ["a", "b"]}
+
+
+def test_unjudged_answers_are_an_error_or_counted(tmp_path):
     path = write(tmp_path / "a.csv", "confidence,correct,id\n0.9,1,x\n0.8,,y\n0.7,0,z\n")
-    message = r"column 'correct' has no value in row 3 \(1 of 3\)\. Leave such answers out with drop_unjudged=True\.$"
+    message = (
+        r"column 'correct' has no value in row 3 \(1 of 3\)\. Judge them, count them as wrong with unjudged='wrong'"
+    )
     with pytest.raises(ValueError, match=message):
         read_submissions(path)
-    submission = only(path, drop_unjudged=True)
-    assert (submission.ids, submission.notes) == (["x", "z"], (Note("unjudged", "1 unjudged answers left out."),))
+    found = {rule: only(path, unjudged=rule) for rule in RULES}
+    for rule, (ids, truth, rows) in {
+        "bounds": (["x", "y", "z"], [1, 0, 0], [False, True, False]),
+        "wrong": (["x", "y", "z"], [1, 0, 0], [False, True, False]),
+        "drop": (["x", "z"], [1, 0], [False, False]),
+    }.items():
+        submission = found[rule]
+        assert (submission.ids.tolist(), submission.references.tolist()) == (ids, truth)
+        assert (submission.unjudged.rule, submission.unjudged.rows.tolist()) == (rule, rows)
+        assert submission.unjudged.share == pytest.approx(1 / 3)
+        assert submission.notes == (Note("unjudged", "1 of 3 answers (33.3%) are unjudged.", MEANING[rule]),)
+    with pytest.raises(ValueError, match=r"^unjudged must be one of bounds, wrong, drop; got 'right'\.$"):
+        read_submissions(path, unjudged="right")
+    write(path, "confidence,correct\n0.9,\n")
+    with pytest.raises(ValueError, match="column 'correct' has no value at all"):
+        read_submissions(path, unjudged="bounds")
+
+
+def test_the_share_of_unjudged_answers_is_weighted(tmp_path):
+    path = write(tmp_path / "a.csv", "confidence,correct,w\n0.9,1,1\n0.8,,2\n0.7,0,1\n")
+    for rule in RULES:
+        submission = only(path, unjudged=rule, columns={"weight": "w"})
+        assert submission.unjudged.share == 0.5
+        assert submission.notes[0].fact == "1 of 3 answers (50.0% by weight) are unjudged."
+
+
+def test_a_label_that_is_missing_has_no_bounds(tmp_path):
+    path = write(tmp_path / "a.csv", "prob_0,prob_1,label\n0.9,0.1,0\n0.8,0.2,\n")
+    for rule in (None, "bounds", "wrong"):
+        with pytest.raises(ValueError, match=r"column 'label' has no value in row 3 \(1 of 2\)\.$"):
+            read_submissions(path, unjudged=rule)
+    assert only(path, unjudged="drop").references.tolist() == [0]
 
 
 def test_ids_are_the_same_text_in_every_kind_of_file(tmp_path):
@@ -118,8 +156,8 @@ def test_ids_are_the_same_text_in_every_kind_of_file(tmp_path):
     )
     pd.DataFrame({"id": ["001", "2"], "confidence": 0.5, "correct": 1}).to_parquet(tmp_path / "c.parquet")
     pd.DataFrame({"id": [1.0, 2.0], "confidence": 0.5, "correct": 1}).to_parquet(tmp_path / "d.parquet")
-    assert [only(tmp_path / name).ids for name in ("a.csv", "b.jsonl", "c.parquet")] == [["001", "2"]] * 3
-    assert only(tmp_path / "d.parquet").ids == ["1", "2"]
+    assert [only(tmp_path / name).ids.tolist() for name in ("a.csv", "b.jsonl", "c.parquet")] == [["001", "2"]] * 3
+    assert only(tmp_path / "d.parquet").ids.tolist() == [1, 2]
 
 
 def test_a_missing_confidence_is_nan(tmp_path):
@@ -162,7 +200,7 @@ def test_a_missing_confidence_is_nan(tmp_path):
             "column 'label' must be labels in [0, 2); got 2.0 in row 2 (1 of 1). Count from 0.",
         ),
         ("a.csv", "confidence,correct\n", "the file has no rows."),
-        ("a.csv", "", "cannot be read as csv: No columns to parse from file"),
+        ("a.csv", "", "the file has no rows"),
         (
             "a.csv",
             "confidence,correct\n0.9,1\n0.8,0,3\n",

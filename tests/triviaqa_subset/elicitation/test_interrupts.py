@@ -116,12 +116,12 @@ def test_455_questions_two_interrupts_and_five_per_cent_faults(chat, source, tmp
     ]
 
     wrong = sum(not right(i) for i in range(455) if i not in errors)
-    assert score(["score", str(out.with_suffix(".graded.jsonl")), "--drop-unjudged", "--weight", "weight"]) == 0
-    assert score(["score", str(out.with_suffix(".graded.jsonl")), "--drop-unjudged"]) == 0
+    assert score(["score", str(out.with_suffix(".graded.jsonl")), "--unjudged", "drop", "--weight", "weight"]) == 0
+    assert score(["score", str(out.with_suffix(".graded.jsonl")), "--unjudged", "drop"]) == 0
     printed = capsys.readouterr().out
     last = printed[printed.rindex("system ") :]
-    assert last.splitlines()[2].split()[:4] == ["m", "sequence_posterior", "452", f"{wrong / 452:.3f}"]
-    assert "3 unjudged answers left out" in last
+    assert last.splitlines()[2].split()[:5] == ["m", "sequence_posterior", "452", "0.007", f"{wrong / 452:.3f}"]
+    assert "3 of 455 answers (0.7%) are unjudged.\nThey are left out" in last
 
 
 def test_a_second_interrupt_ends_the_process_at_once_and_the_file_is_whole(chat, source, tmp_path, online):

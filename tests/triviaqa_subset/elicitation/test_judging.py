@@ -14,6 +14,7 @@ QUESTIONS = [
     {"question_id": f"q{number}", "question": f"Capital {number}?", "answer": GOLD, "weight": 1.0 + number}
     for number in range(5)
 ]
+QUESTIONS[1]["stratum"] = "reviewed"
 JUDGE = load_prompts()["judge"]["semantic_equivalence"]
 
 
@@ -39,7 +40,7 @@ def test_every_question_that_was_asked_is_there_in_order():
     ]  # fmt: skip
     assert graded[1] == {
         "system": "m is_true", "question_id": "q1", "answer": "Mud Town", "confidence": None, "correct": None,
-        "decided_by": "unjudged", "weight": 2.0,
+        "decided_by": "unjudged", "weight": 2.0, "stratum": "reviewed",
     }  # fmt: skip
     assert summary(graded, 5) == [
         "5 questions: 3 answers, 1 errors, 1 not asked",

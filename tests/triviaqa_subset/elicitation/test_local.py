@@ -3,20 +3,21 @@
 import json
 import math
 import shutil
+from importlib.util import find_spec
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs the extra `local`: make test EXTRAS=local")
-transformers = pytest.importorskip("transformers", reason="needs the extra `local`: make test EXTRAS=local")
-tokenizers = pytest.importorskip("tokenizers")
+from tests.triviaqa_subset.elicitation.chat_server import write_source
+from triviaqa_subset.elicitation.__main__ import main
+from triviaqa_subset.elicitation.local import LocalModel, local_backend
+from triviaqa_subset.elicitation.replies import Failure, Request
+from triviaqa_subset.elicitation.runs import read_run
 
-from tests.triviaqa_subset.elicitation.chat_server import write_source  # noqa: E402
-from triviaqa_subset.elicitation.__main__ import main  # noqa: E402
-from triviaqa_subset.elicitation.local import LocalModel, local_backend  # noqa: E402
-from triviaqa_subset.elicitation.replies import Failure, Request  # noqa: E402
-from triviaqa_subset.elicitation.runs import read_run  # noqa: E402
-
-torch.set_num_threads(1)  # the model is too small for more
+MISSING = not (find_spec("torch") and find_spec("transformers"))
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(MISSING, reason="needs the extra `local`: make test EXTRAS=local"),
+]
 TEMPLATE = (
     "{{ bos_token }}{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
@@ -24,8 +25,19 @@ TEMPLATE = (
 SPECIAL = ["<s>", "<|end|>", "<|system|>", "<|user|>", "<|assistant|>"]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def libraries():
+    """Import what takes seconds here, not in every process that only collects these tests."""
+    global tokenizers, torch, transformers
+    import tokenizers
+    import torch
+    import transformers
+
+    torch.set_num_threads(1)  # the model is too small for more
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(libraries, tmp_path_factory):
     """A byte-level tokenizer and a Llama of two layers, saved like any model."""
     folder = tmp_path_factory.mktemp("tiny")
     made = tokenizers.Tokenizer(tokenizers.models.BPE())

@@ -27,8 +27,9 @@ def write(path, made):
 def built(root, tmp_path):
     """The dataset as a build with text makes it, with invented questions."""
     build(tmp_path / "built", without_text=True)
-    file = tmp_path / "built/data/curated.parquet"
-    pd.read_parquet(file).merge(pd.DataFrame(rows(root)), on="question_id").to_parquet(file)
+    for name in ("curated", "kept"):
+        file = tmp_path / f"built/data/{name}.parquet"
+        pd.read_parquet(file).merge(pd.DataFrame(rows(root, name)), on="question_id").to_parquet(file)
     return tmp_path / "built"
 
 
@@ -38,14 +39,28 @@ def test_a_source_is_joined_to_the_curated_questions(root, tmp_path):
     curated = pd.read_parquet(root / "triviaqa_subset/data/curated.parquet")
     assert [row["question_id"] for row in questions] == curated["question_id"].tolist()
     assert [row["weight"] for row in questions] == curated["weight"].tolist()
-    assert remarks == [f"{source}: 450 question texts are not those of the curation"]
+    assert remarks == [f"{source}: 449 question texts are not those of the curation"]
 
 
 def test_a_dataset_with_text(built, root):
     questions, remarks = load_questions("triviaqa", dataset=built)
     assert [row["question"] for row in questions] == [question(number) for number in range(455)]
-    assert list(questions[0]) == ["question_id", "question", "answer", "weight"]
+    assert list(questions[0]) == ["question_id", "question", "answer", "weight", "stratum"]
+    strata = [question["stratum"] for question in questions]
+    assert (strata.count("exact_match_all"), strata.count("reviewed")) == (256, 199)
     assert remarks == []
+
+
+def test_all_kept_questions_can_be_asked(built, root, tmp_path):
+    source = write(tmp_path / "source.jsonl", rows(root, "kept"))
+    for where in ({"dataset": built}, {"source": source}):
+        questions, _ = load_questions("triviaqa", **where, questions="kept")
+        assert [row["question_id"] for row in questions] == [row["question_id"] for row in rows(root, "kept")]
+        assert {row["weight"] for row in questions} == {1.0}
+    with pytest.raises(ValueError, match=r"must have all 926 questions of the kept part of the pool; \S+ is missing"):
+        load_questions("triviaqa", source=write(tmp_path / "few.jsonl", rows(root)), questions="kept")
+    with pytest.raises(ValueError, match=r"^questions must be one of curated, kept; got 'pool'\.$"):
+        load_questions("triviaqa", questions="pool")
 
 
 def test_the_default_is_the_build_of_the_clone_wherever_it_is_started(built, root, tmp_path, monkeypatch):

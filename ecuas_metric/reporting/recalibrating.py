@@ -1,0 +1,151 @@
+"""Systems recalibrated by cross-validation, each beside what it was. So ranking and calibration are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError, Note
+from ..inputs import Array, Floats, Ints
+from ..recalibration import INSTALL
+from ..recalibration.affine import apply_affine, fit_affine, fit_temperature
+from ..recalibration.folds import cross_validated
+from ..recalibration.isotonic import apply_isotonic, fit_isotonic
+from ..results import System, as_given
+from .report import prepare_submissions
+from .submissions import Submission
+
+SEED = 42  # of the folds, as in the paper's table
+
+
+class Method(NamedTuple):
+    """A recalibration by its two functions; what they take are log-posteriors, or probabilities of the second class."""
+
+    fit: Callable[[Array, Array], Any]
+    apply: Callable[[Any, Array], Floats]
+    of_two: bool = False
+
+
+METHODS = {
+    "affine": Method(fit_affine, apply_affine),
+    "temperature": Method(fit_temperature, apply_affine),
+    "isotonic": Method(fit_isotonic, apply_isotonic, of_two=True),
+}
+
+
+def with_recalibrated(
+    systems: Mapping[str, System], submissions: Iterable[Submission], *, method: str, folds: int = 5, **options: object
+) -> dict[str, System]:
+    """Add to each system what it would be after recalibration; every sample by what was fitted on the other folds.
+
+    Log-posteriors are recalibrated by `fit_affine` or `fit_temperature`, and confidences as the log-posteriors of
+    right and wrong; confidences, and posteriors of two classes, also by `fit_isotonic`. Folds are stratified by the
+    true class, or by correctness, shuffled with a fixed seed, and keep groups together. The fits use no weights. The
+    recalibrated outputs are then evaluated as any other: intervals do not include the uncertainty of the fits.
+
+    Parameters
+    ----------
+    systems : mapping of name to System
+        Of `prepare_submissions`, of these submissions with these options.
+    submissions : iterable of Submission
+    method : str
+        One of `METHODS`.
+    folds : int
+        At least 2.
+    **options
+        Every option of `compute` for their form.
+
+    Returns
+    -------
+    dict of name to System
+        Each system, followed by the one that is named after it and the method.
+
+    Raises
+    ------
+    InputError
+        If there are fewer samples of a class, or fewer right or wrong answers, than folds; if a fold cannot be fitted;
+        or if posteriors of more than two classes are to be recalibrated by isotonic regression.
+    ImportError
+        If SciPy or scikit-learn is not installed.
+
+    References
+    ----------
+    Estienne et al., section "Analysis on UA classification systems": affine calibration in five folds.
+    """
+    found: dict[str, System] = {}
+    for submission in submissions:
+        system = found[submission.name] = systems[submission.name]
+        try:
+            calibrated, notes = _calibrated(submission, system, METHODS[method], folds)
+        except InputError as error:
+            raise submission.source.error(error) from None
+        own = {"predictions_are": "log_probabilities", "renormalize": None, "missing_confidence": None}
+        if submission.form == "confidences" and system.decisions.labels is None:
+            calibrated, own["predictions_are"] = np.exp(calibrated[:, 1]), None
+        name, form = f"{submission.name}, {method}", "posteriors" if calibrated.ndim == 2 else submission.form
+        changed = submission._replace(name=name, form=form, predictions=calibrated, predictions_are=None, notes=())
+        (again,) = prepare_submissions([changed], **{**options, **own}).values()
+        found[name] = again._replace(recalibration=f"{method}/{folds}", notes=again.notes + notes)
+    return found
+
+
+def _calibrated(submission: Submission, system: System, method: Method, folds: int) -> tuple[Floats, tuple[Note, ...]]:
+    """Return log-posteriors, of the classes or of wrong and right, and notes."""
+    decisions, options = as_given(system)
+    if decisions.labels is None:
+        scores, notes = _logarithms(_two_columns(decisions.confidence), options.epsilon)
+    elif options.predictions_are in ("log_probabilities", "logits"):
+        scores, notes = _finite(submission.predictions.astype(np.float64), options.epsilon)
+    else:
+        predictions = submission.predictions
+        shares = predictions if predictions.ndim == 2 else _two_columns(predictions)
+        scores, notes = _logarithms(shares, options.epsilon)
+    truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
+    splitter = _splitter(truth, folds, options.groups)
+    if not method.of_two:
+        return cross_validated(method.fit, method.apply, scores, truth, splitter=splitter, groups=options.groups), notes
+    if scores.shape[1] > 2:
+        raise InputError("calibrate", "must not be isotonic for posteriors of more than two classes")
+    q = np.exp(scores[:, 1] - np.logaddexp(*scores.T))
+    q = cross_validated(method.fit, method.apply, q, truth, splitter=splitter, groups=options.groups)
+    with np.errstate(divide="ignore"):
+        return np.log(_two_columns(q)), ()
+
+
+def _two_columns(q: Floats | None) -> Floats:
+    assert q is not None  # files hold confidences or posteriors
+    return np.stack([1 - q, q], axis=1)
+
+
+def _logarithms(shares: Array, epsilon: float) -> tuple[Floats, tuple[Note, ...]]:
+    with np.errstate(divide="ignore"):
+        return _finite(np.log(shares / shares.sum(axis=1, keepdims=True)), epsilon)
+
+
+def _finite(scores: Floats, epsilon: float) -> tuple[Floats, tuple[Note, ...]]:
+    """Return log-posteriors whose zeros are `epsilon`, or the least other probability if that is less, and a note."""
+    scores = scores - scores.max(axis=1, keepdims=True)
+    zero = np.isneginf(scores)
+    if not zero.any():
+        return scores, ()
+    least = min(epsilon, float(np.exp(scores[~zero].min())))
+    count = int(np.count_nonzero(zero.any(axis=1)))
+    fact = f"The recalibration reads a probability of exactly 0 as {least:.3g}, in {count} of {len(scores)} samples."
+    return np.where(zero, np.log(least), scores), (Note("calibration", fact),)
+
+
+def _splitter(truth: Array, folds: int, groups: Ints | None) -> Any:
+    try:
+        from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+    except ImportError:
+        raise ImportError(f"Recalibration in folds needs scikit-learn: {INSTALL}") from None
+    classes, counts = np.unique(truth, return_counts=True)
+    if len(counts) < 2:
+        raise InputError("references", "must be of more than one kind to recalibrate", value=classes[0])
+    if counts.min() < folds:
+        rule = f"must have at least as many samples of each kind as there are folds, {folds}"
+        least = int(np.argmin(counts))
+        raise InputError("references", rule, value=int(counts[least]), got=f"{counts[least]} of {classes[least]:g}")
+    return (StratifiedKFold if groups is None else StratifiedGroupKFold)(folds, shuffle=True, random_state=SEED)

@@ -1,0 +1,173 @@
+"""`ecuas score --out-of-core` and `ecuas merge`: files of states -> the table of all systems."""
+
+from __future__ import annotations
+
+import math
+from argparse import Namespace
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ..errors import InputError
+from ..metrics import Key, place
+from ..options import checked_options, signature
+from ..reporting.arguments import chosen_keys, columns_of_files, named_file
+from ..reporting.comparison import is_fair
+from ..reporting.files import FileError
+from ..reporting.grids import Grid, Record
+from ..reporting.report import Report, report_grid, report_records
+from ..results import Estimate, Results
+from .collection import Collection, merge_collections, read_collection, write_collection
+from .local import score_files
+from .reading import Readings, read
+from .settings import SHAPING, settings_of
+from .state import State
+
+NOT_WITHOUT_ROWS = ("groups", "labels", "common", "by_position", "explain", "figures", "calibrate")
+Table = tuple[Grid, list[Record], list[str]]  # what is shown, what is written, and notes
+
+
+def score_out_of_core(arguments: Namespace, options: Mapping[str, object]) -> Table:
+    """Score files without having their rows in memory.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        Of `flags.parser`.
+    options : mapping
+        Of the metric, as the flags say.
+
+    Returns
+    -------
+    grid : Grid
+    records : list of dict
+    notes : list of str
+    """
+    for name in NOT_WITHOUT_ROWS:
+        if getattr(arguments, name):
+            raise InputError(f"--{name.replace('_', '-')}", "does not go with --out-of-core: it needs all rows at once")
+    if arguments.unjudged not in (None, "drop"):
+        raise InputError("--unjudged", "must be drop with --out-of-core", value=arguments.unjudged)
+    files = [named_file(text) for text in arguments.files]
+    columns = columns_of_files(arguments.columns, files)
+    if any(of_file != columns[0] for of_file in columns):
+        raise InputError("--columns", "must be the same for all files with --out-of-core")
+    given = dict(columns[0])
+    given |= {role: value for role, value in (("weight", arguments.weight), ("system", arguments.by)) if value}
+    shaping = {name: value for name, value in options.items() if name in SHAPING}
+    collection = score_files(
+        [file.path if file.name is None else (file.name, file.path) for file in files],
+        checked_options(**shaping),
+        columns=given,
+        drop_unjudged=arguments.unjudged == "drop",
+        state_file=arguments.state,
+        progress=True,
+    )
+    return table_of(collection, options, metrics=arguments.metrics, digits=arguments.digits)
+
+
+def merge_files(arguments: Namespace) -> Table:
+    """Merge files of states, write them into one if it is named, and show their numbers.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+
+    Returns
+    -------
+    grid : Grid
+    records : list of dict
+    notes : list of str
+    """
+    collection = merge_collections(map(read_collection, arguments.files), names=arguments.files)
+    if arguments.state:
+        if Path(arguments.state).exists():
+            raise FileError(arguments.state, "is there already, and would be overwritten", advice="Name another one.")
+        write_collection(arguments.state, collection)
+    options = {name: getattr(arguments, name) for name in ("normalize", "decompose", "confidence_level")}
+    return table_of(collection, options, metrics=arguments.metrics, digits=arguments.digits)
+
+
+def table_of(collection: Collection, options: Mapping[str, object], *, metrics: str | None, digits: int) -> Table:
+    """Return the table of all systems of a collection, with the bounds of what is not exact.
+
+    Parameters
+    ----------
+    collection : Collection
+    options : mapping
+        Of which ``normalize``, ``decompose`` and ``confidence_level`` are used.
+    metrics : str, optional
+        Those to show.
+    digits : int
+
+    Returns
+    -------
+    grid : Grid
+    records : list of dict
+    notes : list of str
+    """
+    if not collection.states:
+        raise InputError("the files", "have no rows")
+    states = dict(sorted(collection.states.items()))
+    level = checked_options(confidence_level=options.get("confidence_level")).confidence_level
+    wanted = {"normalize": bool(options.get("normalize")), "decompose": bool(options.get("decompose"))}
+    readings = {name: read(state, **wanted, confidence_level=level) for name, state in states.items()}
+    report = _report(states, readings, level)
+    keys = chosen_keys(metrics, report.keys)
+    grid = report_grid(report, digits=digits, keys=keys, sizes=True)
+    records: list[Record] = [
+        {**record, **_bounds(readings[str(record["system"])], keys)} for record in report_records(report, keys=keys)
+    ]
+    grid = grid._replace(notes=[*grid.notes, *_bounded(readings, keys)])
+    notes = [f"{name}: {note}" for name, note in report.notes() if note.kind not in ("unjudged", "bounded")]
+    return grid, records, notes
+
+
+def _report(states: Mapping[str, State], readings: Mapping[str, Readings], level: float | None) -> Report:
+    results = {
+        name: Results({key: Estimate(r.value, r.low, r.high) for key, r in one.numbers.items()}, one.notes)
+        for name, one in readings.items()
+    }
+    keys = sorted(next(iter(results.values())).estimates, key=place)
+    for name, one in results.items():
+        if one.estimates.keys() != set(keys):
+            raise InputError("systems of one table", f"must have the same options; those of {name!r} differ")
+    unfair = [key for key in keys if not is_fair(key, have_same_answers=len(states) < 2)]
+    sizes = {name: one.rows for name, one in readings.items()}
+    differ = ["numbers of samples"] if len(set(sizes.values())) > 1 else []
+    lines = dict.fromkeys(_signature(state, level) for state in states.values())
+    return Report(results, keys, unfair, " ; ".join(lines), sizes, differ)
+
+
+def _signature(state: State, level: float | None) -> str:
+    _, options, is_weighted = settings_of(state.settings)
+    method = {"interval_method": "analytic"} if level is not None else {}
+    line = signature(options.replace(confidence_level=level, **method), num_classes=options.num_classes)
+    weighted = "|weights:column" if is_weighted else ""
+    return f"{line}{weighted}|state:{len(state.cells.low)} cells"
+
+
+def _bounded(readings: Mapping[str, Readings], keys: Iterable[Key]) -> list[str]:
+    """Return a line for each system with what its inexact numbers are at least and at most."""
+    lines = []
+    shown = list(keys)
+    for name, one in readings.items():
+        bounds = {key: (one.numbers[key].lower_bound, one.numbers[key].upper_bound) for key in shown}
+        texts = [f"{key} in [{_digits(*pair)}]" for key, pair in bounds.items() if pair[0] is not None]
+        if texts:
+            lines.append(f"{name}: bounds, since not all uncertainties are told apart: {', '.join(texts)}.")
+    return lines
+
+
+def _digits(low: float | None, high: float | None) -> str:
+    """Return bounds with as many digits as tell them apart, rounded outwards."""
+    assert low is not None
+    assert high is not None
+    digits = min(15, max(3, 1 - math.floor(math.log10(high - low)))) if high > low else 15
+    unit = 10.0**-digits
+    return f"{math.floor(low / unit) * unit:.{digits}f}, {math.ceil(high / unit) * unit:.{digits}f}"
+
+
+def _bounds(readings: Readings, keys: Iterable[Key]) -> dict[str, float]:
+    flat = readings.flat()
+    ends = ("lower_bound", "upper_bound", "standard_error")
+    return {f"{key}_{end}": flat[f"{key}_{end}"] for key in keys for end in ends if f"{key}_{end}" in flat}

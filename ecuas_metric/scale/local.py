@@ -1,0 +1,100 @@
+"""The engine on this machine: files of any size, one after the other, in constant memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tqdm.auto import tqdm
+
+from ..options import Options
+from ..reporting.files import FileError
+from ..reporting.sources import stem
+from .batches import states_of_batches
+from .collection import Collection, merge_collections, read_collection, write_collection
+from .parquet import ParquetPart, batches_of, parts_of
+from .settings import require_options
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SECONDS_BETWEEN_SAVES = 30.0
+
+
+def score_files(
+    patterns: Sequence[str | tuple[str, str]],
+    options: Options,
+    *,
+    columns: Mapping[str, str] | None = None,
+    drop_unjudged: bool = False,
+    state_file: str | Path | None = None,
+    progress: bool = False,
+) -> Collection:
+    """Return the states of all systems in Parquet files.
+
+    Parameters
+    ----------
+    patterns : sequence of str or (name, str)
+        See `parquet.parts_of`. Where no column names the systems, all files of a pattern are one, with this name.
+    options : Options
+        See `state.state_of`.
+    columns, drop_unjudged
+        See `batches.states_of_batches`.
+    state_file : path, optional
+        Where the states are kept. What they are of already is skipped, so that an interrupted run goes on, and next
+        month's files are added to this month's.
+    progress : bool
+        Show a bar.
+
+    Returns
+    -------
+    Collection
+
+    Raises
+    ------
+    FileError
+        Names file, column, row and value; the files before it are in `state_file`.
+    """
+    done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
+    for state in done.states.values():
+        require_options(state.settings, options)
+    named = [pattern if isinstance(pattern, tuple) else (_name_of(pattern), pattern) for pattern in patterns]
+    waiting = [(name, part) for name, pattern in named for part in parts_of(pattern) if not _is_done(part, done)]
+    saved, is_saved = time.monotonic(), True
+    try:
+        with tqdm(total=sum(part.size for _, part in waiting), unit="B", unit_scale=True, disable=not progress) as bar:
+            for name, part in waiting:
+                bar.set_postfix_str(stem(part.path), refresh=False)
+                batches = _watched(part, columns, bar)
+                states = states_of_batches(
+                    batches, options, columns=columns, drop_unjudged=drop_unjudged, name=name, source=part.address
+                )
+                done = merge_collections([done, Collection(states, {part.address: part.size})])
+                is_saved = False
+                if state_file and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
+                    write_collection(state_file, done)
+                    saved, is_saved = time.monotonic(), True
+    finally:
+        if state_file and not is_saved:
+            write_collection(state_file, done)
+    return done
+
+
+def _watched(part: ParquetPart, columns: Mapping[str, str] | None, bar: tqdm) -> Iterator[pa.RecordBatch]:
+    for batch, share in batches_of(part, columns):
+        yield batch
+        bar.update(share * part.size)
+
+
+def _is_done(part: ParquetPart, done: Collection) -> bool:
+    size = done.files.get(part.address)
+    if size is not None and size != part.size:
+        rule = f"has {part.size} bytes, and had {size} when its rows were scored"
+        raise FileError(part.address, rule, advice="Score all files again, into a new state.")
+    return size is not None
+
+
+def _name_of(pattern: str) -> str:
+    return pattern if any(character in pattern for character in "*?[") else stem(pattern.rstrip("/"))

@@ -1,0 +1,117 @@
+"""Parquet files, here or at an address that fsspec knows -> batches of the columns that are read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..reporting.files import FileError
+from .batches import layout_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH_BYTES, MOST_ROWS = 2**21, 2**17
+
+
+class ParquetPart(NamedTuple):
+    """A file: its address, its path on its file system, its size in bytes."""
+
+    address: str
+    path: str
+    size: int
+    filesystem: Any
+
+
+def parts_of(pattern: str) -> list[ParquetPart]:
+    """Return the files that a path, a folder or a pattern names, in order.
+
+    Parameters
+    ----------
+    pattern : str
+        E.g. ``logs/*.parquet``, ``logs``, ``hf://datasets/user/logs/data/*.parquet``, ``s3://bucket/logs``.
+
+    Returns
+    -------
+    list of ParquetPart
+
+    Raises
+    ------
+    FileError
+        If there is none.
+    """
+    import fsspec
+
+    try:
+        filesystem, path = fsspec.core.url_to_fs(pattern)
+        if any(character in path for character in "*?["):
+            paths = filesystem.glob(path)
+        elif filesystem.isdir(path):
+            paths = [name for name in filesystem.find(path) if name.endswith(".parquet")]
+        else:
+            paths = [path] if filesystem.exists(path) else []
+    except (ImportError, ValueError) as error:  # an unknown protocol, or one whose package is missing
+        raise FileError(pattern, f"cannot be read: {str(error).rstrip('.')}") from None
+    if not paths:
+        raise FileError(pattern, "there is no such Parquet file")
+    is_here = "://" not in pattern
+    return [
+        ParquetPart(
+            os.path.abspath(path) if is_here else filesystem.unstrip_protocol(path),
+            path,
+            int(filesystem.size(path) or 0),
+            filesystem,
+        )
+        for path in sorted(paths)
+    ]
+
+
+def batches_of(part: ParquetPart, columns: Mapping[str, str] | None = None) -> Iterator[tuple[pa.RecordBatch, float]]:
+    """Yield batches of the columns that are read, and the share of the file that each is.
+
+    Threads and read-ahead are off: the memory that they take grows with the file.
+
+    Parameters
+    ----------
+    part : ParquetPart
+    columns : mapping, optional
+        See `batches.layout_of`.
+
+    Yields
+    ------
+    batch : pyarrow.RecordBatch
+    share : float
+
+    Raises
+    ------
+    FileError
+        If it is not Parquet, or see `batches.layout_of`.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with ExitStack() as stack:
+        try:
+            opened = stack.enter_context(part.filesystem.open(part.path, "rb")) if "://" in part.address else part.path
+            file = stack.enter_context(pq.ParquetFile(opened, pre_buffer=False))
+            layout = layout_of(file.schema_arrow, columns, source=part.address)
+            size = _batch_size(file, layout.columns)
+            for batch in file.iter_batches(size, columns=layout.columns, use_threads=False):
+                yield batch, len(batch) / file.metadata.num_rows
+        except (pa.ArrowException, OSError) as error:
+            reason = str(error).split("\n")[0].rstrip(".")
+            raise FileError(part.address, f"cannot be read as Parquet: {reason}") from None
+
+
+def _batch_size(file: Any, columns: list[str]) -> int:
+    """Return how many rows of the columns take about BATCH_BYTES."""
+    metadata = file.metadata
+    if not metadata.num_rows:
+        return MOST_ROWS
+    total = 0
+    for group in range(metadata.num_row_groups):
+        chunks = (metadata.row_group(group).column(i) for i in range(metadata.num_columns))
+        total += sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema.split(".")[0] in columns)
+    return int(min(max(BATCH_BYTES * metadata.num_rows // max(total, 1), 64), MOST_ROWS))

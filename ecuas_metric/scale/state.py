@@ -1,0 +1,193 @@
+"""The state of some rows: merged in any order to the very same bytes, and all that their metrics are read from."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from ..errors import InputError
+from ..inputs import Array, Floats, confidences, costs, finite, one_dimensional, posteriors, require, same_length
+from ..options import Options
+from ..results import prepare
+from .cells import PLAIN_LIMIT, VALUED_LIMIT, Cells, join
+from .reduction import cells_of, repairs, sums_of
+from .settings import is_plain, require_same_settings, settings_of, settings_text
+from .sums import LIMBS, carried
+
+PART = 2**20  # rows that are summed at a time
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-6, 1e6
+CHECKS: dict[str, Callable[[object, object], tuple[Array, Array]]] = {
+    "confidences": confidences,
+    "posteriors": posteriors,
+    "costs": costs,
+}
+
+
+class State(NamedTuple):
+    """What is known of some rows of one system. All of it adds up, and nothing of it depends on their order.
+
+    Attributes
+    ----------
+    settings : str
+        See `settings.settings_text`: only states with the same settings merge.
+    sums : mapping of str to int
+        ``rows``; what was repaired (``missing``, ``clipped``, ..); ``weight``; each mean cost under its key, in units
+        of 2^-bits; ``key*key`` its square and other products; ``bin k`` and ``class k``. What is missing is 0.
+    cells : Cells
+        The tie groups.
+    largest_cost : float
+        The largest candidate cost.
+    """
+
+    settings: str
+    sums: Mapping[str, int]
+    cells: Cells
+    largest_cost: float
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.sums["rows"]
+
+
+def state_of(
+    form: str, predictions: object, references: object, options: Options, *, sample_weight: object = None
+) -> State:
+    """Return the state of some rows.
+
+    Parameters
+    ----------
+    form : {"confidences", "posteriors", "costs"}
+        What the arrays are, as for `evaluate`: confidences (N,) and 0 or 1; posteriors (N, K) and classes; or
+        uncertainties (N,) and candidate costs.
+    predictions, references : array_like
+    options : Options
+        Of `options.checked_options`, without weights, groups and strata. `decisions` are those of these rows.
+    sample_weight : array_like, shape (N,), optional
+        0, or in [1e-6, 1e6]. Either all states that are to merge have weights, or none.
+
+    Returns
+    -------
+    State
+
+    Raises
+    ------
+    InputError
+        As by `evaluate`: the argument, the rule, the value, its index, how many.
+
+    Examples
+    --------
+    >>> from ecuas_metric.options import checked_options
+    >>> one = state_of("confidences", [0.9, 0.4], [1, 0], checked_options(n=1))
+    >>> two = state_of("confidences", [0.8], [0], checked_options(n=1))
+    >>> merge([one, two]).rows, merge([one, two]).cells.rows.tolist()
+    (3, [1, 1, 1])
+    """
+    positive = options.predictions_are == "positive_probabilities"
+    predictions, references = CHECKS["confidences" if positive else form](predictions, references)
+    weight = None if sample_weight is None else _checked_weights(sample_weight, references)
+    settings_text(form, options, is_weighted=weight is not None)  # before any work
+    starts = range(0, len(references), PART)
+    return merge(
+        _state_of_part(
+            form,
+            predictions[rows],
+            references[rows],
+            _select(options, rows),
+            weight if weight is None else weight[rows],
+            rows.start,
+        )
+        for rows in (slice(start, start + PART) for start in starts)
+    )
+
+
+def merge(states: Iterable[State]) -> State:
+    """Return the state of all rows of some states: associative and commutative, to the byte.
+
+    Parameters
+    ----------
+    states : iterable of State
+        At least one, all with the same settings.
+
+    Returns
+    -------
+    State
+
+    Raises
+    ------
+    InputError
+        If there is none, or if their settings differ.
+    """
+    states = list(states)
+    if not states:
+        raise InputError("states", "must not be empty")
+    for state in states:
+        require_same_settings(states[0].settings, state.settings)
+    sums: dict[str, int] = {}
+    for name, value in itertools.chain.from_iterable(state.sums.items() for state in states):
+        sums[name] = sums.get(name, 0) + value
+    limit = PLAIN_LIMIT if is_plain(settings_of(states[0].settings)) else VALUED_LIMIT
+    cells = join([state.cells for state in states], limit)
+    return State(states[0].settings, sums, cells, max(state.largest_cost for state in states))
+
+
+def repeated(state: State, power: int) -> State:
+    """Return the state of the same rows 2^power times over, as by merging it with itself that often.
+
+    Parameters
+    ----------
+    state : State
+    power : int
+        In [0, 31).
+
+    Returns
+    -------
+    State
+    """
+    level, low, high, rows, sums = state.cells
+    sums = sums << power
+    if len(sums) > 1:
+        sums = carried(sums.reshape(-1, LIMBS, len(low))).reshape(sums.shape)
+    cells = Cells(level, low, high, rows << power, sums)
+    return state._replace(sums={name: value << power for name, value in state.sums.items()}, cells=cells)
+
+
+def _state_of_part(
+    form: str, predictions: Array, references: Array, options: Options, weight: Floats | None, start: int
+) -> State:
+    try:
+        system = prepare(form, predictions, references, options)
+    except InputError as error:
+        raise _moved(error, start) from None
+    decisions = system.decisions
+    form = "posteriors" if decisions.labels is not None else form
+    text = settings_text(form, system.options, is_weighted=weight is not None)
+    settings = settings_of(text)
+    sums = {"rows": len(references), **repairs(settings, predictions, decisions)}
+    sums |= sums_of(settings, decisions, weight)
+    sums = {name: value for name, value in sums.items() if value}
+    largest = float(decisions.candidate_cost.max())
+    return State(text, sums, cells_of(settings, system, weight), largest)
+
+
+def _moved(error: InputError, start: int) -> InputError:
+    """Return an error with the index among all rows, not those of the part."""
+    if isinstance(error.index, int):
+        error.index += start
+    elif error.index is not None:
+        error.index = (error.index[0] + start, *error.index[1:])
+    return error
+
+
+def _select(options: Options, rows: slice) -> Options:
+    return options if options.decisions is None else options.replace(decisions=options.decisions[rows])
+
+
+def _checked_weights(sample_weight: object, references: Array) -> Floats:
+    weight = one_dimensional(finite(sample_weight, "sample_weight"), "sample_weight")
+    same_length(predictions=references, sample_weight=weight)
+    ok = (weight == 0) | ((weight >= SMALLEST_WEIGHT) & (weight <= LARGEST_WEIGHT))
+    rule = f"must be 0 or lie in [{SMALLEST_WEIGHT:g}, {LARGEST_WEIGHT:g}] in a state"
+    require(ok, weight, "sample_weight", rule, "Divide all weights by their mean.")
+    return weight

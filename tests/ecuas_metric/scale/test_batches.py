@@ -1,0 +1,231 @@
+"""Arrow batches, Parquet files and tables of counts: the state of their rows, and errors that say where."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ecuas_metric.errors import InputError
+from ecuas_metric.options import checked_options
+from ecuas_metric.reporting.files import FileError
+from ecuas_metric.scale import batches, local
+from ecuas_metric.scale.batches import layout_of, states_of_batches
+from ecuas_metric.scale.collection import Collection, merge_collections, read_collection, write_collection
+from ecuas_metric.scale.counts import state_of_counts
+from ecuas_metric.scale.local import score_files
+from ecuas_metric.scale.packing import pack
+from ecuas_metric.scale.parquet import batches_of, parts_of
+from ecuas_metric.scale.reading import read
+from ecuas_metric.scale.state import state_of
+
+OPTIONS = checked_options(n=[0, 1], reject_costs=[0.2])
+
+
+@pytest.fixture
+def table(rng):
+    confidence = rng.random(600).round(2)
+    correct = rng.random(600) < confidence
+    return pa.table(
+        {"model": rng.choice(["a", "b"], 600), "confidence": confidence, "correct": correct, "text": ["x"] * 600}
+    )
+
+
+def packed(states):
+    return {name: pack(state) for name, state in sorted(states.items())}
+
+
+def of_each(table):
+    frame = table.to_pandas()
+    return {
+        name: pack(state_of("confidences", part["confidence"], part["correct"], OPTIONS))
+        for name, part in frame.groupby("model")
+    }
+
+
+def test_batches_of_any_size_give_the_state_of_each_system(table, monkeypatch):
+    monkeypatch.setattr(batches, "CHUNK", 2000)
+    for size in (1, 70, 600):
+        assert packed(states_of_batches(table.to_batches(size), OPTIONS)) == of_each(table)
+    assert packed(states_of_batches([table[:100], table[100:]], OPTIONS)) == of_each(table)
+    assert states_of_batches([table[:0]], OPTIONS) == {}
+
+
+def test_two_columns_name_a_system_and_types_of_numbers_do_not_matter(table):
+    halves = table.set_column(1, "confidence", pa.array(np.arange(600) % 9 / 8))
+    other = halves.set_column(1, "q", halves["confidence"].cast(pa.float16()))
+    other = other.set_column(2, "ok", other["correct"].cast(pa.int16())).append_column("task", pa.array(["t"] * 600))
+    other = other.set_column(0, "model", other["model"].dictionary_encode())
+    given = {"confidence": "q", "correct": "ok", "system": "model+task"}
+    found = packed(states_of_batches([other], OPTIONS, columns=given))
+    assert found == {f"{name} t": state for name, state in of_each(halves).items()}
+
+
+def test_posteriors_lie_in_lists_or_in_columns(rng):
+    posteriors, label = rng.dirichlet(np.ones(3), 50), rng.integers(0, 3, 50)
+    expected = pack(state_of("posteriors", posteriors, label, OPTIONS))
+    lists = pa.table({"posteriors": list(posteriors), "label": label})
+    wide = pa.table({**{f"prob_{k}": posteriors[:, k] for k in range(3)}, "label": label})
+    for one in (lists, wide):
+        assert packed(states_of_batches([one], OPTIONS)) == {"system": expected}
+    two = pa.table({"prob": posteriors[:, 0], "label": label % 2})
+    positive = OPTIONS.replace(predictions_are="positive_probabilities")
+    assert packed(states_of_batches([two], OPTIONS))["system"] == pack(
+        state_of("posteriors", posteriors[:, 0], label % 2, positive)
+    )
+
+
+def test_costs_and_weights_are_read(rng):
+    u, c, w = rng.exponential(size=(3, 40))
+    table = pa.table({"u": u, "c": c, "w": w})
+    options = OPTIONS.replace(max_uncertainty=3.0)
+    given = {"uncertainty": "u", "cost": "c", "weight": "w"}
+    expected = pack(state_of("costs", u, c, options, sample_weight=w))
+    assert packed(states_of_batches([table], options, columns=given)) == {"system": expected}
+
+
+def test_counts_give_the_state_of_the_rows(table):
+    frame = table.to_pandas()
+    frame["wrong"] = ~frame["correct"]
+    grouped = frame.groupby(["model", "confidence"])["wrong"].agg(["count", "sum"]).reset_index()
+    given = {"count": "count", "wrong": "sum"}
+    assert packed(states_of_batches([pa.Table.from_pandas(grouped)], OPTIONS, columns=given)) == of_each(table)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (([0.5], [1.5], [1]), "count must be whole numbers >= 0; got 1.5 at index 0"),
+        (([0.5], [1], [2]), "wrong must be at most the count; got 2 at index 0"),
+        (([0.5], [1, 1], [1]), "must have the same length"),
+        (([2.0], [1], [1]), r"predictions must lie in \[0, 1\]"),
+        (([0.5], [0], [0]), "states must not be empty"),
+    ],
+)
+def test_counts_that_are_none_are_refused(counts, message):
+    with pytest.raises(InputError, match=message):
+        state_of_counts(*counts, OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("confidence", 3.0, r"part 7: column 'confidence' must lie in \[0, 1\]; got 3.0 in row 451"),
+        ("confidence", None, "part 7: column 'confidence' must not be NaN; got nan in row 451"),
+        ("correct", 2, "part 7: column 'correct' must be 0 .* got 2.0 in row 451"),
+        ("correct", None, "part 7: column 'correct' has no value in row 451"),
+        ("model", None, "part 7: column 'model' must name a system; it is empty in row 451"),
+    ],
+)
+def test_what_is_wrong_is_named_with_part_column_and_row(table, column, value, message, monkeypatch):
+    monkeypatch.setattr(batches, "CHUNK", 2000)
+    rows = table.set_column(2, "correct", table["correct"].cast(pa.int64())).to_pylist()
+    rows[450][column] = value
+    with pytest.raises(FileError, match=message):
+        states_of_batches(pa.Table.from_pylist(rows).to_batches(100), OPTIONS, source="part 7")
+
+
+def test_unjudged_rows_are_left_out_and_counted_on_demand(table):
+    rows = table.to_pylist()
+    rows[3]["correct"] = rows[5]["correct"] = None
+    kept = pa.Table.from_pylist([row for row in rows if row["correct"] is not None])
+    states = states_of_batches([pa.Table.from_pylist(rows)], OPTIONS, drop_unjudged=True)
+    assert {name: state.rows for name, state in states.items()} == {
+        name: state.rows for name, state in states_of_batches([kept], OPTIONS).items()
+    }
+    assert sum(state.sums.get("unjudged", 0) for state in states.values()) == 2
+    assert any(note.kind == "unjudged" for state in states.values() for note in read(state).notes)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"confidence": [0.5], "answer": ["a"]}, "there must be columns confidence and correct"),
+        ({"confidence": ["0.5"], "correct": [1]}, "'confidence' must hold numbers; it holds string"),
+        ({"posteriors": [[0.5, 0.5], [1.0]], "label": [0, 1]}, "'posteriors' must hold lists of one length in row 2"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(columns, message):
+    with pytest.raises(FileError, match=message):
+        states_of_batches([pa.table(columns)], OPTIONS)
+    with pytest.raises(FileError, match="there is no column 'n'"):
+        layout_of(pa.schema({"confidence": pa.float64()}), {"count": "n", "wrong": "w"})
+
+
+@pytest.fixture
+def logs(table, tmp_path):
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for i in range(3):
+        pq.write_table(table[i * 200 : (i + 1) * 200], folder / f"{i}.parquet", row_group_size=64)
+    return folder
+
+
+def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tmp_path):
+    zipped = f"file://{logs}/*.parquet"
+    for pattern in (str(logs), f"{logs}/*.parquet", zipped):
+        assert packed(score_files([pattern], OPTIONS).states) == of_each(table)
+    singles = score_files([("one", f"{logs}/0.parquet"), f"{logs}/1.parquet"], OPTIONS)
+    assert set(singles.states) == {"a", "b"}
+    assert [part.address for part in parts_of(str(logs))] == [f"{logs}/{i}.parquet" for i in range(3)]
+
+
+def test_files_without_a_column_of_systems_are_named(logs, tmp_path):
+    for path in logs.iterdir():
+        pq.write_table(pq.read_table(path).drop_columns(["model"]), path)
+    assert set(score_files([("mine", str(logs))], OPTIONS).states) == {"mine"}
+    assert set(score_files([f"{logs}/0.parquet", f"{logs}/1.parquet"], OPTIONS).states) == {"0", "1"}
+    assert set(score_files([f"{logs}/*.parquet"], OPTIONS).states) == {f"{logs}/*.parquet"}
+
+
+def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path, monkeypatch):
+    state_file = tmp_path / "all.state"
+    broken = logs / "1.parquet"
+    content = broken.read_bytes()
+    broken.write_bytes(b"PAR1 no more")
+    with pytest.raises(FileError, match=r"1.parquet: cannot be read as Parquet"):
+        score_files([str(logs)], OPTIONS, state_file=state_file)
+    assert list(read_collection(state_file).files) == [f"{logs}/0.parquet"]
+    broken.write_bytes(content)
+    seen = []
+    monkeypatch.setattr(local, "batches_of", lambda part, columns: seen.append(part.path) or batches_of(part, columns))
+    assert packed(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_each(table)
+    assert seen == [f"{logs}/1.parquet", f"{logs}/2.parquet"]
+    assert packed(read_collection(state_file).states) == of_each(table)
+    pq.write_table(table, broken)
+    with pytest.raises(FileError, match="bytes, and had .* when its rows were scored"):
+        score_files([str(logs)], OPTIONS, state_file=state_file)
+    with pytest.raises(InputError, match="must have the same options; n is"):
+        score_files([f"{logs}/0.parquet"], OPTIONS.replace(n=(5.0,)), state_file=state_file)
+
+
+def test_months_are_merged_but_no_rows_counted_twice(logs, table, tmp_path):
+    parts = [score_files([f"{logs}/{i}.parquet"], OPTIONS) for i in range(3)]
+    assert packed(merge_collections(parts[::-1]).states) == of_each(table)
+    with pytest.raises(FileError, match=r"b.state: holds the rows of .*0.parquet, as another does"):
+        merge_collections([parts[0], parts[0]], names=["a.state", "b.state"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda content: b"no", "is not a file of states"),
+        (lambda content: content[:16] + b"\x09" + content[17:], "must have version 1; got 9"),
+        (lambda content: content[:-40] + b"?" + content[-39:], "is damaged"),
+    ],
+)
+def test_files_of_states_that_are_none_are_refused(change, message, tmp_path):
+    path = tmp_path / "a.state"
+    write_collection(path, Collection({"a": state_of("confidences", [0.5], [1], OPTIONS)}, {}))
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(FileError, match=message):
+        read_collection(path)
+
+
+def test_nothing_there_is_an_error(tmp_path):
+    for pattern in (f"{tmp_path}/*.parquet", f"{tmp_path}/none.parquet", str(tmp_path)):
+        with pytest.raises(FileError, match="there is no such Parquet file"):
+            parts_of(pattern)
+    with pytest.raises(FileError, match="cannot be read: Protocol not known"):
+        parts_of("nowhere://x")
+    with pytest.raises(FileError, match="there is no such file"):
+        read_collection(tmp_path / "a.state")

@@ -1,0 +1,155 @@
+"""The state of some rows: the same bytes however the rows are cut, ordered and merged."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+from ecuas_metric.errors import InputError
+from ecuas_metric.options import checked_options
+from ecuas_metric.scale import cells, reduction, state
+from ecuas_metric.scale.packing import MAGIC, START, merge_packed, pack, unpack
+from ecuas_metric.scale.state import merge, repeated, state_of
+from ecuas_metric.scale.sums import limbs, numbers_of, total
+from tests.conftest import ROOT
+from tests.ecuas_metric.scale.parts import FORMS, cut, rows_of
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("limit", [2**18, 40])
+def test_bytes_are_the_same_however_rows_are_cut_and_merged(form, limit, rng, monkeypatch):
+    for module, name in itertools.product((reduction, state), ("PLAIN_LIMIT", "VALUED_LIMIT")):
+        monkeypatch.setattr(module, name, limit)
+    rows = rows_of(form, rng, size=120)
+    whole = pack(rows.state())
+    assert unpack(whole).cells.level == 0 or limit == 40
+    for count in (1, 7, 40):
+        parts = cut(rows, count, rng)
+        assert pack(merge(parts)) == whole
+        assert merge_packed(pack(part) for part in reversed(parts)) == whole
+        while len(parts) > 1:  # a tree
+            parts = [merge(parts[i : i + 3]) for i in range(0, len(parts), 3)]
+        assert pack(parts[0]) == whole
+
+
+def test_cells_are_at_the_lowest_level_that_fits(rng):
+    keys = np.unique(rng.integers(0, 2**62, 1000))
+    ones = np.ones(len(keys), np.int64)
+    for limit in (1, 2, 17, 999, 1000):
+        joined = cells.join([cells.Cells(0, keys, keys, ones, ones[None, :])], limit)
+        assert len(joined.low) <= limit
+        assert joined.level == 0 or len(np.unique(keys >> (joined.level - 1))) > limit
+        assert joined.rows.sum() == len(keys)
+        np.testing.assert_array_equal(joined.low >> joined.level, np.unique(keys >> joined.level))
+
+
+def test_a_part_of_a_million_rows_is_cut_without_a_trace(rng, monkeypatch):
+    rows = rows_of("posteriors, own decisions", rng, size=50)
+    whole = pack(rows.state())
+    monkeypatch.setattr(state, "PART", 7)
+    assert pack(rows.state()) == whole
+
+
+def test_levels_of_numbers_next_to_powers_of_2():
+    numbers = [0, *(2**k + d for k in range(2, 62) for d in (-1, 0, 1)), 2**63 - 1]
+    assert cells._bit_lengths(np.array(numbers)).tolist() == [n.bit_length() for n in numbers]
+
+
+@pytest.mark.parametrize("mirrored", [True, False])
+def test_keys_order_like_what_they_stand_for(mirrored, rng):
+    values = np.concatenate([[0.0, 5e-324, 1e-300, 0.5, 1 - 2**-53, 1.0], rng.random(200)])
+    values = np.unique(values if not mirrored else -values)
+    keys = cells.keys_of(values, mirrored=mirrored)
+    assert (np.diff(keys) > 0).all()
+    assert keys.min() >= 0
+    np.testing.assert_array_equal(cells.ranks_of(keys, mirrored=mirrored), values)
+    assert cells.keys_of(np.array([-0.0]), mirrored=mirrored) == cells.keys_of(np.array([0.0]), mirrored=mirrored)
+
+
+def test_sums_are_exact_in_any_order(rng):
+    values = rng.choice([1e-19, 1.0, 3e10, 1e300, 2**-62], 500)
+    assert total(values, bits=62) == sum(round(np.ldexp(v, 62)) if v < 1e3 else int(v) << 62 for v in values)
+    assert total(values, bits=62) == total(values[::-1][:7], bits=62) + total(values[::-1][7:], bits=62)
+    assert total(-values, bits=62) == -total(values, bits=62)
+    assert total(np.zeros(3), bits=62) == 0
+
+
+def test_digits_of_groups_hold_small_and_large_terms():
+    values = np.array([2.0**-93, 2.0**93, 1.0, 0.3, 0.7])
+    digits = limbs(values, np.array([0, 3]))
+    assert sum(int(digit) << 31 * i for i, digit in enumerate(digits[:, 0])) == (1 << 186) + 1 + (1 << 93)
+    np.testing.assert_allclose(numbers_of(digits), [2.0**93, 1.0], rtol=1e-15)
+
+
+def test_ten_billion_rows_overflow_nothing():
+    """Each merge with itself doubles the rows; 1,024 rows and 24 doublings are more than 10 billion."""
+    rng = np.random.default_rng(0)
+    for form in ("confidences", "costs"):
+        one = rows_of(form, rng, size=1024).state()
+        many = one
+        for _ in range(24):
+            many = merge([many, many])
+        assert pack(repeated(one, 24)) == pack(many)
+        assert many.rows == 1024 * 2**24
+        assert {name: value >> 24 for name, value in many.sums.items()} == dict(one.sums)
+        assert (many.cells.rows == one.cells.rows << 24).all()
+        assert pack(unpack(pack(many))) == pack(many)
+
+
+@pytest.mark.parametrize(
+    ("packed", "rule"),
+    [
+        (lambda packed: b"something else", "is not a state of ecuas"),
+        (lambda packed: packed[:20], "is not a state of ecuas"),
+        (lambda packed: packed[:-1], "is damaged: its checksum is another"),
+        (lambda packed: packed[:200] + b"!" + packed[201:], "is damaged: its checksum is another"),
+        (lambda packed: START.pack(MAGIC, 9, 1) + packed[START.size :], "must have version 1"),
+    ],
+)
+def test_bytes_that_are_no_state_are_refused(packed, rule, rng):
+    whole = pack(rows_of("confidences", rng, size=5).state())
+    with pytest.raises(InputError) as raised:
+        unpack(packed(whole), source="month.state")
+    assert (raised.value.argument, raised.value.rule) == ("month.state", rule)
+
+
+def test_states_of_other_options_do_not_merge():
+    one, two = (state_of("confidences", [0.5], [1], checked_options(n=n)) for n in (1, 2))
+    for refused in (lambda: merge([one, two]), lambda: unpack(pack(one), settings=two.settings)):
+        with pytest.raises(InputError, match=r"must have the same options; n is"):
+            refused()
+    with pytest.raises(InputError, match="states must not be empty"):
+        merge([])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"predictions": [0.5, 2.0]}, r"predictions must lie in \[0, 1\]; got 2.0 at index 1 \(1 of 2\)"),
+        ({"predictions": [0.5, np.nan]}, r"predictions must not be NaN.*index 1"),
+        ({"references": [0, 2]}, r"references must be 0 .*; got 2 at index 1"),
+        ({"sample_weight": [1, 1e9]}, r"sample_weight must be 0 or lie in .*; got 1000000000.0 at index 1"),
+        ({"sample_weight": [1]}, "must have the same length"),
+        ({"options": {"n_bins": 5000}}, "n_bins of a state must be at most 4096; got 5000"),
+        ({"options": {"groups": [1, 2]}}, "groups does not go with a state"),
+        ({"options": {"sample_weight": [1, 2]}}, "Pass weights to state_of"),
+    ],
+)
+def test_bad_rows_are_refused_as_in_memory(changes, message):
+    given = {"predictions": [0.5, 0.5], "references": [0, 1], "options": {}, **changes}
+    options = checked_options(**given.pop("options"))
+    with pytest.raises(InputError, match=message):
+        state_of("confidences", given.pop("predictions"), given.pop("references"), options, **given)
+
+
+def test_who_has_all_rows_in_memory_loads_nothing_of_this():
+    """Only the command does, where it is asked to: the files that Evaluate copies and the front door do not."""
+    files = (ROOT / "ecuas_metric").rglob("*.py")
+    users = {path.name for path in files if path.parent.name != "scale" and "scale" in imported_words(path)}
+    assert users == {"cli.py"}
+
+
+def imported_words(path):
+    lines = path.read_text(encoding="utf-8").split("\n")
+    return {word for line in lines if re.match(r"\s*(from|import) ", line) for word in re.findall(r"\w+", line)}
