@@ -42,4 +42,6 @@ ecuas_0, ecuas_1, ece, auroc, aurc, cross_entropy, brier_score, error_rate = map
 
 
 def _index(true: object) -> int:
-    return "ABCDEFGHIJKLMNOPQRSTUVWXYZ".index(true) if isinstance(true, str) and not true.isdecimal() else int(str(true))
+    return (
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZ".index(true) if isinstance(true, str) and not true.isdecimal() else int(str(true))
+    )

@@ -11,9 +11,7 @@ from numpy.typing import ArrayLike
 from ..api import ecuas_score
 
 
-def ecuas_scorer(
-    *, n: float = 1, cost: str | ArrayLike = "zero_one", normalize: bool = False
-) -> Callable[..., float]:
+def ecuas_scorer(*, n: float = 1, cost: str | ArrayLike = "zero_one", normalize: bool = False) -> Callable[..., float]:
     """Return a scorer: minus ECUAS_n of a classifier's `predict_proba`, since scikit-learn maximises.
 
     The classes are those of the fitted classifier, so that a fold may lack one; they may be strings, and two or more.
@@ -39,6 +37,6 @@ def ecuas_scorer(
     return partial(_score, n=n, cost=cost, normalize=normalize)
 
 
-def _score(estimator: Any, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> float:  # noqa: N803
+def _score(estimator: Any, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> float:
     probabilities, labels = estimator.predict_proba(X), estimator.classes_
     return -ecuas_score(y, probabilities, labels=labels, sample_weight=sample_weight, **options)

@@ -12,7 +12,7 @@ from ..api import score_posteriors
 IGNORED = -100  # the label of what is not to be evaluated, e.g. the second piece of a word
 
 
-def compute_metrics(**options: object) -> Callable[[Any], dict[str, float]]:
+def compute_metrics(**options: Any) -> Callable[[Any], dict[str, float]]:
     """Return a function for ``Trainer(compute_metrics=...)``: every metric of a classifier's logits.
 
     Labels of -100 are left out, so that it serves token classification too. With

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from ..errors import InputError
+from ..integrations.runs import RunOptions
 from ..metrics import Key, place
 from ..results import System, all_values, signature_of
 from .arguments import Named, chosen_keys, columns_of_files, named_file, refuse_clashes, told_apart
@@ -167,11 +168,13 @@ def _read(arguments: argparse.Namespace, *, unjudged: str | None = None) -> list
         _refuse_to_overwrite(path, [file.path for file in files])
     labels = None if arguments.labels is None else next(csv.reader([arguments.labels], skipinitialspace=True))
     common = {name: value for name, value in (("weight", arguments.weight), ("group", arguments.groups)) if value}
+    tasks = None if arguments.tasks is None else arguments.tasks.split(",")
+    run = RunOptions(tasks=tasks, filter=arguments.filter, length=arguments.choice_length)
     submissions, named = [], []
     for file, columns in zip(files, columns_of_files(arguments.columns, files), strict=True):
         given = {**common, **columns}
         rule = arguments.unjudged or unjudged
-        found = read_submissions(file.path, columns=given, unjudged=rule, labels=labels)
+        found = read_submissions(file.path, columns=given, unjudged=rule, labels=labels, run=run)
         submissions += [submission._replace(name=_called(submission.name, file, found)) for submission in found]
         named += [file.name is not None] * len(found)
     paths = [submission.source.file for submission in submissions]

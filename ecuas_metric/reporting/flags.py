@@ -139,6 +139,14 @@ def _add_common(part: argparse.ArgumentParser) -> None:
     add("--columns", action="append", default=[], metavar="ROLE=COLUMN,..", help=help_)
     help_ = "names of all classes in the order of the posteriors, where the columns are not named by them"
     add("--labels", metavar="CLASS,..", help=help_)
+    add("--tasks", metavar="TASK,..", help="of a run of lm-eval, lighteval or Inspect: these tasks only")
+    add(
+        "--filter",
+        metavar="NAME",
+        help="of a run: the filter (lm-eval) or the scorer (Inspect) where there are several",
+    )
+    help_ = "of a run: divide log-likelihoods of choices by their lengths, as acc_norm does"
+    add("--choice-length", choices=("none", "chars", "bytes"), default="none", help=help_)
     _add_option(part, "n", default="0,1,128", metavar="N,..")
     _add_option(part, "num_classes", type=float, metavar="K")
     _add_option(part, "predictions_are", choices=POSTERIOR_FORMS)

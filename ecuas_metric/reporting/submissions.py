@@ -11,6 +11,7 @@ import pandas as pd
 
 from ..errors import InputError, Note
 from ..inputs import ROUNDED_SUM_TOLERANCE, Array, Bools, Floats, Ints, confidences, posteriors
+from ..integrations.runs import Part, RunOptions, names_of, read_parts
 from ..options import OPTIONS
 from .columns import Columns, are_numbered, class_of, find_columns, form_of, system_of, text_columns, with_nested
 from .files import FileAdvice, FileError, Sheet, read_sheet
@@ -98,13 +99,14 @@ def read_submissions(
     columns: Mapping[str, str] | None = None,
     unjudged: str | None = None,
     labels: Sequence[str] | None = None,
+    run: RunOptions | None = None,
 ) -> list[Submission]:
-    """Read the systems of a file.
+    """Read the systems of a file, or of a run of lm-eval, lighteval or Inspect.
 
     Parameters
     ----------
     path : path
-        CSV with commas, semicolons (decimal commas too) or tabs, JSON lines, JSON, Parquet, Arrow, .npz, .npy or Excel;
+        A file or the folder of a run, recognised by its content; or a CSV with commas, semicolons (decimal commas too) or tabs, JSON lines, JSON, Parquet, Arrow, .npz, .npy or Excel;
         also compressed, at an address that fsspec knows, or ``-`` for standard input.
     columns : mapping, optional
         The role of a column (a key of `NAMES`) to its name in the file, where its name does not say: a dotted name
@@ -115,11 +117,13 @@ def read_submissions(
         on them, they count as wrong, or they are left out, which flatters nearly every system.
     labels : sequence of str, optional
         The names of all classes, in the order of the posteriors, where the columns do not have them.
+    run : RunOptions, optional
+        What a run leaves open: tasks, filter, the lengths that log-likelihoods are divided by.
 
     Returns
     -------
     list of Submission
-        One, named after the file, or one for each value of the column of systems.
+        One for each model and task of a run; of another file one, named after the file, or one for each value of the column of systems.
 
     Raises
     ------
@@ -137,8 +141,20 @@ def read_submissions(
     >>> submission.name, submission.form, submission.predictions.tolist()
     ('model', 'confidences', [0.9, 0.4])
     """
+    given = (columns or {}).get("confidence")
+    parts = read_parts(path, (run or RunOptions())._replace(confidence=given))
+    if parts is not None:
+        return [_of_part(part, called, unjudged) for part, called in zip(parts, names_of(parts), strict=True)]
     sheet = read_sheet(path, text=text_columns(columns))
     return submissions_of(sheet, path, columns=columns, unjudged=unjudged, labels=labels)
+
+
+def _of_part(part: Part, name: str, unjudged: str | None) -> Submission:
+    """Return the system of a part of a run."""
+    sheet = Sheet(part.frame.reset_index(drop=True), part.frame.index.to_numpy() + 1)
+    (submission,) = submissions_of(sheet, part.path, unjudged=unjudged)
+    told = "log_probabilities" if submission.form == "posteriors" else None
+    return submission._replace(name=name, notes=(part.note, *submission.notes), predictions_are=told)
 
 
 def submissions_of(

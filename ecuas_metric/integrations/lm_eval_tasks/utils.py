@@ -1,8 +1,8 @@
 """What the YAML files of this folder name with ``!function utils.NAME``."""
 
 from ecuas_metric.integrations.lm_eval import (  # noqa: F401
-    auroc,
     aurc,
+    auroc,
     brier_score,
     cross_entropy,
     ece,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from . import inspect_ai, lighteval, lm_eval
-from .parts import Part, RunOptions
+from .parts import Part, RunOptions, names_of
 
+__all__ = ["Part", "RunOptions", "names_of", "read_parts"]
 TOOLS = (lm_eval, lighteval, inspect_ai)
 
 
@@ -30,10 +31,9 @@ def read_parts(path: str | Path, options: RunOptions | None = None) -> list[Part
         If it is one, and lacks what is needed, or leaves a choice; with what to do.
     """
     place = Path(path)
-    if not place.exists():
-        return None
-    for tool in TOOLS:
+    for tool in TOOLS if place.exists() else ():
         files = tool.files_of(place)
         if files:
-            return tool.parts(files, options or RunOptions())
+            found: list[Part] = tool.parts(files, options or RunOptions())
+            return found
     return None

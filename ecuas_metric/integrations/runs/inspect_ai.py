@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from ...errors import Advice, Note
 from ...reporting.files import FileError
-from .parts import Part, RunOptions, field, files_in, only
+from .parts import Part, RunOptions, field, files_in, no_task, only
 
 ZSTANDARD = 93  # a method of compression that zipfile knows from Python 3.14 on
 VALUES = {"C": 1.0, "I": 0.0, "N": 0.0}  # of Inspect's scores; no answer is no right answer
@@ -44,7 +44,7 @@ def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
     tasks = [str(header["eval"]["task"]) for _, header, _ in logs]
     wanted = [log for log, task in zip(logs, tasks, strict=True) if options.tasks is None or task in options.tasks]
     if not wanted:
-        raise FileError(files[0], "has no such task", got=", ".join(sorted(set(tasks))))
+        raise FileError(files[0], "has no such task", got=no_task(options, tasks))
     return [_part(file, header, samples, options) for file, header, samples in wanted]
 
 
@@ -100,7 +100,9 @@ def _log(file: Path) -> tuple[Sample, list[Sample]]:
             return log, list(log.get("samples") or [])
         with zipfile.ZipFile(file) as archive:
             members = [info for info in archive.infolist() if info.filename.startswith("samples/")]
-            start = "header.json" if "header.json" in archive.namelist() else "_journal/start.json"  # of a run that goes on
+            start = (
+                "header.json" if "header.json" in archive.namelist() else "_journal/start.json"
+            )  # of a run that goes on
             header = json.loads(_content(archive, archive.getinfo(start)))
             samples = [json.loads(_content(archive, info)) for info in members]
     except (ValueError, KeyError, zipfile.BadZipFile, OSError, pa.ArrowException) as error:

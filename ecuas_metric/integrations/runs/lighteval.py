@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from ...errors import Note
 from ...reporting.files import FileError
-from .parts import Part, RunOptions, field, files_in
+from .parts import Part, RunOptions, field, files_in, no_task
 
 NEEDED = {"doc", "metric", "model_response"}
 METRICS = ("em", "exact_match", "extractive_match", "acc", "quasi_exact_match", "pqem")
@@ -46,7 +46,7 @@ def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
         if options.tasks is None or task in options.tasks:
             parts += _parts(file, task, rows, options)
     if not parts:
-        raise FileError(files[0], "has no such task", got=", ".join(task for _, task in found))
+        raise FileError(files[0], "has no such task", got=no_task(options, (task for _, task in found)))
     return parts
 
 
@@ -65,13 +65,14 @@ def _choices(file: Path, task: str, rows: Sequence[dict[str, Any]], of_number: A
     scores = np.array([row["model_response"]["logprobs"] for row in samples], dtype=np.float64)
     if length != "none":
         sizes = [
-            [max(len(text if length == "chars" else text.encode()), 1) for text in row["doc"]["choices"]] for row in samples
+            [max(len(text if length == "chars" else text.encode()), 1) for text in row["doc"]["choices"]]
+            for row in samples
         ]
         scores = scores / np.array(sizes)
     scores = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
     label = [_gold(row["doc"]["gold_index"], file, int(line)) for row, line in zip(samples, lines, strict=True)]
     ids = [str(row["doc"].get("id")) for row in samples]
-    frame = pd.DataFrame({"id": ids, "label": label, "posteriors": list(scores)}, index=lines)
+    frame = pd.DataFrame({"id": ids, "label": label, "posteriors": scores.tolist()}, index=lines)
     fact = f"lighteval details, task {task}, {len(samples):,} questions, {scores.shape[1]} choices."
     return Part(_model(file), task, frame, str(file), Note("run", fact), scores.shape[1])
 

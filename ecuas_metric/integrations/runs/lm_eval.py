@@ -14,7 +14,7 @@ import pandas as pd
 from ...errors import Note
 from ...inputs import Floats, Ints
 from ...reporting.files import FileError
-from .parts import Part, RunOptions, field, files_in, only
+from .parts import Part, RunOptions, field, files_in, no_task, only
 
 NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl")
 NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
@@ -42,7 +42,7 @@ def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
     """
     wanted = [file for file in files if options.tasks is None or _task(file) in options.tasks]
     if not wanted:
-        raise FileError(files[0], "has no such task", got=", ".join(sorted({_task(file) for file in files})))
+        raise FileError(files[0], "has no such task", got=no_task(options, (_task(file) for file in files)))
     seen: dict[tuple[Path, str], Path] = {}
     for file in wanted:
         again = seen.setdefault((file.parent, _task(file)), file)
@@ -81,14 +81,12 @@ def _choices(file: Path, rows: Sequence[Row], of_number: Any, number: int, lengt
         size = LENGTHS[length]
         scores = scores / np.array([[max(size(text), 1) for text in texts] for texts in choices])
     scores = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
-    frame = pd.DataFrame({"id": _ids(samples), "label": label, "posteriors": list(scores)}, index=lines)
+    frame = pd.DataFrame({"id": _ids(samples), "label": label, "posteriors": scores.tolist()}, index=lines)
     fact = f"lm-eval samples, task {_task(file)}, {len(samples):,} questions, {number} choices."
     return Part(_model(file), _task(file), frame, str(file), Note("run", fact), number)
 
 
-def _labels(
-    file: Path, samples: Sequence[Row], choices: Sequence[Sequence[str]], scores: Floats, lines: Ints
-) -> Ints:
+def _labels(file: Path, samples: Sequence[Row], choices: Sequence[Sequence[str]], scores: Floats, lines: Ints) -> Ints:
     """Return the true choices. A target is an index, a letter or the text of a choice: `acc` shows which it is."""
     likeliest = scores.argmax(axis=1)
     readings = {}
@@ -131,7 +129,9 @@ def _by_text(target: str, texts: Sequence[str]) -> int:
 def _generated(file: Path, rows: Sequence[Row], options: RunOptions) -> Part:
     metric = next((name for name in METRICS if name in rows[0]), None)
     if metric is None or options.confidence is None:
-        rule = "holds answers in words, without log-likelihoods" if metric else "holds no metric that says what is right"
+        rule = (
+            "holds answers in words, without log-likelihoods" if metric else "holds no metric that says what is right"
+        )
         advice = (
             "Name the field that has the confidence: --columns confidence=FIELD, e.g. doc.confidence; or run the task "
             "with output_type: multiple_choice."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,7 +67,7 @@ def only(found: Sequence[str], wanted: str | None, path: object, what: str, flag
     """
     names = list(dict.fromkeys(found))
     if wanted is not None and wanted not in names:
-        raise FileError(path, f"has no {what} {wanted!r}", got=", ".join(names))
+        raise FileError(path, f"has no {what} {wanted!r}", value=wanted, got=f"{wanted!r}, not {', '.join(names)}")
     if wanted is None and len(names) > 1:
         advice = f"Say which with {flag}."
         raise FileError(path, f"has several {what}s", got=", ".join(names), advice=advice)
@@ -85,3 +85,18 @@ def field(row: Mapping[str, Any], name: str) -> Any:
     for word in name.split("."):
         value = value.get(word) if isinstance(value, Mapping) else None
     return value
+
+
+def names_of(parts: Sequence[Part]) -> list[str]:
+    """Return the names of the systems: the models', with the task and the number of choices where they differ."""
+    many = len({part.task for part in parts}) > 1
+    tasks = [f"{part.model} {part.task}" for part in parts]
+    return [
+        f"{name}, {part.num_classes} choices" if tasks.count(name) > 1 else name if many else part.model
+        for name, part in zip(tasks, parts, strict=True)
+    ]
+
+
+def no_task(options: RunOptions, found: Iterable[str]) -> str:
+    """Return what was asked for and what there is."""
+    return f"{', '.join(map(repr, options.tasks or ()))}, not {', '.join(sorted(set(found)))}"

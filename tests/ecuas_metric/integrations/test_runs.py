@@ -1,0 +1,262 @@
+"""What evaluation tools leave on disk, in the forms that lm-eval 0.4.13, lighteval 0.13.0 and inspect-ai 0.3 write."""
+
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import log_softmax
+
+from ecuas_metric import read_submissions, score_confidences, score_posteriors
+from ecuas_metric.integrations.runs import RunOptions, read_parts
+from ecuas_metric.reporting.cli import main
+
+CHOICES = ["red", "deep blue", "green", "a kind of yellow"]
+TIME = "2026-11-21T15-19-06.756603"
+
+
+def lm_eval_row(number, label, scores, *, target=None, choices=CHOICES, **more):
+    best = int(np.argmax(scores))
+    return {
+        "doc_id": number,
+        "doc": {"question": f"What colour is thing {number}?", "choices": choices, "label": label},
+        "target": str(label) if target is None else target,
+        "arguments": {f"gen_args_{k}": {"arg_0": "What?", "arg_1": f" {text}"} for k, text in enumerate(choices)},
+        "resps": [[[str(score), "False"]] for score in scores],
+        "filtered_resps": [[str(score), "False"] for score in scores],
+        "filter": "none",
+        "metrics": ["acc"],
+        "doc_hash": f"hash-{number}",
+        "acc": float(best == label),
+    } | more
+
+
+def written(folder, rows, task="colors", time=TIME):
+    folder.mkdir(exist_ok=True)
+    file = folder / f"samples_{task}_{time}.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+@pytest.fixture
+def scores(rng):
+    return rng.normal(-3, 1, size=(30, 4)), rng.integers(0, 4, 30)
+
+
+@pytest.fixture
+def lm_eval(tmp_path, scores):
+    rows = [lm_eval_row(i, int(label), list(row)) for i, (row, label) in enumerate(zip(*scores, strict=True))]
+    file = written(tmp_path / "org__model", rows)
+    (tmp_path / "org__model" / f"results_{TIME}.json").write_text(json.dumps({"model_name": "org/model"}))
+    return file
+
+
+def only(path, **options):
+    (submission,) = read_submissions(path, run=RunOptions(**options))
+    return submission
+
+
+def test_lm_eval_choices_are_posteriors(lm_eval, scores, capsys):
+    values, labels = scores
+    for path in (lm_eval, lm_eval.parent, lm_eval.parent.parent):
+        submission = only(path)
+        assert (submission.name, submission.form, submission.predictions_are) == (
+            "org/model", "posteriors", "log_probabilities"
+        )  # fmt: skip
+        assert submission.predictions == pytest.approx(log_softmax(values, axis=1), abs=1e-12)
+        assert submission.references.tolist() == labels.tolist()
+        assert submission.ids.tolist() == [f"hash-{i}" for i in range(30)]
+    out = lm_eval.parent / "table.json"
+    assert main(["score", str(lm_eval.parent.parent), "--output", str(out)]) == 0
+    expected = score_posteriors(labels, values, predictions_are="logits")
+    row = json.loads(out.read_text())["rows"][0]
+    assert {key: row[key] for key in expected} == pytest.approx(expected, abs=1e-12)
+    assert "note: org/model: lm-eval samples, task colors, 30 questions, 4 choices." in capsys.readouterr().err
+
+
+def test_lm_eval_scores_by_length_decide_as_acc_norm_does(lm_eval, scores):
+    values, labels = scores
+    for length, size in (("chars", len), ("bytes", lambda text: len(text.encode()))):
+        sizes = np.array([size(f" {text}") for text in CHOICES])
+        submission = only(lm_eval, length=length)
+        assert submission.predictions == pytest.approx(log_softmax(values / sizes, axis=1), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("choices", "target"),
+    [
+        (CHOICES, lambda label: str(label)),
+        (CHOICES, lambda label: "ABCD"[label]),
+        (CHOICES, lambda label: CHOICES[label]),
+        (["1", "2", "3", "0"], lambda label: str(label)),  # an index, though it is the text of another choice
+        (["1", "2", "3", "0"], lambda label: ["1", "2", "3", "0"][label]),
+    ],
+)
+def test_lm_eval_targets_are_what_acc_says_they_are(tmp_path, scores, choices, target):
+    rows = [
+        lm_eval_row(i, int(label), list(row), target=target(label), choices=choices)
+        for i, (row, label) in enumerate(zip(*scores, strict=True))
+    ]
+    assert only(written(tmp_path / "m", rows)).references.tolist() == scores[1].tolist()
+    for row in rows:
+        row["acc"] = 1 - row["acc"]
+    with pytest.raises(ValueError, match="targets must be an index, a letter or the text of a choice, and agree with"):
+        read_submissions(written(tmp_path / "m", rows))
+
+
+def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(tmp_path):
+    rows = [
+        lm_eval_row(i, i % 2, [-1.0, -2.0, -3.0, -4.0][: 2 + i % 2], choices=CHOICES[: 2 + i % 2]) for i in range(8)
+    ]
+    two, three = read_submissions(written(tmp_path / "m", rows))
+    assert (two.predictions.shape, three.predictions.shape) == ((4, 2), (4, 3))
+    assert (two.name, three.name) == ("m colors, 2 choices", "m colors, 3 choices")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"filtered_resps": [["nan", "False"]] * 4}, "must have finite log-likelihoods in row 1"),
+        ({"target": "E"}, "targets must be an index, a letter or the text of a choice, and agree with acc; got 'E'"),
+        ({"filtered_resps": ["Paris"], "exact_match": 1.0}, "has log-likelihoods of choices for some samples only"),
+        ({"filter": "strict-match"}, "has several filters; got strict-match, none. Say which with --filter."),
+    ],
+)
+def test_lm_eval_samples_that_cannot_be_used(tmp_path, change, message):
+    rows = [lm_eval_row(i, 1, [-1.0, -2.0, -3.0, -4.0]) for i in range(3)]
+    rows[0] |= change
+    with pytest.raises(ValueError) as raised:
+        read_submissions(written(tmp_path / "m", rows))
+    assert message in str(raised.value)
+
+
+def test_lm_eval_runs_of_one_task_and_tasks_are_chosen(lm_eval, tmp_path):
+    rows = [json.loads(line) for line in lm_eval.open()]
+    written(lm_eval.parent, rows, task="other")
+    assert [part.task for part in read_parts(tmp_path)] == ["colors", "other"]
+    assert [s.name for s in read_submissions(tmp_path)] == ["org/model colors", "org/model other"]
+    assert only(tmp_path, tasks=["other"]).name == "org/model"
+    with pytest.raises(ValueError, match=r"has no such task; got 'x', not colors, other\."):
+        read_parts(tmp_path, RunOptions(tasks=["x"]))
+    written(lm_eval.parent, rows, time="2027-01-01T00-00-00.000000")
+    with pytest.raises(ValueError, match=r"task colors was run more than once.*Give the file of one run\."):
+        read_parts(tmp_path)
+
+
+def test_lm_eval_answers_in_words_need_the_name_of_a_confidence(tmp_path, capsys):
+    rows = [
+        lm_eval_row(i, 0, [-1.0], choices=["x"])
+        | {"filtered_resps": ["Paris"], "exact_match": float(i % 2), "doc": {"sure": (i + 1) / 8}}
+        for i in range(6)
+    ]
+    file = written(tmp_path / "m", rows)
+    assert main(["score", str(file)]) == 2
+    assert "holds answers in words, without log-likelihoods. Name the field that has the confidence: --columns" in (
+        capsys.readouterr().err
+    )
+    (submission,) = read_submissions(file, columns={"confidence": "doc.sure"})
+    assert submission.predictions.tolist() == [(i + 1) / 8 for i in range(6)]
+    assert submission.references.tolist() == [0, 1, 0, 1, 0, 1]
+    with pytest.raises(ValueError, match=r"has no field doc\.surely\.$"):
+        read_submissions(file, columns={"confidence": "doc.surely"})
+
+
+@pytest.fixture
+def lighteval(tmp_path, scores):
+    rows = [
+        {
+            "doc": {"query": "?", "choices": [f" {text}" for text in CHOICES], "gold_index": int(label), "id": str(i),
+                    "task_name": "colors|0"},
+            "metric": {"acc": int(np.argmax(row) == label)},
+            "model_response": {"logprobs": list(row), "text": []},
+        }
+        for i, (row, label) in enumerate(zip(*scores, strict=True))
+    ]  # fmt: skip
+    file = tmp_path / "details" / "org" / "model" / TIME / f"details_colors|0_{TIME}.parquet"
+    file.parent.mkdir(parents=True)
+    pd.DataFrame(rows).to_parquet(file)
+    return file
+
+
+def test_lighteval_choices_are_posteriors(lighteval, scores, tmp_path):
+    values, labels = scores
+    for path in (lighteval, tmp_path):
+        submission = only(path)
+        assert submission.name == "org/model"
+        assert submission.predictions == pytest.approx(log_softmax(values, axis=1), abs=1e-12)
+        assert submission.references.tolist() == labels.tolist()
+        assert submission.notes[0].fact == "lighteval details, task colors|0, 30 questions, 4 choices."
+
+
+def inspect_log(samples, model="org/model"):
+    return {"version": 2, "status": "success", "eval": {"task": "things", "model": model}, "samples": samples}
+
+
+def inspect_sample(number, value, confidence, epoch=1, scorer="match"):
+    metadata = {} if confidence is None else {"confidence": confidence}
+    return {"id": number, "epoch": epoch, "scores": {scorer: {"value": value, "metadata": metadata}}}
+
+
+def eval_file(path, log):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({key: value for key, value in log.items() if key != "samples"}))
+        for sample in log["samples"]:
+            archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".json", ".eval"])
+def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
+    values, q = ["C", "I", "N", 1, 0.0, True], rng.random(12)
+    samples = [inspect_sample(i, values[i % 6], float(q[i + 6 * (e - 1)]), e) for e in (1, 2) for i in range(6)]
+    log, path = inspect_log(samples), tmp_path / f"log{suffix}"
+    path.write_text(json.dumps(log)) if suffix == ".json" else eval_file(path, log)
+    submission = only(path)
+    assert submission.notes[0].fact == (
+        "Inspect log, task things, scorer match, 6 samples in 2 epochs, which are groups."
+    )
+    assert sorted(submission.per_sample["groups"]) == sorted(str(i) for i in range(6) for _ in range(2))
+    found = score_confidences(submission.references, submission.predictions)
+    assert found == pytest.approx(score_confidences([1, 0, 0, 1, 0, 1] * 2, q))
+
+
+@pytest.mark.parametrize(
+    ("samples", "message"),
+    [
+        ([inspect_sample(1, "C", None)], "scorer match keeps no confidence. Let the scorer return Score(value=.., "),
+        ([inspect_sample(1, "P", 0.5)], "must be scored as right or wrong: C, I, N, 0 or 1; got 'P' in row 1"),
+        ([{"id": 1, "epoch": 1, "scores": {}}], "holds no scores; got 1 samples, status success"),
+        (
+            [{"id": 1, "epoch": 1, "scores": {"a": {"value": "C"}, "b": {"value": "C"}}}],
+            "has several scorers; got a, b. Say which with --filter.",
+        ),
+    ],
+)
+def test_inspect_logs_that_cannot_be_used(tmp_path, samples, message):
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(inspect_log(samples)))
+    with pytest.raises(ValueError) as raised:
+        read_submissions(path)
+    assert message in str(raised.value)
+
+
+def test_inspect_samples_that_ended_in_an_error_are_counted(tmp_path):
+    samples = [inspect_sample(i, "CI"[i % 2], 0.5) for i in range(4)] + [
+        {"id": 9, "epoch": 1, "scores": {}, "error": {}}
+    ]
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(inspect_log(samples)))
+    assert "4 samples; 1 of 5 without a score are left out." in only(path).notes[0].fact
+
+
+def test_what_is_no_run_is_a_file_as_any_other(tmp_path):
+    for name, text in (
+        ("a.json", '[{"confidence": 0.9, "correct": 1}]'),
+        ("a.jsonl", '{"confidence": 0.9, "correct": 1}'),
+    ):
+        path = tmp_path / name
+        path.write_text(text)
+        assert read_parts(path) is None
+        assert only(path).predictions.tolist() == [0.9]
+    assert read_parts(tmp_path / "nowhere") is None
