@@ -38,7 +38,7 @@ def answer_and_probability(reply: str, *, cut: bool = False) -> tuple[str, float
         Without the given start of the reply ("Guess:").
     cut : bool
         Whether the reply was cut. Then only a number on a line of its own is read, which is not in the middle of
-        a reasoning, and not one at the end, since more digits may have followed.
+        a reasoning, and not on the last line, where more of it may have followed.
 
     Returns
     -------
@@ -131,10 +131,9 @@ def _unwrapped(line: str) -> str:
 
 
 def _is_whole(found: re.Match[str]) -> bool:
-    """Return whether a probability in a reply that was cut stands on a line of its own, and something follows it."""
+    """Return whether a probability in a reply that was cut stands on a line of its own, which ends."""
     before = found.string[: found.start()].rpartition("\n")
-    end = max(found.end(group) for group in ("number", "total", "percent"))
-    return (not before[2].strip(" *_`") and bool(before[1])) and bool(found.string[end:].strip(" *_`"))
+    return not before[2].strip(" *_`") and bool(before[1]) and "\n" in found.string[found.end("number") :]
 
 
 def _from_json(text: str) -> tuple[str, float | None]:

@@ -36,6 +36,9 @@ def folder(tmp_path, monkeypatch, rng):
     pd.concat([frame().assign(system=s, document=np.arange(90) // 3) for s in "ab"]).to_csv("runs.csv", index=False)
     logits = pd.DataFrame(rng.normal(size=(90, 3)), columns=["logit_0", "logit_1", "logit_2"])
     logits.assign(label=rng.integers(0, 3, 90)).to_csv("logits.csv", index=False)
+    (tmp_path / "logs").mkdir()
+    for day in ("monday", "tuesday"):
+        frame().assign(model="small").to_parquet(f"logs/{day}.parquet")
     return tmp_path
 
 

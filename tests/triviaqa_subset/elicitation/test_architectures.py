@@ -9,16 +9,11 @@ import shutil
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs the extra `local`: make test EXTRAS=local")
-transformers = pytest.importorskip("transformers", reason="needs the extra `local`: make test EXTRAS=local")
+from tests.triviaqa_subset.elicitation import test_local
+from tests.triviaqa_subset.elicitation.test_local import MODELS_OWN_SETTINGS, REQUESTS, backend, teacher_forced
 
-from tests.triviaqa_subset.elicitation.test_local import (  # noqa: E402
-    MODELS_OWN_SETTINGS,
-    REQUESTS,
-    backend,
-    folder,  # noqa: F401
-    teacher_forced,
-)
+pytestmark = test_local.pytestmark
+folder, loaded = test_local.folder, test_local.libraries  # fixtures
 
 VOCABULARY = 512  # tokens of some families of tokenizers are added to those of the folder
 SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
@@ -53,6 +48,13 @@ THAT_READ_IMAGES = {
 }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def libraries(loaded):
+    global torch, transformers
+    import torch
+    import transformers
+
+
 def saved(tokenizer_folder, made, model_type, vocabulary):
     """Save a random model of an architecture, with the tokenizer and everything in its generation configuration."""
     shutil.copytree(tokenizer_folder, made)
@@ -75,7 +77,7 @@ def saved(tokenizer_folder, made, model_type, vocabulary):
 
 
 @pytest.mark.parametrize("model_type", [*CONFIGURATIONS, *THAT_READ_IMAGES])
-def test_replies_and_posteriors_are_those_of_teacher_forcing(model_type, folder, tmp_path):  # noqa: F811
+def test_replies_and_posteriors_are_those_of_teacher_forcing(model_type, folder, tmp_path):
     torch.manual_seed(1)
     network = saved(folder, tmp_path / model_type, model_type, VOCABULARY)
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / model_type)

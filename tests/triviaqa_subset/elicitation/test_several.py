@@ -124,7 +124,7 @@ def test_models_of_a_file_end_in_one_table_whatever_becomes_of_one(chat, source,
         "mine verbalized 3 3 0 0 0 2 1 150 12 0.2700",
         "k verbalized 3 3 0 0 0 2 1 150 12 -",
     ]
-    assert printed.err.count("450 question texts are not those of the curation") == 1  # loaded once
+    assert printed.err.count("question texts are not those of the curation") == 1  # loaded once
     command = shlex.split(table[-1].partition("the metrics: ecuas ")[2])
     assert len(command) == 1 + 3
     assert score([*command, "--drop-unjudged"]) == 0
