@@ -8,7 +8,7 @@ CORE := -m "not e2e and not slow"
 PARALLEL ?= --numprocesses 2 --dist loadfile
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo space reproduce check test test-slow coverage check-lowest bench data publish format lint \
+.PHONY: help install demo space reproduce check test test-slow test-integrations coverage check-lowest bench data publish format lint \
 	hooks lock clean
 
 help:  ## say what there is to make
@@ -34,6 +34,19 @@ test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests; those of a
 
 test-slow: $(VENV)/test.installed  ## the simulations, minutes long
 	$(BIN)/python -m pytest -m slow -s
+
+TOOLS := .venv-integrations
+# Each tool in an environment of its own: they do not fit one together. lighteval 0.13 does not run with newer ones.
+$(TOOLS)/lm-eval.installed: PACKAGES := "lm-eval>=0.4.13,<0.5" torch
+$(TOOLS)/lighteval.installed: PACKAGES := "lighteval==0.13.0" "huggingface_hub<2" "xxhash<4"
+$(TOOLS)/inspect.installed: PACKAGES := "inspect-ai>=0.3.285,<0.4"
+$(TOOLS)/%.installed:
+	$(PYTHON) -m venv $(TOOLS)/$*
+	$(TOOLS)/$*/bin/python -m pip install --quiet --disable-pip-version-check $(PACKAGES)
+	touch $@
+
+test-integrations: $(VENV)/test.installed $(patsubst %,$(TOOLS)/%.installed,lm-eval lighteval inspect)  ## the tools that leave runs, live
+	$(BIN)/python -m pytest -m integrations tests/ecuas_metric/integrations
 
 coverage: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests, and the lines that none of them runs
 	$(BIN)/python -m pytest $(PARALLEL) --cov --cov-report=term-missing:skip-covered
@@ -73,7 +86,7 @@ lock: $(VENV)/lock.installed  ## renew requirements-dev.txt, the versions that e
 		--no-emit-find-links --no-annotate --custom-compile-command "make lock" pyproject.toml --output-file $(LOCK)
 
 clean:  ## remove what was installed and made
-	rm -rf $(VENV) .venv-lowest demo *.egg-info .coverage
+	rm -rf $(VENV) .venv-lowest $(TOOLS) demo *.egg-info .coverage
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -64,7 +65,6 @@ def answer_with_confidence(**options: Any) -> Any:
 
 def _inspect() -> ModuleType:
     try:
-        import inspect_ai.scorer
+        return import_module("inspect_ai.scorer")
     except ImportError as error:
         raise ImportError("ecuas_metric.integrations.inspect_ai needs Inspect: pip install inspect-ai") from error
-    return inspect_ai.scorer

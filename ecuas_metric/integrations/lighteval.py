@@ -1,4 +1,4 @@
-"""A group of metrics for lighteval's tasks of multiple choice: ``LightevalTaskConfig(metrics=[ecuas_metrics()], ..)``."""
+"""Metrics for lighteval's tasks of multiple choice: ``LightevalTaskConfig(metrics=[ecuas_metrics()], ..)``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def ecuas_metrics() -> Any:
 
         def prepare(self, doc: Any, model_response: Any, **_: Any) -> dict[str, list[float]]:
             gold = doc.gold_index[0] if isinstance(doc.gold_index, Sequence) else doc.gold_index
-            return dict.fromkeys(NAMES, [float(gold), *map(float, model_response.logprobs)])
+            sample = [float(gold), *map(float, model_response.logprobs)]
+            return {name: sample for name in NAMES}
 
     directions = {name: bool(METRICS[name.partition("_0")[0].partition("_1")[0]].higher_is_better) for name in NAMES}
     return CorpusLevelMetricGrouping(
@@ -49,6 +50,7 @@ class Corpus(NamedTuple):
     name: str
 
     def compute_corpus(self, items: Sequence[Sequence[float]]) -> float:
+        """Return the metric; lighteval calls it with this name."""
         values = np.array(items)
         labels, logits = values[:, 0].astype(int), values[:, 1:]
         return score_posteriors(labels, logits, predictions_are="logits", n=(0, 1))[self.name]

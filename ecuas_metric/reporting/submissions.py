@@ -106,8 +106,9 @@ def read_submissions(
     Parameters
     ----------
     path : path
-        A file or the folder of a run, recognised by its content; or a CSV with commas, semicolons (decimal commas too) or tabs, JSON lines, JSON, Parquet, Arrow, .npz, .npy or Excel;
-        also compressed, at an address that fsspec knows, or ``-`` for standard input.
+        CSV with commas, semicolons (decimal commas too) or tabs, JSON lines, JSON, Parquet, Arrow, .npz, .npy or Excel;
+        also compressed, at an address that fsspec knows, or ``-`` for standard input. A run is a file or a folder, and
+        recognised by its content.
     columns : mapping, optional
         The role of a column (a key of `NAMES`) to its name in the file, where its name does not say: a dotted name
         for what is nested. Several are joined by ``+``: names of systems, the posteriors of all classes, or the
@@ -123,7 +124,8 @@ def read_submissions(
     Returns
     -------
     list of Submission
-        One for each model and task of a run; of another file one, named after the file, or one for each value of the column of systems.
+        One for each model and task of a run; of another file one, named after it, or one for each value of the column
+        of systems.
 
     Raises
     ------
@@ -152,7 +154,7 @@ def read_submissions(
 def _of_part(part: Part, name: str, unjudged: str | None) -> Submission:
     """Return the system of a part of a run."""
     sheet = Sheet(part.frame.reset_index(drop=True), part.frame.index.to_numpy() + 1)
-    (submission,) = submissions_of(sheet, part.path, unjudged=unjudged)
+    (submission,) = submissions_of(sheet, part.path, columns={role: role for role in part.frame}, unjudged=unjudged)
     told = "log_probabilities" if submission.form == "posteriors" else None
     return submission._replace(name=name, notes=(part.note, *submission.notes), predictions_are=told)
 

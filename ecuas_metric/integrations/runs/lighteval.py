@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...errors import Note
+from ...inputs import Bools
 from ...reporting.files import FileError
 from .parts import Part, RunOptions, field, files_in, no_task
 
@@ -59,9 +60,9 @@ def _parts(file: Path, task: str, rows: Sequence[dict[str, Any]], options: RunOp
     return [_choices(file, task, rows, counts == number, options.length) for number in np.unique(counts)]
 
 
-def _choices(file: Path, task: str, rows: Sequence[dict[str, Any]], of_number: Any, length: str) -> Part:
+def _choices(file: Path, task: str, rows: Sequence[dict[str, Any]], of_number: Bools, length: str) -> Part:
     lines = np.flatnonzero(of_number)
-    samples = [rows[line] for line in lines]
+    samples = [rows[line] for line in lines.tolist()]
     scores = np.array([row["model_response"]["logprobs"] for row in samples], dtype=np.float64)
     if length != "none":
         sizes = [

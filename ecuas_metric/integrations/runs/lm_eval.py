@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import Note
-from ...inputs import Floats, Ints
+from ...inputs import Bools, Floats, Ints
 from ...reporting.files import FileError
 from .parts import Part, RunOptions, field, files_in, no_task, only
 
@@ -67,10 +67,10 @@ def _parts(file: Path, options: RunOptions) -> Iterator[Part]:
         yield _choices(file, rows, counts == number, int(number), options.length)
 
 
-def _choices(file: Path, rows: Sequence[Row], of_number: Any, number: int, length: str) -> Part:
-    """Return the samples with so many choices; log-posteriors are log-likelihoods, by length where that is asked for."""
+def _choices(file: Path, rows: Sequence[Row], of_number: Bools, number: int, length: str) -> Part:
+    """Return the samples with so many choices; their log-likelihoods, by length if asked for, are log-posteriors."""
     lines = np.flatnonzero(of_number)
-    samples = [rows[line] for line in lines]
+    samples = [rows[line] for line in lines.tolist()]
     scores = np.array([[response[0] for response in row["filtered_resps"]] for row in samples], dtype=np.float64)
     if not np.isfinite(scores).all():
         line = int(lines[np.argmin(np.isfinite(scores).all(axis=1))])

@@ -1,0 +1,130 @@
+"""The tools themselves, each in an environment of its own that `make test-integrations` builds: what the plug-in says
+while the tool runs is what `ecuas score` reads from the files that it leaves.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from ecuas_metric import score_confidences, score_posteriors
+from ecuas_metric.integrations.lm_eval import METRICS
+from ecuas_metric.integrations.runs import read_parts
+from tests.conftest import ROOT
+
+pytestmark = [pytest.mark.integrations, pytest.mark.e2e]
+LIGHTEVAL = """
+import sys, types
+offline = types.ModuleType("lighteval.tasks.tasks.tiny_benchmarks")  # the module fetches a file when it is imported
+offline.TASKS_TABLE = []
+sys.modules[offline.__name__] = offline
+from lighteval.logging.evaluation_tracker import EvaluationTracker
+from lighteval.models.dummy.dummy_model import DummyModelConfig
+from lighteval.pipeline import ParallelismManager, Pipeline, PipelineParameters
+
+parameters = PipelineParameters(launcher_type=ParallelismManager.NONE, custom_tasks_directory="own.py", bootstrap_iters=2)
+tracker = EvaluationTracker(output_dir="out", save_details=True)
+pipeline = Pipeline("colours|0", parameters, tracker, model_config=DummyModelConfig())
+pipeline.evaluate()
+pipeline.save_and_push_results()
+"""
+LIGHTEVAL_TASK = """
+from lighteval.tasks.lighteval_task import LightevalTaskConfig
+from lighteval.tasks.requests import Doc
+from ecuas_metric.integrations.lighteval import ecuas_metrics
+
+def prompt(line, task_name=None):
+    choices = [" " + choice for choice in line["choices"]]
+    return Doc(task_name=task_name, query=line["question"], choices=choices, gold_index=line["label"])
+
+where = {"hf_repo": "data", "hf_subset": "default", "hf_avail_splits": ["test"], "evaluation_splits": ["test"]}
+TASKS_TABLE = [LightevalTaskConfig(name="colours", prompt_function=prompt, metrics=[ecuas_metrics()], **where)]
+"""
+INSPECT = """
+import json, random
+from inspect_ai import Task, eval
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from ecuas_metric.integrations.inspect_ai import answer_with_confidence
+
+rng, outputs = random.Random(0), []
+for i in range(40):
+    output = ModelOutput.from_content("mockllm/model", f"Z{i + rng.randrange(2)} ({rng.randrange(100)} %)")
+    output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # else a tokenizer is fetched
+    outputs.append(output)
+task = Task(dataset=[Sample(id=i, input=f"{i}?", target=f"Z{i}") for i in range(40)], scorer=answer_with_confidence())
+(log,) = eval(task, model=get_model("mockllm/model", custom_outputs=outputs), log_dir="out", display="none")
+print(json.dumps({name: metric.value for score in log.results.scores for name, metric in score.metrics.items()}))
+"""
+
+
+def run(tool, folder, *arguments):
+    """Run a tool's Python in a folder, without a network."""
+    python = ROOT / ".venv-integrations" / tool / "bin" / "python"
+    if not python.exists():
+        pytest.skip(f"{tool} is not installed: make test-integrations")
+    env = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "home")}
+    done = subprocess.run(
+        [python, *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture
+def questions(tmp_path, rng):
+    rows = [
+        {
+            "question": f"What colour is thing {i}?",
+            "choices": ["red", "deep blue", "green"],
+            "label": int(rng.integers(3)),
+        }
+        for i in range(60)
+    ]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path
+
+
+def scored(folder):
+    (part,) = read_parts(folder / "out")
+    logits = np.array(part.frame["posteriors"].tolist())
+    return score_posteriors(part.frame["label"], logits, predictions_are="log_probabilities", n=(0, 1))
+
+
+def test_lm_eval(questions):
+    shutil.copytree(ROOT / "ecuas_metric" / "integrations" / "lm_eval_tasks", questions / "tasks")
+    (questions / "tasks" / "colours.yaml").write_text(
+        "include: _ecuas_template.yaml\ntask: colours\ndataset_path: json\n"
+        f"dataset_kwargs: {{data_files: {{test: {questions / 'data' / 'test.jsonl'}}}}}\ntest_split: test\n"
+        'doc_to_text: "{{question}}"\ndoc_to_choice: choices\ndoc_to_target: label\n'
+    )
+    what = ["--model", "dummy", "--tasks", "colours", "--include_path", str(questions / "tasks")]
+    run("lm-eval", questions, "-m", "lm_eval", *what, "--output_path", "out", "--log_samples")
+    (results,) = (questions / "out").rglob("results_*.json")
+    live = json.loads(results.read_text())["results"]["colours"]
+    expected = scored(questions)
+    assert {name: live[f"{name},none"] for name in METRICS} == pytest.approx(
+        {name: expected[name] for name in METRICS}, abs=1e-12
+    )
+
+
+def test_lighteval(questions):
+    (questions / "own.py").write_text(LIGHTEVAL_TASK)
+    run("lighteval", questions, "-c", LIGHTEVAL)
+    (results,) = (questions / "out").rglob("results_*.json")
+    live = json.loads(results.read_text())["results"]["colours|0"]
+    expected = scored(questions)
+    for name in ("ecuas_0", "ecuas_1", "auroc", "aurc"):
+        assert live[name] == pytest.approx(expected[name], abs=1e-12)
+
+
+def test_inspect(tmp_path):
+    live = json.loads(run("inspect", tmp_path, "-c", INSPECT).splitlines()[-1])
+    (part,) = read_parts(tmp_path / "out")
+    assert part.path.endswith(".eval")
+    expected = score_confidences(part.frame["correct"], part.frame["confidence"])
+    assert {name: live[name] for name in expected} == pytest.approx(expected, abs=1e-12)

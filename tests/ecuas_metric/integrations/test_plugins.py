@@ -1,0 +1,68 @@
+"""The plug-ins whose tools are installed, against the functions of arrays; `docs/integrations.md` as written."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
+
+from ecuas_metric import ecuas_score, score_posteriors
+from ecuas_metric.integrations import inspect_ai, lighteval, lm_eval
+from ecuas_metric.integrations.sklearn import ecuas_scorer
+from ecuas_metric.integrations.transformers import compute_metrics
+
+
+def classified(rng, names):
+    label = rng.integers(0, len(names), 90)
+    return rng.normal(label[:, None], 1.0, size=(90, 2)), np.array(names)[label]
+
+
+@pytest.mark.parametrize("names", [["no", "yes"], ["bird", "cat", "dog"]])
+def test_the_scorer_is_minus_ecuas_of_each_fold(rng, names):
+    X, y = classified(rng, names)
+    folds = KFold(3)
+    found = cross_validate(LogisticRegression(), X, y, scoring={"a": ecuas_scorer(n=0)}, cv=folds)
+    for value, (train, test) in zip(found["test_a"], folds.split(X), strict=True):
+        model = LogisticRegression().fit(X[train], y[train])
+        assert value == pytest.approx(-ecuas_score(y[test], model.predict_proba(X[test]), n=0, labels=names))
+
+
+def test_the_scorer_takes_a_fold_that_lacks_a_class(rng):
+    X, y = classified(rng, ["a", "b", "c"])
+    last = np.flatnonzero(y == "c")
+    kept = np.r_[np.flatnonzero(y != "c"), last]
+    folds = [(kept[:40].tolist() + last.tolist(), np.flatnonzero(y == "a").tolist())]
+    assert np.isfinite(cross_validate(LogisticRegression(), X, y, scoring=ecuas_scorer(), cv=folds)["test_score"]).all()
+    search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 1.0]}, scoring=ecuas_scorer(), cv=3).fit(X, y)
+    assert search.best_params_ == {"C": 1.0}
+
+
+def test_the_trainers_metrics_leave_out_what_is_ignored(rng):
+    logits, labels = rng.normal(size=(5, 7, 3)), rng.integers(0, 3, (5, 7))
+    ignored = rng.random((5, 7)) < 0.3
+    given = SimpleNamespace(predictions=(logits, "hidden"), label_ids=np.where(ignored, -100, labels))
+    expected = score_posteriors(labels[~ignored], logits[~ignored], predictions_are="logits", n=2)
+    assert compute_metrics(n=2)(given) == expected
+
+
+def test_lm_evals_aggregations_are_those_of_the_samples(rng):
+    labels, logits = rng.integers(0, 4, 20), rng.normal(size=(20, 4))
+    letters = [{"answer": "ABCD"[label]} for label in labels[:10]] + [{"label": int(label)} for label in labels[10:]]
+    items = [lm_eval.process_results(doc, [(x, False) for x in row]) for doc, row in zip(letters, logits, strict=True)]
+    expected = score_posteriors(labels, logits, predictions_are="logits", n=(0, 1))
+    for name in lm_eval.METRICS:
+        assert getattr(lm_eval, name)([item[name] for item in items]) == expected[name]
+
+
+@pytest.mark.parametrize(("plug", "tool"), [(lighteval.ecuas_metrics, "lighteval"), (inspect_ai.ecuas, "inspect-ai")])
+def test_a_tool_that_is_missing_is_named(plug, tool):
+    with pytest.raises(ImportError, match=f"pip install {tool}$"):
+        plug()
+
+
+def test_the_recipe_of_the_page_runs(root, capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", (root / "docs" / "integrations.md").read_text(), flags=re.DOTALL)
+    exec(code, {})
+    assert 0 < float(capsys.readouterr().out) < 0.2
