@@ -515,6 +515,20 @@ def test_the_order_of_the_llms_is_the_papers_but_for_two(printed):
         assert sorted(a for a, b in zip(ours, theirs, strict=True) if a != b) == swapped
 
 
+def test_what_the_card_says_of_ministral_is_the_papers(card, printed):
+    ranks = {}
+    for method in ("sequence_posterior", "verbalized"):
+        rows = {llm: (float(row[3]), float(row[6])) for (llm, own), row in printed.items() if own == method}
+        name = "Ministral-3-8B-Instruct-2512"
+        ranks[method] = [1 + sum(row[k] < rows[name][k] for row in rows.values()) for k in (0, 1)]
+    assert ranks["sequence_posterior"] == [5, 7]
+    assert ranks["verbalized"][1] == 6
+    said = (
+        "with `sequence_posterior` Ministral falls from fifth to last among its seven LLMs, with `verbalized` to sixth"
+    )
+    assert said in " ".join(card.text.split())
+
+
 def test_the_errata_are_those_of_the_curation(card, root, pool, curated):
     text = card.text.split("<!-- errata: made by the build -->\n")[1].split("\n<!-- end of errata -->")[0]
     labels = read_labels(root / FOLDER / "curation")
