@@ -8,8 +8,8 @@ CORE := -m "not e2e and not slow"
 PARALLEL ?= --numprocesses 2 --dist loadfile
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo space reproduce check test test-slow test-integrations coverage check-lowest bench data publish format lint \
-	hooks lock clean
+.PHONY: help install demo space reproduce check test test-slow test-integrations coverage check-lowest check-croissant \
+	bench data publish format lint hooks lock clean
 
 help:  ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -56,6 +56,12 @@ check-lowest: $(VENV)/lock.installed  ## the core tests at the lowest versions t
 	$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct --editable '.[test]'
 	.venv-lowest/bin/python -m pytest $(CORE) $(PARALLEL)
 
+check-croissant: $(VENV)/lock.installed  ## the dataset's Croissant description by the format's own checker
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-croissant
+	$(BIN)/uv pip install --quiet --python .venv-croissant --constraint $(LOCK) --editable '.[croissant]'
+	.venv-croissant/bin/python -c "import mlcroissant"
+	.venv-croissant/bin/python -m pytest tests/triviaqa_subset/test_croissant.py
+
 bench: $(VENV)/bench.installed  ## measure against scikit-learn and torchmetrics, write the README's table
 	$(BIN)/python -m benchmarks.run
 
@@ -86,7 +92,7 @@ lock: $(VENV)/lock.installed  ## renew requirements-dev.txt, the versions that e
 		--no-emit-find-links --no-annotate --custom-compile-command "make lock" pyproject.toml --output-file $(LOCK)
 
 clean:  ## remove what was installed and made
-	rm -rf $(VENV) .venv-lowest $(TOOLS) demo *.egg-info .coverage
+	rm -rf $(VENV) .venv-lowest .venv-croissant $(TOOLS) demo *.egg-info .coverage
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'

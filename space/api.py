@@ -16,6 +16,7 @@ from gradio.utils import get_upload_folder
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.reporting.report import make_report, report_grid
+from triviaqa_subset import power
 
 from . import answer_cost, answers, drawings, markup, scoring, simulation, subset, uploads
 from .words import in_words
@@ -202,6 +203,26 @@ def error_rates(method: str, labels: str) -> Outputs:
     """
     rates = subset.error_rates(method=method, labels=labels)
     return "", subset.rates_figure(rates), subset.rates_table(rates)
+
+
+@errors_as_message(2)
+def plan(first: float, second: float, auroc: float, correlation: float, difference: float) -> Outputs:
+    """Plan a comparison: what the subset's questions can detect, and how many a difference needs.
+
+    Args:
+        first: Error rate that you expect of one system, in (0, 1).
+        second: That of the other system.
+        auroc: Of the confidences of both, in (0.5, 1).
+        correlation: Of the two systems' costs on the same question, in [-1, 1].
+        difference: That you want to detect, above 0.
+    """
+    values = {"AUROC": auroc, "correlation": correlation, "difference": difference}
+    _require_numbers(**{"first error rate": first, "second error rate": second, **values})
+    try:
+        header, *rows = power.plan([first, second], auroc=auroc, correlation=correlation, difference=difference)
+    except ValueError as error:
+        raise InputError("A plan", f"is not possible: {str(error).rstrip('.')}") from None
+    return "", pd.DataFrame(rows, columns=header)
 
 
 @errors_as_message(2)

@@ -147,6 +147,25 @@ def error_rates(demo: gr.Blocks) -> None:
     components.live(api.error_rates, [method, labels], [message, plot, rates], demo=demo)
 
 
+def plan_tab(demo: gr.Blocks) -> None:
+    """Sliders -> the differences that the questions can detect."""
+    gr.Markdown(
+        "The difference between two systems that a paired comparison finds four times in five (5 % level), if their "
+        "confidences are calibrated. Smaller ones are often missed."
+    )
+    with gr.Row():
+        inputs = [
+            gr.Slider(0.01, 0.99, 0.3, step=0.01, label="Error rate of one system"),
+            gr.Slider(0.01, 0.99, 0.36, step=0.01, label="Error rate of the other"),
+            gr.Slider(0.51, 0.99, 0.8, step=0.01, label="AUROC", info="Of their confidences"),
+            gr.Slider(-1, 1, 0.5, step=0.05, label="Correlation", info="Of their costs on the same question"),
+            gr.Slider(0.005, 0.3, 0.05, step=0.005, label="Difference", info="That you want to detect"),
+        ]
+    message = components.text("Message")
+    table = gr.Dataframe(interactive=False, label="Detectable differences, and the questions that yours needs")
+    components.live(api.plan, inputs, [message, table], demo=demo)
+
+
 def grade_tab(last: list[Any]) -> None:
     """Answers of a visitor's model -> graded, the open ones by the visitor -> what `score_tab` shows."""
     with gr.Row():
@@ -187,6 +206,8 @@ with gr.Blocks(title="ECUAS: systems that say how sure they are", delete_cache=(
                 error_rates(demo)
             with gr.Tab("Grade my model"):
                 grade_tab([line, record])
+            with gr.Tab("Plan a comparison"):
+                plan_tab(demo)
         with gr.Tab("Use it in code"):
             line.render()
             record.render()

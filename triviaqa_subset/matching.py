@@ -3,6 +3,7 @@
 import hashlib
 import re
 import string
+import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple, TypedDict
 
@@ -67,7 +68,8 @@ def normalize_answer(text: str) -> str:
 def normalize_officially(text: str) -> str:
     """Return the normal form of TriviaQA's own evaluation: lower case, no punctuation, no articles, single spaces.
 
-    Curly double quotes are punctuation too. Words in brackets stay.
+    Curly double quotes are punctuation too. Words in brackets stay. Accents are composed first, so that it does not
+    matter how they are encoded.
 
     Parameters
     ----------
@@ -87,7 +89,8 @@ def normalize_officially(text: str) -> str:
     >>> normalize_officially("The “Hitch-Hiker's” Guide!")
     'hitch hiker s guide'
     """
-    return " ".join(re.sub(r"\b(a|an|the)\b", " ", text.lower().translate(PUNCTUATION)).split())
+    composed = unicodedata.normalize("NFC", text.lower())
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", composed.translate(PUNCTUATION)).split())
 
 
 def answer_sha256(answer: str) -> str:

@@ -195,28 +195,61 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def plan(arguments: argparse.Namespace) -> list[str]:
-    """Return the lines of the answer to a command line."""
-    test = {"power": arguments.power, "level": arguments.level}
-    plans = [(str(n), n, 1.0) for n in arguments.questions] if arguments.questions else PLANS
+def plan(
+    error_rates: Sequence[float],
+    *,
+    auroc: float = 0.8,
+    correlation: float = 0.5,
+    questions: Sequence[float] | None = None,
+    difference: float | None = None,
+    power: float = 0.8,
+    level: float = 0.05,
+) -> list[list[str]]:
+    """Return a table: what numbers of questions can detect, metric by metric, and how many a difference needs.
+
+    Parameters
+    ----------
+    error_rates, auroc, correlation
+        See `paired_deviation`.
+    questions : sequence of float, optional
+        By default those of the subset and of all that were kept.
+    difference : float, optional
+        Adds a row: the number of questions that it needs.
+    power, level
+        See `detectable_difference`.
+
+    Returns
+    -------
+    list of list of str
+        The header first.
+
+    Examples
+    --------
+    >>> plan([0.3, 0.36], questions=[455])
+    [['questions', 'error_rate', 'ecuas_0', 'ecuas_1'], ['455', '0.062', '0.077', '0.078']]
+    """
+    test = {"power": power, "level": level}
+    plans = [(f"{n:g}", n, 1.0) for n in questions] if questions else PLANS
     rows = [["questions", *COSTS]]
-    spread = {m: paired_deviation(m, arguments.error_rates, arguments.auroc, arguments.correlation) for m in COSTS}
+    spread = {metric: paired_deviation(metric, error_rates, auroc, correlation) for metric in COSTS}
     for name, n, effect in plans:
         found = (detectable_difference(sd, n, design_effect=effect, **test) for sd in spread.values())
-        rows.append([name, *(f"{difference:.3f}" for difference in found)])
-    if arguments.difference is not None:
-        needed = (questions_needed(sd, arguments.difference, **test) for sd in spread.values())
-        rows.append([f"needed for {arguments.difference:g}", *map(str, needed)])
-    return ["  ".join([row[0].ljust(20), *(cell.rjust(10) for cell in row[1:])]).rstrip() for row in rows]
+        rows.append([name, *(f"{detected:.3f}" for detected in found)])
+    if difference is not None:
+        needed = (questions_needed(sd, difference, **test) for sd in spread.values())
+        rows.append([f"needed for {difference:g}", *map(str, needed)])
+    return rows
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return 2, with one line on stderr, if a value is out of range."""
     try:
-        print("\n".join(plan(_parser().parse_args(argv))))
+        rows = plan(**vars(_parser().parse_args(argv)))
     except ValueError as error:
         print(f"power: {error}", file=sys.stderr)
         return 2
+    for name, *cells in rows:
+        print("  ".join([name.ljust(20), *(cell.rjust(10) for cell in cells)]).rstrip())
     return 0
 
 

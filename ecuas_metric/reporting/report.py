@@ -188,7 +188,7 @@ def make_report(
     keys = sorted(next(iter(results.values())).estimates, key=place)
     alike = len(systems) < 2 or same_answers(systems)
     unfair = [key for key in keys if not is_fair(key, have_same_answers=alike)]
-    signatures = dict.fromkeys(signature_of(system) for system in systems.values())
+    signatures = dict.fromkeys(_signature(system, opened.get(name)) for name, system in systems.items())
     sizes = {name: len(system.decisions.uncertainty) for name, system in systems.items()}
     return Report(results, keys, unfair, " ; ".join(signatures), sizes, unlike(systems), opened, bounds)
 
@@ -394,6 +394,10 @@ def _numbers(results: Results, keys: Iterable[Key]) -> dict[str, float]:
     flat = results.flat()
     columns = (f"{key}{end}" for key in keys for end in ("", "_low", "_high"))
     return {column: flat[column] for column in columns if column in flat}
+
+
+def _signature(system: System, unjudged: Unjudged | None) -> str:
+    return signature_of(system) + (f"|unjudged:{unjudged.rule}" if unjudged else "")
 
 
 def _unknown(system: System, only: Iterable[Key] | None) -> Results:

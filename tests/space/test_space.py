@@ -24,6 +24,7 @@ from space import scoring, uploads
 from space.subset import tables
 from tests.conftest import ROOT
 from tests.space.test_uploads import content_of
+from triviaqa_subset import power
 
 pytestmark = [
     pytest.mark.e2e,
@@ -31,7 +32,7 @@ pytestmark = [
 ]
 VISITORS = 8  # with the bootstrap, more than are served at once
 NAMES = ["detect_columns", "score", "cost", "simulate", "questions", "question", "error_rates"]
-NAMES += ["grade_answers", "score_answers"]
+NAMES += ["grade_answers", "score_answers", "plan"]
 MESSAGE, TABLE, EXPLANATION, CSV, MARKDOWN, LATEX, *PLOTS, SIGNATURE, RESULT = range(13)
 
 
@@ -358,6 +359,18 @@ def test_a_models_answers_are_graded_decided_and_scored(client, tmp_path):
     path.write_text("question_id,answer,confidence\nq1,x,0.5\n")
     message, _ = client.predict(file=handle_file(str(path)), api_name="/grade_answers")
     assert "question_id must be one of the 455 of the subset; got &#x27;q1&#x27; in row 2 (1 of 1)." in message
+
+
+def test_a_comparison_is_planned(client):
+    from space import api
+
+    given = {"first": 0.3, "second": 0.36, "auroc": 0.8, "correlation": 0.5, "difference": 0.05}
+    message, table = client.predict(**given, api_name="/plan")
+    assert message == ""
+    header, *rows = power.plan([0.3, 0.36], difference=0.05)
+    assert (table["headers"], table["data"]) == (header, rows)
+    message, _ = api.plan(*(given | {"auroc": 0.99999}).values())
+    assert "A plan is not possible: AUROC must be below " in message
 
 
 def test_an_agent_finds_the_functions(page):

@@ -77,6 +77,24 @@ def test_the_official_form_rule_by_rule(text, expected):
     assert normalize_officially(text) == expected
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The Orl\u00e9ans",
+        "Orl\u00e9ans!",
+        "Orle\u0301ans,",
+        "*Orl\u00e9ans*",
+        "(Orl\u00e9ans)",
+        "\u2018Orl\u00e9ans\u2019",
+        "ORL\u00c9ANS",
+    ],
+)
+def test_the_official_form_forgives_how_an_answer_is_written(answer):
+    for alias in ("Orl\u00e9ans", "Orle\u0301ans"):
+        assert equals_officially(answer, gold_forms([alias]))
+    assert not equals_officially(answer, gold_forms(["Orleans"]))
+
+
 @given(st.text())
 def test_the_official_form_is_final(text):
     assert normalize_officially(normalize_officially(text)) == normalize_officially(text)

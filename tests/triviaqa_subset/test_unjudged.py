@@ -12,7 +12,7 @@ from ecuas_metric.decisions import confidence_decisions
 from ecuas_metric.metrics import Key, metric_values
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import tie_groups
-from ecuas_metric.reporting.unjudged import unjudged_bounds, unjudged_share
+from ecuas_metric.reporting.unjudged import MEANING, unjudged_bounds, unjudged_share
 from triviaqa_subset.card import unjudged_without
 from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.labels import read_labels
@@ -61,3 +61,16 @@ def test_the_bounds_hold_the_truth(llm, method, kind, answered, rng):
     assert -1e-12 <= bounds[error_rate].high - truth[error_rate] < 0.0365  # what counting them as wrong adds
     share = unjudged_share(np.where(rows["unjudged"], np.nan, 1.0), sample_weight=scaled)
     assert bounds[error_rate].high - bounds[error_rate].low == pytest.approx(share)
+
+
+def test_what_users_are_told_of_each_rule_is_measured_here(answered):
+    added, left = [], []
+    for _, rows in answered[answered["method"].isin(METHODS)].groupby(["llm", "method"]):
+        weight, wrong, unjudged = rows["weight"], ~rows["correct"], rows["unjudged"]
+        true, judged = np.average(wrong, weights=weight), ~unjudged
+        added.append(np.average(wrong | unjudged, weights=weight) - true)
+        left.append(np.average(wrong[judged], weights=weight[judged]) / true)
+    assert len(added) == 14
+    assert f"added up to {max(added):.3f} to the error rates of seven language models" in MEANING["wrong"]
+    assert f"left {min(left):.2f} to {max(left):.2f} of the error rates of seven language models" in MEANING["drop"]
+    assert max(added) < 0.0365

@@ -25,7 +25,8 @@ from lighteval.logging.evaluation_tracker import EvaluationTracker
 from lighteval.models.dummy.dummy_model import DummyModelConfig
 from lighteval.pipeline import ParallelismManager, Pipeline, PipelineParameters
 
-parameters = PipelineParameters(launcher_type=ParallelismManager.NONE, custom_tasks_directory="own.py", bootstrap_iters=2)
+own = {"custom_tasks_directory": "own.py", "bootstrap_iters": 2}
+parameters = PipelineParameters(launcher_type=ParallelismManager.NONE, **own)
 tracker = EvaluationTracker(output_dir="out", save_details=True)
 pipeline = Pipeline("colours|0", parameters, tracker, model_config=DummyModelConfig())
 pipeline.evaluate()

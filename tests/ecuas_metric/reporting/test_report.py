@@ -154,6 +154,7 @@ def test_open_answers_bound_every_number_and_no_estimate_is_shown(rng):
         assert not any(cell.is_best for row in report_grid(report).rows for cell in row)
         first, second = report_records(report)
         assert (first["unjudged"], second["unjudged"]) == (0.1, 0.0)
+        assert report.signature.split(" ; ")[0] == report.signature.split(" ; ")[1] + "|unjudged:bounds"
         assert (first["auroc_min"], first["auroc_max"]) == expected[Key("auroc")]
         assert "auroc_min" not in second
     kinds = {note.kind for note in report.results["open"].notes}
