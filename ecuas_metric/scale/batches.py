@@ -19,7 +19,7 @@ from .state import State, merge, state_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-CHUNK = 2**24  # bytes of rows that are scored together
+CHUNK = 2**22  # bytes of rows that are scored together
 GIVEN_ONLY = ("count", "wrong", "uncertainty", "cost")  # roles of columns that no name tells
 
 
