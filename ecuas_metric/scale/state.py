@@ -84,8 +84,7 @@ def state_of(
     >>> merge([one, two]).rows, merge([one, two]).cells.rows.tolist()
     (3, [1, 1, 1])
     """
-    positive = options.predictions_are == "positive_probabilities"
-    predictions, references = CHECKS["confidences" if positive else form](predictions, references)
+    predictions, references = checked_rows(form, predictions, references, options)
     weight = None if sample_weight is None else _checked_weights(sample_weight, references)
     settings_text(form, options, is_weighted=weight is not None)  # before any work
     starts = range(0, len(references), PART)
@@ -130,6 +129,12 @@ def merge(states: Iterable[State]) -> State:
     limit = PLAIN_LIMIT if is_plain(settings_of(states[0].settings)) else VALUED_LIMIT
     cells = join([state.cells for state in states], limit)
     return State(states[0].settings, sums, cells, max(state.largest_cost for state in states))
+
+
+def checked_rows(form: str, predictions: object, references: object, options: Options) -> tuple[Array, Array]:
+    """Return rows as arrays of the form that they have, or raise InputError."""
+    positive = options.predictions_are == "positive_probabilities"
+    return CHECKS["confidences" if positive else form](predictions, references)
 
 
 def repeated(state: State, power: int) -> State:
