@@ -34,7 +34,7 @@ LENGTHS = struct.Struct("<QQ")
 
 
 class Pair(NamedTuple):
-    """The states of two systems over the same rows, and the sums of x y under ``x|y``, x a cost of one, y of the other."""
+    """The states of two systems over the same rows, and the sums of x y under ``x|y``, x a cost of one, y of two."""
 
     one: State
     two: State
