@@ -22,7 +22,7 @@ from .reading import Readings, read
 from .settings import SHAPING, settings_of
 from .state import State
 
-NOT_WITHOUT_ROWS = ("groups", "labels", "common", "by_position", "explain", "figures")
+NOT_WITHOUT_ROWS = ("groups", "labels", "common", "by_position", "explain", "figures")  # the curves: `curves.py`
 Table = tuple[Grid, list[Record], list[str]]  # what is shown, what is written, and notes
 
 
