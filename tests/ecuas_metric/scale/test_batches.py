@@ -197,9 +197,7 @@ def test_a_thousand_parts_and_the_reader_give_the_same_bytes(rng, tmp_path, monk
     for count in (1, 7, 1000):
         parts = np.array_split(rng.permutation(3000), count)
         with ThreadPoolExecutor(2) as pool:
-            states = list(
-                pool.map(lambda rows: state_of("confidences", confidence[rows], correct[rows], OPTIONS), parts)
-            )
+            states = list(pool.map(lambda rows: state_of("confidences", confidence[rows], correct[rows], few), parts))
         tree = list(states)
         while len(tree) > 1:
             tree = [merge(tree[i : i + 4]) for i in range(0, len(tree), 4)]
