@@ -67,22 +67,31 @@ def ranks_of(keys: Ints, *, mirrored: bool) -> Floats:
     return np.asarray(np.where(is_high, near - 1, 0.0 - near))
 
 
-def join(parts: list[Cells], limit: int) -> Cells:
-    """Return the cells of all rows, at the lowest level at which they are at most `limit`; parts in any order."""
-    level = max(part.level for part in parts)
+def join(parts: list[Cells], limit: int, *, level: int = 0) -> Cells:
+    """Return the cells of all rows, at the lowest level from `level` at which at most `limit`, in any order."""
+    level = max(level, *(part.level for part in parts))
     if len(parts) == 1:
-        return _coarsened(parts[0], limit)
+        return _coarsened(_at_level(parts[0], level), limit)
     low = np.concatenate([part.low for part in parts])
     order = np.argsort(low, kind="stable")  # a merge, since each part is sorted
     high, rows = (np.concatenate([part[field] for part in parts])[order] for field in (2, 3))
     sums = np.concatenate([part.sums for part in parts], axis=1)[:, order]
     low = low[order]
-    return _coarsened(_grouped(Cells(level, low, high, rows, sums), (low[1:] ^ low[:-1]) >> level > 0), limit)
+    return _coarsened(_grouped(Cells(level, low, high, rows, sums), _are_apart(low, level)), limit)
 
 
 def is_exact(cells: Cells) -> bool:
     """Return whether all rows in each cell are tied, so that nothing is unknown of their order."""
     return bool((cells.low == cells.high).all())
+
+
+def _at_level(cells: Cells, level: int) -> Cells:
+    return _grouped(cells._replace(level=level), _are_apart(cells.low, level)) if level > cells.level else cells
+
+
+def _are_apart(low: Ints, level: int) -> Bools:
+    """Return which keys are in another cell than those before them."""
+    return np.asarray((low[1:] ^ low[:-1]) >> level > 0)
 
 
 def _coarsened(cells: Cells, limit: int) -> Cells:

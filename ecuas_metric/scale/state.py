@@ -52,7 +52,13 @@ class State(NamedTuple):
 
 
 def state_of(
-    form: str, predictions: object, references: object, options: Options, *, sample_weight: object = None
+    form: str,
+    predictions: object,
+    references: object,
+    options: Options,
+    *,
+    sample_weight: object = None,
+    level: int = 0,
 ) -> State:
     """Return the state of some rows.
 
@@ -66,6 +72,8 @@ def state_of(
         Of `options.checked_options`, without weights, groups and strata. `decisions` are those of these rows.
     sample_weight : array_like, shape (N,), optional
         0, or in [1e-6, 1e6]. Either all states that are to merge have weights, or none.
+    level : int
+        That of the cells of a state which this one will be merged with: finer ones would be lost, and take longer.
 
     Returns
     -------
@@ -95,7 +103,7 @@ def state_of(
             references[rows],
             _select(options, rows),
             weight if weight is None else weight[rows],
-            rows.start,
+            (rows.start, level),
         )
         for rows in (slice(start, start + PART) for start in starts)
     )
@@ -159,8 +167,9 @@ def repeated(state: State, power: int) -> State:
 
 
 def _state_of_part(
-    form: str, predictions: Array, references: Array, options: Options, weight: Floats | None, start: int
+    form: str, predictions: Array, references: Array, options: Options, weight: Floats | None, place: tuple[int, int]
 ) -> State:
+    start, level = place
     try:
         system = prepare(form, predictions, references, options)
     except InputError as error:
@@ -173,7 +182,7 @@ def _state_of_part(
     sums |= sums_of(settings, decisions, weight)
     sums = {name: value for name, value in sums.items() if value}
     largest = float(decisions.candidate_cost.max())
-    return State(text, sums, cells_of(settings, system, weight), largest)
+    return State(text, sums, cells_of(settings, system, weight, level=level), largest)
 
 
 def _moved(error: InputError, start: int) -> InputError:
