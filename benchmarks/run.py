@@ -209,6 +209,33 @@ def memory_lines() -> list[Line]:
     return lines
 
 
+def out_of_core_lines(num_rows: int) -> list[Line]:
+    """Rows in Parquet files: states of their parts against reading all, then scikit-learn and torchmetrics."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    ours = "from ecuas_metric.scale import checked_options, read, score_files; "
+    ours += "[state] = score_files([FOLDER], checked_options()).states.values(); read(state, confidence_level=0.95)"
+    theirs = "import pandas as pd, torch; from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score; "
+    theirs += "from torchmetrics.functional.classification import binary_calibration_error; "
+    theirs += "frame = pd.read_parquet(FOLDER); q, y = frame.confidence.to_numpy(), frame.correct.to_numpy(); "
+    theirs += "roc_auc_score(y, q); brier_score_loss(y, q); log_loss(y, q); "
+    theirs += "binary_calibration_error(torch.from_numpy(q), torch.from_numpy(y.astype('int64')), n_bins=10, norm='l1')"
+    with tempfile.TemporaryDirectory() as folder:
+        for part in range(num_rows // 10**6):
+            rng = np.random.default_rng(part)
+            confidence = rng.random(10**6)
+            correct = (rng.random(10**6) < confidence).astype(np.int8)
+            table = pa.table({"confidence": confidence, "correct": correct})
+            pq.write_table(table, f"{folder}/{part}.parquet", compression="zstd")
+        end = "import time; from benchmarks.run import peak_memory; print(time.process_time(), peak_memory())"
+        mine, other = (_child(f"FOLDER = {folder!r}; {code}; {end}") for code in (ours, theirs))
+    what = f"`--out-of-core`, {num_rows:,} rows of Parquet, ten metrics with intervals"
+    name = "all read, AUROC + Brier + log loss by scikit-learn, ECE by torchmetrics"
+    memory = f"{mine[1] / 2**20:.0f} MiB", f"the same, {other[1] / 2**20:.0f} MiB", f"{mine[1] / other[1]:.2f}"
+    return [_line(f"{what}, CPU", mine[0], other[0], name), Line(f"{what}, peak memory of the process", *memory)]
+
+
 def peak_memory() -> int:
     """Return the most memory this process has held, in bytes; what its parent held does not count."""
     status = Path("/proc/self/status")
@@ -261,6 +288,7 @@ def main() -> int:
         *calibration_lines(repeats),
         load_line(),
         *memory_lines(),
+        *out_of_core_lines(20_000_000),
     ]
     table = to_markdown(lines)
     print(table)

@@ -72,7 +72,7 @@ examples
       is it the ranking or the calibration? each system also as recalibrated by cross-validation
   ecuas score logits.csv --predictions-are logits --normalize --output table.tex --output table.csv --figures plots
       a classifier's logits, also relative to a system that ignores its input; written for a paper, with figures
-  ecuas score 'logs/*.parquet' --by model --out-of-core --state 2026.state
+  ecuas score 'runs*.parquet' --by llm --columns confidence=p_true,correct=grade --out-of-core --state 2026.state
       any number of rows in constant memory; next month's files are added to the same state
 """
 COMPARE_EXAMPLES = """\

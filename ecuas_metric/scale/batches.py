@@ -19,7 +19,8 @@ from .state import State, merge, state_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-CHUNK = 2**24  # bytes of rows that are scored together
+CHUNK = 2**22  # bytes of rows that are scored together
+WAITING = 4
 GIVEN_ONLY = ("count", "wrong", "uncertainty", "cost")  # roles of columns that no name tells
 
 
@@ -144,20 +145,34 @@ def states_of_batches(
     {'a': 2, 'b': 2}
     """
     found: dict[str, State] = {}
+    waiting: dict[str, list[State]] = {}
     start = 1
     for table in _chunks(batches):
         layout = layout_of(table.schema, columns, source=source)
         for system, rows in _systems(table, layout, name, source, start):
             part = table if rows is None else table.take(rows)
             numbers = np.arange(start, start + len(table)) if rows is None else rows + start
-            state = _state_of_table(part, layout, options, drop_unjudged, (source, numbers))
+            level = found[system].cells.level if system in found else 0
+            state = _state_of_table(part, layout, options, drop_unjudged, (source, numbers, level))
             if state is not None:
-                found[system] = state if system not in found else merge([found[system], state])
+                found[system] = _joined(found.get(system), state, waiting.setdefault(system, []))
         if len(found) > MAX_SYSTEMS:
             rule = f"must name at most {MAX_SYSTEMS:,} systems"
             raise FileError(source, rule, column="+".join(layout.systems), value=len(found), got=f"{len(found):,}")
         start += len(table)
-    return found
+    return {system: merge([state, *waiting[system]]) for system, state in found.items()}
+
+
+def _joined(state: State | None, more: State, waiting: list[State]) -> State:
+    """Return the state, merged with those that wait once they are several: each merge goes through all cells."""
+    if state is None:
+        return more
+    waiting.append(more)
+    if len(waiting) < WAITING:
+        return state
+    merged = merge([state, *waiting])
+    waiting.clear()
+    return merged
 
 
 def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
@@ -200,7 +215,7 @@ def _systems(
 
 
 def _state_of_table(
-    table: pa.Table, layout: Layout, options: Options, drop_unjudged: bool, place: tuple[str, np.ndarray]
+    table: pa.Table, layout: Layout, options: Options, drop_unjudged: bool, place: tuple[str, np.ndarray, int]
 ) -> State | None:
     source = Source(place[0], _words(layout), place[1])
     references = _numbers(table, layout.references, source)
@@ -219,7 +234,7 @@ def _state_of_table(
         form = "posteriors" if layout.form == "positive" else layout.form
         if layout.form == "positive":
             options = options.replace(predictions_are="positive_probabilities")
-        state = state_of(form, predictions[kept], references[kept], options, sample_weight=weight)
+        state = state_of(form, predictions[kept], references[kept], options, sample_weight=weight, level=place[2])
     except InputError as error:
         raise source.error(error) from None
     return state._replace(sums={**state.sums, "unjudged": unjudged}) if unjudged else state

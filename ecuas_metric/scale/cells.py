@@ -67,22 +67,31 @@ def ranks_of(keys: Ints, *, mirrored: bool) -> Floats:
     return np.asarray(np.where(is_high, near - 1, 0.0 - near))
 
 
-def join(parts: list[Cells], limit: int) -> Cells:
-    """Return the cells of all rows, at the lowest level at which they are at most `limit`; parts in any order."""
-    level = max(part.level for part in parts)
+def join(parts: list[Cells], limit: int, *, level: int = 0) -> Cells:
+    """Return the cells of all rows, at the lowest level from `level` at which at most `limit`, in any order."""
+    level = max(level, *(part.level for part in parts))
     if len(parts) == 1:
-        return _coarsened(parts[0], limit)
+        return _coarsened(_at_level(parts[0], level), limit)
     low = np.concatenate([part.low for part in parts])
     order = np.argsort(low, kind="stable")  # a merge, since each part is sorted
     high, rows = (np.concatenate([part[field] for part in parts])[order] for field in (2, 3))
     sums = np.concatenate([part.sums for part in parts], axis=1)[:, order]
     low = low[order]
-    return _coarsened(_grouped(Cells(level, low, high, rows, sums), (low[1:] ^ low[:-1]) >> level > 0), limit)
+    return _coarsened(_grouped(Cells(level, low, high, rows, sums), _are_apart(low, level)), limit)
 
 
 def is_exact(cells: Cells) -> bool:
     """Return whether all rows in each cell are tied, so that nothing is unknown of their order."""
     return bool((cells.low == cells.high).all())
+
+
+def _at_level(cells: Cells, level: int) -> Cells:
+    return _grouped(cells._replace(level=level), _are_apart(cells.low, level)) if level > cells.level else cells
+
+
+def _are_apart(low: Ints, level: int) -> Bools:
+    """Return which keys are in another cell than those before them."""
+    return np.asarray((low[1:] ^ low[:-1]) >> level > 0)
 
 
 def _coarsened(cells: Cells, limit: int) -> Cells:
@@ -99,11 +108,18 @@ def _grouped(cells: Cells, is_new: Bools) -> Cells:
     if is_new.all():
         return cells
     starts = np.concatenate([[0], np.flatnonzero(is_new) + 1])
-    high = np.maximum.reduceat(cells.high, starts)
-    sums = np.add.reduceat(cells.sums, starts, axis=1)
+    ends = np.append(starts[1:], len(cells.low)) - 1
+    are_tied = cells.high is cells.low  # as those of rows are: the last key of a cell is its largest
+    high = cells.high[ends] if are_tied else np.maximum.reduceat(cells.high, starts)
+    sums = _differences(cells.sums, ends)
     if len(sums) > 1:
         sums = carried(sums.reshape(-1, LIMBS, len(starts))).reshape(sums.shape)
-    return Cells(cells.level, cells.low[starts], high, np.add.reduceat(cells.rows, starts), sums)
+    return Cells(cells.level, cells.low[starts], high, _differences(cells.rows, ends), sums)
+
+
+def _differences(columns: Ints, ends: Ints) -> Ints:
+    """Return the sums of stretches, shape (..., G), faster than `add.reduceat`; what wraps around comes back."""
+    return np.diff(np.cumsum(columns, axis=-1)[..., ends], axis=-1, prepend=0)
 
 
 def _bit_lengths(numbers: Ints) -> Ints:

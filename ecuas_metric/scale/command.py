@@ -22,6 +22,7 @@ from .reading import Readings, read
 from .settings import SHAPING, settings_of
 from .state import State
 
+# Curves come from states too: `curves.py`.
 NOT_WITHOUT_ROWS = ("groups", "labels", "common", "by_position", "explain", "figures", "calibrate")
 Table = tuple[Grid, list[Record], list[str]]  # what is shown, what is written, and notes
 

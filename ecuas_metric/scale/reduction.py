@@ -86,14 +86,14 @@ def _in_groups(
     return {f"{kind} {k} {name}": value for name, values in sums.items() for k, value in enumerate(values)}
 
 
-def cells_of(settings: Settings, system: System, weight: Floats | None) -> Cells:
-    """Return the tie groups of the rows of a system."""
+def cells_of(settings: Settings, system: System, weight: Floats | None, *, level: int) -> Cells:
+    """Return the tie groups of the rows of a system, no finer than `level`."""
     mirrored = is_mirrored(settings)
     if is_plain(settings):
         ties = system.ties
         keys = keys_of(ties.rank, mirrored=mirrored)
         columns = ties.cost.astype(np.int64)[None, :]
-        return join([Cells(0, keys, keys, ties.weight.astype(np.int64), columns)], PLAIN_LIMIT)
+        return join([Cells(0, keys, keys, ties.weight.astype(np.int64), columns)], PLAIN_LIMIT, level=level)
     decisions = system.decisions
     keys = keys_of(decisions.rank_by, mirrored=mirrored)
     order = np.argsort(keys, kind="stable")
@@ -105,7 +105,7 @@ def cells_of(settings: Settings, system: System, weight: Floats | None) -> Cells
     terms = (w, w * c, w * w, w * w * c, (w * c) ** 2)
     sums = np.stack([limbs(values, starts) for values in terms]).reshape(len(terms) * LIMBS, -1)
     rows = np.diff(np.append(starts, len(order)))
-    return join([Cells(0, keys[starts], keys[starts], rows, sums)], VALUED_LIMIT)
+    return join([Cells(0, keys[starts], keys[starts], rows, sums)], VALUED_LIMIT, level=level)
 
 
 def cost_unit(max_uncertainty: float) -> float:

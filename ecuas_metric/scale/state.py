@@ -52,7 +52,13 @@ class State(NamedTuple):
 
 
 def state_of(
-    form: str, predictions: object, references: object, options: Options, *, sample_weight: object = None
+    form: str,
+    predictions: object,
+    references: object,
+    options: Options,
+    *,
+    sample_weight: object = None,
+    level: int = 0,
 ) -> State:
     """Return the state of some rows.
 
@@ -66,6 +72,8 @@ def state_of(
         Of `options.checked_options`, without weights, groups and strata. `decisions` are those of these rows.
     sample_weight : array_like, shape (N,), optional
         0, or in [1e-6, 1e6]. Either all states that are to merge have weights, or none.
+    level : int
+        That of the cells of a state which this one will be merged with: finer ones would be lost, and take longer.
 
     Returns
     -------
@@ -84,8 +92,7 @@ def state_of(
     >>> merge([one, two]).rows, merge([one, two]).cells.rows.tolist()
     (3, [1, 1, 1])
     """
-    positive = options.predictions_are == "positive_probabilities"
-    predictions, references = CHECKS["confidences" if positive else form](predictions, references)
+    predictions, references = checked_rows(form, predictions, references, options)
     weight = None if sample_weight is None else _checked_weights(sample_weight, references)
     settings_text(form, options, is_weighted=weight is not None)  # before any work
     starts = range(0, len(references), PART)
@@ -96,7 +103,7 @@ def state_of(
             references[rows],
             _select(options, rows),
             weight if weight is None else weight[rows],
-            rows.start,
+            (rows.start, level),
         )
         for rows in (slice(start, start + PART) for start in starts)
     )
@@ -132,6 +139,12 @@ def merge(states: Iterable[State]) -> State:
     return State(states[0].settings, sums, cells, max(state.largest_cost for state in states))
 
 
+def checked_rows(form: str, predictions: object, references: object, options: Options) -> tuple[Array, Array]:
+    """Return rows as arrays of the form that they have, or raise InputError."""
+    positive = options.predictions_are == "positive_probabilities"
+    return CHECKS["confidences" if positive else form](predictions, references)
+
+
 def repeated(state: State, power: int) -> State:
     """Return the state of the same rows 2^power times over, as by merging it with itself that often.
 
@@ -154,8 +167,9 @@ def repeated(state: State, power: int) -> State:
 
 
 def _state_of_part(
-    form: str, predictions: Array, references: Array, options: Options, weight: Floats | None, start: int
+    form: str, predictions: Array, references: Array, options: Options, weight: Floats | None, place: tuple[int, int]
 ) -> State:
+    start, level = place
     try:
         system = prepare(form, predictions, references, options)
     except InputError as error:
@@ -168,7 +182,7 @@ def _state_of_part(
     sums |= sums_of(settings, decisions, weight)
     sums = {name: value for name, value in sums.items() if value}
     largest = float(decisions.candidate_cost.max())
-    return State(text, sums, cells_of(settings, system, weight), largest)
+    return State(text, sums, cells_of(settings, system, weight, level=level), largest)
 
 
 def _moved(error: InputError, start: int) -> InputError:

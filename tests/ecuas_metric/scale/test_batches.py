@@ -1,5 +1,8 @@
 """Arrow batches, Parquet files and tables of counts: the state of their rows, and errors that say where."""
 
+from concurrent.futures import ThreadPoolExecutor
+
+import fsspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -8,15 +11,15 @@ import pytest
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.files import FileError
-from ecuas_metric.scale import batches, local
+from ecuas_metric.scale import batches, local, reduction, state
 from ecuas_metric.scale.batches import layout_of, states_of_batches
 from ecuas_metric.scale.collection import Collection, merge_collections, read_collection, write_collection
 from ecuas_metric.scale.counts import state_of_counts
 from ecuas_metric.scale.local import score_files
-from ecuas_metric.scale.packing import pack
+from ecuas_metric.scale.packing import merge_packed, pack
 from ecuas_metric.scale.parquet import batches_of, parts_of
 from ecuas_metric.scale.reading import read
-from ecuas_metric.scale.state import state_of
+from ecuas_metric.scale.state import merge, state_of
 
 OPTIONS = checked_options(n=[0, 1], reject_costs=[0.2])
 
@@ -44,7 +47,7 @@ def of_each(table):
 
 def test_batches_of_any_size_give_the_state_of_each_system(table, monkeypatch):
     monkeypatch.setattr(batches, "CHUNK", 2000)
-    for size in (1, 70, 600):
+    for size in (7, 70, 600):
         assert packed(states_of_batches(table.to_batches(size), OPTIONS)) == of_each(table)
     assert packed(states_of_batches([table[:100], table[100:]], OPTIONS)) == of_each(table)
     assert states_of_batches([table[:0]], OPTIONS) == {}
@@ -167,6 +170,38 @@ def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tm
     singles = score_files([("one", f"{logs}/0.parquet"), f"{logs}/1.parquet"], OPTIONS)
     assert set(singles.states) == {"a", "b"}
     assert [part.address for part in parts_of(str(logs))] == [f"{logs}/{i}.parquet" for i in range(3)]
+
+
+def test_files_at_an_address_that_fsspec_knows(logs, table):
+    """As those on the Hub (hf://) or in a bucket (s3://): nothing but the columns that are needed is read."""
+    memory = fsspec.filesystem("memory")
+    for path in logs.iterdir():
+        memory.pipe(f"/bucket/{path.name}", path.read_bytes())
+    try:
+        scored = score_files(["memory://bucket/*.parquet"], OPTIONS)
+        assert list(scored.files) == [f"memory:///bucket/{i}.parquet" for i in range(3)]
+        assert packed(scored.states) == of_each(table) == packed(score_files(["memory://bucket"], OPTIONS).states)
+    finally:
+        memory.rm("/bucket", recursive=True)
+
+
+def test_a_thousand_parts_and_the_reader_give_the_same_bytes(rng, tmp_path, monkeypatch):
+    """Threads make the states of 1, 7 and 1,000 parts, merged forwards, backwards and in a tree."""
+    for module in (reduction, state):
+        monkeypatch.setattr(module, "PLAIN_LIMIT", 500)
+    confidence = rng.beta(3, 1, 3000)
+    correct = (rng.random(3000) < confidence).astype(int)
+    pq.write_table(pa.table({"confidence": confidence, "correct": correct}), tmp_path / "a.parquet", row_group_size=700)
+    few = checked_options(n=1)
+    whole = pack(score_files([str(tmp_path)], few).states[str(tmp_path.name)])
+    for count in (1, 7, 1000):
+        parts = np.array_split(rng.permutation(3000), count)
+        with ThreadPoolExecutor(2) as pool:
+            states = list(pool.map(lambda rows: state_of("confidences", confidence[rows], correct[rows], few), parts))
+        tree = list(states)
+        while len(tree) > 1:
+            tree = [merge(tree[i : i + 4]) for i in range(0, len(tree), 4)]
+        assert {pack(merge(states)), merge_packed(map(pack, states[::-1])), pack(tree[0])} == {whole}
 
 
 def test_files_without_a_column_of_systems_are_named(logs, tmp_path):

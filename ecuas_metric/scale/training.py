@@ -1,0 +1,128 @@
+"""The state as an object for training and evaluation loops, with the methods of a torchmetrics metric."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ..options import checked_options
+from .packing import pack, unpack
+from .reading import Readings, read
+from .settings import SHAPING
+from .state import State, merge, state_of
+
+READING = ("normalize", "decompose", "confidence_level")
+
+
+class StreamedMetrics:
+    """All metrics of a system whose rows come in batches, and from several processes, in constant memory.
+
+    Parameters
+    ----------
+    form : {"confidences", "posteriors", "costs"}
+        What `update` is given.
+    **options
+        Those of `evaluate` that a state depends on (`settings.SHAPING`), and ``normalize``, ``decompose`` and
+        ``confidence_level`` for `compute`.
+
+    Raises
+    ------
+    TypeError
+        If there is no such option.
+    InputError
+        If an option is out of its range.
+
+    Examples
+    --------
+    >>> metrics = StreamedMetrics("confidences", n=1)
+    >>> metrics.update([0.9, 0.8], [1, 0])
+    >>> metrics.update([0.4], [1])
+    >>> round(metrics.compute()["ecuas_1"], 4)
+    0.67
+    """
+
+    def __init__(self, form: str = "confidences", **options: object) -> None:
+        unknown = [name for name in options if name not in (*SHAPING, *READING)]
+        if unknown:
+            raise TypeError(
+                f"{type(self).__name__} takes no option {unknown[0]!r}; it takes {', '.join(SHAPING + READING)}"
+            )
+        self.form = form
+        self.reading = {name: options.pop(name) for name in READING if name in options}
+        checked_options(**self.reading)
+        self.options = checked_options(**options)
+        self.state: State | None = None
+
+    def update(self, predictions: object, references: object, *, sample_weight: object = None) -> None:
+        """Add some rows: lists, arrays or CPU tensors, as for `evaluate`.
+
+        Parameters
+        ----------
+        predictions, references : array_like
+        sample_weight : array_like, optional
+            See `state.state_of`.
+        """
+        self._add(state_of(self.form, predictions, references, self.options, sample_weight=sample_weight))
+
+    def merge_state(self, others: Iterable[StreamedMetrics] | StreamedMetrics) -> None:
+        """Add the rows of others.
+
+        Parameters
+        ----------
+        others : StreamedMetrics or iterable of them
+        """
+        for other in [others] if isinstance(others, StreamedMetrics) else others:
+            if other.state is not None:
+                self._add(other.state)
+
+    def gather(self, all_gather_object: Callable[[list[object], object], object], world_size: int) -> None:
+        """Replace the rows by those of all processes: each sends its state as bytes.
+
+        Parameters
+        ----------
+        all_gather_object : callable
+            `torch.distributed.all_gather_object`, or one that fills a list with what each process passes.
+        world_size : int
+            The number of processes.
+        """
+        gathered: list[object] = [None] * world_size
+        all_gather_object(gathered, self.packed())
+        self.reset()
+        for packed in gathered:
+            self.load(packed)
+
+    def packed(self) -> bytes:
+        """Return the state as bytes, empty without rows: for checkpoints and other processes."""
+        return b"" if self.state is None else pack(self.state)
+
+    def load(self, packed: object) -> None:
+        """Add the rows of a state that `packed` returned.
+
+        Parameters
+        ----------
+        packed : bytes
+        """
+        if isinstance(packed, bytes) and packed:
+            self._add(unpack(packed))
+
+    def readings(self) -> Readings:
+        """Return the numbers with bounds, standard errors and notes.
+
+        Raises
+        ------
+        ValueError
+            If there are no rows.
+        """
+        if self.state is None:
+            raise ValueError("compute needs rows: call update first.")
+        return read(self.state, **self.reading)  # type: ignore[arg-type]
+
+    def compute(self) -> dict[str, float]:
+        """Return the numbers as plain floats, see `reading.Readings.flat`."""
+        return self.readings().flat()
+
+    def reset(self) -> None:
+        """Forget all rows."""
+        self.state = None
+
+    def _add(self, state: State) -> None:
+        self.state = state if self.state is None else merge([self.state, state])

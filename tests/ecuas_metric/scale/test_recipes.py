@@ -1,0 +1,75 @@
+"""The recipes of docs/scale.md, run as written where their packages are installed: all give the very same states."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ecuas_metric.scale import checked_options, pack, read_collection, score_files
+from tests.conftest import ROOT
+
+PAGE = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+RECIPES = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+STARTS_PROCESSES = ("ProcessPoolExecutor", "import ray")
+WRITES = """
+from pathlib import Path
+from ecuas_metric.scale import Collection, write_collection
+if __name__ == "__main__":
+    write_collection("states", Collection(states))
+"""
+
+
+def modules(recipe):
+    return re.findall(r"^(?:import|from) (\w+)", recipe, flags=re.MULTILINE)
+
+
+def title(recipe):
+    return next((name for name in modules(recipe) if name not in ("glob", "functools")), "")
+
+
+def recipes():
+    for place, recipe in enumerate(RECIPES):
+        marks = [pytest.mark.e2e] if any(word in recipe for word in STARTS_PROCESSES) else []
+        yield pytest.param(recipe, marks=marks, id=f"{place} {title(recipe)}")
+
+
+@pytest.fixture
+def expected(tmp_path, monkeypatch, rng):
+    """Make files to score, and return the states of their systems."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "logs").mkdir()
+    for i in range(3):
+        q = rng.random(80).round(1)
+        columns = {
+            "model": rng.choice(["a", "b"], 80),
+            "confidence": q,
+            "correct": (rng.random(80) < q).astype(np.int8),
+        }
+        pq.write_table(pa.table(columns), f"logs/{i}.parquet")
+    return {name: pack(state) for name, state in score_files(["logs"], checked_options(n=1)).states.items()}
+
+
+@pytest.mark.parametrize("recipe", list(recipes()))
+def test_recipes_give_the_same_states(recipe, expected, tmp_path):
+    for name in modules(recipe):
+        pytest.importorskip(name, reason=f"needs {name}")
+    if any(word in recipe for word in STARTS_PROCESSES):
+        (tmp_path / "recipe.py").write_text(recipe + WRITES)
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        subprocess.run([sys.executable, "recipe.py"], cwd=tmp_path, env=environment, check=True, timeout=120)
+        states = read_collection("states").states
+    else:
+        names = {"__name__": "__main__"}
+        exec(compile(recipe, "docs/scale.md", "exec"), names)
+        states = names["states"]
+    assert {name: pack(state) for name, state in states.items()} == expected
+
+
+def test_the_page_names_every_part_of_the_command():
+    for flag in ("--out-of-core", "--by", "--state", "ecuas merge", "hf://"):
+        assert flag in PAGE

@@ -1,0 +1,98 @@
+"""The object for training loops: rows come in batches and from several processes."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from ecuas_metric.errors import InputError
+from ecuas_metric.options import checked_options
+from ecuas_metric.scale.packing import pack
+from ecuas_metric.scale.state import state_of
+from ecuas_metric.scale.training import StreamedMetrics
+
+LOOP = """
+import json, sys
+import numpy as np
+import torch.distributed as dist
+from ecuas_metric.scale.training import StreamedMetrics
+
+rank = int(sys.argv[1])
+dist.init_process_group("gloo", init_method=f"file://{sys.argv[2]}", rank=rank, world_size=2)
+rng = np.random.default_rng(0)
+confidence, correct = rng.random(100), rng.integers(0, 2, 100)
+metrics = StreamedMetrics("confidences", n=1)
+for rows in np.split(np.arange(rank, 100, 2), 5):
+    metrics.update(confidence[rows], correct[rows])
+metrics.gather(dist.all_gather_object, dist.get_world_size())
+print(json.dumps(metrics.compute()))
+dist.destroy_process_group()
+"""
+
+
+def batches(rng, count=4):
+    return [(rng.random(20), rng.integers(0, 2, 20)) for _ in range(count)]
+
+
+def test_batches_add_up_to_the_state_of_all_rows(rng):
+    metrics = StreamedMetrics("confidences", n=[0, 2], normalize=True, confidence_level=0.9)
+    rows = batches(rng)
+    for confidence, correct in rows:
+        metrics.update(confidence.tolist(), correct)
+    whole = state_of("confidences", *map(np.concatenate, zip(*rows, strict=True)), checked_options(n=[0, 2]))
+    assert metrics.packed() == pack(whole)
+    numbers = metrics.compute()
+    assert {"ecuas_2", "ecuas_2_low", "ecuas_2_standard_error", "normalized_confidence_brier_score"} <= set(numbers)
+
+
+def test_objects_merge_reset_and_load(rng):
+    one, two, three = (StreamedMetrics() for _ in range(3))
+    for metrics, (confidence, correct) in zip((one, two), batches(rng), strict=False):
+        metrics.update(confidence, correct)
+    together = StreamedMetrics()
+    together.merge_state([one, two, three])
+    one.merge_state(two)
+    assert together.packed() == one.packed()
+    three.load(together.packed())
+    assert three.compute() == pytest.approx(one.compute(), nan_ok=True)
+    three.reset()
+    assert three.packed() == b""
+    with pytest.raises(ValueError, match="call update first"):
+        three.compute()
+
+
+def test_processes_without_rows_gather_those_of_others(rng):
+    one, none = StreamedMetrics(), StreamedMetrics()
+    one.update(*batches(rng)[0])
+    sent = one.packed()
+
+    def gather(found, own):
+        found[:] = [sent, b""]
+
+    for metrics in (one, none):
+        metrics.gather(gather, 2)
+        assert metrics.packed() == sent
+
+
+def test_options_are_checked_at_once():
+    with pytest.raises(TypeError, match="takes no option 'n_resamples'"):
+        StreamedMetrics(n_resamples=10)
+    with pytest.raises(InputError, match="confidence_level"):
+        StreamedMetrics(confidence_level=2)
+
+
+@pytest.mark.e2e
+def test_two_processes_of_torch_distributed_read_the_same_numbers(tmp_path, offline):
+    pytest.importorskip("torch", reason="needs torch: the extra `local`")
+    command = [sys.executable, "-c", LOOP]
+    started = [
+        subprocess.Popen([*command, str(rank), str(tmp_path / "store")], env=offline, stdout=subprocess.PIPE, text=True)
+        for rank in range(2)
+    ]
+    printed = [json.loads(process.communicate(timeout=120)[0].splitlines()[-1]) for process in started]
+    rng = np.random.default_rng(0)
+    metrics = StreamedMetrics(n=1)
+    metrics.update(rng.random(100), rng.integers(0, 2, 100))
+    assert printed == [metrics.compute()] * 2
