@@ -129,7 +129,8 @@ def _read(arguments: argparse.Namespace) -> list[Submission]:
     submissions, named = [], []
     for file, columns in zip(files, columns_of_files(arguments.columns, files), strict=True):
         given = {**common, **columns}
-        found = read_submissions(file.path, columns=given, drop_unjudged=arguments.drop_unjudged, labels=labels)
+        told = {"correct_from": arguments.correct_from, "scale": arguments.scale}
+        found = read_submissions(file.path, columns=given, drop_unjudged=arguments.drop_unjudged, labels=labels, **told)
         submissions += [submission._replace(name=_called(submission.name, file, found)) for submission in found]
         named += [file.name is not None] * len(found)
     paths = [submission.source.file for submission in submissions]
