@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .errors import Advice, InputError, Note
-from .inputs import Array, Ints, confidences, costs, numbers, one_dimensional, posteriors, require, same_length
+from .inputs import Array, Ints, confidences, costs, numbers, one_dimensional, posteriors, require, same_length, stacked
 from .metrics import METRICS, Key
 from .options import Options, checked_options, number
 from .results import System, all_values, compute_results, note_undefined, prepare
@@ -615,8 +615,7 @@ def _two_columns(y_prob: Array, options: Options) -> Array:
         raise InputError("y_prob", rule, value=y_prob.shape, got=f"shape {y_prob.shape}")
     rule = "must lie in [0, 1] where it has shape (N,), the probability of the second class"
     require((y_prob >= 0) & (y_prob <= 1), y_prob, "y_prob", rule)
-    q = y_prob.astype(np.float64)
-    return np.stack([1 - q, q], axis=1)
+    return stacked(y_prob)
 
 
 def _columns(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) -> Ints:

@@ -22,6 +22,7 @@ class Advice(StrEnum):
     CONFIDENCES = "Confidences? Pass them as a flat list."
     EXPONENTIALS = "Logits? These are the exponentials: predictions_are='logits' takes rows of any sum."
     FLOOR = "A probability of 0? Its logarithm needs a floor."
+    INTERVALS_OF_FEW = "interval_method='analytic' holds there."
     LOG_PROBABILITIES = "Log-probabilities? Take their exponential."
     LOGITS = "Logits? predictions_are='logits' takes rows of any sum."
     HARD_DECISIONS = (
@@ -30,6 +31,7 @@ class Advice(StrEnum):
     )
     MISSING_CONFIDENCES = "Missing confidences? Set missing_confidence to a number in [0, 1] to count them as that."
     PARTLY_CORRECT = "Partly correct? Decide from when on an answer counts as correct."
+    OTHER_SCALE = "On another scale? Divide by its largest value."
     PERCENTAGES = "Percentages? Divide by 100."
     PREDICTIONS_ARE = "Logits or log-probabilities? Say so with predictions_are."
     RENORMALIZE = "Rounded probabilities? renormalize=True divides each row by its sum."

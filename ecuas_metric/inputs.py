@@ -105,6 +105,13 @@ def posteriors(predictions: object, references: object) -> tuple[Array, Ints]:
     return array, labels(references, "references", num_classes=num_classes, num_samples=len(array))
 
 
+def stacked(positive: Array) -> Floats:
+    """Return posteriors (N, 2) of checked probabilities (N,) of the second class, none of which may be NaN."""
+    require(~np.isnan(positive), positive, "predictions", "must not be NaN")
+    q = positive.astype(np.float64, copy=False)
+    return np.stack([1 - q, q], axis=1)
+
+
 def clip(values: Array) -> tuple[Array, tuple[Note, ...]]:
     """Return `values` with those outside [0, 1] by at most 1e-6 set to 0 or 1, and a note that counts them."""
     outside = ((values < 0) | (values > 1)) & _in_unit_interval(values)
@@ -262,7 +269,8 @@ def _scale_advice(confidence: Floats, correct: Array) -> str:
         return Advice.LOG_PROBABILITIES
     if _are_whole(confidence) and not np.isin(correct, (0, 1)).all():  # both are classes
         return Advice.CLASS_LABELS
-    return Advice.PERCENTAGES if np.nanmax(confidence) <= 100 else ""
+    largest = np.nanmax(confidence)
+    return Advice.OTHER_SCALE if largest <= 10 else Advice.PERCENTAGES if largest <= 100 else ""
 
 
 def _truth_advice(correct: Array) -> str:

@@ -28,8 +28,8 @@ from .inputs import (
     clip,
     divide_by_sums,
     fill_missing,
-    require,
     same_length,
+    stacked,
 )
 from .intervals import Resampling, intervals
 from .metrics import Key, metric_values
@@ -124,14 +124,17 @@ def prepare(
     InputError
         If an option means nothing for this form, or does not fit the data.
     """
-    if options.predictions_are == "positive_probabilities" and form != "costs":
+    predictions_are = options.predictions_are
+    hard: tuple[Note, ...] = ()
+    if predictions_are == "positive_probabilities" and form != "costs":
+        predictions_are, hard = "probabilities", note_hard(predictions, "probabilities")
         form, predictions = "posteriors", _two_columns(predictions)
     refuse_options_of_other_forms(form, options)
     predictions, repaired = _repaired(form, predictions, options)
     if form == "posteriors":
         options = options.replace(num_classes=predictions.shape[1])
-    decisions, notes = _decide(form, predictions, references, options)
-    notes = repaired + notes + note_above(decisions.uncertainty, decisions.max_uncertainty)
+    decisions, notes = _decide(form, predictions, references, options, predictions_are)
+    notes = hard + repaired + notes + note_above(decisions.uncertainty, decisions.max_uncertainty)
     require_reject_costs(options.reject_costs, max_uncertainty=decisions.max_uncertainty)
     for name in PER_SAMPLE:
         if (values := getattr(options, name)) is not None:
@@ -267,7 +270,7 @@ def _few_errors(decisions: Decisions) -> tuple[Note, ...]:
     if few >= FEW_ERRORS:
         return ()
     fact = f"Bootstrap intervals are too narrow where {kind} are few: {few} here, fewer than {FEW_ERRORS}."
-    return (Note("few_errors", fact, "interval_method='analytic' holds there."),)
+    return (Note("few_errors", fact, Advice.INTERVALS_OF_FEW),)
 
 
 def note_undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
@@ -291,8 +294,7 @@ def _two_columns(predictions: Array) -> Array:
     if predictions.ndim != 1:
         rule = "must have shape (N,) where they are positive_probabilities"
         raise InputError("predictions", rule, value=predictions.shape, got=f"shape {predictions.shape}")
-    require(~np.isnan(predictions), predictions, "predictions", "must not be NaN")
-    return np.stack([1 - predictions, predictions], axis=1)
+    return stacked(predictions)
 
 
 def _repaired(form: str, predictions: Array, options: Options) -> tuple[Array, tuple[Note, ...]]:
@@ -308,24 +310,24 @@ def _repaired(form: str, predictions: Array, options: Options) -> tuple[Array, t
     return predictions, notes + rounded
 
 
-def _note_hard(confidence: Floats) -> tuple[Note, ...]:
-    """Return a note if the confidences look like predicted classes."""
-    if not np.array_equal(np.unique(confidence[:64]), (0, 1)) or not np.isin(confidence, (0, 1)).all():
+def note_hard(predictions: Array, what: str = "confidences") -> tuple[Note, ...]:
+    """Return a note if confidences, or probabilities of class 1, look like predicted classes."""
+    if not np.array_equal(np.unique(predictions[:64]), (0, 1)) or not np.isin(predictions, (0, 1)).all():
         return ()
-    return (Note("hard_decisions", "All predictions are 0 or 1 and count as confidences.", Advice.HARD_DECISIONS),)
+    return (Note("hard_decisions", f"All predictions are 0 or 1 and count as {what}.", Advice.HARD_DECISIONS),)
 
 
-def _decide(form: str, predictions: Array, references: Array, options: Options) -> tuple[Decisions, tuple[Note, ...]]:
+def _decide(
+    form: str, predictions: Array, references: Array, options: Options, predictions_are: str
+) -> tuple[Decisions, tuple[Note, ...]]:
     if form == "confidences":
         confidence, notes = fill_missing(predictions, missing_confidence=options.missing_confidence)
-        notes += _note_hard(confidence)
+        notes += note_hard(confidence)
         return confidence_decisions(confidence, references, num_classes=options.num_classes), notes
     if form == "costs":
         if options.max_uncertainty is None:
             raise InputError("max_uncertainty", "is missing: the uncertainty of a system that knows nothing")
         return cost_decisions(predictions, references, max_uncertainty=options.max_uncertainty), ()
-    is_positive = options.predictions_are == "positive_probabilities"
-    predictions_are = "probabilities" if is_positive else options.predictions_are
     check_posteriors(predictions, predictions_are=predictions_are)
     decisions = posterior_decisions(
         predictions,
@@ -335,7 +337,7 @@ def _decide(form: str, predictions: Array, references: Array, options: Options) 
         decisions=own_decisions(options, num_samples=len(references), num_classes=predictions.shape[1]),
         epsilon=options.epsilon,
     )
-    return decisions, note_renormalized(predictions, predictions_are=options.predictions_are)
+    return decisions, note_renormalized(predictions, predictions_are=predictions_are)
 
 
 def _pick(ids: Sequence[object] | None, rows: Ints) -> Sequence[object] | None:

@@ -173,8 +173,12 @@ def _read(arguments: argparse.Namespace, *, unjudged: str | None = None) -> list
     submissions, named = [], []
     for file, columns in zip(files, columns_of_files(arguments.columns, files), strict=True):
         given = {**common, **columns}
-        rule = arguments.unjudged or unjudged
-        found = read_submissions(file.path, columns=given, unjudged=rule, labels=labels, run=run)
+        told = {
+            "correct_from": arguments.correct_from,
+            "scale": arguments.scale,
+            "unjudged": arguments.unjudged or unjudged,
+        }
+        found = read_submissions(file.path, columns=given, labels=labels, run=run, **told)
         submissions += [submission._replace(name=_called(submission.name, file, found)) for submission in found]
         named += [file.name is not None] * len(found)
     paths = [submission.source.file for submission in submissions]

@@ -16,7 +16,11 @@ from .values import as_text
 NAMES = {  # the role of a column -> the names it is known by, lower case
     "confidence": ("confidence", "confidences", "conf", "q_e"),
     "correct": ("correct", "is_correct", "correctness"),
-    "label": ("label", "labels", "target", "true_label", "y_true", "label_ids", "true_class", "gold_label"),
+    "label": (
+        *("label", "labels", "target", "true_label", "y_true", "label_ids", "true_class", "gold_label", "true"),
+        *("actual", "truth", "ground_truth", "gold", "references"),
+    ),
+    "predicted": ("predicted", "prediction", "pred", "y_pred", "predicted_label", "predicted_class", "pred_label"),
     "posteriors": ("posteriors", "probabilities", "probs", "logits", "log_probabilities", "scores"),
     "positive": ("positive", "prob", "proba", "y_prob", "y_proba", "y_score", "prob_positive", "p_positive"),
     "system": ("system", "model"),
@@ -25,7 +29,20 @@ NAMES = {  # the role of a column -> the names it is known by, lower case
     "group": (),
     "stratum": ("stratum",),
 }
+FORMS = {  # a form of input -> the roles of its predictions and its truth, and what else it needs
+    "confidences": ("confidence", "correct"),
+    "posteriors": ("posteriors", "label"),
+    "positive": ("positive", "label"),
+    "predicted": ("confidence", "label", "predicted"),
+}
 IDS_IF_UNIQUE = ("index", "idx", "question")  # an id where no other column is, and no value is there twice
+LACKING = {  # a role that a file has -> what is not there beside it
+    "correct": "no confidence",
+    "confidence": "nothing says which answers are correct: neither correct, nor label and predicted",
+    "label": "no probabilities, and no confidence of what was predicted",
+    "posteriors": "no label",
+    "positive": "no label",
+}
 ARE_TEXT = ("system", "id", "group", "stratum")
 PREFIX = (
     "(probs?|proba|p|probability|probabilities|posteriors?|logits?|scores?|predictions|y_prob|y_proba|y_score|"
@@ -99,14 +116,17 @@ def find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> di
         if role in given:
             used[role] = _all_named(given[role], role, by_name, frame, file)
         else:
-            used[role] = _only([name for known in names for name in by_name.get(known, [])], role, file)
+            found = [name for known in names for name in by_name.get(known, [])]
+            used[role] = _only(
+                [name for name in found if role != "posteriors" or _may_be_rows(frame[name])], role, file
+            )
     if not used["id"] and "id" not in given:
         used["id"] = [name for known in IDS_IF_UNIQUE for name in by_name.get(known, []) if frame[name].is_unique][:1]
     if not used["posteriors"] and not (used["positive"] and "positive" in given):
         numbered = _numbered(by_name)
         used["posteriors"] = _from_zero(numbered, file) or _columns_of_classes(frame, used)
         if not used["posteriors"] and not used["positive"]:
-            used["positive"] = _of_class_1(numbered)
+            used["positive"] = _of_one_class(numbered, frame, used)
         if not used["posteriors"] and not used["positive"]:
             _refuse_gaps(numbered, file)
     if not used["confidence"] and not used["correct"] and not used["label"]:
@@ -128,20 +148,21 @@ def form_of(frame: pd.DataFrame, used: Columns, given: Mapping[str, str], file: 
 
     Returns
     -------
-    {"confidences", "posteriors", "positive"}
+    {"confidences", "posteriors", "positive", "predicted"}
 
     Raises
     ------
     FileError
         If there are columns of no form, or of two.
     """
-    forms = {"confidences": ("confidence", "correct"), "posteriors": ("label", "posteriors")}
-    if not used["posteriors"]:
-        forms["positive"] = ("label", "positive")
-    found = [form for form, roles in forms.items() if all(used[role] for role in roles)]
-    told = [form for form in found if set(forms[form]) & set(given)]
+    found = [form for form, roles in FORMS.items() if all(used[role] for role in roles)]
+    if "predicted" in given and "predicted" in found:
+        return "predicted"
+    found = [form for form in found if form != "positive" or "posteriors" not in found]
+    found = [form for form in found if form != "predicted"] or found
+    told = [form for form in found if set(FORMS[form]) & set(given)]
     if len(found) > 1 and len(told) != 1:
-        rule = f"holds confidences and {found[1]}: {_choice('confidence', used)} or {_choice('label', used)}"
+        rule = f"holds confidences and posteriors: {_choice('confidence', used)} or {_choice('label', used)}"
         raise FileError(file, rule, advice=FileAdvice.SAY_WHICH)
     if not found:
         raise _no_form(frame, used, file)
@@ -162,8 +183,21 @@ def class_of(column: str) -> str:
 
 def are_numbered(columns: Sequence[str]) -> bool:
     """Return whether columns of posteriors are numbered from 0, in this order."""
-    matches = [POSTERIOR_COLUMN.fullmatch(name.strip().lower()) for name in columns]
-    return all(match and int(match[2]) == k for k, match in enumerate(matches))
+    matches = [re.fullmatch(r"(.*?)_?(\d+)", name.strip().lower()) for name in columns]
+    found = [(match[1], int(match[2])) for match in matches if match]
+    return found == [(found[0][0] if found else "", k) for k in range(len(columns))]
+
+
+def class_told(column: str) -> str:
+    """Return the class that a column's name says it is the probability of, or nothing.
+
+    Examples
+    --------
+    >>> class_told("p_spam"), class_told("prob_0"), class_told("y_prob")
+    ('spam', '0', '')
+    """
+    match = POSTERIOR_COLUMN.fullmatch(column.strip().lower()) or CLASS_COLUMN.fullmatch(column.strip())
+    return match[2].strip() if match else ""
 
 
 def system_of(column: str) -> str:
@@ -210,12 +244,19 @@ def _inside(value: object, path: Sequence[str]) -> object:
 def _no_form(frame: pd.DataFrame, used: Columns, file: str) -> FileError:
     names = [str(name).strip() for name in frame.columns]
     advice: str = FileAdvice.NAME_COLUMNS
-    if names and all(re.fullmatch(r"[\d.,eE+-]+", name) for name in names) and not used["label"]:
+    are_values = any(re.fullmatch(r"-?\d*[.,]\d+([eE][+-]?\d+)?", name) for name in names)
+    if (are_values or all(re.fullmatch(r"\d+|Unnamed: .*", name) for name in names)) and not used["label"]:
         advice = FileAdvice.NAME_HEADER
     elif any(name.startswith(("{", "[")) for name in names):
         advice = FileAdvice.NAME_FILE
     rule = "there must be columns confidence and correct, or label and prob_0, prob_1, .."
+    has = [f"{name!r} for {role}" for role in LACKING for name in used[role][:1]]
+    rule = f"has {' and '.join(has)}, but {LACKING[_first(used)]}" if has else rule
     return FileError(file, f"{rule}; found {_listed(frame)}", advice=advice)
+
+
+def _first(used: Columns) -> str:
+    return next(role for role in LACKING if used[role])
 
 
 def _choice(role: str, used: Columns) -> str:
@@ -260,6 +301,14 @@ def _only(found: list[str], role: str, file: str) -> list[str]:
     return found
 
 
+def _may_be_rows(cells: pd.Series) -> bool:
+    """Return whether cells may hold several numbers each: not one number, and not the scores of several graders."""
+    if pd.api.types.is_numeric_dtype(cells) or not len(cells):
+        return False
+    cell = cells.iloc[0]
+    return not isinstance(cell, Mapping) or not any(isinstance(part, Mapping) for part in cell.values())
+
+
 def _numbered(by_name: Mapping[str, list[str]]) -> dict[str, dict[int, str]]:
     """Return the columns of each prefix that are numbered, by their numbers."""
     numbered: dict[str, dict[int, str]] = {}
@@ -280,8 +329,21 @@ def _from_zero(numbered: Mapping[str, Mapping[int, str]], file: str) -> list[str
     return [group[k] for group in whole.values() for k in sorted(group)]
 
 
-def _of_class_1(numbered: Mapping[str, Mapping[int, str]]) -> list[str]:
-    return [group[1] for group in numbered.values() if list(group) == [1]][:1]
+def _of_one_class(numbered: Mapping[str, Mapping[int, str]], frame: pd.DataFrame, used: Columns) -> list[str]:
+    """Return the one column with the probability of one of two classes, which its name says."""
+    found = [column for group in numbered.values() if list(group) in ([0], [1]) for column in group.values()]
+    classes = _classes(frame, used)
+    if not found and len(classes) == 2:
+        found = [name for name in frame.columns if class_told(name) in classes]
+    return found if len(found) == 1 else []
+
+
+def _classes(frame: pd.DataFrame, used: Columns) -> set[str]:
+    if len(used["label"]) != 1:
+        return set()
+    cells = frame[used["label"][0]].dropna()
+    cells = cells if not pd.api.types.is_object_dtype(cells) else cells.astype(str)
+    return {as_text(value) for value in cells.unique()}
 
 
 def _refuse_gaps(numbered: Mapping[str, Mapping[int, str]], file: str) -> None:
@@ -294,11 +356,9 @@ def _refuse_gaps(numbered: Mapping[str, Mapping[int, str]], file: str) -> None:
 
 def _columns_of_classes(frame: pd.DataFrame, used: Columns) -> list[str]:
     """Return the columns that are named by the classes in the column of labels, with or without a prefix."""
-    if len(used["label"]) != 1:
+    classes = _classes(frame, used)
+    if not classes:
         return []
-    cells = frame[used["label"][0]].dropna()
-    cells = cells if not pd.api.types.is_object_dtype(cells) else cells.astype(str)
-    classes = {as_text(value) for value in cells.unique()}
     taken = {name for names in used.values() for name in names}
     named: dict[str, list[str]] = {}
     for name in frame.columns:
@@ -338,4 +398,12 @@ def _columns_of_systems(frame: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def _listed(frame: pd.DataFrame) -> str:
-    return ", ".join(frame.columns[:20]) + (", .." if len(frame.columns) > 20 else "")
+    names = [name for column in frame.columns[:20] for name in _with_parts(column, frame[column].iloc[0])]
+    return ", ".join(names[:20]) + (", .." if max(len(names), len(frame.columns)) > 20 else "")
+
+
+def _with_parts(name: str, cell: object) -> list[str]:
+    """Return the names of what is nested in a cell, as `--columns` takes them, or that of its column."""
+    if not isinstance(cell, Mapping) or not cell:
+        return [name]
+    return [part for key, value in cell.items() for part in _with_parts(f"{name}.{key}", value)]

@@ -7,6 +7,8 @@ import io
 import json
 import mmap
 import re
+import warnings
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
@@ -20,13 +22,16 @@ import pyarrow as pa
 
 from ..errors import InputError, Words
 from ..inputs import Array, Ints
+from .json_tables import rows_of_lines, table_of_json
 from .sources import DECOMPRESSORS, TEXT, content_of, opened
 
 SUFFIXES = (*TEXT, ".parquet")  # what a page may take; `READERS` has all
-SEPARATORS = ";\t,"
+SEPARATORS = ";\t,|"
+MORE_CELLS = "the rows have more cells than the header has names"
+PART = re.compile(r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)")  # of Spark, `datasets` and DuckDB
 Source = Path | io.BytesIO
-MISSING = ["", "-", "--", "\N{EN DASH}", "\N{EM DASH}", "na", "n/a", "nan", "null", "none", "#n/a"]
-MISSING += [text.upper() for text in MISSING[5:]] + ["NaN", "None", "Null"]
+MISSING = ["", "\\N", "-", "--", "\N{EN DASH}", "\N{EM DASH}", "na", "n/a", "nan", "null", "none", "#n/a"]
+MISSING += [text.upper() for text in MISSING[6:]] + ["NaN", "None", "Null"]
 
 
 class FileAdvice(StrEnum):
@@ -35,7 +40,8 @@ class FileAdvice(StrEnum):
     UNJUDGED = "Judge them, count them as wrong with unjudged='wrong', or get bounds with unjudged='bounds'."
     NAME_COLUMNS = (
         "Name them with columns: {'confidence': NAME, 'correct': NAME}, {'label': NAME, 'posteriors': 'A+B'} with all "
-        "classes, or {'label': NAME, 'positive': NAME} with the probability of class 1."
+        "classes, {'label': NAME, 'positive': NAME} with the probability of class 1, or {'label': NAME, 'predicted': "
+        "NAME, 'confidence': NAME}."
     )
     COMMON = "Keep the common ones with in_common."
     BY_POSITION = "Give ids to all, or to none to pair them by their rows."
@@ -47,6 +53,10 @@ class FileAdvice(StrEnum):
     WORDS_OF_TRUTH = "Correct or not? Write 1 or 0, and leave the cell empty where nobody judged."
     NO_POSTERIORS = "Keep the columns of all classes, or name what there is: {'posteriors': 'A+B'}, {'positive': NAME}."
     SAVE_AS_UTF_8 = "Save it as UTF-8."
+    NAME_ITS_FILES = "Name its files."
+    PARTLY_CORRECT = "Partly correct? correct_from says from which grade on an answer is correct."
+    PERCENTAGES = "Percentages? scale=100 divides them."
+    OTHER_SCALE = "On another scale? scale says its largest value, to divide by."
 
 
 class FileError(InputError):
@@ -137,8 +147,13 @@ def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
     >>> sheet.rows.tolist(), sheet.decimal_comma
     ([2, 4], True)
     """
+    if Path(path).is_dir():
+        return _read_parts(Path(path), text)
     try:
         source, suffix = content_of(path)
+        with opened(source) as file:
+            if not file.read(1):
+                return Sheet(pd.DataFrame(), np.arange(0))
         if suffix not in READERS:
             raise FileError(path, f"the suffix must be one of {', '.join(READERS)}")
         sheet = READERS[suffix](source, text)
@@ -150,8 +165,6 @@ def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
         raise FileError(path, "there is no such file") from None
     except RecursionError:
         raise FileError(path, f"cannot be read as {suffix_of(path)}: the JSON is nested too deeply") from None
-    except IsADirectoryError:
-        raise FileError(path, "is a folder, not a file") from None
     except UnicodeDecodeError:
         rule = f"cannot be read as {suffix_of(path)}: it is not UTF-8 text"
         raise FileError(path, rule, advice=FileAdvice.SAVE_AS_UTF_8) from None
@@ -168,6 +181,18 @@ def suffix_of(path: str | Path) -> str:
     return suffixes[-1][1:].lower() if suffixes else "a table"
 
 
+def _read_parts(folder: Path, text: Collection[str]) -> Sheet:
+    """Read the files that together are one table; rows are counted through all of them."""
+    parts = sorted(path for path in folder.iterdir() if PART.fullmatch(path.name))
+    if not parts:
+        raise FileError(folder, "is a folder, and not of the parts of one table", advice=FileAdvice.NAME_ITS_FILES)
+    frames = [frame for frame in (read_sheet(part, text=text).frame for part in parts) if not frame.empty]
+    for part, frame in zip(parts, frames, strict=False):
+        if list(frame.columns) != list(frames[0].columns):
+            raise FileError(folder, f"its parts must have the same columns; {part.name} has others")
+    return _numbered(pd.concat(frames, ignore_index=True) if frames else pd.DataFrame())
+
+
 def _require_distinct(frame: pd.DataFrame) -> None:
     names = [str(name) for name in frame.columns]
     repeated = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
@@ -177,31 +202,35 @@ def _require_distinct(frame: pd.DataFrame) -> None:
 
 def _read_csv(source: Source, text: Collection[str]) -> Sheet:
     encoding = _encoding(source)
-    header, skipped, separator = _header(source, encoding)
-    if not header:
+    names, before, separator, is_told = _header(source, encoding)
+    if not names:
         return Sheet(pd.DataFrame(), np.arange(0))
-    names = next(csv.reader([header], delimiter=separator, skipinitialspace=True), [])
     repeated = [name for name in names if name.strip() and names.count(name) > 1]
     if repeated:
         raise ValueError(f"columns must have different names; {repeated[0]!r} is repeated")
     # A column without a name, such as the index that pandas writes by default, is called "Unnamed: 0" by pandas.
     as_text = [name for name in names if name.strip() and name.strip().lower() in text]
-    with nullcontext(source) if isinstance(source, Path) else opened(source) as file:
-        frame = pd.read_csv(
-            file,
-            sep=separator,
-            encoding="utf-8" if encoding == "utf-8-sig" else encoding,  # the parser itself skips the mark, and faster
-            skipinitialspace=_holds_spaces(source),  # which costs a third more
-            skiprows=skipped,
-            skip_blank_lines=False,
-            dtype=dict.fromkeys(as_text, pd.ArrowDtype(pa.string())),  # five times faster than str
-            keep_default_na=False,
-            na_values={name: MISSING for name in names if name not in as_text},
-        )
-    if not isinstance(frame.index, pd.RangeIndex):  # pandas takes the first columns for an index
-        raise ValueError("the rows have more cells than the header has names")
-    first = skipped + 2
-    rows = np.arange(len(frame)) + first
+    with (
+        nullcontext(source) if isinstance(source, Path) else opened(source) as file,
+        warnings.catch_warnings(action="error", category=pd.errors.ParserWarning),
+    ):
+        try:
+            frame = pd.read_csv(
+                file,
+                sep=separator,
+                encoding="utf-8" if encoding == "utf-8-sig" else encoding,  # the parser skips the mark, and faster
+                index_col=False,  # else pandas takes the first of too many cells for an index
+                skipinitialspace=_holds_spaces(source),  # which costs a third more
+                skiprows=before if is_told else before - 1,
+                skip_blank_lines=False,
+                dtype=dict.fromkeys(as_text, pd.ArrowDtype(pa.string())),  # five times faster than str
+                keep_default_na=False,
+                na_values={name: MISSING for name in names if name not in as_text},
+                **({"header": None, "names": names} if is_told else {}),
+            )
+        except pd.errors.ParserWarning:
+            raise ValueError(MORE_CELLS) from None
+    rows = np.arange(len(frame)) + before + 1
     blank = pd.Series(True, index=frame.index)
     for name in sorted(frame.columns, key=as_text.__contains__):  # text takes longer
         blank &= frame[name].isna() | (frame[name] == "") if name in as_text else frame[name].isna()
@@ -219,65 +248,76 @@ def _holds_spaces(source: Source) -> bool:
         return content.find(b" ") >= 0
 
 
-def _header(source: Source, encoding: str) -> tuple[str, int, str]:
-    """Return the line of names, how many lines are before it, and the separator."""
+class Header(NamedTuple):
+    """The names of columns, how many lines are before the rows, the separator, and whether to tell pandas the names."""
+
+    names: list[str]
+    before: int
+    separator: str
+    is_told: bool = False
+
+
+def _header(source: Source, encoding: str) -> Header:
     with opened(source) as file:
         lines = io.TextIOWrapper(file, encoding=encoding, newline="")
-        header, skipped = lines.readline(), 0
-        declared = re.fullmatch(r"sep=(.)\s*", header)  # a spreadsheet's own line
+        line, before = lines.readline(), 1
+        while line and not line.strip():
+            line, before = lines.readline(), before + 1
+        declared = re.fullmatch(r"sep=(.)\s*", line)  # a spreadsheet's own line
         if declared:
-            header, skipped = lines.readline(), 1
-        while header.startswith("#") and not any(separator in header for separator in SEPARATORS):  # a comment
-            header, skipped = lines.readline(), skipped + 1
+            line, before = lines.readline(), before + 1
+        while line.startswith("#"):
+            following = lines.readline()
+            separator = _separator(following)
+            names, cells = _cells(line[1:], separator), _cells(following, separator)
+            if len(names) == len(cells) > 1 and any(map(_is_number, cells)):  # names, as NumPy's savetxt writes them
+                lines.detach()
+                return Header(names, before, separator, is_told=True)
+            if not following:
+                break
+            line, before = following, before + 1  # a comment
+        following = lines.readline()
         lines.detach()
-    return header, skipped, declared[1] if declared else max(SEPARATORS, key=header.count)
+    separator = declared[1] if declared else _separator(line)
+    names, cells = _cells(line, separator), _cells(following, separator)
+    if len(cells) <= len(names):
+        return Header(names, before, separator)
+    if len(cells) == len(names) + 1 and separator in ("\t", r"\s+") and cells[-1]:  # names of rows, as R writes them
+        return Header(["Unnamed: 0", *names], before, separator, is_told=True)
+    raise ValueError(MORE_CELLS)
+
+
+def _separator(line: str) -> str:
+    if any(separator in line for separator in SEPARATORS):
+        return max(SEPARATORS, key=line.count)
+    return r"\s+" if len(line.split()) > 1 else ","
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    line, delimiter = (line.strip(), " ") if separator == r"\s+" else (line, separator)
+    return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_json(source: Source, text: Collection[str]) -> Sheet:
-    value = json.loads(_text(source))
-    has_columns = isinstance(value, dict) and all(isinstance(column, list | dict) for column in value.values())
-    has_rows = isinstance(value, list) and all(isinstance(row, dict) for row in value)
-    if not has_columns and not has_rows:
-        raise ValueError("it must be a list of objects, or an object of columns")
-    if has_columns and len({len(column) for column in value.values()}) > 1:
-        raise ValueError("its columns must have the same length")
-    return _numbered(pd.DataFrame(value))
+    return _numbered(table_of_json(_text(source)))
 
 
 def _read_json_lines(source: Source, text: Collection[str]) -> Sheet:
-    rows: list[dict[str, object]] = []
-    numbers = []
-    content = _text(source)
-    # Not splitlines: the text of a language model may hold other characters that end lines.
-    for number, line in enumerate(content.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            if not rows and (objects := _json_rows(content)) is not None:  # JSON that was called JSON lines
-                return objects
-            raise ValueError(f"row {number} is not JSON: {error.msg}") from None
-        if not isinstance(row, dict):
-            raise ValueError(f"row {number} must be a JSON object; got {line[:40]}")
-        rows.append(row)
-        numbers.append(number)
-    return Sheet(pd.DataFrame(rows), np.array(numbers, dtype=np.int64))
+    return Sheet(*rows_of_lines(_text(source)))
 
 
-def _json_rows(content: str) -> Sheet | None:
-    """Return the objects of a JSON list, or of objects that span several lines each."""
-    decoder, position = json.JSONDecoder(), 0
-    rows: list[object] = []
-    try:
-        while position < len(content.rstrip()):
-            value, position = decoder.raw_decode(content, position)
-            rows += value if isinstance(value, list) else [value]
-            while position < len(content) and content[position].isspace():
-                position += 1
-    except ValueError:
-        return None
-    return _numbered(pd.DataFrame(rows)) if rows and all(isinstance(row, dict) for row in rows) else None
+def _read_inspect(source: Source, text: Collection[str]) -> Sheet:
+    with opened(source) as file, zipfile.ZipFile(file) as archive:
+        names = [name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")]
+        return _numbered(pd.DataFrame([json.loads(archive.read(name)) for name in names]))
 
 
 def _read_numpy(source: Source, text: Collection[str]) -> Sheet:
@@ -290,12 +330,13 @@ def _read_numpy(source: Source, text: Collection[str]) -> Sheet:
         arrays = {name: arrays[""][name] for name in arrays[""].dtype.names or ()}
     columns: dict[str, Array] = {}
     for name, array in arrays.items():
-        if array.ndim == 1:
-            columns[name] = array
+        if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
+            columns[name] = array.ravel()
         elif array.ndim == 2:
             columns |= {f"{name}_{k}": array[:, k] for k in range(array.shape[1])}
-    if len({len(column) for column in columns.values()}) > 1:
-        raise ValueError("its arrays must have the same length")
+    if len(lengths := {len(column): name for name, column in columns.items()}) > 1:
+        (size, name), (other_size, other), *_ = lengths.items()
+        raise ValueError(f"its arrays must have the same length; {name} has {size} and {other} has {other_size}")
     return _numbered(pd.DataFrame(columns))
 
 
@@ -349,4 +390,5 @@ READERS: dict[str, Callable[[Source, Collection[str]], Sheet]] = {
     **dict.fromkeys((".npz", ".npy"), _read_numpy),
     **dict.fromkeys((".arrow", ".feather"), _read_arrow),
     ".xlsx": _read_excel,
+    ".eval": _read_inspect,
 }

@@ -33,6 +33,9 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     "confidence_level": "the level of intervals",
     "columns": "--columns",
     "calibrate": "--calibrate",
+    "scale": "--scale",
+    "correct_from": "--correct-from",
+    Advice.INTERVALS_OF_FEW: "--interval-method analytic holds there.",
     Advice.MISSING_CONFIDENCES: "Missing confidences? --missing-confidence says what they count as.",
     Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Say so with --predictions-are.",
     Advice.LOGITS: "Logits? --predictions-are logits takes rows of any sum.",
@@ -44,8 +47,12 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     Advice.WRONG_COST: "The uncertainties do not fit this cost, or --num-classes is too small.",
     FileAdvice.UNJUDGED: "Judge them, or count them as wrong with --unjudged wrong.",
     FileAdvice.NAME_COLUMNS: "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B with "
-    "all classes, or label=NAME,positive=NAME with the probability of class 1.",
+    "all classes, or label=NAME,positive=NAME with the probability of class 1, or "
+    "label=NAME,predicted=NAME,confidence=NAME.",
     FileAdvice.SAY_WHICH: "Say which with --columns ROLE=NAME.",
+    FileAdvice.PARTLY_CORRECT: "Partly correct? --correct-from GRADE counts an answer from that grade on as correct.",
+    FileAdvice.PERCENTAGES: "Percentages? --scale 100 divides by 100.",
+    FileAdvice.OTHER_SCALE: "On another scale? --scale divides by its largest value: --scale 10 from 0 to 10.",
     FileAdvice.COMMON: "--common compares them on the ids they share.",
     FileAdvice.BY_POSITION: "--by-position pairs them by their rows.",
     FileAdvice.SAY_LABELS: "Names of classes? Say all, in the order of the posteriors, with --labels A,B,..",
@@ -155,6 +162,10 @@ def _add_common(part: argparse.ArgumentParser) -> None:
     _add_option(part, "normalize", action="store_true")
     _add_option(part, "decompose", action="store_true")
     _add_option(part, "missing_confidence", type=float, metavar="Q")
+    help_ = "confidences and probabilities are from 0 to this: 100 for percentages (default 1)"
+    add("--scale", type=float, default=1.0, metavar="MAX", help=help_)
+    help_ = "answers with this grade or a higher one are correct, where grades are not 0 or 1"
+    add("--correct-from", type=float, metavar="GRADE", help=help_)
     help_ = (
         "answers with an empty column `correct`: bounds (the default of score: the smallest and the largest value of "
         "each metric), wrong (they count as wrong), drop (they are left out, which flatters nearly every system)"

@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import IO, NamedTuple
 
 STANDARD_INPUT = "-"
 TEXT = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
-BINARY = (".parquet", ".npz", ".npy", ".arrow", ".feather", ".xlsx")
+BINARY = (".parquet", ".npz", ".npy", ".arrow", ".feather", ".xlsx", ".eval")
 SIGNATURES = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"ARROW1": ".arrow", b"\xff\xff\xff\xff": ".arrow"}
 
 MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
@@ -132,9 +133,18 @@ def _zstd(file: IO[bytes]) -> bytes:
         return bytes(stream.read())
 
 
+def _unzip(file: IO[bytes]) -> bytes:
+    with zipfile.ZipFile(file) as archive:
+        names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
+        if len(names) != 1:
+            raise ValueError(f"the archive must hold one file; it holds {len(names)}")
+        return archive.read(names[0])
+
+
 DECOMPRESSORS: dict[str, Callable[[IO[bytes]], bytes]] = {
     ".gz": lambda file: gzip.decompress(file.read()),
     ".bz2": lambda file: bz2.decompress(file.read()),
     ".xz": lambda file: lzma.decompress(file.read()),
     ".zst": _zstd,
+    ".zip": _unzip,
 }

@@ -9,17 +9,31 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..errors import InputError, Note
-from ..inputs import ROUNDED_SUM_TOLERANCE, Array, Bools, Floats, Ints, confidences, posteriors
+from ..errors import Advice, InputError, Note
+from ..inputs import ROUNDED_SUM_TOLERANCE, Array, Bools, Floats, Ints, confidences, numbers, posteriors, stacked
 from ..integrations.runs import Part, RunOptions, names_of, read_parts
 from ..options import OPTIONS
-from .columns import Columns, are_numbered, class_of, find_columns, form_of, system_of, text_columns, with_nested
+from ..results import note_hard
+from .columns import (
+    FORMS,
+    Columns,
+    are_numbered,
+    class_of,
+    class_told,
+    find_columns,
+    form_of,
+    system_of,
+    text_columns,
+    with_nested,
+)
 from .files import FileAdvice, FileError, Sheet, read_sheet
 from .sources import stem
 from .unjudged import RULES, Unjudged
 from .values import TRUTH, as_ids, as_text, classes_of, column_of_numbers, row_of_numbers
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
+PARTLY = {Advice.PARTLY_CORRECT: FileAdvice.PARTLY_CORRECT, Advice.PERCENTAGES: FileAdvice.PERCENTAGES}
+PARTLY[Advice.OTHER_SCALE] = FileAdvice.OTHER_SCALE  # what reading a file can do
 MAX_SYSTEMS = 1000  # more is a column of something else
 
 
@@ -55,7 +69,17 @@ class Source(NamedTuple):
             row = int(self.rows[error.index if isinstance(error.index, int) else error.index[0]])
         located = FileError(self.file, error.rule, column=column, row=row)
         vars(located).update(vars(error))
+        located.advice = PARTLY.get(error.advice, error.advice)  # type: ignore[call-overload]
         return located
+
+
+class Reading(NamedTuple):
+    """How to read what is in the columns of a file, as `read_submissions` was told."""
+
+    unjudged: str | None = None
+    labels: Sequence[str] | None = None
+    correct_from: float | None = None
+    scale: float = 1
 
 
 class Submission(NamedTuple):
@@ -100,6 +124,8 @@ def read_submissions(
     unjudged: str | None = None,
     labels: Sequence[str] | None = None,
     run: RunOptions | None = None,
+    correct_from: float | None = None,
+    scale: float = 1,
 ) -> list[Submission]:
     """Read the systems of a file, or of a run of lm-eval, lighteval or Inspect.
 
@@ -120,6 +146,10 @@ def read_submissions(
         The names of all classes, in the order of the posteriors, where the columns do not have them.
     run : RunOptions, optional
         What a run leaves open: tasks, filter, the lengths that log-likelihoods are divided by.
+    correct_from : float, optional
+        Answers with this grade or a higher one are correct, others not; by default only 0 and 1 are taken.
+    scale : float
+        What confidences or probabilities of 1 are in the file, e.g. 100 for percentages without a sign.
 
     Returns
     -------
@@ -148,7 +178,8 @@ def read_submissions(
     if parts is not None:
         return [_of_part(part, called, unjudged) for part, called in zip(parts, names_of(parts), strict=True)]
     sheet = read_sheet(path, text=text_columns(columns))
-    return submissions_of(sheet, path, columns=columns, unjudged=unjudged, labels=labels)
+    told = Reading(unjudged, labels, correct_from, scale)
+    return submissions_of(sheet, path, columns=columns, **told._asdict())
 
 
 def _of_part(part: Part, name: str, unjudged: str | None) -> Submission:
@@ -166,6 +197,8 @@ def submissions_of(
     columns: Mapping[str, str] | None = None,
     unjudged: str | None = None,
     labels: Sequence[str] | None = None,
+    correct_from: float | None = None,
+    scale: float = 1,
 ) -> list[Submission]:
     """Return the systems of a sheet.
 
@@ -175,7 +208,7 @@ def submissions_of(
         Of `read_sheet`.
     path : path
         What it was read from: names a single system, and is named by errors.
-    columns, unjudged, labels
+    columns, unjudged, labels, correct_from, scale
         See `read_submissions`.
 
     Returns
@@ -195,8 +228,12 @@ def submissions_of(
     sheet = sheet._replace(frame=with_nested(sheet.frame, given))
     used = find_columns(sheet.frame, given, str(path))
     form = form_of(sheet.frame, used, given, str(path))
+    if not scale > 0 or (correct_from is not None and form != "confidences"):
+        name, rule = ("correct_from", "goes with confidences") if scale > 0 else ("scale", "must be positive")
+        raise InputError(name, rule, value=correct_from if scale > 0 else scale)
+    told = Reading(unjudged, labels, correct_from, scale)
     return [
-        _submission(called, part, of_one, form, str(path), unjudged, labels)
+        _submission(called, part, of_one, form, str(path), told)
         for name, part in _parts(sheet, used["system"], path)
         for called, of_one in _wide(name, used, form, str(path))
     ]
@@ -212,8 +249,8 @@ def _parts(sheet: Sheet, names: Sequence[str], path: str | Path) -> list[tuple[s
 
 def _wide(name: str, used: Columns, form: str, path: str) -> list[tuple[str, Columns]]:
     """Return the columns of each system where several have columns of their own."""
-    role, truth = {"confidences": ("confidence", "correct"), "positive": ("positive", "label")}.get(form, ("label", ""))
-    if len(used[role]) == 1 or not truth:
+    role, truth, *_ = FORMS[form]
+    if len(used[role]) == 1 or form == "posteriors":
         return [(name, used)]
     truths = list(used[truth]) * (len(used[role]) if len(used[truth]) == 1 else 1)
     if len(truths) != len(used[role]):
@@ -241,45 +278,42 @@ def _systems(sheet: Sheet, names: Sequence[str], path: str | Path) -> pd.Series:
     return systems
 
 
-def _submission(
-    name: str,
-    sheet: Sheet,
-    used: Columns,
-    form: str,
-    path: str,
-    rule: str | None,
-    labels: Sequence[str] | None,
-) -> Submission:
-    role, truth_role = {"confidences": ("confidence", "correct"), "positive": ("positive", "label")}.get(
-        form, ("posteriors", "label")
-    )
-    prediction, reference = list(used[role]), used[truth_role][0]
-    classes = None if form == "confidences" else classes_in(sheet, prediction, reference, labels, path)
-    prediction = _in_order(prediction, labels)
-    truth = _truth(sheet, reference, path, classes)
-    unjudged, notes = _unjudged(sheet, truth, reference, used["weight"], path, rule, form)
+def _submission(name: str, sheet: Sheet, used: Columns, form: str, path: str, told: Reading) -> Submission:
+    role, truth_role, *_ = FORMS[form]
+    prediction, reference = _in_order(list(used[role]), told.labels), used[truth_role][0]
+    has_classes = form in ("posteriors", "positive")
+    classes = classes_in(sheet, prediction, reference, told.labels, path) if has_classes else None
+    if form == "predicted":
+        truth, notes = hits(sheet, reference, used["predicted"][0], path)
+    else:
+        truth, notes = _truth(sheet, reference, path, classes, told.correct_from), ()
+    unjudged, noted = _unjudged(sheet, truth, reference, used["weight"], path, told.unjudged, has_classes=has_classes)
     if unjudged is not None:
         sheet, truth = _settled(sheet, truth, unjudged.rule)
     columns = {"predictions": _column_name(prediction), "references": reference}
     columns |= {"ids": used["id"][0]} if used["id"] else {}
     columns |= {option: used[role][0] for role, option in OPTION_OF_ROLE.items() if used[role]}
-    source = Source(path, columns, sheet.rows)
-    values = _predictions(sheet, prediction, path)
+    source, notes = Source(path, columns, sheet.rows), notes + noted
+    values = _predictions(sheet, prediction, path, share=told.scale == 1)
+    try:
+        values = values if told.scale == 1 else numbers(values, "predictions") / told.scale
+    except InputError as error:
+        raise source.error(error) from None
     if form == "positive":
-        values, noted = _both_classes(values, prediction[0], source, classes)
+        values, noted = _both_classes(values, prediction[0], source, classes, sheet.frame[reference])
         notes += noted
     try:
-        predictions, references = (confidences if form == "confidences" else posteriors)(values, truth)
+        predictions, references = (posteriors if has_classes else confidences)(values, truth)
     except InputError as error:
         raise source.error(error) from None
     ids = as_ids(sheet.frame[used["id"][0]]) if used["id"] else None
     per_sample = {option: sheet.frame[column].tolist() for option, column in columns.items() if option in OPTIONS}
     if used["weight"]:
         per_sample["sample_weight"] = column_of_numbers(sheet, used["weight"][0], path).tolist()
-    told, said = _form_told(prediction, reference, predictions) if form == "posteriors" else (None, ())
-    notes += said + (() if form == "confidences" else _note_first_class(references, predictions.shape[1]))
-    kind = "confidences" if form == "confidences" else "posteriors"
-    return Submission(name, kind, predictions, references, ids, per_sample, notes, source, told, unjudged)
+    are, said = _form_told(prediction, reference, predictions) if form == "posteriors" else (None, ())
+    notes += said + (_note_first_class(references, predictions.shape[1]) if has_classes else ())
+    kind = "posteriors" if has_classes else "confidences"
+    return Submission(name, kind, predictions, references, ids, per_sample, notes, source, are, unjudged)
 
 
 def classes_in(
@@ -319,8 +353,32 @@ def _in_order(prediction: list[str], labels: Sequence[str] | None) -> list[str]:
     return [by_class[label.strip()] for label in labels]
 
 
+def hits(sheet: Sheet, label: str, predicted: str, path: str) -> tuple[Floats, tuple[Note, ...]]:
+    """Return 1 where the predicted class is the true one and 0 where it is not, and nan without a true one; a note."""
+    missing = sheet.frame[predicted].isna().to_numpy()
+    if missing.any():
+        row = int(sheet.rows[int(np.argmax(missing))])
+        raise FileError(path, "has no value", column=predicted, row=row, count=int(missing.sum()), total=len(missing))
+    cells = pd.concat([sheet.frame[label].astype(object), sheet.frame[predicted].astype(object)], ignore_index=True)
+    codes, uniques = pd.factorize(cells)
+    texts, _ = pd.factorize(np.array([as_text(value) for value in uniques], dtype=object))
+    true, answer = np.split(np.append(texts, -1)[codes], 2)
+    if not np.isin(true, answer).any():
+        rule = f"has no class in common with column {predicted!r}"
+        raise FileError(path, rule, column=label, value=sheet.frame[label].iloc[0])
+    fact = f"An answer counts as correct where column {predicted!r} equals column {label!r}."
+    return np.where(true < 0, np.nan, (true == answer).astype(np.float64)), (Note("predicted", fact),)
+
+
 def _unjudged(
-    sheet: Sheet, truth: Floats, reference: str, weights: Sequence[str], path: str, rule: str | None, form: str
+    sheet: Sheet,
+    truth: Floats,
+    reference: str,
+    weights: Sequence[str],
+    path: str,
+    rule: str | None,
+    *,
+    has_classes: bool,
 ) -> tuple[Unjudged | None, tuple[Note, ...]]:
     """Return which answers have no verdict and what is done with them, and a note that says so."""
     rows = np.isnan(truth)
@@ -329,8 +387,8 @@ def _unjudged(
         return None, ()
     if count == len(rows):
         raise FileError(path, "has no value at all", column=reference)
-    if rule is None or (form != "confidences" and rule != "drop"):
-        first, advice = int(sheet.rows[rows][0]), FileAdvice.UNJUDGED if form == "confidences" else ""
+    if rule is None or (has_classes and rule != "drop"):
+        first, advice = int(sheet.rows[rows][0]), "" if has_classes else FileAdvice.UNJUDGED
         raise FileError(path, "has no value", column=reference, row=first, count=count, total=len(rows), advice=advice)
     weight = column_of_numbers(sheet, weights[0], path) if weights else np.ones(len(rows))
     share = float(weight[rows].sum() / total) if (total := weight.sum()) > 0 else count / len(rows)
@@ -344,10 +402,14 @@ def _settled(sheet: Sheet, truth: Floats, rule: str) -> tuple[Sheet, Floats]:
     return (_select(sheet, judged), truth[judged]) if rule == "drop" else (sheet, np.where(judged, truth, 0.0))
 
 
-def _truth(sheet: Sheet, reference: str, path: str, classes: Sequence[str] | None) -> Floats:
+def _truth(
+    sheet: Sheet, reference: str, path: str, classes: Sequence[str] | None, correct_from: float | None
+) -> Floats:
     if classes is None:
         try:
-            return column_of_numbers(sheet, reference, path, words=TRUTH)
+            grades = column_of_numbers(sheet, reference, path, words=TRUTH)
+            at_least = grades if correct_from is None else (grades >= correct_from).astype(np.float64)
+            return np.where(np.isnan(grades), np.nan, at_least)
         except FileError as error:
             if error.column == reference and reference.strip().lower() not in ("correct", "is_correct", "correctness"):
                 error.advice = FileAdvice.SAY_LABELS
@@ -373,22 +435,22 @@ def _truth(sheet: Sheet, reference: str, path: str, classes: Sequence[str] | Non
 
 
 def _both_classes(
-    values: Array | list[object], column: str, source: Source, classes: Sequence[str] | None
+    values: Array | list[object], column: str, source: Source, classes: Sequence[str] | None, cells: pd.Series
 ) -> tuple[Array, tuple[Note, ...]]:
-    """Return posteriors (N, 2) of the probabilities of class 1, which must lie in [0, 1], and a note that says so."""
+    """Return posteriors (N, 2) of the probabilities of one class, which must lie in [0, 1], and a note of which."""
     try:
-        q, _ = confidences(values, np.zeros(len(values)))
+        q = stacked(confidences(values, np.zeros(len(values)))[0])
     except InputError as error:
         raise source.error(error) from None
-    missing = np.isnan(q)
-    if missing.any():
-        first, count = int(np.argmax(missing)), int(missing.sum())
-        raise source.error(InputError("predictions", "must not be NaN", index=first, count=count, total=len(q)))
-    of = f"class {classes[1]}" if classes else "class 1"
-    fact = (
-        f"Column {column!r} is read as the probability of {of}, column {source.columns['references']!r} as the class."
-    )
-    return np.stack([1 - q, q], axis=1), (Note("positive", fact),)
+    told, names = class_told(column), list(classes or ["class 0", "class 1"])
+    if classes is None:  # numbers, or words for them
+        words = {} if pd.api.types.is_numeric_dtype(cells) else TRUTH
+        first = told == "0" or words.get(told.lower()) == 0
+    else:
+        names, first = [f"class {name}" for name in classes], told == classes[0]
+    of, reference = names[0 if first else 1], source.columns["references"]
+    fact = f"Column {column!r} is read as the probability of {of}, column {reference!r} as the class."
+    return q[:, ::-1] if first else q, (Note("positive", fact), *note_hard(q[:, 1], "probabilities"))
 
 
 def _form_told(columns: Sequence[str], reference: str, values: Array) -> tuple[str | None, tuple[Note, ...]]:
@@ -416,9 +478,9 @@ def _select(sheet: Sheet, rows: Bools) -> Sheet:
     return sheet._replace(frame=sheet.frame[rows], rows=sheet.rows[rows])
 
 
-def _predictions(sheet: Sheet, columns: Sequence[str], path: str) -> Array | list[object]:
+def _predictions(sheet: Sheet, columns: Sequence[str], path: str, *, share: bool) -> Array | list[object]:
     if len(columns) > 1:
-        return np.column_stack([column_of_numbers(sheet, name, path, share=True) for name in columns])
+        return np.column_stack([column_of_numbers(sheet, name, path, share=share) for name in columns])
     values = sheet.frame[columns[0]]
     by_class = classes_of(values.iloc[0])
     if by_class is not None:
@@ -426,7 +488,7 @@ def _predictions(sheet: Sheet, columns: Sequence[str], path: str) -> Array | lis
     first = row_of_numbers(values.iloc[0])
     if isinstance(first, list):
         return [row_of_numbers(value) for value in values]
-    return column_of_numbers(sheet, columns[0], path, share=True)
+    return column_of_numbers(sheet, columns[0], path, share=share)
 
 
 def _of_classes(sheet: Sheet, column: str, classes: Sequence[str], path: str) -> list[object]:

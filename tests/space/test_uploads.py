@@ -45,7 +45,7 @@ def bomb(column, values, times=1):
 BAD = {  # what a visitor may send -> what the page says of it
     "empty.csv": (b"", "empty.csv is empty."),
     "header.csv": (b"confidence,correct\n", "the file has no rows."),
-    "blank.csv": (b"\n\n\n", "cannot be read as csv"),
+    "blank.csv": (b"\n\n\n", "the file has no rows."),
     "nothing.jsonl": (b"\n\n", "the file has no rows."),
     "picture.csv": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, "it is not UTF-8 text. Save it as UTF-8."),
     "zeros.csv": (b"\0" * 5000, "names of columns must have at most 200 characters; got 5,000|the file has no rows"),
@@ -205,7 +205,7 @@ def test_columns_are_detected_in_the_words_of_the_page(tmp_path):
 
 
 def test_every_column_of_the_command_line_can_be_chosen_but_those_found_by_their_names():
-    assert set(uploads.COLUMNS) == set(NAMES) - {"stratum", "positive"}
+    assert set(uploads.COLUMNS) == set(NAMES) - {"stratum", "positive", "predicted"}
 
 
 def test_chosen_columns_are_those_of_the_files_that_have_them(tmp_path):

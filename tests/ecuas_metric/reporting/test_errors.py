@@ -49,9 +49,13 @@ def test_an_error_of_the_metric_has_fields_and_a_text():
 def test_an_error_of_a_file_also_has_file_column_and_row(write):
     error = caught(read_submissions, write("a.csv", PERCENTAGES))
     assert isinstance(error, FileError)
-    assert fields(error) == OUT_OF_RANGE | {"file": "a.csv", "column": "confidence", "row": 4}
+    assert fields(error) == OUT_OF_RANGE | {
+        **{"file": "a.csv", "column": "confidence", "row": 4},
+        "advice": FileAdvice.PERCENTAGES,
+    }
     assert str(error) == (
-        "a.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). Percentages? Divide by 100."
+        "a.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). "
+        "Percentages? scale=100 divides them."
     )
 
 
@@ -112,7 +116,7 @@ def test_a_file_or_a_system_may_be_called_as_an_option_is(name, write, capsys):
     assert cli.main(["score", write(f"{name}.csv", PERCENTAGES)]) == 2
     assert capsys.readouterr().err == (
         f"ecuas: {name}.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). "
-        "Percentages? Divide by 100.\n"
+        "Percentages? --scale 100 divides by 100.\n"
     )
     assert cli.main(["score", f"nothing/{name}.csv"]) == 2
     assert capsys.readouterr().err == f"ecuas: nothing/{name}.csv: there is no such file.\n"

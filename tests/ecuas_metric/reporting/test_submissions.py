@@ -171,12 +171,12 @@ def test_a_missing_confidence_is_nan(tmp_path):
         (
             "a.csv",
             "confidence,correct\n0.9,1\n90,0\n",
-            "column 'confidence' must lie in [0, 1]; got 90.0 in row 3 (1 of 2). Percentages? Divide by 100.",
+            "column 'confidence' must lie in [0, 1]; got 90.0 in row 3 (1 of 2). Percentages? scale=100 divides them.",
         ),
         (
             "a.csv",
             "confidence,correct\n0.9,1\n\n90,0\n",
-            "column 'confidence' must lie in [0, 1]; got 90.0 in row 4 (1 of 2). Percentages? Divide by 100.",
+            "column 'confidence' must lie in [0, 1]; got 90.0 in row 4 (1 of 2). Percentages? scale=100 divides them.",
         ),
         (
             "a.csv",
@@ -191,7 +191,7 @@ def test_a_missing_confidence_is_nan(tmp_path):
         (
             "a.csv",
             "q,correct\n0.9,1\n",
-            "there must be columns confidence and correct, or label and prob_0, prob_1, ..; found q, correct. "
+            "has 'correct' for correct, but no confidence; found q, correct. "
             "Name them with columns: {'confidence': NAME, 'correct': NAME}, ",
         ),
         (
@@ -266,7 +266,7 @@ def test_a_missing_confidence_is_nan(tmp_path):
             "column 'correct' must be 0 (incorrect) or 1 (correct); got 2.0 in row 2 (1 of 1). "
             "Class labels? Pass posteriors of shape (N, K) as predictions.",
         ),
-        ("a.csv", "=1+1,correct\n=cmd(),1\n", "there must be columns confidence and correct"),
+        ("a.csv", "=1+1,correct\n=cmd(),1\n", "has 'correct' for correct, but no confidence; found =1+1, correct."),
     ],
 )
 def test_errors_name_file_row_and_column(name, text, message, tmp_path):

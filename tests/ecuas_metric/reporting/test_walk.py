@@ -4,13 +4,17 @@ import bz2
 import gzip
 import io
 import json
+import lzma
 import re
 import shlex
 import sys
+import zipfile
 from pathlib import Path
 
+import fsspec
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.metrics import brier_score_loss, log_loss
 
@@ -65,6 +69,11 @@ def truth(data):
             "error_rate": np.mean((binary["y_prob"] > 0.5) != binary["y_true"]),
             "cross_entropy": log_loss(binary["y_true"], binary["y_prob"]),
             "ecuas_1": zero_one(1 - both.max(axis=1), both.argmax(axis=1) != binary["y_true"], 0.5),
+        },
+        "top": {  # the predicted class with its probability, whatever else there was
+            "error_rate": np.mean(q.argmax(axis=1) != label),
+            "confidence_brier_score": brier_score_loss(q.argmax(axis=1) == label, q.max(axis=1)),
+            "ecuas_1": zero_one(1 - q.max(axis=1), q.argmax(axis=1) != label, 1),
         },
     }
 
@@ -148,6 +157,67 @@ def compressed(name, compress):
     return write
 
 
+def zstd(content):
+    return pa.compress(content, "zstd", asbytes=True)
+
+
+def bytes_of(make, name):
+    """Return what writes the text of a table, as `make` makes it, to a file."""
+    return save(name, lambda path, f: Path(path).write_bytes(make(f)))
+
+
+def as_csv(frame, **options):
+    return frame.to_csv(index=False, **options).encode()
+
+
+def to_address(path, frame):
+    with fsspec.open(path, "wb") as file:
+        file.write(as_csv(frame))
+
+
+def predicted(data):
+    q, label = data["posteriors"], data["label"]
+    return pd.DataFrame({"y_true": text_of(label), "y_pred": text_of(q.argmax(axis=1)), "confidence": q.max(axis=1)})
+
+
+def pipeline_output(data):
+    return predicted(data).set_axis(["true", "label", "score"], axis=1)
+
+
+def inspect_log(data):
+    samples = [
+        {"id": i, "target": "A", "scores": {"choice": {"value": "CI"[1 - c]}}, "metadata": {"confidence": x}}
+        for i, x, c in data["frame"].itertuples(index=False)
+    ]
+    return {"version": 2, "eval": {"task": "arc"}, "results": {"scores": []}, "samples": samples}
+
+
+def to_eval(path, log):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps({"eval": log["eval"]}))
+        for sample in log["samples"]:
+            archive.writestr(f"samples/{sample['id']}_epoch_1.json", json.dumps(sample))
+
+
+def helm(data):
+    return [
+        {"instance_id": i, "stats": [{"name": {"name": "exact_match"}, "mean": c}, {"name": "p", "mean": x}]}
+        for i, x, c in data["frame"].itertuples(index=False)
+    ]
+
+
+def to_json(path, value):
+    Path(path).write_text(json.dumps(value))
+
+
+def parts(folder, frame):
+    """Write a table as Spark does."""
+    Path(folder).mkdir()
+    Path(folder, "_SUCCESS").touch()
+    for number, part in enumerate((frame.head(150), frame.tail(50))):
+        part.to_csv(Path(folder, f"part-{number:05}-1d0b-c000.csv"), index=False)
+
+
 def trainer(data):
     return {"predictions": np.log(data["posteriors"]) + 3, "label_ids": data["label"]}
 
@@ -184,6 +254,170 @@ TAKEN = {
         "a.csv",
     ),
     "gzip": (compressed("a.csv.gz", gzip.compress), confidences, "confidences", "a.csv.gz"),
+    "xz": (compressed("a.csv.xz", lzma.compress), confidences, "confidences", "a.csv.xz"),
+    "zst": (compressed("a.csv.zst", zstd), confidences, "confidences", "a.csv.zst"),
+    "zip": (csv("a.csv.zip"), confidences, "confidences", "a.csv.zip"),
+    "tabs": (csv("a.tsv", sep="\t"), confidences, "confidences", "a.tsv"),
+    "semicolons": (csv("a.csv", sep=";", decimal=","), confidences, "confidences", "a.csv"),
+    "bars": (csv("a.csv", sep="|"), confidences, "confidences", "a.csv"),
+    "Excel's CSV": (
+        bytes_of(lambda f: b"\xef\xbb\xbf" + as_csv(f, sep=";", decimal=",", lineterminator="\r\n"), "a.csv"),
+        confidences,
+        "confidences",
+        "a.csv",
+    ),
+    "UTF-16": (csv("a.csv", encoding="utf-16"), confidences, "confidences", "a.csv"),
+    "CR": (bytes_of(lambda f: as_csv(f, lineterminator="\r"), "a.csv"), confidences, "confidences", "a.csv"),
+    "sep=": (bytes_of(lambda f: b"sep=;\n" + as_csv(f, sep=";"), "a.csv"), confidences, "confidences", "a.csv"),
+    "newlines in quotes": (
+        csv("a.csv"),
+        lambda data: data["frame"].assign(id=[f'a\n"b", {i}' for i in range(N)]),
+        "confidences",
+        "a.csv",
+    ),
+    "JSON lines": (lines("a.jsonl"), confidences, "confidences", "a.jsonl"),
+    "JSON lines called JSON": (lines("a.json"), confidences, "confidences", "a.json"),
+    **{
+        f"JSON of {orient}": (
+            save("a.json", lambda path, f, orient=orient: f.to_json(path, orient=orient)),
+            confidences,
+            "confidences",
+            "a.json",
+        )
+        for orient in ("records", "columns", "index", "split", "table")
+    },
+    "a table of Weights & Biases": (
+        save("a.table.json", to_json),
+        lambda data: {"columns": list(data["frame"]), "data": data["frame"].to_numpy().tolist(), "ncols": 3},
+        "confidences",
+        "a.table.json",
+    ),
+    "rows among other things": (
+        save("a.json", to_json),
+        lambda data: {"model": "m", "results": json.loads(data["frame"].to_json(orient="records"))},
+        "confidences",
+        "a.json",
+    ),
+    "Parquet": (save("a.parquet", lambda path, f: f.to_parquet(path)), confidences, "confidences", "a.parquet"),
+    "Arrow": (save("a.arrow", lambda path, f: f.to_feather(path)), confidences, "confidences", "a.arrow"),
+    "npy": (
+        save("a.npy", lambda path, f: np.save(path, f[["confidence", "correct"]].to_records(index=False))),
+        confidences,
+        "confidences",
+        "a.npy",
+    ),
+    "an address": (save("memory://walk/a.csv", to_address), confidences, "confidences", "memory://walk/a.csv"),
+    "a folder of Spark": (save("out", parts), confidences, "confidences", "out"),
+    "NumPy's savetxt": (
+        save("a.txt", lambda path, f: np.savetxt(path, f[["confidence", "correct"]], header="confidence correct")),
+        confidences,
+        "confidences",
+        "a.txt",
+    ),
+    "R's write.csv": (csv("a.csv", index=True, quoting=2), with_correct(["TRUE", "FALSE"]), "confidences", "a.csv"),
+    "R's write.table": (
+        save("a.txt", lambda path, f: f.to_csv(path, sep=" ", index=True, index_label=False, quoting=2)),
+        with_correct(["TRUE", "FALSE"]),
+        "confidences",
+        "a.txt",
+    ),
+    "MySQL's \\N": (csv("a.tsv", sep="\t", na_rep="\\N"), confidences, "confidences", "a.tsv"),
+    "yes/no": (csv("a.csv"), with_correct(["yes", "no"]), "confidences", "a.csv"),
+    "TRUE/FALSE": (csv("a.csv"), with_correct(["TRUE", "FALSE"]), "confidences", "a.csv"),
+    "Correct/Incorrect": (csv("a.csv"), with_correct(["Correct", "Incorrect"]), "confidences", "a.csv"),
+    "wahr/falsch": (csv("a.csv"), with_correct(["wahr", "falsch"]), "confidences", "a.csv"),
+    "shuffled": (csv("a.csv"), lambda data: data["frame"].sample(frac=1, random_state=1), "confidences", "a.csv"),
+    "exponents": (csv("a.csv", float_format="%.6E"), confidences, "confidences", "a.csv"),
+    "confidences beyond 1 by rounding": (
+        csv("a.csv"),
+        lambda data: data["frame"].assign(confidence=data["frame"]["confidence"] + 1e-9),
+        "confidences",
+        "a.csv",
+    ),
+    "percent signs in a part": (
+        csv("a.csv"),
+        lambda data: data["frame"].assign(
+            confidence=[f"{100 * x:.2f}%" if i % 2 else x for i, x in enumerate(data["frame"]["confidence"])]
+        ),
+        "confidences",
+        "a.csv",
+    ),
+    "percentages": (csv("a.csv"), with_confidence(lambda x: 100 * x), "confidences", "a.csv --scale 100"),
+    "posteriors in percent, said": (
+        csv("a.csv"),
+        lambda data: data["classes"] * [100, 100, 100, 100, 1],
+        "posteriors",
+        "a.csv --scale 100",
+    ),
+    "logits": (
+        csv("a.csv"),
+        lambda data: pd.DataFrame(np.log(data["posteriors"]) + 1).add_prefix("logit_").assign(label=data["label"]),
+        "posteriors",
+        "a.csv",
+    ),
+    "numbered from 1 with labels from 0": (
+        csv("a.csv"),
+        lambda data: pd.DataFrame(data["posteriors"], columns=[f"p_{k}" for k in range(1, 5)]).assign(y=data["label"]),
+        "posteriors",
+        "a.csv --columns label=y,posteriors=p_1+p_2+p_3+p_4 --labels 0,1,2,3",
+    ),
+    "binary prob_0": (
+        csv("a.csv"),
+        lambda data: pd.DataFrame({"label": data["binary"]["y_true"], "prob_0": 1 - data["binary"]["y_prob"]}),
+        "binary",
+        "a.csv",
+    ),
+    "binary, named by its class": (
+        csv("a.csv"),
+        lambda data: pd.DataFrame(
+            {"p_ham": 1 - data["binary"]["y_prob"], "label": np.where(data["binary"]["y_true"], "spam", "ham")}
+        ),
+        "binary",
+        "a.csv",
+    ),
+    "binary with the predicted class": (
+        csv("a.csv"),
+        lambda data: data["binary"].assign(y_pred=(data["binary"]["y_prob"] > 0.5).astype(int)),
+        "binary",
+        "a.csv",
+    ),
+    "Keras": (
+        save("a.npz", lambda path, x: np.savez(path, **x)),
+        lambda data: {"y_true": data["binary"]["y_true"], "y_prob": data["binary"]["y_prob"].to_numpy()[:, None]},
+        "binary",
+        "a.npz",
+    ),
+    "Keras, several classes": (
+        save("a.npz", lambda path, x: np.savez(path, **x)),
+        lambda data: {"y_true": data["label"], "y_pred": data["posteriors"]},
+        "posteriors",
+        "a.npz --columns label=y_true,posteriors=y_pred",
+    ),
+    "predicted and true class": (csv("a.csv"), predicted, "top", "a.csv"),
+    "a pipeline's output": (
+        lines("a.jsonl"),
+        pipeline_output,
+        "top",
+        "a.jsonl --columns label=true,predicted=label,confidence=score",
+    ),
+    "Inspect's JSON": (
+        save("a.json", to_json),
+        inspect_log,
+        "confidences",
+        "a.json --columns correct=scores.choice.value,confidence=metadata.confidence",
+    ),
+    "Inspect's log": (
+        save("a.eval", to_eval),
+        inspect_log,
+        "confidences",
+        "a.eval --columns correct=scores.choice.value,confidence=metadata.confidence",
+    ),
+    "HELM": (
+        save("a.json", to_json),
+        helm,
+        "confidences",
+        "a.json --columns correct=stats.0.mean,confidence=stats.1.mean",
+    ),
     "bzip2": (compressed("a.csv.bz2", bz2.compress), confidences, "confidences", "a.csv.bz2"),
     "npz of Trainer.predict": (save("a.npz", lambda path, x: np.savez(path, **x)), trainer, "posteriors", "a.npz"),
     "npz of scikit-learn": (
@@ -307,15 +541,55 @@ REFUSED = {
     "posteriors in percent": (
         csv("a.csv"),
         lambda data: data["classes"] * [100, 100, 100, 100, 1],
-        "Divide by 100",
-        lambda data: data["classes"],
+        "Percentages? --scale 100",
+        None,
         "posteriors",
-        "a.csv",
+        "a.csv --scale 100",
     ),
     "confidences in percent": (
         csv("a.csv"),
         with_confidence(lambda x: 100 * x),
-        "Divide by 100",
+        "Percentages? --scale 100",
+        None,
+        "confidences",
+        "a.csv --scale 100",
+    ),
+    "confidences from 0 to 10": (
+        csv("a.csv"),
+        with_confidence(lambda x: 10 * x),
+        "--scale 10 from 0 to 10",
+        None,
+        "confidences",
+        "a.csv --scale 10",
+    ),
+    "half correct": (
+        csv("a.csv"),
+        lambda data: data["frame"].assign(correct=[0.5 if c else c / 2 for c in data["frame"]["correct"]]),
+        "Partly correct? --correct-from GRADE",
+        None,
+        "confidences",
+        "a.csv --correct-from 0.5",
+    ),
+    "a pipeline's output": (
+        csv("a.csv"),
+        pipeline_output,
+        "label=label or label=true. Say which with --columns",
+        None,
+        "top",
+        "a.csv --columns label=true,predicted=label,confidence=score",
+    ),
+    "a confidence and the true class": (
+        csv("a.csv"),
+        lambda data: predicted(data).rename(columns={"y_pred": "answer"}),
+        "nothing says which answers are correct: neither correct, nor label and predicted",
+        None,
+        "top",
+        "a.csv --columns predicted=answer",
+    ),
+    "a cell too many": (
+        bytes_of(lambda f: as_csv(f).replace(b"\n", b",1\n").replace(b"correct,1", b"correct"), "a.csv"),
+        confidences,
+        "the rows have more cells than the header has names",
         confidences,
         "confidences",
         "a.csv",
@@ -444,6 +718,33 @@ def test_refusals_say_what_to_do_and_that_gives_the_numbers(case, folder, data, 
         assert row["ecuas_1"] == pytest.approx(truth["posteriors"]["ecuas_1"], rel=0.02)
     else:
         assert {key: row[key] for key in truth[whose]} == pytest.approx(truth[whose], rel=1e-9)
+
+
+def test_missing_confidences_count_as_what_is_said(folder, data, capsys):
+    missing = data["frame"]["confidence"].sample(20, random_state=0).index
+    for name, value in (("nothing.csv", None), ("zero.csv", 0.0)):
+        frame = data["frame"].copy()
+        frame.loc[missing, "confidence"] = value
+        frame.to_csv(name, index=False)
+    assert cli.main(["score", "nothing.csv"]) == 2
+    assert "--missing-confidence says what they count as" in capsys.readouterr().err
+    found = numbers("nothing.csv zero.csv --missing-confidence 0", capsys)
+    assert found["nothing"] | {"system": ""} == found["zero"] | {"system": ""}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet", ".npz", ".arrow", ".xlsx", ".npy"])
+def test_empty_files_have_no_rows(suffix, folder, capsys):
+    Path(f"a{suffix}").touch()
+    assert cli.main(["score", f"a{suffix}"]) == 2
+    assert capsys.readouterr().err == f"ecuas: a{suffix}: the file has no rows.\n"
+
+
+@pytest.mark.parametrize("name", ["gpt.csv", "part.csv"])
+def test_a_folder_of_systems_is_not_one_table(name, folder, data, capsys):
+    Path("runs").mkdir()
+    data["frame"].to_csv(f"runs/{name}", index=False)
+    assert cli.main(["score", "runs"]) == 2
+    assert "is a folder, and not of the parts of one table. Name its files." in capsys.readouterr().err
 
 
 def test_standard_input(folder, data, truth, capsys, monkeypatch):
