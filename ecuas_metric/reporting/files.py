@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import mmap
 import re
 import warnings
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
@@ -314,12 +312,6 @@ def _read_json_lines(source: Source, text: Collection[str]) -> Sheet:
     return Sheet(*rows_of_lines(_text(source)))
 
 
-def _read_inspect(source: Source, text: Collection[str]) -> Sheet:
-    with opened(source) as file, zipfile.ZipFile(file) as archive:
-        names = [name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")]
-        return _numbered(pd.DataFrame([json.loads(archive.read(name)) for name in names]))
-
-
 def _read_numpy(source: Source, text: Collection[str]) -> Sheet:
     with opened(source) as file:
         loaded = np.load(file, allow_pickle=False)
@@ -390,5 +382,4 @@ READERS: dict[str, Callable[[Source, Collection[str]], Sheet]] = {
     **dict.fromkeys((".npz", ".npy"), _read_numpy),
     **dict.fromkeys((".arrow", ".feather"), _read_arrow),
     ".xlsx": _read_excel,
-    ".eval": _read_inspect,
 }

@@ -15,7 +15,7 @@ from typing import IO, NamedTuple
 
 STANDARD_INPUT = "-"
 TEXT = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
-BINARY = (".parquet", ".npz", ".npy", ".arrow", ".feather", ".xlsx", ".eval")
+BINARY = (".parquet", ".npz", ".npy", ".arrow", ".feather", ".xlsx")
 SIGNATURES = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"ARROW1": ".arrow", b"\xff\xff\xff\xff": ".arrow"}
 
 MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}

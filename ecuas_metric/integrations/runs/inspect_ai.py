@@ -59,7 +59,7 @@ def _part(file: Path, header: Sample, samples: Sequence[Sample], options: RunOpt
             "id": [f"{sample['id']} {sample.get('epoch', 1)}" for sample in scored],
             "group": [str(sample["id"]) for sample in scored],
             "correct": [_value(score.get("value"), file, line) for line, score in enumerate(scores)],
-            "confidence": [field(score, options.confidence or CONFIDENCE) for score in scores],
+            "confidence": [_confidence(*pair, options) for pair in zip(scored, scores, strict=True)],
         }
     )
     if frame["confidence"].isna().all():
@@ -70,8 +70,15 @@ def _part(file: Path, header: Sample, samples: Sequence[Sample], options: RunOpt
     fact = f"Inspect log, task {header['eval']['task']}, scorer {scorer}, {frame['group'].nunique():,} samples"
     fact += f" in {epochs} epochs, which are groups" * (epochs > 1)
     fact += f"; {failed} of {len(samples)} without a score are left out" * (failed > 0)
-    model, task = str(header["eval"]["model"]), str(header["eval"]["task"])
+    model, task = str(header["eval"].get("model") or file.stem), str(header["eval"]["task"])
     return Part(model, task, frame if epochs > 1 else frame.drop(columns="group"), str(file), Note("run", f"{fact}."))
+
+
+def _confidence(sample: Sample, score: Sample, options: RunOptions) -> object:
+    """Return what the score has under the name of the confidence, or else the sample."""
+    name = options.confidence or CONFIDENCE
+    found = field(score, name)
+    return field(sample, name) if found is None else found
 
 
 def _value(value: object, file: Path, line: int) -> float:

@@ -410,7 +410,7 @@ TAKEN = {
         save("a.eval", to_eval),
         inspect_log,
         "confidences",
-        "a.eval --columns correct=scores.choice.value,confidence=metadata.confidence",
+        "a.eval",
     ),
     "HELM": (
         save("a.json", to_json),
