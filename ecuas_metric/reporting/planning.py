@@ -188,7 +188,7 @@ def plan_of(
         raise InputError("samples", "must be at least 1", value=samples)
     quantiles = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
     if quantiles <= 0:
-        raise InputError("power", "must be above half of --alpha, which is the power without a difference", value=power)
+        raise InputError("power", "must be above half of alpha, its value without a difference", value=power)
     reach = quantiles * deviation
     has_answer = difference and math.isfinite(reach * difference)
     needed = max(math.ceil(round((reach / difference) ** 2, 6)), 1) if has_answer else None
