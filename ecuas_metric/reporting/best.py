@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,7 +14,7 @@ Pair = tuple[str, str]
 
 
 def p_values_of_best(
-    differences: Mapping[Pair, float], swapped: Mapping[Pair, Floats], *, higher_is_better: bool
+    pairs: Sequence[Pair], differences: Floats, swapped: Floats, *, higher_is_better: bool
 ) -> dict[str, float]:
     """Return the p-value of "no other system is better than this one" of each system, by one metric.
 
@@ -24,10 +24,12 @@ def p_values_of_best(
 
     Parameters
     ----------
-    differences : mapping of pair of names to float
-        The metric of the first minus that of the second, of all pairs; those that are nan are left out.
-    swapped : mapping of pair of names to ndarray, shape (B,)
-        The same after swaps, see `swapping.swap_differences`.
+    pairs : sequence of P pairs of names
+        All pairs.
+    differences : ndarray, shape (P,)
+        The metric of the first minus that of the second; pairs where it is nan are left out.
+    swapped : ndarray, shape (P, B)
+        The same after swaps, see `swapping.swap_differences`. nan counts as larger.
     higher_is_better : bool
 
     Returns
@@ -43,26 +45,22 @@ def p_values_of_best(
 
     Examples
     --------
-    >>> after = np.linspace(-1, 1, 99)
-    >>> pairs = {("a", "b"): 1.5, ("a", "c"): 0.1, ("b", "c"): -1.4}
-    >>> p_values_of_best(pairs, dict.fromkeys(pairs, after), higher_is_better=True)
-    {'a': 0.55, 'b': 0.01, 'c': 0.46}
+    >>> pairs, differences = [("a", "b"), ("a", "c"), ("b", "c")], np.array([1.5, 0.1, -1.4])
+    >>> p_values_of_best(pairs, differences, np.tile(np.linspace(-1, 1, 99), (3, 1)), higher_is_better=True)
+    {'a': 0.56, 'b': 0.01, 'c': 0.46}
     """
-    sign = -1 if higher_is_better else 1
-    worse: dict[str, list[tuple[float, Floats]]] = {}
-    for (first, second), difference in differences.items():
-        after = swapped[first, second]
-        scale = sign / float(spread_of(after))
-        worse.setdefault(first, []).append((float(difference * scale), after * scale))
-        worse.setdefault(second, []).append((-difference * scale, -after * scale))
-    return {name: _p_value(of_system) for name, of_system in worse.items()}
+    spread = spread_of(swapped, differences) * (-1 if higher_is_better else 1)
+    seen, after = differences / spread, swapped / spread[:, None]
+    found = {}
+    for name in dict.fromkeys(name for pair in pairs for name in pair):
+        signs = np.array([(name == first) - (name == second) for first, second in pairs])
+        rows = np.flatnonzero((signs != 0) & ~np.isnan(seen))
+        found[name] = _p_value(signs[rows] * seen[rows], signs[rows, None] * after[rows]) if len(rows) else math.nan
+    return found
 
 
-def _p_value(differences: Sequence[tuple[float, Floats]]) -> float:
-    """Return the share of swaps whose largest difference is as large; one that is nan counts as larger."""
-    defined = [(seen, after) for seen, after in differences if not math.isnan(seen)]
-    if not defined:
-        return math.nan
-    largest = max(seen for seen, _ in defined)
-    smaller = np.maximum.reduce([after for _, after in defined]) < largest - ROUNDING
-    return float((1 + np.count_nonzero(~smaller)) / (1 + len(smaller)))
+def _p_value(differences: Floats, swapped: Floats) -> float:
+    """Return the share of swaps whose largest difference is as large."""
+    smaller = int(np.count_nonzero(swapped.max(axis=0) < differences.max() - ROUNDING))
+    count = 1 + len(swapped[0])
+    return (count - smaller) / count

@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..errors import InputError
 from ..integrations.runs import RunOptions
@@ -18,9 +19,10 @@ from .comparison import compare_systems
 from .explanation import best_lines, explain
 from .export import check_suffix, write
 from .files import FileAdvice, FileError
-from .flags import FLAGS, WORDS, parser, refuse_without
+from .flags import FLAGS, PLANNED, WORDS, parser, refuse_without
 from .grids import Grid, Record, to_text
 from .pairing import in_common
+from .planning import plan_grid, plan_of_rates, plan_of_systems, plan_records
 from .recalibrating import with_recalibrated
 from .report import (
     comparison_grid,
@@ -73,7 +75,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     try:
-        notes = {"score": _score, "compare": _compare, "merge": _merge}[arguments.command](arguments)
+        run = {"score": _score, "compare": _compare, "plan": _plan, "merge": _merge}[arguments.command]
+        notes = run(arguments)
         for note in dict.fromkeys(notes):
             print(f"note: {note}", file=sys.stderr)
         sys.stdout.flush()
@@ -159,6 +162,32 @@ def _refuse_open(arguments: argparse.Namespace, unjudged: Mapping[str, Unjudged]
         if getattr(arguments, name):
             rule = "needs a verdict on every answer, and some are unjudged"
             raise InputError(f"--{name}", rule, advice=FileAdvice.UNJUDGED)
+
+
+def _plan(arguments: argparse.Namespace) -> list[str]:
+    asked: dict[str, Any] = {name: value for name in PLANNED if (value := getattr(arguments, name)) is not None}
+    rates = asked.pop("error_rates", None)
+    if (rates is None) == (not arguments.files):
+        raise InputError("a plan", "needs two files, or --error-rates")
+    if rates is not None:
+        line, names = "", [Key("error_rate"), *(Key("ecuas", n) for n in _numbers(arguments.n, FLAGS["n"]))]
+        error_rates = _numbers(rates, PLANNED["error_rates"])
+        plans = [plan_of_rates(key, error_rates, **asked) for key in chosen_keys(arguments.metrics, names)]
+    else:
+        systems = prepare_submissions(_read(arguments), **_options(arguments))
+        line = signature_of(next(iter(systems.values())))
+        _refuse_expectations(asked)
+        plans = plan_of_systems(systems, only=_chosen(arguments, systems), **asked)
+    levels = {name: value for name, value in asked.items() if name in ("power", "alpha")}
+    grid = plan_grid(plans, planned="difference" in asked, digits=arguments.digits, signature=line, **levels)
+    _emit(arguments, grid, plan_records(plans))
+    return []
+
+
+def _refuse_expectations(asked: Mapping[str, object]) -> None:
+    for name in ("auroc", "correlation"):
+        if name in asked:
+            raise InputError(name, "is for plans without files: the files say what it is")
 
 
 def _read(arguments: argparse.Namespace, *, unjudged: str | None = None) -> list[Submission]:

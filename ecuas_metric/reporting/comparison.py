@@ -267,9 +267,8 @@ def _best(
     for key, indices in rows.items():
         better = METRICS[key.metric].higher_is_better
         if better is not None and all(fair[index] for index in indices):
-            seen = {which[index][0]: float(differences[index]) for index in indices}
-            after = {which[index][0]: swapped[index] for index in indices}
-            found[key] = p_values_of_best(seen, after, higher_is_better=better)
+            pairs = [which[index][0] for index in indices]
+            found[key] = p_values_of_best(pairs, differences[indices], swapped[indices], higher_is_better=better)
     return found
 
 

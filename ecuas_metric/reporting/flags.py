@@ -28,9 +28,19 @@ FLAGS = {  # an option of the metric -> its flag
     "interval_method": "--interval-method",
     "random_state": "--seed",
 }
+PLANNED = {  # an argument of a plan -> its flag
+    "error_rates": "--error-rates",
+    "auroc": "--auroc",
+    "correlation": "--correlation",
+    "samples": "--samples",
+    "difference": "--difference",
+    "power": "--power",
+    "alpha": "--alpha",
+}
 WORDS = {  # arguments and advice of the metric -> the command's own words
     **FLAGS,
     "confidence_level": "the level of intervals",
+    **PLANNED,
     "columns": "--columns",
     "calibrate": "--calibrate",
     "scale": "--scale",
@@ -91,6 +101,26 @@ examples
 """
 
 
+PLAN_EXAMPLES = """\
+how it is computed
+  A metric's difference between two systems is a mean over samples, of how much each sample moves it (for AUROC, AURC
+  and AUGRC: of its influence). If the standard deviation of a single sample's contribution is s, N samples find a
+  difference of (1.96 + 0.84) s / sqrt(N) with a power of 80 % at the level 0.05. Systems that fail on the same samples
+  have a small s, and need fewer. Weights and groups count as they do in `ecuas compare`. With several pairs or metrics
+  divide --alpha by their number, to be safe.
+
+what to do
+  1. Before there are data: say what error rates you expect, and how alike the systems are.
+         ecuas plan --error-rates 0.30,0.25 --correlation 0.5
+  2. From a pilot: two files of the systems, or of ones like them. How small a difference would these N find?
+         ecuas plan gpt.csv llama.csv
+  3. How many samples would find a difference that matters, here of 0.02?
+         ecuas plan gpt.csv llama.csv --difference 0.02 --metrics ecuas_0,error_rate
+  Decide what matters before you look: the N that the difference seen needs, which is shown where --difference is not
+  given, is as uncertain as that difference, and the power to find it says no more than its p-value.
+"""
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; options of the metric are stored under their own names.
 
@@ -107,7 +137,7 @@ def parser() -> argparse.ArgumentParser:
     command = argparse.ArgumentParser(
         prog="ecuas",
         description="Evaluate systems that answer and say how sure they are: ECUAS_n and the usual metrics.",
-        epilog="`ecuas score --help` and `ecuas compare --help` show examples.",
+        epilog="`ecuas score --help`, `ecuas compare --help` and `ecuas plan --help` show examples.",
     )
     command.add_argument("--version", action="version", version=f"ecuas {VERSION}")
     parts = command.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -118,6 +148,7 @@ def parser() -> argparse.ArgumentParser:
     compare = parts.add_parser(
         "compare", help="the differences of all pairs", description=FILES, epilog=COMPARE_EXAMPLES, formatter_class=raw
     )
+    _add_plan(parts.add_parser("plan", help="how many samples a comparison needs", **_texts(PLAN_EXAMPLES)))
     for part in (score, compare):
         _add_common(part)
     help_ = "bootstrap intervals at this level, e.g. 0.95"
@@ -133,12 +164,31 @@ def parser() -> argparse.ArgumentParser:
     return command
 
 
-def _add_common(part: argparse.ArgumentParser) -> None:
+def _texts(epilog: str) -> dict[str, Any]:
+    return {"description": FILES, "epilog": epilog, "formatter_class": argparse.RawDescriptionHelpFormatter}
+
+
+def _add_plan(part: argparse.ArgumentParser) -> None:
+    _add_common(part, nargs="*")
+    part.set_defaults(confidence_level=0.95)  # which no number of a plan depends on
+    for name, metavar, kind, help_ in (
+        ("error_rates", "A,B", str, "expected error rates of two systems, instead of files"),
+        ("correlation", "R", float, "expected correlation of their costs of a sample (default 0.5)"),
+        ("auroc", "AUROC", float, "expected AUROC of their confidences (default 0.8)"),
+        ("samples", "N", int, "plan for this many samples (default: those of the files, or 1000)"),
+        ("difference", "D", float, "the difference to be found (default: the one that is seen, or expected)"),
+        ("power", "POWER", float, "the chance to find it (default 0.8)"),
+        ("alpha", "ALPHA", float, "the level of the test (default 0.05)"),
+    ):
+        part.add_argument(PLANNED[name], dest=name, metavar=metavar, type=kind, help=help_)
+
+
+def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
     add = part.add_argument
     help_ = (
         "CSV, JSON lines, JSON, Parquet, Arrow, .npz or Excel, also compressed; - is standard input; NAME=FILE names it"
     )
-    add("files", nargs="+", metavar="FILE", help=help_)
+    add("files", nargs=nargs, metavar="FILE", help=help_)
     help_ = (
         f"what is in which column; roles: {', '.join(NAMES)}; several columns are joined by +; a dotted name is what "
         "is nested; FILE:ROLE=COLUMN is for one file; repeatable"

@@ -87,7 +87,7 @@ def swap_limits(
 ) -> tuple[Floats, Floats]:
     r"""Return intervals of differences that leave out 0 if and only if `swap_p_values` is at most 1 - level.
 
-    With q the quantile of \|swapped\| at the level, V their mean square and D the difference of K units
+    With q the quantile of \|swapped\| at the level, V the mean square of these and of the difference D of K units,
 
     .. math:: D \pm q \sqrt{\frac{V - D^2 / K}{V - q^2 / K}}
 
@@ -121,10 +121,10 @@ def swap_limits(
     --------
     >>> swapped = np.array([0.1, -0.3, 0.2, -0.1, 0.2, 0.1, -0.2, 0.1, -0.1])
     >>> [round(float(limit), 3) for limit in swap_limits(0.4, swapped, level=0.8, num_units=100)]
-    [0.204, 0.596]
+    [0.203, 0.597]
     """
     q = np.maximum(_quantile(np.abs(swapped), level), quantile) + rounding
-    square = np.square(spread_of(swapped))
+    square = np.square(spread_of(swapped, differences))
     left = np.maximum(square - np.square(differences) / num_units, 0.0)
     with np.errstate(invalid="ignore"):
         taken = square - np.square(q) / num_units
@@ -137,8 +137,9 @@ def swap_limits(
 def step_down(differences: Floats, swapped: Floats, p_values: Floats) -> Floats:
     """Return p-values that hold for all M tests together: the largest statistic of each swap, step by step down.
 
-    Each difference is divided by its standard deviation over the swaps. The adjusted p-value of the largest is the
-    share of swaps whose largest is as large; the next one is compared with the largest of the others; and so on.
+    Each difference is divided by its standard deviation over the swaps and the data. The adjusted p-value of the
+    largest is the share of swaps whose largest is as large; the next one is compared with the largest of the others;
+    and so on.
 
     Parameters
     ----------
@@ -166,7 +167,7 @@ def step_down(differences: Floats, swapped: Floats, p_values: Floats) -> Floats:
     >>> step_down(np.array([3.0, 0.1]), swapped, np.array([0.2, 1.0])).tolist()
     [0.2, 1.0]
     """
-    spread = spread_of(swapped)
+    spread = spread_of(swapped, differences)
     observed = np.abs(differences) / spread
     order = np.argsort(observed)[: np.count_nonzero(~np.isnan(observed))]
     adjusted, count = np.array(p_values, np.float64), 1 + swapped.shape[-1]
@@ -209,9 +210,9 @@ def simultaneous_limits(
     >>> swapped = np.outer([1.0, 0.2], np.linspace(-1, 1, 99))
     >>> low, high = simultaneous_limits(np.array([3.0, 0.1]), swapped, level=0.9, num_units=1000)
     >>> low.round(1).tolist(), high.round(1).tolist()
-    ([2.1, -0.1], [3.9, 0.3])
+    ([2.0, -0.1], [4.0, 0.3])
     """
-    spread = spread_of(swapped)
+    spread = spread_of(swapped, differences)
     largest = np.zeros(swapped.shape[-1])
     for index in np.flatnonzero(~np.isnan(differences)):
         np.fmax(largest, np.abs(swapped[index]) / spread[index], out=largest)
@@ -225,14 +226,15 @@ def simultaneous_limits(
     )
 
 
-def spread_of(swapped: Floats) -> Floats:
-    """Return the root mean square of the differences (..., B) that are not nan; 1 where all are 0."""
-    is_nan = np.isnan(swapped)
-    if is_nan.any():
-        count = np.maximum(np.count_nonzero(~is_nan, axis=-1), 1)
-        spread = np.sqrt(np.square(np.where(is_nan, 0.0, swapped)).sum(axis=-1) / count)
-    else:
-        spread = np.sqrt(np.einsum("...b,...b->...", swapped, swapped) / swapped.shape[-1])
+def spread_of(swapped: Floats, differences: FloatOrFloats) -> Floats:
+    """Return the root mean square of differences after swaps (..., B) and of the data's (...); 1 where all are 0.
+
+    The data are one of the swaps that were as likely. Without them each swap would count in what it is divided by, and
+    the data not: the largest of many statistics would be too large for the swaps.
+    """
+    squares, counts = np.square(differences), np.count_nonzero(~np.isnan(swapped), axis=-1)
+    known = np.where(np.isnan(swapped), 0.0, swapped) if (counts < swapped.shape[-1]).any() else swapped
+    spread = np.sqrt((np.einsum("...b,...b->...", known, known) + squares) / (counts + 1))
     return np.where(spread > 0, spread, 1.0)
 
 

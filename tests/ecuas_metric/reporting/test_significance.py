@@ -28,7 +28,7 @@ def test_step_down_by_definition(rng):
     swapped = rng.normal(size=(5, 400)) * np.array([1, 10, 0.1, 1, 3])[:, None]
     differences = np.array([2.5, 11.0, 0.3, -0.2, 9.5])
     p = swap_p_values(differences, swapped)
-    spread = np.array([np.sqrt(np.mean(s**2)) for s in swapped])
+    spread = np.sqrt(np.mean(np.column_stack([swapped, differences]) ** 2, axis=1))
     statistics, nulls = np.abs(differences) / spread, np.abs(swapped) / spread[:, None]
     expected, left, least = np.zeros(5), list(range(5)), 0.0
     for index in np.argsort(-statistics):
