@@ -7,32 +7,26 @@ import csv
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from ..errors import InputError
 from ..metrics import Key, place
 from ..results import System, all_values, signature_of
 from .arguments import Named, chosen_keys, columns_of_files, named_file, refuse_clashes, told_apart
 from .comparison import compare_systems
+from .differences import arranged, comparison_grid, comparison_records, explanation, num_tests, write_differences
 from .explanation import explain
 from .export import check_suffix, write
 from .files import FileError
 from .flags import FLAGS, WORDS, parser
 from .grids import Grid, Record, to_text
+from .overview import few_errors, introduction, overview
 from .pairing import in_common
-from .report import (
-    comparison_grid,
-    comparison_records,
-    make_report,
-    prepare_submissions,
-    report_grid,
-    report_records,
-    write_figures,
-)
+from .report import make_report, prepare_submissions, report_grid, report_records, write_figures
 from .sources import stem
 from .submissions import Submission, read_submissions
-
-BY_ROW = "samples are paired by their rows."
+from .terminal import screen_of
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that has no arrows shows question marks
+            stream.reconfigure(errors="backslashreplace")  # a name that the terminal has no letters for
     try:
         return _run(arguments)
     except BrokenPipeError:  # who read the output has enough of it, as `head` does
@@ -90,12 +84,11 @@ def _score(arguments: argparse.Namespace) -> list[str]:
     report = make_report(systems, progress=True, only=keys)
     keys = report.keys if keys is None else keys
     grid = report_grid(report, digits=arguments.digits, keys=keys, sizes=True)
-    _emit(arguments, grid, report_records(report, keys=keys))
+    _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, report_records(report, keys=keys))
     if arguments.explain:
-        print("", *(f"- {sentence}" for sentence in explain(systems)), sep="\n")
+        _bullets(explain(systems))
     if arguments.figures:
-        for path in write_figures(systems, arguments.figures):
-            print(path)
+        _say_paths(write_figures(systems, arguments.figures))
     return [f"{name}: {note.render(WORDS)}" for name, note in report.notes() if note.kind != "unjudged"]
 
 
@@ -103,18 +96,28 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
     systems = prepare_submissions(_read(arguments), **_options(arguments))
     keys = _chosen(arguments, systems)
     rows = compare_systems(systems, progress=True, only=keys)
+    rows = rows if keys is not None else sorted(rows, key=lambda row: place(row.key))
+    alpha = round(1 - arguments.confidence_level, 12)
+    shown = arranged(rows, order=arguments.sort, significant_at=alpha if arguments.only else None)
     first = next(iter(systems.values()))
-    above = (
-        [] if first.ids is not None else [BY_ROW if arguments.by_position else f"There is no column of ids: {BY_ROW}"]
-    )
+    above = introduction(systems, rows, alpha=alpha, digits=arguments.digits, by_position=arguments.by_position)
     grid = comparison_grid(
-        rows, signature_of(first), level=arguments.confidence_level, digits=arguments.digits, above=above
+        shown, signature_of(first), options=first.options, tests=num_tests(rows), digits=arguments.digits, above=above
     )
-    _emit(arguments, grid, comparison_records(rows))
+    _emit(
+        arguments,
+        overview(grid, rows, screen_of(sys.stdout), alpha=alpha, full=arguments.full),
+        grid,
+        comparison_records(shown),
+    )
+    if arguments.explain:
+        _bullets(explanation(first.options, tests=num_tests(rows), by_row=first.ids is None))
+    if arguments.figures:
+        _say_paths(write_differences(rows, arguments.figures, alpha=alpha))
+    few = few_errors(systems) if first.options.interval_method != "analytic" else []
     return [
         f"{name}: {note.render(WORDS)}"
-        for name, system in systems.items()
-        for note in system.notes
+        for name, note in [*((name, note) for name, system in systems.items() for note in system.notes), *few]
         if note.kind != "unjudged"
     ]
 
@@ -164,10 +167,19 @@ def _options(arguments: argparse.Namespace) -> dict[str, object]:
     return options
 
 
-def _emit(arguments: argparse.Namespace, grid: Grid, records: list[Record]) -> None:
-    print(to_text(grid), end="")
+def _emit(arguments: argparse.Namespace, text: str, grid: Grid, records: list[Record]) -> None:
+    print(text, end="")
     for path in arguments.output:
         write(path, grid, records)
+
+
+def _bullets(sentences: Iterable[str]) -> None:
+    print("", *screen_of(sys.stdout).wrapped(f"- {sentence}" for sentence in sentences), sep="\n")
+
+
+def _say_paths(paths: Iterable[Path]) -> None:
+    for path in paths:
+        print(path)
 
 
 def _chosen(arguments: argparse.Namespace, systems: Mapping[str, System]) -> list[Key] | None:
