@@ -104,22 +104,16 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
     grid = comparison_grid(
         shown, signature_of(first), options=first.options, tests=num_tests(rows), digits=arguments.digits, above=above
     )
-    _emit(
-        arguments,
-        overview(grid, rows, screen_of(sys.stdout), alpha=alpha, full=arguments.full),
-        grid,
-        comparison_records(shown),
-    )
+    if arguments.only:
+        grid = grid._replace(notes=[f"{len(shown)} of {len(rows)} differences are significant and shown.", *grid.notes])
+    text = overview(grid, rows, screen_of(sys.stdout), alpha=alpha, full=arguments.full)
+    _emit(arguments, text, grid, comparison_records(shown))
     if arguments.explain:
         _bullets(explanation(first.options, tests=num_tests(rows), by_row=first.ids is None))
     if arguments.figures:
         _say_paths(write_differences(rows, arguments.figures, alpha=alpha))
-    few = few_errors(systems) if first.options.interval_method != "analytic" else []
-    return [
-        f"{name}: {note.render(WORDS)}"
-        for name, note in [*((name, note) for name, system in systems.items() for note in system.notes), *few]
-        if note.kind != "unjudged"
-    ]
+    of_input = [(name, note) for name, system in systems.items() for note in system.notes if note.kind != "unjudged"]
+    return [f"{name}: {note.render(WORDS)}" for name, note in (*of_input, *few_errors(systems))]
 
 
 def _read(arguments: argparse.Namespace) -> list[Submission]:

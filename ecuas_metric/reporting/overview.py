@@ -86,7 +86,7 @@ def limits(system: System, alpha: float) -> list[str]:
 
 
 def few_errors(systems: Mapping[str, System]) -> list[tuple[str, Note]]:
-    """Return a note for each system whose errors are too few for the intervals of its differences.
+    """Return a note for each system whose errors are too few for bootstrap intervals of its differences.
 
     Parameters
     ----------
@@ -97,7 +97,8 @@ def few_errors(systems: Mapping[str, System]) -> list[tuple[str, Note]]:
     list of (str, Note)
     """
     found = []
-    for name, system in systems.items():
+    resampled = {name: system for name, system in systems.items() if system.options.interval_method != "analytic"}
+    for name, system in resampled.items():
         errors = int(np.count_nonzero(system.decisions.candidate_cost))
         if (few := min(errors, len(system.decisions.candidate_cost) - errors)) < FEW_ERRORS:
             kind = f"error{'s' * (few != 1)}" if few == errors else f"sample{'s' * (few != 1)} without error"

@@ -166,8 +166,10 @@ def _of_metric(key: Key, rows: Sequence[Comparison], found: Found, alpha: float,
     if not tied:
         return f"{first}, significantly better than {'both' if len(others) == 2 else f'all {len(others)}'} others."
     if len(tied) == len(others):
-        differ = any(winner(row, alpha) for row in rows)
-        return f"{first}, but not significantly better than any other{'' if differ else '; no two systems differ'}."
+        first = f"{name(best)} has the best value ({found[best][1]})"
+        if any(winner(row, alpha) for row in rows):
+            return f"{first}, but is not significantly better than any other."
+        return f"{first}, but no two systems differ significantly."
     if len(tied) <= min(MAX_NAMES, len(others) - len(tied)):
         return f"{first}, significantly better than all others but {_listed(tied, name)}."
     beaten = len(others) - len(tied)
