@@ -21,7 +21,7 @@ from .export import check_suffix, write
 from .files import FileError
 from .flags import FLAGS, WORDS, parser
 from .grids import Grid, Record, to_text
-from .overview import few_errors, introduction, overview
+from .overview import introduction, overview
 from .pairing import in_common
 from .report import make_report, prepare_submissions, report_grid, report_records, write_figures
 from .sources import stem
@@ -112,8 +112,12 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
         _bullets(explanation(first.options, tests=num_tests(rows), by_row=first.ids is None))
     if arguments.figures:
         _say_paths(write_differences(rows, arguments.figures, alpha=alpha))
-    of_input = [(name, note) for name, system in systems.items() for note in system.notes if note.kind != "unjudged"]
-    return [f"{name}: {note.render(WORDS)}" for name, note in (*of_input, *few_errors(systems))]
+    return [
+        f"{name}: {note.render(WORDS)}"
+        for name, system in systems.items()
+        for note in system.notes
+        if note.kind != "unjudged"
+    ]
 
 
 def _read(arguments: argparse.Namespace) -> list[Submission]:

@@ -102,7 +102,7 @@ def explanation(options: Options, *, tests: int, by_row: bool) -> list[str]:
     Parameters
     ----------
     options : Options
-        With the level of the intervals and the number of swaps.
+        With the level of the intervals.
     tests : int
         How many the p-values are corrected for.
     by_row : bool
@@ -112,25 +112,21 @@ def explanation(options: Options, *, tests: int, by_row: bool) -> list[str]:
     -------
     list of str
     """
-    level, swaps = options.confidence_level or 0.0, options.n_resamples
-    interval = (
-        "computed from theory" if options.interval_method == "analytic" else f"from {swaps} resamples of the samples"
-    )
+    level = options.confidence_level or 0.0
     return [
         f"Every system is compared with every other on the same samples, paired by {'their rows' if by_row else 'id'}.",
         "A difference is the metric of the first system minus that of the second. ↓: lower is better, so that a "
         "negative difference favours the first. ↑: higher is better, so that a positive one does.",
-        f"The {level:.0%} interval, {interval}, says how large the difference may be in the long run, for one pair "
-        "and metric at a time.",
+        f"The {level:.0%} interval says how large the difference may be in the long run, for one pair and one metric "
+        "alone. There is none where none would hold.",
         "p (swap) belongs to a randomisation test: if the two systems were equally good, it would not matter which "
-        "gave which output. So their outputs are swapped on a random half of the samples, and p is the share of "
-        f"{swaps} such swaps that differ as much as the data. It is at least {1 / (swaps + 1):.2g}; more --resamples "
-        "allow less.",
+        "gave which output. So their outputs are swapped on a random half of the samples, again and again, and p is "
+        "the share of swaps after which they differ as much as they do. More --resamples make it finer.",
         f"p (all tests) is corrected for all {tests} tests of this call (Westfall and Young's step-down method, which "
-        "takes into account how they are correlated): if no systems differed, the chance of one false alarm or more at "
-        f"p <= {1 - level:.2g} would be {1 - level:.2g}. Fewer --metrics and systems make fewer tests.",
+        "takes into account how they are correlated): if no systems differed, the chance of one false alarm or more "
+        f"at p <= {1 - level:.2g} would be {1 - level:.2g}. Fewer --metrics and systems make fewer tests.",
+        "An interval may leave out 0 although p (all tests) is not small: the interval is for one difference alone.",
         "Not significant does not mean equal: it may only mean too few samples. The interval shows what is possible.",
-        "Where an interval and a p-value disagree about 0, go by the p-value: it holds for any number of errors.",
     ]
 
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from ..errors import Note
 from ..intervals import units
-from ..results import FEW_ERRORS, System, all_values, resampling_of
+from ..results import System, all_values, resampling_of
 from .comparison import Comparison
 from .differences import MAX_ROWS, arranged
 from .grids import Grid, to_text
@@ -58,7 +55,7 @@ def introduction(
 
 
 def limits(system: System, alpha: float) -> list[str]:
-    """Return a line for each reason for which no difference can be significant.
+    """Return a line if there are so few samples that no difference can be significant.
 
     Parameters
     ----------
@@ -73,38 +70,11 @@ def limits(system: System, alpha: float) -> list[str]:
     """
     resampling, size = resampling_of(system.options), len(system.decisions.uncertainty)
     swapped = len(units(size, resampling)[1])
+    least = 2.0 ** (1 - swapped)  # all swaps are as likely, and half of them differ in sign only
+    if least <= alpha:
+        return []
     what = "samples" if resampling.groups is None else "groups"
-    least = {
-        f"{swapped} {what}": (2.0 ** (1 - swapped), "more of them are needed"),
-        f"{resampling.n_resamples} resamples": (1 / (resampling.n_resamples + 1), "raise --resamples"),
-    }
-    return [
-        f"With {given} no p-value can be below {p:.2g}, so nothing can be significant: {advice}."
-        for given, (p, advice) in least.items()
-        if p > alpha
-    ]
-
-
-def few_errors(systems: Mapping[str, System]) -> list[tuple[str, Note]]:
-    """Return a note for each system whose errors are too few for bootstrap intervals of its differences.
-
-    Parameters
-    ----------
-    systems : mapping of name to System
-
-    Returns
-    -------
-    list of (str, Note)
-    """
-    found = []
-    resampled = {name: system for name, system in systems.items() if system.options.interval_method != "analytic"}
-    for name, system in resampled.items():
-        errors = int(np.count_nonzero(system.decisions.candidate_cost))
-        if (few := min(errors, len(system.decisions.candidate_cost) - errors)) < FEW_ERRORS:
-            kind = f"error{'s' * (few != 1)}" if few == errors else f"sample{'s' * (few != 1)} without error"
-            fact = f"Only {few} {kind}: bootstrap intervals of its differences are too narrow."
-            found.append((name, Note("few_errors", fact, "Go by the p-values, which hold for any number.")))
-    return found
+    return [f"With {swapped} {what} no p-value can be below {least:.2g}, so nothing can be significant."]
 
 
 def overview(grid: Grid, rows: Sequence[Comparison], screen: Screen, *, alpha: float, full: bool = False) -> str:
