@@ -11,7 +11,8 @@ from html import escape
 import numpy as np
 import pandas as pd
 
-from ecuas_metric.inputs import Floats
+from ecuas_metric.inputs import Bools, Floats
+from ecuas_metric.plotting.names import short_names
 
 from .axes import Axis, make_axis, placed, positions, short
 
@@ -23,6 +24,7 @@ CHARACTER = 7.5  # width of one under the mouse, as wide as it is on a phone
 LEFT, RIGHT, TOP, BOTTOM, SLANTED = 56, 12, 26, 44, 104
 SMALL = (300, 190)
 REST = "rest"
+SAMPLES, FEW = "samples", 5  # a column, and what it says that little is known of a point
 
 
 def plot(
@@ -49,7 +51,7 @@ def plot(
     title : str
     names : str
     kind : {"line", "marks", "points", "bars"}
-        Lines, lines with marks, marks alone, or bars.
+        Lines, lines with marks, marks alone, or bars. Marks are hollow where a further column `samples` is below 5.
     x_lim, y_lim : pair of float, optional
         The data's own limits where not given, 0 included.
     y_title : str, optional
@@ -69,10 +71,15 @@ def plot(
     box = (size[0] - LEFT - RIGHT, size[1] - TOP - (SLANTED if slanted else BOTTOM))
     curves = {str(name): part[[first, second]].to_numpy(float) for name, part in numbers.groupby(names, sort=False)}
     styles = {name: styles[name] for name in curves}
-    drawn = "".join(_curve(name, styles[name], points, (x, y), box, kind) for name, points in curves.items())
+    few = _few(frame, names) if kind in ("marks", "points") else {}
+    drawn = "".join(
+        _curve(name, styles[name], points, (x, y), box, kind, few.get(name)) for name, points in curves.items()
+    )
+    is_any_few = any(hollow.any() for name, hollow in few.items() if styles[name] != "reference")
+    hint = f'<p class="hint">Hollow: fewer than {FEW} samples.</p>' if is_any_few else ""
     labelled = {name: points for name, points in curves.items() if styles[name] in _own(styles)}
     return (
-        f'<figure class="plot"><figcaption>{escape(title)}</figcaption>{_legend(styles, kind)}'
+        f'<figure class="plot"><figcaption>{escape(title)}</figcaption>{_legend(styles, kind)}{hint}'
         f'<svg viewBox="0 0 {size[0]} {size[1]}" role="img" aria-label="{escape(_description(title, x, y, labelled))}">'
         f"{_frame(x, y, size, box, slanted=slanted)}"
         f'<svg x="{LEFT}" y="{TOP}" width="{box[0]}" height="{box[1]}">{drawn}</svg>'
@@ -112,7 +119,22 @@ def _is_slanted(x: Axis, width: int) -> bool:
     return width > SMALL[0] and x.is_text and len(x.ticks) * max(map(len, x.ticks.values())) * 5 > width
 
 
-def _curve(name: str, style: str, points: Floats, axes: tuple[Axis, Axis], box: tuple[int, int], kind: str) -> str:
+def _few(frame: pd.DataFrame, names: str) -> dict[str, Bools]:
+    """Return which points of each line stand for few samples, if the data frame says it."""
+    if SAMPLES not in frame.columns[2:]:
+        return {}
+    return {str(name): part[SAMPLES].to_numpy() < FEW for name, part in frame.groupby(names)}
+
+
+def _curve(
+    name: str,
+    style: str,
+    points: Floats,
+    axes: tuple[Axis, Axis],
+    box: tuple[int, int],
+    kind: str,
+    few: Bools | None = None,
+) -> str:
     places = placed(points, axes, box)
     attributes = f'class="{kind} {style}" data-name="{escape(name)}"'
     if kind == "bars":
@@ -120,9 +142,15 @@ def _curve(name: str, style: str, points: Floats, axes: tuple[Axis, Axis], box: 
         bars = "".join(_rect(x - wide / 2, y, wide, box[1] - y) for x, y in places)
         return f"<g {attributes}>{bars}</g>"
     line = "" if kind == "points" else f'<path d="M{" L".join(f"{x:.2f},{y:.2f}" for x, y in places)}"/>'
-    marked = kind != "line" and style != "reference"
-    marks = "".join(f'<circle cx="{x:.2f}" cy="{y:.2f}" r="4"/>' for x, y in places if marked)
+    marked = kind != "line" and style not in ("reference", REST)
+    hollow = np.zeros(len(places), bool) if few is None else few
+    marks = "".join(_mark(x, y, is_hollow) for (x, y), is_hollow in zip(places, hollow, strict=True) if marked)
     return f"<g {attributes}>{line}{marks}</g>"
+
+
+def _mark(x: float, y: float, is_hollow: bool) -> str:
+    style = ' class="few"' if is_hollow else ""
+    return f'<circle{style} cx="{x:.2f}" cy="{y:.2f}" r="4"/>'
 
 
 def _rect(x: float, y: float, width: float, height: float) -> str:
@@ -137,8 +165,9 @@ def _legend(styles: Mapping[str, str], kind: str) -> str:
         shown |= {REST: f"{rest} more"}
     mark = '<circle cx="14" cy="4" r="4"/>' if kind == "points" else '<path d="M1,4 L27,4"/>'
     key = f'<svg viewBox="0 0 28 8">{mark}</svg>'
+    short = short_names(shown.values())
     items = "".join(
-        f'<li class="line {style}" title="{escape(name)}">{key}<span>{escape(name)}</span></li>'
+        f'<li class="line {style}" title="{escape(name)}">{key}<span>{escape(short[name])}</span></li>'
         for style, name in shown.items()
     )
     return f'<ul class="legend">{items}</ul>' if len(shown) > 1 else ""

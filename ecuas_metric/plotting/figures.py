@@ -1,22 +1,76 @@
-"""The curves drawn with matplotlib: each function makes a figure of one or several systems, by name."""
+"""The curves drawn with matplotlib: each function makes a figure of one or several systems, by name.
+
+Up to six systems share a panel; more have one each, with the others in grey. Where systems have a confidence level,
+bands show the intervals.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import numpy as np
+
+from ..inputs import Floats
 from ..results import System
-from .curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
+from .bands import Band, accuracy_band, order_band, reject_cost_band, risk_band
+from .curves import (
+    RejectCostCurve,
+    Reliability,
+    confidence_cost,
+    order_curve,
+    reject_cost_curve,
+    reliability,
+    risk_coverage,
+)
+from .names import short_names
+from .panels import (
+    COLORS,
+    CONTEXT,
+    MAX_TOGETHER,
+    REFERENCE,
+    columns_for,
+    label,
+    legend,
+    legend_below,
+    outer_labels,
+    panels,
+    save,
+    styles,
+    tiles,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, which colour-blind readers tell apart; black is kept for references.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-Panels = tuple["Figure", list["Axes"]]
-REFERENCE: dict[str, Any] = {"color": "black", "linewidth": 0.9, "alpha": 0.7}
+__all__ = [
+    "COLORS",
+    "confidence_cost_figure",
+    "order_figure",
+    "panels",
+    "reject_cost_figure",
+    "reliability_figure",
+    "risk_coverage_figure",
+    "save",
+]
+FEW = 5  # samples of a bin below which its accuracy says next to nothing
+MAX_COUNTS = 20  # bins above which there is no room for numbers
+BAND_POINTS = 41
+CONTEXT_POINTS = 60
+MARK: dict[str, Any] = {"marker": "o", "markersize": 4, "clip_on": False}
+HOLLOW: dict[str, Any] = MARK | {"linestyle": "", "markerfacecolor": "white", "zorder": 3}
+
+
+class Line(NamedTuple):
+    """A curve of a system: its points, its intervals at some of them, and whether it goes in steps."""
+
+    x: Floats
+    y: Floats
+    at: Floats
+    band: Band | None
+    is_step: bool = False
 
 
 def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
@@ -42,13 +96,12 @@ def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
     >>> figure.axes[0].get_xlabel()
     'coverage'
     """
-    figure, (axes,) = panels(1)
-    for name, system, style in _styled(systems):
-        curve = risk_coverage(system)
-        axes.step(curve.coverage, curve.risk, where="post", label=_label(name), **style)
-    axes.set(xlabel="coverage", ylabel="mean cost of the accepted", xlim=(0, 1))
-    axes.set_ylim(bottom=0)
-    _legend(figure, axes)
+    lines = {name: _risk_line(system) for name, system in systems.items()}
+    figure, grid = _drawn(lines, "coverage", "mean cost of the accepted")
+    top = 1.1 * max(float(line.y[line.x > 0.05].max(initial=0.0)) for line in lines.values())  # first steps are wild
+    for axes in grid:
+        axes.set(xlim=(0, 1), ylim=(0, top or 1))
+    _legend(figure, grid, lines)
     return figure
 
 
@@ -67,23 +120,51 @@ def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
     --------
     ecuas_metric.plotting.curves.reject_cost_curve
     """
-    figure, (axes,) = panels(1)
     curves = {name: reject_cost_curve(system) for name, system in systems.items()}
-    for name, _, style in _styled(systems):
-        curve = curves[name]
-        axes.plot(curve.reject_cost, curve.expected_cost, label=_label(name), **style)
-        axes.plot(curve.reject_cost, curve.accept_all, **style | {"linestyle": ":", "linewidth": 1})
+    lines = {name: _cost_line(systems[name], curve) for name, curve in curves.items()}
+    figure, grid = _drawn(lines, "reject cost", "expected cost")
     widest = max(curves.values(), key=lambda curve: curve.reject_cost[-1])
-    axes.plot(widest.reject_cost, widest.reject_all, linestyle="--", label="reject all", **REFERENCE)
-    axes.plot([], [], linestyle=":", label="accept all", **REFERENCE)
-    top = max(max(curve.expected_cost.max(), curve.accept_all.max()) for curve in curves.values())
-    axes.set(xlabel="reject cost", ylabel="expected cost", xlim=(0, widest.reject_cost[-1]), ylim=(0, 1.15 * top))
-    _legend(figure, axes)
+    top = 1.15 * max(max(curve.expected_cost.max(), curve.accept_all.max()) for curve in curves.values())
+    for i, (curve, style) in enumerate(zip(curves.values(), _styles(len(curves)), strict=True)):
+        axes = grid[i % len(grid)]
+        axes.plot(curve.reject_cost, curve.accept_all, **style | {"linestyle": ":", "linewidth": 1})
+    for axes in grid:
+        axes.plot(widest.reject_cost, widest.reject_all, linestyle="--", label="reject all", **REFERENCE)
+        axes.plot([], [], linestyle=":", label="accept all", **REFERENCE)
+        axes.set(xlim=(0, widest.reject_cost[-1]), ylim=(0, top))
+    _legend(figure, grid, lines, more=("reject all", "accept all"))
+    return figure
+
+
+def order_figure(systems: Mapping[str, System]) -> Figure:
+    """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right.
+
+    Parameters
+    ----------
+    systems : mapping of name to System
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    See Also
+    --------
+    ecuas_metric.plotting.curves.order_curve
+    """
+    lines = {name: _order_line(system) for name, system in systems.items()}
+    figure, grid = _drawn(lines, "n", "ECUAS$_n$")
+    for axes in grid:
+        axes.set_xscale("symlog", linthresh=0.01)
+        axes.set(xlim=(0, next(iter(lines.values())).x[-1]), xticks=(0, 0.1, 1, 10, 100, 1000))
+        axes.set_ylim(0, 1.1 * max(float(line.y.max()) for line in lines.values()))
+    _legend(figure, grid, lines)
     return figure
 
 
 def reliability_figure(systems: Mapping[str, System]) -> Figure:
-    """Draw accuracy against confidence in bins, the share of samples in each bin below, one column per system.
+    """Draw accuracy against confidence in bins, and below it how many samples are in each; a column per system.
+
+    Bins of fewer than five samples have hollow marks, and the line leaves them out.
 
     Parameters
     ----------
@@ -102,16 +183,29 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
     --------
     ecuas_metric.plotting.curves.reliability
     """
-    figure, grid = panels(len(systems), rows=2, height_ratios=(3, 1), width=3.2)
-    for column, (name, system, style) in enumerate(_styled(systems)):
-        bins, axes, shares = reliability(system), grid[column], grid[len(systems) + column]
-        axes.plot([0, 1], [0, 1], linestyle="--", **REFERENCE)
-        axes.plot(bins.confidence, bins.accuracy, marker="o", markersize=4, **style)
-        axes.set(title=_label(name), xlim=(0, 1), ylim=(0, 1.02), xticklabels=[])
-        shares.bar(bins.low, bins.shares, 1 / system.options.n_bins, align="edge", color=style["color"], alpha=0.6)
-        shares.set(xlabel="confidence", xlim=(0, 1), ylim=(0, 1))
-    grid[0].set_ylabel("accuracy")
-    grid[len(systems)].set_ylabel("share")
+    binned = {name: reliability(system) for name, system in systems.items()}
+    columns = columns_for(len(systems))
+    rows = -(-len(systems) // columns)
+    width = 3.2 if len(systems) <= columns_for(4) else 2.6
+    figure, grid = panels(columns, rows=2 * rows, width=width, height=0.6 + 3.6 * rows, ratios=(3, 1) * rows)
+    names = short_names(systems)
+    for i in range(rows * columns):
+        place = 2 * columns * (i // columns) + i % columns
+        axes, counts = grid[place], grid[place + columns]
+        if i >= len(systems):
+            axes.remove()
+            counts.remove()
+            continue
+        name = list(systems)[i]
+        _draw_accuracy(axes, binned[name], _band(accuracy_band, systems[name]), COLORS[i % len(COLORS)])
+        axes.set_title(label(names[name]), fontsize="small")
+        _draw_counts(counts, binned[name], COLORS[i % len(COLORS)])
+        if i % columns == 0:
+            axes.set_ylabel("accuracy", fontsize="small")
+            counts.set_ylabel("samples", fontsize="small")
+    if any(((bins.counts > 0) & (bins.counts < FEW)).any() for bins in binned.values()):
+        mark = grid[0].plot([], [], color="0.3", label=f"fewer than {FEW} samples", **HOLLOW | {"clip_on": True})
+        legend_below(figure, mark)
     return figure
 
 
@@ -146,113 +240,113 @@ def confidence_cost_figure(
     grid[0].set_ylabel("cost")
     grid[0].plot([], [], linestyle="-", label="correct", **REFERENCE)
     grid[0].plot([], [], linestyle="--", label="incorrect", **REFERENCE)
-    _legend(figure, grid[0])
+    legend(figure, grid[0])
     return figure
 
 
-def order_figure(systems: Mapping[str, System]) -> Figure:
-    """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right.
-
-    Parameters
-    ----------
-    systems : mapping of name to System
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    See Also
-    --------
-    ecuas_metric.plotting.curves.order_curve
-    """
-    figure, (axes,) = panels(1)
-    for name, system, style in _styled(systems):
-        curve = order_curve(system)
-        axes.plot(curve.n, curve.ecuas, label=_label(name), **style)
-    axes.set_xscale("symlog", linthresh=0.01)
-    axes.set(xlabel="n", ylabel="ECUAS$_n$", xlim=(0, curve.n[-1]))
-    axes.set_ylim(bottom=0)
-    _legend(figure, axes)
-    return figure
+def _risk_line(system: System) -> Line:
+    curve = risk_coverage(system)
+    at = curve.coverage[
+        np.unique(np.searchsorted(curve.coverage, np.linspace(0, 1, BAND_POINTS)).clip(0, len(curve.coverage) - 1))
+    ]
+    return Line(curve.coverage, curve.risk, at, _band(partial(risk_band, coverage=at), system), is_step=True)
 
 
-def panels(columns: int, *, rows: int = 1, width: float = 5.5, height_ratios: tuple[float, ...] = (1,)) -> Panels:
-    """Return an empty figure and its panels.
+def _cost_line(system: System, curve: RejectCostCurve) -> Line:
+    at = np.linspace(0, curve.reject_cost[-1], BAND_POINTS)
+    return Line(curve.reject_cost, curve.expected_cost, at, _band(partial(reject_cost_band, reject_cost=at), system))
 
-    Parameters
-    ----------
-    columns, rows : int
-        How many panels.
-    width : float
-        Of a panel, in inches.
-    height_ratios : tuple of float
-        Relative heights of the rows.
 
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-    panels : list of matplotlib.axes.Axes
-        Row by row.
+def _order_line(system: System) -> Line:
+    curve = order_curve(system)
+    at = curve.n[::2]
+    return Line(curve.n, curve.ecuas, at, _band(partial(order_band, n=at), system))
 
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("Figures need matplotlib: pip install 'ecuas-metric[report]'") from None
-    figure = Figure(figsize=(width * columns + 0.4, 3.6 if rows == 1 else 4.2), layout="constrained")
-    grid = figure.subplots(rows, columns, squeeze=False, height_ratios=height_ratios).ravel().tolist()
-    for axes in grid:
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(alpha=0.25)
+
+def _band(band: Any, system: System) -> Band | None:
+    return None if system.options.confidence_level is None else band(system)
+
+
+def _drawn(lines: Mapping[str, Line], xlabel: str, ylabel: str) -> tuple[Figure, list[Axes]]:
+    """Draw lines into one panel; or where they are many, each into one of its own, with the others in grey."""
+    if len(lines) <= MAX_TOGETHER:
+        figure, grid = panels(1)
+        for (name, line), style in zip(lines.items(), _styles(len(lines)), strict=True):
+            _draw(grid[0], line, name=short_names(lines)[name], **style)
+        grid[0].set(xlabel=xlabel, ylabel=ylabel)
+        return figure, grid
+    figure, grid = tiles(list(short_names(lines).values()))
+    for axes, own, style in zip(grid, lines.values(), _styles(len(lines)), strict=True):
+        for line in lines.values():
+            if line is not own:
+                _draw(axes, _thinned(line), **CONTEXT)
+        _draw(axes, own, **style)
+    outer_labels(grid, xlabel, ylabel)
     return figure, grid
 
 
-def save(figure: Figure, path: str | Path) -> list[Path]:
-    """Write a figure as PNG and SVG, the same bytes every time.
+def _thinned(line: Line) -> Line:
+    """Return a line of few points and without a band, to be drawn into many panels."""
+    rows = np.unique(np.linspace(0, len(line.x) - 1, CONTEXT_POINTS).astype(int))
+    return line._replace(x=line.x[rows], y=line.y[rows], band=None)
 
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-    path : path
-        Without a suffix; its folder is created.
 
-    Returns
-    -------
-    list of Path
-        The two files.
+def _draw(axes: Axes, line: Line, *, name: str = "", **style: Any) -> None:
+    axes.plot(line.x, line.y, label=label(name) or None, drawstyle="steps-post" if line.is_step else "default", **style)
+    if line.band is not None:
+        step: Literal["post"] | None = "post" if line.is_step else None
+        axes.fill_between(line.at, *line.band, color=style["color"], alpha=0.18, linewidth=0, step=step)
+
+
+def _styles(count: int) -> list[dict[str, Any]]:
+    """Return the styles of lines; those that have a panel each are drawn alike."""
+    return styles(count) if count <= MAX_TOGETHER else [{"color": COLORS[0], "linewidth": 1.6}] * count
+
+
+def _legend(figure: Figure, grid: list[Axes], lines: Mapping[str, Line], more: tuple[str, ...] = ()) -> None:
+    """Name the lines of one panel, or say once what is grey in all of them."""
+    if len(grid) == 1:
+        return legend(figure, grid[0])
+    handles, names = grid[0].get_legend_handles_labels()
+    grey = grid[0].plot([], [], label="the other systems", **CONTEXT)
+    return legend_below(figure, [*grey, *(handle for handle, name in zip(handles, names, strict=True) if name in more)])
+
+
+def _draw_accuracy(axes: Axes, bins: Reliability, band: Band | None, color: str) -> None:
+    axes.plot([0, 1], [0, 1], linestyle="--", **REFERENCE)
+    many, few = bins.counts >= FEW, (bins.counts > 0) & (bins.counts < FEW)
+    if band is not None:
+        alone = few if many.sum() > 1 else few | many
+        axes.vlines(bins.confidence[alone], band.low[alone], band.high[alone], color=color, alpha=0.3)
+        axes.fill_between(bins.confidence[many], band.low[many], band.high[many], color=color, alpha=0.18, linewidth=0)
+    for chosen, style in ((many, MARK), (few, HOLLOW)):
+        if chosen.any():  # a line without points that is not clipped confuses the layout
+            axes.plot(bins.confidence[chosen], bins.accuracy[chosen], color=color, **style)
+    axes.set(xlim=(0, 1), ylim=(0, 1.02), xticklabels=[])
+
+
+def _draw_counts(axes: Axes, bins: Reliability, color: str) -> None:
+    """Draw how many samples are in each bin, as numbers too where there is room."""
+    axes.bar(bins.low, bins.shares, bins.high - bins.low, align="edge", color=color, alpha=0.6)
+    top = float(bins.shares.max())
+    for low, high, share, count in zip(bins.low, bins.high, bins.shares, bins.counts, strict=True):
+        if count and len(bins.counts) <= MAX_COUNTS:
+            weight = "bold" if count < FEW else "normal"
+            axes.text(
+                (low + high) / 2, share + 0.03 * top, _short_count(count), ha="center", fontsize=5.5, fontweight=weight
+            )
+    axes.set(xlim=(0, 1), ylim=(0, 1.35 * top), yticks=[])
+    axes.set_xlabel("confidence", fontsize="small")
+
+
+def _short_count(count: int) -> str:
+    """Return a count in four characters or fewer.
+
+    >>> [_short_count(count) for count in (7, 9999, 12_345, 1_234_567)]
+    ['7', '9999', '12k', '1.2M']
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    written = []
-    import matplotlib
-
-    for suffix, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
-        target = path.with_name(path.name + suffix)
-        with matplotlib.rc_context({"svg.hashsalt": path.name}):
-            figure.savefig(target, dpi=150, metadata=metadata)
-        written.append(target)
-    return written
-
-
-def _styled(systems: Mapping[str, System]) -> Iterable[tuple[str, System, dict[str, Any]]]:
-    for index, (name, system) in enumerate(systems.items()):
-        round_ = index // len(COLORS)
-        yield name, system, {"color": COLORS[index % len(COLORS)], "linestyle": ("-", "-.", (0, (1, 1)))[round_ % 3]}
-
-
-def _label(name: str) -> str:
-    """Return a name as matplotlib shows it: $ would start a formula, and a leading underscore would hide it."""
-    return ("\u200b" if name.startswith("_") else "") + name.replace("$", r"\$")
-
-
-def _legend(figure: Figure, axes: Axes) -> None:
-    handles, names = axes.get_legend_handles_labels()
-    if len(names) <= len(COLORS):
-        axes.legend(frameon=False, fontsize="small")
-    else:
-        figure.set_figwidth(figure.get_figwidth() + 2.4)
-        figure.legend(handles, names, loc="outside right center", frameon=False, fontsize="small")
+    for size, scale, letter in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if count >= size:
+            scaled = count / scale
+            return f"{scaled:.0f}{letter}" if scaled >= 10 else f"{scaled:.1f}{letter}"
+    return str(count)

@@ -7,7 +7,8 @@ import csv
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
@@ -16,29 +17,21 @@ from ..metrics import Key, place
 from ..results import System, all_values, signature_of
 from .arguments import Named, chosen_keys, columns_of_files, named_file, refuse_clashes, told_apart
 from .comparison import compare_systems
+from .differences import arranged, comparison_grid, comparison_records, explanation, num_tests, write_differences
 from .explanation import best_lines, explain
 from .export import check_suffix, write
 from .files import FileAdvice, FileError
 from .flags import FLAGS, PLANNED, WORDS, parser, refuse_without
 from .grids import Grid, Record, to_text
+from .overview import introduction, overview
 from .pairing import in_common
 from .planning import plan_grid, plan_of_rates, plan_of_systems, plan_records
 from .recalibrating import with_recalibrated
-from .report import (
-    comparison_grid,
-    comparison_records,
-    make_report,
-    prepare_open,
-    prepare_submissions,
-    report_grid,
-    report_records,
-    write_figures,
-)
+from .report import make_report, prepare_open, prepare_submissions, report_grid, report_records, write_figures
 from .sources import stem
 from .submissions import Submission, read_submissions
+from .terminal import screen_of
 from .unjudged import Unjudged
-
-BY_ROW = "samples are paired by their rows."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that has no arrows shows question marks
+            stream.reconfigure(errors="backslashreplace")  # a name that the terminal has no letters for
     try:
         return _run(arguments)
     except BrokenPipeError:  # who read the output has enough of it, as `head` does
@@ -105,12 +98,11 @@ def _score(arguments: argparse.Namespace) -> list[str]:
     report = make_report(systems, progress=True, only=keys, unjudged=unjudged)
     keys = report.keys if keys is None else keys
     grid = report_grid(report, digits=arguments.digits, keys=keys, sizes=True)
-    _emit(arguments, grid, report_records(report, keys=keys))
+    _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, report_records(report, keys=keys))
     if arguments.explain:
-        print("", *(f"- {sentence}" for sentence in explain(systems)), sep="\n")
+        _bullets(explain(systems))
     if arguments.figures:
-        for path in write_figures(systems, arguments.figures):
-            print(path)
+        _say_paths(write_figures(systems, arguments.figures))
     return [f"{name}: {note.render(WORDS)}" for name, note in report.notes() if note.kind != "unjudged"]
 
 
@@ -123,7 +115,7 @@ def _merge(arguments: argparse.Namespace) -> list[str]:
 def _emit_table(arguments: argparse.Namespace, grid: Grid, records: list[Record], notes: list[str]) -> list[str]:
     for path in arguments.output:
         check_suffix(path)
-    _emit(arguments, grid, records)
+    _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, records)
     return notes
 
 
@@ -132,15 +124,23 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
     systems = _recalibrated(arguments, prepare_submissions(submissions, **options), submissions, options)
     keys = _chosen(arguments, systems)
     rows = compare_systems(systems, progress=True, only=keys)
+    rows = rows if keys is not None else sorted(rows, key=lambda row: place(row.key))
+    alpha = round(1 - arguments.confidence_level, 12)
+    shown = arranged(rows, order=arguments.sort, significant_at=alpha if arguments.only else None)
     first = next(iter(systems.values()))
-    above = (
-        [] if first.ids is not None else [BY_ROW if arguments.by_position else f"There is no column of ids: {BY_ROW}"]
-    )
+    above = introduction(systems, rows, alpha=alpha, digits=arguments.digits, by_position=arguments.by_position)
+    above += [*best_lines(rows, level=arguments.confidence_level), ""] if len(systems) > 2 else []
     grid = comparison_grid(
-        rows, signature_of(first), level=arguments.confidence_level, digits=arguments.digits, above=above
+        shown, signature_of(first), options=first.options, tests=num_tests(rows), digits=arguments.digits, above=above
     )
-    grid = grid._replace(above=[*grid.above, *best_lines(rows, level=arguments.confidence_level)])
-    _emit(arguments, grid, comparison_records(rows))
+    if arguments.only:
+        grid = grid._replace(notes=[f"{len(shown)} of {len(rows)} differences are significant and shown.", *grid.notes])
+    text = overview(grid, rows, screen_of(sys.stdout), alpha=alpha, full=arguments.full)
+    _emit(arguments, text, grid, comparison_records(shown))
+    if arguments.explain:
+        _bullets(explanation(first.options, tests=num_tests(rows), by_row=first.ids is None))
+    if arguments.figures:
+        _say_paths(write_differences(rows, arguments.figures, alpha=alpha))
     return [f"{name}: {note.render(WORDS)}" for name, system in systems.items() for note in system.notes]
 
 
@@ -180,7 +180,7 @@ def _plan(arguments: argparse.Namespace) -> list[str]:
         plans = plan_of_systems(systems, only=_chosen(arguments, systems), **asked)
     levels = {name: value for name, value in asked.items() if name in ("power", "alpha")}
     grid = plan_grid(plans, planned="difference" in asked, digits=arguments.digits, signature=line, **levels)
-    _emit(arguments, grid, plan_records(plans))
+    _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, plan_records(plans))
     return []
 
 
@@ -242,10 +242,19 @@ def _options(arguments: argparse.Namespace) -> dict[str, object]:
     return options
 
 
-def _emit(arguments: argparse.Namespace, grid: Grid, records: list[Record]) -> None:
-    print(to_text(grid), end="")
+def _emit(arguments: argparse.Namespace, text: str, grid: Grid, records: list[Record]) -> None:
+    print(text, end="")
     for path in arguments.output:
         write(path, grid, records)
+
+
+def _bullets(sentences: Iterable[str]) -> None:
+    print("", *screen_of(sys.stdout).wrapped(f"- {sentence}" for sentence in sentences), sep="\n")
+
+
+def _say_paths(paths: Iterable[Path]) -> None:
+    for path in paths:
+        print(path)
 
 
 def _chosen(arguments: argparse.Namespace, systems: Mapping[str, System]) -> list[Key] | None:

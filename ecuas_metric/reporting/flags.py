@@ -9,6 +9,7 @@ from ..errors import Advice, InputError
 from ..inputs import POSTERIOR_FORMS
 from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS, VERSION, WEIGHTS
 from .columns import NAMES
+from .differences import MAX_ROWS, ORDERS
 from .files import FileAdvice
 from .recalibrating import METHODS
 from .unjudged import RULES
@@ -95,7 +96,9 @@ examples
 COMPARE_EXAMPLES = """\
 examples
   ecuas compare gpt.csv llama.jsonl
-      every metric's difference with its 95 % interval and p-values
+      who beats whom, and every metric's difference with its 95 % interval and p-values
+  ecuas compare runs.csv --only significant --sort difference --explain --figures plots
+      the differences that are more than chance, largest first; how to read them; a forest plot
   ecuas compare runs.csv --groups document --metrics ecuas_0,error_rate
       several questions of a document are resampled together; two metrics only
 """
@@ -151,17 +154,31 @@ def parser() -> argparse.ArgumentParser:
     _add_plan(parts.add_parser("plan", help="how many samples a comparison needs", **_texts(PLAN_EXAMPLES)))
     for part in (score, compare):
         _add_common(part)
+    _add_of_score(score)
+    _add_of_compare(compare)
+    _add_merge(parts.add_parser("merge", help="merge files of states, see `ecuas score --state`"))
+    return command
+
+
+def _add_of_score(score: argparse.ArgumentParser) -> None:
     help_ = "bootstrap intervals at this level, e.g. 0.95"
     score.add_argument("--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", help=help_)
     score.add_argument("--figures", metavar="DIR", help="draw risk-coverage, cost, reliability and ECUAS_n curves")
     score.add_argument("--explain", action="store_true", help="say below the table what it means, in plain words")
     _add_out_of_core(score)
-    _add_merge(parts.add_parser("merge", help="merge files of states, see `ecuas score --state`"))
-    help_ = "level of the bootstrap intervals of differences (default 0.95)"
-    compare.add_argument(
-        "--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", default=0.95, help=help_
+
+
+def _add_of_compare(compare: argparse.ArgumentParser) -> None:
+    add = compare.add_argument
+    help_ = "level of the intervals of differences; 1 minus it is what p-values must reach (default 0.95)"
+    add("--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", default=0.95, help=help_)
+    add(
+        "--sort", choices=ORDERS, default=ORDERS[0], help="order within each metric (default: as the systems are named)"
     )
-    return command
+    add("--only", choices=["significant"], help="leave out the differences that may be chance")
+    add("--full", action="store_true", help=f"print all differences, also where there are more than {MAX_ROWS}")
+    add("--figures", metavar="DIR", help="draw the differences with their intervals, a panel per metric")
+    add("--explain", action="store_true", help="say below the table how its numbers came about and what they mean")
 
 
 def _texts(epilog: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Several systems -> one table in the layout of the paper's, its figures, and the table of a comparison."""
+"""Several systems -> one table in the layout of the paper's, and its figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import InputError, Note
 from ..metrics import METRICS, Key, place
 from ..options import checked_options
 from ..results import Estimate, Results, System, all_values, compute_results, prepare, signature_of
-from .comparison import UNFAIR, Comparison, is_fair, same_answers
+from .comparison import UNFAIR, is_fair, same_answers
 from .files import FileAdvice, FileError
 from .grids import Cell, Grid, Record
 from .pairing import repeated_ids, unlike, whole_numbers
@@ -244,42 +244,6 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     return Grid(header, rows, [*marked, *unjudged], report.signature, above=above)
 
 
-def comparison_grid(
-    rows: list[Comparison], line: str, *, level: float, digits: int = 3, above: Iterable[str] = ()
-) -> Grid:
-    """Lay comparisons out: one row per pair and metric, † on those that must not be compared.
-
-    Parameters
-    ----------
-    rows : list of Comparison
-    line : str
-        The signature.
-    level : float
-        That of the intervals, for the header.
-    digits : int
-        After the point.
-    above : iterable of str
-        To be shown before the table.
-
-    Returns
-    -------
-    Grid
-    """
-    header = ["first", "second", "metric", "difference", f"{level:.0%} interval"]
-    header += ["p (swap)", "p (all tests)"]
-    cells = [
-        [
-            *(Cell(text) for text in (row.first, row.second, title(row.key) + ("" if row.fair else "†"))),
-            Cell(f"{row.difference:+.{digits}f}"),
-            Cell(f"[{row.low:+.{digits}f}, {row.high:+.{digits}f}]"),
-            *(Cell(_p(value)) for value in (row.p, row.p_adjusted)),
-        ]
-        for row in rows
-    ]
-    unfair = [] if all(row.fair for row in rows) else [f"† {UNFAIR}"]
-    return Grid(header, cells, unfair, line, labels=3, above=list(above))
-
-
 def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list[Record]:
     """Return one dict per system, with its name, its N, its numbers, and the keys by which systems must not be ranked.
 
@@ -306,21 +270,6 @@ def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list
         }
         for name, results in report.results.items()
     ]
-
-
-def comparison_records(rows: Iterable[Comparison]) -> list[Record]:
-    """Return one dict per pair and metric.
-
-    Parameters
-    ----------
-    rows : iterable of Comparison
-
-    Returns
-    -------
-    list of Record
-        The fields of `Comparison`, the key as text.
-    """
-    return [{**row._asdict(), "key": str(row.key)} for row in rows]
 
 
 def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
@@ -447,7 +396,3 @@ def _cell(estimate: Estimate, best: float | None, digits: int, bounds: Bounds | 
     limits = "" if low is None else f" [{low:.{digits}f}, {high:.{digits}f}]"
     is_best = best is not None and math.isclose(value, best, rel_tol=SAME, abs_tol=SAME)
     return Cell(f"{value:.{digits}f}{limits}{f' ({span})' if span else ''}", is_best)
-
-
-def _p(value: float) -> str:
-    return "" if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"

@@ -63,6 +63,14 @@ def test_under_the_mouse_are_the_points_of_every_line():
     assert tips == [[f"coverage {x}", f"a {y}", f"b {y}"] for x, y in (("0", "0"), ("0.5", "0.4"), ("1", "0.2"))]
 
 
+def test_points_of_few_samples_are_hollow():
+    data = frame("a").assign(samples=[1, 4, 5])
+    html = plots.plot(data, plots.slots("a"), title="Reliability", kind="marks")
+    assert re.findall('<circle( class="few")?', html) == [' class="few"', ' class="few"', ""]
+    assert "fewer than 5 samples" in html
+    assert "few" not in plots.plot(data, plots.slots("a"), title="Risk")
+
+
 def test_texts_are_spaced_evenly_in_their_order():
     data = pd.DataFrame({"n": ["0", "1/8", "∞"], "ecuas": [0.5, 0.4, 0.2], "system": "a"})
     html = plots.plot(data, {"a": "slot-1"}, title="ECUAS_n", kind="marks")

@@ -105,11 +105,67 @@ def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_b
     for name in ("one", "two"):
         (folder / f"{name}.csv").write_text("confidence,correct\n0.9,1\n0.4,0\n0.5,1\n")
     assert cli.main(["compare", "one.csv", "two.csv", "--resamples", "50"]) == 0
-    assert capsys.readouterr().out.startswith("There is no column of ids: samples are paired by their rows.\n")
+    assert capsys.readouterr().out.startswith(
+        "2 systems on 3 samples, paired by their rows: there is no column of ids."
+    )
     assert cli.main(["compare", "gpt.csv", "one.csv"]) == 2
     assert capsys.readouterr().err.endswith("--by-position pairs them by their rows.\n")
     assert cli.main(["compare", "gpt.csv", "llama.jsonl", "--by-position", "--resamples", "50"]) == 0
-    assert capsys.readouterr().out.startswith("samples are paired by their rows.\n")
+    assert capsys.readouterr().out.startswith("2 systems on 90 samples, paired by their rows. Significant: p")
+
+
+def many(folder, rng, count=12):
+    """Write systems with long names, all of which answer the same questions."""
+    names = [f"a-model-of-size-{i}-with-a-long-name_verbalized_greedy" for i in range(count)]
+    for i, name in enumerate(names):
+        p = rng.random(60)
+        frame = pd.DataFrame({"id": range(60), "confidence": p, "correct": (rng.random(60) < p ** (i + 1)).astype(int)})
+        frame.to_csv(f"{name}.csv", index=False)
+    return [f"{name}.csv" for name in names]
+
+
+def test_twelve_systems_fit_a_screen_and_files_have_every_difference(folder, capsys, rng):
+    command = [
+        "compare",
+        *many(folder, rng),
+        "--metrics",
+        "ER,ECUAS_0,aurc",
+        "--resamples",
+        "40",
+        "--output",
+        "all.json",
+    ]
+    assert cli.main(command) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 30
+    matrix = lines[lines.index(next(line for line in lines if line.startswith("Wins"))) + 1 :][:14]
+    assert max(map(len, matrix)) <= 100
+    assert [line.split()[0] for line in matrix[2:]] == [str(i) for i in range(1, 13)]
+    written = json.loads((folder / "all.json").read_text())
+    assert len(written["rows"]) == 3 * 66
+    assert written["notes"][0].startswith("12 systems on 60 samples, paired by id.")
+
+
+def test_differences_can_be_chosen_sorted_and_drawn(folder, capsys, rng):
+    files = many(folder, rng, 4)
+    common = ["compare", *files, "--metrics", "ECUAS_1,ER", "--resamples", "40", "--output", "out.json"]
+    assert cli.main([*common, "--sort", "difference", "--figures", "plots", "--explain"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("\nECUAS_1 ↓  ") == 2  # in the summary, and once in the table
+    assert "\n- p (swap) belongs to a randomisation test" in shown
+    rows = json.loads((folder / "out.json").read_text())["rows"]
+    assert [row["key"] for row in rows] == ["ecuas_1"] * 6 + ["error_rate"] * 6
+    sizes = [abs(row["difference"]) for row in rows[:6]]
+    assert sizes == sorted(sizes, reverse=True)
+    assert {path.name for path in (folder / "plots").iterdir()} == {"differences.png", "differences.svg"}
+    assert cli.main([*common, "--only", "significant"]) == 0
+    kept = json.loads((folder / "out.json").read_text())["rows"]
+    key = ("key", "first", "second")
+    assert [[row[k] for k in key] for row in kept] == [
+        [row[k] for k in key]
+        for row in sorted(rows, key=lambda r: (r["key"] != "ecuas_1", r["first"], r["second"]))
+        if row["p_adjusted"] <= 0.05
+    ]
 
 
 def test_systems_that_are_unlike_have_no_best(folder, capsys):
@@ -190,11 +246,15 @@ def test_files_of_one_name_are_told_apart_by_their_folders(folder, capsys):
 
 
 @pytest.mark.e2e
-def test_an_output_without_arrows_gets_question_marks(folder):
+def test_an_output_without_arrows_has_ascii_in_their_place(folder):
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "cp1252"}
-    command = [sys.executable, "-m", "ecuas_metric.reporting", "score", "gpt.csv", "--metrics", "ecuas_0"]
+    files = ["gpt.csv", "caf\u00e9 \u03bb=llama.jsonl"]
+    command = [sys.executable, "-m", "ecuas_metric.reporting", "score", *files, "--metrics", "ecuas_0,ece"]
     run = subprocess.run(command, check=True, capture_output=True, env=environment)
-    assert b"ECUAS_0 ?" in run.stdout
+    shown = run.stdout.decode("cp1252")
+    assert "ECUAS_0 v" in shown
+    assert "\n# These metrics" in shown  # as in the header, though cp1252 has the dagger
+    assert "caf\u00e9 \\u03bb" in shown
 
 
 def test_metrics_have_the_names_that_tables_show(folder, capsys):

@@ -1,0 +1,154 @@
+"""Intervals of curves, point by point, from the influences of the samples: no resampling."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..analytic import Design, design_of, standard_error
+from ..baselines import confidence_bins
+from ..costs import ecuas_cost, fixed_reject_cost
+from ..inputs import Bools, Floats
+from ..intervals import student_quantile, wilson_limits
+from ..results import System
+
+Limits = tuple[float, float]
+
+
+class Band(NamedTuple):
+    """The limits of the intervals at each point of a curve, shape (M,); nan where there is none."""
+
+    low: Floats
+    high: Floats
+
+
+def risk_band(system: System, coverage: Floats) -> Band:
+    """Return the intervals of the risk at coverages, each at the threshold that reaches it.
+
+    Parameters
+    ----------
+    system : System
+        With a confidence level.
+    coverage : ndarray, shape (M,)
+        Increasing, in (0, 1].
+
+    Returns
+    -------
+    Band
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> system = confidence_system([1, 1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], confidence_level=0.9)
+    >>> risk_band(system, np.array([1.0])).low < 2 / 6
+    array([ True])
+    """
+    cost, (design, quantile) = system.decisions.candidate_cost, _design(system)
+    is_share = system.decisions.confidence is not None
+    until = np.cumsum(design.weight)
+    last = np.minimum(np.searchsorted(until, coverage * (1 - 1e-12)), len(until) - 1)
+    limits = []
+    for uncertainty in system.decisions.rank_by[last]:
+        accepts = system.decisions.rank_by <= uncertainty
+        limits.append(_of_chosen(cost, accepts, design, quantile, is_share=is_share))
+    return _band(limits)
+
+
+def reject_cost_band(system: System, reject_cost: Floats) -> Band:
+    """Return the intervals of the expected cost at reject costs.
+
+    Parameters
+    ----------
+    system : System
+        With a confidence level.
+    reject_cost : ndarray, shape (M,)
+
+    Returns
+    -------
+    Band
+    """
+    u, c, u_max, *_ = system.decisions
+    design, quantile = _design(system)
+    costs = (fixed_reject_cost(u, c, reject_cost=value, max_uncertainty=u_max) for value in reject_cost)
+    return _band([_of_mean(cost, design, quantile) for cost in costs])
+
+
+def order_band(system: System, n: Floats) -> Band:
+    """Return the intervals of ECUAS_n at each n.
+
+    Parameters
+    ----------
+    system : System
+        With a confidence level.
+    n : ndarray, shape (M,)
+
+    Returns
+    -------
+    Band
+    """
+    u, c, u_max, *_ = system.decisions
+    u, epsilon = np.minimum(u, u_max), system.options.epsilon
+    design, quantile = _design(system)
+    costs = (ecuas_cost(u, c, n=order, max_uncertainty=u_max, epsilon=epsilon) for order in n)
+    return _band([_of_mean(cost, design, quantile) for cost in costs])
+
+
+def accuracy_band(system: System) -> Band:
+    """Return the intervals of the accuracy in each bin of ECE: Wilson's, with the effective number of samples.
+
+    Parameters
+    ----------
+    system : System
+        With confidences and a confidence level.
+
+    Returns
+    -------
+    Band
+        nan for bins without samples.
+    """
+    confidence, n_bins = system.decisions.confidence, system.options.n_bins
+    design, quantile = _design(system)
+    assert confidence is not None
+    bins = confidence_bins(confidence, n_bins=n_bins)
+    correct = 1 - system.decisions.candidate_cost
+    return _band([_of_chosen(correct, bins == i, design, quantile, is_share=True) for i in range(n_bins)])
+
+
+def _of_mean(cost: Floats, design: Design, quantile: float) -> Limits:
+    mean = float(design.weight @ cost)
+    return _positive(mean, quantile * standard_error(cost - mean, design))
+
+
+def _of_chosen(values: Floats, chosen: Bools, design: Design, quantile: float, *, is_share: bool) -> Limits:
+    """Return the limits of the mean of the values chosen: Wilson's if these are 0 or 1."""
+    share = float(design.weight @ chosen)
+    if not share:
+        return math.nan, math.nan
+    mean = float(design.weight @ (values * chosen)) / share
+    error = standard_error(chosen * (values - mean) / share, design)
+    if not is_share:
+        return _positive(mean, quantile * error)
+    weight = design.weight[chosen]
+    size = mean * (1 - mean) / error**2 if error > 0 else float(weight.sum() ** 2 / (weight @ weight))
+    return wilson_limits(mean, size, quantile)
+
+
+def _positive(value: float, half: float) -> Limits:
+    """Return the limits of what cannot be below 0, on the scale of its logarithm, as the intervals of tables are."""
+    if not (value > 0 and math.isfinite(half)):
+        return math.nan, math.nan
+    factor = math.exp(min(half / value, 700.0))
+    return value / factor, value * factor
+
+
+def _band(limits: list[Limits]) -> Band:
+    low, high = np.array(limits).reshape(-1, 2).T
+    return Band(low, high)
+
+
+def _design(system: System) -> tuple[Design, float]:
+    """Return how the samples were drawn, and the quantile of the intervals; nan if there are too few samples."""
+    design, level = design_of(system.options, len(system.decisions.uncertainty)), system.options.confidence_level or 0.0
+    return design, student_quantile((1 + level) / 2, design.freedom) if design.freedom else math.nan

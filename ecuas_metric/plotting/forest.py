@@ -1,0 +1,101 @@
+"""A forest plot: differences with their intervals, a panel per metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .names import short_names
+from .panels import COLORS, REFERENCE, label, legend_below, panels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+OPEN = "0.45"
+MAX_COLUMNS = 3
+LONGEST = 44  # characters of a name: two names of systems, or one
+
+
+class Bar(NamedTuple):
+    """A difference: what of, its value and interval (nan where there is none), and whether it is significant."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    is_significant: bool
+
+
+class Panel(NamedTuple):
+    """The differences of one metric, and what they are differences from."""
+
+    title: str
+    xlabel: str
+    bars: Sequence[Bar]
+
+
+def forest_figure(drawn: Sequence[Panel], *, alpha: float = 0.05, caption: str = "") -> Figure:
+    """Draw differences with their intervals, those that are significant filled.
+
+    Parameters
+    ----------
+    drawn : sequence of Panel
+    alpha : float
+        What is called significant.
+    caption : str
+        Above the panels.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> figure = forest_figure([Panel("ER ↓", "first - second", [Bar("a - b", -0.1, -0.2, 0.1, False)])])
+    >>> figure.axes[0].get_title()
+    'ER ↓'
+    """
+    columns = 2 if len(drawn) == 4 else min(MAX_COLUMNS, len(drawn))
+    rows = -(-len(drawn) // columns)
+    height = 1.2 + 0.2 * max(len(panel.bars) for panel in drawn)
+    alike = len({tuple(bar.name for bar in panel.bars) for panel in drawn}) == 1
+    figure, grid = panels(columns, rows=rows, width=3.6 if alike else 4.4, height=0.9 + rows * height)
+    for axes in grid[len(drawn) :]:
+        axes.remove()
+    for i, (axes, panel) in enumerate(zip(grid, drawn, strict=False)):
+        _draw(axes, panel, are_named=not alike or i % columns == 0)
+    marks = [
+        grid[0].plot([], [], "o", color=COLORS[0], label=f"significant: p (all tests) at most {alpha:g}")[0],
+        grid[0].plot([], [], "o", color=OPEN, markerfacecolor="white", label="may be chance")[0],
+    ]
+    legend_below(figure, marks)
+    if caption:
+        figure.suptitle(label(caption), fontsize="x-small", color="0.3")
+    return figure
+
+
+def _draw(axes: Axes, panel: Panel, *, are_named: bool) -> None:
+    names = list(short_names((bar.name for bar in panel.bars), longest=LONGEST).values())
+    axes.axvline(0, linestyle="--", **REFERENCE)
+    for place, bar in enumerate(panel.bars):
+        color = COLORS[0] if bar.is_significant else OPEN
+        if np.isfinite([bar.low, bar.high]).all():
+            axes.plot([bar.low, bar.high], [place, place], color=color, linewidth=1.4)
+        axes.plot(
+            bar.value, place, "o", color=color, markersize=4.5, markerfacecolor=color if bar.is_significant else "white"
+        )
+    axes.set_yticks(range(len(panel.bars)), [label(name) if are_named else "" for name in names], fontsize="x-small")
+    axes.set_ylim(len(panel.bars) - 0.4, -0.6)  # the first at the top
+    axes.locator_params(axis="x", nbins=5)
+    axes.tick_params(axis="x", labelsize="small")
+    axes.grid(visible=False, axis="y")
+    axes.set_title(label(panel.title), fontsize="small")
+    axes.set_xlabel(label(panel.xlabel), fontsize="x-small")

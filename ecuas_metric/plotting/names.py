@@ -1,0 +1,72 @@
+"""Names of systems -> names short enough for a figure or a narrow table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+
+SEPARATORS = "_-./:| ,"
+LONGEST = 32
+
+
+def short_names(names: Iterable[str], *, longest: int = LONGEST) -> dict[str, str]:
+    """Return a short form of each name, all different: what all share at their ends is cut, then their middles.
+
+    Parameters
+    ----------
+    names : iterable of str
+    longest : int
+        In characters. If no name is longer, all stay as they are.
+
+    Returns
+    -------
+    dict of name to str
+        "…" stands for what was cut.
+
+    Examples
+    --------
+    >>> short_names(["runs/gpt-4o/greedy.csv", "runs/llama-3/greedy.csv"], longest=12)
+    {'runs/gpt-4o/greedy.csv': '…gpt-4o…', 'runs/llama-3/greedy.csv': '…llama-3…'}
+    >>> list(short_names(["cifar10_vgg19_temperature_2", "cifar10_vgg19_temperature_4"], longest=16).values())
+    ['…temperature_2', '…temperature_4']
+    >>> short_names(["a-system-of-many-words", "b"], longest=11)
+    {'a-system-of-many-words': 'a-syst…ords', 'b': 'b'}
+    """
+    unique = list(dict.fromkeys(names))
+    cut = _without_common_ends(unique, longest) if max(map(len, unique), default=0) > longest else unique
+    elided = [_elided(name, longest) for name in cut]
+    shown = elided if len(set(elided)) == len(unique) else cut
+    return dict(zip(unique, shown, strict=True))
+
+
+def _without_common_ends(names: list[str], longest: int) -> list[str]:
+    """Return names without words that all begin or end with: as few as make the names short enough, or all."""
+    if len(names) < 2:
+        return names
+    room = min(map(len, names))
+    first, last = _ends_of_words(_common(names)), _ends_of_words(_common([name[::-1] for name in names]))
+    cuts = sorted(((i, j) for i in first for j in last if i + j < room), key=sum)
+    for i, j in cuts:
+        cut = [f"{'…' * bool(i)}{name[i : len(name) - j]}{'…' * bool(j)}" for name in names]
+        if max(map(len, cut)) <= longest:
+            break
+    return cut
+
+
+def _common(names: Sequence[str]) -> str:
+    """Return what all names begin with."""
+    return "".join(
+        letters[0] for letters in takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    )
+
+
+def _ends_of_words(text: str) -> list[int]:
+    """Return how many characters of a beginning can be cut without cutting a word."""
+    return [0, *(i for i, character in enumerate(text, 1) if character in SEPARATORS)]
+
+
+def _elided(name: str, longest: int) -> str:
+    if len(name) <= longest:
+        return name
+    tail = (longest - 1) * 2 // 5
+    return f"{name[: longest - 1 - tail]}…{name[len(name) - tail :]}"

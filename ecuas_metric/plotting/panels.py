@@ -1,0 +1,166 @@
+"""The paper on which figures are drawn: panels, colours, legends, files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, which colour-blind readers tell apart; black is kept for references.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MAX_TOGETHER = len(COLORS)  # lines in one panel; more have a panel each
+MAX_COLUMNS = 5
+Panels = tuple["Figure", list["Axes"]]
+REFERENCE: dict[str, Any] = {"color": "black", "linewidth": 0.9, "alpha": 0.7}
+CONTEXT: dict[str, Any] = {"color": "0.8", "linewidth": 0.6, "zorder": 1}
+
+
+def panels(
+    columns: int, *, rows: int = 1, width: float = 5.5, height: float = 3.6, ratios: Sequence[float] = ()
+) -> Panels:
+    """Return an empty figure and its panels.
+
+    Parameters
+    ----------
+    columns, rows : int
+        How many panels.
+    width : float
+        Of a panel, in inches.
+    height : float
+        Of all rows, in inches.
+    ratios : sequence of float
+        Relative heights of the rows; by default the same.
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+    panels : list of matplotlib.axes.Axes
+        Row by row.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("Figures need matplotlib: pip install 'ecuas-metric[report]'") from None
+    figure = Figure(figsize=(width * columns + 0.4, height), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, height_ratios=ratios or [1] * rows).ravel().tolist()
+    for axes in grid:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.25)
+    return figure, grid
+
+
+def columns_for(count: int) -> int:
+    """Return in how many columns to lay out as many panels.
+
+    Examples
+    --------
+    >>> [columns_for(count) for count in (1, 4, 7, 12, 21)]
+    [1, 4, 4, 4, 5]
+    """
+    return count if count <= 4 else min(MAX_COLUMNS, max(4, math.ceil(math.sqrt(count))))
+
+
+def tiles(names: Sequence[str], *, width: float = 2.6, height: float = 2.1) -> Panels:
+    """Return an empty figure with a small panel for each name, which is its title.
+
+    Parameters
+    ----------
+    names : sequence of str
+    width, height : float
+        Of a panel, in inches.
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+    panels : list of matplotlib.axes.Axes
+    """
+    columns = columns_for(len(names))
+    rows = -(-len(names) // columns)
+    figure, grid = panels(columns, rows=rows, width=width, height=height * rows + 0.6)
+    for axes in grid[len(names) :]:
+        axes.remove()
+    for axes, name in zip(grid, names, strict=False):
+        axes.set_title(label(name), fontsize="small")
+        axes.tick_params(labelsize="small")
+    return figure, grid[: len(names)]
+
+
+def outer_labels(grid: Sequence[Axes], xlabel: str, ylabel: str) -> None:
+    """Name the axes where they are at the left or have no panel below them.
+
+    Parameters
+    ----------
+    grid : sequence of matplotlib.axes.Axes
+        Of `tiles`.
+    xlabel, ylabel : str
+    """
+    columns = columns_for(len(grid))
+    for i, axes in enumerate(grid):
+        if i % columns == 0:
+            axes.set_ylabel(ylabel, fontsize="small")
+        if i + columns >= len(grid):
+            axes.set_xlabel(xlabel, fontsize="small")
+
+
+def styles(count: int) -> list[dict[str, Any]]:
+    """Return a colour and a dash for each of some lines."""
+    dashes = ("-", "-.", (0, (1, 1)))
+    return [{"color": COLORS[i % len(COLORS)], "linestyle": dashes[i // len(COLORS) % 3]} for i in range(count)]
+
+
+def label(name: str) -> str:
+    """Return a name as matplotlib shows it: $ would start a formula, and a leading underscore would hide it."""
+    return ("\u200b" if name.startswith("_") else "") + name.replace("$", r"\$")
+
+
+def legend(figure: Figure, axes: Axes) -> None:
+    """Show the legend in its panel, or beside it if it is long."""
+    handles, names = axes.get_legend_handles_labels()
+    if len(names) <= len(COLORS):
+        axes.legend(frameon=False, fontsize="small")
+    else:
+        figure.set_figwidth(figure.get_figwidth() + 2.4)
+        figure.legend(handles, names, loc="outside right center", frameon=False, fontsize="small")
+
+
+def legend_below(figure: Figure, handles: Iterable[Any]) -> None:
+    """Show one legend for all panels, below them."""
+    listed = list(handles)
+    figure.legend(handles=listed, loc="outside lower center", ncols=len(listed), frameon=False, fontsize="small")
+
+
+def save(figure: Figure, path: str | Path) -> list[Path]:
+    """Write a figure as PNG and SVG, the same bytes every time.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    path : path
+        Without a suffix; its folder is created.
+
+    Returns
+    -------
+    list of Path
+        The two files.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written = []
+    import matplotlib
+
+    for suffix, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
+        target = path.with_name(path.name + suffix)
+        with matplotlib.rc_context({"svg.hashsalt": path.name}):
+            figure.savefig(target, dpi=150, metadata=metadata)
+        written.append(target)
+    return written

@@ -1,0 +1,68 @@
+"""Bands of curves are the intervals of the numbers that the curves are made of."""
+
+import numpy as np
+import pytest
+
+from ecuas_metric import confidence_system
+from ecuas_metric.metrics import Key
+from ecuas_metric.plotting.bands import accuracy_band, order_band, reject_cost_band, risk_band
+from ecuas_metric.plotting.curves import reject_cost_curve, reliability, risk_coverage
+from ecuas_metric.results import compute_results
+
+OPTIONS = {"confidence_level": 0.9, "interval_method": "analytic", "n": (0, 1), "reject_costs": (0.3, 1.0)}
+
+
+def system_of(rng, size=400, **options):
+    p = rng.random(size)
+    return confidence_system((rng.random(size) < p).astype(int), p, **OPTIONS | options)
+
+
+@pytest.fixture(params=["plain", "weights", "groups", "strata", "tied"])
+def system(request, rng):
+    given = {
+        "weights": {"sample_weight": rng.random(400)},
+        "groups": {"groups": np.arange(400) // 4},
+        "strata": {"strata": np.arange(400) % 2},
+    }
+    if request.param == "tied":
+        p = rng.integers(1, 10, 400) / 10
+        return confidence_system((rng.random(400) < p).astype(int), p, **OPTIONS)
+    return system_of(rng, **given.get(request.param, {}))
+
+
+def test_bands_are_the_analytic_intervals_of_the_metrics(system):
+    found = compute_results(system).estimates
+    pairs = [
+        (order_band(system, np.array([0.0, 1.0])), [Key("ecuas", 0.0), Key("ecuas", 1.0)]),
+        (reject_cost_band(system, np.array([0.3])), [Key("expected_cost", 0.3)]),
+        (risk_band(system, np.array([1.0])), [Key("error_rate")]),
+    ]
+    for band, keys in pairs:
+        for low, high, key in zip(*band, keys, strict=True):
+            assert (low, high) == pytest.approx(found[key][1:], rel=1e-9), key
+
+
+def test_curves_lie_in_their_bands(system):
+    risks, costs, bins = risk_coverage(system), reject_cost_curve(system), reliability(system)
+    for (low, high), values in (
+        (risk_band(system, risks.coverage), risks.risk),
+        (reject_cost_band(system, costs.reject_cost), costs.expected_cost),
+        (accuracy_band(system), bins.accuracy),
+    ):
+        there = np.isfinite(low) & np.isfinite(values)
+        assert there.mean() > 0.8
+        assert (low[there] <= values[there] + 1e-12).all()
+        assert (values[there] <= high[there] + 1e-12).all()
+
+
+def test_the_fewer_samples_a_bin_has_the_wider_is_its_interval():
+    confidence = np.array([0.95] * 200 + [0.05] * 3)
+    low, high = accuracy_band(confidence_system(np.arange(203) % 2, confidence, **OPTIONS))
+    assert high[0] - low[0] > 5 * (high[9] - low[9])
+    assert np.isnan(low[1:9]).all()
+
+
+def test_one_sample_has_no_band():
+    system = confidence_system([1], [0.7], **OPTIONS)
+    assert np.isnan(order_band(system, np.array([1.0]))).all()
+    assert np.isnan(accuracy_band(system)).all()
