@@ -78,6 +78,7 @@ def score(
     missing_confidence: str,
     normalize: bool,
     decompose: bool,
+    calibration: bool,
     intervals: bool,
     drop_unjudged: bool,
     progress: gr.Progress = PROGRESS,
@@ -101,6 +102,7 @@ def score(
         missing_confidence: What an empty confidence counts as; empty: it is an error.
         normalize: Add values divided by those of a system that ignores its input.
         decompose: Add what the best recalibration would save.
+        calibration: Add ECE without its bias, and the p-value of a test of calibration.
         intervals: Add 95 % bootstrap intervals.
         drop_unjudged: Leave out answers without correctness, and count them.
     """
@@ -115,6 +117,7 @@ def score(
         missing_confidence=missing_confidence,
         normalize=normalize,
         decompose=decompose,
+        calibration=calibration,
         intervals=intervals,
     )
     chosen = (confidence, correct, label, posteriors, system, sample_id, weight, group)

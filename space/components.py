@@ -57,6 +57,7 @@ def options() -> list[Any]:
         option(gr.Textbox, "missing_confidence", ""),
         option(gr.Checkbox, "normalize", DEFAULTS.normalize),
         option(gr.Checkbox, "decompose", DEFAULTS.decompose),
+        option(gr.Checkbox, "calibration", DEFAULTS.calibration),
         intervals(),
         gr.Checkbox(False, label=DROP_UNJUDGED, info="And count them below the table"),
     ]

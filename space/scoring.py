@@ -55,6 +55,7 @@ def page_options(
     missing_confidence: str = "",
     normalize: bool = False,
     decompose: bool = False,
+    calibration: bool = False,
     intervals: bool = True,
 ) -> Options:
     """Return the options that the controls of the page ask for; an empty box asks for the default.
@@ -72,6 +73,7 @@ def page_options(
         missing_confidence=number(missing_confidence, LABELS["missing_confidence"]),
         normalize=normalize,
         decompose=decompose,
+        calibration=calibration,
         confidence_level=LEVEL if intervals else None,
     )
 

@@ -114,7 +114,8 @@ def compare_systems(
         raise InputError("confidence_level", "is missing: the level of the intervals of differences")
     from tqdm.auto import tqdm
 
-    aligned, asked = align(systems), None if only is None else list(only)
+    plain = {name: one._replace(options=one.options.replace(calibration=False)) for name, one in systems.items()}
+    aligned, asked = align(plain), None if only is None else list(only)
     values = {name: all_values(system, only=asked) for name, system in aligned.items()}
     limits = _limits_of_differences(aligned, values, progress, asked)
     rows, swapped = [], []
@@ -240,7 +241,8 @@ def _limits_of_differences(
     reference = next(iter(systems.values()))
     level = reference.options.confidence_level or 0.0
     if reference.options.interval_method == "analytic":
-        return _analytic_limits(systems, values)
+        everything = values if only is None else {name: all_values(system) for name, system in systems.items()}
+        return _analytic_limits(systems, everything)
     replicates = _replicates(systems, progress, only)
 
     def limits(first: str, second: str) -> dict[Key, tuple[float, float]]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 UNLIKE = "No best is marked, since these differ between the systems:"
+NONE_SHOWN = "[-]"
+NO_INTERVAL = f"{NONE_SHOWN} No interval around this number is known to hold the true value as often as it would say."
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 ARROWS = {True: " ↑", False: " ↓", None: ""}
 SUFFIXES = {"recalibrated": " recal.", "calibration_loss": " cal. loss"}
@@ -177,6 +179,7 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
         for name, results in report.results.items()
     ]
     marked = [f"† {UNFAIR}"] if set(shown) & set(report.unfair) else []
+    marked += [NO_INTERVAL] if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]) else []
     unjudged = [f"{name}: {note}" for name, note in report.notes() if note.kind == "unjudged"]
     above = [f"{UNLIKE} {', '.join(report.unlike)}."] if report.unlike else []
     return Grid(header, rows, [*marked, *unjudged], report.signature, above=above)
@@ -209,13 +212,14 @@ def comparison_grid(
         [
             *(Cell(text) for text in (row.first, row.second, title(row.key) + ("" if row.fair else "†"))),
             Cell(f"{row.difference:+.{digits}f}"),
-            Cell(f"[{row.low:+.{digits}f}, {row.high:+.{digits}f}]"),
+            Cell(_interval(row.low, row.high, f"+.{digits}f")),
             *(Cell(_p(value)) for value in (row.p, row.p_adjusted)),
         ]
         for row in rows
     ]
     unfair = [] if all(row.fair for row in rows) else [f"† {UNFAIR}"]
-    return Grid(header, cells, unfair, line, labels=3, above=list(above))
+    bare = [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
+    return Grid(header, cells, unfair + bare, line, labels=3, above=list(above))
 
 
 def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list[Record]:
@@ -338,9 +342,13 @@ def _best(report: Report, key: Key) -> float | None:
 
 def _cell(estimate: Estimate, best: float | None, digits: int) -> Cell:
     value, low, high = estimate
-    limits = "" if low is None else f" [{low:.{digits}f}, {high:.{digits}f}]"
+    limits = "" if low is None or high is None else f" {_interval(low, high, f'.{digits}f')}"
     is_best = best is not None and math.isclose(value, best, rel_tol=SAME, abs_tol=SAME)
     return Cell(f"{value:.{digits}f}{limits}", is_best)
+
+
+def _interval(low: float, high: float, form: str) -> str:
+    return NONE_SHOWN if math.isnan(low) else f"[{low:{form}}, {high:{form}}]"
 
 
 def _p(value: float) -> str:
