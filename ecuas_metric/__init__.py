@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         augrc_score,
         aurc_score,
         auroc_score,
+        calibration_p_value,
         confidence_ecuas_score,
         confidence_system,
         ece_score,
@@ -39,6 +40,7 @@ __all__ = [
     "augrc_score",
     "aurc_score",
     "auroc_score",
+    "calibration_p_value",
     "compare_systems",
     "confidence_ecuas_score",
     "confidence_system",
@@ -63,7 +65,7 @@ __all__ = [
 # In the order of the reference page.
 _NAMES = {
     "api": (
-        "ecuas_score confidence_ecuas_score ece_score auroc_score aurc_score augrc_score "
+        "ecuas_score confidence_ecuas_score ece_score calibration_p_value auroc_score aurc_score augrc_score "
         "score_posteriors score_confidences score_costs posterior_system confidence_system"
     ),
     "costs": "ecuas_cost fixed_reject_cost weighted_cost",

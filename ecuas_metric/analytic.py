@@ -4,6 +4,7 @@ Which kind of interval a number gets was chosen by simulation (tests/ecuas_metri
 
 - a share of samples (error rate, coverage): Wilson's, with the effective number of samples;
 - AUROC: DeLong's on the logit scale, and Newcombe's where one kind of sample is rare;
+- ECE without its bias: Wilson's idea once more, with the variance that its square has at the limit itself;
 - any other number: the t interval on the scale of its logarithm, for costs are skewed; and where its errors are few,
   the gamma interval of a sum of rare events, which is also there when none was seen;
 - ECE and calibration losses: none, since they are biased upwards by more than an interval is wide.
@@ -12,11 +13,12 @@ Which kind of interval a number gets was chosen by simulation (tests/ecuas_metri
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from .baselines import confidence_bins, squared_gap
 from .decisions import Decisions, select
 from .errors import Note
 from .influence import cost_slopes, influences
@@ -95,7 +97,12 @@ def sums_of_units(values: Floats, design: Design) -> Floats:
 
 
 def analytic_intervals(
-    decisions: Decisions, ties: TieGroups, options: Options, values: Mapping[Key, FloatOrFloats]
+    decisions: Decisions,
+    ties: TieGroups,
+    options: Options,
+    values: Mapping[Key, FloatOrFloats],
+    *,
+    only: Collection[Key] | None = None,
 ) -> tuple[dict[Key, Limits], tuple[Note, ...]]:
     """Return the interval of each number, and notes on those that have none.
 
@@ -107,6 +114,9 @@ def analytic_intervals(
     options : Options
         With a confidence level.
     values : mapping of Key to float
+        All of `results.all_values`.
+    only : collection of Key, optional
+        Those whose interval is wanted; by default all.
 
     Returns
     -------
@@ -119,9 +129,10 @@ def analytic_intervals(
     Those of the functions in `intervals` and `influence`.
     """
     design = design_of(options, len(decisions.uncertainty))
+    wanted = values if only is None else {key: values[key] for key in only}
     if not design.freedom:
         fact = "There are no intervals: each stratum needs at least two samples, or two groups where there are groups."
-        return dict.fromkeys(values, NONE), (Note("no_interval", fact),)
+        return dict.fromkeys(wanted, NONE), (Note("no_interval", fact),)
     level = options.confidence_level or 0.0
     quantile = student_quantile((1 + level) / 2, design.freedom)
     errors = _errors(decisions, ties, options, values)
@@ -131,9 +142,13 @@ def analytic_intervals(
     limits: dict[Key, Limits] = {}
     possible: dict[Key, Floats] = {}
     for key, influence in influences(decisions, ties, options, values):
+        if key not in wanted:
+            continue
         value = float(values[key])
-        if not math.isfinite(value) or key.metric == "ece" or key.variant == "calibration_loss":
+        if not math.isfinite(value) or is_biased(key):
             limits[key] = NONE
+        elif key.metric == "ece_debiased":
+            limits[key] = limits_of_gap(decisions, options)
         elif key.metric == "auroc":
             limits[key] = _of_auroc(value, influence, decisions, design, quantile)
         elif key.metric in SHARES and not key.variant:
@@ -145,7 +160,83 @@ def analytic_intervals(
             limits[key] = NONE
         else:
             limits[key] = _on_log_scale(value, quantile * standard_error(influence, design))
-    return {key: limits[key] for key in values}, _notes(values, limits)
+    limits = {key: limits[key] for key in wanted}
+    return limits, _notes(wanted, limits)
+
+
+def is_biased(key: Key) -> bool:
+    """Return whether a number is biased upwards by more than an interval around it is wide."""
+    return key.metric == "ece" or key.variant == "calibration_loss"
+
+
+def note_biased(keys: Sequence[Key]) -> tuple[Note, ...]:
+    """Return a note that names the numbers that have no interval since they are biased."""
+    listed = ", ".join(map(str, keys))
+    fact = f"These are biased upwards, and no interval around them would hold: {listed}."
+    return (Note("no_interval", fact),) if keys else ()
+
+
+def limits_of_gap(decisions: Decisions, options: Options) -> Limits:
+    """Return the limits of `ece_debiased`: all values whose square is at most some standard errors away.
+
+    The variance of E is a E + b, b that of the pairs of a calibrated system, a from that of the bins' gaps: of what is
+    left of each sample's gap, and no less than that of answers drawn by their confidences.
+    """
+    design = design_of(options, len(decisions.uncertainty))
+    if decisions.confidence is None or not design.freedom:
+        return NONE
+    quantile = student_quantile((1 + (options.confidence_level or 0.0)) / 2, design.freedom)
+    square = squared_gap(
+        decisions.confidence,
+        decisions.candidate_cost,
+        n_bins=options.n_bins,
+        sample_weight=options.sample_weight,
+        copies=options.weights_are == "counts",
+        groups=options.groups,
+    )
+    share, mean, covariance = _gaps_of_bins(decisions.confidence, decisions.candidate_cost, options.n_bins, design)
+    if not len(share):
+        return NONE
+    spread = share * mean
+    slope = 4 * float(spread @ covariance @ spread) / max(float(spread @ mean), 1e-300)
+    start = 2 * float(share @ np.square(covariance) @ share)
+    middle = float(square) + quantile**2 * slope / 2
+    half = quantile * math.sqrt(max(quantile**2 * slope**2 / 4 + slope * float(square) + start, 0.0))
+    return math.sqrt(max(middle - half, 0.0)), math.sqrt(max(middle + half, 0.0))
+
+
+def _gaps_of_bins(q: Floats, incorrect: Floats, n_bins: int, design: Design) -> tuple[Floats, Floats, Floats]:
+    """Return the share of each bin that holds two units or more, its mean gap, and the covariances of these."""
+    _, bins = np.unique(confidence_bins(q, n_bins=n_bins), return_inverse=True)
+    gap, weight = q - (1 - incorrect), design.weight
+    share = np.asarray(np.bincount(bins, weight), np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):  # bins without weight
+        mean = np.bincount(bins, weight * gap) / share
+        covariance = _covariance_of_bins(gap - mean[bins], bins, share, design)
+        least = np.bincount(bins, np.square(weight) * q * (1 - q)) / np.square(share)
+    np.fill_diagonal(covariance, np.maximum(np.diagonal(covariance), least))
+    (held,) = np.nonzero(np.isfinite(np.diagonal(covariance)))
+    return share[held] / share[held].sum(), mean[held], covariance[np.ix_(held, held)]
+
+
+def _covariance_of_bins(rest: Floats, bins: Ints, share: Floats, design: Design) -> Floats:
+    """Return the covariances (B, B) of the mean gaps of bins, from what they leave of each sample's (N,).
+
+    nan for a bin that holds but one unit.
+    """
+    count = len(share)
+    if design.unit is None:
+        covariance = np.diag(np.bincount(bins, np.square(design.weight * rest)) / np.square(share))
+        alone = np.bincount(bins, np.square(design.weight)) / np.square(share)
+    else:
+        cell, cells = design.unit * count + bins, len(design.stratum) * count
+        moved, size = (
+            np.bincount(cell, values, minlength=cells).reshape(-1, count) / share
+            for values in (design.weight * rest, design.weight)
+        )
+        covariance, alone = moved.T @ moved, np.square(size).sum(axis=0)
+    rooted = np.sqrt(np.where(alone < 1 - 1e-9, 1 - alone, np.nan))  # k - 1 of k equal units
+    return np.asarray(covariance / np.outer(rooted, rooted))
 
 
 def _on_log_scale(value: float, half: float) -> Limits:
@@ -251,12 +342,12 @@ def _effective_size(share: float, influence: Floats, design: Design) -> float:
 
 def _notes(values: Mapping[Key, FloatOrFloats], limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
     bare = [key for key, (low, _) in limits.items() if math.isnan(low) and math.isfinite(float(values[key]))]
-    biased = [key for key in bare if key.metric == "ece" or key.variant == "calibration_loss"]
+    biased = [key for key in bare if is_biased(key)]
     facts = {
-        "These are biased upwards, and no interval around them would hold": biased,
         "There are too few errors for an interval of": [key for key in bare if key not in biased],
         "These intervals leave out that the recalibration was fitted on the same samples": [
             key for key in values if key.variant == "recalibrated" and key not in bare
         ],
     }
-    return tuple(Note("no_interval", f"{fact}: {', '.join(map(str, keys))}.") for fact, keys in facts.items() if keys)
+    listed = {fact: ", ".join(map(str, keys)) for fact, keys in facts.items() if keys}
+    return note_biased(biased) + tuple(Note("no_interval", f"{fact}: {keys}.") for fact, keys in listed.items())

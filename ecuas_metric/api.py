@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .errors import Advice, InputError, Note
 from .inputs import Array, Ints, confidences, costs, numbers, one_dimensional, posteriors, require, same_length, stacked
-from .metrics import METRICS, Key
+from .metrics import METRICS, Key, p_values
 from .options import Options, checked_options, number
 from .results import System, all_values, compute_results, note_undefined, prepare
 
@@ -171,13 +171,19 @@ def confidence_ecuas_score(
 
 
 def ece_score(
-    correct: ArrayLike, confidence: ArrayLike, *, n_bins: int = 10, sample_weight: ArrayLike | None = None
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    n_bins: int = 10,
+    debiased: bool = False,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     r"""Return the expected calibration error, the gap between confidence and accuracy over bins. Lower is better.
 
     .. math:: \sum_b \frac{N_b}{N} \left| \bar q_b - \bar a_b \right|
 
-    with the share, the mean confidence and the accuracy of each bin.
+    with the share, the mean confidence and the accuracy of each bin. It is biased upwards: in a small sample accuracy
+    differs from confidence by chance.
 
     Parameters
     ----------
@@ -187,6 +193,9 @@ def ece_score(
         In [0, 1].
     n_bins : int, default 10
         Number of bins of equal width, closed on the left, the last one on both sides.
+    debiased : bool, default False
+        Return instead the root mean square of the gaps without that bias, 0 where they are no larger than chance makes
+        them: the products of the gaps of two different answers of a bin are averaged, not squares.
     sample_weight : array_like, shape (N,), optional
         Non-negative.
 
@@ -202,15 +211,82 @@ def ece_score(
 
     References
     ----------
-    Naeini et al. 2015, "Obtaining well calibrated probabilities using Bayesian binning".
+    Naeini et al. 2015, "Obtaining well calibrated probabilities using Bayesian binning"; Kumar, Liang and Ma 2019,
+    "Verified uncertainty calibration" (without the bias).
 
     Examples
     --------
     >>> round(ece_score([1, 1, 1, 0], [0.9, 0.9, 0.9, 0.9]), 4)
     0.15
+    >>> ece_score([1, 1, 1, 0], [0.9, 0.9, 0.9, 0.9], debiased=True)
+    0.0
     """
-    options = checked_options(n_bins=n_bins, sample_weight=sample_weight)
-    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), "ece")
+    options = checked_options(n_bins=n_bins, calibration=debiased, sample_weight=sample_weight)
+    system = _confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES)
+    return _value(system, "ece_debiased" if debiased else "ece")
+
+
+def calibration_p_value(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    n_resamples: int = 1000,
+    random_state: int = 0,
+) -> float:
+    r"""Return the p-value of the test that a system is calibrated: correct as often as its confidences say.
+
+    Small if the answers contradict the confidences. The statistic is the largest sum of differences between answers and
+    confidences over an interval of confidences, which needs no bins,
+
+    .. math:: \max_{a < b} \Big| \sum_{i: a < q_i \le b} (y_i - q_i) \Big|,
+
+    compared with that of answers drawn at random, each correct with the chance that its confidence says. A single
+    wrong answer of confidence 1 refutes calibration.
+
+    Parameters
+    ----------
+    correct : array_like, shape (N,)
+        1 or True where the answer is correct, else 0.
+    confidence : array_like, shape (N,)
+        In [0, 1].
+    sample_weight : array_like, shape (N,), optional
+        Non-negative.
+    groups : array_like, shape (N,), optional
+        Samples of one group, as the questions of one document, depend on each other.
+    n_resamples : int, default 1000
+        How often answers are drawn.
+    random_state : int, default 0
+        Seed: the same seed gives the same number.
+
+    Returns
+    -------
+    float
+        In (0, 1], at least 1 / (n_resamples + 1): with chance 5 % at most 0.05 if the system is calibrated, for any
+        number of samples and errors; with groups approximately, and nan for fewer than three.
+
+    Raises
+    ------
+    InputError
+        See `confidence_ecuas_score`.
+
+    References
+    ----------
+    Arrieta-Ibarra et al. 2022, "Metrics of calibration for probabilistic predictions" (the statistic); Broecker and
+    Smith 2007, "Increasing the reliability of reliability diagrams" (the draws); Rao and Scott 1981, "The analysis of
+    categorical data from complex sample surveys" (groups).
+
+    Examples
+    --------
+    >>> confidence, correct = [0.9] * 40, [1, 1, 1, 0] * 10
+    >>> round(calibration_p_value(correct, confidence), 2), calibration_p_value(correct, [0.75] * 40)
+    (0.01, 1.0)
+    """
+    options = checked_options(
+        calibration=True, sample_weight=sample_weight, groups=groups, n_resamples=n_resamples, random_state=random_state
+    )
+    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), "calibration_p")
 
 
 def auroc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -340,8 +416,8 @@ def score_posteriors(
         See `ecuas_score`.
     **options
         Every option of `compute` for posteriors: n, predictions_are, renormalize, cost, decisions, reject_costs,
-        normalize, n_bins, epsilon, sample_weight, weights_are, decompose, confidence_level, interval_method,
-        n_resamples, random_state, groups, strata.
+        normalize, n_bins, epsilon, sample_weight, weights_are, decompose, calibration, confidence_level,
+        interval_method, n_resamples, random_state, groups, strata.
         Decisions are columns of the cost, numbered from 0; with predictions_are other than probabilities, `y_prob` has
         shape (N, K).
 
@@ -381,8 +457,8 @@ def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: obje
         See `confidence_ecuas_score`.
     **options
         Every option of `compute` for confidences: n, num_classes, reject_costs, normalize, missing_confidence, n_bins,
-        epsilon, sample_weight, weights_are, decompose, confidence_level, interval_method, n_resamples, random_state,
-        groups, strata.
+        epsilon, sample_weight, weights_are, decompose, calibration, confidence_level, interval_method, n_resamples,
+        random_state, groups, strata.
 
     Returns
     -------
@@ -578,7 +654,8 @@ def _value(system: System, name: str) -> float:
     options = system.options
     parameter = options.n[0] if METRICS[name].one_per == "n" else None
     key = Key(name, parameter, "normalized" if options.normalize else "")
-    value = float(all_values(system, only=(key,))[key])
+    found = p_values(system.decisions, options, only=(key,)) or all_values(system, only=(key,))
+    value = float(found[key])
     _warn((*system.notes, *note_undefined({key: value})))
     return value
 

@@ -5,10 +5,18 @@ The error rate, the cross-entropy and the Brier score are means of per-sample co
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 
 from .inputs import FloatOrFloats, Floats, Ints, blocks
 from .ranking import TieGroups
+
+ROUNDING = 1e-12  # what is as small, relative to its terms, is 0
+MOST_DRAWN = 2**15  # confidences whose answers are drawn one by one; of more it is sums of neighbours,
+ENOUGH = 1000.0  # if the variance of the number of errors is as large: they are normal
+DRAWN = 2**20  # numbers at a time
 
 
 def confidence_cross_entropy_cost(uncertainty: Floats, incorrect: Floats, *, epsilon: float = 1e-7) -> Floats:
@@ -108,6 +116,88 @@ def ece(
         gaps = gaps + sums_in_bins(gap, bins, n_bins=n_bins, sample_weight=weight)
     total = len(confidence) if sample_weight is None else sample_weight.sum(axis=-1)
     return np.abs(gaps).sum(axis=-1) / total
+
+
+def ece_debiased(
+    confidence: Floats,
+    incorrect: Floats,
+    *,
+    n_bins: int = 10,
+    sample_weight: Floats | None = None,
+    copies: bool = False,
+    groups: Ints | None = None,
+) -> FloatOrFloats:
+    r"""Return the root mean square of the gaps of `ece`, without the bias that a finite sample gives them.
+
+    .. math:: \sqrt{\max(0, E)}, \qquad E = \sum_b \frac{N_b}{N} \frac{1}{N_b (N_b - 1)} \sum_{i \ne j} g_i g_j
+
+    where :math:`g_i` is the confidence of sample i minus its correctness, and i and j are in bin b. The product of two
+    different samples has the square of the bin's gap as its mean; the squares of single samples, which lift that of
+    their mean, are left out; so is a bin of one sample, which has no pairs.
+
+    Parameters
+    ----------
+    confidence, incorrect, n_bins, sample_weight
+        See `ece`. A pair weighs the product of its weights.
+    copies : bool
+        Whether a weight is so many samples, which make pairs among themselves.
+    groups : ndarray of int, shape (N,), optional
+        Samples of one group depend on each other and make no pairs.
+
+    Returns
+    -------
+    float or ndarray, shape (...)
+        In [0, 1]; 0 where the gaps are no larger than chance makes them, or no bin has pairs.
+
+    References
+    ----------
+    Kumar, Liang and Ma 2019, "Verified uncertainty calibration", Definition 4.1; Ferro and Fricker 2012, "A
+    bias-corrected decomposition of the Brier score".
+
+    Examples
+    --------
+    >>> incorrect = np.repeat([0, 0, 0, 1], 25)
+    >>> [round(float(ece_debiased(np.full(100, q), incorrect)), 4) for q in (0.75, 0.9)]
+    [0.0, 0.1435]
+    """
+    square = squared_gap(
+        confidence, incorrect, n_bins=n_bins, sample_weight=sample_weight, copies=copies, groups=groups
+    )
+    return np.sqrt(np.maximum(square, 0.0))
+
+
+def squared_gap(
+    confidence: Floats,
+    incorrect: Floats,
+    *,
+    n_bins: int,
+    sample_weight: Floats | None = None,
+    copies: bool = False,
+    groups: Ints | None = None,
+) -> FloatOrFloats:
+    """Return E of `ece_debiased`, which has no bias, and may be negative."""
+    bins = confidence_bins(confidence, n_bins=n_bins)
+    weight = np.ones(len(bins)) if sample_weight is None else sample_weight
+
+    def sums(values: Floats) -> tuple[Floats, Floats]:
+        """Return the sum over all pairs of each bin, and that of samples (or groups) with themselves."""
+        of_all = np.square(sums_in_bins(values, bins, n_bins=n_bins, sample_weight=weight))
+        if groups is None:
+            own = weight if copies else np.square(weight)
+            return of_all, sums_in_bins(np.square(values), bins, n_bins=n_bins, sample_weight=own)
+        held, cell = np.unique(np.stack([bins, groups]), axis=1, return_inverse=True)
+        own = np.square(sums_in_bins(values, cell.ravel(), n_bins=held.shape[1], sample_weight=weight))
+        return of_all, sums_in_bins(np.ones(held.shape[1]), held[0], n_bins=n_bins, sample_weight=own)
+
+    one = np.ones(len(bins))
+    (all_pairs, alone), (products, squares) = sums(one), sums(confidence - (1 - incorrect))
+    pairs = all_pairs - alone
+    has_pairs = pairs > ROUNDING * all_pairs
+    scale = np.where(has_pairs, np.sqrt(all_pairs) / np.where(has_pairs, pairs, 1.0), 0.0)
+    total = np.einsum("...b,...b->...", products - squares, scale)
+    rounding = ROUNDING * np.einsum("...b,...b->...", products + squares, scale)
+    held = np.where(has_pairs, np.sqrt(all_pairs), 0.0).sum(axis=-1)
+    return np.where(np.abs(total) > rounding, total, 0.0)[()] / np.where(held > 0, held, 1.0)
 
 
 def sums_in_bins(values: Floats, bins: Ints, *, n_bins: int, sample_weight: Floats | None = None) -> Floats:
@@ -258,3 +348,114 @@ def _cost_area(groups: TieGroups) -> FloatOrFloats:
     """Return the area under accepted cost against accepted weight, by trapezoids."""
     whole = np.einsum("...g,...g->...", groups.cost_until, groups.weight)
     return whole - np.einsum("...g,...g->...", groups.cost, groups.weight) / 2
+
+
+def calibration_p_value(
+    confidence: Floats,
+    incorrect: Floats,
+    *,
+    sample_weight: Floats | None = None,
+    copies: bool = False,
+    groups: Ints | None = None,
+    n_resamples: int = 1000,
+    random_state: int = 0,
+) -> float:
+    r"""Return the p-value of the test that confidences are calibrated: correct as often as they say.
+
+    The statistic is the range of the cumulative differences, which needs no bins:
+
+    .. math:: \max_{a < b} \Big| \sum_{i: a < q_i \le b} w_i (y_i - q_i) \Big|
+
+    where :math:`y_i` is 1 if sample i is correct, else 0. It is compared with that of answers drawn anew, each correct
+    with the chance that its confidence says. So the test is exact for any number of samples and errors, weights
+    included. Where there are groups, whose answers depend on each other, all sums of chance are as much larger as those
+    of groups are than they were without dependence, at least 1: the design effect, of what a line leaves of y - q.
+
+    Parameters
+    ----------
+    confidence : ndarray, shape (N,)
+        q_e in [0, 1].
+    incorrect : ndarray, shape (N,)
+        0 or 1.
+    sample_weight : ndarray, shape (N,), optional
+    copies : bool
+        Whether a weight is so many samples, each drawn for itself.
+    groups : ndarray of int, shape (N,), optional
+    n_resamples : int
+        How often answers are drawn.
+    random_state : int
+        Seed of a `numpy.random.Generator`.
+
+    Returns
+    -------
+    float
+        In (0, 1], at least 1 / (n_resamples + 1); nan for fewer than three groups.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert and Xu 2022, "Metrics of calibration for probabilistic predictions" (the
+    statistic, Kuiper's); Broecker and Smith 2007, "Increasing the reliability of reliability diagrams" (answers drawn
+    by the confidences); Rao and Scott 1981, "The analysis of categorical data from complex sample surveys" (the
+    design effect).
+
+    Examples
+    --------
+    >>> incorrect = np.repeat([0, 0, 0, 1], 25)
+    >>> calibration_p_value(np.full(100, 0.75), incorrect), calibration_p_value(np.full(100, 0.9), incorrect) < 0.01
+    (1.0, True)
+    """
+    weight = np.ones(len(confidence)) if sample_weight is None else sample_weight
+    order = np.lexsort((incorrect, weight, confidence))
+    order = order[weight[order] > 0]
+    q, correct, weight = confidence[order], 1 - incorrect[order], weight[order]
+    seen, drawn = _answers_by_chance(q, correct, weight, copies, np.random.default_rng(random_state))
+    effect = 1.0 if groups is None else _design_effect(q, correct, weight, groups[order])
+    statistic = float(_range_of_sums(seen)) / math.sqrt(effect) * (1 - ROUNDING) - ROUNDING * weight.max()
+    rows, as_large = max(1, DRAWN // seen.size), 0
+    for start in range(0, n_resamples, rows):
+        as_large += int(np.count_nonzero(_range_of_sums(drawn(min(rows, n_resamples - start))) >= statistic))
+    return math.nan if math.isnan(effect) else (1 + as_large) / (1 + n_resamples)
+
+
+def _answers_by_chance(
+    q: Floats, correct: Floats, weight: Floats, copies: bool, generator: np.random.Generator
+) -> tuple[Floats, Callable[[int], Floats]]:
+    """Return the sums of differences up to each confidence, and what draws rows of them if it is calibrated."""
+    unit, size = (np.ones(len(q)), weight) if copies else (weight, np.ones(len(q)))
+    starts = np.flatnonzero(np.concatenate([[True], (q[1:] != q[:-1]) | (unit[1:] != unit[:-1])]))
+    right, size = (np.add.reduceat(values, starts) for values in (size * correct, size))
+    q, unit = q[starts], unit[starts]
+    last = np.flatnonzero(np.concatenate([q[1:] != q[:-1], [True]]))  # of each confidence
+    variance = size * q * (1 - q)
+    if len(q) > MOST_DRAWN and variance.sum() > ENOUGH:
+        last = last[np.linspace(0, len(last) - 1, MOST_DRAWN // 2).astype(np.int64)]
+        spread = np.sqrt(np.diff(np.cumsum(np.square(unit) * variance)[last], prepend=0.0))
+        seen = np.cumsum(unit * (right - size * q))[last]
+        return seen, lambda rows: np.cumsum(spread * generator.standard_normal((rows, len(spread))), axis=-1)
+
+    def sums(right: Floats) -> Floats:
+        return np.asarray(np.cumsum(unit * (right - size * q), axis=-1)[..., last])
+
+    if (size == 1).all():
+        return sums(right), lambda rows: sums((generator.random((rows, len(q))) < q).astype(np.float64))
+    trials = size.astype(np.int64)
+    return sums(right), lambda rows: sums(generator.binomial(trials, q, (rows, len(q))).astype(np.float64))
+
+
+def _range_of_sums(sums: Floats) -> Floats:
+    """Return the largest difference of two sums, or of one and 0, of each row."""
+    return np.asarray(np.maximum(sums.max(axis=-1), 0.0) - np.minimum(sums.min(axis=-1), 0.0))
+
+
+def _design_effect(q: Floats, correct: Floats, weight: Floats, groups: Ints) -> float:
+    """Return how much more variable the sums of groups are than those of independent samples, at least 1."""
+    count = len(np.unique(groups))
+    if count < 3:
+        return math.nan
+    rest = correct - q
+    for line in (np.ones(len(q)), q - np.average(q, weights=weight)):
+        square = weight @ np.square(line)
+        rest = rest - line * ((weight * line) @ rest / square if square > 0 else 0.0)
+    square = np.square(weight) @ np.square(rest)
+    of_groups = np.square(np.bincount(groups, weight * rest)).sum()
+    return max(1.0, float(of_groups / square) * count / (count - 2)) if square > 0 else 1.0

@@ -69,6 +69,8 @@ Args:
         samples have a finer curve, more important ones have not.
     decompose: if True, adds ecuas_{n}_recalibrated, its value after the best monotone recalibration of the confidences,
         and ecuas_{n}_calibration_loss, the difference.
+    calibration: if True, adds ece_debiased, the root mean square gap between confidence and accuracy over bins without
+        the bias of a finite sample, and calibration_p, the p-value of a test that the system is calibrated.
     confidence_level: None (default), or e.g. 0.95: adds {key}_low and {key}_high, a bootstrap interval of every metric.
     interval_method: "percentile" (default) or "bca", of the bootstrap; or "analytic": by theory, without resamples, and
         nan where no interval would hold the true value.

@@ -7,7 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .baselines import augrc, aurc, auroc, confidence_brier_cost, confidence_cross_entropy_cost, ece
+from .baselines import (
+    augrc,
+    aurc,
+    auroc,
+    calibration_p_value,
+    confidence_brier_cost,
+    confidence_cross_entropy_cost,
+    ece,
+    ece_debiased,
+)
 from .costs import accepted, ecuas_cost, fixed_reject_cost
 from .decisions import Decisions, select
 from .inputs import FloatOrFloats, Floats, blocks
@@ -75,8 +84,8 @@ class Metric(NamedTuple):
         assesses them together with the confidences.
     applies : callable
         Decisions to whether the metric is defined for such a system.
-    one_per : {"", "n", "reject_costs"}
-        The option of which it has one value each.
+    one_per : {"", "n", "reject_costs", "calibration"}
+        The option of which it has one value each, or that asks for it.
     sample_cost : callable
         Cost of each sample (N,); the metric is its mean.
     of_ties : callable
@@ -87,6 +96,8 @@ class Metric(NamedTuple):
         Names of two metrics that it divides.
     is_shown : bool
         False if it only serves a ratio.
+    is_test : bool
+        Whether it is a p-value: of the data alone, with no interval, see `p_values`.
     """
 
     title: str
@@ -101,6 +112,7 @@ class Metric(NamedTuple):
     of_samples: OfSamples | None = None
     ratio: tuple[str, str] | None = None
     is_shown: bool = True
+    is_test: bool = False
 
 
 def sample_costs(decisions: Decisions, options: Options, *, only: Collection[str] = ()) -> Iterator[tuple[Key, Floats]]:
@@ -184,11 +196,24 @@ def metric_values(
 
 def keys(decisions: Decisions, options: Options, *, only: Collection[str] = ()) -> Iterator[Key]:
     """Yield the key of every metric that is defined for a system, in the order of `METRICS`."""
-    parameters = {"": (None,), "n": options.n, "reject_costs": options.reject_costs}
+    asked = (None,) if options.calibration else ()
+    parameters = {"": (None,), "n": options.n, "reject_costs": options.reject_costs, "calibration": asked}
     wanted = {part for name in only for part in (name, *(METRICS[name].ratio or ()))}
     for name, metric in METRICS.items():
-        if metric.applies(decisions) and (not only or name in wanted):
+        if metric.applies(decisions) and (not only or name in wanted) and not metric.is_test:
             yield from (Key(name, parameter) for parameter in parameters[metric.one_per])
+
+
+def p_values(
+    decisions: Decisions, options: Options, *, only: Collection[Key] | None = None
+) -> dict[Key, FloatOrFloats]:
+    """Return the p-values that the options ask for, or only some of them."""
+    found: dict[Key, FloatOrFloats] = {}
+    for name, metric in METRICS.items():
+        is_asked = options.calibration and (only is None or Key(name) in only)
+        if metric.is_test and metric.of_samples and is_asked and metric.applies(decisions):
+            found[Key(name)] = metric.of_samples(decisions, options, options.sample_weight)
+    return found
 
 
 def place(key: Key) -> tuple[bool, int]:
@@ -255,6 +280,29 @@ def _accepted_cost(decisions: Decisions, reject_cost: float, options: Options) -
 def _ece(decisions: Decisions, options: Options, sample_weight: Floats | None) -> FloatOrFloats:
     confidence = _present(decisions.confidence)
     return ece(confidence, decisions.candidate_cost, n_bins=options.n_bins, sample_weight=sample_weight)
+
+
+def _ece_debiased(decisions: Decisions, options: Options, sample_weight: Floats | None) -> FloatOrFloats:
+    return ece_debiased(
+        _present(decisions.confidence),
+        decisions.candidate_cost,
+        n_bins=options.n_bins,
+        sample_weight=sample_weight,
+        copies=options.weights_are == "counts",
+        groups=options.groups,
+    )
+
+
+def _calibration_p_value(decisions: Decisions, options: Options, sample_weight: Floats | None) -> FloatOrFloats:
+    return calibration_p_value(
+        _present(decisions.confidence),
+        decisions.candidate_cost,
+        sample_weight=sample_weight,
+        copies=options.weights_are == "counts",
+        groups=options.groups,
+        n_resamples=options.n_resamples,
+        random_state=options.random_state,
+    )
 
 
 def _present(values: Floats | None) -> Floats:
@@ -404,5 +452,26 @@ METRICS = {
         applies=_always,
         one_per="reject_costs",
         ratio=("accepted_cost", "coverage"),
+    ),
+    "ece_debiased": Metric(
+        "ECE deb.",
+        "Root mean square gap between confidence and accuracy over bins, without the bias of a finite sample",
+        assesses="confidences",
+        higher_is_better=False,
+        column=16,
+        applies=_has_confidences,
+        one_per="calibration",
+        of_samples=_ece_debiased,
+    ),
+    "calibration_p": Metric(
+        "p cal.",
+        "Chance of gaps between confidence and accuracy as large as these if the system were calibrated",
+        assesses="confidences",
+        higher_is_better=None,
+        column=17,
+        applies=_has_confidences,
+        one_per="calibration",
+        of_samples=_calibration_p_value,
+        is_test=True,
     ),
 }

@@ -38,6 +38,7 @@ class Options:
     sample_weight: Floats | None = None
     weights_are: str = "importance"
     decompose: bool = False
+    calibration: bool = False
     confidence_level: float | None = None
     interval_method: str = "percentile"
     n_resamples: int = 1000
@@ -285,6 +286,9 @@ OPTIONS = {
         "What weights say: importance, in any unit, or counts of equal samples, which AURC tells apart",
     ),
     "decompose": Option(_flag, "Also each ECUAS_n after the best recalibration, and its calibration loss"),
+    "calibration": Option(
+        _flag, "Also ECE without its bias, and the p-value of a test of calibration", ("confidences", "posteriors")
+    ),
     "confidence_level": Option(_in(0, 1, inside=True), "Also bootstrap intervals at this level, e.g. 0.95"),
     "interval_method": Option(
         _among(*INTERVAL_METHODS),
@@ -348,14 +352,16 @@ def signature(options: Options, *, num_classes: float | None = None, recalibrati
 
 
 def _resampling(options: Options) -> dict[str, str | None]:
+    draws = f"{options.n_resamples}/{options.random_state}"
+    test = {"test": draws, "groups": _digest(options.groups)} if options.calibration else {}
     if options.confidence_level is None:
-        return {}
+        return test
     method = f"/{options.interval_method}" if is_set(options, "interval_method") else ""
     is_analytic = options.interval_method == "analytic"
-    return {
+    return test | {
         "level": _short(options.confidence_level),
         "intervals": "analytic" if is_analytic else None,
-        "boot": None if is_analytic else f"{options.n_resamples}/{options.random_state}{method}",
+        "boot": None if is_analytic else f"{draws}{method}",
         "groups": _digest(options.groups),
         "strata": _digest(options.strata),
     }

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .analytic import analytic_intervals
+from .analytic import NONE, analytic_intervals, is_biased, limits_of_gap, note_biased
 from .costs import note_above
 from .decisions import (
     Decisions,
@@ -32,7 +32,7 @@ from .inputs import (
     stacked,
 )
 from .intervals import Resampling, intervals
-from .metrics import Key, metric_values
+from .metrics import Key, metric_values, p_values
 from .options import Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
 from .ranking import TieGroups, positions, tie_groups
 from .variants import naive_values, normalized_values, recalibrated_values
@@ -195,11 +195,13 @@ def compute_results(system: System, *, progress: bool = False, only: Sequence[Ke
         The values to compute; by default all.
     """
     values = {key: float(value) for key, value in all_values(system, only=only).items()}
+    tests = {key: float(p) for key, p in p_values(system.decisions, system.options, only=only).items()}
     notes = (*system.notes, *note_undefined(values))
-    if system.options.confidence_level is None:
-        return Results({key: Estimate(value) for key, value in values.items()}, notes)
-    limits, left_out = _intervals(system, values, progress=progress, only=only)
-    return Results({key: Estimate(value, *limits[key]) for key, value in values.items()}, notes + left_out)
+    limits: Mapping[Key, tuple[float, ...]] = {}
+    if system.options.confidence_level is not None:
+        limits, of_intervals = _intervals(system, values, progress=progress, only=only)
+        notes += of_intervals
+    return Results({key: Estimate(value, *limits.get(key, ())) for key, value in (values | tests).items()}, notes)
 
 
 def all_values(
@@ -251,16 +253,26 @@ def _intervals(
 ) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
     options = system.options
     if options.interval_method == "analytic":
-        return analytic_intervals(system.decisions, system.ties, options, values)
+        return _analytic(system, values, only=only)
+    resampled = system._replace(options=options.replace(calibration=False))
     limits, notes = intervals(
-        lambda resamples: all_values(system, resamples, only),
+        lambda resamples: all_values(resampled, resamples, only),
         len(system.decisions.uncertainty),
         resampling=resampling_of(options),
         confidence_level=options.confidence_level or 0.0,
         method=options.interval_method,
         progress=progress,
     )
-    return limits, notes + _few_errors(system.decisions)
+    limits |= {key: limits_of_gap(system.decisions, options) for key in values if key.metric == "ece_debiased"}
+    biased = [key for key in values if is_biased(key)]
+    return limits | dict.fromkeys(biased, NONE), notes + note_biased(biased) + _few_errors(system.decisions)
+
+
+def _analytic(
+    system: System, values: Mapping[Key, FloatOrFloats], *, only: Sequence[Key] | None
+) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
+    everything = values if only is None else all_values(system)  # influences build on each other
+    return analytic_intervals(system.decisions, system.ties, system.options, everything, only=values)
 
 
 def _few_errors(decisions: Decisions) -> tuple[Note, ...]:

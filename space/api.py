@@ -79,6 +79,7 @@ def score(
     missing_confidence: str,
     normalize: bool,
     decompose: bool,
+    calibration: bool,
     intervals: bool,
     unjudged: str,
     progress: gr.Progress = PROGRESS,
@@ -102,6 +103,7 @@ def score(
         missing_confidence: What an empty confidence counts as; empty: it is an error.
         normalize: Add values divided by those of a system that ignores its input.
         decompose: Add what the best recalibration would save.
+        calibration: Add ECE without its bias, and the p-value of a test of calibration.
         intervals: Add 95 % bootstrap intervals.
         unjudged: What answers without correctness do: bounds (best and worst case), wrong (they count as that) or drop.
     """
@@ -116,6 +118,7 @@ def score(
         missing_confidence=missing_confidence,
         normalize=normalize,
         decompose=decompose,
+        calibration=calibration,
         intervals=intervals,
     )
     chosen = (confidence, correct, label, posteriors, system, sample_id, weight, group)

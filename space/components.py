@@ -57,6 +57,7 @@ def options() -> list[Any]:
         option(gr.Textbox, "missing_confidence", ""),
         option(gr.Checkbox, "normalize", DEFAULTS.normalize),
         option(gr.Checkbox, "decompose", DEFAULTS.decompose),
+        option(gr.Checkbox, "calibration", DEFAULTS.calibration),
         intervals(),
         gr.Dropdown(list(RULES.items()), value="bounds", label=UNJUDGED, info="How many is said beside the numbers"),
     ]

@@ -56,6 +56,7 @@ def page_options(
     missing_confidence: str = "",
     normalize: bool = False,
     decompose: bool = False,
+    calibration: bool = False,
     intervals: bool = True,
 ) -> Options:
     """Return the options that the controls of the page ask for; an empty box asks for the default.
@@ -73,6 +74,7 @@ def page_options(
         missing_confidence=number(missing_confidence, LABELS["missing_confidence"]),
         normalize=normalize,
         decompose=decompose,
+        calibration=calibration,
         confidence_level=LEVEL if intervals else None,
     )
 

@@ -14,6 +14,7 @@ LABELS = {  # an option of the metric -> the label of its control
     "missing_confidence": "Missing confidence",
     "normalize": "Normalise",
     "decompose": "Decompose",
+    "calibration": "Calibration",
     "confidence_level": "Intervals",
 }
 UNJUDGED = "Answers without correctness"

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..integrations.runs import RunOptions
-from ..metrics import Key, place
+from ..metrics import Key, p_values, place
 from ..results import System, all_values, signature_of
 from .arguments import Named, chosen_keys, columns_of_files, named_file, refuse_clashes, told_apart
 from .comparison import compare_systems
@@ -236,7 +236,8 @@ def _refuse_to_overwrite(path: str, files: Sequence[str]) -> None:
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, object]:
-    options = {name: getattr(arguments, name) for name in (*FLAGS, "confidence_level")}
+    names = (*FLAGS, "confidence_level", "calibration")  # the last one of `score` alone
+    options = {name: value for name, value in vars(arguments).items() if name in names}
     for name in ("n", "reject_costs"):
         options[name] = None if options[name] is None else _numbers(options[name], FLAGS[name])
     return options
@@ -260,7 +261,9 @@ def _say_paths(paths: Iterable[Path]) -> None:
 def _chosen(arguments: argparse.Namespace, systems: Mapping[str, System]) -> list[Key] | None:
     if arguments.metrics is None:
         return None
-    return chosen_keys(arguments.metrics, sorted(all_values(next(iter(systems.values()))), key=place))
+    first = next(iter(systems.values()))
+    tests = p_values(first.decisions, first.options.replace(n_resamples=1))
+    return chosen_keys(arguments.metrics, sorted([*all_values(first), *tests], key=place))
 
 
 def _fail(text: str) -> int:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..analytic import is_biased
 from ..errors import InputError
 from ..inputs import Array, FloatOrFloats, Floats
 from ..metrics import METRICS, Key
@@ -119,7 +120,8 @@ def compare_systems(
         raise InputError("a comparison", "needs at least two systems", value=len(systems))
     if any(system.options.confidence_level is None for system in systems.values()):
         raise InputError("confidence_level", "is missing: the level of the intervals of differences")
-    aligned, asked = align(systems), None if only is None else list(only)
+    plain = {name: one._replace(options=one.options.replace(calibration=False)) for name, one in systems.items()}
+    aligned, asked = align(plain), None if only is None else list(only)
     values = {name: all_values(system, only=asked) for name, system in aligned.items()}
     reference = next(iter(aligned.values()))
     resampling = resampling_of(as_given(reference)[1])._replace(n_resamples=swaps_needed(reference.options))
@@ -212,11 +214,6 @@ def is_fair(key: Key, *, have_same_answers: bool) -> bool:
     (False, True)
     """
     return have_same_answers or key.assesses != "confidences"
-
-
-def is_biased(key: Key) -> bool:
-    """Return whether a number is biased by more than an interval is wide: ECE, and calibration losses."""
-    return key.metric == "ece" or key.variant == "calibration_loss"
 
 
 def _tested(

@@ -11,7 +11,7 @@ from ..metrics import METRICS, Key
 from ..options import Options
 from .comparison import UNFAIR, Comparison
 from .grids import Cell, Grid, Record
-from .report import title
+from .report import NO_INTERVAL, interval_text, title
 from .summary import is_significant
 
 if TYPE_CHECKING:
@@ -78,13 +78,14 @@ def comparison_grid(
         [
             *(Cell(text) for text in (title(row.key) + ("" if row.fair else "†"), row.first, row.second)),
             Cell(f"{row.difference:+.{digits}f}"),
-            Cell("none" if math.isnan(row.low) else f"[{row.low:+.{digits}f}, {row.high:+.{digits}f}]"),
+            Cell(interval_text(row.low, row.high, f"+.{digits}f")),
             *(Cell(_p(value)) for value in (row.p, row.p_adjusted)),
         ]
         for row in rows
     ]
     unfair = [] if all(row.fair for row in rows) else [f"† {UNFAIR}"]
-    return Grid(header, cells, [*legend(tests), *unfair], line, labels=3, above=list(above), grouped=True)
+    bare = [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
+    return Grid(header, cells, [*legend(tests), *unfair, *bare], line, labels=3, above=list(above), grouped=True)
 
 
 def legend(tests: int) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..inputs import Floats
-from ..metrics import Key, metric_values
+from ..metrics import Key, metric_values, p_values
 from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..results import System, ranked
 from ..variants import recalibrated_values
@@ -56,11 +56,12 @@ def explain(systems: Mapping[str, System]) -> list[str]:
     values = {name: _ecuas(system) for name, system in systems.items()}
     by_reject_cost = _best_by_reject_cost({name: reject_cost_curve(system) for name, system in systems.items()})
     recalibration = _recalibration(systems, values, orders[0])
+    calibration = _calibration(systems)
     if len(systems) == 1:
-        return [*by_reject_cost, recalibration]
+        return [*by_reject_cost, *calibration, recalibration]
     pairs, remark = _paired(systems)
     best = [_best(order, values, pairs, level=_level(systems[first])) for order in orders]
-    return [*best, *([remark] if remark else []), *by_reject_cost, recalibration]
+    return [*best, *([remark] if remark else []), *by_reject_cost, *calibration, recalibration]
 
 
 def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[str]]:
@@ -129,7 +130,7 @@ def _best(order: float, values: Mapping[str, Mapping[float, float]], pairs: list
 def _lead(row: Comparison, best: str, level: float) -> str:
     sign = -1 if row.first == best else 1
     low, high = sorted((sign * row.low, sign * row.high))
-    p = "p < 0.001" if row.p_adjusted < 0.001 else f"p = {row.p_adjusted:.3f}"
+    p = _p(row.p_adjusted)
     verdict = "is significant" if row.p_adjusted < SIGNIFICANT else "may well be chance"
     return (
         f"The lead of {abs(row.difference):.3f} ({level:.0%} interval {low:.3f} to {high:.3f}) {verdict}: {p}, "
@@ -191,6 +192,34 @@ def _between(low: float, high: float) -> str:
     return f"about {low:.2f}"
 
 
+def _calibration(systems: Mapping[str, System]) -> list[str]:
+    """Say whose confidences are off by more than chance explains, by the test of calibration of each."""
+    off, rest = [], []
+    for name, system in systems.items():
+        for p in map(float, p_values(system.decisions, system.options.replace(calibration=True)).values()):
+            if p <= SIGNIFICANT:
+                off.append(f"{name} ({_p(p)}; {_mean_gap(system)})")
+            elif p > SIGNIFICANT:  # not nan
+                rest.append(f"{name} ({_p(p)})")
+    sentences = []
+    if off:
+        sentences.append(f"The confidences are off by more than chance explains: {', '.join(off)}.")
+    if rest:
+        sentences.append(f"Nothing here shows that the confidences are off, which is no proof: {', '.join(rest)}.")
+    return sentences
+
+
+def _mean_gap(system: System) -> str:
+    """Say how far uncertainties lie from costs on average: the 0-1 cost's, so confidences from correctness."""
+    decisions = system.decisions
+    gap = float(np.average(decisions.candidate_cost - decisions.uncertainty, weights=system.options.sample_weight))
+    return (
+        "about right on average"
+        if abs(gap) < 0.005
+        else f"{abs(gap):.2f} too {'high' if gap > 0 else 'low'} on average"
+    )
+
+
 def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[float, float]], order: float) -> str:
     """Say what the best recalibration would gain at most, for the system that it changes most."""
     gains = {name: values[name][order] - _best_recalibrated(system, order) for name, system in systems.items()}
@@ -219,7 +248,7 @@ def _ecuas(system: System) -> dict[float, float]:
 
 def _reduced(system: System, orders: tuple[float, ...]) -> System:
     """Return a system of which only the ECUAS_n at these n are of interest, for quick comparisons."""
-    options = system.options.replace(normalize=False, decompose=False, reject_costs=(), n=orders)
+    options = system.options.replace(normalize=False, decompose=False, calibration=False, reject_costs=(), n=orders)
     return system._replace(options=options)
 
 
@@ -229,6 +258,10 @@ def _resampled(system: System) -> System:
     if system.order is not None:
         return system._replace(options=options)
     return ranked(system.decisions, options, ids=system.ids)
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
 
 
 def _level(system: System) -> float:

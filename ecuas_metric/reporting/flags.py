@@ -163,6 +163,7 @@ def parser() -> argparse.ArgumentParser:
 def _add_of_score(score: argparse.ArgumentParser) -> None:
     help_ = "bootstrap intervals at this level, e.g. 0.95"
     score.add_argument("--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", help=help_)
+    _add_option(score, "calibration", action="store_true")
     score.add_argument("--figures", metavar="DIR", help="draw risk-coverage, cost, reliability and ECUAS_n curves")
     score.add_argument("--explain", action="store_true", help="say below the table what it means, in plain words")
     _add_out_of_core(score)
@@ -304,4 +305,6 @@ def _add_option(part: argparse.ArgumentParser, option: str, **settings: Any) -> 
     """Add the flag of an option of the metric, with the help of the table of options."""
     default = " (default %(default)s)" if settings.get("default") is not None else ""
     text = OPTIONS[option].help
-    part.add_argument(FLAGS[option], dest=option, help=f"{text[0].lower()}{text[1:]}{default}", **settings)
+    part.add_argument(
+        FLAGS.get(option, f"--{option}"), dest=option, help=f"{text[0].lower()}{text[1:]}{default}", **settings
+    )

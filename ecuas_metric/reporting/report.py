@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 UNLIKE = "No best is marked, since these differ between the systems:"
+NONE_SHOWN = "[-]"
+NO_INTERVAL = f"{NONE_SHOWN} No interval around this number is known to hold the true value as often as it would say."
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 ARROWS = {True: " ↑", False: " ↓", None: ""}
 SUFFIXES = {"recalibrated": " recal.", "calibration_loss": " cal. loss"}
@@ -237,6 +239,7 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
         for name, results in report.results.items()
     ]
     marked = [f"† {UNFAIR}"] if set(shown) & set(report.unfair) else []
+    marked += [NO_INTERVAL] if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]) else []
     of_unjudged = [(name, note) for name, note in report.notes() if note.kind == "unjudged"]
     unjudged = [f"{name}: {note.fact}" for name, note in of_unjudged]
     unjudged += dict.fromkeys(note.advice for _, note in of_unjudged if note.advice)
@@ -393,6 +396,11 @@ def _cell(estimate: Estimate, best: float | None, digits: int, bounds: Bounds | 
     span = "" if bounds is None else f"{bounds.low:.{digits}f} to {bounds.high:.{digits}f}"
     if span and math.isnan(value):
         return Cell(span)
-    limits = "" if low is None else f" [{low:.{digits}f}, {high:.{digits}f}]"
+    limits = "" if low is None or high is None else f" {interval_text(low, high, f'.{digits}f')}"
     is_best = best is not None and math.isclose(value, best, rel_tol=SAME, abs_tol=SAME)
     return Cell(f"{value:.{digits}f}{limits}{f' ({span})' if span else ''}", is_best)
+
+
+def interval_text(low: float, high: float, form: str) -> str:
+    """Return an interval as a table shows it, with numbers of a format; `NONE_SHOWN` where there is none."""
+    return NONE_SHOWN if math.isnan(low) else f"[{low:{form}}, {high:{form}}]"

@@ -230,6 +230,7 @@ SET = {
     "renormalize": True,
     "weights_are": "counts",
     "decompose": True,
+    "calibration": True,
     "confidence_level": 0.9,
     "interval_method": "bca",
     "n_resamples": 20,

@@ -17,6 +17,7 @@ from tests.ecuas_metric.systems import compute, confidence_systems, posterior_sy
 
 SETTINGS = {"n": (0, 0.5, 1, 128, np.inf), "reject_costs": (0.1, 0.25)}
 INTERVALS = {"confidence_level": 0.9, "n_resamples": 7}
+EVERYTHING = {"normalize": True, "decompose": True, "calibration": True, "n_resamples": 7}
 
 
 def score(form, predictions, references, **options):
@@ -35,11 +36,11 @@ def systems(draw):
     if form in ("confidences", "costs"):
         predictions, references = draw(confidence_systems())
         references = references if form == "confidences" else references * draw(st.sampled_from([1.0, 2.5]))
-        options = {"max_uncertainty": 1.0} if form == "costs" else {"normalize": True}
-        return form, predictions, references, {**options, "decompose": True}
+        options = {"max_uncertainty": 1.0, "decompose": True} if form == "costs" else EVERYTHING
+        return form, predictions, references, options
     predictions, references = draw(posterior_systems())
     cost = {"posteriors": "zero_one", "log": "log"}.get(form, 0.5 + 1.5 * ~np.eye(predictions.shape[1], dtype=bool))
-    return "posteriors", predictions, references, {"cost": cost, "normalize": True, "decompose": True}
+    return "posteriors", predictions, references, {"cost": cost, **EVERYTHING}
 
 
 def same(ours, expected):
@@ -50,7 +51,7 @@ def same(ours, expected):
 def test_the_registry_is_what_the_forms_give_together():
     found = set()
     for form, predictions, references, options in (
-        ("confidences", np.array([0.9, 0.2]), np.array([1, 0]), {"normalize": True, "decompose": True}),
+        ("confidences", np.array([0.9, 0.2]), np.array([1, 0]), EVERYTHING),
         ("posteriors", np.array([[0.9, 0.1], [0.6, 0.4]]), np.array([0, 1]), {}),
         ("costs", np.array([0.9, 0.2]), np.array([1.0, 0.0]), {"max_uncertainty": 1}),
     ):
@@ -82,8 +83,10 @@ def test_row_order_does_not_matter(system, random):
     same(score(form, predictions[order], references[order], **options), score(form, predictions, references, **options))
 
 
-def without_aurc(values):
-    return {key: value for key, value in values.items() if not key.startswith("aurc")}
+def without_sizes(values):
+    """Leave out what asks how many samples there are: AURC, whose curve is finer, and what knows of chance."""
+    sized = ("aurc", "ece_debiased", "calibration_p")
+    return {key: value for key, value in values.items() if not key.startswith(sized)}
 
 
 @given(systems(), st.data())
@@ -95,7 +98,7 @@ def test_whole_weights_are_repetition(system, data):
     counts = {"sample_weight": weights, "weights_are": "counts"}
     same(score(form, predictions, references, **counts, **options), repeated)
     importance = score(form, predictions, references, sample_weight=weights, **options)
-    same(without_aurc(importance), without_aurc(repeated))  # AURC of more samples is that of a finer curve
+    same(without_sizes(importance), without_sizes(repeated))
 
 
 @given(systems(), st.sampled_from([0.3, 7.7, 100]))
@@ -103,8 +106,8 @@ def test_equal_weights_in_any_unit_are_no_weights(system, unit):
     form, predictions, references, options = system
     weights = np.full(len(references), unit)
     same(
-        score(form, predictions, references, sample_weight=weights, **options, **INTERVALS),
-        score(form, predictions, references, **options, **INTERVALS),
+        score(form, predictions, references, sample_weight=weights, **options | INTERVALS),
+        score(form, predictions, references, **options | INTERVALS),
     )
 
 
@@ -120,8 +123,8 @@ def test_the_unit_of_weights_does_not_matter(system, data, unit):
     form, predictions, references, options = system
     weights = weights_of(data, references)
     same(
-        score(form, predictions, references, sample_weight=weights * unit, **options, **INTERVALS),
-        score(form, predictions, references, sample_weight=weights, **options, **INTERVALS),
+        score(form, predictions, references, sample_weight=weights * unit, **options | INTERVALS),
+        score(form, predictions, references, sample_weight=weights, **options | INTERVALS),
     )
 
 
@@ -151,13 +154,13 @@ def test_the_order_of_weighted_rows_does_not_matter(system, data, random):
 def test_input_is_never_written_to(system):
     form, predictions, references, options = system
     weights = read_only(np.ones(len(references)))
-    score(form, read_only(predictions), read_only(references), sample_weight=weights, **options, **INTERVALS)
+    score(form, read_only(predictions), read_only(references), sample_weight=weights, **options | INTERVALS)
 
 
 @given(systems())
 def test_one_sample_is_enough(system):
     form, predictions, references, options = system
-    values = score(form, predictions[:1], references[:1], **options, **INTERVALS)
+    values = score(form, predictions[:1], references[:1], **options | INTERVALS)
     assert values["aurc"] == values.get("error_rate", values.get("risk"))
     assert values["augrc"] == values["aurc"] / 2
     assert all(type(value) is float for value in values.values())
@@ -168,10 +171,10 @@ def test_one_sample_is_enough(system):
 @given(systems())
 def test_blocks_change_nothing(system):
     form, predictions, references, options = system
-    whole = score(form, predictions, references, **options, **INTERVALS)
+    whole = score(form, predictions, references, **options | INTERVALS)
     before, inputs.BLOCK_SIZE = inputs.BLOCK_SIZE, 5
     try:
-        same(score(form, predictions, references, **options, **INTERVALS), whole)
+        same(score(form, predictions, references, **options | INTERVALS), whole)
     finally:
         inputs.BLOCK_SIZE = before
 
@@ -180,10 +183,11 @@ def test_blocks_change_nothing(system):
 def test_intervals_change_no_value_and_have_two_limits_in_order(system):
     form, predictions, references, options = system
     values = score(form, predictions, references, **options)
-    with_limits = score(form, predictions, references, **options, **INTERVALS)
+    with_limits = score(form, predictions, references, **options | INTERVALS)
     same({key: with_limits[key] for key in values}, values)
-    assert set(with_limits) == {f"{key}{end}" for key in values for end in ("", "_low", "_high")}
-    for key in values:
+    estimated = [key for key in values if key != "calibration_p"]
+    assert set(with_limits) == set(values) | {f"{key}{end}" for key in estimated for end in ("_low", "_high")}
+    for key in estimated:
         low, high = with_limits[f"{key}_low"], with_limits[f"{key}_high"]
         assert low <= high or np.isnan([low, high]).all(), key
 

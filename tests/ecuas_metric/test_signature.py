@@ -24,6 +24,7 @@ OTHERS = {
     "epsilon": 1e-6,
     "sample_weight": [1, 2],
     "weights_are": "counts",
+    "calibration": True,
 }
 OF_INTERVALS = {
     "confidence_level": 0.9,
@@ -40,6 +41,12 @@ CHANGES_NO_NUMBER = {"normalize", "decompose"}  # they add keys
 def test_every_option_a_number_depends_on_shows(option, value):
     base = {"confidence_level": 0.95} if option in OF_INTERVALS else {}
     assert signature(checked_options(**base | {option: value})) != signature(checked_options(**base))
+
+
+def test_groups_show_where_a_test_depends_on_them():
+    lines = [signature(checked_options(calibration=True, groups=groups)) for groups in (None, [0, 1], [0, 0])]
+    assert len(set(lines)) == 3
+    assert signature(checked_options(groups=[0, 1])) == signature(checked_options())
 
 
 def test_no_option_was_forgotten():

@@ -68,7 +68,7 @@ def test_the_page_has_the_options_that_its_labels_name():
     )
     assert options.confidence_level == scoring.LEVEL
     changed = {name for name, value in vars(options).items() if value != getattr(Options(), name)}
-    assert changed | {"decompose"} == set(LABELS)
+    assert changed | {"decompose", "calibration"} == set(LABELS)
 
 
 @pytest.mark.parametrize("level", [0.95, None])

@@ -1,0 +1,137 @@
+"""ECE without its bias, its interval, and the test of calibration."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ecuas_metric import baselines, calibration_p_value, ece_score, score_confidences
+from ecuas_metric.baselines import ece_debiased, squared_gap
+from tests.ecuas_metric.simulated import calibrated, overconfident
+
+
+def test_the_square_is_the_mean_product_of_pairs(rng):
+    q, wrong = rng.random(30), rng.integers(0, 2, 30)
+    weight, groups = rng.random(30), rng.integers(0, 8, 30)
+    gap, bins = q - (1 - wrong), (q * 4).astype(int)
+    for used, apart in ((np.ones(30), np.arange(30)), (weight, np.arange(30)), (weight, groups)):
+        expected = 0
+        for b in range(4):
+            pairs = [
+                (used[i] * used[j], gap[i] * gap[j])
+                for i, j in itertools.permutations(np.flatnonzero(bins == b), 2)
+                if apart[i] != apart[j]
+            ]
+            sizes, products = np.transpose(pairs)
+            expected += used[bins == b].sum() / used.sum() * np.average(products, weights=sizes)
+        found = squared_gap(q, wrong, n_bins=4, sample_weight=used, groups=apart)
+        assert found == pytest.approx(expected)
+
+
+def test_its_mean_does_not_depend_on_the_size_of_the_sample():
+    """That of small samples is that of a large one, where the plug-in's square is three times as large."""
+    truth = float(squared_gap(*_of(overconfident, 400_000), n_bins=4))
+    small = [squared_gap(*_of(overconfident, 30, run), n_bins=4) for run in range(1000)]
+    assert np.mean(small) == pytest.approx(truth, abs=3 * np.std(small) / math.sqrt(1000))
+
+
+def _of(system, size, seed=0):
+    q, correct, _ = system(np.random.default_rng(seed), size)
+    return q, 1 - correct
+
+
+def test_several_sets_of_weights_give_what_each_gives_alone(rng):
+    q, wrong, weights = rng.random(40), rng.integers(0, 2, 40), rng.integers(0, 3, (2, 5, 40)) * 1.0
+    for groups in (None, rng.integers(0, 9, 40)):
+        found = ece_debiased(q, wrong, sample_weight=weights, groups=groups)
+        alone = [ece_debiased(q, wrong, sample_weight=row, groups=groups) for row in weights.reshape(10, 40)]
+        np.testing.assert_allclose(found.ravel(), alone, rtol=1e-9, atol=1e-9)
+
+
+def test_without_pairs_there_is_nothing_to_say():
+    assert ece_score([1, 0], [0.2, 0.9], debiased=True) == 0
+    values = score_confidences([1, 0], [0.2, 0.9], calibration=True, confidence_level=0.95, interval_method="analytic")
+    assert math.isnan(values["ece_debiased_low"])
+
+
+@pytest.mark.parametrize("method", ["analytic", "percentile"])
+def test_its_interval_is_around_it_whatever_the_method(method, rng):
+    q = rng.beta(4, 1.5, 300)
+    options = {"calibration": True, "interval_method": method, "n_resamples": 20, "confidence_level": 0.95}
+    for power in (1, 3):
+        values = score_confidences((rng.random(300) < q**power).astype(int), q, **options)
+        assert 0 <= values["ece_debiased_low"] <= values["ece_debiased"] <= values["ece_debiased_high"] <= 1
+        assert (values["ece_debiased_low"] > 0) == (power == 3)
+        assert math.isnan(values["ece_low"])
+        assert "calibration_p_low" not in values
+
+
+def test_of_one_confidence_it_is_the_binomial_test_of_the_number_of_errors():
+    """The statistic is the distance from the expected number: the p-value counts all that are as far away."""
+    correct, counts = np.repeat([1, 0], [33, 7]), np.arange(41)
+    as_far = np.abs(counts - 36) >= abs(33 - 36)
+    expected = stats.binom.pmf(counts, 40, 0.9)[as_far].sum()
+    found = calibration_p_value(correct, np.full(40, 0.9), n_resamples=20_000)
+    assert found == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 20_000))
+
+
+def test_counts_are_repetition_to_the_last_digit(rng):
+    q, correct, counts = rng.random(60).round(1), rng.integers(0, 2, 60), rng.integers(1, 4, 60)
+    weighted = score_confidences(correct, q, sample_weight=counts, weights_are="counts", calibration=True)
+    repeated = calibration_p_value(np.repeat(correct, counts), np.repeat(q, counts))
+    assert weighted["calibration_p"] == repeated
+
+
+def test_certainty_is_refuted_by_one_error():
+    assert calibration_p_value([1] * 99 + [0], [1.0] * 100) == 1 / 1001
+    assert calibration_p_value([1] * 100, [1.0] * 100) == 1
+
+
+def test_sums_of_neighbours_give_what_answers_one_by_one_give(rng, monkeypatch):
+    q = rng.beta(4, 1.5, 2000)
+    correct = (rng.random(2000) < q - 0.01).astype(int)
+    one_by_one = calibration_p_value(correct, q, n_resamples=2000)
+    monkeypatch.setattr(baselines, "MOST_DRAWN", 1024)
+    monkeypatch.setattr(baselines, "ENOUGH", 100.0)
+    together = calibration_p_value(correct, q, n_resamples=2000)
+    assert 0.02 < one_by_one < 0.98
+    assert together == pytest.approx(one_by_one, abs=0.05)
+
+
+def test_copies_of_answers_are_no_news_where_groups_say_so():
+    q, correct = np.linspace(0.5, 0.95, 60), np.arange(60) % 5 < 3
+    once = calibration_p_value(correct, q)
+    copied, groups = (np.repeat(correct, 10), np.repeat(q, 10)), np.repeat(np.arange(60), 10)
+    assert 0.005 < once < 0.2
+    assert calibration_p_value(*copied) < 0.2 * once
+    assert calibration_p_value(*copied, groups=groups) == pytest.approx(once, abs=0.1)
+    assert math.isnan(calibration_p_value(*copied, groups=groups > 30))
+
+
+def tenths(rng, size):
+    p = calibrated(rng, size)[0].round(1)
+    return p, (rng.random(size) < p).astype(int), {}
+
+
+def few_errors(rng, size):
+    p = np.where(rng.random(size) < 0.8, 0.995, 0.97)
+    return p, (rng.random(size) < p).astype(int), {}
+
+
+def with_weights(rng, size):
+    p, correct, _ = calibrated(rng, size)
+    return p, correct, {"sample_weight": np.exp(rng.normal(0, 0.7, size))}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [30, 100, 455])
+@pytest.mark.parametrize("system", [calibrated, tenths, few_errors, with_weights])
+def test_calibrated_systems_are_refuted_in_5_percent_of_samples(system, size):
+    rejected = 0
+    for run in range(3000):
+        q, correct, options = system(np.random.default_rng(run), size)
+        rejected += calibration_p_value(correct, q, n_resamples=199, random_state=run + 10**6, **options) <= 0.05
+    print(f"\n| {system.__name__} | {size} | {rejected / 30:.1f} |", end="")
+    assert rejected / 3000 <= 0.058
