@@ -75,9 +75,10 @@ def confidence_decisions(confidence: Floats, correct: Ints, *, num_classes: floa
     ----------
     Estienne et al., Equation psr_integral_n01 and the section "Application of ECUAS to generative systems".
     """
-    incorrect = (correct == 0).astype(np.float64)
-    max_uncertainty = 1 - 1 / (num_classes or math.inf)
-    return Decisions(1 - confidence, incorrect, max_uncertainty, confidence=confidence)
+    uncertainty, incorrect = np.empty((2, len(correct)))  # at once: large pages of memory are cheaper
+    np.subtract(1.0, confidence, out=uncertainty)
+    np.subtract(1.0, correct, out=incorrect)
+    return Decisions(uncertainty, incorrect, 1 - 1 / (num_classes or math.inf), confidence=confidence)
 
 
 def posterior_decisions(

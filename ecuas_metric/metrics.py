@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .baselines import augrc, aurc, auroc, confidence_brier_cost, confidence_cross_entropy_cost, ece
-from .costs import accepted, ecuas_cost, fixed_reject_cost
+from .baselines import augrc, aurc, auroc, confidence_brier_cost, confidence_cross_entropy_cost, ece, ece_of_groups
+from .costs import Scratch, accepted, ecuas_of_checked, fixed_reject_cost
 from .decisions import Decisions, select
-from .inputs import FloatOrFloats, Floats, blocks
+from .inputs import PER_SAMPLE, FloatOrFloats, Floats, blocks
 from .options import Options
 from .ranking import TieGroups
 
@@ -52,9 +52,10 @@ class Key(NamedTuple):
 
 
 Values = Mapping[Key, FloatOrFloats]
-SampleCost = Callable[[Decisions, float, Options], Floats]  # decisions, parameter, options -> cost of each sample
+# decisions, parameter, options, arrays to write to -> cost of each sample
+SampleCost = Callable[[Decisions, float, Options, "Scratch | None"], Floats]
 OfTies = Callable[[TieGroups], FloatOrFloats]
-OfSamples = Callable[[Decisions, Options, "Floats | None"], FloatOrFloats]
+OfSamples = Callable[[Decisions, TieGroups, Options, "Floats | None"], FloatOrFloats]
 
 
 class Metric(NamedTuple):
@@ -82,7 +83,7 @@ class Metric(NamedTuple):
     of_ties : callable
         Value from `TieGroups`, for metrics of the order alone.
     of_samples : callable
-        Value from decisions, options and weights.
+        Value from decisions, `TieGroups`, options and weights.
     ratio : tuple of str
         Names of two metrics that it divides.
     is_shown : bool
@@ -103,30 +104,33 @@ class Metric(NamedTuple):
     is_shown: bool = True
 
 
-def sample_costs(decisions: Decisions, options: Options, *, only: Collection[str] = ()) -> Iterator[tuple[Key, Floats]]:
-    """Yield the key and the per-sample cost (N,) of every metric that is a mean, one at a time."""
+def sample_costs(
+    decisions: Decisions, options: Options, *, only: Collection[str] = (), scratch: Scratch | None = None
+) -> Iterator[tuple[Key, Floats]]:
+    """Yield the key and the per-sample cost (N,) of every metric that is a mean, one at a time.
+
+    With `scratch`, arrays (N,) that costs may be written to, each holds until the next is asked for.
+    """
     for key in keys(decisions, options, only=only):
         compute = METRICS[key.metric].sample_cost
         if compute is not None:
-            yield key, compute(decisions, key.parameter or 0.0, options)
+            yield key, compute(decisions, key.parameter or 0.0, options, scratch)
 
 
 def mean_costs(
     decisions: Decisions, options: Options, *, sample_weight: Floats | None = None, only: Collection[str] = ()
 ) -> dict[Key, FloatOrFloats]:
-    """Return the (weighted) mean of each of `sample_costs`, summed in blocks of samples."""
+    """Return the (weighted) mean of each of `sample_costs`, summed in blocks of samples that stay in the cache."""
     totals: dict[Key, FloatOrFloats] = {}
-    for rows in blocks(len(decisions.uncertainty)):
-        costs = dict(sample_costs(select(decisions, rows), options, only=only))
-        if not costs:
-            return {}
-        if sample_weight is None:
-            sums: FloatOrFloats = [cost.sum() for cost in costs.values()]
-        else:  # one product for all, since a bootstrap's weights are large
-            sums = np.moveaxis(sample_weight[..., rows] @ np.stack(list(costs.values()), axis=-1), -1, 0)
-        for key, value in zip(costs, sums, strict=True):
-            totals[key] = totals.get(key, 0.0) + value
-    total_weight = len(decisions.uncertainty) if sample_weight is None else sample_weight.sum(axis=-1)
+    size = len(decisions.uncertainty)
+    parts = list(blocks(size, row_size=PER_SAMPLE))
+    scratch = np.empty((3, parts[0].stop))
+    for rows in parts:
+        work = scratch[:, : rows.stop - rows.start]
+        for key, cost in sample_costs(select(decisions, rows), options, only=only, scratch=work):
+            total = cost.sum() if sample_weight is None else np.vecdot(sample_weight[..., rows], cost)
+            totals[key] = totals.get(key, 0.0) + total
+    total_weight = size if sample_weight is None else sample_weight.sum(axis=-1)
     return {key: total / total_weight for key, total in totals.items()}
 
 
@@ -175,7 +179,7 @@ def metric_values(
         if metric.of_ties is not None:
             values[key] = metric.of_ties(ties)
         elif metric.of_samples is not None:
-            values[key] = metric.of_samples(decisions, options, sample_weight)
+            values[key] = metric.of_samples(decisions, ties, options, sample_weight)
         elif metric.ratio is not None:
             numerator, denominator = (values[Key(name, key.parameter)] for name in metric.ratio)
             values[key] = numerator / np.where(np.asarray(denominator) > 0, denominator, np.nan)
@@ -212,49 +216,57 @@ def _always(decisions: Decisions) -> bool:
     return True
 
 
-def _candidate_cost(decisions: Decisions, parameter: float, options: Options) -> Floats:
+def _candidate_cost(decisions: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
     return decisions.candidate_cost
 
 
-def _confidence_cross_entropy(decisions: Decisions, parameter: float, options: Options) -> Floats:
-    return confidence_cross_entropy_cost(decisions.uncertainty, decisions.candidate_cost, epsilon=options.epsilon)
+def _confidence_cross_entropy(
+    decisions: Decisions, parameter: float, options: Options, scratch: Scratch | None
+) -> Floats:
+    u, c, *_ = decisions
+    return confidence_cross_entropy_cost(u, c, epsilon=options.epsilon, out=_row(scratch))
 
 
-def _confidence_brier(decisions: Decisions, parameter: float, options: Options) -> Floats:
-    return confidence_brier_cost(decisions.uncertainty, decisions.candidate_cost)
+def _confidence_brier(decisions: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
+    return confidence_brier_cost(decisions.uncertainty, decisions.candidate_cost, out=_row(scratch))
 
 
-def _cross_entropy(decisions: Decisions, parameter: float, options: Options) -> Floats:
+def _cross_entropy(decisions: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
     return _present(decisions.cross_entropy)
 
 
-def _brier(decisions: Decisions, parameter: float, options: Options) -> Floats:
+def _brier(decisions: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
     return _present(decisions.brier_score)
 
 
-def _ecuas(decisions: Decisions, n: float, options: Options) -> Floats:
-    u_max = decisions.max_uncertainty
-    uncertainty = np.minimum(decisions.uncertainty, u_max)
-    return ecuas_cost(uncertainty, decisions.candidate_cost, n=n, max_uncertainty=u_max, epsilon=options.epsilon)
+def _ecuas(decisions: Decisions, n: float, options: Options, scratch: Scratch | None) -> Floats:
+    u, c, u_max, *_ = decisions
+    return ecuas_of_checked(u, c, n=n, max_uncertainty=u_max, epsilon=options.epsilon, scratch=scratch)
 
 
-def _expected_cost(decisions: Decisions, reject_cost: float, options: Options) -> Floats:
+def _expected_cost(decisions: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
     u, c, u_max, *_ = decisions
     return fixed_reject_cost(u, c, reject_cost=reject_cost, max_uncertainty=u_max)
 
 
-def _coverage(decisions: Decisions, reject_cost: float, options: Options) -> Floats:
+def _coverage(decisions: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
     accepts = accepted(decisions.uncertainty, reject_cost=reject_cost, max_uncertainty=decisions.max_uncertainty)
     return accepts.astype(np.float64)
 
 
-def _accepted_cost(decisions: Decisions, reject_cost: float, options: Options) -> Floats:
-    return _coverage(decisions, reject_cost, options) * decisions.candidate_cost
+def _accepted_cost(decisions: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
+    return _coverage(decisions, reject_cost, options, scratch) * decisions.candidate_cost
 
 
-def _ece(decisions: Decisions, options: Options, sample_weight: Floats | None) -> FloatOrFloats:
+def _ece(decisions: Decisions, ties: TieGroups, options: Options, sample_weight: Floats | None) -> FloatOrFloats:
+    if decisions.labels is None and ties.weight.ndim == 1:  # sorted by confidence already
+        return ece_of_groups(ties, n_bins=options.n_bins)
     confidence = _present(decisions.confidence)
     return ece(confidence, decisions.candidate_cost, n_bins=options.n_bins, sample_weight=sample_weight)
+
+
+def _row(scratch: Scratch | None) -> Floats | None:
+    return None if scratch is None else scratch[0]
 
 
 def _present(values: Floats | None) -> Floats:

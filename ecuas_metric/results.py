@@ -221,7 +221,7 @@ def all_values(
     if resamples is not None:
         weight = resamples if weight is None else resamples * weight
         rank_by = decisions.rank_by if rank_by is None else rank_by
-        ties = tie_groups(rank_by, decisions.candidate_cost, sample_weight=weight)
+        ties = tie_groups(rank_by, decisions.candidate_cost, sample_weight=weight, merge_equal_costs=True)
     values = metric_values(decisions, ties, options, sample_weight=weight, only=names)
     added: dict[Key, FloatOrFloats] = {}
     if options.normalize:

@@ -216,9 +216,7 @@ def _ties_held(cost: Floats, held: Bools, group: Ints | None) -> TieGroups:
         sums, counts = np.bincount(member, costs), np.bincount(member)
         costs = (sums / np.maximum(counts, 1))[member]
     costs = costs.reshape(rows, -1)
-    until = np.arange(1.0, costs.shape[1] + 1)
-    shape = costs.shape
-    return TieGroups(np.broadcast_to(1.0, shape), costs, np.broadcast_to(until, shape), costs.cumsum(axis=-1), until)
+    return TieGroups(np.broadcast_to(1.0, costs.shape), costs, np.arange(1.0, costs.shape[1] + 1))
 
 
 def _pooled(one: System, other: System) -> tuple[System, Floats, Ints, Ints]:
