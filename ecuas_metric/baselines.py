@@ -5,9 +5,11 @@ The error rate, the cross-entropy and the Brier score are means of per-sample co
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
-from .inputs import FloatOrFloats, Floats, Ints, blocks
+from .inputs import PER_SAMPLE, FloatOrFloats, Floats, Ints, blocks
 from .ranking import TieGroups, holds_of_neighbours
 
 
@@ -144,7 +146,10 @@ def _gaps_of_sorted(rank: Floats, incorrect: Floats, n_bins: int, sample_weight:
     if sample_weight is None:
         sums = np.add.reduceat(incorrect, starts[:-1]) - np.add.reduceat(rank, starts[:-1])
         return np.asarray(sums - np.diff(starts))
-    return np.asarray(np.add.reduceat(sample_weight * (incorrect - rank - 1), starts[:-1], axis=-1))
+    gap = incorrect - rank - 1
+    cuts = np.union1d(starts, [rows.start for rows in blocks(len(rank), row_size=PER_SAMPLE)])
+    parts = [np.vecdot(sample_weight[..., i:j], gap[i:j]) for i, j in itertools.pairwise(cuts.tolist())]
+    return np.asarray(np.add.reduceat(np.stack(parts, axis=-1), np.searchsorted(cuts, starts[:-1]), axis=-1))
 
 
 def ece_of_groups(groups: TieGroups, *, n_bins: int = 10) -> FloatOrFloats:

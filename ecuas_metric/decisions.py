@@ -154,10 +154,14 @@ def select(decisions: Decisions, rows: slice | Ints) -> Decisions:
     """Return the samples that `rows`, a slice or an array of indices, picks."""
     u, c, max_uncertainty, confidence, cross_entropy, brier_score, labels = decisions
     confidence, cross_entropy, brier_score = (
-        None if array is None else array[rows] for array in (confidence, cross_entropy, brier_score)
+        None if array is None else _pick(array, rows) for array in (confidence, cross_entropy, brier_score)
     )
-    labels = None if labels is None else labels[rows]
-    return Decisions(u[rows], c[rows], max_uncertainty, confidence, cross_entropy, brier_score, labels)
+    labels = None if labels is None else _pick(labels, rows)
+    return Decisions(_pick(u, rows), _pick(c, rows), max_uncertainty, confidence, cross_entropy, brier_score, labels)
+
+
+def _pick(values: Array, rows: slice | Ints) -> Array:
+    return values[rows] if isinstance(rows, slice) else values.take(rows)  # half the time of an index
 
 
 Columns = tuple[Array, Array, Floats]  # u, c and confidences of a block

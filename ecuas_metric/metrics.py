@@ -111,10 +111,20 @@ def sample_costs(
 
     With `scratch`, arrays (N,) that costs may be written to, each holds until the next is asked for.
     """
+    size = len(decisions.uncertainty)
+    rows_of_parts = list(blocks(size, row_size=PER_SAMPLE)) if scratch is None else []
+    parts = [(rows, select(decisions, rows)) for rows in rows_of_parts]
     for key in keys(decisions, options, only=only):
-        compute = METRICS[key.metric].sample_cost
-        if compute is not None:
-            yield key, compute(decisions, key.parameter or 0.0, options, scratch)
+        compute, parameter = METRICS[key.metric].sample_cost, key.parameter or 0.0
+        if compute is None:
+            continue
+        if len(parts) <= 1:
+            yield key, compute(decisions, parameter, options, scratch)
+            continue
+        work, cost = np.empty((3, parts[0][0].stop)), np.empty(size)
+        for rows, part in parts:
+            cost[rows] = compute(part, parameter, options, work[:, : rows.stop - rows.start])
+        yield key, cost
 
 
 def mean_costs(

@@ -36,6 +36,8 @@ class TieGroups:
     @cached_property
     def weight_until(self) -> Floats:
         """The total weight up to and with each group."""
+        if self.are_samples:
+            return np.broadcast_to(np.arange(1.0, self.weight.shape[-1] + 1), self.weight.shape)
         return np.cumsum(self.weight, axis=-1)
 
     @cached_property
