@@ -133,7 +133,7 @@ def mean_costs(
     """Return the (weighted) mean of each of `sample_costs`, summed in blocks of samples that stay in the cache."""
     totals: dict[Key, FloatOrFloats] = {}
     size = len(decisions.uncertainty)
-    parts = list(blocks(size, row_size=PER_SAMPLE))
+    parts = list(blocks(size, row_size=PER_SAMPLE // 2 if sample_weight is None else PER_SAMPLE))
     scratch = np.empty((3, parts[0].stop))
     for rows in parts:
         work = scratch[:, : rows.stop - rows.start]

@@ -138,16 +138,21 @@ def _areas(groups: TieGroups) -> Areas:
     table = harmonic_table(groups)
     for rows in blocks(size, row_size=PER_SAMPLE * math.prod(shape)):
         weight, cost = groups.weight[..., rows], groups.cost[..., rows]
-        correct = weight - cost if groups.rest is None else groups.rest[..., rows]
-        cost_until = np.cumsum(cost, axis=-1) + cost_until[..., -1:]
-        middle = cost_until - cost / 2
-        lost += np.vecdot(correct, middle)
-        accepted += middle.sum(axis=-1) if groups.are_samples else np.vecdot(weight, middle)
-        correct_total += correct.sum(axis=-1)
+        before, cost_until = cost_until[..., -1:], np.cumsum(cost, axis=-1)
+        cost_until += before
         if groups.are_samples:
+            own = np.vecdot(cost, cost_until) - np.vecdot(cost, cost) / 2
+            area = cost_until.sum(axis=-1) - (cost_until[..., -1] - before[..., 0]) / 2
+            accepted += area
+            lost += area - own
             until = np.arange(rows.start + 1.0, rows.stop + 1.0)
             risks += np.vecdot(cost_until, 1 / until)
             continue
+        correct = weight - cost if groups.rest is None else groups.rest[..., rows]
+        middle = cost_until - cost / 2
+        lost += np.vecdot(correct, middle)
+        accepted += np.vecdot(weight, middle)
+        correct_total += correct.sum(axis=-1)
         # Over a group of weight w and cost c from a on, E_k = E_a + (k - a) c / w: sum E_k / k by sums of 1 / k.
         until = np.cumsum(weight, axis=-1) + (last := until[..., -1:])
         whole = np.floor(until)
@@ -161,6 +166,8 @@ def _areas(groups: TieGroups) -> Areas:
         inside /= weight if weight.min() > 0 else np.where(weight > 0, weight, 1.0)
         risks += np.vecdot(cost_until - cost, inverse_sums) + inside.sum(axis=-1)
     total = until[..., -1] + np.zeros(shape)
+    if groups.are_samples:
+        correct_total = total - cost_until[..., -1]
     return Areas(total, cost_until[..., -1], correct_total, lost, accepted, risks)
 
 
@@ -244,8 +251,7 @@ def _sorted_together(rank_by: Floats, cost: Floats) -> tuple[Floats, Floats] | N
         bit = cost[rows].astype(np.uint64)
         if bit.max() > 1 or (bit != cost[rows]).any() or (is_negative and rank_by[rows].max() > 0):
             return None
-        np.abs(rank_by[rows], out=ranked[rows])
-        keys[rows] <<= one
+        np.left_shift(rank_by[rows].view(np.uint64), one, out=keys[rows])
         keys[rows] |= bit
         if is_negative:  # the larger such a number, the lower it ranks
             np.invert(keys[rows], out=keys[rows])
