@@ -22,7 +22,7 @@ from .baselines import confidence_bins, squared_gap
 from .decisions import Decisions, select
 from .errors import Note
 from .influence import cost_slopes, influences
-from .inputs import FloatOrFloats, Floats, Ints
+from .inputs import PER_SAMPLE, FloatOrFloats, Floats, Ints, blocks
 from .intervals import Resampling, gamma_limits, newcombe_limits, student_quantile, units, wilson_limits
 from .metrics import METRICS, Key, sample_costs
 from .options import Options
@@ -81,9 +81,11 @@ def standard_error(influence: Floats, design: Design) -> float:
     """
     if not design.freedom:
         return math.nan
+    count = len(design.stratum)
+    if design.freedom == count - 1:  # one stratum
+        total, squares = _moments(influence, design)
+        return math.sqrt(max(squares - total**2 / count, 0.0) * (count / design.freedom))
     moved = sums_of_units(design.weight * influence, design)
-    if design.freedom == len(moved) - 1:  # one stratum
-        return math.sqrt(max(moved @ moved - moved.sum() ** 2 / len(moved), 0.0) * (len(moved) / design.freedom))
     sizes = np.bincount(design.stratum)
     moved = moved - (np.bincount(design.stratum, moved) / sizes)[design.stratum]
     return math.sqrt(np.square(moved) @ (sizes / (sizes - 1))[design.stratum])
@@ -94,6 +96,16 @@ def sums_of_units(values: Floats, design: Design) -> Floats:
     if design.unit is None:
         return values
     return np.asarray(np.bincount(design.unit, values, minlength=len(design.stratum)), np.float64)
+
+
+def _moments(values: Floats, design: Design) -> tuple[float, float]:
+    """Return the sum, and the sum of squares, of what the values (N,) and their weights are in each unit."""
+    if design.unit is not None:
+        sums = sums_of_units(design.weight * values, design)
+        return float(sums.sum()), float(np.square(sums).sum())
+    parts = (design.weight[rows] * values[rows] for rows in blocks(len(values), row_size=PER_SAMPLE))
+    total, squares = np.sum([(part.sum(), np.vecdot(part, part)) for part in parts], axis=0).tolist()
+    return total, squares
 
 
 def analytic_intervals(
@@ -139,17 +151,13 @@ def analytic_intervals(
     num_errors = _effective_number(decisions.candidate_cost, design)
     # Where half of the units have errors these are not rare, and theirs is the t interval of few units.
     few = min(FEW, _effective_number(np.ones(len(decisions.uncertainty)), design) / 2)
-    limits: dict[Key, Limits] = {}
+    limits: dict[Key, Limits] = dict.fromkeys(values, NONE)
     possible: dict[Key, Floats] = {}
-    for key, influence in influences(decisions, ties, options, values):
-        if key not in wanted:
-            continue
+    if Key("ece_debiased") in wanted and math.isfinite(float(values[Key("ece_debiased")])):
+        limits[Key("ece_debiased")] = limits_of_gap(decisions, options)
+    for key, influence in influences(decisions, ties, options, values, only=_with_influence(wanted)):
         value = float(values[key])
-        if not math.isfinite(value) or is_biased(key):
-            limits[key] = NONE
-        elif key.metric == "ece_debiased":
-            limits[key] = limits_of_gap(decisions, options)
-        elif key.metric == "auroc":
+        if key.metric == "auroc":
             limits[key] = _of_auroc(value, influence, decisions, design, quantile)
         elif key.metric in SHARES and not key.variant:
             limits[key] = wilson_limits(value, _effective_size(value, influence, design), quantile)
@@ -162,6 +170,15 @@ def analytic_intervals(
             limits[key] = _on_log_scale(value, quantile * standard_error(influence, design))
     limits = {key: limits[key] for key in wanted}
     return limits, _notes(wanted, limits)
+
+
+def _with_influence(values: Mapping[Key, FloatOrFloats]) -> list[Key]:
+    """Return the keys of the numbers that exist, are not biased, and whose interval comes from their influence."""
+    return [
+        key
+        for key, value in values.items()
+        if math.isfinite(float(value)) and not is_biased(key) and key.metric != "ece_debiased"
+    ]
 
 
 def is_biased(key: Key) -> bool:
@@ -302,10 +319,10 @@ def _errors(
     cost = decisions.candidate_cost
     if hypothetical:
         cost = np.full_like(cost, 1.0 if decisions.confidence is not None else decisions.max_uncertainty)
-    rows = np.flatnonzero(cost)
-    few = len(rows) <= MANY or hypothetical
+    few = hypothetical or np.count_nonzero(cost) <= MANY
     if not (few or options.reject_costs):
         return {}
+    rows = np.flatnonzero(cost)
     chosen = select(decisions._replace(candidate_cost=cost), rows)
     means = [name for name, metric in METRICS.items() if metric.sample_cost and name not in NO_EVENTS]
     names = means if few else OF_ACCEPTED
@@ -328,8 +345,8 @@ def _scattered(rows: Ints, values: Floats, num_samples: int) -> Floats:
 
 def _effective_number(sizes: Floats, design: Design) -> float:
     """Return how many events of equal size are as variable as these, each unit's taken together."""
-    sums = sums_of_units(np.abs(sizes) * design.weight, design)
-    return float(sums.sum() ** 2 / (sums @ sums)) if sums.any() else 0.0
+    total, squares = _moments(sizes if sizes.min() >= 0 else np.abs(sizes), design)
+    return total**2 / squares if squares > 0 else 0.0
 
 
 def _effective_size(share: float, influence: Floats, design: Design) -> float:

@@ -5,13 +5,14 @@ The error rate, the cross-entropy and the Brier score are means of per-sample co
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 
 import numpy as np
 
-from .inputs import FloatOrFloats, Floats, Ints, blocks
-from .ranking import TieGroups
+from .inputs import PER_SAMPLE, FloatOrFloats, Floats, Ints, blocks
+from .ranking import TieGroups, holds_of_neighbours
 
 ROUNDING = 1e-12  # what is as small, relative to its terms, is 0
 MOST_DRAWN = 2**15  # confidences whose answers are drawn one by one; of more it is sums of neighbours,
@@ -19,7 +20,9 @@ ENOUGH = 1000.0  # if the variance of the number of errors is as large: they are
 DRAWN = 2**20  # numbers at a time
 
 
-def confidence_cross_entropy_cost(uncertainty: Floats, incorrect: Floats, *, epsilon: float = 1e-7) -> Floats:
+def confidence_cross_entropy_cost(
+    uncertainty: Floats, incorrect: Floats, *, epsilon: float = 1e-7, out: Floats | None = None
+) -> Floats:
     """Return -log q_e of correct and -log(1 - q_e) of incorrect samples (nats), q_e in [epsilon, 1 - epsilon].
 
     Parameters
@@ -30,6 +33,8 @@ def confidence_cross_entropy_cost(uncertainty: Floats, incorrect: Floats, *, eps
         0 or 1.
     epsilon : float
         In (0, 0.5).
+    out : ndarray, shape (N,), optional
+        Where to write them.
 
     Returns
     -------
@@ -44,12 +49,17 @@ def confidence_cross_entropy_cost(uncertainty: Floats, incorrect: Floats, *, eps
     >>> confidence_cross_entropy_cost(np.array([0.25, 0.25]), np.array([0, 1])).round(4).tolist()
     [0.2877, 1.3863]
     """
-    of_truth = np.abs(1 - incorrect - uncertainty)  # the complement where correct, itself where incorrect
-    return np.asarray(-np.log(np.clip(of_truth, epsilon, 1 - epsilon)))
+    of_truth = np.subtract(1.0, incorrect, out=out)
+    of_truth -= uncertainty
+    np.abs(of_truth, out=of_truth)  # the complement where correct, itself where incorrect
+    np.maximum(of_truth, epsilon, out=of_truth)
+    np.minimum(of_truth, 1 - epsilon, out=of_truth)
+    np.log(of_truth, out=of_truth)
+    return np.negative(of_truth, out=of_truth)
 
 
-def confidence_brier_cost(uncertainty: Floats, incorrect: Floats) -> Floats:
-    """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample, in [0, 1].
+def confidence_brier_cost(uncertainty: Floats, incorrect: Floats, *, out: Floats | None = None) -> Floats:
+    """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample, in [0, 1]; in `out` if it is given.
 
     References
     ----------
@@ -60,7 +70,8 @@ def confidence_brier_cost(uncertainty: Floats, incorrect: Floats) -> Floats:
     >>> confidence_brier_cost(np.array([0.25, 0.25]), np.array([0, 1])).tolist()
     [0.0625, 0.5625]
     """
-    return np.square(uncertainty - incorrect)
+    difference = np.subtract(uncertainty, incorrect, out=out)
+    return np.square(difference, out=difference)
 
 
 def confidence_bins(confidence: Floats, *, n_bins: int = 10) -> Ints:
@@ -108,12 +119,10 @@ def ece(
     >>> ece(np.array([0.9, 0.9, 0.9, 0.9]), np.array([0, 0, 0, 1])).round(4)
     np.float64(0.15)
     """
-    gaps: FloatOrFloats = 0.0
-    for rows in blocks(len(confidence)):
-        bins = confidence_bins(confidence[rows], n_bins=n_bins)
-        gap = confidence[rows] - (1 - incorrect[rows])
-        weight = None if sample_weight is None else sample_weight[..., rows]
-        gaps = gaps + sums_in_bins(gap, bins, n_bins=n_bins, sample_weight=weight)
+    if holds_of_neighbours(np.greater_equal, confidence):
+        gaps = _gaps_of_sorted(-confidence, incorrect, n_bins, sample_weight)
+    else:
+        gaps = _gaps(confidence, incorrect, n_bins, sample_weight)
     total = len(confidence) if sample_weight is None else sample_weight.sum(axis=-1)
     return np.abs(gaps).sum(axis=-1) / total
 
@@ -209,6 +218,36 @@ def sums_in_bins(values: Floats, bins: Ints, *, n_bins: int, sample_weight: Floa
     return np.reshape(np.array(sums), (*sample_weight.shape[:-1], n_bins))
 
 
+def _gaps(confidence: Floats, incorrect: Floats, n_bins: int, sample_weight: Floats | None) -> FloatOrFloats:
+    gaps: FloatOrFloats = 0.0
+    for rows in blocks(len(confidence)):
+        bins = confidence_bins(confidence[rows], n_bins=n_bins)
+        gap = confidence[rows] - (1 - incorrect[rows])
+        weight = None if sample_weight is None else sample_weight[..., rows]
+        gaps = gaps + sums_in_bins(gap, bins, n_bins=n_bins, sample_weight=weight)
+    return gaps
+
+
+def _gaps_of_sorted(rank: Floats, incorrect: Floats, n_bins: int, sample_weight: Floats | None) -> Floats:
+    """Return the same for increasing -q: then bins are stretches; those without samples are left out."""
+    edges = np.arange(n_bins - 1, 0, -1) / n_bins
+    starts = np.unique(np.concatenate([[0], np.searchsorted(rank, -edges, side="right"), [len(rank)]]))
+    if sample_weight is None:
+        sums = np.add.reduceat(incorrect, starts[:-1]) - np.add.reduceat(rank, starts[:-1])
+        return np.asarray(sums - np.diff(starts))
+    gap = incorrect - rank - 1
+    cuts = np.union1d(starts, [rows.start for rows in blocks(len(rank), row_size=PER_SAMPLE)])
+    parts = [np.vecdot(sample_weight[..., i:j], gap[i:j]) for i, j in itertools.pairwise(cuts.tolist())]
+    return np.asarray(np.add.reduceat(np.stack(parts, axis=-1), np.searchsorted(cuts, starts[:-1]), axis=-1))
+
+
+def ece_of_groups(groups: TieGroups, *, n_bins: int = 10) -> FloatOrFloats:
+    """Return the `ece` of groups of equal confidences q_e, ranked by -q_e."""
+    weight = None if groups.are_samples else groups.weight
+    gaps = _gaps_of_sorted(groups.rank, groups.mean_cost, n_bins, weight)
+    return np.abs(gaps).sum(axis=-1) / groups.weight.sum(axis=-1)
+
+
 def auroc(groups: TieGroups) -> FloatOrFloats:
     """Return the probability that a correct sample is less uncertain than an incorrect one, ties counting 1/2.
 
@@ -226,13 +265,9 @@ def auroc(groups: TieGroups) -> FloatOrFloats:
     ----------
     Hanley and McNeil 1982; Estienne et al., section "Empirical analysis".
     """
-    cost, cost_until = groups.cost, groups.cost_until
-    # Of each group: a difference of totals would lose what weighs little.
-    correct = groups.weight - cost if groups.rest is None else groups.rest
-    incorrect = cost_until[..., -1]
-    lost = np.einsum("...g,...g->...", correct, cost_until) - np.einsum("...g,...g->...", correct, cost) / 2
-    pairs = correct.sum(axis=-1) * incorrect
-    return np.clip(1 - lost / np.where(pairs > 0, pairs, np.nan), 0.0, 1.0)
+    areas = groups.areas
+    pairs = areas.correct * areas.cost
+    return np.clip(1 - areas.lost_pairs / np.where(pairs > 0, pairs, np.nan), 0.0, 1.0)[()]
 
 
 def aurc(groups: TieGroups) -> FloatOrFloats:
@@ -265,14 +300,16 @@ def aurc(groups: TieGroups) -> FloatOrFloats:
     Geifman, Uziel and El-Yaniv 2019; Estienne et al., section "Empirical analysis"; Kish 1965, "Survey sampling",
     for the effective number of samples.
     """
-    total = groups.weight_until[..., -1]
+    total, total_cost = groups.areas.weight, groups.areas.cost
     whole = np.maximum(np.floor(total), 1.0)  # the last whole point
-    first_risk, last_risk = _risk_at(groups, np.minimum(total, 1.0)), groups.cost_until[..., -1] / total
-    area = _sum_of_risks(groups) - first_risk / 2
+    start = np.minimum(total, 1.0)
+    first_risk, last_risk = _cost_of_first(groups.weight, groups.cost, start) / start, total_cost / total
+    area = groups.areas.risks - first_risk / 2
     if (whole == total).all():
         area = area - last_risk / 2
     else:
-        whole_risk = _risk_at(groups, np.minimum(whole, total))
+        beyond = _cost_of_first(groups.weight[..., ::-1], groups.cost[..., ::-1], total - whole)
+        whole_risk = (total_cost - beyond) / whole
         area = area - whole_risk / 2 + (total - whole) * (whole_risk + last_risk) / 2
     return np.where(total > 1, area / np.where(total > 1, total - 1, 1.0), last_risk)[()]
 
@@ -297,57 +334,21 @@ def augrc(groups: TieGroups) -> FloatOrFloats:
     ----------
     Traub et al. 2024, "Overcoming common flaws in the evaluation of selective classification systems".
     """
-    return _cost_area(groups) / np.square(groups.weight_until[..., -1])
+    return groups.areas.accepted_cost / np.square(groups.areas.weight)
 
 
-def harmonic_numbers(count: Floats) -> Floats:
-    """Return 1 + 1/2 + .. + 1/k for each k in `count`, whole numbers >= 0.
-
-    Examples
-    --------
-    >>> harmonic_numbers(np.array([0.0, 1.0, 2.0, 4.0])).round(9).tolist()
-    [0.0, 1.0, 1.5, 2.083333333]
-    """
-    top = count.max(initial=0.0)
-    if top <= count.size:
-        table = np.zeros(int(top) + 1)
-        np.cumsum(1 / np.arange(1, len(table)), out=table[1:])
-        return np.asarray(table[count.astype(np.int64)])
-    y = count + 20.0  # where four terms of the asymptotic series are exact to float64
-    z = 1 / np.square(y)
-    series = z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - z / 240)))
-    return np.euler_gamma + np.log(y) + 0.5 / y - series - sum(1 / (count + k) for k in range(1, 21))
-
-
-def _sum_of_risks(groups: TieGroups) -> FloatOrFloats:
-    """Return the sum of E_k / k over the whole numbers k up to the total weight."""
-    weight, cost, until, cost_until, *_ = groups
-    if (weight == 1).all():
-        return np.einsum("...g,...g->...", cost_until, 1 / until)
-    # Over a group of weight w and cost c that starts at a, E_k = E_a + (k - a) c / w: sum E_k / k by the sum of 1 / k.
-    whole = np.floor(until)
-    inverse_sums = np.diff(harmonic_numbers(whole), axis=-1, prepend=0.0)
-    inside = np.diff(whole, axis=-1, prepend=0.0) - (until - weight) * inverse_sums
-    inside *= cost
-    inside /= weight if weight.all() else np.where(weight > 0, weight, 1.0)
-    before = np.einsum("...g,...g->...", cost_until, inverse_sums) - np.einsum("...g,...g->...", cost, inverse_sums)
-    return before + inside.sum(axis=-1)
-
-
-def _risk_at(groups: TieGroups, weight: FloatOrFloats) -> FloatOrFloats:
-    """Return the mean cost of the first `weight` of weight, shape (...)."""
-    index = np.argmax(groups.weight_until >= np.asarray(weight)[..., None], axis=-1)[..., None]
-    end, cost_end, group_weight, cost = (
-        np.take_along_axis(array, index, axis=-1)[..., 0]
-        for array in (groups.weight_until, groups.cost_until, groups.weight, groups.cost)
+def _cost_of_first(weight: Floats, cost: Floats, amount: FloatOrFloats) -> FloatOrFloats:
+    """Return the cost of the first `amount` of weight, shape (...), of groups."""
+    amount, num_groups = np.asarray(amount)[..., None], weight.shape[-1]
+    size = min(64, num_groups)
+    while (weight[..., :size].sum(axis=-1) < amount[..., 0]).any() and size < num_groups:
+        size = min(4 * size, num_groups)
+    until, cost_until = (np.cumsum(values[..., :size], axis=-1) for values in (weight, cost))
+    index = np.minimum(np.count_nonzero(until < amount, axis=-1, keepdims=True), size - 1)
+    end, cost_end, group_weight, group_cost = (
+        np.take_along_axis(array, index, axis=-1) for array in (until, cost_until, weight[..., :size], cost[..., :size])
     )
-    return (cost_end - cost / group_weight * (end - weight)) / weight
-
-
-def _cost_area(groups: TieGroups) -> FloatOrFloats:
-    """Return the area under accepted cost against accepted weight, by trapezoids."""
-    whole = np.einsum("...g,...g->...", groups.cost_until, groups.weight)
-    return whole - np.einsum("...g,...g->...", groups.cost, groups.weight) / 2
+    return (cost_end - group_cost * (end - amount) / np.where(group_weight > 0, group_weight, 1.0))[..., 0]
 
 
 def calibration_p_value(

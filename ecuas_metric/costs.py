@@ -20,8 +20,10 @@ from .inputs import Bools, Floats, non_negative, require
 # 1 - 0.7 is 0.30000000000000004: decimals that are equal on paper must compare as equal.
 ROUNDING = 4 * np.finfo(np.float64).eps
 SMALLEST_ORDER = 1e-300  # below it (n + 1) / n overflows, and ECUAS_n is ECUAS_0 to the last digit
+LARGEST_SQUARED = 1024  # the largest n whose powers are taken by squaring, ten times
 PARTS = 1000  # of [0, u_M] that are integrated apart, so that no peak of that width is missed
 ABOVE_TOLERANCE = 1e-6  # an uncertainty from float32 posteriors may pass max_uncertainty by its own rounding
+Scratch = Floats  # shape (3, N), to be written to: fresh memory costs as much as the sums in it
 
 
 def ecuas_cost(
@@ -82,19 +84,38 @@ def ecuas_cost(
     u, c = _checked(uncertainty, candidate_cost, max_uncertainty)
     if not n >= 0:
         raise InputError("n", "must be >= 0 (inf allowed)", value=n)
-    ratio = np.minimum(u / max_uncertainty, 1.0)
+    return ecuas_of_checked(u, c, n=n, max_uncertainty=max_uncertainty, epsilon=epsilon)[()]
+
+
+def ecuas_of_checked(
+    u: Floats, c: Floats, *, n: float, max_uncertainty: float, epsilon: float, scratch: Scratch | None = None
+) -> Floats:
+    """Return `ecuas_cost` of arrays that were checked, in one of the rows of `scratch` if there are any."""
+    ratio, floored, power = [np.empty(u.shape) for _ in range(3)] if scratch is None else scratch
+    np.minimum(u, max_uncertainty, out=ratio)
+    if max_uncertainty != 1:
+        ratio /= max_uncertainty
     if n == math.inf:
         return np.where(ratio < 1 - ROUNDING, c / max_uncertainty, 1.0)
     if not 0 < epsilon < max_uncertainty:
         raise InputError("epsilon", f"must lie in (0, max_uncertainty = {max_uncertainty:g})", value=epsilon)
-    floored = np.maximum(ratio, epsilon / max_uncertainty)
+    np.maximum(ratio, epsilon / max_uncertainty, out=floored)
     if n < SMALLEST_ORDER:
-        return ratio - c * np.log(floored) / max_uncertainty
-    if n == 1:  # the closed form, without logarithms
-        return ratio * floored + c * ((1 - floored) * (2 / max_uncertainty))
-    with np.errstate(over="ignore"):  # n log r = -inf gives the right limit, 0
-        exponent = n * np.log(floored)
-        return ratio * np.exp(exponent) - c * (np.expm1(exponent) / n * ((n + 1) / max_uncertainty))
+        of_cost, scale = np.log(floored, out=floored), -1.0
+    elif 1 <= n <= LARGEST_SQUARED and n == int(n):
+        power = _whole_power(floored, int(n), out=power)
+        ratio *= power
+        of_cost, scale = np.subtract(1.0, power, out=power), (n + 1) / n
+    else:  # exact also where 1 - r^n is small, as it is for small n
+        with np.errstate(over="ignore"):  # n log r = -inf gives the right limit, 0
+            exponent = np.multiply(np.log(floored, out=floored), n, out=floored)
+        of_cost, scale = np.expm1(exponent, out=power), -(n + 1)
+        of_cost /= n
+        ratio *= np.exp(exponent, out=exponent)
+    of_cost *= c
+    of_cost *= scale / max_uncertainty
+    ratio += of_cost
+    return ratio
 
 
 def fixed_reject_cost(
@@ -222,9 +243,9 @@ def above(uncertainty: Floats, max_uncertainty: float) -> Bools:
 
 def note_above(uncertainty: Floats, max_uncertainty: float) -> tuple[Note, ...]:
     """Return a note if samples are more uncertain than a system that knows nothing."""
-    count = np.count_nonzero(above(uncertainty, max_uncertainty))
-    if not count:
+    if not above(uncertainty.max(initial=0.0), max_uncertainty):
         return ()
+    count = np.count_nonzero(above(uncertainty, max_uncertainty))
     fact = (
         f"{count} of {uncertainty.size} samples ({count / uncertainty.size:.1%}) have an uncertainty above "
         f"{max_uncertainty:g}, that of a system that knows nothing. They count as rejected at every reject "
@@ -253,6 +274,16 @@ def _arrays(uncertainty: ArrayLike, candidate_cost: ArrayLike) -> tuple[Floats, 
             "uncertainty and candidate_cost", "must have the same shape", value=shapes, got=f"{u.shape} and {c.shape}"
         )
     return u, c
+
+
+def _whole_power(base: Floats, n: int, *, out: Floats) -> Floats:
+    """Return base^n: squared for each binary digit of n after the first, and multiplied where the digit is 1."""
+    power = base
+    for digit in f"{n:b}"[1:]:
+        power = np.multiply(power, power, out=out)
+        if digit == "1":
+            power *= base
+    return power
 
 
 def _non_negative_weight(function: Callable[[float], float]) -> Callable[[float], float]:

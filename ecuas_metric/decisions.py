@@ -75,9 +75,10 @@ def confidence_decisions(confidence: Floats, correct: Ints, *, num_classes: floa
     ----------
     Estienne et al., Equation psr_integral_n01 and the section "Application of ECUAS to generative systems".
     """
-    incorrect = (correct == 0).astype(np.float64)
-    max_uncertainty = 1 - 1 / (num_classes or math.inf)
-    return Decisions(1 - confidence, incorrect, max_uncertainty, confidence=confidence)
+    uncertainty, incorrect = np.empty((2, len(correct)))  # at once: large pages of memory are cheaper
+    np.subtract(1.0, confidence, out=uncertainty)
+    np.subtract(1.0, correct, out=incorrect)
+    return Decisions(uncertainty, incorrect, 1 - 1 / (num_classes or math.inf), confidence=confidence)
 
 
 def posterior_decisions(
@@ -153,10 +154,14 @@ def select(decisions: Decisions, rows: slice | Ints) -> Decisions:
     """Return the samples that `rows`, a slice or an array of indices, picks."""
     u, c, max_uncertainty, confidence, cross_entropy, brier_score, labels = decisions
     confidence, cross_entropy, brier_score = (
-        None if array is None else array[rows] for array in (confidence, cross_entropy, brier_score)
+        None if array is None else _pick(array, rows) for array in (confidence, cross_entropy, brier_score)
     )
-    labels = None if labels is None else labels[rows]
-    return Decisions(u[rows], c[rows], max_uncertainty, confidence, cross_entropy, brier_score, labels)
+    labels = None if labels is None else _pick(labels, rows)
+    return Decisions(_pick(u, rows), _pick(c, rows), max_uncertainty, confidence, cross_entropy, brier_score, labels)
+
+
+def _pick(values: Array, rows: slice | Ints) -> Array:
+    return values[rows] if isinstance(rows, slice) else values.take(rows)  # half the time of an index
 
 
 Columns = tuple[Array, Array, Floats]  # u, c and confidences of a block

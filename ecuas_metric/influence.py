@@ -6,15 +6,15 @@ error is, to first order, the weighted mean of the influences.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
 from .baselines import confidence_bins, sums_in_bins
 from .costs import ecuas_cost
 from .decisions import Decisions
-from .inputs import FloatOrFloats, Floats, Ints
-from .metrics import METRICS, Key, keys, sample_costs
+from .inputs import PER_SAMPLE, FloatOrFloats, Floats, Ints, blocks
+from .metrics import Key, sample_costs
 from .options import Options
 from .ranking import TieGroups
 from .variants import naive_values, recalibrated_uncertainty
@@ -25,7 +25,12 @@ BLOCK = 2**22
 
 
 def influences(
-    decisions: Decisions, ties: TieGroups, options: Options, values: Mapping[Key, FloatOrFloats]
+    decisions: Decisions,
+    ties: TieGroups,
+    options: Options,
+    values: Mapping[Key, FloatOrFloats],
+    *,
+    only: Collection[Key] | None = None,
 ) -> Iterator[tuple[Key, Floats]]:
     r"""Yield the influence (N,) of each sample on each number, one number at a time; its weighted mean is 0.
 
@@ -50,6 +55,8 @@ def influences(
     options : Options
     values : mapping of Key to float
         `results.all_values` of them.
+    only : collection of Key, optional
+        Those whose influences are wanted; by default all.
 
     Yields
     ------
@@ -62,12 +69,13 @@ def influences(
     (AUROC); Zhou et al. 2024, "A novel characterization of the population area under the risk coverage curve" (AURC
     as a weighted mean of costs).
     """
-    yield from _of_means(decisions, options, values)
-    yield from _of_order(decisions, ties, options, values)
-    if options.normalize:
-        yield from _of_normalized(decisions, options, values)
-    if options.decompose:
-        yield from _of_recalibrated(decisions, ties, options, values)
+    wanted = values if only is None else only
+    yield from _of_means(decisions, options, values, wanted)
+    yield from _of_order(decisions, ties, options, wanted)
+    if any(key.variant == "normalized" for key in wanted):
+        yield from _of_normalized(decisions, options, values, wanted)
+    if any(key.variant in ("recalibrated", "calibration_loss") for key in wanted):
+        yield from _of_recalibrated(decisions, ties, options, values, wanted)
 
 
 def cost_slopes(decisions: Decisions, ties: TieGroups) -> _Influences:
@@ -77,70 +85,77 @@ def cost_slopes(decisions: Decisions, ties: TieGroups) -> _Influences:
         yield Key(name), np.repeat(lines(ties)[1], sizes)
 
 
-def _of_means(decisions: Decisions, options: Options, values: Mapping[Key, FloatOrFloats]) -> _Influences:
-    weight, coverages = options.sample_weight, dict[float | None, Floats]()
-    for key, cost in sample_costs(decisions, options):
-        if METRICS[key.metric].is_shown:
-            yield key, cost - values[key]
-        if key.metric == "coverage":
-            coverages[key.parameter] = cost
-    for parameter, accepts in coverages.items():
-        key = Key("selective_risk", parameter)
-        share = np.average(accepts, weights=weight)
-        yield key, accepts * (decisions.candidate_cost - values[key]) / (share or np.nan)
-
-
-def _of_order(
-    decisions: Decisions, ties: TieGroups, options: Options, values: Mapping[Key, FloatOrFloats]
+def _of_means(
+    decisions: Decisions, options: Options, values: Mapping[Key, FloatOrFloats], wanted: Collection[Key]
 ) -> _Influences:
+    names = {key.metric for key in wanted if not key.variant}
+    for key, cost in sample_costs(decisions, options, only=names) if names else ():
+        if key in wanted:
+            yield key, cost - values[key]
+        risk = Key("selective_risk", key.parameter)
+        if key.metric == "coverage" and risk in wanted:
+            share = np.average(cost, weights=options.sample_weight)
+            yield risk, cost * (decisions.candidate_cost - values[risk]) / (share or np.nan)
+
+
+def _of_order(decisions: Decisions, ties: TieGroups, options: Options, wanted: Collection[Key]) -> _Influences:
     """Yield those of AUROC, AURC, AUGRC, which are affine in the cost with one line for each tie group, and of ECE."""
-    cost, sizes = decisions.candidate_cost, _sizes(decisions.rank_by)
-    for key in keys(decisions, options):
-        if key.metric == "ece":
-            yield key, _ece(decisions, options, float(values[key]))
-        elif key.metric == "ece_debiased":
-            yield key, np.zeros(len(cost))  # of first order only where it is not 0: `analytic` has its interval
-        elif key.metric in LINES:
-            intercept, slope = LINES[key.metric](ties)
-            if len(slope) < len(cost):
-                intercept, slope = np.repeat(intercept, sizes), np.repeat(slope, sizes)
-            influence = slope * cost
+    cost, sizes = decisions.candidate_cost, None
+    for key in wanted:
+        if key == Key("ece"):
+            yield key, _ece(decisions, options)
+        elif key.metric in LINES and not key.variant:
+            intercept, influence = LINES[key.metric](ties)
+            if len(influence) < len(cost):
+                sizes = _sizes(decisions.rank_by) if sizes is None else sizes
+                intercept, influence = np.repeat(intercept, sizes), np.repeat(influence, sizes)
+            influence *= cost
             influence += intercept
             influence -= np.average(influence, weights=options.sample_weight)
             yield key, influence
 
 
 def _auroc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
-    """Return intercept and slope in the cost, but for a constant: where correct, and the difference to incorrect."""
-    correct = ties.weight - ties.cost
-    incorrect_total, correct_total = ties.cost_until[-1], correct.sum()
+    """Return intercept and slope in the cost, but for a constant: G and H written out, they are lines in F and C."""
+    areas = ties.areas
+    correct, incorrect, total = areas.correct, areas.cost, areas.correct + areas.cost
     with np.errstate(divide="ignore", invalid="ignore"):  # only one of the two: nan
-        before = (np.cumsum(correct) - correct / 2) / correct_total  # G
-        above = 1 - (ties.cost_until - ties.cost / 2) / incorrect_total  # 1 - H
-        theta = correct @ above / correct_total
-        total = incorrect_total + correct_total
-        intercept = (above - theta) * (total / correct_total)
-        return intercept, (before - theta) * (total / incorrect_total) - intercept
+        scale = total / (correct * incorrect)
+        theta = 1 - areas.lost_pairs / (correct * incorrect)
+        constant = theta * total / incorrect + (1 - theta) * total / correct
+        return -scale * _middle(ties.cost_until, ties.cost), scale * _middle(ties.weight_until, ties.weight) - constant
 
 
 def _augrc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
-    total = ties.weight_until[-1]
-    return (ties.cost_until - ties.cost / 2) / total, 1 - (ties.weight_until - ties.weight / 2) / total
+    total = ties.areas.weight
+    return _middle(ties.cost_until, ties.cost) / total, 1 - _middle(ties.weight_until, ties.weight) / total
+
+
+def _middle(until: Floats, here: Floats) -> Floats:
+    """Return the sums before each group and half of it."""
+    return until - here / 2
 
 
 def _aurc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
-    total = ties.weight_until[-1]
-    w, c, b = ties.weight / total, ties.cost / total, ties.weight_until / total
-    middle = np.maximum(b - w / 2, np.finfo(np.float64).tiny)
-    relative = np.square(w / middle)
-    slope = relative / 24 - np.log(middle)  # L of a group
-    rise = (1 + relative / 12 + np.square(relative) / 80) / middle  # log(b / a) / w, a = b - w
-    mean_cost = c / np.where(w > 0, w, 1.0)
-    wide = np.flatnonzero(relative > FLAT**2)
-    _in_full(slope, rise, wide, w[wide], b[wide])
-    later = c * rise
-    later = later.sum() - np.cumsum(later)  # of the groups after each
-    return -mean_cost * (np.log(np.maximum(b, np.finfo(np.float64).tiny)) + slope) - later, slope
+    """Return L of each group as the slope, and the rest but for a constant, in blocks that stay in the cache."""
+    total, tiny = ties.weight.sum(), np.finfo(np.float64).tiny
+    intercept, slope = np.empty((2, len(ties.cost)))
+    until = passed = np.zeros(1)
+    for rows in blocks(len(ties.cost), row_size=PER_SAMPLE):
+        w, c = ties.weight[rows] / total, ties.cost[rows] / total
+        until = np.cumsum(ties.weight[rows]) + until[-1]
+        b = until / total
+        middle = np.maximum(b - w / 2, tiny)
+        relative = np.square(w / middle)
+        log_mean = relative / 24 - np.log(middle)  # L of a group
+        rise = (1 + relative / 12 + np.square(relative) / 80) / middle  # log(b / a) / w, a = b - w
+        wide = np.flatnonzero(relative > FLAT**2)
+        _in_full(log_mean, rise, wide, w[wide], b[wide])
+        passed = np.cumsum(c * rise) + passed[-1]  # the sum of all less this is that over the groups after each
+        mean_cost = c / np.where(w > 0, w, 1.0)
+        intercept[rows] = passed - mean_cost * (np.log(np.maximum(b, tiny)) + log_mean)
+        slope[rows] = log_mean
+    return intercept, slope
 
 
 def _in_full(slope: Floats, rise: Floats, wide: Ints, w: Floats, b: Floats) -> None:
@@ -154,19 +169,23 @@ def _in_full(slope: Floats, rise: Floats, wide: Ints, w: Floats, b: Floats) -> N
     rise[wide] = log_ratio / w
 
 
-def _ece(decisions: Decisions, options: Options, value: float) -> Floats:
+def _ece(decisions: Decisions, options: Options) -> Floats:
     assert decisions.confidence is not None
     gap = decisions.confidence - (1 - decisions.candidate_cost)
     bins = confidence_bins(decisions.confidence, n_bins=options.n_bins)
     signs = np.sign(sums_in_bins(gap, bins, n_bins=options.n_bins, sample_weight=options.sample_weight))
-    return gap * signs[bins] - value
+    influence = gap * signs[bins]
+    return np.asarray(influence - np.average(influence, weights=options.sample_weight))
 
 
-def _of_normalized(decisions: Decisions, options: Options, values: Mapping[Key, FloatOrFloats]) -> _Influences:
+def _of_normalized(
+    decisions: Decisions, options: Options, values: Mapping[Key, FloatOrFloats], wanted: Collection[Key]
+) -> _Influences:
     """Divide by the naive system's value, which moves too: psi = (psi_value - normalised * psi_naive) / naive."""
     naive = naive_values(decisions, options, sample_weight=options.sample_weight)
+    naive = {key: value for key, value in naive.items() if key._replace(variant="normalized") in wanted}
     moved = _of_naive(decisions, options)
-    of_means = {key: influence for key, influence in _of_means(decisions, options, values) if key in naive}
+    of_means = dict(_of_means(decisions, options, values, naive))
     for key, value in naive.items():
         normalized = key._replace(variant="normalized")
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -204,17 +223,22 @@ def _by_class(one_each: Decisions, of_sample: Ints, options: Options) -> dict[Ke
 
 
 def _of_recalibrated(
-    decisions: Decisions, ties: TieGroups, options: Options, values: Mapping[Key, FloatOrFloats]
+    decisions: Decisions,
+    ties: TieGroups,
+    options: Options,
+    values: Mapping[Key, FloatOrFloats],
+    wanted: Collection[Key],
 ) -> _Influences:
     u_max, cost = decisions.max_uncertainty, decisions.candidate_cost
     u = np.repeat(recalibrated_uncertainty(ties, max_uncertainty=u_max), _sizes(decisions.rank_by))
-    before = dict(sample_costs(decisions, options, only=("ecuas",)))
-    for key, old in before.items():
+    for key, old in sample_costs(decisions, options, only=("ecuas",)):
         n = key.parameter or 0.0
         new = ecuas_cost(u, cost, n=n, max_uncertainty=u_max, epsilon=options.epsilon)
         best, loss = key._replace(variant="recalibrated"), key._replace(variant="calibration_loss")
-        yield best, new - values[best]
-        yield loss, old - new - values[loss]
+        if best in wanted:
+            yield best, new - values[best]
+        if loss in wanted:
+            yield loss, old - new - values[loss]
 
 
 def _sizes(ranked: Floats) -> Ints:

@@ -25,6 +25,7 @@ ROW_SUM_TOLERANCE = 1e-3
 ROUNDED_SUM_TOLERANCE = 0.05  # two digits after the point and ten classes, or bfloat16
 RANGE_TOLERANCE = 1e-6  # beyond 0 and 1: what float32 makes of them
 BLOCK_SIZE = 2**16  # numbers looked at together: what is temporary stays in the processor's cache
+PER_SAMPLE = 8  # numbers held of each sample; and BLAS wakes other cores for a product of more than 10,000
 
 
 def numbers(values: Any, name: str) -> Array:
@@ -63,12 +64,14 @@ def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
     confidence = one_dimensional(numbers(predictions, "predictions"), "predictions").astype(np.float64, copy=False)
     correct = one_dimensional(numbers(references, "references"), "references")
     same_length(predictions=confidence, references=correct)
-    ok = np.isnan(confidence) | _in_unit_interval(confidence)
-    require(ok, confidence, "predictions", "must lie in [0, 1]", "" if ok.all() else _scale_advice(confidence, correct))
-    ok = (correct == 0) | (correct == 1)
-    require(
-        ok, correct, "references", "must be 0 (incorrect) or 1 (correct)", "" if ok.all() else _truth_advice(correct)
-    )
+    if not _all_within(confidence, -RANGE_TOLERANCE, 1 + RANGE_TOLERANCE):
+        ok = np.isnan(confidence) | _in_unit_interval(confidence)
+        advice = "" if ok.all() else _scale_advice(confidence, correct)
+        require(ok, confidence, "predictions", "must lie in [0, 1]", advice)
+    if correct.dtype.kind == "f" or not _all_within(correct, 0, 1):
+        ok = (correct == 0) | (correct == 1)
+        advice = "" if ok.all() else _truth_advice(correct)
+        require(ok, correct, "references", "must be 0 (incorrect) or 1 (correct)", advice)
     return confidence, correct.astype(np.int64, copy=False)
 
 
@@ -80,9 +83,9 @@ def fill_missing(confidence: Floats, *, missing_confidence: float | None = None)
     InputError
         If there is a NaN and `missing_confidence` is None.
     """
-    missing = np.isnan(confidence)
-    if not missing.any():
+    if not np.isnan(confidence.max(initial=0.0)):  # which is nan if one is
         return confidence, ()
+    missing = np.isnan(confidence)
     if missing_confidence is None:
         require(~missing, confidence, "predictions", "must not be NaN", Advice.MISSING_CONFIDENCES)
     fact = f"{missing.sum()} of {missing.size} confidences are missing (NaN) and count as {missing_confidence:g}."
@@ -114,6 +117,8 @@ def stacked(positive: Array) -> Floats:
 
 def clip(values: Array) -> tuple[Array, tuple[Note, ...]]:
     """Return `values` with those outside [0, 1] by at most 1e-6 set to 0 or 1, and a note that counts them."""
+    if _all_within(values, 0.0, 1.0):
+        return values, ()
     outside = ((values < 0) | (values > 1)) & _in_unit_interval(values)
     if not (count := int(np.count_nonzero(outside))):
         return values, ()
@@ -208,7 +213,8 @@ def finite(values: Any, name: str, advice: str = "") -> Floats:
 
 def non_negative(array: Array, name: str) -> Floats:
     """Return `array` in float64 if it is finite and non-negative."""
-    require((array >= 0) & (array < np.inf), array, name, "must be finite and non-negative")
+    if not _all_within(array, 0.0, np.finfo(np.float64).max):
+        require((array >= 0) & (array < np.inf), array, name, "must be finite and non-negative")
     return array.astype(np.float64, copy=False)
 
 
@@ -246,6 +252,11 @@ def _require_rows(
 def _require_sums(sums: Floats, advice: str) -> None:
     rule = f"must have rows that sum to 1 (tolerance {ROW_SUM_TOLERANCE:g})"
     require(np.abs(sums - 1) <= ROW_SUM_TOLERANCE, sums, "predictions", rule, advice)
+
+
+def _all_within(values: Array, low: float, high: float) -> bool:
+    """Return whether all values lie in [`low`, `high`]; not if one is nan."""
+    return bool(values.size and values.min() >= low and values.max() <= high)
 
 
 def _in_unit_interval(block: Array) -> Bools:

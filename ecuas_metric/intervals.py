@@ -14,11 +14,14 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from .errors import InputError, Note
-from .inputs import FloatOrFloats, Floats, Ints
+from .inputs import Array, FloatOrFloats, Floats, Ints
 
 K = TypeVar("K", bound=Hashable)
 Statistic = Callable[[Floats], Mapping[K, FloatOrFloats]]
-CHUNK_SIZE = 2**17  # weights at a time: one megabyte, so that the passes over them stay in the cache
+CHUNK_SIZE = 2**19  # weights at a time: four megabytes
+CHUNK_ROWS = 8  # at least, unless they are more than 64 megabytes: they share what is computed of each sample
+LARGEST_CHUNK = 2**23
+DRAWN_TOGETHER = 2**13  # units; where there are more, each part of so many is counted in the cache
 JACKKNIFE_BLOCKS = 1000
 LEFT_OUT_NOTE = 0.01
 
@@ -68,12 +71,42 @@ def bootstrap_weights(num_samples: int, resampling: Resampling) -> Iterator[Floa
     unit, unit_strata = units(num_samples, resampling)
     members = [np.flatnonzero(unit_strata == stratum) for stratum in range(unit_strata.max() + 1)]
     for rows in chunks(resampling.n_resamples, num_samples):
-        counts = np.empty((rows, len(unit_strata)))
-        for of_stratum in members:
-            draws = generator.integers(0, len(of_stratum), (rows, len(of_stratum)), dtype=np.int32)
-            draws += np.arange(rows, dtype=np.int32)[:, None] * len(of_stratum)
-            counts[:, of_stratum] = np.bincount(draws.ravel(), minlength=draws.size).reshape(draws.shape)
+        if len(members) == 1:
+            counts = _drawn(generator, rows, len(unit_strata))
+        else:
+            counts = np.empty((rows, len(unit_strata)))
+            for of_stratum in members:
+                counts[:, of_stratum] = _drawn(generator, rows, len(of_stratum))
         yield counts if resampling.groups is None else counts[:, unit]
+
+
+def _drawn(generator: np.random.Generator, rows: int, size: int) -> Floats:
+    """Return how often each of `size` units comes up in as many draws, shape (rows, size).
+
+    Of many, first how often each part of them is drawn, which is multinomial, then the units inside each: the same
+    distribution, from memory that stays in the cache.
+    """
+    counts = np.empty((rows, size))
+    if size <= DRAWN_TOGETHER:
+        draws = generator.integers(0, size, (rows, size), dtype=np.int32)
+        draws += np.arange(rows, dtype=np.int32)[:, None] * size
+        counts[...] = np.bincount(draws.ravel(), minlength=draws.size).reshape(draws.shape)
+        return counts
+    starts = np.arange(0, size, DRAWN_TOGETHER)
+    sizes = np.diff(starts, append=size)
+    for row in counts:
+        totals = generator.multinomial(size, sizes / size)
+        for start, part, total in zip(starts.tolist(), sizes.tolist(), totals.tolist(), strict=True):
+            row[start : start + part] = np.bincount(_uniform(generator, part, total), minlength=part)
+    return counts
+
+
+def _uniform(generator: np.random.Generator, below: int, count: int) -> Array:
+    """Return `count` whole numbers from 0 to `below` - 1; where that is a power of two, bits as they come."""
+    if below & (below - 1):
+        return generator.integers(0, below, count)
+    bits = generator.bit_generator.random_raw(count // 4 + 1).astype("<u8").view("<u2")
+    return bits[:count] & np.uint16(below - 1)
 
 
 def interval(
@@ -193,7 +226,7 @@ def units(num_samples: int, resampling: Resampling) -> tuple[Ints, Ints]:
 
 def chunks(total: int, num_samples: int) -> Iterator[int]:
     """Yield how many rows of `num_samples` numbers to hold at a time, adding up to `total`."""
-    rows = max(1, CHUNK_SIZE // num_samples)
+    rows = max(1, CHUNK_SIZE // num_samples, min(CHUNK_ROWS, LARGEST_CHUNK // num_samples))
     for first in range(0, total, rows):
         yield min(rows, total - first)
 

@@ -16,10 +16,11 @@ from .baselines import (
     confidence_cross_entropy_cost,
     ece,
     ece_debiased,
+    ece_of_groups,
 )
-from .costs import accepted, ecuas_cost, fixed_reject_cost
+from .costs import Scratch, accepted, ecuas_of_checked, fixed_reject_cost
 from .decisions import Decisions, select
-from .inputs import FloatOrFloats, Floats, blocks
+from .inputs import PER_SAMPLE, FloatOrFloats, Floats, blocks
 from .options import Options
 from .ranking import TieGroups
 
@@ -61,9 +62,10 @@ class Key(NamedTuple):
 
 
 Values = Mapping[Key, FloatOrFloats]
-SampleCost = Callable[[Decisions, float, Options], Floats]  # decisions, parameter, options -> cost of each sample
+# decisions, parameter, options, arrays to write to -> cost of each sample
+SampleCost = Callable[[Decisions, float, Options, "Scratch | None"], Floats]
 OfTies = Callable[[TieGroups], FloatOrFloats]
-OfSamples = Callable[[Decisions, Options, "Floats | None"], FloatOrFloats]
+OfSamples = Callable[[Decisions, "TieGroups | None", Options, "Floats | None"], FloatOrFloats]
 
 
 class Metric(NamedTuple):
@@ -91,7 +93,7 @@ class Metric(NamedTuple):
     of_ties : callable
         Value from `TieGroups`, for metrics of the order alone.
     of_samples : callable
-        Value from decisions, options and weights.
+        Value from decisions, `TieGroups` if there are any, options and weights.
     ratio : tuple of str
         Names of two metrics that it divides.
     is_shown : bool
@@ -115,30 +117,43 @@ class Metric(NamedTuple):
     is_test: bool = False
 
 
-def sample_costs(decisions: Decisions, options: Options, *, only: Collection[str] = ()) -> Iterator[tuple[Key, Floats]]:
-    """Yield the key and the per-sample cost (N,) of every metric that is a mean, one at a time."""
+def sample_costs(
+    decisions: Decisions, options: Options, *, only: Collection[str] = (), scratch: Scratch | None = None
+) -> Iterator[tuple[Key, Floats]]:
+    """Yield the key and the per-sample cost (N,) of every metric that is a mean, one at a time.
+
+    With `scratch`, arrays (N,) that costs may be written to, each holds until the next is asked for.
+    """
+    size = len(decisions.uncertainty)
+    rows_of_parts = list(blocks(size, row_size=PER_SAMPLE)) if scratch is None else []
+    parts = [(rows, select(decisions, rows)) for rows in rows_of_parts]
     for key in keys(decisions, options, only=only):
-        compute = METRICS[key.metric].sample_cost
-        if compute is not None:
-            yield key, compute(decisions, key.parameter or 0.0, options)
+        compute, parameter = METRICS[key.metric].sample_cost, key.parameter or 0.0
+        if compute is None:
+            continue
+        if len(parts) <= 1:
+            yield key, compute(decisions, parameter, options, scratch)
+            continue
+        work, cost = np.empty((3, parts[0][0].stop)), np.empty(size)
+        for rows, part in parts:
+            cost[rows] = compute(part, parameter, options, work[:, : rows.stop - rows.start])
+        yield key, cost
 
 
 def mean_costs(
     decisions: Decisions, options: Options, *, sample_weight: Floats | None = None, only: Collection[str] = ()
 ) -> dict[Key, FloatOrFloats]:
-    """Return the (weighted) mean of each of `sample_costs`, summed in blocks of samples."""
+    """Return the (weighted) mean of each of `sample_costs`, summed in blocks of samples that stay in the cache."""
     totals: dict[Key, FloatOrFloats] = {}
-    for rows in blocks(len(decisions.uncertainty)):
-        costs = dict(sample_costs(select(decisions, rows), options, only=only))
-        if not costs:
-            return {}
-        if sample_weight is None:
-            sums: FloatOrFloats = [cost.sum() for cost in costs.values()]
-        else:  # one product for all, since a bootstrap's weights are large
-            sums = np.moveaxis(sample_weight[..., rows] @ np.stack(list(costs.values()), axis=-1), -1, 0)
-        for key, value in zip(costs, sums, strict=True):
-            totals[key] = totals.get(key, 0.0) + value
-    total_weight = len(decisions.uncertainty) if sample_weight is None else sample_weight.sum(axis=-1)
+    size = len(decisions.uncertainty)
+    parts = list(blocks(size, row_size=PER_SAMPLE // 2 if sample_weight is None else PER_SAMPLE))
+    scratch = np.empty((3, parts[0].stop))
+    for rows in parts:
+        work = scratch[:, : rows.stop - rows.start]
+        for key, cost in sample_costs(select(decisions, rows), options, only=only, scratch=work):
+            total = cost.sum() if sample_weight is None else np.vecdot(sample_weight[..., rows], cost)
+            totals[key] = totals.get(key, 0.0) + total
+    total_weight = size if sample_weight is None else sample_weight.sum(axis=-1)
     return {key: total / total_weight for key, total in totals.items()}
 
 
@@ -187,7 +202,7 @@ def metric_values(
         if metric.of_ties is not None:
             values[key] = metric.of_ties(ties)
         elif metric.of_samples is not None:
-            values[key] = metric.of_samples(decisions, options, sample_weight)
+            values[key] = metric.of_samples(decisions, ties, options, sample_weight)
         elif metric.ratio is not None:
             numerator, denominator = (values[Key(name, key.parameter)] for name in metric.ratio)
             values[key] = numerator / np.where(np.asarray(denominator) > 0, denominator, np.nan)
@@ -212,7 +227,7 @@ def p_values(
     for name, metric in METRICS.items():
         is_asked = options.calibration and (only is None or Key(name) in only)
         if metric.is_test and metric.of_samples and is_asked and metric.applies(decisions):
-            found[Key(name)] = metric.of_samples(decisions, options, options.sample_weight)
+            found[Key(name)] = metric.of_samples(decisions, None, options, options.sample_weight)
     return found
 
 
@@ -237,52 +252,58 @@ def _always(decisions: Decisions) -> bool:
     return True
 
 
-def _candidate_cost(decisions: Decisions, parameter: float, options: Options) -> Floats:
+def _candidate_cost(decisions: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
     return decisions.candidate_cost
 
 
-def _confidence_cross_entropy(decisions: Decisions, parameter: float, options: Options) -> Floats:
-    return confidence_cross_entropy_cost(decisions.uncertainty, decisions.candidate_cost, epsilon=options.epsilon)
+def _confidence_cross_entropy(
+    decisions: Decisions, parameter: float, options: Options, scratch: Scratch | None
+) -> Floats:
+    u, c, *_ = decisions
+    return confidence_cross_entropy_cost(u, c, epsilon=options.epsilon, out=_row(scratch))
 
 
-def _confidence_brier(decisions: Decisions, parameter: float, options: Options) -> Floats:
-    return confidence_brier_cost(decisions.uncertainty, decisions.candidate_cost)
+def _confidence_brier(decisions: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
+    return confidence_brier_cost(decisions.uncertainty, decisions.candidate_cost, out=_row(scratch))
 
 
-def _cross_entropy(decisions: Decisions, parameter: float, options: Options) -> Floats:
+def _cross_entropy(decisions: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
     return _present(decisions.cross_entropy)
 
 
-def _brier(decisions: Decisions, parameter: float, options: Options) -> Floats:
+def _brier(decisions: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
     return _present(decisions.brier_score)
 
 
-def _ecuas(decisions: Decisions, n: float, options: Options) -> Floats:
-    u_max = decisions.max_uncertainty
-    uncertainty = np.minimum(decisions.uncertainty, u_max)
-    return ecuas_cost(uncertainty, decisions.candidate_cost, n=n, max_uncertainty=u_max, epsilon=options.epsilon)
+def _ecuas(decisions: Decisions, n: float, options: Options, scratch: Scratch | None) -> Floats:
+    u, c, u_max, *_ = decisions
+    return ecuas_of_checked(u, c, n=n, max_uncertainty=u_max, epsilon=options.epsilon, scratch=scratch)
 
 
-def _expected_cost(decisions: Decisions, reject_cost: float, options: Options) -> Floats:
+def _expected_cost(decisions: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
     u, c, u_max, *_ = decisions
     return fixed_reject_cost(u, c, reject_cost=reject_cost, max_uncertainty=u_max)
 
 
-def _coverage(decisions: Decisions, reject_cost: float, options: Options) -> Floats:
+def _coverage(decisions: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
     accepts = accepted(decisions.uncertainty, reject_cost=reject_cost, max_uncertainty=decisions.max_uncertainty)
     return accepts.astype(np.float64)
 
 
-def _accepted_cost(decisions: Decisions, reject_cost: float, options: Options) -> Floats:
-    return _coverage(decisions, reject_cost, options) * decisions.candidate_cost
+def _accepted_cost(decisions: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
+    return _coverage(decisions, reject_cost, options, scratch) * decisions.candidate_cost
 
 
-def _ece(decisions: Decisions, options: Options, sample_weight: Floats | None) -> FloatOrFloats:
+def _ece(decisions: Decisions, ties: TieGroups | None, options: Options, sample_weight: Floats | None) -> FloatOrFloats:
+    if ties is not None and decisions.labels is None and ties.weight.ndim == 1:  # sorted by confidence already
+        return ece_of_groups(ties, n_bins=options.n_bins)
     confidence = _present(decisions.confidence)
     return ece(confidence, decisions.candidate_cost, n_bins=options.n_bins, sample_weight=sample_weight)
 
 
-def _ece_debiased(decisions: Decisions, options: Options, sample_weight: Floats | None) -> FloatOrFloats:
+def _ece_debiased(
+    decisions: Decisions, ties: TieGroups | None, options: Options, sample_weight: Floats | None
+) -> FloatOrFloats:
     return ece_debiased(
         _present(decisions.confidence),
         decisions.candidate_cost,
@@ -293,7 +314,9 @@ def _ece_debiased(decisions: Decisions, options: Options, sample_weight: Floats 
     )
 
 
-def _calibration_p_value(decisions: Decisions, options: Options, sample_weight: Floats | None) -> FloatOrFloats:
+def _calibration_p_value(
+    decisions: Decisions, ties: TieGroups | None, options: Options, sample_weight: Floats | None
+) -> FloatOrFloats:
     return calibration_p_value(
         _present(decisions.confidence),
         decisions.candidate_cost,
@@ -303,6 +326,10 @@ def _calibration_p_value(decisions: Decisions, options: Options, sample_weight: 
         n_resamples=options.n_resamples,
         random_state=options.random_state,
     )
+
+
+def _row(scratch: Scratch | None) -> Floats | None:
+    return None if scratch is None else scratch[0]
 
 
 def _present(values: Floats | None) -> Floats:

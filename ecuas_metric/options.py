@@ -200,7 +200,8 @@ def _counts(weights: Floats) -> Floats:
 def _importance(weights: Floats) -> Floats:
     """Return weights, in any unit, in the one where they add up to their effective number."""
     weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
-    return np.asarray(weights * (weights.sum() / np.square(weights).sum()))
+    weights *= weights.sum() / np.square(weights).sum()
+    return weights
 
 
 def _memberships(values: object, name: str) -> Ints:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from .inputs import Floats, Ints
+from .inputs import PER_SAMPLE, FloatOrFloats, Floats, Ints, blocks
 
 
-class TieGroups(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class TieGroups:
     """Samples from the least to the most uncertain, summed over groups that are equally uncertain.
 
     Attributes
@@ -17,8 +21,6 @@ class TieGroups(NamedTuple):
     weight, cost : ndarray of float64, shape (..., G)
         Total weight and weighted candidate cost of each group. Leading axes stand for several sets of weights,
         as those of a bootstrap.
-    weight_until, cost_until : ndarray of float64, shape (..., G)
-        Their cumulative sums.
     rank : ndarray of float64, shape (G,)
         What the samples of each group share, increasing: see `Decisions.rank_by`.
     rest : ndarray of float64, shape (..., G), or None
@@ -28,13 +30,63 @@ class TieGroups(NamedTuple):
 
     weight: Floats
     cost: Floats
-    weight_until: Floats
-    cost_until: Floats
     rank: Floats
     rest: Floats | None = None
 
+    @cached_property
+    def weight_until(self) -> Floats:
+        """The total weight up to and with each group."""
+        if self.are_samples:
+            return np.broadcast_to(np.arange(1.0, self.weight.shape[-1] + 1), self.weight.shape)
+        return np.cumsum(self.weight, axis=-1)
 
-def tie_groups(rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats | None = None) -> TieGroups:
+    @cached_property
+    def cost_until(self) -> Floats:
+        """The total cost up to and with each group."""
+        return np.cumsum(self.cost, axis=-1)
+
+    @property
+    def are_samples(self) -> bool:
+        """Whether each group is one sample of weight 1."""
+        return not any(self.weight.strides) and bool((self.weight[..., :1] == 1).all())
+
+    @property
+    def mean_cost(self) -> Floats:
+        """The mean candidate cost of each group, 0 where it has no weight."""
+        return self.cost if self.are_samples else self.cost / np.where(self.weight > 0, self.weight, 1.0)
+
+    @cached_property
+    def areas(self) -> Areas:
+        """What AUROC, AURC and AUGRC are made of, from one pass over the groups."""
+        return _areas(self)
+
+
+class Areas(NamedTuple):
+    """Sums over groups from the least to the most uncertain, each of shape (...).
+
+    Attributes
+    ----------
+    weight, cost, correct : ndarray
+        Total weight, cost, and weight less cost.
+    lost_pairs : ndarray
+        For the 0-1 cost: the weight of pairs whose incorrect sample is less uncertain, ties counting 1/2.
+    accepted_cost : ndarray
+        Area under accepted cost against accepted weight, by trapezoids.
+    risks : ndarray
+        Sum of E_k / k over the whole numbers k up to the total weight, E_k the cost of the first k of it.
+    """
+
+    weight: FloatOrFloats
+    cost: FloatOrFloats
+    correct: FloatOrFloats
+    lost_pairs: FloatOrFloats
+    accepted_cost: FloatOrFloats
+    risks: FloatOrFloats
+
+
+def tie_groups(
+    rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats | None = None, merge_equal_costs: bool = False
+) -> TieGroups:
     """Sort samples by `rank_by`, low to high, and sum their weights and costs over groups of ties.
 
     Parameters
@@ -44,6 +96,9 @@ def tie_groups(rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats
     candidate_cost : ndarray, shape (N,)
     sample_weight : ndarray, shape (..., N), optional
         None weighs every sample 1.
+    merge_equal_costs : bool
+        Make one group of neighbours whose samples all cost the same. It changes no number that depends on the order of
+        the samples only, for neither of two such groups has to come first; and leaves fewer groups to look at.
 
     Returns
     -------
@@ -55,24 +110,119 @@ def tie_groups(rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats
     >>> groups.weight.tolist(), groups.cost.tolist()
     ([1.0, 2.0], [0.0, 1.0])
     """
-    if (rank_by[1:] >= rank_by[:-1]).all():
+    if holds_of_neighbours(np.less_equal, rank_by):
         ranked, cost = rank_by, candidate_cost
-    elif sample_weight is None and _is_binary(candidate_cost) and _is_of_one_sign(rank_by):
-        ranked, cost = _sorted_together(rank_by, candidate_cost)
+    elif sample_weight is None and (together := _sorted_together(rank_by, candidate_cost)):
+        ranked, cost = together
     else:
         order = np.argsort(rank_by)
-        ranked, cost = rank_by[order], candidate_cost[order]
-        sample_weight = None if sample_weight is None else sample_weight[..., order]
+        ranked, cost = rank_by.take(order), candidate_cost.take(order)
+        sample_weight = None if sample_weight is None else sample_weight.take(order, axis=-1)
+    starts, are_equal = _starts(ranked, cost, merge_equal_costs)
     weight = np.broadcast_to(1.0, cost.shape) if sample_weight is None else sample_weight
-    cost = cost if sample_weight is None else weight * cost
-    is_new, rest = ranked[1:] != ranked[:-1], None
-    if not is_new.all():
-        starts = np.concatenate([[0], np.flatnonzero(is_new) + 1])
-        rest = None if sample_weight is None else np.add.reduceat(weight - cost, starts, axis=-1)
-        weight, cost = (np.add.reduceat(values, starts, axis=-1) for values in (weight, cost))
-        ranked = ranked[starts]
-    until = np.arange(1.0, len(cost) + 1) if weight.strides == (0,) else np.cumsum(weight, axis=-1)
-    return TieGroups(weight, cost, until, np.cumsum(cost, axis=-1), ranked, rest)
+    if starts is None:
+        return TieGroups(weight, cost if sample_weight is None else weight * cost, ranked)
+    sums = np.add.reduceat(weight, starts, axis=-1)
+    if are_equal:
+        return TieGroups(sums, sums * cost[starts], ranked[starts])
+    cost = weight * cost
+    rest = None if sample_weight is None else np.add.reduceat(weight - cost, starts, axis=-1)
+    return TieGroups(sums, np.add.reduceat(cost, starts, axis=-1), ranked[starts], rest)
+
+
+def _areas(groups: TieGroups) -> Areas:
+    """Go through blocks of groups that stay in the cache, with the sums before each."""
+    shape, size = groups.cost.shape[:-1], groups.cost.shape[-1]
+    correct_total, lost, accepted, risks = (np.zeros(shape) for _ in range(4))
+    until, cost_until, last_harmonic = (np.zeros((*shape, 1)) for _ in range(3))
+    table = harmonic_table(groups)
+    for rows in blocks(size, row_size=PER_SAMPLE * math.prod(shape)):
+        weight, cost = groups.weight[..., rows], groups.cost[..., rows]
+        before, cost_until = cost_until[..., -1:], np.cumsum(cost, axis=-1)
+        cost_until += before
+        if groups.are_samples:
+            own = np.vecdot(cost, cost_until) - np.vecdot(cost, cost) / 2
+            area = cost_until.sum(axis=-1) - (cost_until[..., -1] - before[..., 0]) / 2
+            accepted += area
+            lost += area - own
+            until = np.arange(rows.start + 1.0, rows.stop + 1.0)
+            risks += np.vecdot(cost_until, 1 / until)
+            continue
+        correct = weight - cost if groups.rest is None else groups.rest[..., rows]
+        middle = cost_until - cost / 2
+        lost += np.vecdot(correct, middle)
+        accepted += np.vecdot(weight, middle)
+        correct_total += correct.sum(axis=-1)
+        # Over a group of weight w and cost c from a on, E_k = E_a + (k - a) c / w: sum E_k / k by sums of 1 / k.
+        until = np.cumsum(weight, axis=-1) + (last := until[..., -1:])
+        whole = np.floor(until)
+        harmonic = harmonic_numbers(whole, table)
+        inverse_sums, last_harmonic = _steps(harmonic, last_harmonic), harmonic[..., -1:]
+        inside = _steps(whole, np.floor(last))
+        until_before = until - weight
+        until_before *= inverse_sums
+        inside -= until_before
+        inside *= cost
+        inside /= weight if weight.min() > 0 else np.where(weight > 0, weight, 1.0)
+        risks += np.vecdot(cost_until - cost, inverse_sums) + inside.sum(axis=-1)
+    total = until[..., -1] + np.zeros(shape)
+    if groups.are_samples:
+        correct_total = total - cost_until[..., -1]
+    return Areas(total, cost_until[..., -1], correct_total, lost, accepted, risks)
+
+
+def _steps(values: Floats, before: Floats) -> Floats:
+    """Return the differences of consecutive values, of the first one to that before, shape (..., 1)."""
+    steps = np.empty_like(values)
+    np.subtract(values[..., 1:], values[..., :-1], out=steps[..., 1:])
+    np.subtract(values[..., :1], before, out=steps[..., :1])
+    return steps
+
+
+def harmonic_numbers(count: Floats, table: Floats | None = None) -> Floats:
+    """Return 1 + 1/2 + .. + 1/k for each k in `count`, whole numbers >= 0, by a `harmonic_table` if there is one.
+
+    Examples
+    --------
+    >>> harmonic_numbers(np.array([0.0, 1.0, 2.0, 4.0])).round(9).tolist()
+    [0.0, 1.0, 1.5, 2.083333333]
+    """
+    if table is not None:
+        return np.asarray(table[count.astype(np.int64)])
+    y = count + 20.0  # where four terms of the asymptotic series are exact to float64
+    z = 1 / np.square(y)
+    series = z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - z / 240)))
+    return np.euler_gamma + np.log(y) + 0.5 / y - series - sum(1 / (count + k) for k in range(1, 21))
+
+
+def harmonic_table(groups: TieGroups) -> Floats | None:
+    """Return the harmonic numbers up to the total weight of groups, None where it is larger than their number."""
+    if groups.are_samples or (top := groups.weight.sum(axis=-1).max()) > groups.cost.size:
+        return None
+    table = np.zeros(int(top) + 2)
+    np.cumsum(1 / np.arange(1, len(table)), out=table[1:])
+    return table
+
+
+def _starts(ranked: Floats, cost: Floats, merge: bool) -> tuple[Ints | None, bool]:
+    """Return where groups start, None if everywhere, and whether the samples of each cost the same."""
+    if holds_of_neighbours(np.not_equal, ranked):
+        return (np.flatnonzero(np.append(True, cost[1:] != cost[:-1])) if merge else None), True
+    starts = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))
+    if not merge:
+        return starts, False
+    low, high = np.minimum.reduceat(cost, starts), np.maximum.reduceat(cost, starts)
+    are_equal = low == high
+    is_merged = are_equal[1:] & are_equal[:-1] & (low[1:] == low[:-1])
+    return starts[np.append(True, ~is_merged)], bool(are_equal.all())
+
+
+def holds_of_neighbours(relation: np.ufunc, values: Floats) -> bool:
+    """Return whether each value has a relation to the next one, as `np.less_equal` in a sorted array."""
+    return all(
+        relation(values[rows], values[rows.start + 1 : rows.stop + 1]).all()
+        for rows in blocks(len(values) - 1, row_size=PER_SAMPLE)
+    )
 
 
 def positions(order: Ints) -> Ints:
@@ -88,28 +238,29 @@ def positions(order: Ints) -> Ints:
     return position
 
 
-def _sorted_together(rank_by: Floats, binary_cost: Floats) -> tuple[Floats, Floats]:
-    """Sort by `rank_by` and take the costs along without an index.
+def _sorted_together(rank_by: Floats, cost: Floats) -> tuple[Floats, Floats] | None:
+    """Sort by `rank_by`, all of one sign, and take costs of 0 and 1 along without an index; None of other values.
 
     The bits of non-negative floats order like the floats, and leave the sign bit free to carry the cost. One
     plain sort of them is half the price of an argsort and its look-ups.
     """
-    keys = np.abs(rank_by).view(np.uint64)
-    keys <<= np.uint64(1)
-    keys |= binary_cost > 0
-    flip = ~np.uint64(0) if rank_by.min() < 0 else np.uint64(0)  # the larger a negative number, the lower it ranks
-    keys ^= flip
+    ranked, ranked_cost = np.empty((2, len(rank_by)))
+    keys, one, is_negative = ranked.view(np.uint64), np.uint64(1), rank_by.min() < 0
+    parts = list(blocks(len(keys), row_size=PER_SAMPLE))
+    for rows in parts:
+        bit = cost[rows].astype(np.uint64)
+        if bit.max() > 1 or (bit != cost[rows]).any() or (is_negative and rank_by[rows].max() > 0):
+            return None
+        np.left_shift(rank_by[rows].view(np.uint64), one, out=keys[rows])
+        keys[rows] |= bit
+        if is_negative:  # the larger such a number, the lower it ranks
+            np.invert(keys[rows], out=keys[rows])
     keys.sort()
-    keys ^= flip
-    cost = (keys & np.uint64(1)).astype(np.float64)
-    keys >>= np.uint64(1)
-    ranked = keys.view(np.float64)
-    return -ranked if flip else ranked, cost
-
-
-def _is_binary(cost: Floats) -> bool:
-    return bool(((cost == 0) | (cost == 1)).all())
-
-
-def _is_of_one_sign(values: Floats) -> bool:
-    return bool(values.min() >= 0 or values.max() <= 0)
+    for rows in parts:
+        if is_negative:
+            np.invert(keys[rows], out=keys[rows])
+        np.bitwise_and(keys[rows], one, out=ranked_cost[rows], casting="unsafe")
+        keys[rows] >>= one
+        if is_negative:
+            np.negative(ranked[rows], out=ranked[rows])
+    return ranked, ranked_cost

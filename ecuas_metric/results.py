@@ -34,7 +34,7 @@ from .inputs import (
 from .intervals import Resampling, intervals
 from .metrics import Key, metric_values, p_values
 from .options import Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
-from .ranking import TieGroups, positions, tie_groups
+from .ranking import TieGroups, holds_of_neighbours, positions, tie_groups
 from .variants import naive_values, normalized_values, recalibrated_values
 
 FEW_ERRORS = 25  # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
@@ -150,10 +150,19 @@ def ranked(
     ids: Sequence[object] | None = None,
 ) -> System:
     """Return a system of decisions, sorted once: its samples where it is to be resampled, else its tie groups only."""
-    order = None
-    if options.confidence_level is not None:
-        order = np.argsort(decisions.rank_by, kind="stable")
-        decisions, options = select(decisions, order), _select_options(options, order)
+    rank_by, cost, weight = decisions.rank_by, decisions.candidate_cost, options.sample_weight
+    if options.confidence_level is None:
+        return System(decisions, options, tie_groups(rank_by, cost, sample_weight=weight), None, notes, ids)
+    order = np.argsort(rank_by)
+    if weight is None and decisions.labels is None and decisions.confidence is not None:
+        ties = tie_groups(rank_by, cost)  # sorts costs along with confidences: without ties they are all there is
+        if ties.are_samples:
+            confidence, u_max = -ties.rank, decisions.max_uncertainty
+            decisions = Decisions(1 - confidence, ties.cost, u_max, confidence=confidence)
+            return System(decisions, _select_options(options, order), ties, order, notes, ids)
+    if not holds_of_neighbours(np.less, rank_by.take(order)):
+        order = np.argsort(rank_by, kind="stable")
+    decisions, options = select(decisions, order), _select_options(options, order)
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
     return System(decisions, options, ties, order, notes, ids)
 
@@ -229,7 +238,7 @@ def all_values(
     if resamples is not None:
         weight = resamples if weight is None else resamples * weight
         rank_by = decisions.rank_by if rank_by is None else rank_by
-        ties = tie_groups(rank_by, decisions.candidate_cost, sample_weight=weight)
+        ties = tie_groups(rank_by, decisions.candidate_cost, sample_weight=weight, merge_equal_costs=True)
     values = metric_values(decisions, ties, options, sample_weight=weight, only=names)
     added: dict[Key, FloatOrFloats] = {}
     if options.normalize:

@@ -97,7 +97,7 @@ def recalibrated_values(ties: TieGroups, options: Options, *, max_uncertainty: f
     regression, shape = _isotonic_regression(), ties.weight.shape[:-1]
     rows = [
         _best_values(weight, cost, regression, options, max_uncertainty)
-        for weight, cost in zip(*(a.reshape(-1, a.shape[-1]) for a in ties[:2]), strict=True)
+        for weight, cost in zip(*(a.reshape(-1, a.shape[-1]) for a in (ties.weight, ties.cost)), strict=True)
     ]
     columns = np.array(rows).T.reshape(len(options.n), *shape)
     return {Key("ecuas", n, "recalibrated"): column[()] for n, column in zip(options.n, columns, strict=True)}

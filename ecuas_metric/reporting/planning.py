@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..analytic import design_of, standard_error
+from ..analytic import design_of, is_biased, standard_error
 from ..costs import ecuas_cost
 from ..errors import InputError
 from ..influence import influences
@@ -17,7 +17,7 @@ from ..inputs import FloatOrFloats, Floats
 from ..metrics import Key
 from ..ranking import positions
 from ..results import System, all_values, as_given
-from .comparison import align, is_biased
+from .comparison import align
 from .grids import Cell, Grid, Record
 from .report import title
 

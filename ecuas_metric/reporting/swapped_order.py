@@ -157,9 +157,7 @@ def ties_after_swaps(cells: Cells, ours: Taken, theirs: Taken) -> tuple[TieGroup
     weight = _after_swap(cells, cells.width, ours[0], theirs[0])
     cost = _after_swap(cells, cells.cost[0], ours[1], theirs[1])
     other = 2 * cells.width - weight, cells.cost[0] + cells.cost[1] - cost
-    first, second = (
-        TieGroups(w, c, np.cumsum(w, axis=1), np.cumsum(c, axis=1), cells.until) for w, c in ((weight, cost), other)
-    )
+    first, second = (TieGroups(w, c, cells.until) for w, c in ((weight, cost), other))
     return first, second
 
 

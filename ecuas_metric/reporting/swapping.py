@@ -185,7 +185,7 @@ def _of_samples(key: Key, both: list[_Outputs], gone: list[_Taken]) -> Floats:
     options = both[0].options.replace(groups=None if groups is None else np.tile(groups, 2), sample_weight=None)
     swaps, weight = gone[0].swaps, np.ones(1) if weights[0] is None else weights[0]
     held = [np.concatenate([part * weight, (1 - part) * weight], axis=1) for part in (1 - swaps, swaps)]
-    return np.asarray(compute(pooled, options, held[0]) - compute(pooled, options, held[1]))
+    return np.asarray(compute(pooled, None, options, held[0]) - compute(pooled, None, options, held[1]))
 
 
 def _joined(ours: Floats | Ints | float | None, theirs: Floats | Ints | float | None) -> object:

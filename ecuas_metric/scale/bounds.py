@@ -92,4 +92,4 @@ def _interleaved(first: tuple[Floats, Floats], then: tuple[Floats, Floats], rank
     weight, cost = (np.stack(pair, axis=1).ravel() for pair in zip(first, then, strict=True))
     some = weight > 0
     weight, cost = weight[some], cost[some]
-    return TieGroups(weight, cost, np.cumsum(weight), np.cumsum(cost), np.repeat(rank, 2)[some])
+    return TieGroups(weight, cost, np.repeat(rank, 2)[some])

@@ -93,7 +93,7 @@ def ties_of(state: State) -> TieGroups:
         scale = float(first(state, "1") / (second(state, "1", "1") or 1))
         weight, cost = weight * scale, cost * scale
     rank = ranks_of(state.cells.low, mirrored=is_mirrored(settings))
-    return TieGroups(weight, cost, np.cumsum(weight), np.cumsum(cost), rank)
+    return TieGroups(weight, cost, rank)
 
 
 def effective_number(total: Fraction, squares: Fraction) -> float:

@@ -8,8 +8,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ecuas_metric import inputs
+from ecuas_metric.baselines import confidence_brier_cost, confidence_cross_entropy_cost
+from ecuas_metric.costs import ecuas_cost, fixed_reject_cost
 from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
-from ecuas_metric.metrics import METRICS, VARIANTS, Key, place
+from ecuas_metric.metrics import METRICS, VARIANTS, Key, mean_costs, place
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
 from tests.conftest import read_only
@@ -275,6 +277,27 @@ def test_what_is_asked_for_only_is_what_all_give(rng):
     for name in METRICS:
         only = metric_values(decisions, ties, options, only=(name,))
         assert {key: everything[key] for key in everything if key.metric == name}.items() <= only.items(), name
+
+
+@given(systems())
+def test_means_are_those_of_the_public_costs_of_each_sample(system):
+    form, predictions, references, options = system
+    decisions = prepare(form, predictions, references, checked_options(**SETTINGS, **options)).decisions
+    u, c, u_max, confidence, *_ = decisions
+    means = mean_costs(decisions, checked_options(**SETTINGS))
+    expected = {("ecuas", n): ecuas_cost(np.minimum(u, u_max), c, n=n, max_uncertainty=u_max) for n in SETTINGS["n"]}
+    for g in SETTINGS["reject_costs"]:
+        expected["expected_cost", g] = fixed_reject_cost(u, c, reject_cost=g, max_uncertainty=u_max)
+    if confidence is not None:
+        expected["confidence_cross_entropy", None] = confidence_cross_entropy_cost(u, c)
+        expected["confidence_brier_score", None] = confidence_brier_cost(u, c)
+    for (metric, parameter), costs in expected.items():
+        assert means[Key(metric, parameter)] == pytest.approx(costs.mean(), rel=1e-12, abs=1e-15), (metric, parameter)
+
+
+def test_epsilon_lies_below_the_largest_uncertainty():
+    with pytest.raises(ValueError, match="^epsilon must lie in"):
+        compute("costs", np.array([0.1]), np.array([0.1]), checked_options(max_uncertainty=0.2, epsilon=0.3))
 
 
 def test_nothing_is_noted_or_warned_of_where_nothing_is_wrong(rng):
