@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=60)
-settings.load_profile("repeatable")
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=20)
+settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=200)  # make test-slow
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 ROOT = Path(__file__).resolve().parent.parent
 # Evaluate imports these where they are installed, seconds long in each process, for what is not used here.
