@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 LOCK := requirements-dev.txt
 CORE := -m "not e2e and not slow"
 # The tests of a file stay in one process, since they share what it starts.
-PARALLEL ?= --numprocesses 2 --dist loadfile
+PARALLEL ?= --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 10
 .DEFAULT_GOAL := help
 
 .PHONY: help install demo space reproduce check test test-slow coverage check-lowest bench data publish format lint \
@@ -32,8 +32,9 @@ check: $(VENV)/test.installed  ## the tests that start no process and no browser
 test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests; those of a local model with EXTRAS=local
 	$(BIN)/python -m pytest $(PARALLEL)
 
-test-slow: $(VENV)/test.installed  ## the simulations, minutes long
+test-slow: $(VENV)/test.installed  ## the simulations, and each law on many more examples, minutes long
 	$(BIN)/python -m pytest -m slow -s
+	$(BIN)/python -m pytest -m "hypothesis and not e2e" --hypothesis-profile thorough $(PARALLEL)
 
 coverage: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests, and the lines that none of them runs
 	$(BIN)/python -m pytest $(PARALLEL) --cov --cov-report=term-missing:skip-covered

@@ -65,15 +65,30 @@ def browser():
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def window(browser):
+    """Open windows of the browser, one of each kind; tabs of a window share what was downloaded."""
+    windows = {}
+
+    def opened(width, theme):
+        if (width, theme) not in windows:
+            size = {"width": WIDTHS[width], "height": 900}
+            windows[width, theme] = browser.new_context(viewport=size, color_scheme=theme, accept_downloads=True)
+        return windows[width, theme]
+
+    yield opened
+    for opened_before in windows.values():
+        opened_before.close()
+
+
 @pytest.fixture
-def visit(browser, page):
+def visit(window, page):
     """Open the page; at the end of the test nothing may have come from elsewhere, or failed in the browser's log."""
-    contexts, elsewhere, failures = [], [], []
+    tabs, elsewhere, failures = [], [], []
 
     def opened(width="desk", theme="light"):
-        size = {"width": WIDTHS[width], "height": 900}
-        contexts.append(browser.new_context(viewport=size, color_scheme=theme, accept_downloads=True))
-        tab = contexts[-1].new_page()
+        tabs.append(window(width, theme).new_page())
+        tab = tabs[-1]
         tab.set_default_timeout(20_000)
         tab.on("request", lambda r: None if r.url.startswith((page, "data:", "blob:")) else elsewhere.append(r.url))
         tab.on("pageerror", lambda error: failures.append(str(error)))
@@ -82,8 +97,8 @@ def visit(browser, page):
         return tab
 
     yield opened
-    for context in contexts:
-        context.close()
+    for tab in tabs:
+        tab.close()
     assert not elsewhere
     assert not failures
 

@@ -6,7 +6,7 @@ from ecuas_metric.errors import Note
 from ecuas_metric.metrics import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.comparison import compare_systems
-from ecuas_metric.reporting.report import make_report, prepare_submissions, report_grid, title, write_figures
+from ecuas_metric.reporting.report import make_report, prepare_submissions, report_grid, title
 from ecuas_metric.results import as_given
 from tests.ecuas_metric.reporting.submitted import submission
 from tests.ecuas_metric.systems import compute
@@ -120,11 +120,6 @@ def test_every_metric_has_a_title_with_its_arrow():
     assert title(Key("ecuas", np.inf, "normalized")) == "N-ECUAS_∞ ↓"
     assert title(Key("ecuas", 0.0, "calibration_loss")) == "ECUAS_0 cal. loss ↓"
     assert title(Key("expected_cost", 0.25)) == "EC_0.25 ↓"
-
-
-def test_figures_are_drawn(submissions, tmp_path):
-    names = {path.name for path in write_figures(prepare_submissions(submissions), tmp_path)}
-    assert {"risk_coverage.png", "reject_cost.svg", "reliability.png", "ecuas_against_n.svg"} <= names
 
 
 def test_equal_systems_share_the_mark_whatever_the_order_of_their_rows(rng):
