@@ -26,10 +26,10 @@ space: $(VENV)/space.installed  ## the demo Space on http://127.0.0.1:7860
 reproduce: $(VENV)/demo.installed  ## the paper's table and figures from SCORES=<folder of its score files>
 	$(BIN)/python -m examples.paper $(SCORES)
 
-check: $(VENV)/test.installed  ## the tests that start no process and no browser, in a minute or two
+check: $(VENV)/test.installed  ## the tests of functions: no process, browser or whole program
 	$(BIN)/python -m pytest $(CORE) $(PARALLEL)
 
-test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests; those of a local model with EXTRAS=local
+test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests, in a few minutes; those of a local model with EXTRAS=local
 	$(BIN)/python -m pytest $(PARALLEL)
 
 test-slow: $(VENV)/test.installed  ## the simulations, and each law on many more examples, minutes long
