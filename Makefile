@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 LOCK := requirements-dev.txt
 CORE := -m "not e2e and not slow"
 # The tests of a file stay in one process, since they share what it starts.
-PARALLEL ?= --numprocesses 2 --dist loadfile
+PARALLEL ?= --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 10
 .DEFAULT_GOAL := help
 
 .PHONY: help install demo space reproduce check test test-slow test-integrations coverage check-lowest check-croissant \
@@ -26,14 +26,15 @@ space: $(VENV)/space.installed  ## the demo Space on http://127.0.0.1:7860
 reproduce: $(VENV)/demo.installed  ## the paper's table and figures from SCORES=<folder of its score files>
 	$(BIN)/python -m examples.paper $(SCORES)
 
-check: $(VENV)/test.installed  ## the tests that start no process and no browser, in a minute or two
+check: $(VENV)/test.installed  ## the tests of functions: no process, browser or whole program
 	$(BIN)/python -m pytest $(CORE) $(PARALLEL)
 
-test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests; those of a local model with EXTRAS=local
+test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests, in a few minutes; those of a local model with EXTRAS=local
 	$(BIN)/python -m pytest $(PARALLEL)
 
-test-slow: $(VENV)/test.installed  ## the simulations, minutes long
+test-slow: $(VENV)/test.installed  ## the simulations, and each law on many more examples, minutes long
 	$(BIN)/python -m pytest -m slow -s
+	$(BIN)/python -m pytest -m "hypothesis and not e2e" --hypothesis-profile thorough $(PARALLEL)
 
 TOOLS := .venv-integrations
 # Each tool in an environment of its own: they do not fit one together. lighteval 0.13 does not run with newer ones.

@@ -7,6 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+# As many processes run tests as there are cores: more threads would wait for each other. Set before NumPy is imported.
+os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 # Set before evaluate, datasets or gradio is imported anywhere.
 os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="ecuas-tests-")
 os.environ |= {"GRADIO_TEMP_DIR": tempfile.mkdtemp(prefix="gradio-tests-"), "GRADIO_ANALYTICS_ENABLED": "False"}
@@ -17,25 +19,34 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=60)
-settings.load_profile("repeatable")
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=20)
+settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=200)  # make test-slow
+settings.load_profile("quick")
 
 ROOT = Path(__file__).resolve().parent.parent
-# Evaluate imports these where they are installed, seconds long in each process, for what is not used here.
-sys.modules["transformers"] = None
-importlib.import_module("evaluate")
-del sys.modules["transformers"]
+# Evaluate imports these where they are installed, for seconds and for what is not used here: without them in processes
+# of this environment, and without the slower one in those that run tests.
 WITHOUT = Path(tempfile.mkdtemp(prefix="without-"))
 for name in ("scipy", "transformers"):
     (WITHOUT / f"{name}.py").write_text("raise ModuleNotFoundError\n")
-BARE = {"PYTHONPATH": str(WITHOUT)}  # environment of processes that load the metric
+BARE = {"PYTHONPATH": str(WITHOUT)}
 STARTS_A_PROCESS = {"offline", "page", "shared_hub", "start_hub"}  # or a server with a page
 
 
-def pytest_collection_modifyitems(items):
+def pytest_configure(config):
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):  # not where tests are only dealt
+        sys.modules["transformers"] = None
+        importlib.import_module("evaluate")
+        del sys.modules["transformers"]
+
+
+def pytest_collection_modifyitems(config, items):
     for item in items:
         if STARTS_A_PROCESS & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.e2e)
+    if hasattr(config, "workerinput"):  # files that take long first, so that no process idles in the end
+        long = {item.path for item in items if item.get_closest_marker("e2e")}
+        items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.fixture(autouse=True)

@@ -72,12 +72,14 @@ def same_but_for_small_numbers(shown, printed):
     assert numbers[0] == pytest.approx(numbers[1], rel=0.02, abs=0.001)
 
 
+@pytest.mark.e2e
 def test_the_readme_shows_what_the_demo_prints(demo):
     _, printed = demo
     shown = re.search(r"```text\n(Handwritten.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)[1]
     same_but_for_small_numbers(shown, printed)
 
 
+@pytest.mark.e2e
 def test_the_demo_leaves_the_files_it_names(demo):
     folder, printed = demo
     named = set(re.findall(r"^demo/.*$", printed, flags=re.MULTILINE))
@@ -86,6 +88,7 @@ def test_the_demo_leaves_the_files_it_names(demo):
     }
 
 
+@pytest.mark.e2e
 def test_the_readme_shows_what_the_command_prints(demo, capsys, monkeypatch):
     """Its examples score the files that the demo leaves in demo/."""
     blocks = re.findall(r"```console\n(\$ ecuas.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)

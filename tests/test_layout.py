@@ -93,6 +93,28 @@ def test_every_folder_of_modules_is_a_package_that_is_installed():
         assert (path.parent / "__init__.py").is_file(), path
 
 
+def imported_at_once(file):
+    """Return what the top of a file imports, with the packages that lie around it."""
+    names = set()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        source = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+        for alias in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
+            parts = f"{source}{alias.name}".split(".")
+            names |= {".".join(parts[:length]) for length in range(1, len(parts) + 1)}
+    return names
+
+
+def test_what_takes_seconds_to_import_is_imported_by_the_tests_that_use_it():
+    """At the top of a file it would be imported by every process that runs tests, whichever they are."""
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    without = {ROOT / path for path in re.findall(r"--ignore=(\S+)", options["addopts"])}
+    assert all(">>>" not in file.read_text(encoding="utf-8") for file in without)
+    slow = {".".join(file.relative_to(ROOT).with_suffix("").parts) for file in without}
+    slow |= {"gradio", "torch", "transformers", "playwright", "mcp"}
+    for file in {file for folder in options["testpaths"] for file in (ROOT / folder).rglob("*.py")} - without:
+        assert not imported_at_once(file) & slow, file
+
+
 @pytest.mark.parametrize("page", ["ecuas_metric", "space"])
 def test_a_page_on_the_hub_asks_for_what_the_package_asks_for(page):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -31,6 +31,7 @@ def systems(score_folder):
     return paper.read_scores(score_folder)
 
 
+@pytest.mark.e2e
 def test_every_cell_is_the_printed_one(systems):
     ours, printed = paper.rows_of(systems), paper.printed_rows()
     assert len(ours) == 2 * len(systems)
@@ -40,6 +41,7 @@ def test_every_cell_is_the_printed_one(systems):
             assert off <= 1.0001e-4 or column in FLOAT32_TIES.get(key, ()), f"{key} {column}: {value}, off by {off}"
 
 
+@pytest.mark.e2e
 def test_the_curves_of_the_temperature_experiment_rise(systems):
     for name, system in systems.items():
         curve = temperature_curve(system.calibrated, system.labels, num_seeds=10)
@@ -74,6 +76,7 @@ def test_both_layouts_of_score_files_give_the_same(tmp_path, rng):
     np.testing.assert_array_equal(one.calibrated, cross_validated(fit_affine, apply_affine, raw, targets))
 
 
+@pytest.mark.e2e
 def test_the_script_writes_tables_and_figures(tmp_path, rng, capsys):
     np.savez(tmp_path / "cifar10_vgg19_bn.npz", scores=rng.normal(size=(60, 4)), targets=np.arange(60) % 4)
     assert paper.main([str(tmp_path), "--out", str(tmp_path / "out")]) == 0

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from datasets import ClassLabel, Dataset, Features, List, Value
 from numpy.typing import NDArray
 
@@ -95,4 +96,4 @@ def _dataset(table: pd.DataFrame, columns: Mapping[str, object]) -> Dataset:
     for name, feature in columns.items():
         if isinstance(feature, ClassLabel):
             values[name] = feature.str2int(values[name])
-    return Dataset.from_dict(values, features=features)
+    return Dataset(pa.table(values, schema=features.arrow_schema))

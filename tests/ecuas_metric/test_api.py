@@ -299,7 +299,10 @@ def test_systems_carry_decisions_and_ids():
     assert confidence_system([1, 0], [0.75, 0.5]).ids is None
 
 
-@pytest.mark.parametrize("kind", ["list", "tuple", "array", "series", "nullable", "categorical", "tensor"])
+TENSOR = pytest.param("tensor", marks=pytest.mark.e2e)  # torch takes seconds to import
+
+
+@pytest.mark.parametrize("kind", ["list", "tuple", "array", "series", "nullable", "categorical", TENSOR])
 @pytest.mark.parametrize("values", [[0, 1, 1], ["cat", "dog", "dog"]])
 def test_containers_and_indices_of_pandas_change_nothing(kind, values):
     if kind == "tensor":

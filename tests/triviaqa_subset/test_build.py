@@ -429,8 +429,10 @@ def write_release(path, rows):
     return str(path)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
-@pytest.mark.parametrize("column", ["question_id", "question"])
+@pytest.mark.parametrize(
+    ("suffix", "column"),
+    [(".csv", "question_id"), (".jsonl", "question_id"), (".parquet", "question_id"), (".parquet", "question")],
+)
 def test_a_selection_by_id_or_by_text(suffix, column, tmp_path, curation, ids, pool_rows):
     texts = {row["question_id"]: row["question"] for row in pool_rows}
     wanted = [*ids[100:300], ids[150]]  # one of them twice

@@ -103,14 +103,14 @@ def separation_is_reported(fit, scores, labels):
 
 def test_separated_classes_are_reported_and_no_others(rng):
     found = []
-    for _ in range(120):
+    for _ in range(60):
         num_classes = rng.integers(2, 4)
         labels = np.r_[np.arange(num_classes), rng.integers(0, num_classes, rng.integers(0, 4))]
         scores = rng.integers(-2, 3, (len(labels), num_classes)).astype(float)
         expected = is_separated(scores, labels)
         assert separation_is_reported(fit_affine, scores, labels) == expected, (scores, labels)
         found.append(expected)
-    assert 12 < sum(found) < 108
+    assert 6 < sum(found) < 54
 
 
 def test_a_temperature_exists_unless_every_answer_is_right():

@@ -9,7 +9,7 @@ import pytest
 
 from ecuas_metric.reporting import cli
 
-QUICK, MANY = 300, 2000
+QUICK, MANY = 150, 2000
 TOKENS = [b"nan", b"inf", b"-1", b"1e999", b'"', b",", b"\n", b"\r", b"\0", b"[", b"]", b"{", b":", b"null", b"9" * 40]
 TOKENS += [b"\xff", b"\xe2\x80\xa8", b"prob_1", b"label", b"correct", b"confidence", b"=1+1", b"true", b"%", b";"]
 ODD = [

@@ -16,7 +16,6 @@ from ecuas_metric.reporting.report import (
     report_grid,
     report_records,
     title,
-    write_figures,
 )
 from ecuas_metric.reporting.unjudged import Unjudged, unjudged_bounds
 from ecuas_metric.results import as_given
@@ -187,11 +186,6 @@ def test_every_metric_has_a_title_with_its_arrow():
     assert title(Key("ecuas", np.inf, "normalized")) == "N-ECUAS_∞ ↓"
     assert title(Key("ecuas", 0.0, "calibration_loss")) == "ECUAS_0 cal. loss ↓"
     assert title(Key("expected_cost", 0.25)) == "EC_0.25 ↓"
-
-
-def test_figures_are_drawn(submissions, tmp_path):
-    names = {path.name for path in write_figures(prepare_submissions(submissions), tmp_path)}
-    assert {"risk_coverage.png", "reject_cost.svg", "reliability.png", "ecuas_against_n.svg"} <= names
 
 
 def test_equal_systems_share_the_mark_whatever_the_order_of_their_rows(rng):
