@@ -303,8 +303,10 @@ def _only(found: list[str], role: str, file: str) -> list[str]:
 
 def _may_be_rows(cells: pd.Series) -> bool:
     """Return whether cells may hold several numbers each: not one number, and not the scores of several graders."""
-    if pd.api.types.is_numeric_dtype(cells) or not len(cells):
+    if pd.api.types.is_numeric_dtype(cells):
         return False
+    if not len(cells):  # of a schema alone
+        return True
     cell = cells.iloc[0]
     return not isinstance(cell, Mapping) or not any(isinstance(part, Mapping) for part in cell.values())
 
@@ -398,7 +400,8 @@ def _columns_of_systems(frame: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def _listed(frame: pd.DataFrame) -> str:
-    names = [name for column in frame.columns[:20] for name in _with_parts(column, frame[column].iloc[0])]
+    first = [frame[column].iloc[0] if len(frame) else None for column in frame.columns[:20]]
+    names = [name for column, cell in zip(frame.columns, first, strict=False) for name in _with_parts(column, cell)]
     return ", ".join(names[:20]) + (", .." if max(len(names), len(frame.columns)) > 20 else "")
 
 

@@ -91,6 +91,8 @@ def layout_of(schema: pa.Schema, columns: Mapping[str, str] | None = None, *, so
     if "count" in own:
         return Layout("counts", tuple(used["confidence"][:1]), own["wrong"], systems, None, own["count"])
     form = form_of(frame, used, given, source)
+    if form == "predicted":
+        raise FileError(source, "a predicted and a true class are not compared out of core; write a column correct")
     roles = {"confidences": ("confidence", "correct"), "positive": ("positive", "label")}
     predictions, references = (used[role] for role in roles.get(form, ("posteriors", "label")))
     if form != "posteriors" and len(predictions) > 1:

@@ -142,7 +142,7 @@ def test_unjudged_rows_are_left_out_and_counted_on_demand(table):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"confidence": [0.5], "answer": ["a"]}, "there must be columns confidence and correct"),
+        ({"confidence": [0.5], "answer": ["a"]}, "nothing says which answers are correct"),
         ({"confidence": ["0.5"], "correct": [1]}, "'confidence' must hold numbers; it holds string"),
         ({"posteriors": [[0.5, 0.5], [1.0]], "label": [0, 1]}, "'posteriors' must hold lists of one length in row 2"),
     ],
