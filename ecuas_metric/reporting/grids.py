@@ -66,7 +66,7 @@ def to_text(grid: Grid, screen: Screen = FILE) -> str:
     <BLANKLINE>
     """
     star = " " * any(cell.is_best for row in grid.rows for cell in row)
-    rows = _grouped(_fitted(grid, screen.width))
+    rows = _grouped(_fitted(grid, screen.width, 2 + len(star)))
     cells = [[screen.plain(cell.text) + ("*" if cell.is_best else star) for cell in row] for row in rows]
     header = [screen.plain(name) + star for name in grid.header]
     widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
@@ -129,19 +129,19 @@ def to_latex(grid: Grid) -> str:
     return "\n".join([*lines, r"\end{tabular}", *notes]) + "\n"
 
 
-def _fitted(grid: Grid, width: int | None) -> Grid:
+def _fitted(grid: Grid, width: int | None, between: int) -> Grid:
     """Return a grid with shorter names where it is too wide for a screen, and its names have a large part in that."""
     columns = [[name, *(row[i].text for row in grid.rows)] for i, name in enumerate(grid.header)]
-    needs = [max(map(len, column)) + 3 for column in columns]
-    if width is None or sum(needs) <= width:
+    needs = [max(map(len, column)) + between for column in columns]
+    if width is None or sum(needs) - between <= width:
         return grid
     room, spare = width * (grid.labels + 1) // (grid.labels + 4), width - sum(needs[grid.labels :])
-    room = min(room, spare) if spare >= grid.labels * (MIN_NAME + 3) else room
+    room = min(room, spare) if spare >= grid.labels * (MIN_NAME + between) else room
     shown: list[dict[str, str]] = []
     for need, column in sorted(zip(needs, columns[: grid.labels], strict=False), key=lambda pair: pair[0]):
-        longest = max(MIN_NAME, room // (grid.labels - len(shown)) - 3)
-        shown.append(short_names(column[1:], longest=longest) if need > longest else {})
-        room -= min(need, longest + 3)
+        longest = max(MIN_NAME, room // (grid.labels - len(shown)) - between)
+        shown.append(short_names(column[1:], longest=longest) if need - between > longest else {})
+        room -= min(need, longest + between)
     short = {name: text for names in shown for name, text in names.items()}
     rows = [
         [*(Cell(short.get(cell.text, cell.text)) for cell in row[: grid.labels]), *row[grid.labels :]]

@@ -9,7 +9,7 @@ from ..results import System, all_values, resampling_of
 from .comparison import Comparison
 from .differences import MAX_ROWS, arranged
 from .grids import Grid, to_text
-from .summary import is_significant, summary, wins_grid
+from .summary import is_significant, ranking_metrics, summary, wins_grid
 from .terminal import Screen
 
 
@@ -96,7 +96,8 @@ def overview(grid: Grid, rows: Sequence[Comparison], screen: Screen, *, alpha: f
     -------
     str
     """
-    matrix = to_text(wins_grid(rows, alpha=alpha), screen) if len({row.first for row in rows}) > 1 else ""
+    has_matrix = len({row.first for row in rows}) > 1 and ranking_metrics(rows)
+    matrix = to_text(wins_grid(rows, alpha=alpha), screen) if has_matrix else ""
     if not full and len(grid.rows) > MAX_ROWS:
         table = _too_many(grid, rows, screen, alpha)
     else:

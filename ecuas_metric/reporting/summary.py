@@ -91,6 +91,12 @@ def summary(
     return lines + ([f"{', '.join(neither)}: neither more nor less is better."] if neither else [])
 
 
+def ranking_metrics(rows: Iterable[Comparison]) -> list[Key]:
+    """Return the metrics by which at least two of the systems may be ranked."""
+    fair = (row.key for row in rows if METRICS[row.key.metric].higher_is_better is not None and row.fair)
+    return list(dict.fromkeys(fair))
+
+
 def wins(rows: Iterable[Comparison], alpha: float) -> dict[tuple[str, str], int]:
     """Return on how many metrics one system beats another, by winner and loser.
 
@@ -142,12 +148,10 @@ def wins_grid(rows: Sequence[Comparison], *, alpha: float) -> Grid:
         ]
         for number, one in zip(numbers, names, strict=True)
     ]
-    ranking = {row.key for row in rows if METRICS[row.key.metric].higher_is_better is not None and row.fair}
+    ranking = ranking_metrics(rows)
     without = "" if all(row.fair for row in rows) else " without †"
-    above = [
-        f"Wins: on how many of {len(ranking)} metrics{without} the row's system is significantly better than the "
-        "column's; . is none."
-    ]
+    what = f"on how many of {len(ranking)} metrics{without}" if len(ranking) > 1 else "1 where"
+    above = [f"Wins: {what} the row's system is significantly better than the column's; . is none."]
     header = ["system", *numbers, "wins", "losses"]
     return Grid(header, [[Cell(text) for text in row] for row in cells], [], "", above=above)
 

@@ -10,8 +10,10 @@ from ecuas_metric import confidence_system
 from ecuas_metric.metrics import Key
 from ecuas_metric.reporting.comparison import Comparison, compare_systems
 from ecuas_metric.reporting.differences import arranged, explanation, num_tests, write_differences
-from ecuas_metric.reporting.overview import introduction, limits
+from ecuas_metric.reporting.grids import Grid
+from ecuas_metric.reporting.overview import introduction, limits, overview
 from ecuas_metric.reporting.summary import summary, winner, wins, wins_grid
+from ecuas_metric.reporting.terminal import Screen
 
 ALPHA = 0.05
 ER, AUROC, COVERAGE = Key("error_rate"), Key("auroc"), Key("coverage", 0.2)
@@ -84,6 +86,15 @@ def test_a_win_is_a_loss_of_another_and_the_best_come_first(rng):
     assert [line[0].text.lstrip().split(" ", 1)[1] for line in grid.rows] == sorted(values, key=values.get)
     assert [int(line[-2].text) - int(line[-1].text) for line in grid.rows] == list(range(11, -12, -2))
     assert grid.above[0].startswith("Wins: on how many of 2 metrics the row's")
+
+
+def test_there_is_a_matrix_of_three_systems_or_more_by_metrics_that_rank():
+    values = {"a": 0.1, "b": 0.2, "c": 0.3}
+    grid = Grid(["system"], [], [], "signature")
+    shown = overview(grid, rows_of(values), Screen(), alpha=ALPHA)
+    assert "Wins: 1 where the row's system is significantly better than the column's; . is none." in shown
+    for rows in (rows_of(values, AUROC, fair=False), rows_of({"a": 0.1, "b": 0.2})):
+        assert "Wins" not in overview(grid, rows, Screen(), alpha=ALPHA)
 
 
 def test_differences_are_sorted_and_chosen_within_their_metric():
