@@ -18,7 +18,7 @@ from ..results import System, all_values, signature_of
 from .arguments import Named, chosen_keys, columns_of_files, named_file, refuse_clashes, told_apart
 from .comparison import compare_systems
 from .differences import arranged, comparison_grid, comparison_records, explanation, num_tests, write_differences
-from .explanation import best_lines, explain
+from .explanation import explain
 from .export import check_suffix, write
 from .files import FileAdvice, FileError
 from .flags import FLAGS, PLANNED, WORDS, parser, refuse_without
@@ -129,7 +129,6 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
     shown = arranged(rows, order=arguments.sort, significant_at=alpha if arguments.only else None)
     first = next(iter(systems.values()))
     above = introduction(systems, rows, alpha=alpha, digits=arguments.digits, by_position=arguments.by_position)
-    above += [*best_lines(rows, level=arguments.confidence_level), ""] if len(systems) > 2 else []
     grid = comparison_grid(
         shown, signature_of(first), options=first.options, tests=num_tests(rows), digits=arguments.digits, above=above
     )

@@ -126,6 +126,8 @@ def explanation(options: Options, *, tests: int, by_row: bool) -> list[str]:
         f"p (all tests) is corrected for all {tests} tests of this call (Westfall and Young's step-down method, which "
         "takes into account how they are correlated): if no systems differed, the chance of one false alarm or more "
         f"at p <= {1 - level:.2g} would be {1 - level:.2g}. Fewer --metrics and systems make fewer tests.",
+        "Where it is another set of systems, a line names those that may be the best by its metric alone: in "
+        f"{level:.0%} of such comparisons the truly best one is among them.",
         "An interval may leave out 0 although p (all tests) is not small: the interval is for one difference alone.",
         "Not significant does not mean equal: it may only mean too few samples. The interval shows what is possible.",
     ]

@@ -97,24 +97,6 @@ def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[
     return {key: [name for name, p in of_key.items() if p > 1 - level] for key, of_key in found.items()}
 
 
-def best_lines(rows: Iterable[Comparison], *, level: float) -> list[str]:
-    """Return a line for each metric that names the systems that may be the best.
-
-    Parameters
-    ----------
-    rows, level
-        See `best_systems`.
-
-    Returns
-    -------
-    list of str
-    """
-    return [
-        f"Best by {title(key)}, at {level:.0%} confidence: {' or '.join(names)}."
-        for key, names in best_systems(rows, level=level).items()
-    ]
-
-
 def _best(order: float, values: Mapping[str, Mapping[float, float]], pairs: list[Comparison], *, level: float) -> str:
     best, second = sorted(values, key=lambda name: values[name][order])[:2]
     users = next(words for start, words in reversed(USES.items()) if order >= start)

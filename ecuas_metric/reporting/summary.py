@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ..metrics import METRICS, Key
 from ..plotting.names import short_names
 from .comparison import Comparison
+from .explanation import best_systems
 from .grids import Cell, Grid
 from .report import title
 
@@ -79,11 +80,12 @@ def summary(
     unfair = {row.key for row in rows if not row.fair}
     ranked = [key for key in keys if key not in unfair and METRICS[key.metric].higher_is_better is not None]
     width = max(map(len, map(title, ranked)), default=0)
-    lines = []
+    sets = best_systems(rows, level=1 - alpha)
+    lines: list[str] = []
     for key in ranked:
         of_key = [row for row in rows if row.key == key]
         found = {system: (of_system[key], f"{of_system[key]:.{digits}f}") for system, of_system in values.items()}
-        lines.append(f"{title(key):{width}}  {_of_metric(key, of_key, found, alpha, name)}")
+        lines.append(f"{title(key):{width}}  {_of_metric(key, of_key, found, sets.get(key, []), alpha, name)}")
     if unfair:
         named = ", ".join(f"{title(key)}†" for key in keys if key in unfair)
         lines.append(f"{named}: no winner, since the systems' answers differ (see † below).")
@@ -156,7 +158,9 @@ def wins_grid(rows: Sequence[Comparison], *, alpha: float) -> Grid:
     return Grid(header, [[Cell(text) for text in row] for row in cells], [], "", above=above)
 
 
-def _of_metric(key: Key, rows: Sequence[Comparison], found: Found, alpha: float, name: Name) -> str:
+def _of_metric(
+    key: Key, rows: Sequence[Comparison], found: Found, may_be_best: Sequence[str], alpha: float, name: Name
+) -> str:
     undefined = [system for system, (value, _) in found.items() if math.isnan(value)]
     if undefined:
         return f"undefined for {_listed(undefined, name)}."
@@ -166,18 +170,30 @@ def _of_metric(key: Key, rows: Sequence[Comparison], found: Found, alpha: float,
     if len(others) == 1:
         return _of_two(best, others[0], found, pairs[frozenset(found)], alpha, name)
     tied = [other for other in others if winner(pairs[frozenset((best, other))], alpha) != best]
+    is_same = not may_be_best or set(may_be_best) == {best, *tied}
+    return _of_many(best, tied, rows, found, alpha, name) + ("" if is_same else _of_best(may_be_best, alpha, name))
+
+
+def _of_many(best: str, tied: Sequence[str], rows: Sequence[Comparison], found: Found, alpha: float, name: Name) -> str:
+    num_others = len(found) - 1
     first = f"{name(best)} is best ({found[best][1]})"
     if not tied:
-        return f"{first}, significantly better than {'both' if len(others) == 2 else f'all {len(others)}'} others."
-    if len(tied) == len(others):
+        return f"{first}, significantly better than {'both' if num_others == 2 else f'all {num_others}'} others."
+    if len(tied) == num_others:
         first = f"{name(best)} has the best value ({found[best][1]})"
         if any(winner(row, alpha) for row in rows):
             return f"{first}, but is not significantly better than any other."
         return f"{first}, but no two systems differ significantly."
-    if len(tied) <= min(MAX_NAMES, len(others) - len(tied)):
+    if len(tied) <= min(MAX_NAMES, num_others - len(tied)):
         return f"{first}, significantly better than all others but {_listed(tied, name)}."
-    beaten = len(others) - len(tied)
-    return f"{first}, significantly better than {beaten} of {len(others)} others, not than {_listed(tied, name)}."
+    beaten = num_others - len(tied)
+    return f"{first}, significantly better than {beaten} of {num_others} others, not than {_listed(tied, name)}."
+
+
+def _of_best(names: Sequence[str], alpha: float, name: Name) -> str:
+    """Say which systems may be the best."""
+    known = " or ".join(map(name, names)) if len(names) <= MAX_NAMES else f"one of {_listed(names, name)}"
+    return f" By this metric alone, at {1 - alpha:.0%} confidence, the best is {known}."
 
 
 def _of_two(best: str, other: str, found: Found, row: Comparison, alpha: float, name: Name) -> str:

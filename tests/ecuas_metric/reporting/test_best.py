@@ -6,7 +6,7 @@ import pytest
 from ecuas_metric import compare_systems, confidence_system
 from ecuas_metric.metrics import Key
 from ecuas_metric.reporting.best import p_values_of_best
-from ecuas_metric.reporting.explanation import best_lines, best_systems
+from ecuas_metric.reporting.explanation import best_systems
 
 
 @pytest.fixture
@@ -62,7 +62,6 @@ def test_a_comparison_names_the_best(rng):
     assert sets[Key("ecuas", 1.0)] == sets[Key("auroc")] == ["good", "same"]
     assert sets[Key("error_rate")] == ["good", "same", "bad"]
     assert Key("coverage", 0.3) not in sets  # neither more nor less is better
-    assert best_lines(rows, level=0.95)[0] == "Best by ECUAS_1 ↓, at 95% confidence: good or same."
     answers = {"good": correct, "same": correct, "bad": 1 - correct}
     rows = compare_systems({name: confidence_system(answers[name], q, **options) for name, q in confidences.items()})
     assert Key("auroc") not in best_systems(rows, level=0.95)  # of different answers

@@ -155,3 +155,18 @@ def test_the_figure_has_a_panel_for_each_metric(count, fair, tmp_path):
     rows = rows_of(values) + rows_of(values, AUROC, fair=fair) + rows_of(values, COVERAGE)
     paths = write_differences(rows, tmp_path, alpha=ALPHA)
     assert [path.name for path in paths] == ["differences.png", "differences.svg"]
+
+
+def test_the_confidence_set_for_the_best_is_named_where_it_is_another():
+    values = {"a": 0.1, "b": 0.2, "c": 0.3}
+    of_system = {name: {ER: value} for name, value in values.items()}
+    may_be_best = {"a": 0.9, "b": 0.2, "c": 0.01}
+    rows = [
+        one._replace(p_first_best=may_be_best[one.first], p_second_best=may_be_best[one.second])
+        for one in rows_of(values)
+    ]
+    (line,) = summary(rows, of_system, alpha=ALPHA)
+    assert line.endswith("both others. By this metric alone, at 95% confidence, the best is a or b.")
+    same = [one._replace(p_adjusted=0.2) if (one.first, one.second) == ("a", "b") else one for one in rows]
+    (line,) = summary(same, of_system, alpha=ALPHA)
+    assert line.endswith("significantly better than all others but b.")
