@@ -43,7 +43,7 @@ check-lowest: $(VENV)/lock.installed  ## the core tests at the lowest versions t
 	$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct --editable '.[test]'
 	.venv-lowest/bin/python -m pytest $(CORE) $(PARALLEL)
 
-bench: $(VENV)/bench.installed  ## measure against scikit-learn and torchmetrics, write the README's table
+bench: $(VENV)/bench.installed  ## measure against version 0.3.0 and peers, write the README's table
 	$(BIN)/python -m benchmarks.run
 
 data: $(VENV)/demo.installed  ## rebuild triviaqa_subset/data from its curation
