@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from ecuas_metric import confidence_system, score_confidences, score_posteriors
+from ecuas_metric import compare_systems, confidence_system, read_submissions, score_confidences, score_posteriors
 from ecuas_metric.inputs import Floats, Ints
 from ecuas_metric.metrics import Key
-from ecuas_metric.results import compute_results, signature_of
+from ecuas_metric.results import all_values, compute_results, signature_of
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -226,25 +227,38 @@ def posterior_line(repeats: int) -> Line:
     return against("twelve metrics of posteriors 10,000 x 1,000", ours, theirs, "scikit-learn's `log_loss`", repeats)
 
 
-def command_line(repeats: int) -> Line:
-    """Run the command on a CSV file, its start included, against reading the file."""
-    import pandas as pd
-
+def file_lines(repeats: int) -> list[Line]:
+    """Read a CSV file with ids, and run the command on it, its start included, against pandas reading it."""
+    confidence, correct = simulated(100_000)
+    frame = pd.DataFrame({"id": range(len(correct)), "confidence": confidence, "correct": correct})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scores.csv"
-        confidence, correct = simulated(100_000)
-        pd.DataFrame({"confidence": confidence, "correct": correct}).to_csv(path, index=False)
-        times = []
-        for _ in range(min(repeats, 3)):
-            start = resource.getrusage(resource.RUSAGE_CHILDREN)
-            command = [sys.executable, "-m", "ecuas_metric.reporting", "score", str(path)]
-            subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-            end = resource.getrusage(resource.RUSAGE_CHILDREN)
-            times.append(end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime)
-        ours = statistics.median(times)
-        (theirs,) = cpu_times([lambda: pd.read_csv(path)], repeats)
-    what = "`ecuas score` of a CSV file of 100,000 rows, start included"
-    return Line(what, _seconds(ours), f"`pandas.read_csv` of it, {_seconds(theirs)}", f"{ours / theirs:.2f}")
+        frame.to_csv(path, index=False)
+        read, theirs = cpu_times([lambda: read_submissions(path), lambda: pd.read_csv(path)], repeats)
+        start = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-m", "ecuas_metric.reporting", "score", str(path)]
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+        end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run = end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
+    name = f"`pandas.read_csv`, {_seconds(theirs)}"
+    return [
+        Line("read a CSV file of 100,000 rows", _seconds(read), name, f"{read / theirs:.2f}"),
+        Line("`ecuas score` of it, start included", _seconds(run), name, f"{run / theirs:.2f}"),
+    ]
+
+
+def compare_line() -> Line:
+    """Compare all pairs of 21 systems by all metrics, against computing their metrics alone."""
+    options: dict[str, Any] = {"confidence_level": 0.95, "n": (0, 1, 128)}
+    rng, systems = np.random.default_rng(0), {}
+    for name in range(21):
+        confidence = rng.random(455)
+        systems[str(name)] = confidence_system(rng.random(455) < confidence, confidence, **options)
+    what = "21 systems compared by ten metrics, 1000 swaps, N = 455"
+    values = [partial(all_values, system) for system in systems.values()]
+    return against(
+        what, partial(compare_systems, systems), lambda: [call() for call in values], "their metrics alone", 0
+    )
 
 
 def bootstrap_line(repeats: int) -> Line:
@@ -364,7 +378,8 @@ def main() -> int:
         *peer_lines(1_000_000, repeats),
         bootstrap_line(repeats),
         posterior_line(repeats),
-        command_line(repeats),
+        *file_lines(repeats),
+        compare_line(),
         *calibration_lines(repeats),
         load_line(),
         *memory_lines(),
