@@ -63,7 +63,7 @@ check-croissant: $(VENV)/lock.installed  ## the dataset's Croissant description 
 	.venv-croissant/bin/python -c "import mlcroissant"
 	.venv-croissant/bin/python -m pytest tests/triviaqa_subset/test_croissant.py
 
-bench: $(VENV)/bench.installed  ## measure against scikit-learn and torchmetrics, write the README's table
+bench: $(VENV)/bench.installed  ## measure against version 0.3.0 and peers, write the README's table
 	$(BIN)/python -m benchmarks.run
 
 data: $(VENV)/demo.installed  ## rebuild triviaqa_subset/data from its curation

@@ -1,30 +1,40 @@
-"""Measure ours against NumPy's sort, scikit-learn and torchmetrics, and write the table into the README.
+"""Measure ours against version 0.3.0, NumPy's sort, and peers that do the same work; write the README's table.
 
-Times are medians; what counts are the ratios, since both sides of each are measured in this one run.
+Times are of the processor, in medians, since other programs change those of the clock. What counts are the ratios: the
+two sides of each take turns.
 """
 
 import argparse
+import importlib
 import os
 import platform
 import resource
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ecuas_metric import compare_systems, confidence_system, read_submissions, score_confidences
-from ecuas_metric.results import all_values, signature_of
+from ecuas_metric import compare_systems, confidence_system, read_submissions, score_confidences, score_posteriors
+from ecuas_metric.inputs import Floats, Ints
+from ecuas_metric.metrics import Key
+from ecuas_metric.results import all_values, compute_results, signature_of
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+BEFORE = "79b8862107ec6fe677659fd61b92d7994e5e3f02"  # the last commit of version 0.3.0
+BOOTSTRAP = {"confidence_level": 0.95, "interval_method": "percentile"}
+Scores = Callable[..., dict[str, float]]
 MARKS = ("<!-- benchmarks: written by make bench -->", "<!-- end of benchmarks -->")
 
 
@@ -37,15 +47,22 @@ class Line(NamedTuple):
     ratio: str
 
 
-def median_time(call: Callable[[], Any], repeats: int, *, clock: Callable[[], float] = time.perf_counter) -> float:
-    """Return the median of `repeats` timings of a call, in seconds, after one that warms up."""
-    call()
-    times = []
-    for _ in range(repeats):
-        start = clock()
-        call()
-        times.append(clock() - start)
-    return statistics.median(times)
+def cpu_times(calls: Sequence[Callable[[], Any]], repeats: int) -> list[float]:
+    """Return the median time of the processor of each call, in seconds, taking turns; the first of several warms up."""
+    times: list[list[float]] = [[] for _ in calls]
+    for turn in range(repeats + 1):
+        for call, of_call in zip(calls, times, strict=True):
+            start = time.process_time()
+            call()
+            if turn or not repeats:
+                of_call.append(time.process_time() - start)
+    return [statistics.median(of_call) for of_call in times]
+
+
+def against(what: str, ours: Callable[[], Any], other: Callable[[], Any], name: str, repeats: int) -> Line:
+    """Measure two calls that do the same, or one that the other is a multiple of."""
+    mine, theirs = cpu_times([ours, other], repeats)
+    return Line(what, _seconds(mine), f"{name}, {_seconds(theirs)}", f"{mine / theirs:.2f}")
 
 
 def simulated(num_samples: int) -> tuple[np.ndarray, np.ndarray]:
@@ -55,66 +72,93 @@ def simulated(num_samples: int) -> tuple[np.ndarray, np.ndarray]:
     return confidence, (rng.random(num_samples) < confidence).astype(np.int64)
 
 
+@contextmanager
+def version_0_3_0() -> Iterator[Scores | None]:
+    """Import the package as it was from the history, under a name of its own; None where there is no history."""
+    with tempfile.TemporaryDirectory() as folder:
+        archive = Path(folder) / "archive.tar"
+        command = ["git", "archive", "--output", str(archive), BEFORE, "ecuas_metric"]
+        if subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode:
+            yield None
+            return
+        with tarfile.open(archive) as tar:
+            tar.extractall(folder, filter="data")
+        (Path(folder) / "ecuas_metric").rename(Path(folder) / "ecuas_metric_0_3_0")
+        sys.path.insert(0, folder)
+        try:
+            inputs, options, results = (
+                importlib.import_module(f"ecuas_metric_0_3_0.{name}") for name in ("inputs", "options", "results")
+            )
+            yield lambda correct, confidence, **given: results.results(
+                "confidences", *inputs.confidences(confidence, correct), options.checked_options(**given)
+            )
+        finally:
+            sys.path.remove(folder)
+
+
+def before_lines(repeats: int) -> list[Line]:
+    """Ten metrics, with weights, and their bootstrap, against version 0.3.0."""
+    lines = []
+    with version_0_3_0() as before:
+        if before is None:
+            return [Line("version 0.3.0", "", "not measured: no git history here", "")]
+        for num_samples, given, turns, what in (
+            (1_000_000, {}, repeats, "ten metrics"),
+            (10_000, BOOTSTRAP, min(repeats, 3), "1000 resamples of ten metrics"),
+            (1_000_000, BOOTSTRAP | {"n_resamples": 100}, 0, "100 resamples of ten metrics"),
+        ):
+            q, y = simulated(num_samples)
+            ours, theirs = (partial(score, y, q, **given) for score in (score_confidences, before))
+            lines.append(against(f"{what}, N = {num_samples:,}", ours, theirs, "version 0.3.0", turns))
+    return lines
+
+
 def scalar_line(num_samples: int, repeats: int) -> Line:
     """Ten scalars against one sort of the same array."""
-    confidence, correct = simulated(num_samples)
-    sort = median_time(lambda: np.sort(confidence), repeats)
-    ours = median_time(lambda: score_confidences(correct, confidence), repeats)
-    return _line(f"ten metrics, N = {num_samples:,}", ours, sort, "`numpy.sort` of the confidences")
+    q, y = simulated(num_samples)
+    what, name = f"ten metrics, N = {num_samples:,}", "`numpy.sort` of the confidences"
+    return against(what, lambda: score_confidences(y, q), lambda: np.sort(q), name, repeats)
 
 
-def weighted_line(num_samples: int, repeats: int) -> Line:
-    """Ten scalars with weights against the same without."""
-    confidence, correct = simulated(num_samples)
+def option_lines(num_samples: int, repeats: int) -> list[Line]:
+    """Ten scalars with weights, with analytic intervals and through Evaluate, against the same without."""
+    import evaluate
+
+    q, y = simulated(num_samples)
     weights = np.random.default_rng(1).random(num_samples)
-    ours = median_time(lambda: score_confidences(correct, confidence, sample_weight=weights), repeats)
-    without = median_time(lambda: score_confidences(correct, confidence), repeats)
-    return _line(f"ten metrics with weights, N = {num_samples:,}", ours, without, "without weights")
+    analytic = {"confidence_level": 0.95, "interval_method": "analytic"}
+    module = evaluate.load(str(ROOT / "ecuas_metric" / "ecuas.py"))
+    calls = {
+        "with weights": lambda: score_confidences(y, q, sample_weight=weights),
+        "with analytic intervals": lambda: score_confidences(y, q, **analytic),
+        "through `evaluate`": lambda: module.compute(predictions=q, references=y),
+    }
+    return [
+        against(f"ten metrics {what}, N = {num_samples:,}", call, lambda: score_confidences(y, q), "without", repeats)
+        for what, call in calls.items()
+    ]
 
 
 def signature_line(num_samples: int, repeats: int) -> Line:
     """Name everything that ten scalars with weights depend on, against computing them."""
-    confidence, correct = simulated(num_samples)
+    q, y = simulated(num_samples)
     weights = np.random.default_rng(1).random(num_samples)
-    system = confidence_system(correct, confidence, sample_weight=weights)
-    ours = median_time(lambda: signature_of(system), repeats)
-    compute = median_time(lambda: score_confidences(correct, confidence, sample_weight=weights), repeats)
-    return _line(f"signature with weights, N = {num_samples:,}", ours, compute, "the ten metrics it is printed beside")
+    system = confidence_system(y, q, sample_weight=weights)
+    compute = partial(score_confidences, y, q, sample_weight=weights)
+    what, name = f"signature with weights, N = {num_samples:,}", "the ten metrics it is printed beside"
+    return against(what, lambda: signature_of(system), compute, name, repeats)
 
 
-def compute_line(num_samples: int, repeats: int) -> Line:
-    """Measure the same through Evaluate."""
-    import evaluate
-
-    confidence, correct = simulated(num_samples)
-    module = evaluate.load(str(ROOT / "ecuas_metric" / "ecuas.py"))
-    ours = median_time(lambda: module.compute(predictions=confidence, references=correct), repeats)
-    without = median_time(lambda: score_confidences(correct, confidence), repeats)
-    return _line(f"the same through `evaluate`, N = {num_samples:,}", ours, without, "called directly")
-
-
-def csv_line(num_samples: int, repeats: int) -> Line:
-    """Read a file with ids against pandas reading it, both by the processor's time, since pandas has threads."""
-    confidence, correct = simulated(num_samples)
-    frame = pd.DataFrame({"id": range(num_samples), "confidence": confidence, "correct": correct})
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "system.csv")
-        frame.to_csv(path, index=False)
-        ours = median_time(lambda: read_submissions(path), repeats, clock=time.process_time)
-        pandas = median_time(lambda: pd.read_csv(path), repeats, clock=time.process_time)
-    return _line(f"read a CSV file, N = {num_samples:,}", ours, pandas, "`pandas.read_csv`")
-
-
-def peer_line(num_samples: int, repeats: int) -> Line:
-    """Five metrics by the calls one would otherwise make."""
+def peer_lines(num_samples: int, repeats: int) -> list[Line]:
+    """Compute the same metrics on both sides, there by the calls one would otherwise make."""
     import torch
     from sklearn.metrics import auc, brier_score_loss, log_loss, roc_auc_score
-    from torchmetrics.functional.classification import binary_calibration_error
+    from torchmetrics.functional.classification import binary_auroc, binary_calibration_error
 
     confidence, correct = simulated(num_samples)
     q, y = torch.from_numpy(confidence), torch.from_numpy(correct)
 
-    def peers() -> None:
+    def five() -> None:
         roc_auc_score(correct, confidence)
         binary_calibration_error(q, y, n_bins=10, norm="l1")
         risk = np.cumsum(1 - correct[np.argsort(-confidence)]) / np.arange(1, num_samples + 1)
@@ -122,45 +166,85 @@ def peer_line(num_samples: int, repeats: int) -> Line:
         brier_score_loss(correct, confidence)
         log_loss(correct, confidence)
 
-    ours = median_time(lambda: score_confidences(correct, confidence), repeats)
-    theirs = median_time(peers, repeats)
-    what = "AUROC + ECE + AURC + Brier + log loss by scikit-learn and torchmetrics"
-    return _line(f"ten metrics, N = {num_samples:,}", ours, theirs, what)
+    def two() -> None:
+        binary_auroc(q, y)
+        binary_calibration_error(q, y, n_bins=10)
+
+    def ours(*names: str) -> Callable[[], Any]:
+        keys = [Key(name) for name in names]
+        return lambda: compute_results(confidence_system(correct, confidence), only=keys)
+
+    metrics = ("auroc", "ece", "aurc", "confidence_brier_score", "confidence_cross_entropy")
+    what = f"N = {num_samples:,}"
+    return [
+        against(
+            f"AUROC, ECE, AURC, Brier score, log loss, {what}",
+            ours(*metrics),
+            five,
+            "scikit-learn, torchmetrics",
+            repeats,
+        ),
+        against(f"AUROC, ECE, {what}", ours("auroc", "ece"), two, "torchmetrics", repeats),
+        authors_line(confidence, correct, repeats),
+    ]
 
 
-def torchmetrics_line(num_samples: int, repeats: int) -> Line:
-    """AUROC and ECE alone, by torchmetrics."""
-    import torch
-    from torchmetrics.functional.classification import binary_auroc, binary_calibration_error
-
-    confidence, correct = simulated(num_samples)
+def authors_line(confidence: Floats, correct: Ints, repeats: int) -> Line:
+    """Nine metrics by the package of the paper's authors, which has no AUGRC and computes in float32."""
+    what = f"nine metrics (no AUGRC), N = {len(correct):,}"
+    try:
+        import ecuas
+        import torch
+    except ImportError:
+        return Line(what, "", "the authors' `ecuas`, not installed here: 0.1.5 needs Python 3.13", "")
     q, y = torch.from_numpy(confidence), torch.from_numpy(correct)
-    ours = median_time(lambda: score_confidences(correct, confidence), repeats)
-    theirs = median_time(lambda: (binary_auroc(q, y), binary_calibration_error(q, y, n_bins=10)), repeats)
-    return _line(f"ten metrics, N = {num_samples:,}", ours, theirs, "AUROC + ECE by torchmetrics")
+    others = ("ErrorRate", "AUCScore", "CrossEntropy", "BrierScore", "AURC")
+    theirs = [ecuas.ConfidenceECUAS.create_shortcut_function(n=n) for n in (0, 1, 128)]
+    theirs += [getattr(ecuas, f"Confidence{name}").create_shortcut_function() for name in others]
+    theirs.append(ecuas.ExpectedCalibrationError.create_shortcut_function())
+    names = ("ecuas", "error_rate", "auroc", "confidence_cross_entropy", "confidence_brier_score", "aurc", "ece")
+    keys = [Key("ecuas", float(n)) for n in (0, 1, 128)] + [Key(name) for name in names[1:]]
+    ours = partial(compute_results, only=keys)
+    return against(
+        what,
+        lambda: ours(confidence_system(correct, confidence)),
+        lambda: [metric(q, y) for metric in theirs],
+        "the authors' `ecuas`",
+        repeats,
+    )
 
 
-def bootstrap_lines(repeats: int) -> list[Line]:
-    """Resamples of all metrics; the other side is a loop over scikit-learn's AUROC alone, timed on 20 resamples."""
-    from sklearn.metrics import roc_auc_score
+def posterior_line(repeats: int) -> Line:
+    """Posteriors of 1,000 classes, against scikit-learn's cross-entropy alone."""
+    from sklearn.metrics import log_loss
 
-    lines = []
-    for num_samples, num_resamples in ((455, 1000), (10_000, 1000), (1_000_000, 100)):
-        confidence, correct = simulated(num_samples)
-        ours = median_time(
-            lambda: score_confidences(correct, confidence, confidence_level=0.95, n_resamples=num_resamples),  # noqa: B023
-            repeats if num_samples < 1_000_000 else 1,
-        )
-        rng = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
+    posteriors = rng.dirichlet(np.full(1000, 0.05), 10_000)
+    labels = (posteriors.cumsum(axis=1) < rng.random((10_000, 1))).sum(axis=1).clip(0, 999)
+    classes = np.arange(1000)
+    ours = partial(score_posteriors, labels, posteriors, labels=classes)
+    theirs = partial(log_loss, labels, posteriors, labels=classes)
+    return against("twelve metrics of posteriors 10,000 x 1,000", ours, theirs, "scikit-learn's `log_loss`", repeats)
 
-        def resample() -> None:
-            index = rng.integers(0, num_samples, num_samples)  # noqa: B023
-            roc_auc_score(correct[index], confidence[index])  # noqa: B023
 
-        loop = median_time(resample, 20 if num_samples < 1_000_000 else 3) * num_resamples
-        what = f"{num_resamples} resamples of ten metrics, N = {num_samples:,}"
-        lines.append(_line(what, ours, loop, "a loop over scikit-learn's AUROC alone"))
-    return lines
+def file_lines(repeats: int) -> list[Line]:
+    """Read a CSV file with ids, and run the command on it, its start included, against pandas reading it."""
+    confidence, correct = simulated(100_000)
+    frame = pd.DataFrame({"id": range(len(correct)), "confidence": confidence, "correct": correct})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "scores.csv"
+        frame.to_csv(path, index=False)
+        read, theirs = cpu_times([lambda: read_submissions(path), lambda: pd.read_csv(path)], repeats)
+        start = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-m", "ecuas_metric.reporting", "score", str(path)]
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+        end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run = end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
+    name = f"`pandas.read_csv`, {_seconds(theirs)}"
+    return [
+        Line("read a CSV file of 100,000 rows", _seconds(read), name, f"{read / theirs:.2f}"),
+        Line("`ecuas score` of it, start included", _seconds(run), name, f"{run / theirs:.2f}"),
+    ]
 
 
 def compare_line() -> Line:
@@ -170,13 +254,28 @@ def compare_line() -> Line:
     for name in range(21):
         confidence = rng.random(455)
         systems[str(name)] = confidence_system(rng.random(455) < confidence, confidence, **options)
-    start = time.process_time()
-    compare_systems(systems)
-    cpu = time.process_time() - start
-    ours = median_time(lambda: compare_systems(systems), 1)
-    values = median_time(lambda: [all_values(system) for system in systems.values()], 3)
-    what = f"21 systems compared by ten metrics, 1000 swaps, N = 455 ({cpu:.1f} s of CPU)"
-    return _line(what, ours, values, "their metrics alone")
+    what = "21 systems compared by ten metrics, 1000 swaps, N = 455"
+    values = [partial(all_values, system) for system in systems.values()]
+    return against(
+        what, partial(compare_systems, systems), lambda: [call() for call in values], "their metrics alone", 0
+    )
+
+
+def bootstrap_line(repeats: int) -> Line:
+    """Resamples of all metrics; the other side is scikit-learn's AUROC alone, of as many resamples."""
+    from sklearn.metrics import roc_auc_score
+
+    q, y = simulated(455)
+    rng = np.random.default_rng(0)
+
+    def loop() -> None:
+        for _ in range(1000):
+            index = rng.integers(0, 455, 455)
+            roc_auc_score(y[index], q[index])
+
+    ours = partial(score_confidences, y, q, **BOOTSTRAP)
+    what, name = "1000 resamples of ten metrics, N = 455", "a loop over scikit-learn's AUROC alone"
+    return against(what, ours, loop, name, min(repeats, 3))
 
 
 def calibration_lines(repeats: int) -> list[Line]:
@@ -188,7 +287,7 @@ def calibration_lines(repeats: int) -> list[Line]:
         rng = np.random.default_rng(0)
         scores = rng.normal(size=(10_000, num_classes)) * 2
         labels = (scores + 1.5 * rng.gumbel(size=scores.shape)).argmax(axis=1)
-        ours = median_time(lambda: cross_validated(fit_affine, apply_affine, scores, labels), repeats)  # noqa: B023
+        (ours,) = cpu_times([partial(cross_validated, fit_affine, apply_affine, scores, labels)], repeats)
         lines.append(Line(f"affine calibration, five folds, 10,000 x {num_classes}", _seconds(ours), "", ""))
     return lines
 
@@ -225,33 +324,6 @@ def memory_lines() -> list[Line]:
     return lines
 
 
-def out_of_core_lines(num_rows: int) -> list[Line]:
-    """Rows in Parquet files: states of their parts against reading all, then scikit-learn and torchmetrics."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    ours = "from ecuas_metric.scale import checked_options, read, score_files; "
-    ours += "[state] = score_files([FOLDER], checked_options()).states.values(); read(state, confidence_level=0.95)"
-    theirs = "import pandas as pd, torch; from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score; "
-    theirs += "from torchmetrics.functional.classification import binary_calibration_error; "
-    theirs += "frame = pd.read_parquet(FOLDER); q, y = frame.confidence.to_numpy(), frame.correct.to_numpy(); "
-    theirs += "roc_auc_score(y, q); brier_score_loss(y, q); log_loss(y, q); "
-    theirs += "binary_calibration_error(torch.from_numpy(q), torch.from_numpy(y.astype('int64')), n_bins=10, norm='l1')"
-    with tempfile.TemporaryDirectory() as folder:
-        for part in range(num_rows // 10**6):
-            rng = np.random.default_rng(part)
-            confidence = rng.random(10**6)
-            correct = (rng.random(10**6) < confidence).astype(np.int8)
-            table = pa.table({"confidence": confidence, "correct": correct})
-            pq.write_table(table, f"{folder}/{part}.parquet", compression="zstd")
-        end = "import time; from benchmarks.run import peak_memory; print(time.process_time(), peak_memory())"
-        mine, other = (_child(f"FOLDER = {folder!r}; {code}; {end}") for code in (ours, theirs))
-    what = f"`--out-of-core`, {num_rows:,} rows of Parquet, ten metrics with intervals"
-    name = "all read, AUROC + Brier + log loss by scikit-learn, ECE by torchmetrics"
-    memory = f"{mine[1] / 2**20:.0f} MiB", f"the same, {other[1] / 2**20:.0f} MiB", f"{mine[1] / other[1]:.2f}"
-    return [_line(f"{what}, CPU", mine[0], other[0], name), Line(f"{what}, peak memory of the process", *memory)]
-
-
 def peak_memory() -> int:
     """Return the most memory this process has held, in bytes; what its parent held does not count."""
     status = Path("/proc/self/status")
@@ -279,7 +351,13 @@ def to_markdown(lines: list[Line]) -> str:
     machine = f"{_processor()}, {cores} cores, Python {platform.python_version()}, NumPy {np.__version__}"
     rows = [f"| {line.what} | {line.ours} | {line.other} | {line.ratio} |" for line in lines]
     return "\n".join(
-        ["| what | ours | against | ours / other |", "|---|---:|---|---:|", *rows, "", f"{machine}. Medians."]
+        [
+            "| what | ours | against | ours / other |",
+            "|---|---:|---|---:|",
+            *rows,
+            "",
+            f"{machine}. Medians of the processor's time.",
+        ]
     )
 
 
@@ -292,20 +370,19 @@ def main() -> int:
     warnings.simplefilter("ignore")
     repeats = arguments.repeats
     lines = [
+        *before_lines(repeats),
         scalar_line(1_000_000, repeats),
-        scalar_line(10_000_000, 3),
-        weighted_line(1_000_000, repeats),
+        scalar_line(10_000_000, min(repeats, 3)),
+        *option_lines(1_000_000, repeats),
         signature_line(1_000_000, repeats),
-        compute_line(1_000_000, repeats),
-        csv_line(2_000_000, repeats),
-        peer_line(1_000_000, repeats),
-        torchmetrics_line(1_000_000, repeats),
-        *bootstrap_lines(repeats),
+        *peer_lines(1_000_000, repeats),
+        bootstrap_line(repeats),
+        posterior_line(repeats),
+        *file_lines(repeats),
         compare_line(),
         *calibration_lines(repeats),
         load_line(),
         *memory_lines(),
-        *out_of_core_lines(20_000_000),
     ]
     table = to_markdown(lines)
     print(table)
@@ -314,10 +391,6 @@ def main() -> int:
         README.write_text(f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
     print(f"peak memory of this process: {peak_memory() / 2**20:.0f} MiB")
     return 0
-
-
-def _line(what: str, ours: float, other: float, name: str) -> Line:
-    return Line(what, _seconds(ours), f"{name}, {_seconds(other)}", f"{ours / other:.2f}")
 
 
 def _seconds(value: float) -> str:

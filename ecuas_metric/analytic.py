@@ -60,12 +60,13 @@ class Design(NamedTuple):
 
 def design_of(options: Options, num_samples: int) -> Design:
     """Return how the samples were drawn, as the options say it."""
-    weight = np.ones(num_samples) if options.sample_weight is None else options.sample_weight
+    weight = options.sample_weight
     unit, stratum = units(num_samples, Resampling(groups=options.groups, strata=options.strata))
     freedom = len(stratum) - int(stratum.max()) - 1
     alone = (np.bincount(stratum) < 2).any()
     grouped = None if options.groups is None else unit
-    return Design(weight / weight.sum(), grouped, stratum, 0 if alone else freedom)
+    share = np.broadcast_to(1 / num_samples, num_samples) if weight is None else weight / weight.sum()
+    return Design(share, grouped, stratum, 0 if alone else freedom)
 
 
 def standard_error(influence: Floats, design: Design) -> float:
@@ -103,9 +104,13 @@ def _moments(values: Floats, design: Design) -> tuple[float, float]:
     if design.unit is not None:
         sums = sums_of_units(design.weight * values, design)
         return float(sums.sum()), float(np.square(sums).sum())
-    parts = (design.weight[rows] * values[rows] for rows in blocks(len(values), row_size=PER_SAMPLE))
-    total, squares = np.sum([(part.sum(), np.vecdot(part, part)) for part in parts], axis=0).tolist()
-    return total, squares
+    are_equal, total, squares = not any(design.weight.strides), 0.0, 0.0
+    for rows in blocks(len(values), row_size=PER_SAMPLE):
+        part = values[rows] if are_equal else values[rows] * design.weight[rows]
+        total += part.sum()
+        squares += np.vecdot(part, part)
+    unit = design.weight[0] if are_equal else 1.0
+    return float(total * unit), float(squares * unit**2)
 
 
 def analytic_intervals(

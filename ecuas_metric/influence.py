@@ -123,17 +123,25 @@ def _auroc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
         scale = total / (correct * incorrect)
         theta = 1 - areas.lost_pairs / (correct * incorrect)
         constant = theta * total / incorrect + (1 - theta) * total / correct
-        return -scale * _middle(ties.cost_until, ties.cost), scale * _middle(ties.weight_until, ties.weight) - constant
+        intercept, slope = _middle(ties.cost_until, ties.cost), _middle(ties.weight_until, ties.weight)
+        intercept *= -scale
+        slope *= scale
+        slope -= constant
+        return intercept, slope
 
 
 def _augrc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
-    total = ties.areas.weight
-    return _middle(ties.cost_until, ties.cost) / total, 1 - _middle(ties.weight_until, ties.weight) / total
+    intercept, slope = _middle(ties.cost_until, ties.cost), _middle(ties.weight_until, ties.weight)
+    intercept /= ties.areas.weight
+    slope /= -ties.areas.weight
+    slope += 1.0
+    return intercept, slope
 
 
 def _middle(until: Floats, here: Floats) -> Floats:
     """Return the sums before each group and half of it."""
-    return until - here / 2
+    half = here / 2
+    return np.subtract(until, half, out=half)
 
 
 def _aurc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
@@ -152,7 +160,7 @@ def _aurc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
         wide = np.flatnonzero(relative > FLAT**2)
         _in_full(log_mean, rise, wide, w[wide], b[wide])
         passed = np.cumsum(c * rise) + passed[-1]  # the sum of all less this is that over the groups after each
-        mean_cost = c / np.where(w > 0, w, 1.0)
+        mean_cost = ties.cost[rows] if ties.are_samples else c / np.where(w > 0, w, 1.0)
         intercept[rows] = passed - mean_cost * (np.log(np.maximum(b, tiny)) + log_mean)
         slope[rows] = log_mean
     return intercept, slope

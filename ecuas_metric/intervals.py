@@ -19,8 +19,8 @@ from .inputs import Array, FloatOrFloats, Floats, Ints
 K = TypeVar("K", bound=Hashable)
 Statistic = Callable[[Floats], Mapping[K, FloatOrFloats]]
 CHUNK_SIZE = 2**19  # weights at a time: four megabytes
-CHUNK_ROWS = 8  # at least, unless they are more than 64 megabytes: they share what is computed of each sample
-LARGEST_CHUNK = 2**23
+CHUNK_ROWS = 16  # at least, unless they are more than 128 megabytes: they share what is computed of each sample
+LARGEST_CHUNK = 2**24
 DRAWN_TOGETHER = 2**13  # units; where there are more, each part of so many is counted in the cache
 JACKKNIFE_BLOCKS = 1000
 LEFT_OUT_NOTE = 0.01

@@ -185,7 +185,7 @@ def _flag(value: object, name: str) -> bool:
 def _weights(values: object, name: str) -> Floats:
     """Return weights that are finite, non-negative and not all zero."""
     weights = non_negative(one_dimensional(numbers(values, name), name), name)
-    if not weights.any():
+    if not weights.max() > 0:
         raise InputError(name, "must not be all zero", value=0.0, got=f"{weights.size} zeros")
     return weights
 
@@ -200,7 +200,7 @@ def _counts(weights: Floats) -> Floats:
 def _importance(weights: Floats) -> Floats:
     """Return weights, in any unit, in the one where they add up to their effective number."""
     weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
-    weights *= weights.sum() / np.square(weights).sum()
+    weights *= weights.sum() / np.einsum("n,n", weights, weights)
     return weights
 
 

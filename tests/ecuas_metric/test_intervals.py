@@ -52,6 +52,19 @@ def test_draws_are_uniform():
     assert weights.var() == pytest.approx(0.9, rel=0.05)  # of a binomial of 10 draws with chance 1/10
 
 
+def test_many_units_are_drawn_part_by_part_with_the_same_distribution(monkeypatch):
+    monkeypatch.setattr(module, "DRAWN_TOGETHER", 16)  # 6 parts of 16, whose bits are taken as they come, and one of 4
+    weights = all_weights(100, Resampling(4000))
+    assert (weights.sum(axis=1) == 100).all()
+    assert stats.chisquare(weights.sum(axis=0)).pvalue > 1e-3
+    assert weights.var(axis=0) == pytest.approx(np.full(100, 0.99), rel=0.15)  # binomial, 100 draws, chance 1/100
+    parts = weights[:, :96].reshape(4000, 6, 16).sum(axis=2)
+    assert parts.var(axis=0) == pytest.approx(np.full(6, 16 * 0.84), rel=0.15)
+    assert np.corrcoef(weights[:, :2].T)[0, 1] == pytest.approx(-1 / 99, abs=0.06)
+    monkeypatch.setattr(module, "CHUNK_SIZE", 300)
+    np.testing.assert_array_equal(all_weights(100, Resampling(40)), weights[:40])
+
+
 def test_groups_are_drawn_whole():
     groups = np.array([0, 0, 0, 1, 2, 2])
     weights = all_weights(6, Resampling(100, groups=groups))
