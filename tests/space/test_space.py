@@ -287,8 +287,8 @@ def test_visitors_beside_a_bootstrap_get_their_own_answers_and_notes(page, tmp_p
         return clients[number].predict(files=uploaded([path]), **options, api_name="/score")
 
     clients = [patient(number) for number in range(VISITORS + 1)]
-    q = rng.random(10_000)
-    pd.DataFrame({"confidence": np.r_[np.nan, q[1:]], "correct": rng.random(10_000) < q}).to_csv(tmp_path / "long.csv")
+    q = rng.random(4_000)
+    pd.DataFrame({"confidence": np.r_[np.nan, q[1:]], "correct": rng.random(4_000) < q}).to_csv(tmp_path / "long.csv")
     long = clients[0].submit(files=uploaded([tmp_path / "long.csv"]), missing_confidence="0.5", api_name="/score")
     with ThreadPoolExecutor(VISITORS) as pool:
         answers = list(pool.map(visit, range(1, VISITORS + 1)))
@@ -299,7 +299,7 @@ def test_visitors_beside_a_bootstrap_get_their_own_answers_and_notes(page, tmp_p
         assert (f"{60 - number} of 60 confidences are missing" in shown[MESSAGE]) == bool(number % 2)
         assert shown[MESSAGE].count("are missing") == number % 2
     shown = long.result()
-    assert "1 of 10000 confidences are missing" in shown[MESSAGE]
+    assert "1 of 4000 confidences are missing" in shown[MESSAGE]
     assert shown[MESSAGE].count("are missing") == 1
     assert "ecuas_0_low" in shown[RESULT]["rows"][0]
 
