@@ -361,8 +361,11 @@ def _read_excel(source: Source, text: Collection[str]) -> Sheet:
     except ImportError:
         raise ImportError("Excel files need openpyxl: pip install 'ecuas-metric[excel]'") from None
     with opened(source) as file:
-        frame = pd.read_excel(file, engine="openpyxl").rename(columns=str)
-    sheet = _numbered(frame)
+        sheets = pd.read_excel(file, engine="openpyxl", sheet_name=None)
+    filled = {name: frame for name, frame in sheets.items() if not frame.empty}
+    if len(filled) > 1:
+        raise ValueError(f"it has several sheets: {', '.join(filled)}; save the one that you mean as a file of its own")
+    sheet = _numbered(next(iter(filled.values()), pd.DataFrame()))
     return sheet._replace(rows=sheet.rows + 1)
 
 
