@@ -341,9 +341,9 @@ def _of_one_class(numbered: Mapping[str, Mapping[int, str]], frame: pd.DataFrame
 def _classes(frame: pd.DataFrame, used: Columns) -> set[str]:
     if len(used["label"]) != 1:
         return set()
-    cells = frame[used["label"][0]].dropna()
-    cells = cells if not pd.api.types.is_object_dtype(cells) else cells.astype(str)
-    return {as_text(value) for value in cells.unique()}
+    cells = frame[used["label"][0]]
+    cells = cells.dropna().astype(str) if pd.api.types.is_object_dtype(cells) else cells
+    return {as_text(value) for value in pd.Series(cells.unique()).dropna()}
 
 
 def _refuse_gaps(numbered: Mapping[str, Mapping[int, str]], file: str) -> None:

@@ -230,14 +230,14 @@ def _read_csv(source: Source, text: Collection[str]) -> Sheet:
             )
         except pd.errors.ParserWarning:
             raise ValueError(MORE_CELLS) from None
-    rows = np.arange(len(frame)) + before + 1
-    blank = pd.Series(True, index=frame.index)
+    rows, blank = np.arange(before + 1, before + 1 + len(frame)), np.ones(len(frame), dtype=np.bool_)
     for name in sorted(frame.columns, key=as_text.__contains__):  # text takes longer
-        blank &= frame[name].isna() | (frame[name] == "") if name in as_text else frame[name].isna()
+        cells = frame[name]
+        blank &= np.asarray(cells.isna() | (cells == "") if name in as_text else cells.isna(), dtype=np.bool_)
         if not blank.any():
             break
     if blank.any():
-        frame, rows = frame[~blank].reset_index(drop=True), rows[~blank.to_numpy()]
+        frame, rows = frame[~blank].reset_index(drop=True), rows[~blank]
     return Sheet(frame, rows, separator == ";")
 
 
