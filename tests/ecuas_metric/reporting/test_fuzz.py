@@ -195,8 +195,10 @@ def run(count, seed, folder, capsys):
         path.write_bytes(content)
         command = ["compare", str(path), "--resamples", "2"] if number % 20 == 0 else ["score", str(path)]
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        code = cli.main([*command, "--output", str(folder / "out.json")])
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        try:
+            code = cli.main([*command, "--output", str(folder / "out.json")])
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
         captured = capsys.readouterr()
         assert code in (0, 2), path
         if code:

@@ -394,6 +394,18 @@ TAKEN = {
         "a.npz --columns label=y_true,posteriors=y_pred",
     ),
     "predicted and true class": (csv("a.csv"), predicted, "top", "a.csv"),
+    "confidences beside several classes": (
+        csv("a.csv"),
+        lambda data: data["frame"].assign(label="x", gold="y", prediction="z", predicted="x"),
+        "confidences",
+        "a.csv",
+    ),
+    "posteriors beside several predicted classes": (
+        csv("a.csv"),
+        lambda data: data["classes"].assign(prediction=1, predicted="x"),
+        "posteriors",
+        "a.csv",
+    ),
     "a pipeline's output": (
         lines("a.jsonl"),
         pipeline_output,
