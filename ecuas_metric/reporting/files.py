@@ -23,7 +23,7 @@ import pyarrow as pa
 from ..errors import InputError, Words
 from ..inputs import Array, Ints
 from .json_tables import rows_of_lines, table_of_json
-from .sources import DECOMPRESSORS, TEXT, content_of, opened
+from .sources import DECOMPRESSORS, TEXT, content_of, opened, sniffed
 
 SUFFIXES = (*TEXT, ".parquet")  # what a page may take; `READERS` has all
 SEPARATORS = ";\t,|"
@@ -149,6 +149,7 @@ def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
     """
     if Path(path).is_dir():
         return _read_parts(Path(path), text)
+    suffix = ""
     try:
         source, suffix = content_of(path)
         with opened(source) as file:
@@ -172,7 +173,9 @@ def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
         raise FileError(path, f"cannot be read: {str(error).rstrip('.')}") from None
     except Exception as error:  # what parsers raise on broken content is beyond listing
         reason = str(error).removeprefix(f"{path}: ").strip().split("\n")[0].rstrip(".") or type(error).__name__
-        raise FileError(path, f"cannot be read as {suffix_of(path)}: {reason}") from None
+        is_text = "json" in suffix and sniffed(source) == ".csv"
+        advice = FileAdvice.NAME_FILE if is_text else ""
+        raise FileError(path, f"cannot be read as {suffix_of(path)}: {reason}", advice=advice) from None
 
 
 def suffix_of(path: str | Path) -> str:

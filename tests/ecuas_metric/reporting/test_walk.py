@@ -694,6 +694,14 @@ REFUSED = {
         "confidences",
         "b.jsonl",
     ),
+    "CSV called JSON lines": (
+        csv("a.jsonl"),
+        confidences,
+        "row 1 is not JSON: Expecting value. Name it by what it holds: .csv, .jsonl, ..",
+        None,
+        "confidences",
+        "b.csv",
+    ),
     "not judged yet": (
         csv("a.csv"),
         lambda data: pd.concat([data["frame"], data["frame"].head(3).assign(correct="-")]),
@@ -726,7 +734,7 @@ def test_files_give_their_numbers(case, folder, data, truth, capsys):
 def test_refusals_say_what_to_do_and_that_gives_the_numbers(case, folder, data, truth, capsys):
     write, make, advice, mended, whose, command = REFUSED[case]
     write(data, make)
-    assert cli.main(["score", "a.csv"]) == 2
+    assert cli.main(["score", "a.jsonl" if case == "CSV called JSON lines" else "a.csv"]) == 2
     assert advice in capsys.readouterr().err
     if mended is not None or "b." in command:
         frame = (mended or make)(data)
