@@ -117,9 +117,13 @@ def find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> di
             used[role] = _all_named(given[role], role, by_name, frame, file)
         else:
             found = [name for known in names for name in by_name.get(known, [])]
-            used[role] = _only(
-                [name for name in found if role != "posteriors" or _may_be_rows(frame[name])], role, file
-            )
+            used[role] = [name for name in found if role != "posteriors" or _may_be_rows(frame[name])]
+            if role not in ("label", "predicted"):
+                _only(used[role], role, file)
+    is_judged = bool(used["confidence"] and used["correct"])
+    if len(used["label"]) > 1 and "label" not in given:  # which matters only where it is needed
+        is_needed = used["posteriors"] or used["positive"] or _numbered(by_name) or not is_judged
+        used["label"] = _only(used["label"], "label", file) if is_needed else []
     if not used["id"] and "id" not in given:
         used["id"] = [name for known in IDS_IF_UNIQUE for name in by_name.get(known, []) if frame[name].is_unique][:1]
     if not used["posteriors"] and not (used["positive"] and "positive" in given):
@@ -129,6 +133,9 @@ def find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> di
             used["positive"] = _of_one_class(numbered, frame, used)
         if not used["posteriors"] and not used["positive"]:
             _refuse_gaps(numbered, file)
+    if len(used["predicted"]) > 1 and "predicted" not in given:
+        has_form = is_judged or used["posteriors"] or used["positive"] or not used["confidence"] or not used["label"]
+        used["predicted"] = [] if has_form else _only(used["predicted"], "predicted", file)
     if not used["confidence"] and not used["correct"] and not used["label"]:
         used |= _columns_of_systems(frame)
     return used
@@ -343,9 +350,9 @@ def _of_one_class(numbered: Mapping[str, Mapping[int, str]], frame: pd.DataFrame
 def _classes(frame: pd.DataFrame, used: Columns) -> set[str]:
     if len(used["label"]) != 1:
         return set()
-    cells = frame[used["label"][0]].dropna()
-    cells = cells if not pd.api.types.is_object_dtype(cells) else cells.astype(str)
-    return {as_text(value) for value in cells.unique()}
+    cells = frame[used["label"][0]]
+    cells = cells.dropna().astype(str) if pd.api.types.is_object_dtype(cells) else cells
+    return {as_text(value) for value in pd.Series(cells.unique()).dropna()}
 
 
 def _refuse_gaps(numbered: Mapping[str, Mapping[int, str]], file: str) -> None:

@@ -21,7 +21,7 @@ import pyarrow as pa
 from ..errors import InputError, Words
 from ..inputs import Array, Ints
 from .json_tables import rows_of_lines, table_of_json
-from .sources import DECOMPRESSORS, TEXT, content_of, opened
+from .sources import DECOMPRESSORS, TEXT, content_of, opened, sniffed
 
 SUFFIXES = (*TEXT, ".parquet")  # what a page may take; `READERS` has all
 SEPARATORS = ";\t,|"
@@ -147,6 +147,7 @@ def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
     """
     if Path(path).is_dir():
         return _read_parts(Path(path), text)
+    suffix = ""
     try:
         source, suffix = content_of(path)
         with opened(source) as file:
@@ -170,7 +171,9 @@ def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
         raise FileError(path, f"cannot be read: {str(error).rstrip('.')}") from None
     except Exception as error:  # what parsers raise on broken content is beyond listing
         reason = str(error).removeprefix(f"{path}: ").strip().split("\n")[0].rstrip(".") or type(error).__name__
-        raise FileError(path, f"cannot be read as {suffix_of(path)}: {reason}") from None
+        is_text = "json" in suffix and sniffed(source) == ".csv"
+        advice = FileAdvice.NAME_FILE if is_text else ""
+        raise FileError(path, f"cannot be read as {suffix_of(path)}: {reason}", advice=advice) from None
 
 
 def suffix_of(path: str | Path) -> str:
@@ -228,14 +231,14 @@ def _read_csv(source: Source, text: Collection[str]) -> Sheet:
             )
         except pd.errors.ParserWarning:
             raise ValueError(MORE_CELLS) from None
-    rows = np.arange(len(frame)) + before + 1
-    blank = pd.Series(True, index=frame.index)
+    rows, blank = np.arange(before + 1, before + 1 + len(frame)), np.ones(len(frame), dtype=np.bool_)
     for name in sorted(frame.columns, key=as_text.__contains__):  # text takes longer
-        blank &= frame[name].isna() | (frame[name] == "") if name in as_text else frame[name].isna()
+        cells = frame[name]
+        blank &= np.asarray(cells.isna() | (cells == "") if name in as_text else cells.isna(), dtype=np.bool_)
         if not blank.any():
             break
     if blank.any():
-        frame, rows = frame[~blank].reset_index(drop=True), rows[~blank.to_numpy()]
+        frame, rows = frame[~blank].reset_index(drop=True), rows[~blank]
     return Sheet(frame, rows, separator == ";")
 
 
@@ -353,8 +356,11 @@ def _read_excel(source: Source, text: Collection[str]) -> Sheet:
     except ImportError:
         raise ImportError("Excel files need openpyxl: pip install 'ecuas-metric[excel]'") from None
     with opened(source) as file:
-        frame = pd.read_excel(file, engine="openpyxl").rename(columns=str)
-    sheet = _numbered(frame)
+        sheets = pd.read_excel(file, engine="openpyxl", sheet_name=None)
+    filled = {name: frame for name, frame in sheets.items() if not frame.empty}
+    if len(filled) > 1:
+        raise ValueError(f"it has several sheets: {', '.join(filled)}; save the one that you mean as a file of its own")
+    sheet = _numbered(next(iter(filled.values()), pd.DataFrame()))
     return sheet._replace(rows=sheet.rows + 1)
 
 

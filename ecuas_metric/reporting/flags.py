@@ -44,6 +44,7 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     **PLANNED,
     "columns": "--columns",
     "calibrate": "--calibrate",
+    "in_common": "--common",
     "scale": "--scale",
     "correct_from": "--correct-from",
     Advice.INTERVALS_OF_FEW: "--interval-method analytic holds there.",
@@ -74,9 +75,10 @@ FILES = """\
 A file holds one system, named after it, or several if it has a column `system` (or `model`). Its columns are found by
 their names: confidence and correct (0 or 1) for a system with confidences; label (from 0) and prob_0, prob_1, .. (or
 one column of lists, `posteriors`, or one column per class named by it) for a classifier, or prob, the probability of
-class 1; id, if there is one, pairs the samples of different systems, and stratum names parts of the sample whose sizes
-resamples keep. SYSTEM_confidence and SYSTEM_correct, or several
-columns for the role confidence, are several systems. 85%, 0,85 and words such as yes/no or right/wrong are understood.
+class 1, or predicted and confidence, the class it chose and how sure it was; id, if there is one, pairs the samples of
+different systems, and stratum names parts of the sample whose sizes resamples keep. SYSTEM_confidence and
+SYSTEM_correct, or several columns for the role confidence, are several systems. 85%, 0,85 and words such as yes/no or
+right/wrong are understood.
 """
 SCORE_EXAMPLES = """\
 examples

@@ -133,11 +133,11 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
     """
     without = [submission.name for submission in submissions if submission.ids is None]
     if without:
-        raise InputError("--common", "needs a column of ids in every file", got=f"none for {without[0]}")
+        raise InputError("in_common", "needs a column of ids in every file", got=f"none for {without[0]}")
     ids = _of_one_kind(*(submission.ids for submission in submissions))
     shared = reduce(lambda one, other: one[one.isin(other)], ids)
     if not len(shared):
-        raise InputError("--common", "needs ids that all systems have; there is none")
+        raise InputError("in_common", "needs ids that all systems have; there is none")
     return [_keep(submission, own.isin(shared)) for submission, own in zip(submissions, ids, strict=True)]
 
 

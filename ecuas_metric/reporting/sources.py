@@ -62,7 +62,7 @@ def content_of(path: str | Path) -> Content:
             source = io.BytesIO(DECOMPRESSORS[compression](file))
         name = name.removesuffix(Path(name).suffix)
     suffix = Path(name).suffix.lower()
-    return Content(source, suffix if suffix in (*TEXT, *BINARY) else _sniffed(source))
+    return Content(source, suffix if suffix in (*TEXT, *BINARY) else sniffed(source))
 
 
 @contextmanager
@@ -104,7 +104,8 @@ def _source(path: str) -> Path | io.BytesIO:
     return Path(path) if Path(path).is_file() or not Path(path).exists() else io.BytesIO(Path(path).read_bytes())
 
 
-def _sniffed(source: Path | io.BytesIO) -> str:
+def sniffed(source: Path | io.BytesIO) -> str:
+    """Return the format that a file begins like, as a suffix, or nothing."""
     with opened(source) as file:
         head = file.read(4096)
     for signature, suffix in SIGNATURES.items():

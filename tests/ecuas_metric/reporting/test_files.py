@@ -63,6 +63,14 @@ def test_excel_files(tmp_path):
     FRAME.to_excel(tmp_path / "a.xlsx", index=False)
     assert cells(tmp_path / "a.xlsx") == FRAME.to_numpy().tolist()
     assert read_sheet(tmp_path / "a.xlsx").rows.tolist() == [2, 3]
+    with pd.ExcelWriter(tmp_path / "b.xlsx") as book:
+        FRAME.head(0).to_excel(book, sheet_name="Empty", index=False)
+        FRAME.to_excel(book, sheet_name="One", index=False)
+    assert cells(tmp_path / "b.xlsx") == FRAME.to_numpy().tolist()
+    with pd.ExcelWriter(tmp_path / "b.xlsx", mode="a") as book:
+        FRAME.to_excel(book, sheet_name="Two", index=False)
+    with pytest.raises(ValueError, match=r"several sheets: One, Two; save the one"):
+        read_sheet(tmp_path / "b.xlsx")
 
 
 @pytest.mark.parametrize("content", [CSV, gzip.compress(CSV, mtime=0), b'{"confidence": 0.9, "correct": 1}\n'])

@@ -2,6 +2,7 @@
 
 import io
 import json
+import signal
 
 import numpy as np
 import pandas as pd
@@ -9,9 +10,25 @@ import pytest
 
 from ecuas_metric.reporting import cli
 
-QUICK, MANY = 150, 2000
+QUICK, MANY = 100, 2000
+SECONDS = 20  # of the processor, for one file
 TOKENS = [b"nan", b"inf", b"-1", b"1e999", b'"', b",", b"\n", b"\r", b"\0", b"[", b"]", b"{", b":", b"null", b"9" * 40]
-TOKENS += [b"\xff", b"\xe2\x80\xa8", b"prob_1", b"label", b"correct", b"confidence", b"=1+1", b"true", b"%", b";"]
+TOKENS += [
+    b"\xff",
+    b"\xe2\x80\xa8",
+    b"prob_1",
+    b"label",
+    b"correct",
+    b"confidence",
+    b"=1+1",
+    b"true",
+    b"%",
+    b";",
+    b"|",
+    b"#",
+    b"\t",
+    b" ",
+]
 ODD = [
     None,
     float("nan"),
@@ -53,6 +70,11 @@ NAMES = [
     "id",
     "index",
     "y_true",
+    "y_pred",
+    "scores",
+    "prob_a",
+    "data",
+    "columns",
     "0",
     "a",
 ]
@@ -67,7 +89,16 @@ def seeds():
     numbered = posteriors.set_axis(["prob_0", "prob_1", "prob_2", "label"], axis=1).assign(label=[0, 1, 2] * 4)
     lists = pd.DataFrame({"label": [0, 1, 2] * 4, "probs": q.tolist(), "doc": [{"i": k} for k in range(12)]})
     binary = frame.rename(columns={"confidence": "y_prob", "correct": "y_true"})
-    return [frame, posteriors, numbered, lists, binary, frame.assign(system=list("ab") * 6, correct=["yes", "no"] * 6)]
+    top = posteriors[["label"]].assign(y_pred=list("aabb") * 3, confidence=q.max(axis=1))
+    return [
+        frame,
+        posteriors,
+        numbered,
+        lists,
+        binary,
+        top,
+        frame.assign(system=list("ab") * 6, correct=["yes", "no"] * 6),
+    ]
 
 
 def written(frame, suffix):
@@ -150,15 +181,24 @@ def broken(number, rng):
     return suffix, mutated(written(frame, suffix), rng)
 
 
+def _too_long(*_):
+    raise AssertionError(f"a file takes more than {SECONDS} s")
+
+
 def run(count, seed, folder, capsys):
     """Return how many of broken files were scored, and fail where one of them is not answered in a line."""
     rng, scored = np.random.default_rng(seed), 0
+    signal.signal(signal.SIGPROF, _too_long)
     for number in range(count):
         suffix, content = broken(number, rng)
         path = folder / f"fuzz{suffix}"
         path.write_bytes(content)
         command = ["compare", str(path), "--resamples", "2"] if number % 20 == 0 else ["score", str(path)]
-        code = cli.main([*command, "--output", str(folder / "out.json")])
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        try:
+            code = cli.main([*command, "--output", str(folder / "out.json")])
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
         captured = capsys.readouterr()
         assert code in (0, 2), path
         if code:

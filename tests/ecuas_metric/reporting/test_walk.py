@@ -394,6 +394,18 @@ TAKEN = {
         "a.npz --columns label=y_true,posteriors=y_pred",
     ),
     "predicted and true class": (csv("a.csv"), predicted, "top", "a.csv"),
+    "confidences beside several classes": (
+        csv("a.csv"),
+        lambda data: data["frame"].assign(label="x", gold="y", prediction="z", predicted="x"),
+        "confidences",
+        "a.csv",
+    ),
+    "posteriors beside several predicted classes": (
+        csv("a.csv"),
+        lambda data: data["classes"].assign(prediction=1, predicted="x"),
+        "posteriors",
+        "a.csv",
+    ),
     "a pipeline's output": (
         lines("a.jsonl"),
         pipeline_output,
@@ -682,6 +694,14 @@ REFUSED = {
         "confidences",
         "b.jsonl",
     ),
+    "CSV called JSON lines": (
+        csv("a.jsonl"),
+        confidences,
+        "row 1 is not JSON: Expecting value. Name it by what it holds: .csv, .jsonl, ..",
+        None,
+        "confidences",
+        "b.csv",
+    ),
 }
 
 
@@ -706,7 +726,7 @@ def test_files_give_their_numbers(case, folder, data, truth, capsys):
 def test_refusals_say_what_to_do_and_that_gives_the_numbers(case, folder, data, truth, capsys):
     write, make, advice, mended, whose, command = REFUSED[case]
     write(data, make)
-    assert cli.main(["score", "a.csv"]) == 2
+    assert cli.main(["score", "a.jsonl" if case == "CSV called JSON lines" else "a.csv"]) == 2
     assert advice in capsys.readouterr().err
     if mended is not None or "b." in command:
         frame = (mended or make)(data)
