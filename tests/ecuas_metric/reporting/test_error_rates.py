@@ -92,7 +92,7 @@ def rejections(kind, size, num_systems, *, runs=RUNS, swaps=199, **options):
     system is outside each confidence set for the best, which all are."""
     alone, outside, together = {}, {}, 0
     for run in range(runs):
-        one, of_kind = kind(np.random.default_rng(run), size)
+        one, of_kind = kind(np.random.default_rng((1, run)), size)  # not the stream of the swaps
         level = 1 - 20 / (swaps + 1)  # with which no more swaps are made than these
         checked = checked_options(
             confidence_level=level, n_resamples=swaps, random_state=run, n=(0, 1), **options, **of_kind
