@@ -114,6 +114,13 @@ def test_bytes_that_are_no_state_are_refused(packed, rule, rng):
     assert (raised.value.argument, raised.value.rule) == ("month.state", rule)
 
 
+def test_a_state_of_options_that_are_no_more_says_so(rng):
+    one = rows_of("confidences", rng, size=5).state()
+    old = one._replace(settings=one.settings.replace('"n"', '"m"'))
+    with pytest.raises(InputError, match=r"a state was made with options that there are not any more: .*'m'"):
+        unpack(pack(old))
+
+
 def test_states_of_other_options_do_not_merge():
     one, two = (state_of("confidences", [0.5], [1], checked_options(n=n)) for n in (1, 2))
     for refused in (lambda: merge([one, two]), lambda: unpack(pack(one), settings=two.settings)):
