@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..reporting.files import FileError
-from .batches import layout_of
+from .layout import layout_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,7 +77,7 @@ def batches_of(part: ParquetPart, columns: Mapping[str, str] | None = None) -> I
     ----------
     part : ParquetPart
     columns : mapping, optional
-        See `batches.layout_of`.
+        See `layout.layout_of`.
 
     Yields
     ------
@@ -87,7 +87,7 @@ def batches_of(part: ParquetPart, columns: Mapping[str, str] | None = None) -> I
     Raises
     ------
     FileError
-        If it is not Parquet, or see `batches.layout_of`.
+        If it is not Parquet, or see `layout.layout_of`.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

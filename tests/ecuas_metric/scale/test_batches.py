@@ -12,9 +12,10 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.files import FileError
 from ecuas_metric.scale import batches, local, reduction, state
-from ecuas_metric.scale.batches import layout_of, states_of_batches
+from ecuas_metric.scale.batches import states_of_batches
 from ecuas_metric.scale.collection import Collection, merge_collections, read_collection, write_collection
 from ecuas_metric.scale.counts import state_of_counts
+from ecuas_metric.scale.layout import layout_of
 from ecuas_metric.scale.local import score_files
 from ecuas_metric.scale.packing import merge_packed, pack
 from ecuas_metric.scale.parquet import batches_of, parts_of
