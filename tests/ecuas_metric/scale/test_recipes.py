@@ -38,11 +38,21 @@ def recipes():
         yield pytest.param(recipe, marks=marks, id=f"{place} {title(recipe)}")
 
 
+def in_pairs(table, path):
+    """Write rows with ids that pair those of the two systems."""
+    model = table["model"].to_numpy()
+    ids = np.empty(len(model), np.int64)
+    for name in np.unique(model):
+        ids[model == name] = np.arange(np.count_nonzero(model == name))
+    pq.write_table(table.append_column("id", pa.array(ids)), path)
+
+
 @pytest.fixture
 def expected(tmp_path, monkeypatch, rng):
     """Make files to score, and return the states of their systems."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "logs").mkdir()
+    for folder in ("logs", "pairs"):
+        (tmp_path / folder).mkdir()
     for i in range(3):
         q = rng.random(80).round(1)
         columns = {
@@ -66,7 +76,7 @@ def test_recipes_give_the_same_states(recipe, expected, tmp_path):
     else:
         names = {"__name__": "__main__"}
         exec(compile(recipe, "docs/scale.md", "exec"), names)
-        states = names["states"]
+        states = names["states"] if "states" in names else dict(zip("ab", names["pair"], strict=False))
     assert {name: pack(state) for name, state in states.items()} == expected
 
 
