@@ -98,11 +98,10 @@ def _in_order(part: pa.Table, name: str, system: str, source: str) -> pa.Table:
     """Return the rows of a system in the order of their ids, each of which is there once."""
     part = part.sort_by(name)
     ids = part[name].to_pylist()
-    repeated = [first for first, second in zip(ids, ids[1:], strict=False) if first == second]
+    repeated = [first for first, second in itertools.pairwise(ids) if first == second]
     if repeated:
-        raise FileError(
-            source, f"must have one row of {system!r} for each id; {repeated[0]!r} has several", column=name
-        )
+        rule = f"must have one row of {system!r} for each id; {repeated[0]!r} has several"
+        raise FileError(source, rule, column=name)
     return part
 
 

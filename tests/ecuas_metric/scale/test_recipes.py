@@ -55,12 +55,10 @@ def expected(tmp_path, monkeypatch, rng):
         (tmp_path / folder).mkdir()
     for i in range(3):
         q = rng.random(80).round(1)
-        columns = {
-            "model": rng.choice(["a", "b"], 80),
-            "confidence": q,
-            "correct": (rng.random(80) < q).astype(np.int8),
-        }
-        pq.write_table(pa.table(columns), f"logs/{i}.parquet")
+        model = rng.permutation(np.repeat(["a", "b"], 40))
+        table = pa.table({"model": model, "confidence": q, "correct": (rng.random(80) < q).astype(np.int8)})
+        pq.write_table(table, f"logs/{i}.parquet")
+        in_pairs(table, f"pairs/{i}.parquet")
     return {name: pack(state) for name, state in score_files(["logs"], checked_options(n=1)).states.items()}
 
 
