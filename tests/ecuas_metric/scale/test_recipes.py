@@ -68,7 +68,7 @@ def test_recipes_give_the_same_states(recipe, expected, tmp_path):
         pytest.importorskip(name, reason=f"needs {name}")
     if any(word in recipe for word in STARTS_PROCESSES):
         (tmp_path / "recipe.py").write_text(recipe + WRITES)
-        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
         subprocess.run([sys.executable, "recipe.py"], cwd=tmp_path, env=environment, check=True, timeout=120)
         states = read_collection("states").states
     else:
