@@ -14,7 +14,7 @@ from ..reporting.files import FileAdvice, FileError
 from ..reporting.submissions import MAX_SYSTEMS, Source
 from .counts import state_of_counts
 from .layout import Layout, layout_of, numbers_of_column, predictions_of, rows_of_systems, words_of
-from .state import State, merge, state_of
+from .state import State, merge, no_state, state_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,8 +78,7 @@ def states_of_batches(
             numbers = np.arange(start, start + len(table)) if rows is None else rows + start
             level = found[system].cells.level if system in found else 0
             state = _state_of_table(part, layout, options, drop_unjudged, (source, numbers, level))
-            if state is not None:
-                found[system] = _joined(found.get(system), state, waiting.setdefault(system, []))
+            found[system] = _joined(found.get(system), state, waiting.setdefault(system, []))
         if len(found) > MAX_SYSTEMS:
             rule = f"must name at most {MAX_SYSTEMS:,} systems"
             raise FileError(source, rule, column="+".join(layout.systems), value=len(found), got=f"{len(found):,}")
@@ -116,13 +115,11 @@ def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
 
 def _state_of_table(
     table: pa.Table, layout: Layout, options: Options, drop_unjudged: bool, place: tuple[str, np.ndarray, int]
-) -> State | None:
+) -> State:
     source = Source(place[0], words_of(layout), place[1])
     references = numbers_of_column(table, layout.references, source)
     kept = ~np.isnan(references) if drop_unjudged else np.ones(len(references), np.bool_)
     unjudged = int(np.count_nonzero(~kept))
-    if not kept.any():
-        return None
     _require_judged(references, layout, source, drop_unjudged)
     predictions = predictions_of(table, layout, source)
     weight = None if layout.weight is None else numbers_of_column(table, layout.weight, source)[kept]
@@ -134,10 +131,19 @@ def _state_of_table(
         form = "posteriors" if layout.form == "positive" else layout.form
         if layout.form == "positive":
             options = options.replace(predictions_are="positive_probabilities")
+        if unjudged == len(kept):
+            return _no_state(form, predictions, options, layout, unjudged)
         state = state_of(form, predictions[kept], references[kept], options, sample_weight=weight, level=place[2])
     except InputError as error:
         raise source.error(error) from None
     return state._replace(sums={**state.sums, "unjudged": unjudged}) if unjudged else state
+
+
+def _no_state(form: str, predictions: Floats, options: Options, layout: Layout, unjudged: int) -> State:
+    """Return the state of rows nobody judged, so that their number does not depend on which rows lie beside them."""
+    if form == "posteriors":
+        options = options.replace(num_classes=predictions.shape[1] if predictions.ndim > 1 else 2)
+    return no_state(form, options, is_weighted=layout.weight is not None, unjudged=unjudged)
 
 
 def _require_judged(references: Floats, layout: Layout, source: Source, drop_unjudged: bool) -> None:

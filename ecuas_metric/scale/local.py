@@ -64,7 +64,9 @@ def score_files(
     waiting = [(name, part) for name, pattern in named for part in parts_of(pattern) if not _is_done(part, done)]
     saved, is_saved = time.monotonic(), True
     try:
-        with tqdm(total=sum(part.size for _, part in waiting), unit="B", unit_scale=True, disable=not progress) as bar:
+        with tqdm(
+            total=sum(part.size for _, part in waiting), unit="B", unit_scale=True, delay=1, disable=not progress
+        ) as bar:
             for name, part in waiting:
                 bar.set_postfix_str(stem(part.path), refresh=False)
                 batches = _watched(part, columns, bar)

@@ -128,6 +128,8 @@ def merge_packed(states: Iterable[bytes]) -> bytes:
 
 def _varints(values: Ints) -> bytes:
     """Return non-negative numbers in 7 bits a byte, from the lowest; all but a number's last byte have the high bit."""
+    if not len(values):
+        return b""
     rest = values.astype(np.uint64)
     sizes = np.ones(len(rest), np.int64)
     for count in range(1, 10):
@@ -144,6 +146,8 @@ def _varints(values: Ints) -> bytes:
 
 def _numbers(packed: Bytes) -> Ints:
     """Return the numbers that `_varints` wrote, one after the other."""
+    if not len(packed):
+        return np.empty(0, np.int64)
     is_last = packed < 128
     starts = np.concatenate([[0], np.flatnonzero(is_last)[:-1] + 1])
     place = np.arange(len(packed)) - np.repeat(starts, np.diff(np.append(starts, len(packed))))
