@@ -56,7 +56,7 @@ def test_batches_of_any_size_give_the_state_of_each_system(table, monkeypatch):
 
 def test_two_columns_name_a_system_and_types_of_numbers_do_not_matter(table):
     halves = table.set_column(1, "confidence", pa.array(np.arange(600) % 9 / 8))
-    other = halves.set_column(1, "q", halves["confidence"].cast(pa.float16()))
+    other = halves.set_column(1, "q", halves["confidence"].cast(pa.float32()))
     other = other.set_column(2, "ok", other["correct"].cast(pa.int16())).append_column("task", pa.array(["t"] * 600))
     other = other.set_column(0, "model", other["model"].dictionary_encode())
     given = {"confidence": "q", "correct": "ok", "system": "model+task"}
