@@ -8,6 +8,7 @@ from ..options import checked_options
 from .batches import states_of_batches
 from .collection import Collection, merge_collections, read_collection, write_collection
 from .counts import state_of_counts
+from .joined import pair_of_table
 from .local import score_files
 from .packing import merge_packed, pack, unpack
 from .pairs import differences, merge_pairs, pair_of
@@ -29,6 +30,7 @@ __all__ = [
     "merge_pairs",
     "pack",
     "pair_of",
+    "pair_of_table",
     "read",
     "read_collection",
     "score_files",

@@ -60,11 +60,12 @@ def score_files(
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
     for state in done.states.values():
         require_options(state.settings, options)
-    named = [pattern if isinstance(pattern, tuple) else (_name_of(pattern), pattern) for pattern in patterns]
-    waiting = [(name, part) for name, pattern in named for part in parts_of(pattern) if not _is_done(part, done)]
+    waiting = _waiting(patterns, done)
     saved, is_saved = time.monotonic(), True
     try:
-        with tqdm(total=sum(part.size for _, part in waiting), unit="B", unit_scale=True, disable=not progress) as bar:
+        with tqdm(
+            total=sum(part.size for _, part in waiting), unit="B", unit_scale=True, delay=1, disable=not progress
+        ) as bar:
             for name, part in waiting:
                 bar.set_postfix_str(stem(part.path), refresh=False)
                 batches = _watched(part, columns, bar)
@@ -80,6 +81,12 @@ def score_files(
         if state_file and not is_saved:
             write_collection(state_file, done)
     return done
+
+
+def _waiting(patterns: Sequence[str | tuple[str, str]], done: Collection) -> list[tuple[str, ParquetPart]]:
+    """Return the files that are to be scored, each with the name of its rows."""
+    named = [pattern if isinstance(pattern, tuple) else (_name_of(pattern), pattern) for pattern in patterns]
+    return [(name, part) for name, pattern in named for part in parts_of(pattern) if not _is_done(part, done)]
 
 
 def _watched(part: ParquetPart, columns: Mapping[str, str] | None, bar: tqdm) -> Iterator[pa.RecordBatch]:

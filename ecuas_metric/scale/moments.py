@@ -16,7 +16,7 @@ from ..inputs import Floats
 from ..metrics import Key
 from ..ranking import TieGroups
 from .cells import ranks_of
-from .reduction import cost_unit
+from .reduction import COLUMNS, cost_unit
 from .settings import bits_of, is_mirrored, is_plain, no_rows, settings_of
 from .state import State
 from .sums import LIMBS, exact, numbers_of
@@ -81,7 +81,7 @@ def cell_moments(state: State) -> Floats:
         rows, wrong = cells.rows.astype(np.float64), cells.sums[0].astype(np.float64)
         return np.stack([rows, wrong, rows, wrong, wrong])
     unit = cost_unit(no_rows(settings).max_uncertainty)
-    sums = numbers_of(cells.sums.reshape(5, LIMBS, -1))
+    sums = numbers_of(cells.sums.reshape(COLUMNS, LIMBS, -1))
     return np.asarray(sums * unit ** np.array([0, 1, 0, 1, 2])[:, None])
 
 

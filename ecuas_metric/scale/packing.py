@@ -20,7 +20,7 @@ from .cells import Cells
 from .settings import require_same_settings, settings_of
 from .state import State, merge
 
-MAGIC, VERSION = b"ECUAS state", 1
+MAGIC, VERSION = b"ECUAS state", 1  # to be raised whenever the cost of a row, what is summed of it or its key changes
 START = struct.Struct("<11sBI")
 DIGEST = 32
 Bytes = NDArray[np.uint8]
@@ -93,9 +93,12 @@ def unpack(packed: bytes, *, settings: str | None = None, source: str = "a state
     gaps, width, rows, *sums = numbers.reshape(3 + header["columns"], num_cells)
     low = np.cumsum(gaps)
     cells = Cells(header["level"], low, low + width, rows, np.array(sums))
+    try:
+        settings_of(header["settings"])
+    except TypeError as error:
+        raise InputError(source, f"was made with options that there are not any more: {error}") from None
     if settings is not None:
         require_same_settings(settings, header["settings"])
-    settings_of(header["settings"])  # of another version of the options, it fails here
     return State(header["settings"], header["sums"], cells, header["largest_cost"])
 
 
@@ -125,6 +128,8 @@ def merge_packed(states: Iterable[bytes]) -> bytes:
 
 def _varints(values: Ints) -> bytes:
     """Return non-negative numbers in 7 bits a byte, from the lowest; all but a number's last byte have the high bit."""
+    if not len(values):
+        return b""
     rest = values.astype(np.uint64)
     sizes = np.ones(len(rest), np.int64)
     for count in range(1, 10):
@@ -141,6 +146,8 @@ def _varints(values: Ints) -> bytes:
 
 def _numbers(packed: Bytes) -> Ints:
     """Return the numbers that `_varints` wrote, one after the other."""
+    if not len(packed):
+        return np.empty(0, np.int64)
     is_last = packed < 128
     starts = np.concatenate([[0], np.flatnonzero(is_last)[:-1] + 1])
     place = np.arange(len(packed)) - np.repeat(starts, np.diff(np.append(starts, len(packed))))

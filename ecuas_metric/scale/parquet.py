@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..reporting.files import FileError
-from .batches import layout_of
+from .layout import layout_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,18 +42,7 @@ def parts_of(pattern: str) -> list[ParquetPart]:
     FileError
         If there is none.
     """
-    import fsspec
-
-    try:
-        filesystem, path = fsspec.core.url_to_fs(pattern)
-        if any(character in path for character in "*?["):
-            paths = filesystem.glob(path)
-        elif filesystem.isdir(path):
-            paths = [name for name in filesystem.find(path) if name.endswith(".parquet")]
-        else:
-            paths = [path] if filesystem.exists(path) else []
-    except (ImportError, ValueError) as error:  # an unknown protocol, or one whose package is missing
-        raise FileError(pattern, f"cannot be read: {str(error).rstrip('.')}") from None
+    filesystem, paths = _paths_of(pattern)
     if not paths:
         raise FileError(pattern, "there is no such Parquet file")
     is_here = "://" not in pattern
@@ -77,7 +66,7 @@ def batches_of(part: ParquetPart, columns: Mapping[str, str] | None = None) -> I
     ----------
     part : ParquetPart
     columns : mapping, optional
-        See `batches.layout_of`.
+        See `layout.layout_of`.
 
     Yields
     ------
@@ -87,7 +76,7 @@ def batches_of(part: ParquetPart, columns: Mapping[str, str] | None = None) -> I
     Raises
     ------
     FileError
-        If it is not Parquet, or see `batches.layout_of`.
+        If it is not Parquet, or see `layout.layout_of`.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -103,6 +92,21 @@ def batches_of(part: ParquetPart, columns: Mapping[str, str] | None = None) -> I
         except (pa.ArrowException, OSError) as error:
             reason = str(error).split("\n")[0].rstrip(".")
             raise FileError(part.address, f"cannot be read as Parquet: {reason}") from None
+
+
+def _paths_of(pattern: str) -> tuple[Any, list[str]]:
+    """Return a file system and the paths there that a pattern names."""
+    import fsspec
+
+    try:
+        filesystem, path = fsspec.core.url_to_fs(pattern)
+    except (ImportError, ValueError) as error:  # an unknown protocol, or one whose package is missing
+        raise FileError(pattern, f"cannot be read: {str(error).rstrip('.')}") from None
+    if any(character in path for character in "*?["):
+        return filesystem, filesystem.glob(path)
+    if filesystem.isdir(path):
+        return filesystem, [name for name in filesystem.find(path) if name.endswith(".parquet")]
+    return filesystem, [path] if filesystem.exists(path) else []
 
 
 def _batch_size(file: Any, columns: list[str]) -> int:

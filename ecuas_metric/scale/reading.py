@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ..errors import Advice, Note
+from ..errors import Advice, InputError, Note
 from ..inputs import RANGE_TOLERANCE
 from ..metrics import METRICS, Key, keys
 from ..results import note_undefined
@@ -77,6 +77,11 @@ def read(
     Readings
         In the order of the registry.
 
+    Raises
+    ------
+    InputError
+        If it has no rows, or if all their weights are 0.
+
     Examples
     --------
     >>> from ecuas_metric.options import checked_options
@@ -86,6 +91,8 @@ def read(
     >>> round(readings.flat()["ecuas_1"], 4), round(readings.flat()["ecuas_1_standard_error"], 4)
     (0.67, 0.4954)
     """
+    if not state.rows:
+        raise InputError("a state", "must have rows; nobody judged those that it is of")
     settings = settings_of(state.settings)
     values = _values(state)
     if normalize:

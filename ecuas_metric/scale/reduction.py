@@ -16,6 +16,7 @@ from .cells import PLAIN_LIMIT, VALUED_LIMIT, Cells, join, keys_of
 from .settings import Settings, bits_of, is_mirrored, is_plain, mean_keys, ratio_parts
 from .sums import LIMBS, limbs, total, totals
 
+COLUMNS = 5  # sums in a cell of rows with weights or costs: see `Cells.sums`
 LARGEST_COST = 2.0**20  # of a candidate, in units of the largest uncertainty
 
 

@@ -6,12 +6,14 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from ..errors import InputError
 from ..inputs import Array, Floats, confidences, costs, finite, one_dimensional, posteriors, require, same_length
 from ..options import Options
 from ..results import prepare
 from .cells import PLAIN_LIMIT, VALUED_LIMIT, Cells, join
-from .reduction import cells_of, repairs, sums_of
+from .reduction import COLUMNS, cells_of, repairs, sums_of
 from .settings import is_plain, require_same_settings, settings_of, settings_text
 from .sums import LIMBS, carried
 
@@ -48,7 +50,7 @@ class State(NamedTuple):
     @property
     def rows(self) -> int:
         """The number of rows."""
-        return self.sums["rows"]
+        return self.sums.get("rows", 0)
 
 
 def state_of(
@@ -95,18 +97,23 @@ def state_of(
     predictions, references = checked_rows(form, predictions, references, options)
     weight = None if sample_weight is None else _checked_weights(sample_weight, references)
     settings_text(form, options, is_weighted=weight is not None)  # before any work
-    starts = range(0, len(references), PART)
-    return merge(
-        _state_of_part(
-            form,
-            predictions[rows],
-            references[rows],
-            _select(options, rows),
-            weight if weight is None else weight[rows],
-            (rows.start, level),
-        )
-        for rows in (slice(start, start + PART) for start in starts)
-    )
+    found: State | None = None
+    for start in range(0, len(references), PART):
+        rows = slice(start, start + PART)
+        part = predictions[rows], references[rows], None if weight is None else weight[rows]
+        level = level if found is None else found.cells.level
+        state = _state_of_part(form, *part, _select(options, rows), (start, level))
+        found = state if found is None else merge([found, state])
+    assert found is not None  # checked rows are not empty
+    return found
+
+
+def no_state(form: str, options: Options, *, is_weighted: bool, unjudged: int) -> State:
+    """Return the state of no rows, which only counts those that nobody judged; of posteriors the options have K."""
+    text = settings_text(form, options, is_weighted=is_weighted)
+    none = np.empty(0, np.int64)
+    columns = 1 if is_plain(settings_of(text)) else COLUMNS * LIMBS
+    return State(text, {"unjudged": unjudged}, Cells(0, none, none, none, np.empty((columns, 0), np.int64)), 0.0)
 
 
 def merge(states: Iterable[State]) -> State:
@@ -167,7 +174,7 @@ def repeated(state: State, power: int) -> State:
 
 
 def _state_of_part(
-    form: str, predictions: Array, references: Array, options: Options, weight: Floats | None, place: tuple[int, int]
+    form: str, predictions: Array, references: Array, weight: Floats | None, options: Options, place: tuple[int, int]
 ) -> State:
     start, level = place
     try:

@@ -93,13 +93,14 @@ def limbs(values: Floats, starts: Ints) -> Ints:
     ndarray of int64, shape (LIMBS, G)
         The lowest in units of 2^-93, each but the highest in [0, 2^31).
     """
-    digits = np.empty((LIMBS, len(starts)), np.int64)
-    rest = values
+    digits = np.zeros((LIMBS, len(starts)), np.int64)
+    rest, largest = values, float(values.max())
     for limb in reversed(range(LIMBS)):
         unit = _unit(limb)
-        whole = np.rint(rest / unit)
-        rest = rest - whole * unit
-        digits[limb] = np.add.reduceat(whole, starts)
+        if largest >= unit / 2 and rest.any():
+            whole = np.rint(rest / unit)
+            rest = rest - whole * unit
+            digits[limb] = np.add.reduceat(whole, starts)
     return carried(digits)
 
 

@@ -12,11 +12,12 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.files import FileError
 from ecuas_metric.scale import batches, local, reduction, state
-from ecuas_metric.scale.batches import layout_of, states_of_batches
+from ecuas_metric.scale.batches import states_of_batches
 from ecuas_metric.scale.collection import Collection, merge_collections, read_collection, write_collection
 from ecuas_metric.scale.counts import state_of_counts
+from ecuas_metric.scale.layout import layout_of
 from ecuas_metric.scale.local import score_files
-from ecuas_metric.scale.packing import merge_packed, pack
+from ecuas_metric.scale.packing import merge_packed, pack, unpack
 from ecuas_metric.scale.parquet import batches_of, parts_of
 from ecuas_metric.scale.reading import read
 from ecuas_metric.scale.state import merge, state_of
@@ -55,7 +56,7 @@ def test_batches_of_any_size_give_the_state_of_each_system(table, monkeypatch):
 
 def test_two_columns_name_a_system_and_types_of_numbers_do_not_matter(table):
     halves = table.set_column(1, "confidence", pa.array(np.arange(600) % 9 / 8))
-    other = halves.set_column(1, "q", halves["confidence"].cast(pa.float16()))
+    other = halves.set_column(1, "q", halves["confidence"].cast(pa.float32()))
     other = other.set_column(2, "ok", other["correct"].cast(pa.int16())).append_column("task", pa.array(["t"] * 600))
     other = other.set_column(0, "model", other["model"].dictionary_encode())
     given = {"confidence": "q", "correct": "ok", "system": "model+task"}
@@ -137,6 +138,26 @@ def test_unjudged_rows_are_left_out_and_counted_on_demand(table):
     }
     assert sum(state.sums.get("unjudged", 0) for state in states.values()) == 2
     assert any(note.kind == "unjudged" for state in states.values() for note in read(state).notes)
+
+
+@pytest.mark.parametrize("form", ["confidences", "weighted", "posteriors", "positive"])
+def test_parts_that_nobody_judged_do_not_show(form, rng):
+    truth = np.where(np.arange(60) < 20, np.nan, rng.integers(0, 2, 60))
+    columns = {
+        "confidences": {"confidence": rng.random(60), "correct": truth},
+        "weighted": {"confidence": rng.random(60), "correct": truth, "w": rng.random(60) + 0.5},
+        "posteriors": {"posteriors": list(rng.dirichlet(np.ones(3), 60)), "label": truth},
+        "positive": {"prob": rng.random(60), "label": truth},
+    }[form]
+    table = pa.table(columns)
+    given = {"weight": "w"} if form == "weighted" else None
+    scored = [
+        states_of_batches([part], OPTIONS, columns=given, drop_unjudged=True)["system"]
+        for part in (table, *(table[i : i + 10] for i in range(0, 60, 10)))
+    ]
+    assert pack(merge(scored[1:])) == pack(scored[0]) == merge_packed(map(pack, scored[:0:-1]))
+    with pytest.raises(InputError, match="a state must have rows"):
+        read(unpack(pack(scored[1])))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting import curves
+from ecuas_metric.reporting.report import write_figures
 from ecuas_metric.results import prepare
 from ecuas_metric.scale import reduction, state
 from ecuas_metric.scale.curves import reliability, system_of
@@ -36,6 +37,12 @@ def test_points_of_coarse_cells_lie_on_the_curve_of_the_rows(rng, monkeypatch):
     assert len(coarse.coverage) <= 25 < len(fine.coverage)
     points = dict(zip(fine.coverage.tolist(), fine.risk.tolist(), strict=True))
     assert [points[c] for c in coarse.coverage.tolist()] == pytest.approx(coarse.risk.tolist())
+
+
+def test_figures_are_drawn_of_a_state(rng, tmp_path):
+    pytest.importorskip("matplotlib", reason="needs matplotlib: the extra `report`")
+    drawn = write_figures({"a": system_of(rows_of("confidences", rng, size=50).state())}, tmp_path)
+    assert {path.stem for path in drawn} == {"risk_coverage", "reject_cost", "ecuas_against_n", "reliability"}
 
 
 def test_curves_that_a_state_does_not_have(rng):

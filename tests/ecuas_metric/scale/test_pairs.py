@@ -1,13 +1,17 @@
 """The difference of two systems over the same rows, without the rows."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from ecuas_metric.analytic import design_of, standard_error
 from ecuas_metric.errors import InputError
 from ecuas_metric.influence import influences
 from ecuas_metric.options import checked_options
+from ecuas_metric.reporting.files import FileError
 from ecuas_metric.results import all_values, as_given, prepare
+from ecuas_metric.scale.joined import pair_of_table
 from ecuas_metric.scale.pairs import differences, merge_pairs, pack_pair, pair_of, unpack_pair
 from ecuas_metric.scale.state import CHECKS
 
@@ -60,3 +64,35 @@ def test_rows_that_do_not_match_are_refused(rng):
         unpack_pair(packed[1:])
     with pytest.raises(InputError, match="is damaged"):
         unpack_pair(packed[:-1])
+
+
+def test_ids_are_joined_in_the_part_where_both_lie(rng):
+    confidence, correct = rng.random((2, 40)), rng.integers(0, 2, (2, 40))
+    expected = pack_pair(pair_of("confidences", *confidence, tuple(correct), OPTIONS))
+    order = rng.permutation(80)
+    columns = {
+        "id": np.tile(np.arange(40), 2),
+        "model": np.repeat(["a", "b"], 40),
+        "confidence": confidence.ravel(),
+        "correct": correct.ravel(),
+    }
+    table = pa.table({name: values[order] for name, values in columns.items()})
+    assert pack_pair(pair_of_table(table, ("a", "b"), OPTIONS)) == expected
+    halves = [table.filter(pc.equal(pc.bit_wise_and(table["id"], 1), part)) for part in (0, 1)]
+    assert pack_pair(merge_pairs(pair_of_table(half, ("a", "b"), OPTIONS) for half in halves)) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: rows[:-1], "must have the rows of both systems for each id; '1' has one"),
+        (lambda rows: [*rows, rows[0]], "must have one row of 'a' for each id; 0 has several"),
+        (lambda rows: rows[:2], "part 3: has no rows of 'b'"),
+        (lambda rows: [row | {"confidence": 7.0} for row in rows], r"part 3: column 'confidence' must lie in \[0, 1\]"),
+        (lambda rows: [{k: v for k, v in row.items() if k != "id"} for row in rows], "there must be a column of ids"),
+    ],
+)
+def test_parts_that_cannot_be_joined_are_refused(change, message):
+    rows = [{"id": i, "model": model, "confidence": 0.5, "correct": 1} for model in "ab" for i in (0, 1)]
+    with pytest.raises(FileError, match=message):
+        pair_of_table(pa.Table.from_pylist(change(rows)), ("a", "b"), OPTIONS, source="part 3")

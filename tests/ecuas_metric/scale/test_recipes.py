@@ -38,19 +38,27 @@ def recipes():
         yield pytest.param(recipe, marks=marks, id=f"{place} {title(recipe)}")
 
 
+def in_pairs(table, path):
+    """Write rows with ids that pair those of the two systems."""
+    model = table["model"].to_numpy()
+    ids = np.empty(len(model), np.int64)
+    for name in np.unique(model):
+        ids[model == name] = np.arange(np.count_nonzero(model == name))
+    pq.write_table(table.append_column("id", pa.array(ids)), path)
+
+
 @pytest.fixture
 def expected(tmp_path, monkeypatch, rng):
     """Make files to score, and return the states of their systems."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "logs").mkdir()
+    for folder in ("logs", "pairs"):
+        (tmp_path / folder).mkdir()
     for i in range(3):
         q = rng.random(80).round(1)
-        columns = {
-            "model": rng.choice(["a", "b"], 80),
-            "confidence": q,
-            "correct": (rng.random(80) < q).astype(np.int8),
-        }
-        pq.write_table(pa.table(columns), f"logs/{i}.parquet")
+        model = rng.permutation(np.repeat(["a", "b"], 40))
+        table = pa.table({"model": model, "confidence": q, "correct": (rng.random(80) < q).astype(np.int8)})
+        pq.write_table(table, f"logs/{i}.parquet")
+        in_pairs(table, f"pairs/{i}.parquet")
     return {name: pack(state) for name, state in score_files(["logs"], checked_options(n=1)).states.items()}
 
 
@@ -60,13 +68,13 @@ def test_recipes_give_the_same_states(recipe, expected, tmp_path):
         pytest.importorskip(name, reason=f"needs {name}")
     if any(word in recipe for word in STARTS_PROCESSES):
         (tmp_path / "recipe.py").write_text(recipe + WRITES)
-        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
         subprocess.run([sys.executable, "recipe.py"], cwd=tmp_path, env=environment, check=True, timeout=120)
         states = read_collection("states").states
     else:
         names = {"__name__": "__main__"}
         exec(compile(recipe, "docs/scale.md", "exec"), names)
-        states = names["states"]
+        states = names["states"] if "states" in names else dict(zip("ab", names["pair"], strict=False))
     assert {name: pack(state) for name, state in states.items()} == expected
 
 

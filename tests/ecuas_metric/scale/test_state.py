@@ -24,7 +24,7 @@ def test_bytes_are_the_same_however_rows_are_cut_and_merged(form, limit, rng, mo
     rows = rows_of(form, rng, size=120)
     whole = pack(rows.state())
     assert unpack(whole).cells.level == 0 or limit == 40
-    for count in (1, 7, 40):
+    for count in (1, 7, 20):
         parts = cut(rows, count, rng)
         assert pack(merge(parts)) == whole
         assert merge_packed(pack(part) for part in reversed(parts)) == whole
@@ -112,6 +112,13 @@ def test_bytes_that_are_no_state_are_refused(packed, rule, rng):
     with pytest.raises(InputError) as raised:
         unpack(packed(whole), source="month.state")
     assert (raised.value.argument, raised.value.rule) == ("month.state", rule)
+
+
+def test_a_state_of_options_that_are_no_more_says_so(rng):
+    one = rows_of("confidences", rng, size=5).state()
+    old = one._replace(settings=one.settings.replace('"n"', '"m"'))
+    with pytest.raises(InputError, match=r"a state was made with options that there are not any more: .*'m'"):
+        unpack(pack(old))
 
 
 def test_states_of_other_options_do_not_merge():
