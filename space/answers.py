@@ -24,7 +24,7 @@ STATES = {
     "you": "you",
 }
 NO_GOLD = {"value": "", "aliases": [], "normalized_aliases": []}
-COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id"}
+COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id", "stratum": "stratum"}
 
 
 def checked_answers(frame: pd.DataFrame) -> pd.DataFrame:
@@ -62,7 +62,7 @@ def graded(
     answers : Sheet
         Of `uploads.read_answers`.
     curated : DataFrame
-        The configuration `curated`, with or without text.
+        The configuration `curated` or `kept`, with or without text.
     accepted : iterable of str
         Keys (see `open_answers`) of answers that the visitor takes for correct.
     rest : str
@@ -71,7 +71,7 @@ def graded(
     Returns
     -------
     Sheet
-        question_id, answer, confidence, correct (1, 0, or missing if unknown), decided_by, weight.
+        question_id, answer, confidence, correct (1, 0, or missing if unknown), decided_by, weight, stratum.
     str
         How many were decided which way.
 
@@ -87,7 +87,8 @@ def graded(
     gold = curated if "answer" in curated else curated.assign(answer=[NO_GOLD] * len(curated))
     grades = grade(answers.frame, gold)
     done = answers.frame.assign(correct=pd.Series(grades.correct, dtype=float), decided_by=grades.decided_by)
-    done["weight"] = done["question_id"].map(curated.set_index("question_id")["weight"])
+    for name in ("weight", "stratum"):
+        done[name] = done["question_id"].map(curated.set_index("question_id")[name])
     is_open = done["decided_by"] == "unjudged"
     ticked = is_open & _keys(done).isin(set(accepted))
     done.loc[ticked, ["correct", "decided_by"]] = [1.0, "you"]
@@ -134,7 +135,7 @@ def _require_known(answers: Sheet, curated: pd.DataFrame) -> None:
         first = given[unknown].iloc[0][:60]
         raise InputError(
             "question_id",
-            f"must be one of the {len(curated)} of the subset",
+            f"must be one of the {len(curated)} that are asked",
             value=first,
             got=f"{first!r} in row {answers.rows[unknown.to_numpy()][0]}",
             count=int(unknown.sum()),

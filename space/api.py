@@ -23,6 +23,7 @@ from .words import in_words
 
 Outputs = tuple[Any, ...]  # one value per component
 NUM_SHOWN = len(fields(scoring.Shown))
+ASKED = ("curated", "kept")
 PROGRESS = gr.Progress()  # Gradio passes its own to each call
 NO_FILE = "There is no file yet: upload one, or load an example."
 BUG = "Something went wrong on this page: that is a bug. The command `ecuas` may do what you want."
@@ -229,22 +230,24 @@ def plan(first: float, second: float, auroc: float, correlation: float, differen
 
 
 @errors_as_message(2)
-def grade_answers(file: str | None) -> Outputs:
-    """Grade answers to the curated questions by exact match and label bank, and list those that neither decides.
+def grade_answers(file: str | None, asked: str) -> Outputs:
+    """Grade answers to the questions by exact match and label bank, and list those that neither decides.
 
     Args:
         file: With columns question_id, answer, confidence.
+        asked: Which questions: curated (the 455 of the subset) or kept (all 926 that were not discarded).
     """
     if not file:
         return markup.message(NO_FILE), gr.CheckboxGroup(choices=[], value=[])
-    curated = subset.tables()["curated"]
-    graded, counts = answers.graded(uploads.read_answers(file), curated)
-    return markup.message(counts), gr.CheckboxGroup(choices=answers.open_answers(graded, curated), value=[])
+    known = _asked(asked)
+    graded, counts = answers.graded(uploads.read_answers(file), known)
+    return markup.message(counts), gr.CheckboxGroup(choices=answers.open_answers(graded, known), value=[])
 
 
 @errors_as_message(NUM_SHOWN)
 def score_answers(
     file: str | None,
+    asked: str,
     accepted: list[str],
     rest: str,
     weighted: bool,
@@ -252,10 +255,11 @@ def score_answers(
     intervals: bool,
     progress: gr.Progress = PROGRESS,
 ) -> Outputs:
-    """Grade answers to the curated questions, and score the model as `score` does.
+    """Grade answers to the questions, and score the model as `score` does.
 
     Args:
         file: With columns question_id, answer, confidence.
+        asked: Which questions: curated (the 455 of the subset) or kept (all 926 that were not discarded).
         accepted: Those of the answers listed by `grade_answers` that are correct.
         rest: What the other answers of that list count as.
         weighted: Weight the questions so that they represent the 926 that were kept.
@@ -266,10 +270,15 @@ def score_answers(
         return markup.message(NO_FILE), *_nothing(NUM_SHOWN - 1)
     progress(0.1, "Grading")
     options = scoring.page_options(n=n, intervals=intervals)
-    curated = subset.tables()["curated"]
-    graded, counts = answers.graded(uploads.read_answers(file), curated, accepted=accepted, rest=rest)
+    graded, counts = answers.graded(uploads.read_answers(file), _asked(asked), accepted=accepted, rest=rest)
     submission = answers.submission(graded, file, weighted=weighted, rest=rest)
     return laid_out(scoring.score([submission], options, own_folder(), remarks=[counts], progress=progress))
+
+
+def _asked(name: str) -> pd.DataFrame:
+    if name not in ASKED:
+        raise InputError("Questions", f"must be one of {', '.join(ASKED)}", value=name)
+    return subset.tables()[name]
 
 
 def laid_out(shown: scoring.Shown) -> Outputs:

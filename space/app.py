@@ -171,7 +171,9 @@ def grade_tab(last: list[Any]) -> None:
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
             file = gr.File(label="Answers of your model", file_types=list(SUFFIXES))
-            gr.Markdown("Columns `question_id`, `answer` and `confidence`; one row for each of the 455 questions.")
+            gr.Markdown("Columns `question_id`, `answer` and `confidence`; one row for each question.")
+            sets = [("the 455 of the subset", "curated"), ("all 926 that were kept", "kept")]
+            asked = gr.Dropdown(sets, value="curated", label="Questions")
             message = components.text("Message")
         with gr.Column(scale=2, min_width=300):
             accepted = gr.CheckboxGroup([], label=OPEN, elem_classes="open-answers")
@@ -184,8 +186,10 @@ def grade_tab(last: list[Any]) -> None:
                 ]
             button = gr.Button("Grade and score", variant="primary")
     shown = components.results()
-    file.change(api.grade_answers, file, [message, accepted], show_progress="hidden")
-    run: dict[str, Any] = {"inputs": [file, accepted, rest, *inputs], "outputs": [*shown, *last]}
+    graded: dict[str, Any] = {"inputs": [file, asked], "outputs": [message, accepted], "show_progress": "hidden"}
+    file.change(api.grade_answers, **graded)
+    asked.change(api.grade_answers, **graded, api_visibility="private", api_name="grade_again")
+    run: dict[str, Any] = {"inputs": [file, asked, accepted, rest, *inputs], "outputs": [*shown, *last]}
     button.click(api.score_answers, **run, show_progress_on=shown[1], concurrency_limit=4)
 
 

@@ -15,6 +15,7 @@ from .plots import plot, slots
 
 ANY = "any"
 VERDICTS = ("right", "wrong")
+CONFIGURATIONS = ("pool", "curated", "kept", "systems", "answers")
 NO_TEXT = (
     "This copy has no text. To see questions and gold answers, look the id up in the dataset mandarjoshi/trivia_qa "
     "(rc.nocontext, validation), or build the subset with text: python -m triviaqa_subset.build"
@@ -24,12 +25,13 @@ ESTIMATES = ("subset", "weighted", "pool")  # the subset unweighted and weighted
 
 @cache
 def tables() -> dict[str, pd.DataFrame]:
-    """Return the configurations pool, curated, systems and answers, with names for class labels."""
+    """Return the configurations, with names for class labels."""
     folder = (BUILT if (BUILT / "data").is_dir() else FOLDER) / "data"
-    frames = {name: pd.read_parquet(folder / f"{name}.parquet") for name in ("pool", "curated", "systems", "answers")}
+    frames = {name: pd.read_parquet(folder / f"{name}.parquet") for name in CONFIGURATIONS}
     for name, column, words in (
         ("pool", "stratum", tuple(STRATA)),
         ("curated", "stratum", tuple(STRATA)),
+        ("kept", "stratum", tuple(STRATA)),
         ("pool", "reason", REASONS),
         ("systems", "method", METHODS),
     ):

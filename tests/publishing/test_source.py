@@ -22,7 +22,7 @@ def curation(root, tmp_path):
     """Our curation with the hashes of the invented questions below."""
     folder = tmp_path / "curation"
     folder.mkdir()
-    for name in ("questions", "answers", "systems"):
+    for name in ("questions", "answers", "systems", "errata"):
         table = pd.read_csv(root / "triviaqa_subset" / "curation" / f"{name}.csv", dtype=str, keep_default_na=False)
         if name == "questions":
             table["question_sha256"] = [hashlib.sha256(f"{i}?".encode()).hexdigest() for i in table["question_id"]]

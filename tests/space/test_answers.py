@@ -104,7 +104,7 @@ def test_missing_columns_are_named(tmp_path):
 
 def test_questions_outside_the_subset_are_an_error(mine):
     mine.frame.loc[3, "question_id"] = "q1"
-    with pytest.raises(InputError, match=r"one of the 455 of the subset; got 'q1' in row 5 \(1 of 455\)\."):
+    with pytest.raises(InputError, match=r"one of the 455 that are asked; got 'q1' in row 5 \(1 of 455\)\."):
         answers.graded(mine, tables()["curated"])
 
 
@@ -123,7 +123,8 @@ def test_graded_answers_are_a_submission_without_a_file(weighted, mine):
         assert submission.references.tolist() == rows["correct"].fillna(0).tolist()
         assert submission.predictions.tolist() == rows["confidence"].tolist()
         assert submission.ids.tolist() == rows["question_id"].tolist()
-        assert submission.per_sample == ({"sample_weight": rows["weight"].tolist()} if weighted else {})
+        strata = {"strata": rows["stratum"].tolist()}
+        assert submission.per_sample == strata | ({"sample_weight": rows["weight"].tolist()} if weighted else {})
         assert [note.kind for note in submission.notes] == ["unjudged"]
         assert submission.unjudged.rows.sum() == (unknown.sum() if rest == answers.REST[0] else 0)
 

@@ -358,9 +358,13 @@ def test_a_models_answers_are_graded_decided_and_scored(client, tmp_path):
     options = {"rest": "left out, which flatters", "intervals": False}
     shown = client.predict(file=handle_file(str(path)), **options, api_name="/score_answers")
     assert shown[RESULT]["rows"][0]["error_rate"] == 1
+    other = next(own for own in tables()["kept"]["question_id"] if own not in set(curated["question_id"]))
+    path.write_text(f"question_id,answer,confidence\n{other},I do not know,0.5\n")
+    message, _ = client.predict(file=handle_file(str(path)), asked="kept", api_name="/grade_answers")
+    assert "Of 1 answers were decided: 1 by their refusal to answer." in message
     path.write_text("question_id,answer,confidence\nq1,x,0.5\n")
     message, _ = client.predict(file=handle_file(str(path)), api_name="/grade_answers")
-    assert "question_id must be one of the 455 of the subset; got &#x27;q1&#x27; in row 2 (1 of 1)." in message
+    assert "question_id must be one of the 455 that are asked; got &#x27;q1&#x27; in row 2 (1 of 1)." in message
 
 
 def test_a_comparison_is_planned(client):
