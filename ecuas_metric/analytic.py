@@ -29,6 +29,7 @@ from .options import Options
 from .ranking import TieGroups
 
 FEW = 10  # effective events below which first-order theory does not hold
+ENOUGH = 25  # errors from which on the plug-in interval of a recalibrated value is near its level
 MANY = 2000  # errors from which only numbers of accepted samples can have few
 SHARES = ("error_rate", "coverage")
 OF_ACCEPTED = ("expected_cost", "accepted_cost")
@@ -147,8 +148,6 @@ def analytic_intervals(
         value = float(values[key])
         if not math.isfinite(value) or is_biased(key):
             limits[key] = NONE
-        elif key.metric == "ece_debiased":
-            limits[key] = limits_of_gap(decisions, options)
         elif key.metric == "auroc":
             limits[key] = _of_auroc(value, influence, decisions, design, quantile)
         elif key.metric in SHARES and not key.variant:
@@ -156,7 +155,7 @@ def analytic_intervals(
         elif key in errors and _effective_number(errors[key], design) < few:
             possible = possible or _errors(decisions, ties, options, values, hypothetical=True)
             limits[key] = _of_few_errors(value, influence, errors[key], possible[key], design, (quantile, level))
-        elif key not in errors and num_errors < few:
+        elif key not in errors and num_errors < (ENOUGH if key.variant == "recalibrated" else few):
             limits[key] = NONE
         else:
             limits[key] = _on_log_scale(value, quantile * standard_error(influence, design))
@@ -176,7 +175,7 @@ def limits_of_difference(key: Key, difference: float, influence: Floats, design:
     design : Design
     level : float
     """
-    if is_biased(key) or not design.freedom:
+    if key.metric == "ece" or key.variant == "calibration_loss" or not design.freedom:
         return NONE
     if not influence.any():
         return difference, difference

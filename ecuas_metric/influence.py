@@ -99,8 +99,6 @@ def _of_order(
     for key in keys(decisions, options):
         if key.metric == "ece":
             yield key, _ece(decisions, options, float(values[key]))
-        elif key.metric == "ece_debiased":
-            yield key, np.zeros(len(cost))  # of first order only where it is not 0: `analytic` has its interval
         elif key.metric in lines:
             intercept, slope = lines[key.metric](ties)
             if len(slope) < len(cost):

@@ -114,8 +114,7 @@ def compare_systems(
         raise InputError("confidence_level", "is missing: the level of the intervals of differences")
     from tqdm.auto import tqdm
 
-    plain = {name: one._replace(options=one.options.replace(calibration=False)) for name, one in systems.items()}
-    aligned, asked = align(plain), None if only is None else list(only)
+    aligned, asked = align(systems), None if only is None else list(only)
     values = {name: all_values(system, only=asked) for name, system in aligned.items()}
     limits = _limits_of_differences(aligned, values, progress, asked)
     rows, swapped = [], []
