@@ -29,6 +29,7 @@ from .options import Options
 from .ranking import TieGroups
 
 FEW = 10  # effective events below which first-order theory does not hold
+ENOUGH = 25  # errors from which on the plug-in interval of a recalibrated value is near its level
 MANY = 2000  # errors from which only numbers of accepted samples can have few
 SHARES = ("error_rate", "coverage")
 OF_ACCEPTED = ("expected_cost", "accepted_cost")
@@ -158,8 +159,6 @@ def analytic_intervals(
     few = min(FEW, _effective_number(np.ones(len(decisions.uncertainty)), design) / 2)
     limits: dict[Key, Limits] = dict.fromkeys(values, NONE)
     possible: dict[Key, Floats] = {}
-    if Key("ece_debiased") in wanted and math.isfinite(float(values[Key("ece_debiased")])):
-        limits[Key("ece_debiased")] = limits_of_gap(decisions, options)
     for key, influence in influences(decisions, ties, options, values, only=_with_influence(wanted)):
         value = float(values[key])
         if key.metric == "auroc":
@@ -169,7 +168,7 @@ def analytic_intervals(
         elif key in errors and _effective_number(errors[key], design) < few:
             possible = possible or _errors(decisions, ties, options, values, hypothetical=True)
             limits[key] = _of_few_errors(value, influence, errors[key], possible[key], design, (quantile, level))
-        elif key not in errors and num_errors < few:
+        elif key not in errors and num_errors < (ENOUGH if key.variant == "recalibrated" else few):
             limits[key] = NONE
         else:
             limits[key] = _on_log_scale(value, quantile * standard_error(influence, design))
@@ -179,11 +178,7 @@ def analytic_intervals(
 
 def _with_influence(values: Mapping[Key, FloatOrFloats]) -> list[Key]:
     """Return the keys of the numbers that exist, are not biased, and whose interval comes from their influence."""
-    return [
-        key
-        for key, value in values.items()
-        if math.isfinite(float(value)) and not is_biased(key) and key.metric != "ece_debiased"
-    ]
+    return [key for key, value in values.items() if math.isfinite(float(value)) and not is_biased(key)]
 
 
 def is_biased(key: Key) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .errors import Advice, InputError, Note
 from .inputs import Array, Ints, confidences, costs, numbers, one_dimensional, posteriors, require, same_length, stacked
-from .metrics import METRICS, Key, p_values
+from .metrics import METRICS, Key, values_of_calibration
 from .options import Options, checked_options, number
 from .results import System, all_values, compute_results, note_undefined, prepare
 
@@ -654,7 +654,7 @@ def _value(system: System, name: str) -> float:
     options = system.options
     parameter = options.n[0] if METRICS[name].one_per == "n" else None
     key = Key(name, parameter, "normalized" if options.normalize else "")
-    found = p_values(system.decisions, options, only=(key,)) or all_values(system, only=(key,))
+    found = values_of_calibration(system.decisions, options, only=(key,)) or all_values(system, only=(key,))
     value = float(found[key])
     _warn((*system.notes, *note_undefined({key: value})))
     return value

@@ -71,11 +71,11 @@ Args:
         and ecuas_{n}_calibration_loss, the difference.
     calibration: if True, adds ece_debiased, the root mean square gap between confidence and accuracy over bins without
         the bias of a finite sample, and calibration_p, the p-value of a test that the system is calibrated.
-    confidence_level: None (default), or e.g. 0.95: adds {key}_low and {key}_high, a bootstrap interval of every metric.
-    interval_method: "percentile" (default) or "bca", of the bootstrap; or "analytic": by theory, without resamples, and
-        nan where no interval would hold the true value.
-    n_resamples, random_state: number of bootstrap resamples and their seed. Default 1000 and 0.
-    groups: shape (N,), samples to be drawn together, as those of one document.
+    confidence_level: None (default), or e.g. 0.95: adds {key}_low and {key}_high, an interval of every metric, or nan
+        where none would hold the true value.
+    interval_method: "analytic" (default): by theory, without resamples; or "percentile" or "bca", of the bootstrap.
+    n_resamples, random_state: number of resamples, of the bootstrap and of the test, and their seed. Default 1000, 0.
+    groups: shape (N,), samples that depend on each other, as those of one document.
     strata: shape (N,), parts of the sample whose sizes are fixed.
 
 Returns:

@@ -313,7 +313,7 @@ def wilson_limits(share: float, size: float, z: float) -> tuple[float, float]:
     shrunk = 1 + z * z / size
     centre = (share + z * z / (2 * size)) / shrunk
     half = z / shrunk * math.sqrt(share * (1 - share) / size + z * z / (4 * size * size))
-    return max(centre - half, 0.0), min(centre + half, 1.0)
+    return (max(centre - half, 0.0) if share > 0 else 0.0), (min(centre + half, 1.0) if share < 1 else 1.0)
 
 
 def gamma_limits(total: float, variance: float, next_event: float, confidence_level: float) -> tuple[float, float]:
@@ -417,8 +417,21 @@ def _gamma_share(shape: float, x: Floats) -> Floats:
 def _bisect(share: Callable[[Floats], Floats], level: Floats, low: float, high: float) -> Floats:
     """Return where an increasing function of arrays reaches each level."""
     lows, highs = np.full(level.shape, low), np.full(level.shape, high)
-    for _ in range(60):
+    for _ in range(8):
         middle = (lows + highs) / 2
         below = share(middle) < level
         lows, highs = np.where(below, middle, lows), np.where(below, highs, middle)
-    return np.asarray((lows + highs) / 2)
+    under, over, was_below = share(lows) - level, share(highs) - level, below
+    for _ in range(40):  # the rule of false position, as Illinois mends it: an end that stays counts half
+        middle = np.where(over > under, (lows * over - highs * under) / np.where(over > under, over - under, 1.0), lows)
+        value = share(middle) - level
+        if (np.abs(value) < 1e-12).all() or (np.abs(highs - lows) <= 1e-13 * np.abs(highs)).all():
+            break
+        below, again = value < 0, (value < 0) == was_below
+        was_below = below
+        under, over = (
+            np.where(below, value, np.where(again, under / 2, under)),
+            np.where(below, np.where(again, over / 2, over), value),
+        )
+        lows, highs = np.where(below, middle, lows), np.where(below, highs, middle)
+    return np.asarray(middle)

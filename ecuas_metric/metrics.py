@@ -86,8 +86,8 @@ class Metric(NamedTuple):
         assesses them together with the confidences.
     applies : callable
         Decisions to whether the metric is defined for such a system.
-    one_per : {"", "n", "reject_costs", "calibration"}
-        The option of which it has one value each, or that asks for it.
+    one_per : {"", "n", "reject_costs"}
+        The option of which it has one value each.
     sample_cost : callable
         Cost of each sample (N,); the metric is its mean.
     of_ties : callable
@@ -98,8 +98,8 @@ class Metric(NamedTuple):
         Names of two metrics that it divides.
     is_shown : bool
         False if it only serves a ratio.
-    is_test : bool
-        Whether it is a p-value: of the data alone, with no interval, see `p_values`.
+    is_alone : bool
+        Whether it asks how large chance makes a gap: of the data alone, not of resamples, see `values_of_calibration`.
     """
 
     title: str
@@ -114,7 +114,7 @@ class Metric(NamedTuple):
     of_samples: OfSamples | None = None
     ratio: tuple[str, str] | None = None
     is_shown: bool = True
-    is_test: bool = False
+    is_alone: bool = False
 
 
 def sample_costs(
@@ -211,23 +211,22 @@ def metric_values(
 
 def keys(decisions: Decisions, options: Options, *, only: Collection[str] = ()) -> Iterator[Key]:
     """Yield the key of every metric that is defined for a system, in the order of `METRICS`."""
-    asked = (None,) if options.calibration else ()
-    parameters = {"": (None,), "n": options.n, "reject_costs": options.reject_costs, "calibration": asked}
+    parameters = {"": (None,), "n": options.n, "reject_costs": options.reject_costs}
     wanted = {part for name in only for part in (name, *(METRICS[name].ratio or ()))}
     for name, metric in METRICS.items():
-        if metric.applies(decisions) and (not only or name in wanted) and not metric.is_test:
+        if metric.applies(decisions) and (not only or name in wanted) and not metric.is_alone:
             yield from (Key(name, parameter) for parameter in parameters[metric.one_per])
 
 
-def p_values(
+def values_of_calibration(
     decisions: Decisions, options: Options, *, only: Collection[Key] | None = None
-) -> dict[Key, FloatOrFloats]:
-    """Return the p-values that the options ask for, or only some of them."""
-    found: dict[Key, FloatOrFloats] = {}
+) -> dict[Key, float]:
+    """Return the numbers that the option `calibration` asks for, or only some of them."""
+    found: dict[Key, float] = {}
     for name, metric in METRICS.items():
         is_asked = options.calibration and (only is None or Key(name) in only)
-        if metric.is_test and metric.of_samples and is_asked and metric.applies(decisions):
-            found[Key(name)] = metric.of_samples(decisions, None, options, options.sample_weight)
+        if metric.is_alone and metric.of_samples and is_asked and metric.applies(decisions):
+            found[Key(name)] = float(metric.of_samples(decisions, None, options, options.sample_weight))
     return found
 
 
@@ -487,8 +486,8 @@ METRICS = {
         higher_is_better=False,
         column=16,
         applies=_has_confidences,
-        one_per="calibration",
         of_samples=_ece_debiased,
+        is_alone=True,
     ),
     "calibration_p": Metric(
         "p cal.",
@@ -497,8 +496,7 @@ METRICS = {
         higher_is_better=None,
         column=17,
         applies=_has_confidences,
-        one_per="calibration",
         of_samples=_calibration_p_value,
-        is_test=True,
+        is_alone=True,
     ),
 }

@@ -14,7 +14,7 @@ from .inputs import POSTERIOR_FORMS, Array, Floats, Ints, labels, non_negative, 
 
 VERSION = "0.3.0"
 COSTS = ("zero_one", "log")
-INTERVAL_METHODS = ("percentile", "bca", "analytic")
+INTERVAL_METHODS = ("analytic", "percentile", "bca")
 WEIGHTS = ("importance", "counts")
 MOST_COPIES = 2.0**53  # weights that count copies beyond it are not whole numbers any more
 
@@ -40,7 +40,7 @@ class Options:
     decompose: bool = False
     calibration: bool = False
     confidence_level: float | None = None
-    interval_method: str = "percentile"
+    interval_method: str = "analytic"
     n_resamples: int = 1000
     random_state: int = 0
     groups: Ints | None = None
@@ -290,15 +290,15 @@ OPTIONS = {
     "calibration": Option(
         _flag, "Also ECE without its bias, and the p-value of a test of calibration", ("confidences", "posteriors")
     ),
-    "confidence_level": Option(_in(0, 1, inside=True), "Also bootstrap intervals at this level, e.g. 0.95"),
+    "confidence_level": Option(_in(0, 1, inside=True), "Also intervals at this level, e.g. 0.95"),
     "interval_method": Option(
         _among(*INTERVAL_METHODS),
-        "Kind of interval: percentile or bca (which corrects for bias) of the bootstrap, or analytic, by theory",
+        "Kind of interval: analytic, by theory, or percentile or bca (which corrects for bias) of the bootstrap",
     ),
-    "n_resamples": Option(_in(1, 2**31, whole=True), "Number of bootstrap resamples"),
-    "random_state": Option(_in(0, 2**63, whole=True), "Seed of the bootstrap: the same seed gives the same numbers"),
-    "groups": Option(_memberships, "Groups of samples that are resampled together, e.g. those of one document"),
-    "strata": Option(_memberships, "Parts of the sample whose sizes every resample keeps"),
+    "n_resamples": Option(_in(1, 2**31, whole=True), "Number of resamples of the bootstrap, and of a test"),
+    "random_state": Option(_in(0, 2**63, whole=True), "Seed of the resamples: the same seed gives the same numbers"),
+    "groups": Option(_memberships, "Groups of samples that depend on each other, e.g. those of one document"),
+    "strata": Option(_memberships, "Parts of the sample whose sizes were fixed, e.g. of easy and of hard questions"),
 }
 
 
@@ -325,7 +325,7 @@ def signature(options: Options, *, num_classes: float | None = None, recalibrati
     >>> signature(checked_options(n=0))
     'ecuas|n:0|K:inf|cost:zero_one|eps:1e-07|ties:expected|bins:10|v:0.3.0'
     >>> signature(checked_options(n=(0, 1), num_classes=4, confidence_level=0.95))
-    'ecuas|n:0,1|K:4|cost:zero_one|eps:1e-07|ties:expected|bins:10|level:0.95|boot:1000/0|v:0.3.0'
+    'ecuas|n:0,1|K:4|cost:zero_one|eps:1e-07|ties:expected|bins:10|level:0.95|intervals:analytic|v:0.3.0'
     """
     classes = 2 if options.predictions_are == "positive_probabilities" else num_classes or options.num_classes
     has_costs = options.max_uncertainty is not None  # and a K that only the user knows
@@ -357,7 +357,7 @@ def _resampling(options: Options) -> dict[str, str | None]:
     test = {"test": draws, "groups": _digest(options.groups)} if options.calibration else {}
     if options.confidence_level is None:
         return test
-    method = f"/{options.interval_method}" if is_set(options, "interval_method") else ""
+    method = "/bca" if options.interval_method == "bca" else ""
     is_analytic = options.interval_method == "analytic"
     return test | {
         "level": _short(options.confidence_level),

@@ -32,7 +32,7 @@ from .inputs import (
     stacked,
 )
 from .intervals import Resampling, intervals
-from .metrics import Key, metric_values, p_values
+from .metrics import Key, metric_values, values_of_calibration
 from .options import Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
 from .ranking import TieGroups, holds_of_neighbours, positions, tie_groups
 from .variants import naive_values, normalized_values, recalibrated_values
@@ -204,13 +204,17 @@ def compute_results(system: System, *, progress: bool = False, only: Sequence[Ke
         The values to compute; by default all.
     """
     values = {key: float(value) for key, value in all_values(system, only=only).items()}
-    tests = {key: float(p) for key, p in p_values(system.decisions, system.options, only=only).items()}
+    of_calibration = values_of_calibration(system.decisions, system.options, only=only)
     notes = (*system.notes, *note_undefined(values))
-    limits: Mapping[Key, tuple[float, ...]] = {}
+    limits: dict[Key, tuple[float, float]] = {}
     if system.options.confidence_level is not None:
         limits, of_intervals = _intervals(system, values, progress=progress, only=only)
         notes += of_intervals
-    return Results({key: Estimate(value, *limits.get(key, ())) for key, value in (values | tests).items()}, notes)
+        if (debiased := Key("ece_debiased")) in of_calibration:
+            weighing = _weighing(system)
+            limits[debiased] = limits_of_gap(weighing.decisions, weighing.options)
+    values |= of_calibration
+    return Results({key: Estimate(value, *limits.get(key, ())) for key, value in values.items()}, notes)
 
 
 def all_values(
@@ -263,16 +267,14 @@ def _intervals(
     options = system.options
     if options.interval_method == "analytic":
         return _analytic(system, values, only=only)
-    resampled = system._replace(options=options.replace(calibration=False))
     limits, notes = intervals(
-        lambda resamples: all_values(resampled, resamples, only),
+        lambda resamples: all_values(system, resamples, only),
         len(system.decisions.uncertainty),
         resampling=resampling_of(options),
         confidence_level=options.confidence_level or 0.0,
         method=options.interval_method,
         progress=progress,
     )
-    limits |= {key: limits_of_gap(system.decisions, options) for key in values if key.metric == "ece_debiased"}
     biased = [key for key in values if is_biased(key)]
     return limits | dict.fromkeys(biased, NONE), notes + note_biased(biased) + _few_errors(system.decisions)
 
@@ -281,7 +283,19 @@ def _analytic(
     system: System, values: Mapping[Key, FloatOrFloats], *, only: Sequence[Key] | None
 ) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
     everything = values if only is None else all_values(system)  # influences build on each other
+    system = _weighing(system)
     return analytic_intervals(system.decisions, system.ties, system.options, everything, only=values)
+
+
+def _weighing(system: System) -> System:
+    """Return a system without the samples of weight 0, which would count as drawn."""
+    weight = system.options.sample_weight
+    if weight is None or weight.all():
+        return system
+    rows = np.flatnonzero(weight)
+    decisions, options = select(system.decisions, rows), _select_options(system.options, rows)
+    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
+    return System(decisions, options, ties)
 
 
 def _few_errors(decisions: Decisions) -> tuple[Note, ...]:

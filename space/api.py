@@ -96,7 +96,7 @@ def score(
         system: Column of names of systems, or several joined by +.
         sample_id: Column of ids that pairs the samples of different systems.
         weight: Column of sample weights.
-        group: Column of groups that are resampled together.
+        group: Column of groups whose samples depend on each other.
         n: Parameters of ECUAS_n, e.g. 0, 1, 128.
         num_classes: Number of possible answers of systems with confidences; empty: infinitely many.
         predictions_are: probabilities, log_probabilities or logits.
@@ -105,7 +105,7 @@ def score(
         normalize: Add values divided by those of a system that ignores its input.
         decompose: Add what the best recalibration would save.
         calibration: Add ECE without its bias, and the p-value of a test of calibration.
-        intervals: Add 95 % bootstrap intervals.
+        intervals: Add 95 % intervals.
         unjudged: What answers without correctness do: bounds (best and worst case), wrong (they count as that) or drop.
     """
     if not files:
@@ -264,7 +264,7 @@ def score_answers(
         rest: What the other answers of that list count as.
         weighted: Weight the questions so that they represent the 926 that were kept.
         n: Parameters of ECUAS_n, e.g. 0, 1, 128.
-        intervals: Add 95 % bootstrap intervals.
+        intervals: Add 95 % intervals.
     """
     if not file:
         return markup.message(NO_FILE), *_nothing(NUM_SHOWN - 1)

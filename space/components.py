@@ -71,7 +71,7 @@ def orders() -> gr.Textbox:
 
 def intervals() -> gr.Checkbox:
     """Lay out the box that asks for intervals."""
-    box: gr.Checkbox = option(gr.Checkbox, "confidence_level", True, info=f"{LEVEL:.0%}, by bootstrap")
+    box: gr.Checkbox = option(gr.Checkbox, "confidence_level", True, info=f"{LEVEL:.0%}")
     return box
 
 

@@ -31,7 +31,7 @@ COLUMNS = {  # the roles that visitors can choose a column for -> what it holds
     "system": "Names of systems; join several columns by +, e.g. llm+method",
     "id": "Pairs the samples of different systems",
     "weight": "How much each sample counts",
-    "group": "Samples of one group are resampled together",
+    "group": "Samples of one group depend on each other",
 }
 HELP = (
     "CSV, JSON lines or Parquet with columns `confidence` and `correct` (0 or 1), or `label`, `prob_0`, `prob_1`, .. "

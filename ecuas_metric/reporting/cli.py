@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..integrations.runs import RunOptions
-from ..metrics import Key, p_values, place
+from ..metrics import Key, place, values_of_calibration
 from ..results import System, all_values, signature_of
 from .arguments import Named, chosen_keys, columns_of_files, named_file, refuse_clashes, told_apart
 from .comparison import compare_systems
@@ -261,8 +261,8 @@ def _chosen(arguments: argparse.Namespace, systems: Mapping[str, System]) -> lis
     if arguments.metrics is None:
         return None
     first = next(iter(systems.values()))
-    tests = p_values(first.decisions, first.options.replace(n_resamples=1))
-    return chosen_keys(arguments.metrics, sorted([*all_values(first), *tests], key=place))
+    of_calibration = values_of_calibration(first.decisions, first.options.replace(n_resamples=1))
+    return chosen_keys(arguments.metrics, sorted([*all_values(first), *of_calibration], key=place))
 
 
 def _fail(text: str) -> int:

@@ -120,8 +120,7 @@ def compare_systems(
         raise InputError("a comparison", "needs at least two systems", value=len(systems))
     if any(system.options.confidence_level is None for system in systems.values()):
         raise InputError("confidence_level", "is missing: the level of the intervals of differences")
-    plain = {name: one._replace(options=one.options.replace(calibration=False)) for name, one in systems.items()}
-    aligned, asked = align(plain), None if only is None else list(only)
+    aligned, asked = align(systems), None if only is None else list(only)
     values = {name: all_values(system, only=asked) for name, system in aligned.items()}
     reference = next(iter(aligned.values()))
     resampling = resampling_of(as_given(reference)[1])._replace(n_resamples=swaps_needed(reference.options))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..inputs import Floats
-from ..metrics import Key, metric_values, p_values
+from ..metrics import Key, metric_values, values_of_calibration
 from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..results import System, ranked
 from ..variants import recalibrated_values
@@ -178,7 +178,8 @@ def _calibration(systems: Mapping[str, System]) -> list[str]:
     """Say whose confidences are off by more than chance explains, by the test of calibration of each."""
     off, rest = [], []
     for name, system in systems.items():
-        for p in map(float, p_values(system.decisions, system.options.replace(calibration=True)).values()):
+        options, key = system.options.replace(calibration=True), Key("calibration_p")
+        for p in values_of_calibration(system.decisions, options, only=(key,)).values():
             if p <= SIGNIFICANT:
                 off.append(f"{name} ({_p(p)}; {_mean_gap(system)})")
             elif p > SIGNIFICANT:  # not nan
@@ -230,7 +231,7 @@ def _ecuas(system: System) -> dict[float, float]:
 
 def _reduced(system: System, orders: tuple[float, ...]) -> System:
     """Return a system of which only the ECUAS_n at these n are of interest, for quick comparisons."""
-    options = system.options.replace(normalize=False, decompose=False, calibration=False, reject_costs=(), n=orders)
+    options = system.options.replace(normalize=False, decompose=False, reject_costs=(), n=orders)
     return system._replace(options=options)
 
 

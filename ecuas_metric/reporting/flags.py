@@ -85,7 +85,7 @@ examples
   ecuas score gpt.csv llama.jsonl
       one row per system, one column per metric, the best of each column marked
   ecuas score runs.parquet --columns confidence=p_true,correct=grade,system=llm+method --interval 0.95
-      columns of other names, one system for each LLM and method, bootstrap intervals
+      columns of other names, one system for each LLM and method, intervals
   ecuas score GPT-4=gpt.csv Llama=llama.jsonl --columns "gpt.csv:confidence=confidence" --metrics "ECUAS_0, ER"
       names of your own, a column of one file only, two metrics as tables show them
   ecuas score gpt.csv llama.jsonl --calibrate affine
@@ -102,7 +102,7 @@ examples
   ecuas compare runs.csv --only significant --sort difference --explain --figures plots
       the differences that are more than chance, largest first; how to read them; a forest plot
   ecuas compare runs.csv --groups document --metrics ecuas_0,error_rate
-      several questions of a document are resampled together; two metrics only
+      several questions of a document belong together; two metrics only
 """
 
 
@@ -163,7 +163,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_of_score(score: argparse.ArgumentParser) -> None:
-    help_ = "bootstrap intervals at this level, e.g. 0.95"
+    help_ = "intervals at this level, e.g. 0.95"
     score.add_argument("--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", help=help_)
     _add_option(score, "calibration", action="store_true")
     score.add_argument("--figures", metavar="DIR", help="draw risk-coverage, cost, reliability and ECUAS_n curves")
@@ -250,7 +250,7 @@ def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
     add("--by-position", action="store_true", help="pair the samples of different systems by their rows, not by ids")
     add("--weight", metavar="COLUMN", help="column of sample weights")
     _add_option(part, "weights_are", choices=WEIGHTS, default=DEFAULTS.weights_are)
-    add("--groups", metavar="COLUMN", help="column of groups that are resampled together")
+    add("--groups", metavar="COLUMN", help="column of groups whose samples depend on each other")
     _add_option(part, "n_bins", type=int, default=DEFAULTS.n_bins, metavar="BINS")
     _add_option(part, "n_resamples", type=int, default=DEFAULTS.n_resamples, metavar="B")
     _add_option(part, "interval_method", choices=INTERVAL_METHODS, default=DEFAULTS.interval_method)

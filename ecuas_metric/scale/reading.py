@@ -119,8 +119,6 @@ def _values(state: State) -> dict[Key, float]:
         metric = METRICS[key.metric]
         if metric.of_ties is not None:
             values[key] = float(metric.of_ties(ties))
-        elif key.metric == "ece_debiased":
-            continue  # its bias is that of samples, and a bin holds the sum of theirs only
         elif metric.of_samples is not None:
             decisions, options, weight = one_row_per_bin(state)
             values[key] = float(metric.of_samples(decisions, None, options, weight))

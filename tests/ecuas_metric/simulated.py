@@ -1,14 +1,19 @@
 """Systems whose true values are known, and how often intervals hold them."""
 
+import functools
+import math
+
 import numpy as np
 from scipy import stats
 
+from ecuas_metric.baselines import squared_gap
+from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, compute_results, prepare
 
 TRUTH_SIZE = 2_000_000
 GROUP_SIZE = 5
-OPTIONS = {"reject_costs": 0.1, "normalize": True, "decompose": True, "n": (0, 1, 128)}
+OPTIONS = {"reject_costs": 0.1, "normalize": True, "decompose": True, "calibration": True, "n": (0, 1, 128)}
 
 
 def calibrated(rng, size, a=4, b=1.5):
@@ -44,13 +49,17 @@ def weighted(rng, size):
     return p, correct, {"sample_weight": np.exp(rng.normal(0, 0.7, size))}
 
 
-def grouped(rng, size):
+def grouped(rng, size, count=None):
     """Groups of five whose confidences and answers are alike: correlations of one half."""
-    groups = np.arange(size) // GROUP_SIZE
+    groups = np.arange(size) * (count or max(size // GROUP_SIZE, 1)) // size
     shared, answer_shared = rng.normal(size=(2, groups[-1] + 1))[:, groups]
     own, answer_own = rng.normal(size=(2, size))
     p = stats.beta(4, 1.5).ppf(stats.norm.cdf((shared + own) / np.sqrt(2)))
     return p, (stats.norm.cdf((answer_shared + answer_own) / np.sqrt(2)) < p).astype(int), {"groups": groups}
+
+
+def in_20_groups(rng, size):
+    return grouped(rng, size, 20)
 
 
 def stratified(rng, size):
@@ -60,28 +69,36 @@ def stratified(rng, size):
     return p, (rng.random(size) < p).astype(int), {"strata": strata}
 
 
-SYSTEMS = (calibrated, overconfident, verbalized, accurate, rare, weighted, grouped, stratified)
+SYSTEMS = (calibrated, overconfident, verbalized, accurate, rare, weighted, stratified, grouped, in_20_groups)
 
 
+@functools.cache
 def true_values(system):
     """Return the values of so large a sample that its error does not count."""
+    system = grouped if system is in_20_groups else system  # as many groups as there may be
     confidence, correct, options = system(np.random.default_rng(99), TRUTH_SIZE)
     kept = {name: values for name, values in options.items() if name == "sample_weight"}
     large = prepare("confidences", confidence, correct, checked_options(**OPTIONS, **kept))
-    return all_values(large)
+    values = {key: float(value) for key, value in all_values(large).items()}
+    square = squared_gap(confidence, 1 - correct, n_bins=10, sample_weight=options.get("sample_weight"))
+    values[Key("ece_debiased")] = (
+        0.0 if square < 1e-5 else math.sqrt(square)
+    )  # 3 standard errors of a calibrated system
+    return values
 
 
-def coverage(system, size, runs, *, method="analytic"):
+def coverage(system, size, runs, *, method="analytic", resamples=1):
     """Return, for each key, the share (%) of intervals that hold the true value and that of samples without one."""
     truth = true_values(system)
     held, given = dict.fromkeys(truth, 0), dict.fromkeys(truth, 0)
     for run in range(runs):
         confidence, correct, options = system(np.random.default_rng(run), size)
-        checked = checked_options(confidence_level=0.95, interval_method=method, random_state=run, **OPTIONS, **options)
-        for key, (_, low, high) in compute_results(
-            prepare("confidences", confidence, correct, checked)
-        ).estimates.items():
-            if not np.isnan(low):
+        checked = checked_options(
+            confidence_level=0.95, interval_method=method, n_resamples=resamples, **OPTIONS, **options
+        )
+        found = compute_results(prepare("confidences", confidence, correct, checked)).estimates
+        for key, (_, low, high) in found.items():
+            if key in truth and not np.isnan(low):
                 given[key] += 1
                 held[key] += low - 1e-12 <= truth[key] <= high + 1e-12
     return {

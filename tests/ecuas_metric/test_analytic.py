@@ -89,6 +89,31 @@ def test_one_unit_in_a_stratum_has_no_interval(options):
     assert "two groups" in str(notes[0])
 
 
+def test_a_weight_of_0_leaves_the_sample_out(rng):
+    p, weight = rng.random(40), rng.integers(0, 2, 40) * 1.5
+    correct, kept = (rng.random(40) < p).astype(int), weight > 0
+    options = {"calibration": True, "decompose": True, "normalize": True, "n_resamples": 5}
+    ours, _ = results(p, correct, sample_weight=weight, **options)
+    theirs, _ = results(p[kept], correct[kept], **options)
+    np.testing.assert_allclose(
+        [one for key, one in ours.items() if key != "calibration_p"],
+        [one for key, one in theirs.items() if key != "calibration_p"],
+        rtol=1e-9,
+    )
+    assert ours["calibration_p"] == theirs["calibration_p"]
+
+
+def test_what_is_asked_for_alone_has_the_interval_it_has_among_all(rng):
+    p = rng.random(60)
+    correct = (rng.random(60) < p).astype(int)
+    options = checked_options(confidence_level=0.95, calibration=True, normalize=True, n_resamples=5)
+    system = prepare("confidences", p, correct, options)
+    everything = compute_results(system).estimates
+    for key, estimate in everything.items():
+        (found,) = compute_results(system, only=[key]).estimates.values()
+        np.testing.assert_equal(found, estimate, err_msg=str(key))
+
+
 def test_few_groups_have_the_quantile_of_t(rng):
     """Means of five groups: the interval of the textbook, on the scale of the logarithm."""
     p, groups = rng.uniform(0.2, 0.8, 5 * 200), np.repeat(np.arange(5), 200)
@@ -107,7 +132,7 @@ def test_analytic_intervals_are_about_the_bootstraps(rng):
     correct = (rng.random(2000) < p).astype(int)
     options = {"reject_costs": (0.2, 0.4), "normalize": True, "sample_weight": rng.random(2000) + 0.5}
     ours, _ = results(p, correct, **options)
-    checked = checked_options(confidence_level=0.95, n_resamples=2000, **options)
+    checked = checked_options(confidence_level=0.95, interval_method="percentile", n_resamples=2000, **options)
     theirs = compute_results(prepare("confidences", p, correct, checked)).estimates
     for key, (value, low, high) in theirs.items():
         if key.metric != "ece":

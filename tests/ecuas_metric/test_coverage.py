@@ -1,79 +1,52 @@
 """Do 95 % intervals hold the true value in 95 % of samples? Simulated systems, whose true values are known."""
 
-import numpy as np
+import math
+
 import pytest
 
-from ecuas_metric.options import checked_options
+from ecuas_metric import score_confidences
+from ecuas_metric.analytic import FEW
 from tests.conftest import ROOT
-from tests.ecuas_metric.simulated import SYSTEMS, coverage, rare
-from tests.ecuas_metric.systems import compute
+from tests.ecuas_metric.simulated import SYSTEMS, accurate, coverage, in_20_groups, rare
 
-RUNS, SIZE, TRUTH_SIZE = 1000, 455, 4_000_000
-KEYS = ("ecuas_0", "ecuas_1", "error_rate", "auroc")
-
-
-def calibrated(rng, size):
-    p = rng.beta(4, 1.5, size)
-    return p, (rng.random(size) < p).astype(int)
-
-
-def overconfident(rng, size):
-    p, correct = calibrated(rng, size)
-    return 1 / (1 + ((1 - p) / p) ** 3), correct
-
-
-def verbalized(rng, size):
-    """Tenths, and one too high, as language models say them."""
-    p, correct = calibrated(rng, size)
-    return np.clip(p.round(1) + 0.1, 0, 0.99).round(2), correct
-
-
-def accurate(rng, size):
-    p = rng.beta(12, 1, size)
-    return p, (rng.random(size) < p).astype(int)
+RUNS = 1000
+SIZES = (30, 100, 455, 5000)
+LEAST = {30: 88, 100: 90, 455: 93, 5000: 93}  # % of the samples whose interval must hold the true value,
+CHANCE = 1.7  # but for what 1,000 simulations leave open: 2.5 standard errors, of some 20 metrics each
+CAREFUL = (rare, in_20_groups)  # fewer than FEW errors or hardly more groups: may hold it more often than they say
+NAMED = ("ecuas_0", "ecuas_1", "error_rate", "auroc")
+OF_ACCEPTED = ("expected_cost", "coverage", "selective_risk")  # few of which may be wrong, or of many groups
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:Resamples in which")
-@pytest.mark.parametrize("method", ["percentile", "bca"])
-@pytest.mark.parametrize("system", [calibrated, overconfident, verbalized, accurate])
-def test_intervals_hold_the_true_value_as_often_as_they_say(system, method):
-    truth = compute("confidences", *system(np.random.default_rng(99), TRUTH_SIZE), checked_options())
-    held = dict.fromkeys(KEYS, 0)
-    for run in range(RUNS):
-        options = checked_options(confidence_level=0.95, interval_method=method, random_state=run)
-        values = compute("confidences", *system(np.random.default_rng(run), SIZE), options)
-        for key in KEYS:
-            held[key] += values[f"{key}_low"] <= truth[key] <= values[f"{key}_high"]
-    shares = {key: 100 * count / RUNS for key, count in held.items()}
-    line = f"| {system.__name__} | {method} | " + " | ".join(f"{shares[key]:.1f}" for key in KEYS) + " |"
-    print(f"\n{line}")
-    assert line in (ROOT / "ecuas_metric" / "README.md").read_text()
-    assert all(93 <= share <= 97 for share in shares.values()), shares
-
-
-def test_the_card_has_a_line_for_each_system():
-    card = (ROOT / "ecuas_metric" / "README.md").read_text()
-    for system in (calibrated, overconfident, verbalized, accurate):
-        assert f"| {system.__name__} |" in card
-
-
-@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_analytic_intervals_hold_the_true_value_or_are_withheld(system):
-    """The rows of the card's second table: at least 92 % wherever there is an interval, but for recalibrated values."""
-    shares = coverage(system, SIZE, RUNS)
+def test_intervals_hold_the_true_value_or_are_withheld(system, size):
+    """The tables of the card and of docs/statistics.md, but for recalibrated values, whose note says why."""
+    shares = coverage(system, size, RUNS)
     for key, (held, without) in shares.items():
-        print(f"\n| {system.__name__} | {SIZE} | {key} | {held:.1f} | {without:.1f} |", end="")
-    means = {key: held for key, (held, _) in shares.items() if not key.endswith("recalibrated")}
-    assert all(held >= 92 or np.isnan(held) for held in means.values()), means
+        print(f"\n| {system.__name__} | {size} | {key} | {held:.1f} | {without:.1f} |", end="")
+    given = {key: held for key, (held, without) in shares.items() if without < 50 and "recalibrated" not in key}
+    assert not any(key == "ece" or "calibration_loss" in key for key in given)
+    of_all = {key: held for key, held in given.items() if not key.startswith(OF_ACCEPTED)}
+    checked = of_all if system is in_20_groups else given
+    assert all(held >= LEAST[size] - CHANCE for held in checked.values()), given
+    if system is accurate and size == 100:
+        assert all(93 - CHANCE <= given[key] <= 97 + CHANCE for key in NAMED), given
+    if size > 100 and system not in CAREFUL:
+        assert all(held <= 97 + CHANCE for held in of_all.values()), given
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [30, 100])
-def test_analytic_intervals_hold_with_one_error_or_none(size):
-    """Where the bootstrap's held the true value in 7 to 65 % of samples."""
-    shares = coverage(rare, size, RUNS)
-    for key in ("ecuas_0", "ecuas_1", "error_rate", "auroc", "aurc", "augrc", "expected_cost_0.1"):
-        assert shares[key][0] >= 91, key  # Wilson's is 95 on average over error rates, and 92 at some
-    assert np.isnan(shares["normalized_confidence_brier_score"][0])
+def test_the_card_and_the_page_have_a_line_for_each_system():
+    for page in ("ecuas_metric/README.md", "docs/statistics.md"):
+        text = (ROOT / page).read_text()
+        assert all(f"| {system.__name__} |" in text for system in SYSTEMS), page
+        assert f"fewer than {FEW} errors" in text, page
+
+
+def test_without_any_error_the_limits_hold(rng):
+    """Exact by the binomial distribution: 100 answers, none wrong, are seen in 5 % of samples at 3 % errors."""
+    values = score_confidences([1] * 100, rng.uniform(0.9, 1, 100), confidence_level=0.95)
+    assert 1 - 0.05 ** (1 / 100) <= values["error_rate_high"] <= 1 - 0.01 ** (1 / 100)
+    assert all(values[f"{key}_high"] > 0 for key in ("ecuas_0", "ecuas_1", "aurc", "augrc"))
+    assert math.isnan(values["auroc_high"])

@@ -141,7 +141,12 @@ def test_a_wider_level_is_a_wider_interval(rng):
 
 def test_resamples_without_a_value_are_left_out_and_counted():
     correct = np.array([1] * 19 + [0])
-    system = prepare("confidences", np.linspace(0.5, 0.9, 20), correct, checked_options(confidence_level=0.95))
+    system = prepare(
+        "confidences",
+        np.linspace(0.5, 0.9, 20),
+        correct,
+        checked_options(confidence_level=0.95, interval_method="percentile"),
+    )
     results = compute_results(system)
     note, _, few = results.notes
     assert (note.kind, few.kind) == ("resamples_left_out", "few_errors")
@@ -153,7 +158,11 @@ def test_resamples_without_a_value_are_left_out_and_counted():
 
 def test_same_seed_same_numbers_another_seed_others(system):
     def run(seed):
-        return compute("confidences", *system, checked_options(confidence_level=0.95, random_state=seed))
+        return compute(
+            "confidences",
+            *system,
+            checked_options(confidence_level=0.95, interval_method="percentile", random_state=seed),
+        )
 
     assert run(1) == run(1)
     assert run(1)["ecuas_0_low"] != run(2)["ecuas_0_low"]
@@ -161,7 +170,7 @@ def test_same_seed_same_numbers_another_seed_others(system):
 
 def test_row_order_does_not_matter(system, rng):
     order = rng.permutation(300)
-    options = checked_options(confidence_level=0.95, n_resamples=50)
+    options = checked_options(confidence_level=0.95, interval_method="percentile", n_resamples=50)
     shuffled = compute("confidences", system[0][order], system[1][order], options)
     assert shuffled == pytest.approx(compute("confidences", *system, options), nan_ok=True)
 
@@ -194,7 +203,7 @@ def test_every_metric_of_every_form_gets_an_interval_around_its_value(method, rn
 
 
 def test_one_group_a_sample_is_no_groups(system):
-    options = {"confidence_level": 0.95, "n_resamples": 30}
+    options = {"confidence_level": 0.95, "interval_method": "percentile", "n_resamples": 30}
     plain = compute("confidences", *system, checked_options(**options))
     ranks = np.argsort(np.argsort(-system[0]))  # groups are numbered in the order in which samples are sorted
     grouped = compute("confidences", *system, checked_options(groups=ranks, **options))
@@ -204,7 +213,7 @@ def test_one_group_a_sample_is_no_groups(system):
 def test_grouped_copies_give_the_interval_of_the_originals(system):
     """Ten copies of a sample tell nothing new; if groups say so, the interval does not shrink."""
     copies = np.repeat(system[0], 10), np.repeat(system[1], 10)
-    options = {"confidence_level": 0.95, "n_resamples": 400}
+    options = {"confidence_level": 0.95, "interval_method": "percentile", "n_resamples": 400}
     original = compute("confidences", *system, checked_options(**options))
     grouped = compute("confidences", *copies, checked_options(groups=np.repeat(np.arange(300), 10), **options))
     naive = compute("confidences", *copies, checked_options(**options))
@@ -217,7 +226,7 @@ def test_grouped_copies_give_the_interval_of_the_originals(system):
 
 
 def test_no_note_where_every_resample_has_a_value(system):
-    options = checked_options(confidence_level=0.95, n_resamples=50)
+    options = checked_options(confidence_level=0.95, interval_method="percentile", n_resamples=50)
     (note,) = compute_results(prepare("confidences", *system, options)).notes
     assert str(note) == "These are biased upwards, and no interval around them would hold: ece."
 

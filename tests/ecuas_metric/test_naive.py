@@ -73,5 +73,6 @@ def test_normalised_confidence_scores_are_those_of_fractions():
 
 def test_resamples_without_any_weight_have_no_value():
     options = {"sample_weight": [0.0, 1.0], "confidence_level": 0.9, "n_resamples": 50}
+    options["interval_method"] = "percentile"
     values = score("posteriors", np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([0, 1]), **options)
     assert values["error_rate_low"] == values["error_rate_high"] == 0

@@ -8,7 +8,7 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.comparison import align, compare_systems
 from ecuas_metric.results import all_values, prepare
 
-OPTIONS = {"confidence_level": 0.95, "n_resamples": 400}
+OPTIONS = {"confidence_level": 0.95, "n_resamples": 400, "interval_method": "percentile"}
 
 
 @pytest.fixture
