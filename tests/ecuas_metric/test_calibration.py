@@ -134,4 +134,4 @@ def test_calibrated_systems_are_refuted_in_5_percent_of_samples(system, size):
         q, correct, options = system(np.random.default_rng(run), size)
         rejected += calibration_p_value(correct, q, n_resamples=199, random_state=run + 10**6, **options) <= 0.05
     print(f"\n| {system.__name__} | {size} | {rejected / 30:.1f} |", end="")
-    assert rejected / 3000 <= 0.058
+    assert rejected / 3000 <= 0.06  # it is exact: 0.05, and 2.5 standard errors of 3,000 simulations
