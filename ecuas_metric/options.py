@@ -302,7 +302,9 @@ OPTIONS = {
 }
 
 
-def signature(options: Options, *, num_classes: float | None = None, recalibration: str | None = None) -> str:
+def signature(
+    options: Options, *, num_classes: float | None = None, recalibration: str | None = None, swaps: int | None = None
+) -> str:
     """Return the signature of numbers computed with these options: all that they depend on, in one line.
 
     Parameters
@@ -313,6 +315,8 @@ def signature(options: Options, *, num_classes: float | None = None, recalibrati
         K of posteriors; for confidences it is among the options.
     recalibration : str, optional
         How the outputs were recalibrated by cross-validation.
+    swaps : int, optional
+        How often outputs were swapped, for a comparison, whose intervals and p-values come from that.
 
     Returns
     -------
@@ -346,23 +350,22 @@ def signature(options: Options, *, num_classes: float | None = None, recalibrati
         "missing": _short(options.missing_confidence),
         "weights": _digest(options.sample_weight),
         "weighting": options.weights_are if is_set(options, "weights_are") else None,
-        **_resampling(options),
+        **_resampling(options, swaps),
         "v": VERSION,
     }
     return "|".join(["ecuas", *(f"{name}:{value}" for name, value in parts.items() if value is not None)])
 
 
-def _resampling(options: Options) -> dict[str, str | None]:
+def _resampling(options: Options, swaps: int | None) -> dict[str, str | None]:
     draws = f"{options.n_resamples}/{options.random_state}"
     test = {"test": draws, "groups": _digest(options.groups)} if options.calibration else {}
     if options.confidence_level is None:
         return test
     method = "/bca" if options.interval_method == "bca" else ""
-    is_analytic = options.interval_method == "analytic"
+    how = {"analytic": {"intervals": "analytic"}}.get(options.interval_method, {"boot": f"{draws}{method}"})
     return test | {
         "level": _short(options.confidence_level),
-        "intervals": "analytic" if is_analytic else None,
-        "boot": None if is_analytic else f"{draws}{method}",
+        **(how if swaps is None else {"swaps": f"{swaps}/{options.random_state}"}),
         "groups": _digest(options.groups),
         "strata": _digest(options.strata),
     }

@@ -28,6 +28,7 @@ from .pairing import in_common
 from .planning import plan_grid, plan_of_rates, plan_of_systems, plan_records
 from .recalibrating import with_recalibrated
 from .report import make_report, prepare_open, prepare_submissions, report_grid, report_records, write_figures
+from .significance import swaps_needed
 from .sources import stem
 from .submissions import Submission, read_submissions
 from .terminal import screen_of
@@ -130,7 +131,12 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
     first = next(iter(systems.values()))
     above = introduction(systems, rows, alpha=alpha, digits=arguments.digits, by_position=arguments.by_position)
     grid = comparison_grid(
-        shown, signature_of(first), options=first.options, tests=num_tests(rows), digits=arguments.digits, above=above
+        shown,
+        signature_of(first, swaps=swaps_needed(first.options)),
+        options=first.options,
+        tests=num_tests(rows),
+        digits=arguments.digits,
+        above=above,
     )
     if arguments.only:
         grid = grid._replace(notes=[f"{len(shown)} of {len(rows)} differences are significant and shown.", *grid.notes])
