@@ -244,12 +244,14 @@ def _numbers(
     """Return difference, low, high, p, p_adjusted, low_all and high_all of each row."""
     options = as_given(system)[1]
     level, units = options.confidence_level or 0.0, number_of_units(len(system.decisions.uncertainty), options)
-    p = swap_p_values(differences, after, rounding=rounding)
+    # Ranks and confidences swapped together reject 10 % of equal calibration losses where errors are rare: no test.
+    tested = np.where([key.variant == "calibration_loss" for _, key in which], np.nan, differences)
+    p = swap_p_values(tested, after, rounding=rounding)
     alone = swap_limits(differences, after, level=level, num_units=units, rounding=rounding)
-    together = simultaneous_limits(differences, after, level=level, num_units=units)
+    together = simultaneous_limits(tested, after, level=level, num_units=units)
     biased = [is_biased(key) for _, key in which]
     limits = np.where(biased, np.nan, np.stack([*alone, *together]))
-    return np.stack([differences, *limits[:2], p, step_down(differences, after, p), *limits[2:]], axis=-1)
+    return np.stack([differences, *limits[:2], p, step_down(tested, after, p), *limits[2:]], axis=-1)
 
 
 def _best(
