@@ -268,7 +268,7 @@ def _of_auroc(value: float, influence: Floats, decisions: Decisions, design: Des
     wrong = _effective_number(decisions.candidate_cost, design)
     right = _effective_number(1 - decisions.candidate_cost, design)
     error = standard_error(influence, design)
-    if min(wrong, right) < FEW or not error > 0:
+    if min(wrong, right) < FEW or not (error > 0 and 0 < value < 1):
         return newcombe_limits(value, wrong, right, quantile)
     logit, half = math.log(value / (1 - value)), quantile * error / (value * (1 - value))
     return 1 / (1 + math.exp(min(half - logit, 700.0))), 1 / (1 + math.exp(min(-half - logit, 700.0)))
@@ -346,7 +346,7 @@ def _scattered(rows: Ints, values: Floats, num_samples: int) -> Floats:
 def _effective_number(sizes: Floats, design: Design) -> float:
     """Return how many events of equal size are as variable as these, each unit's taken together."""
     total, squares = _moments(sizes if sizes.min() >= 0 else np.abs(sizes), design)
-    return total**2 / squares if squares > 0 else 0.0
+    return round(total**2 / squares, 9) if squares > 0 else 0.0  # else rounding decides whether 10 are fewer than 10
 
 
 def _effective_size(share: float, influence: Floats, design: Design) -> float:

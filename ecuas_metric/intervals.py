@@ -310,6 +310,8 @@ def wilson_limits(share: float, size: float, z: float) -> tuple[float, float]:
     >>> [round(limit, 4) for limit in wilson_limits(0.0, 100, 1.96)]
     [0.0, 0.037]
     """
+    if math.isnan(z):
+        return math.nan, math.nan
     shrunk = 1 + z * z / size
     centre = (share + z * z / (2 * size)) / shrunk
     half = z / shrunk * math.sqrt(share * (1 - share) / size + z * z / (4 * size * size))

@@ -153,18 +153,20 @@ def ranked(
     rank_by, cost, weight = decisions.rank_by, decisions.candidate_cost, options.sample_weight
     if options.confidence_level is None:
         return System(decisions, options, tie_groups(rank_by, cost, sample_weight=weight), None, notes, ids)
-    order = np.argsort(rank_by)
-    if weight is None and decisions.labels is None and decisions.confidence is not None:
-        ties = tie_groups(rank_by, cost)  # sorts costs along with confidences: without ties they are all there is
-        if ties.are_samples:
-            confidence, u_max = -ties.rank, decisions.max_uncertainty
-            decisions = Decisions(1 - confidence, ties.cost, u_max, confidence=confidence)
-            return System(decisions, _select_options(options, order), ties, order, notes, ids)
-    if not holds_of_neighbours(np.less, rank_by.take(order)):
-        order = np.argsort(rank_by, kind="stable")
+    order = _order(rank_by)
     decisions, options = select(decisions, order), _select_options(options, order)
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
     return System(decisions, options, ties, order, notes, ids)
+
+
+def _order(rank_by: Floats) -> Ints:
+    """Return the stable order; where there are no ties a sort need not be stable, and takes a quarter of the time."""
+    first = rank_by[:1000].tolist()
+    if len(set(first)) == len(first):
+        order = np.argsort(rank_by)
+        if holds_of_neighbours(np.less, rank_by.take(order)):
+            return order
+    return np.argsort(rank_by, kind="stable")
 
 
 def as_given(system: System) -> tuple[Decisions, Options]:
