@@ -190,7 +190,7 @@ def note_biased(keys: Sequence[Key]) -> tuple[Note, ...]:
     """Return a note that names the numbers that have no interval since they are biased."""
     listed = ", ".join(map(str, keys))
     fact = f"These are biased upwards, and no interval around them would hold: {listed}."
-    return (Note("no_interval", fact),) if keys else ()
+    return (Note("biased", fact),) if keys else ()
 
 
 def limits_of_gap(decisions: Decisions, options: Options) -> Limits:

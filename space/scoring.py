@@ -14,7 +14,7 @@ from ecuas_metric.options import Options, checked_options, is_set
 from ecuas_metric.reporting.explanation import explain
 from ecuas_metric.reporting.export import to_json, write
 from ecuas_metric.reporting.grids import Grid, Record
-from ecuas_metric.reporting.report import Report, make_report, prepare_open, report_grid, report_records
+from ecuas_metric.reporting.report import BELOW, Report, make_report, prepare_open, report_grid, report_records
 from ecuas_metric.reporting.submissions import Submission
 
 from .drawings import figures
@@ -129,7 +129,7 @@ def score(
 
 def notes(report: Report) -> list[str]:
     """Return what a reader must know beside the numbers, in the words of the page; the table has unjudged answers."""
-    found = (f"{name}: {note.render(WORDS)}" for name, note in report.notes() if note.kind != "unjudged")
+    found = (f"{name}: {note.render(WORDS)}" for name, note in report.notes() if note.kind not in BELOW)
     return list(dict.fromkeys(found))
 
 

@@ -25,7 +25,7 @@ from .overview import introduction, overview
 from .parsed import metrics_of, numbers_of, options_of, submissions_of_files
 from .planning import plan_grid, plan_of_rates, plan_of_systems, plan_records
 from .recalibrating import with_recalibrated
-from .report import make_report, prepare_open, prepare_submissions, report_grid, report_records, write_figures
+from .report import BELOW, make_report, prepare_open, prepare_submissions, report_grid, report_records, write_figures
 from .significance import swaps_needed
 from .submissions import Submission
 from .terminal import screen_of
@@ -101,7 +101,7 @@ def _score(arguments: argparse.Namespace) -> list[str]:
         _bullets(explain(systems))
     if arguments.figures:
         _say_paths(write_figures(systems, arguments.figures))
-    return [f"{name}: {note.render(WORDS)}" for name, note in report.notes() if note.kind != "unjudged"]
+    return [f"{name}: {note.render(WORDS)}" for name, note in report.notes() if note.kind not in BELOW]
 
 
 def _merge(arguments: argparse.Namespace) -> list[str]:

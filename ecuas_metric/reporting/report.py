@@ -27,6 +27,7 @@ NONE_SHOWN = "[-]"
 NO_INTERVAL = f"{NONE_SHOWN} No interval around this number is known to hold the true value as often as it would say."
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 ARROWS = {True: " ↑", False: " ↓", None: ""}
+BELOW = ("unjudged", "biased")  # the notes that the table itself shows
 SUFFIXES = {"recalibrated": " recal.", "calibration_loss": " cal. loss"}
 
 

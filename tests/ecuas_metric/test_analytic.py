@@ -60,7 +60,7 @@ def test_without_an_error_the_limits_are_not_zero(rng):
         assert values[key].low <= values[key].value < values[key].high, key
     assert values["augrc"].high == pytest.approx(0.03 / 2, rel=0.01)  # 3 errors of 100, half as much each
     assert math.isnan(values["auroc"].high)
-    assert all(note.kind in ("no_interval", "undefined") for note in notes)
+    assert all(note.kind in ("no_interval", "biased", "undefined") for note in notes)
 
 
 def test_one_error_leaves_auroc_wide(rng):
@@ -76,7 +76,7 @@ def test_what_would_not_hold_is_withheld_and_said(rng):
     assert math.isnan(values["ece"].low)
     assert math.isnan(values["ecuas_1_calibration_loss"].high)
     assert values["ecuas_1_recalibrated"].low < values["ecuas_1_recalibrated"].value
-    assert [note.kind for note in notes] == ["no_interval", "no_interval"]
+    assert [note.kind for note in notes] == ["biased", "no_interval"]
     assert "ece, ecuas_1_calibration_loss" in str(notes[0])
 
 
