@@ -127,7 +127,7 @@ GOOD = "label,prob_0,prob_1\n0,0.5,0.5\n"
 WORDING = [
     ("confidence,correct\n,1\n", {}, "Under Options of the first tab, enter what they count as."),
     (LOGITS, {}, "Logits or log-probabilities? Choose them under Options."),
-    (SUMS, {}, "Logits? Under Options, logits may have rows of any sum."),
+    (SUMS, {}, "Logits? Choose logits under Options; their rows may have any sum."),
     (GOOD, {"num_classes": "3"}, "Number of possible answers K goes with confidences; the input is posteriors."),
     (GOOD, {"missing_confidence": "0.5"}, "Missing confidence goes with confidences"),
     ("confidence,correct\n1,1\n", {"predictions_are": "logits"}, "Form of the posteriors goes with posteriors"),
@@ -355,7 +355,7 @@ def test_a_models_answers_are_graded_decided_and_scored(client, tmp_path):
     assert row["error_rate"] is None
     assert row["error_rate_max"] == 1  # what the bank knows of this answer is all wrong
     assert row["error_rate_min"] == pytest.approx(1 - row["unjudged"])
-    options = {"rest": "left out, which flatters", "intervals": False}
+    options = {"rest": "left out (makes systems look better)", "intervals": False}
     shown = client.predict(file=handle_file(str(path)), **options, api_name="/score_answers")
     assert shown[RESULT]["rows"][0]["error_rate"] == 1
     other = next(own for own in tables()["kept"]["question_id"] if own not in set(curated["question_id"]))
