@@ -20,7 +20,7 @@ class Advice(StrEnum):
     COUNT_FROM_0 = "Count from 0."
     CLASS_LABELS = "Class labels? Pass posteriors of shape (N, K) as predictions."
     CONFIDENCES = "Confidences? Pass them as a flat list."
-    EXPONENTIALS = "Exponentials of logits? Pass the logits, with predictions_are='logits'."
+    EXPONENTIALS = "Logits? This is the sum of their exponentials; predictions_are='logits' accepts any sum."
     FLOOR = "A probability of 0? Its logarithm needs a floor."
     INTERVALS_OF_FEW = "Use interval_method='analytic' instead."
     LOG_PROBABILITIES = "Log-probabilities? Take their exponential."

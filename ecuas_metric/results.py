@@ -304,7 +304,7 @@ def _few_errors(decisions: Decisions) -> tuple[Note, ...]:
     few, kind = min((wrong, "errors"), (len(decisions.candidate_cost) - wrong, "samples without error"))
     if few >= FEW_ERRORS:
         return ()
-    fact = f"Bootstrap intervals are too narrow where {kind} are few: {few} here, fewer than {FEW_ERRORS}."
+    fact = f"Bootstrap intervals are too narrow with few {kind}: {few} here, fewer than {FEW_ERRORS}."
     return (Note("few_errors", fact, Advice.INTERVALS_OF_FEW),)
 
 

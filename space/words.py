@@ -27,7 +27,7 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
     **LABELS,
     Advice.CLASS_LABELS: "Class labels? Then the predictions must be posteriors, one column per class.",
     Advice.CONFIDENCES: "Confidences? Choose their column under Columns.",
-    Advice.EXPONENTIALS: "Exponentials of logits? Upload the logits, and choose logits under Options.",
+    Advice.EXPONENTIALS: "Logits? This is the sum of their exponentials. Choose logits under Options.",
     Advice.HARD_DECISIONS: "Are they class labels? Then upload probabilities instead.",
     Advice.LOGITS: "Logits? Choose logits under Options; their rows may have any sum.",
     Advice.MISSING_CONFIDENCES: "Missing confidences? Enter a value for them under Options of the first tab.",

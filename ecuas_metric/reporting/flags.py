@@ -51,7 +51,7 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     Advice.MISSING_CONFIDENCES: "Missing confidences? Set their value with --missing-confidence.",
     Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Specify them with --predictions-are.",
     Advice.LOGITS: "Logits? Use --predictions-are logits, which accepts rows with any sum.",
-    Advice.EXPONENTIALS: "Exponentials of logits? Pass the logits, with --predictions-are logits.",
+    Advice.EXPONENTIALS: "Logits? This is the sum of their exponentials; --predictions-are logits accepts any sum.",
     Advice.CLASS_LABELS: "Class labels? Then the predictions must be posteriors, one column per class.",
     Advice.HARD_DECISIONS: "Are they class labels? Then they are not confidences; use a file of probabilities.",
     Advice.RENORMALIZE: "Rounded probabilities? --renormalize divides each row by its sum.",
@@ -62,13 +62,13 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     "all classes, or label=NAME,positive=NAME with the probability of class 1, or "
     "label=NAME,predicted=NAME,confidence=NAME.",
     FileAdvice.SAY_WHICH: "Specify which with --columns ROLE=NAME.",
-    FileAdvice.PARTLY_CORRECT: "Partly correct? --correct-from GRADE counts answers with at least that grade as correct.",
+    FileAdvice.PARTLY_CORRECT: "Partly correct? --correct-from GRADE counts answers with this grade or more as correct.",
     FileAdvice.PERCENTAGES: "Percentages? --scale 100 divides by 100.",
     FileAdvice.OTHER_SCALE: "On another scale? --scale divides by its largest value, e.g. --scale 10 for 0 to 10.",
     FileAdvice.COMMON: "--common compares them on the ids they share.",
     FileAdvice.BY_POSITION: "--by-position pairs them by their rows.",
     FileAdvice.SAY_LABELS: "Names of classes? List all of them, in the order of the posteriors, with --labels A,B,..",
-    FileAdvice.NO_POSTERIORS: "Keep the columns of all classes, or name others with --columns posteriors=A+B or positive=NAME.",
+    FileAdvice.NO_POSTERIORS: "Keep the columns of all classes, or use --columns posteriors=A+B or positive=NAME.",
 }
 FILES = """\
 A file contains one system, named after the file, or several if it has a column `system` (or `model`). Columns are
@@ -214,13 +214,13 @@ def _add_plan(part: argparse.ArgumentParser) -> None:
 def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
     add = part.add_argument
     help_ = (
-        "CSV, JSON lines, JSON, Parquet, Arrow, .npz or Excel, also compressed; - is standard input; NAME=FILE names the "
-        "system"
+        "CSV, JSON lines, JSON, Parquet, Arrow, .npz or Excel, also compressed; - is standard input; NAME=FILE names "
+        "the system"
     )
     add("files", nargs=nargs, metavar="FILE", help=help_)
     help_ = (
-        f"column for each role; roles: {', '.join(NAMES)}; join several columns by +; use dotted names for nested fields; "
-        "FILE:ROLE=COLUMN applies to one file; repeatable"
+        f"column for each role; roles: {', '.join(NAMES)}; join several columns by +; use dotted names for nested "
+        "fields; FILE:ROLE=COLUMN applies to one file; repeatable"
     )
     add("--columns", action="append", default=[], metavar="ROLE=COLUMN,..", help=help_)
     help_ = "names of all classes in the order of the posteriors, if the columns are not named after them"

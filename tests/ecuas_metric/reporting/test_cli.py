@@ -99,7 +99,7 @@ def test_compare_pairs_by_id(folder, capsys):
         "(1 missing, 0 extra). --common compares them on the ids they share.\n"
     )
     assert cli.main(["compare", "gpt.csv", "short.jsonl", "--common", "--resamples", "50"]) == 0
-    assert "note: gpt: 1 of 90 samples left out, which other systems do not have." in capsys.readouterr().err
+    assert "note: gpt: 1 of 90 samples left out, because other systems do not have them." in capsys.readouterr().err
 
 
 def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_begins_with_it(folder, capsys):

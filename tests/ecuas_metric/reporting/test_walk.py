@@ -809,7 +809,7 @@ def test_what_is_seen_in_a_file_is_said(folder, data, capsys):
         "binary.csv": "Column 'y_prob' is read as the probability of class 1, column 'y_true' as the class.",
         "trainer.npz": "Column 'predictions_0..predictions_3' is read as logits.",
         "lucky.csv": "Class 0 never occurs, and all other classes up to 3 do: are labels counted from 0?",
-        "repeated.csv": "199 of 200 ids in column 'id' are there more than once.",
+        "repeated.csv": "199 of 200 ids in column 'id' occur more than once.",
         "classes.csv": "All predictions are 0 or 1 and count as confidences. Are they class labels?",
     }
     for name, note in said.items():
