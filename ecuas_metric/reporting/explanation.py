@@ -157,7 +157,7 @@ def _best_by_reject_cost(curves: Mapping[str, RejectCostCurve]) -> list[str]:
 def _useful_range(name: str, curve: RejectCostCurve) -> str:
     useful = curve.expected_cost < np.minimum(curve.accept_all, curve.reject_all) - 1e-12
     if not useful.any():
-        return f"Whatever the cost of a rejection, users of {name} do better by accepting everything or rejecting everything."
+        return f"Whatever the cost of a rejection, users of {name} do better by accepting all or rejecting all."
     low, high = curve.reject_cost[useful][[0, -1]]
     return (
         f"Users of {name} to whom a rejection costs {_between(low, high)} of a mistake do better by using its "

@@ -53,7 +53,7 @@ class FileAdvice(StrEnum):
     SAVE_AS_UTF_8 = "Save it as UTF-8."
     NAME_ITS_FILES = "Name its files."
     PARTLY_CORRECT = "Partly correct? Set correct_from to the lowest grade that counts as correct."
-    PERCENTAGES = "Percentages? Set scale=100 to divide by 100."
+    PERCENTAGES = "Percentages? Set scale=100."
     OTHER_SCALE = "On another scale? Set scale to its largest value, to divide by it."
 
 

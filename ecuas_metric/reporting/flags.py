@@ -62,7 +62,7 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     "all classes, or label=NAME,positive=NAME with the probability of class 1, or "
     "label=NAME,predicted=NAME,confidence=NAME.",
     FileAdvice.SAY_WHICH: "Specify which with --columns ROLE=NAME.",
-    FileAdvice.PARTLY_CORRECT: "Partly correct? --correct-from GRADE counts answers with this grade or more as correct.",
+    FileAdvice.PARTLY_CORRECT: "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
     FileAdvice.PERCENTAGES: "Percentages? --scale 100 divides by 100.",
     FileAdvice.OTHER_SCALE: "On another scale? --scale divides by its largest value, e.g. --scale 10 for 0 to 10.",
     FileAdvice.COMMON: "--common compares them on the ids they share.",

@@ -132,7 +132,7 @@ def _finite(scores: Floats, epsilon: float) -> tuple[Floats, tuple[Note, ...]]:
         return scores, ()
     least = min(epsilon, float(np.exp(scores[~zero].min())))
     count = int(np.count_nonzero(zero.any(axis=1)))
-    fact = f"For recalibration, probabilities of exactly 0 are replaced by {least:.3g}, in {count} of {len(scores)} samples."
+    fact = f"Recalibration replaces probabilities of exactly 0 by {least:.3g}, in {count} of {len(scores)} samples."
     return np.where(zero, np.log(least), scores), (Note("calibration", fact),)
 
 

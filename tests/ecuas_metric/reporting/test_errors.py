@@ -54,8 +54,7 @@ def test_an_error_of_a_file_also_has_file_column_and_row(write):
         "advice": FileAdvice.PERCENTAGES,
     }
     assert str(error) == (
-        "a.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). "
-        "Percentages? Set scale=100 to divide by 100."
+        "a.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). Percentages? Set scale=100."
     )
 
 
