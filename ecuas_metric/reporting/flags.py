@@ -246,8 +246,8 @@ def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
     help_ = "if grades are not 0 or 1, answers with at least this grade are correct"
     add("--correct-from", type=float, metavar="GRADE", help=help_)
     help_ = (
-        "how to treat answers whose `correct` is empty: bounds (show the smallest and the largest possible value of each "
-        "metric; the default of score), wrong (count them as wrong), drop (leave them out, which makes nearly every "
+        "how to treat answers whose `correct` is empty: bounds (show the smallest and the largest possible value of "
+        "each metric; the default of score), wrong (count them as wrong), drop (leave them out, which makes nearly every "
         "system look better than it is)"
     )
     add("--unjudged", choices=RULES, help=help_)

@@ -153,7 +153,7 @@ def test_differences_can_be_chosen_sorted_and_drawn(folder, capsys, rng):
     assert cli.main([*common, "--sort", "difference", "--figures", "plots", "--explain"]) == 0
     shown = capsys.readouterr().out
     assert shown.count("\nECUAS_1 ↓  ") == 2  # in the summary, and once in the table
-    assert "\n- p (swap) belongs to a randomisation test" in shown
+    assert "\n- p (swap) comes from a randomisation test" in shown
     rows = json.loads((folder / "out.json").read_text())["rows"]
     assert [row["key"] for row in rows] == ["ecuas_1"] * 6 + ["error_rate"] * 6
     sizes = [abs(row["difference"]) for row in rows[:6]]

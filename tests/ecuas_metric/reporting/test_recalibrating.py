@@ -107,7 +107,7 @@ def test_a_confidence_of_exactly_1_is_read_as_less_and_said(overconfident, tmp_p
     file = written(tmp_path / "a.jsonl", confidence=q, correct=correct)
     rows, _ = table(tmp_path / "x", file, "--calibrate", "affine")
     fact = f"replaces probabilities of exactly 0 by 1e-07, in {np.sum(q == 1)} of 300 samples."
-    assert f"note: a, affine: The recalibration {fact}" in capsys.readouterr().err
+    assert f"note: a, affine: Recalibration {fact}" in capsys.readouterr().err
     nearly = np.where(q == 1, 1 - 1e-7, q)
     expected = score_confidences(correct, out_of_fold(logit(nearly), correct)[:, 1])
     assert rows["a, affine"]["ecuas_1"] == pytest.approx(expected["ecuas_1"], abs=1e-4)

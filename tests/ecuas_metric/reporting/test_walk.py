@@ -569,7 +569,7 @@ REFUSED = {
     "confidences from 0 to 10": (
         csv("a.csv"),
         with_confidence(lambda x: 10 * x),
-        "--scale 10 from 0 to 10",
+        "--scale 10 for 0 to 10",
         None,
         "confidences",
         "a.csv --scale 10",
