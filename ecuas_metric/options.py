@@ -104,7 +104,7 @@ def refuse_options_of_other_forms(form: str, options: Options) -> None:
     """Raise InputError if an option is set that means nothing for the form of the input."""
     for name, option in OPTIONS.items():
         if form not in option.forms and is_set(options, name):
-            raise InputError(name, f"goes with {' and '.join(option.forms)}; the input is {form}")
+            raise InputError(name, f"requires {' or '.join(option.forms)}; the input is {form}")
 
 
 def is_set(options: Options, name: str) -> bool:
@@ -135,7 +135,7 @@ def own_decisions(options: Options, *, num_samples: int, num_classes: int) -> In
         return None
     if isinstance(options.cost, str):
         if options.cost == "log":
-            raise InputError("decisions", "do not go with cost='log', where the decision is the posterior itself")
+            raise InputError("decisions", "cannot be used with cost='log', where the decision is the posterior itself")
         num_decisions = num_classes
     else:
         num_decisions = cost_matrix(options.cost, num_classes=num_classes).shape[1]

@@ -337,7 +337,7 @@ def _repaired(form: str, predictions: Array, options: Options) -> tuple[Array, t
     if form == "costs" or options.predictions_are in ("log_probabilities", "logits"):
         if options.renormalize:
             raise InputError(
-                "renormalize", "goes with probabilities", got=f"predictions_are={options.predictions_are!r}"
+                "renormalize", "requires probabilities", got=f"predictions_are={options.predictions_are!r}"
             )
         return predictions, ()
     predictions, notes = clip(predictions)

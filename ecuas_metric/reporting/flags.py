@@ -247,8 +247,8 @@ def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
     add("--correct-from", type=float, metavar="GRADE", help=help_)
     help_ = (
         "how to treat answers whose `correct` is empty: bounds (show the smallest and the largest possible value of "
-        "each metric; the default of score), wrong (count them as wrong), drop (leave them out, which makes nearly every "
-        "system look better than it is)"
+        "each metric; the default of score), wrong (count them as wrong), drop (leave them out, which makes nearly "
+        "every system look better than it is)"
     )
     add("--unjudged", choices=RULES, help=help_)
     add("--drop-unjudged", dest="unjudged", action="store_const", const="drop", help=argparse.SUPPRESS)

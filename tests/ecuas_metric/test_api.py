@@ -280,7 +280,7 @@ def test_docstrings_name_the_options_of_their_form(form):
 
 
 def test_an_option_of_another_form_is_an_error():
-    with pytest.raises(InputError, match="^cost goes with posteriors; the input is confidences"):
+    with pytest.raises(InputError, match="^cost requires posteriors; the input is confidences"):
         score_confidences([1, 0], [0.5, 0.5], cost="log")
 
 
