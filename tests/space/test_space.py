@@ -125,7 +125,7 @@ LOGITS = "label,prob_0,prob_1\n0,2.5,-1\n"
 SUMS = "label,prob_0,prob_1\n0,0.5,0.7\n"
 GOOD = "label,prob_0,prob_1\n0,0.5,0.5\n"
 WORDING = [
-    ("confidence,correct\n,1\n", {}, "Under Options of the first tab, enter what they count as."),
+    ("confidence,correct\n,1\n", {}, "Enter a value for them under Options of the first tab."),
     (LOGITS, {}, "Logits or log-probabilities? Choose them under Options."),
     (SUMS, {}, "Logits? Choose logits under Options; their rows may have any sum."),
     (GOOD, {"num_classes": "3"}, "Number of possible answers K requires confidences; the input is posteriors."),
@@ -160,7 +160,7 @@ def test_no_file_is_no_error(client):
 def test_a_bug_is_reported_without_a_traceback(client, files, monkeypatch, caplog):
     monkeypatch.setattr(scoring, "score", lambda *_, **__: 1 / 0)
     message, *_ = client.predict(files=uploaded(files), api_name="/score")
-    assert "that is a bug" in message
+    assert "this is a bug" in message
     assert "ZeroDivisionError" in caplog.text
 
 
