@@ -189,7 +189,7 @@ def is_biased(key: Key) -> bool:
 def note_biased(keys: Sequence[Key]) -> tuple[Note, ...]:
     """Return a note that names the numbers that have no interval since they are biased."""
     listed = ", ".join(map(str, keys))
-    fact = f"These are biased upwards, and no interval around them would hold: {listed}."
+    fact = f"These metrics are biased upwards, so no valid interval is known: {listed}."
     return (Note("biased", fact),) if keys else ()
 
 
@@ -362,7 +362,7 @@ def _notes(values: Mapping[Key, FloatOrFloats], limits: Mapping[Key, Limits]) ->
     biased = [key for key in bare if is_biased(key)]
     facts = {
         "There are too few errors for an interval of": [key for key in bare if key not in biased],
-        "These intervals leave out that the recalibration was fitted on the same samples": [
+        "These intervals do not account for fitting the recalibration on the same samples": [
             key for key in values if key.variant == "recalibrated" and key not in bare
         ],
     }

@@ -21,7 +21,7 @@ core = sys.modules[type(ecuas).__module__]  # Evaluate's copy of ecuas.py, with 
 Advice = sys.modules[core.InputError.__module__].Advice
 WORDS = {  # arguments and advice of the metric -> the page's own words
     "references": "The last column",
-    Advice.CLASS_LABELS: "Class labels? Then each line begins with the probability of every class.",
+    Advice.CLASS_LABELS: "Class labels? Then each line must begin with the probability of every class.",
     Advice.EXPONENTIALS: "Logits? This page takes probabilities.",
     Advice.LOGITS: "Logits? This page takes probabilities.",
     Advice.MISSING_CONFIDENCES: "Missing confidences? Fill them in, or leave out their lines.",
@@ -95,7 +95,7 @@ with gr.Blocks(title="ECUAS") as demo:
             n = gr.Textbox(
                 "0, 1, 128",
                 label="n",
-                info="One or several numbers >= 0; the smaller n, the more confident mistakes cost",
+                info="One or several numbers >= 0; the smaller n, the more a confident mistake costs",
             )
             normalize = gr.Checkbox(label="Normalize", info="Divide by the value of a system that ignores its input")
             button = gr.Button("Compute", variant="primary")

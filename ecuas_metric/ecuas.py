@@ -65,18 +65,18 @@ Args:
     epsilon: floor of the uncertainty in the logarithm and the power of ECUAS_n, which is continuous in n, and of
         confidences and their complements in the cross-entropy. Default 1e-7.
     sample_weight: shape (N,), non-negative.
-    weights_are: "importance" (default), in any unit, or "counts" of equal samples. AURC alone tells them apart: more
-        samples have a finer curve, more important ones have not.
+    weights_are: "importance" (default), in any unit, or "counts" of equal samples. Only AURC depends on this: counts
+        give a finer curve, importance weights do not.
     decompose: if True, adds ecuas_{n}_recalibrated, its value after the best monotone recalibration of the confidences,
         and ecuas_{n}_calibration_loss, the difference.
-    calibration: if True, adds ece_debiased, the root mean square gap between confidence and accuracy over bins without
-        the bias of a finite sample, and calibration_p, the p-value of a test that the system is calibrated.
-    confidence_level: None (default), or e.g. 0.95: adds {key}_low and {key}_high, an interval of every metric, or nan
-        where none would hold the true value.
-    interval_method: "analytic" (default): by theory, without resamples; or "percentile" or "bca", of the bootstrap.
-    n_resamples, random_state: number of resamples, of the bootstrap and of the test, and their seed. Default 1000, 0.
-    groups: shape (N,), samples that depend on each other, as those of one document.
-    strata: shape (N,), parts of the sample whose sizes are fixed.
+    calibration: if True, adds ece_debiased, the root mean square gap between confidence and accuracy over bins,
+        corrected for small-sample bias, and calibration_p, the p-value of a test that the system is calibrated.
+    confidence_level: None (default), or e.g. 0.95: adds {key}_low and {key}_high, an interval for every metric, or nan
+        where no valid interval is known.
+    interval_method: "analytic" (default), without resampling; or "percentile" or "bca" bootstrap.
+    n_resamples, random_state: number of resamples for the bootstrap and the test, and their seed. Default 1000, 0.
+    groups: shape (N,), samples that depend on each other, e.g. questions on the same document.
+    strata: shape (N,), parts of the sample whose sizes were fixed in advance.
 
 Returns:
     dict of key to float: ecuas_{n} for each n, error_rate, ece, auroc, confidence_cross_entropy,

@@ -1,4 +1,4 @@
-"""What is wrong with an input and what a reader of a result must know, as values that each surface puts into words."""
+"""Errors about an input and notes about a result, as values that each interface puts into its own words."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ class Advice(StrEnum):
     COUNT_FROM_0 = "Count from 0."
     CLASS_LABELS = "Class labels? Pass posteriors of shape (N, K) as predictions."
     CONFIDENCES = "Confidences? Pass them as a flat list."
-    EXPONENTIALS = "Logits? These are the exponentials: predictions_are='logits' takes rows of any sum."
+    EXPONENTIALS = "Logits? This is the sum of their exponentials; predictions_are='logits' accepts any sum."
     FLOOR = "A probability of 0? Its logarithm needs a floor."
-    INTERVALS_OF_FEW = "interval_method='analytic' holds there."
+    INTERVALS_OF_FEW = "Use interval_method='analytic' instead."
     LOG_PROBABILITIES = "Log-probabilities? Take their exponential."
-    LOGITS = "Logits? predictions_are='logits' takes rows of any sum."
+    LOGITS = "Logits? Use predictions_are='logits', which accepts rows with any sum."
     HARD_DECISIONS = (
         "Are they class labels? Then pass probabilities instead: of each class, or that of class 1 with "
         "predictions_are='positive_probabilities'."
     )
-    MISSING_CONFIDENCES = "Missing confidences? Set missing_confidence to a number in [0, 1] to count them as that."
-    PARTLY_CORRECT = "Partly correct? Decide from when on an answer counts as correct."
+    MISSING_CONFIDENCES = "Missing confidences? Set missing_confidence to a number in [0, 1] to replace them."
+    PARTLY_CORRECT = "Partly correct? Choose the lowest grade that counts as correct."
     OTHER_SCALE = "On another scale? Divide by its largest value."
     PERCENTAGES = "Percentages? Divide by 100."
-    PREDICTIONS_ARE = "Logits or log-probabilities? Say so with predictions_are."
+    PREDICTIONS_ARE = "Logits or log-probabilities? Specify them with predictions_are."
     RENORMALIZE = "Rounded probabilities? renormalize=True divides each row by its sum."
     WRONG_COST = "The uncertainties do not fit this cost, or num_classes is too small."
 

@@ -104,7 +104,7 @@ def refuse_options_of_other_forms(form: str, options: Options) -> None:
     """Raise InputError if an option is set that means nothing for the form of the input."""
     for name, option in OPTIONS.items():
         if form not in option.forms and is_set(options, name):
-            raise InputError(name, f"goes with {' and '.join(option.forms)}; the input is {form}")
+            raise InputError(name, f"requires {' or '.join(option.forms)}; the input is {form}")
 
 
 def is_set(options: Options, name: str) -> bool:
@@ -135,7 +135,7 @@ def own_decisions(options: Options, *, num_samples: int, num_classes: int) -> In
         return None
     if isinstance(options.cost, str):
         if options.cost == "log":
-            raise InputError("decisions", "do not go with cost='log', where the decision is the posterior itself")
+            raise InputError("decisions", "cannot be used with cost='log', where the decision is the posterior itself")
         num_decisions = num_classes
     else:
         num_decisions = cost_matrix(options.cost, num_classes=num_classes).shape[1]
@@ -241,64 +241,68 @@ def _distinct_keys(values: Floats, name: str) -> tuple[float, ...]:
 
 DEFAULTS = Options()
 OPTIONS = {
-    "n": Option(_orders, "Parameter of ECUAS_n, a number >= 0 (inf allowed) or several"),
+    "n": Option(_orders, "Parameter n of ECUAS_n: one or several numbers >= 0 (inf allowed)"),
     "num_classes": Option(
         _in(2, np.inf, whole=True),
-        "Number K of possible answers, which sets u_M = 1 - 1/K; by default infinitely many, as for free text",
+        "Number K of possible answers, which sets u_M = 1 - 1/K; by default infinite, as for free text",
         ("confidences",),
     ),
     "predictions_are": Option(
         _among(*POSTERIOR_FORMS),
-        "Form of the posteriors: probabilities, log_probabilities or logits; or positive_probabilities, shape (N,), "
-        "those of class 1 where references are 0 or 1",
+        "Form of the posteriors: probabilities, log_probabilities or logits; or positive_probabilities of shape "
+        "(N,), those of class 1 if references are 0 or 1",
         ("posteriors",),
     ),
     "renormalize": Option(
         _flag,
-        "Divide rows of probabilities whose sums are 1 within 0.05, as rounded ones are, by their sums",
+        "Divide rows of probabilities by their sums if these are within 0.05 of 1, e.g. due to rounding",
         ("posteriors",),
     ),
-    "cost": Option(_cost, "Cost: 'zero_one', 'log' or an array (K, D), row class, column decision", ("posteriors",)),
+    "cost": Option(
+        _cost,
+        "Cost: 'zero_one', 'log' or an array of shape (K, D), one row per class and one column per decision",
+        ("posteriors",),
+    ),
     "decisions": Option(
         lambda values, name: numbers(values, name),
-        "The system's own decisions, if not those of least expected cost",
+        "The system's own decisions, if they are not those with the lowest expected cost",
         ("posteriors",),
     ),
     "max_uncertainty": Option(
         _in(0, np.inf, inside=True), "Uncertainty u_M of a system that knows nothing; required", ("costs",)
     ),
     "reject_costs": Option(
-        _reject_costs, "Also expected cost, coverage and selective risk for users with these reject costs"
+        _reject_costs, "Also compute expected cost, coverage and selective risk for users with these reject costs"
     ),
     "normalize": Option(
-        _flag, "Also values divided by those of a system that ignores its input", ("confidences", "posteriors")
+        _flag, "Also compute values divided by those of a system that ignores its input", ("confidences", "posteriors")
     ),
     "missing_confidence": Option(
-        _in(0, 1), "What a missing confidence counts as; by default it is an error", ("confidences",)
+        _in(0, 1), "Value that replaces missing confidences; by default they are an error", ("confidences",)
     ),
     "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE", ("confidences", "posteriors")),
     "epsilon": Option(
         _in(0, 0.5, inside=True),
-        "Floor of uncertainties in ECUAS_n, and of probabilities inside logarithms",
+        "Lower bound of uncertainties in ECUAS_n, and of probabilities in logarithms",
     ),
     "sample_weight": Option(_weights, "Weight of each sample, >= 0"),
     "weights_are": Option(
         _among(*WEIGHTS),
-        "What weights say: importance, in any unit, or counts of equal samples, which AURC tells apart",
+        "Meaning of weights: importance, in any unit, or counts of equal samples; only AURC depends on it",
     ),
-    "decompose": Option(_flag, "Also each ECUAS_n after the best recalibration, and its calibration loss"),
+    "decompose": Option(_flag, "Also compute each ECUAS_n after the best recalibration, and its calibration loss"),
     "calibration": Option(
-        _flag, "Also ECE without its bias, and the p-value of a test of calibration", ("confidences", "posteriors")
+        _flag, "Also compute the debiased ECE, and the p-value of a test of calibration", ("confidences", "posteriors")
     ),
-    "confidence_level": Option(_in(0, 1, inside=True), "Also intervals at this level, e.g. 0.95"),
+    "confidence_level": Option(_in(0, 1, inside=True), "Also compute intervals at this level, e.g. 0.95"),
     "interval_method": Option(
         _among(*INTERVAL_METHODS),
-        "Kind of interval: analytic, by theory, or percentile or bca (which corrects for bias) of the bootstrap",
+        "Method for intervals: analytic, or percentile or bca (bias-corrected) bootstrap",
     ),
-    "n_resamples": Option(_in(1, 2**31, whole=True), "Number of resamples of the bootstrap, and of a test"),
-    "random_state": Option(_in(0, 2**63, whole=True), "Seed of the resamples: the same seed gives the same numbers"),
-    "groups": Option(_memberships, "Groups of samples that depend on each other, e.g. those of one document"),
-    "strata": Option(_memberships, "Parts of the sample whose sizes were fixed, e.g. of easy and of hard questions"),
+    "n_resamples": Option(_in(1, 2**31, whole=True), "Number of resamples for the bootstrap and for tests"),
+    "random_state": Option(_in(0, 2**63, whole=True), "Seed of the resamples; the same seed gives the same results"),
+    "groups": Option(_memberships, "Groups of samples that depend on each other, e.g. questions on the same document"),
+    "strata": Option(_memberships, "Parts of the sample with sizes fixed in advance, e.g. easy and hard questions"),
 }
 
 

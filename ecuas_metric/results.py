@@ -306,7 +306,7 @@ def _few_errors(decisions: Decisions) -> tuple[Note, ...]:
     few, kind = min((wrong, "errors"), (len(decisions.candidate_cost) - wrong, "samples without error"))
     if few >= FEW_ERRORS:
         return ()
-    fact = f"Bootstrap intervals are too narrow where {kind} are few: {few} here, fewer than {FEW_ERRORS}."
+    fact = f"Bootstrap intervals are too narrow with few {kind}: {few} here, fewer than {FEW_ERRORS}."
     return (Note("few_errors", fact, Advice.INTERVALS_OF_FEW),)
 
 
@@ -339,7 +339,7 @@ def _repaired(form: str, predictions: Array, options: Options) -> tuple[Array, t
     if form == "costs" or options.predictions_are in ("log_probabilities", "logits"):
         if options.renormalize:
             raise InputError(
-                "renormalize", "goes with probabilities", got=f"predictions_are={options.predictions_are!r}"
+                "renormalize", "requires probabilities", got=f"predictions_are={options.predictions_are!r}"
             )
         return predictions, ()
     predictions, notes = clip(predictions)

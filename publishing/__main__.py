@@ -18,14 +18,15 @@ from .staging import PARTS, ROOT, Part, dataset_folder, stage
 EPILOG = """\
 examples
   python publish.py all --namespace NAME --dry-run
-      say what would be sent; no account or network needed
+      check and list what would be uploaded; needs no account or network
   python publish.py all --namespace NAME
-      send it: the metric to the Space NAME/ecuas, the dataset to NAME/triviaqa-curated (with text if
+      upload it: the metric to the Space NAME/ecuas, the dataset to NAME/triviaqa-curated (with text if
       build/triviaqa_subset exists), the demo to the Space NAME/ecuas-demo. Needs `hf auth login` or HF_TOKEN
   python publish.py register
-      make evaluate.load("ecuas") work on this machine, with and without network
+      make evaluate.load("ecuas") work on this machine, online and offline
 
-Every part is checked before anything is sent. Run again after a failure: what is there is not sent again.
+Every part is checked before anything is uploaded. After a failure, run the command again: files that are already on
+the Hub are not uploaded again.
 """
 
 
@@ -113,14 +114,14 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in (*PARTS, "all"):
-        command = commands.add_parser(name, help=f"send the {name}" if name != "all" else "send all three")
+        command = commands.add_parser(name, help=f"publish the {name}" if name != "all" else "publish all three")
         command.add_argument("--namespace", required=True, metavar="NAME", help="a user or an organisation of the Hub")
         endpoint = command.add_argument("--endpoint", metavar="URL", help=f"the Hub (default: {constants.ENDPOINT})")
         endpoint.type = lambda url: url.rstrip("/")
         command.add_argument("--private", action="store_true", help="make new repositories private")
-        command.add_argument("--dry-run", action="store_true", help="check and list the files, and send nothing")
+        command.add_argument("--dry-run", action="store_true", help="check and list the files without uploading")
     commands.add_parser("register", help='make evaluate.load("ecuas") work on this machine')
-    commands.add_parser("unregister", help="undo that")
+    commands.add_parser("unregister", help="undo register")
     return made
 
 

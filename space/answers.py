@@ -15,7 +15,7 @@ from triviaqa_subset.grading import grade, normalize_answer
 TEXT = ("question_id", "answer")
 NEEDED = (*TEXT, "confidence")
 MAX_TEXT = 1000  # characters
-REST = ("unknown: best and worst case", "wrong", "left out, which flatters")
+REST = ("unknown: best and worst case", "wrong", "left out (makes systems look better)")
 STATES = {
     "exact": "exact match",
     "bank": "the label bank",

@@ -26,7 +26,7 @@ NUM_SHOWN = len(fields(scoring.Shown))
 ASKED = ("curated", "kept")
 PROGRESS = gr.Progress()  # Gradio passes its own to each call
 NO_FILE = "There is no file yet: upload one, or load an example."
-BUG = "Something went wrong on this page: that is a bug. The command `ecuas` may do what you want."
+BUG = "Something went wrong on this page; this is a bug. The command `ecuas` may work instead."
 
 
 def errors_as_message(num_outputs: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

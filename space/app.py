@@ -39,7 +39,7 @@ LAUNCH: dict[str, Any] = {
     "enable_monitoring": False,
 }
 OFTEN, OLD = 600, 1800  # seconds: files older than OLD are deleted, every OFTEN
-OPEN = "Answers that neither the gold answers nor the label bank decide: which are correct?"
+OPEN = "Answers that neither the gold answers nor the label bank decide: tick the correct ones"
 
 
 def score_tab(last: list[Any]) -> None:
@@ -77,7 +77,7 @@ def example_buttons(files: gr.File) -> None:
 
 def cost_tab(demo: gr.Blocks) -> None:
     """Sliders -> the two costs of an answer, and the curves of all answers."""
-    gr.Markdown("What one answer costs under ECUAS_n, depending on its confidence. “I don't know” costs 1.")
+    gr.Markdown("The cost of one answer under ECUAS_n, depending on its confidence. Answering “I don't know” costs 1.")
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
             inputs = [
@@ -94,12 +94,12 @@ def cost_tab(demo: gr.Blocks) -> None:
 
 def simulation_tab(demo: gr.Blocks) -> None:
     """Sliders -> a simulated system beside the same system calibrated."""
-    gr.Markdown("A simulated system with 2,000 answers. The third slider changes its confidences and nothing else.")
+    gr.Markdown("A simulated system with 2,000 answers. The third slider changes only its confidences.")
     with gr.Row():
         inputs = [
-            gr.Slider(0.5, 0.99, 0.8, step=0.01, label="Accuracy", info="Share of right answers"),
-            gr.Slider(0, 3, 1.5, step=0.1, label="Separation", info="Distance between right and wrong answers"),
-            gr.Slider(0.25, 4, 2.5, step=0.05, label="Overconfidence", info="1 / temperature; 1: none"),
+            gr.Slider(0.5, 0.99, 0.8, step=0.01, label="Accuracy", info="Share of correct answers"),
+            gr.Slider(0, 3, 1.5, step=0.1, label="Separation", info="Distance between correct and wrong answers"),
+            gr.Slider(0.25, 4, 2.5, step=0.05, label="Overconfidence", info="1 / temperature; 1 means none"),
         ]
     shown = [components.text("Message", elem_classes="low"), components.text("Table", elem_classes="low")]
     with gr.Row():
@@ -118,9 +118,9 @@ def browse_tab(demo: gr.Blocks) -> None:
         ]
     with gr.Row():
         filters += [
-            gr.Dropdown([subset.ANY, *subset.VERDICTS], value=subset.ANY, label="Answer of one system is"),
+            gr.Dropdown([subset.ANY, *subset.VERDICTS], value=subset.ANY, label="Answer of this system"),
             gr.Dropdown(subset.llms(), label="Language model"),
-            gr.Dropdown(list(METHODS), label="Method of its confidence"),
+            gr.Dropdown(list(METHODS), label="Confidence method"),
         ]
     with gr.Row():
         with gr.Column(scale=3, min_width=320):
@@ -150,8 +150,8 @@ def error_rates(demo: gr.Blocks) -> None:
 def plan_tab(demo: gr.Blocks) -> None:
     """Sliders -> the differences that the questions can detect."""
     gr.Markdown(
-        "The difference between two systems that a paired comparison finds four times in five (5 % level), if their "
-        "confidences are calibrated. Smaller ones are often missed."
+        "The difference between two systems that a paired comparison detects with 80 % power at the 5 % level, if "
+        "their confidences are calibrated. Smaller differences are often missed."
     )
     with gr.Row():
         inputs = [
@@ -162,7 +162,9 @@ def plan_tab(demo: gr.Blocks) -> None:
             gr.Slider(0.005, 0.3, 0.05, step=0.005, label="Difference", info="That you want to detect"),
         ]
     message = components.text("Message")
-    table = gr.Dataframe(interactive=False, label="Detectable differences, and the questions that yours needs")
+    table = gr.Dataframe(
+        interactive=False, label="Detectable differences, and the number of questions needed for yours"
+    )
     components.live(api.plan, inputs, [message, table], demo=demo)
 
 
@@ -172,7 +174,7 @@ def grade_tab(last: list[Any]) -> None:
         with gr.Column(scale=1, min_width=300):
             file = gr.File(label="Answers of your model", file_types=list(SUFFIXES))
             gr.Markdown("Columns `question_id`, `answer` and `confidence`; one row for each question.")
-            sets = [("the 455 of the subset", "curated"), ("all 926 that were kept", "kept")]
+            sets = [("the 455 of the subset", "curated"), ("all 926 kept questions", "kept")]
             asked = gr.Dropdown(sets, value="curated", label="Questions")
             message = components.text("Message")
         with gr.Column(scale=2, min_width=300):
@@ -180,7 +182,7 @@ def grade_tab(last: list[Any]) -> None:
             rest = gr.Radio(list(answers.REST), value=answers.REST[0], label="Answers that are not ticked are")
             with gr.Row():
                 inputs = [
-                    gr.Checkbox(True, label="Weight the questions", info="To represent the 926 that were kept"),
+                    gr.Checkbox(True, label="Weight the questions", info="To represent the 926 kept questions"),
                     components.orders(),
                     components.intervals(),
                 ]

@@ -59,7 +59,7 @@ def options() -> list[Any]:
         option(gr.Checkbox, "decompose", DEFAULTS.decompose),
         option(gr.Checkbox, "calibration", DEFAULTS.calibration),
         intervals(),
-        gr.Dropdown(list(RULES.items()), value="bounds", label=UNJUDGED, info="How many is said beside the numbers"),
+        gr.Dropdown(list(RULES.items()), value="bounds", label=UNJUDGED, info="The table shows how many there are"),
     ]
 
 

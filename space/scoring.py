@@ -24,7 +24,7 @@ from .words import LABELS, WORDS
 LEVEL = 0.95
 MAX_NUMBERS = 20
 MAX_RESAMPLED = 100_000  # samples of all systems: some seconds of resampling
-OPEN = "The plots count answers without correctness as wrong. Which system is best is not said while there are any."
+OPEN = "The plots count answers without correctness as wrong. No best system is named while there are any."
 Progress = Callable[[float, str], object]
 
 

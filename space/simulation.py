@@ -88,7 +88,9 @@ def interpret(results: Mapping[str, Results]) -> str:
     if _is_coin(calibrated) and _is_coin(as_set):
         return "Every confidence is 1/2, which the third slider cannot change: raise the accuracy or the separation."
     if abs(after - before) < 5e-4:
-        return "These confidences mean what they say. The third slider changes that, but neither answers nor order."
+        return (
+            "These confidences are calibrated. The third slider changes that, but neither the answers nor their order."
+        )
     return (
         f"The answers and their order are the same: AURC stays at {as_set[Key('aurc')].value:.3f}. "
         f"ECUAS_0 moves from {before:.3f} to {after:.3f}, because users who take the confidences at their word "

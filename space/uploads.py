@@ -34,7 +34,7 @@ COLUMNS = {  # the roles that visitors can choose a column for -> what it holds
     "group": "Samples of one group depend on each other",
 }
 HELP = (
-    "CSV, JSON lines or Parquet with columns `confidence` and `correct` (0 or 1), or `label`, `prob_0`, `prob_1`, .. "
+    "CSV, JSON lines or Parquet with columns `confidence` and `correct` (0 or 1), or `label`, `prob_0`, `prob_1`, ... "
     "Several systems in one file need a column `system`; a column `id` pairs their samples. "
     "At most 20 MB per file."
 )

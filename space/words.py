@@ -1,4 +1,4 @@
-"""The words of the page: labels of its controls, and what errors and notes of the metric are called here."""
+"""The words of the page: labels of its controls, and the wording of errors and notes of the metric."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ LABELS = {  # an option of the metric -> the label of its control
 }
 UNJUDGED = "Answers without correctness"
 RULES = {  # what becomes of them, in words -> the rule
-    "give every number a best and a worst case": "bounds",
+    "show best and worst case": "bounds",
     "count as wrong": "wrong",
-    "are left out, which flatters": "drop",
+    "leave out (makes systems look better)": "drop",
 }
 WORDS = {  # arguments and advice of the metric -> the page's own words
     **LABELS,
     Advice.CLASS_LABELS: "Class labels? Then the predictions must be posteriors, one column per class.",
     Advice.CONFIDENCES: "Confidences? Choose their column under Columns.",
-    Advice.EXPONENTIALS: "Logits? These are the exponentials: under Options, logits may have rows of any sum.",
+    Advice.EXPONENTIALS: "Logits? This is the sum of their exponentials. Choose logits under Options.",
     Advice.HARD_DECISIONS: "Are they class labels? Then upload probabilities instead.",
-    Advice.LOGITS: "Logits? Under Options, logits may have rows of any sum.",
-    Advice.MISSING_CONFIDENCES: "Missing confidences? Under Options of the first tab, enter what they count as.",
+    Advice.LOGITS: "Logits? Choose logits under Options; their rows may have any sum.",
+    Advice.MISSING_CONFIDENCES: "Missing confidences? Enter a value for them under Options of the first tab.",
     Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Choose them under Options.",
-    Advice.RENORMALIZE: "Rounded probabilities? The command divides each row by its sum where it is asked to.",
+    Advice.RENORMALIZE: "Rounded probabilities? The command `ecuas` can divide each row by its sum.",
     Advice.WRONG_COST: "Under Options, the number of possible answers may be too small.",
-    Advice.INTERVALS_OF_FEW: "The analytic intervals of the command hold there.",
+    Advice.INTERVALS_OF_FEW: "Use the analytic intervals of the command `ecuas` instead.",
     FileAdvice.PARTLY_CORRECT: Advice.PARTLY_CORRECT,
     FileAdvice.PERCENTAGES: Advice.PERCENTAGES,
     FileAdvice.OTHER_SCALE: Advice.OTHER_SCALE,
-    FileAdvice.COMMON: "The command keeps the common ones where it is asked to.",
-    FileAdvice.UNJUDGED: f"Choose what becomes of them, “{UNJUDGED}”, under Options.",
+    FileAdvice.COMMON: "The command `ecuas` can keep only the common ones.",
+    FileAdvice.UNJUDGED: f"Choose how to treat them under Options, “{UNJUDGED}”.",
     FileAdvice.NAME_COLUMNS: "Choose them under Columns.",
     FileAdvice.NO_POSTERIORS: "Keep the columns of all classes.",
     FileAdvice.SAY_WHICH: "Choose it under Columns.",

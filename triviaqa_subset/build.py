@@ -33,7 +33,7 @@ examples
   python -m triviaqa_subset.build --selection authors
       the questions of {AUTHORS} instead of ours
   python -m triviaqa_subset.build --selection {FORMER}
-      those that were ours in the first curation
+      our questions of the first curation
 """
 
 
@@ -171,7 +171,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--source", metavar="FILE", help=f"TriviaQA's rows ({', '.join(SUFFIXES)}) instead of the Hub")
+    add("--source", metavar="FILE", help=f"file with TriviaQA's rows ({', '.join(SUFFIXES)}), instead of the Hub")
     add("--without-text", action="store_true", help="leave questions and answers out")
     add("--selection", metavar="NAME", help=f"`authors`, `{FORMER}`, or a file or a Hub dataset of questions")
     add("--curation", metavar="DIR", default=FOLDER / "curation", help="the folder of the four CSV files")

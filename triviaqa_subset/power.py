@@ -185,13 +185,13 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--error-rates", nargs=2, type=float, required=True, metavar="RATE", help="of the two systems")
-    add("--auroc", type=float, default=0.8, help="of their confidences (default: 0.8)")
-    add("--correlation", type=float, default=0.5, help="of their costs on the same question (default: 0.5)")
+    add("--error-rates", nargs=2, type=float, required=True, metavar="RATE", help="error rates of the two systems")
+    add("--auroc", type=float, default=0.8, help="AUROC of their confidences (default: 0.8)")
+    add("--correlation", type=float, default=0.5, help="correlation of their costs on the same question (default: 0.5)")
     add("--questions", type=int, nargs="+", metavar="N", help="numbers of questions (default: 455 and 926)")
-    add("--difference", type=float, metavar="D", help="say how many questions this difference needs")
-    add("--power", type=float, default=0.8, help="(default: 0.8)")
-    add("--level", type=float, default=0.05, help="of significance (default: 0.05)")
+    add("--difference", type=float, metavar="D", help="also compute how many questions this difference needs")
+    add("--power", type=float, default=0.8, help="power of the test (default: 0.8)")
+    add("--level", type=float, default=0.05, help="significance level (default: 0.05)")
     return parser
 
 

@@ -118,18 +118,18 @@ def explanation(options: Options, *, tests: int, by_row: bool) -> list[str]:
         f"Every system is compared with every other on the same samples, paired by {'their rows' if by_row else 'id'}.",
         "A difference is the metric of the first system minus that of the second. ↓: lower is better, so that a "
         "negative difference favours the first. ↑: higher is better, so that a positive one does.",
-        f"The {level:.0%} interval says how large the difference may be in the long run, for one pair and one metric "
-        "alone. There is none where none would hold.",
-        "p (swap) belongs to a randomisation test: if the two systems were equally good, it would not matter which "
+        f"The {level:.0%} interval shows how large the true difference may be, for one pair and one metric "
+        "alone. There is none where no valid interval is known.",
+        "p (swap) comes from a randomisation test: if the two systems were equally good, it would not matter which "
         "gave which output. So their outputs are swapped on a random half of the samples, again and again, and p is "
-        "the share of swaps after which they differ as much as they do. More --resamples make it finer.",
+        "the share of swaps after which they differ at least as much as observed. More --resamples make it finer.",
         f"p (all tests) is corrected for all {tests} tests of this call (Westfall and Young's step-down method, which "
-        "takes into account how they are correlated): if no systems differed, the chance of one false alarm or more "
+        "takes into account how they are correlated): if no systems differed, the probability of any false alarm "
         f"at p <= {1 - level:.2g} would be {1 - level:.2g}. Fewer --metrics and systems make fewer tests.",
-        "Where it is another set of systems, a line names those that may be the best by its metric alone: in "
-        f"{level:.0%} of such comparisons the truly best one is among them.",
-        "An interval may leave out 0 although p (all tests) is not small: the interval is for one difference alone.",
-        "Not significant does not mean equal: it may only mean too few samples. The interval shows what is possible.",
+        "If that is a different set of systems, a line also names those that may be the best by its metric alone: in "
+        f"{level:.0%} of such comparisons the true best one is among them.",
+        "An interval may exclude 0 even if p (all tests) is not small: the interval is for one difference alone.",
+        "Not significant does not mean equal: there may just be too few samples. The interval shows what is possible.",
     ]
 
 

@@ -102,18 +102,18 @@ def _best(order: float, values: Mapping[str, Mapping[float, float]], pairs: list
     users = next(words for start, words in reversed(USES.items()) if order >= start)
     claim = (
         f"For users {users} (n = {order:g}), {best} is best: {_name(order)} {values[best][order]:.3f} against "
-        f"{values[second][order]:.3f} of {second}, the next."
+        f"{values[second][order]:.3f} for {second}, the next best."
     )
     key = Key("ecuas", order)
     row = next((row for row in pairs if row.key == key and {row.first, row.second} == {best, second}), None)
-    return f"{claim} {_lead(row, best, level)}" if row else f"{claim} Whether that is more than chance is not tested."
+    return f"{claim} {_lead(row, best, level)}" if row else f"{claim} Whether this is significant was not tested."
 
 
 def _lead(row: Comparison, best: str, level: float) -> str:
     sign = -1 if row.first == best else 1
     low, high = sorted((sign * row.low, sign * row.high))
     p = _p(row.p_adjusted)
-    verdict = "is significant" if row.p_adjusted < SIGNIFICANT else "may well be chance"
+    verdict = "is significant" if row.p_adjusted < SIGNIFICANT else "may be due to chance"
     return (
         f"The lead of {abs(row.difference):.3f} ({level:.0%} interval {low:.3f} to {high:.3f}) {verdict}: {p}, "
         "paired by sample, corrected for all pairs and metrics."
@@ -131,7 +131,7 @@ def _paired(systems: Mapping[str, System]) -> tuple[list[Comparison], str]:
         return [], f"These systems cannot be compared sample by sample, so no difference is tested: {error}"
     if first.ids is not None:
         return rows, ""
-    return rows, "There is no column of ids: the tests take the same row of each file for the same sample."
+    return rows, "There is no column of ids: the tests assume that the same row of each file is the same sample."
 
 
 def _best_by_reject_cost(curves: Mapping[str, RejectCostCurve]) -> list[str]:
@@ -145,19 +145,19 @@ def _best_by_reject_cost(curves: Mapping[str, RejectCostCurve]) -> list[str]:
     lowest = np.argmin([curve.expected_cost for curve in curves.values()], axis=0)[1:]  # at 0 nothing costs anything
     ranges = [(names[i], list(group)) for i, group in groupby(range(len(lowest)), key=lambda at: lowest[at])]
     if len(ranges) == 1:
-        return [f"Whatever a rejection costs, {ranges[0][0]} costs its users least here."]
+        return [f"Whatever the cost of a rejection, {ranges[0][0]} has the lowest cost for its users here."]
     if len(ranges) > MAX_RANGES:
         where = "see the plot of cost against reject cost"
-        return [f"Which system costs its users least changes often with the cost of a rejection: {where}."]
+        return [f"Which system has the lowest cost for its users changes often with the reject cost: {where}."]
     grid = curve.reject_cost[1:]
     parts = [f"{name} up to a reject cost of {grid[group[-1]]:.2f}" for name, group in ranges[:-1]]
-    return [f"By what a rejection costs its users, the cheapest is {', then '.join(parts)}, then {ranges[-1][0]}."]
+    return [f"The system with the lowest cost is {', then '.join(parts)}, then {ranges[-1][0]}."]
 
 
 def _useful_range(name: str, curve: RejectCostCurve) -> str:
     useful = curve.expected_cost < np.minimum(curve.accept_all, curve.reject_all) - 1e-12
     if not useful.any():
-        return f"Whatever a rejection costs, users of {name} had better accept everything or reject everything."
+        return f"Whatever the cost of a rejection, users of {name} do better by accepting all or rejecting all."
     low, high = curve.reject_cost[useful][[0, -1]]
     return (
         f"Users of {name} to whom a rejection costs {_between(low, high)} of a mistake do better by using its "
@@ -186,9 +186,9 @@ def _calibration(systems: Mapping[str, System]) -> list[str]:
                 rest.append(f"{name} ({_p(p)})")
     sentences = []
     if off:
-        sentences.append(f"The confidences are off by more than chance explains: {', '.join(off)}.")
+        sentences.append(f"Miscalibrated by more than chance explains: {', '.join(off)}.")
     if rest:
-        sentences.append(f"Nothing here shows that the confidences are off, which is no proof: {', '.join(rest)}.")
+        sentences.append(f"No evidence of miscalibration, which does not prove calibration: {', '.join(rest)}.")
     return sentences
 
 
@@ -213,7 +213,7 @@ def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[f
     return (
         f"Recalibration alone, with the same answers in the same order of confidence, would take {_name(order)} "
         f"of {name} from {before:.3f} to {before - gains[name]:.3f} at best, {gains[name] / before:.0%} less. "
-        "It is fitted on these very samples: new ones gain less."
+        "It is fitted on these same samples, so the gain on new ones would be smaller."
     )
 
 

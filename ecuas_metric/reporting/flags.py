@@ -47,13 +47,13 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     "in_common": "--common",
     "scale": "--scale",
     "correct_from": "--correct-from",
-    Advice.INTERVALS_OF_FEW: "--interval-method analytic holds there.",
-    Advice.MISSING_CONFIDENCES: "Missing confidences? --missing-confidence says what they count as.",
-    Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Say so with --predictions-are.",
-    Advice.LOGITS: "Logits? --predictions-are logits takes rows of any sum.",
-    Advice.EXPONENTIALS: "Logits? These are the exponentials: --predictions-are logits takes rows of any sum.",
+    Advice.INTERVALS_OF_FEW: "Use --interval-method analytic instead.",
+    Advice.MISSING_CONFIDENCES: "Missing confidences? Set their value with --missing-confidence.",
+    Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Specify them with --predictions-are.",
+    Advice.LOGITS: "Logits? Use --predictions-are logits, which accepts rows with any sum.",
+    Advice.EXPONENTIALS: "Logits? This is the sum of their exponentials; --predictions-are logits accepts any sum.",
     Advice.CLASS_LABELS: "Class labels? Then the predictions must be posteriors, one column per class.",
-    Advice.HARD_DECISIONS: "Are they class labels? Then they are no confidences: a file of probabilities is needed.",
+    Advice.HARD_DECISIONS: "Are they class labels? Then they are not confidences; use a file of probabilities.",
     Advice.RENORMALIZE: "Rounded probabilities? --renormalize divides each row by its sum.",
     Advice.CONFIDENCES: "Confidences? Name their column with --columns confidence=NAME.",
     Advice.WRONG_COST: "The uncertainties do not fit this cost, or --num-classes is too small.",
@@ -61,68 +61,70 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     FileAdvice.NAME_COLUMNS: "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B with "
     "all classes, or label=NAME,positive=NAME with the probability of class 1, or "
     "label=NAME,predicted=NAME,confidence=NAME.",
-    FileAdvice.SAY_WHICH: "Say which with --columns ROLE=NAME.",
-    FileAdvice.PARTLY_CORRECT: "Partly correct? --correct-from GRADE counts an answer from that grade on as correct.",
+    FileAdvice.SAY_WHICH: "Specify which with --columns ROLE=NAME.",
+    FileAdvice.PARTLY_CORRECT: "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
     FileAdvice.PERCENTAGES: "Percentages? --scale 100 divides by 100.",
-    FileAdvice.OTHER_SCALE: "On another scale? --scale divides by its largest value: --scale 10 from 0 to 10.",
+    FileAdvice.OTHER_SCALE: "On another scale? --scale divides by its largest value, e.g. --scale 10 for 0 to 10.",
     FileAdvice.COMMON: "--common compares them on the ids they share.",
     FileAdvice.BY_POSITION: "--by-position pairs them by their rows.",
-    FileAdvice.SAY_LABELS: "Names of classes? Say all, in the order of the posteriors, with --labels A,B,..",
-    FileAdvice.NO_POSTERIORS: "Keep the columns of all classes, or say what there is with --columns posteriors=A+B or "
-    "positive=NAME.",
+    FileAdvice.SAY_LABELS: "Names of classes? List all of them, in the order of the posteriors, with --labels A,B,..",
+    FileAdvice.NO_POSTERIORS: "Keep the columns of all classes, or use --columns posteriors=A+B or positive=NAME.",
 }
 FILES = """\
-A file holds one system, named after it, or several if it has a column `system` (or `model`). Its columns are found by
-their names: confidence and correct (0 or 1) for a system with confidences; label (from 0) and prob_0, prob_1, .. (or
-one column of lists, `posteriors`, or one column per class named by it) for a classifier, or prob, the probability of
-class 1, or predicted and confidence, the class it chose and how sure it was; id, if there is one, pairs the samples of
-different systems, and stratum names parts of the sample whose sizes resamples keep. SYSTEM_confidence and
-SYSTEM_correct, or several columns for the role confidence, are several systems. 85%, 0,85 and words such as yes/no or
-right/wrong are understood.
+A file contains one system, named after the file, or several if it has a column `system` (or `model`). Columns are
+found by name:
+  a system with confidences: confidence and correct (0 or 1)
+  a classifier: label (from 0) and prob_0, prob_1, ..; instead of these, one column of lists, `posteriors`, or one
+    column per class with its name, or prob, the probability of class 1, or predicted and confidence, the class it
+    chose and how sure it was
+  several systems side by side: SYSTEM_confidence and SYSTEM_correct, or several columns for the role confidence
+  optional: id, which pairs the samples of different systems, and stratum, which names parts of the sample whose sizes
+    were fixed in advance
+Values such as 85%, 0,85, yes/no and right/wrong are understood.
 """
 SCORE_EXAMPLES = """\
 examples
   ecuas score gpt.csv llama.jsonl
-      one row per system, one column per metric, the best of each column marked
+      one row per system, one column per metric; the best value in each column is marked
   ecuas score runs.parquet --columns confidence=p_true,correct=grade,system=llm+method --interval 0.95
-      columns of other names, one system for each LLM and method, intervals
+      columns with other names, one system for each LLM and method, with intervals
   ecuas score GPT-4=gpt.csv Llama=llama.jsonl --columns "gpt.csv:confidence=confidence" --metrics "ECUAS_0, ER"
-      names of your own, a column of one file only, two metrics as tables show them
+      your own names for systems, a column name for one file, and two metrics by the names shown in tables
   ecuas score gpt.csv llama.jsonl --calibrate affine
-      is it the ranking or the calibration? each system also as recalibrated by cross-validation
+      is it the ranking or the calibration? also shows each system after cross-validated recalibration
   ecuas score logits.csv --predictions-are logits --normalize --output table.tex --output table.csv --figures plots
-      a classifier's logits, also relative to a system that ignores its input; written for a paper, with figures
+      a classifier's logits, with values relative to a system that ignores its input; tables and figures for a paper
   ecuas score 'runs*.parquet' --by llm --columns confidence=p_true,correct=grade --out-of-core --state 2026.state
-      any number of rows in constant memory; next month's files are added to the same state
+      any number of rows in constant memory; next month's files can be added to the same state
 """
 COMPARE_EXAMPLES = """\
 examples
   ecuas compare gpt.csv llama.jsonl
-      who beats whom, and every metric's difference with its 95 % interval and p-values
+      which systems beat which, and the difference in every metric with its 95 % interval and p-values
   ecuas compare runs.csv --only significant --sort difference --explain --figures plots
-      the differences that are more than chance, largest first; how to read them; a forest plot
+      only significant differences, largest first; how to read them; a forest plot
   ecuas compare runs.csv --groups document --metrics ecuas_0,error_rate
-      several questions of a document belong together; two metrics only
+      questions on the same document depend on each other; two metrics only
 """
 
 
 PLAN_EXAMPLES = """\
 how it is computed
-  A metric's difference between two systems is a mean over samples, of how much each sample moves it (for AUROC, AURC
-  and AUGRC: of its influence). If the standard deviation of a single sample's contribution is s, N samples find a
+  The difference in a metric between two systems is a mean over samples of each sample's contribution (for AUROC, AURC
+  and AUGRC: its influence). If the standard deviation of a single sample's contribution is s, N samples detect a
   difference of (1.96 + 0.84) s / sqrt(N) with a power of 80 % at the level 0.05. Systems that fail on the same samples
-  have a small s, and need fewer. Weights and groups count as they do in `ecuas compare`. With several pairs or metrics
-  divide --alpha by their number, to be safe.
+  have a small s, and need fewer samples. Weights and groups are used as in `ecuas compare`. With several pairs or
+  metrics, divide --alpha by their number to be safe.
 
 what to do
-  1. Before there are data: say what error rates you expect, and how alike the systems are.
+  1. Before you have data: state the error rates that you expect, and how similar the systems are.
          ecuas plan --error-rates 0.30,0.25 --correlation 0.5
-  2. From a pilot: two files of the systems, or of ones like them. How small a difference would these N find?
+  2. With pilot data: files of the two systems, or of similar ones. How small a difference would this N detect?
          ecuas plan gpt.csv llama.csv
-  3. How many samples would find a difference that matters, here of 0.02?
+  3. How many samples are needed to detect a difference that matters, here 0.02?
          ecuas plan gpt.csv llama.csv --difference 0.02 --metrics ecuas_0,error_rate
-  Decide what matters before you look: the N that the difference seen needs, which is shown where --difference is not
-  given, is as uncertain as that difference, and the power to find it says no more than its p-value.
+  Decide which difference matters before you look at the data. Without --difference, the table shows the N needed for
+  the observed difference; it is as uncertain as that difference, and its power says no more than its p-value.
 """
 
 
@@ -148,17 +150,21 @@ def parser() -> argparse.ArgumentParser:
     parts = command.add_subparsers(dest="command", required=True, metavar="COMMAND")
     raw = argparse.RawDescriptionHelpFormatter
     score = parts.add_parser(
-        "score", help="one table of all systems", description=FILES, epilog=SCORE_EXAMPLES, formatter_class=raw
+        "score", help="score all systems in one table", description=FILES, epilog=SCORE_EXAMPLES, formatter_class=raw
     )
     compare = parts.add_parser(
-        "compare", help="the differences of all pairs", description=FILES, epilog=COMPARE_EXAMPLES, formatter_class=raw
+        "compare",
+        help="test the differences between all pairs of systems",
+        description=FILES,
+        epilog=COMPARE_EXAMPLES,
+        formatter_class=raw,
     )
-    _add_plan(parts.add_parser("plan", help="how many samples a comparison needs", **_texts(PLAN_EXAMPLES)))
+    _add_plan(parts.add_parser("plan", help="compute how many samples a comparison needs", **_texts(PLAN_EXAMPLES)))
     for part in (score, compare):
         _add_common(part)
     _add_of_score(score)
     _add_of_compare(compare)
-    _add_merge(parts.add_parser("merge", help="merge files of states, see `ecuas score --state`"))
+    _add_merge(parts.add_parser("merge", help="merge state files, see `ecuas score --state`"))
     return command
 
 
@@ -167,21 +173,23 @@ def _add_of_score(score: argparse.ArgumentParser) -> None:
     score.add_argument("--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", help=help_)
     _add_option(score, "calibration", action="store_true")
     score.add_argument("--figures", metavar="DIR", help="draw risk-coverage, cost, reliability and ECUAS_n curves")
-    score.add_argument("--explain", action="store_true", help="say below the table what it means, in plain words")
+    score.add_argument("--explain", action="store_true", help="explain the results in plain words below the table")
     _add_out_of_core(score)
 
 
 def _add_of_compare(compare: argparse.ArgumentParser) -> None:
     add = compare.add_argument
-    help_ = "level of the intervals of differences; 1 minus it is what p-values must reach (default 0.95)"
+    help_ = "level of the intervals of differences; p-values up to 1 - LEVEL are significant (default 0.95)"
     add("--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", default=0.95, help=help_)
     add(
         "--sort", choices=ORDERS, default=ORDERS[0], help="order within each metric (default: as the systems are named)"
     )
-    add("--only", choices=["significant"], help="leave out the differences that may be chance")
-    add("--full", action="store_true", help=f"print all differences, also where there are more than {MAX_ROWS}")
+    add("--only", choices=["significant"], help="show only significant differences")
+    add("--full", action="store_true", help=f"print all differences, even if there are more than {MAX_ROWS}")
     add("--figures", metavar="DIR", help="draw the differences with their intervals, a panel per metric")
-    add("--explain", action="store_true", help="say below the table how its numbers came about and what they mean")
+    add(
+        "--explain", action="store_true", help="explain below the table how its numbers are computed and what they mean"
+    )
 
 
 def _texts(epilog: str) -> dict[str, Any]:
@@ -193,11 +201,11 @@ def _add_plan(part: argparse.ArgumentParser) -> None:
     part.set_defaults(confidence_level=0.95)  # which no number of a plan depends on
     for name, metavar, kind, help_ in (
         ("error_rates", "A,B", str, "expected error rates of two systems, instead of files"),
-        ("correlation", "R", float, "expected correlation of their costs of a sample (default 0.5)"),
+        ("correlation", "R", float, "expected correlation of their costs on the same sample (default 0.5)"),
         ("auroc", "AUROC", float, "expected AUROC of their confidences (default 0.8)"),
-        ("samples", "N", int, "plan for this many samples (default: those of the files, or 1000)"),
-        ("difference", "D", float, "the difference to be found (default: the one that is seen, or expected)"),
-        ("power", "POWER", float, "the chance to find it (default 0.8)"),
+        ("samples", "N", int, "number of samples (default: as in the files, or 1000)"),
+        ("difference", "D", float, "difference to be detected (default: the observed or expected one)"),
+        ("power", "POWER", float, "probability of detecting it (default 0.8)"),
         ("alpha", "ALPHA", float, "the level of the test (default 0.05)"),
     ):
         part.add_argument(PLANNED[name], dest=name, metavar=metavar, type=kind, help=help_)
@@ -206,23 +214,24 @@ def _add_plan(part: argparse.ArgumentParser) -> None:
 def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
     add = part.add_argument
     help_ = (
-        "CSV, JSON lines, JSON, Parquet, Arrow, .npz or Excel, also compressed; - is standard input; NAME=FILE names it"
+        "CSV, JSON lines, JSON, Parquet, Arrow, .npz or Excel, also compressed; - is standard input; NAME=FILE names "
+        "the system"
     )
     add("files", nargs=nargs, metavar="FILE", help=help_)
     help_ = (
-        f"what is in which column; roles: {', '.join(NAMES)}; several columns are joined by +; a dotted name is what "
-        "is nested; FILE:ROLE=COLUMN is for one file; repeatable"
+        f"column for each role; roles: {', '.join(NAMES)}; join several columns by +; use dotted names for nested "
+        "fields; FILE:ROLE=COLUMN applies to one file; repeatable"
     )
     add("--columns", action="append", default=[], metavar="ROLE=COLUMN,..", help=help_)
-    help_ = "names of all classes in the order of the posteriors, where the columns are not named by them"
+    help_ = "names of all classes in the order of the posteriors, if the columns are not named after them"
     add("--labels", metavar="CLASS,..", help=help_)
-    add("--tasks", metavar="TASK,..", help="of a run of lm-eval, lighteval or Inspect: these tasks only")
+    add("--tasks", metavar="TASK,..", help="for runs of lm-eval, lighteval or Inspect: read only these tasks")
     add(
         "--filter",
         metavar="NAME",
-        help="of a run: the filter (lm-eval) or the scorer (Inspect) where there are several",
+        help="for runs: the filter (lm-eval) or scorer (Inspect), if there are several",
     )
-    help_ = "of a run: divide log-likelihoods of choices by their lengths, as acc_norm does"
+    help_ = "for runs: divide log-likelihoods of choices by their lengths, like acc_norm"
     add("--choice-length", choices=("none", "chars", "bytes"), default="none", help=help_)
     _add_option(part, "n", default="0,1,128", metavar="N,..")
     _add_option(part, "num_classes", type=float, metavar="K")
@@ -232,25 +241,26 @@ def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
     _add_option(part, "normalize", action="store_true")
     _add_option(part, "decompose", action="store_true")
     _add_option(part, "missing_confidence", type=float, metavar="Q")
-    help_ = "confidences and probabilities are from 0 to this: 100 for percentages (default 1)"
+    help_ = "largest possible confidence or probability, e.g. 100 for percentages (default 1)"
     add("--scale", type=float, default=1.0, metavar="MAX", help=help_)
-    help_ = "answers with this grade or a higher one are correct, where grades are not 0 or 1"
+    help_ = "if grades are not 0 or 1, answers with at least this grade are correct"
     add("--correct-from", type=float, metavar="GRADE", help=help_)
     help_ = (
-        "answers with an empty column `correct`: bounds (the default of score: the smallest and the largest value of "
-        "each metric), wrong (they count as wrong), drop (they are left out, which flatters nearly every system)"
+        "how to treat answers whose `correct` is empty: bounds (show the smallest and the largest possible value of "
+        "each metric; the default of score), wrong (count them as wrong), drop (leave them out, which makes nearly "
+        "every system look better than it is)"
     )
     add("--unjudged", choices=RULES, help=help_)
     add("--drop-unjudged", dest="unjudged", action="store_const", const="drop", help=argparse.SUPPRESS)
     add(
         "--common",
         action="store_true",
-        help="keep the samples whose ids all systems have, and say how many are left out",
+        help="keep only samples whose ids all systems have; a note counts those left out",
     )
-    add("--by-position", action="store_true", help="pair the samples of different systems by their rows, not by ids")
+    add("--by-position", action="store_true", help="pair the samples of different systems by row instead of by id")
     add("--weight", metavar="COLUMN", help="column of sample weights")
     _add_option(part, "weights_are", choices=WEIGHTS, default=DEFAULTS.weights_are)
-    add("--groups", metavar="COLUMN", help="column of groups whose samples depend on each other")
+    add("--groups", metavar="COLUMN", help="column of groups of samples that depend on each other")
     _add_option(part, "n_bins", type=int, default=DEFAULTS.n_bins, metavar="BINS")
     _add_option(part, "n_resamples", type=int, default=DEFAULTS.n_resamples, metavar="B")
     _add_option(part, "interval_method", choices=INTERVAL_METHODS, default=DEFAULTS.interval_method)
@@ -260,16 +270,25 @@ def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
 
 def _add_output(part: argparse.ArgumentParser) -> None:
     add = part.add_argument
-    add("--metrics", metavar="METRIC,..", help="compute these metrics only: keys, or names as tables show them")
-    add("--calibrate", choices=METHODS, help="add each system as it would be after recalibration by cross-validation")
-    add("--folds", type=_folds, default=5, metavar="K", help="of --calibrate (default 5)")
-    add("--digits", type=int, choices=range(16), default=3, metavar="N", help="digits after the point (default 3)")
+    add(
+        "--metrics", metavar="METRIC,..", help="compute only these metrics, given by key or by the name shown in tables"
+    )
+    add("--calibrate", choices=METHODS, help="add each system after cross-validated recalibration")
+    add("--folds", type=_folds, default=5, metavar="K", help="number of folds for --calibrate (default 5)")
+    add(
+        "--digits",
+        type=int,
+        choices=range(16),
+        default=3,
+        metavar="N",
+        help="digits after the decimal point (default 3)",
+    )
     add(
         "--output",
         action="append",
         default=[],
         metavar="FILE",
-        help="also write .md, .tex, .txt, .csv, .json; repeatable",
+        help="also write the table to a .md, .tex, .txt, .csv or .json file; repeatable",
     )
 
 
@@ -283,21 +302,23 @@ def refuse_without(arguments: argparse.Namespace) -> None:
     """Raise InputError if flags are given that mean something with --out-of-core only."""
     for name in ("by", "state"):
         if getattr(arguments, name):
-            raise InputError(f"--{name}", "goes with --out-of-core")
+            raise InputError(f"--{name}", "requires --out-of-core")
 
 
 def _add_out_of_core(part: argparse.ArgumentParser) -> None:
     help_ = "read Parquet files of any size in constant memory; FILE may be a folder or a quoted pattern such as 'a/*'"
     part.add_argument("--out-of-core", action="store_true", help=help_)
-    part.add_argument("--by", metavar="COLUMN", help="column that names the systems, with --out-of-core")
-    help_ = "keep what was summed there, and skip what it has already, with --out-of-core"
+    part.add_argument("--by", metavar="COLUMN", help="with --out-of-core: column that names the systems")
+    help_ = "with --out-of-core: save the state in this file, and skip files that it already includes"
     part.add_argument("--state", metavar="FILE", help=help_)
 
 
 def _add_merge(part: argparse.ArgumentParser) -> None:
-    part.add_argument("files", nargs="+", metavar="FILE", help="what `ecuas score --out-of-core --state FILE` wrote")
-    part.add_argument("--state", metavar="FILE", help="write the merged states there")
-    part.add_argument("--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", help="intervals")
+    part.add_argument("files", nargs="+", metavar="FILE", help="written by `ecuas score --out-of-core --state FILE`")
+    part.add_argument("--state", metavar="FILE", help="write the merged states to this file")
+    part.add_argument(
+        "--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", help="intervals at this level"
+    )
     _add_option(part, "normalize", action="store_true")
     _add_option(part, "decompose", action="store_true")
     _add_output(part)

@@ -108,8 +108,8 @@ def overview(grid: Grid, rows: Sequence[Comparison], screen: Screen, *, alpha: f
 def _too_many(grid: Grid, rows: Sequence[Comparison], screen: Screen, alpha: float) -> str:
     significant = sum(is_significant(row, alpha) for row in rows)
     how = (
-        f"The {len(grid.rows)} differences are not shown, {significant} of them significant. --full shows all, "
-        "--only significant and --metrics some; --output FILE writes all, --figures DIR draws them."
+        f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --full shows all, "
+        "--only significant or --metrics some of them; --output FILE writes all, --figures DIR draws them."
     )
     footnotes = [note for note in grid.notes if note.startswith("†")]
     return "\n".join(screen.wrapped([how, "", *footnotes, grid.signature])) + "\n"

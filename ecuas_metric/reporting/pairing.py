@@ -111,7 +111,7 @@ def repeated_ids(ids: pd.Index | None, source: Source) -> tuple[Note, ...]:
     repeated = 0 if ids is None else len(ids) - pc.count_distinct(pa.array(ids)).as_py()
     if ids is None or not repeated:
         return ()
-    fact = f"{repeated} of {len(ids)} ids in column {source.columns['ids']!r} are there more than once."
+    fact = f"{repeated} of {len(ids)} ids in column {source.columns['ids']!r} occur more than once."
     return (Note("ids", fact),)
 
 
@@ -156,7 +156,7 @@ def _keep(submission: Submission, kept: Bools) -> Submission:
     if kept.all():
         return submission
     rows = np.flatnonzero(kept)
-    fact = f"{len(kept) - len(rows)} of {len(kept)} samples left out, which other systems do not have."
+    fact = f"{len(kept) - len(rows)} of {len(kept)} samples left out, because other systems do not have them."
     return submission._replace(
         predictions=submission.predictions[rows],
         references=submission.references[rows],

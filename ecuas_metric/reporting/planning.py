@@ -227,7 +227,7 @@ def plan_grid(
         "metric",
         "planned" if planned else "difference",
         "deviation",
-        f"found with N = {samples}",
+        f"detectable with N = {samples}",
         "N to find it",
     ]
     rows = [

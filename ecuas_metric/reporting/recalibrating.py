@@ -132,7 +132,7 @@ def _finite(scores: Floats, epsilon: float) -> tuple[Floats, tuple[Note, ...]]:
         return scores, ()
     least = min(epsilon, float(np.exp(scores[~zero].min())))
     count = int(np.count_nonzero(zero.any(axis=1)))
-    fact = f"The recalibration reads a probability of exactly 0 as {least:.3g}, in {count} of {len(scores)} samples."
+    fact = f"Recalibration replaces probabilities of exactly 0 by {least:.3g}, in {count} of {len(scores)} samples."
     return np.where(zero, np.log(least), scores), (Note("calibration", fact),)
 
 
@@ -143,9 +143,9 @@ def _splitter(truth: Array, folds: int, groups: Ints | None) -> Any:
         raise ImportError(f"Recalibration in folds needs scikit-learn: {INSTALL}") from None
     classes, counts = np.unique(truth, return_counts=True)
     if len(counts) < 2:
-        raise InputError("references", "must be of more than one kind to recalibrate", value=classes[0])
+        raise InputError("references", "must contain more than one class to recalibrate", value=classes[0])
     if counts.min() < folds:
-        rule = f"must have at least as many samples of each kind as there are folds, {folds}"
+        rule = f"must have at least as many samples of each class as there are folds, {folds}"
         least = int(np.argmin(counts))
         raise InputError("references", rule, value=int(counts[least]), got=f"{counts[least]} of {classes[least]:g}")
     return (StratifiedKFold if groups is None else StratifiedGroupKFold)(folds, shuffle=True, random_state=SEED)

@@ -240,7 +240,7 @@ def submissions_of(
     used = find_columns(sheet.frame, given, str(path))
     form = form_of(sheet.frame, used, given, str(path))
     if not scale > 0 or (correct_from is not None and form != "confidences"):
-        name, rule = ("correct_from", "goes with confidences") if scale > 0 else ("scale", "must be positive")
+        name, rule = ("correct_from", "requires confidences") if scale > 0 else ("scale", "must be positive")
         raise InputError(name, rule, value=correct_from if scale > 0 else scale)
     told = Reading(unjudged, labels, correct_from, scale)
     return [

@@ -90,7 +90,7 @@ def summary(
         named = ", ".join(f"{title(key)}†" for key in keys if key in unfair)
         lines.append(f"{named}: no winner, since the systems' answers differ (see † below).")
     neither = [title(key) for key in keys if key not in unfair and METRICS[key.metric].higher_is_better is None]
-    return lines + ([f"{', '.join(neither)}: neither more nor less is better."] if neither else [])
+    return lines + ([f"{', '.join(neither)}: neither higher nor lower is better."] if neither else [])
 
 
 def ranking_metrics(rows: Iterable[Comparison]) -> list[Key]:
@@ -153,7 +153,7 @@ def wins_grid(rows: Sequence[Comparison], *, alpha: float) -> Grid:
     ranking = ranking_metrics(rows)
     without = "" if all(row.fair for row in rows) else " without †"
     what = f"on how many of {len(ranking)} metrics{without}" if len(ranking) > 1 else "1 where"
-    above = [f"Wins: {what} the row's system is significantly better than the column's; . is none."]
+    above = [f"Wins: {what} the row's system is significantly better than the column's; a dot means none."]
     header = ["system", *numbers, "wins", "losses"]
     return Grid(header, [[Cell(text) for text in row] for row in cells], [], "", above=above)
 

@@ -45,11 +45,11 @@ from ..results import System, as_given
 
 RULES = ("bounds", "wrong", "drop")
 MEANING = {  # what a reader must know of each rule; the figures are those of the TriviaQA subset's card
-    "bounds": "Numbers are the smallest and the largest that verdicts on them can give, no confidence interval.",
-    "wrong": "They count as wrong, which added up to 0.036 to the error rates of seven language models on TriviaQA; in "
-    "brackets are the smallest and the largest number that verdicts on them can give.",
-    "drop": "They are left out, and most such answers are wrong: this left 0.30 to 0.75 of the error rates of seven "
-    "language models on TriviaQA.",
+    "bounds": "Values are the smallest and the largest possible ones; they are not confidence intervals.",
+    "wrong": "They count as wrong, which added up to 0.036 to the error rates of seven language models on TriviaQA. "
+    "The smallest and the largest possible value are in brackets.",
+    "drop": "They are left out, although most such answers are wrong: this reduced the error rates of seven language "
+    "models on TriviaQA to 0.30 to 0.75 of their values.",
 }
 MAX_SUMS = 20_000  # of a group: 80 answers of one weight with 240 of another
 

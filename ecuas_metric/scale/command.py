@@ -45,7 +45,9 @@ def score_out_of_core(arguments: Namespace, options: Mapping[str, object]) -> Ta
     """
     for name in NOT_WITHOUT_ROWS:
         if getattr(arguments, name):
-            raise InputError(f"--{name.replace('_', '-')}", "does not go with --out-of-core: it needs all rows at once")
+            raise InputError(
+                f"--{name.replace('_', '-')}", "cannot be used with --out-of-core: it needs all rows at once"
+            )
     if arguments.unjudged not in (None, "drop"):
         raise InputError("--unjudged", "must be drop with --out-of-core", value=arguments.unjudged)
     files = [named_file(text) for text in arguments.files]

@@ -58,7 +58,7 @@ def settings_text(form: str, options: Options, *, is_weighted: bool) -> str:
     for name in PER_SAMPLE:
         if is_set(options, name):
             advice = "Pass weights to state_of." if name == "sample_weight" else "Score in memory."
-            raise InputError(name, "does not go with a state", advice=advice)
+            raise InputError(name, "cannot be used with a state", advice=advice)
     if options.n_bins > MOST_BINS:
         raise InputError("n_bins", f"of a state must be at most {MOST_BINS}", value=options.n_bins)
     values = {name: getattr(options, name) for name in SHAPING if is_set(options, name)}

@@ -280,7 +280,7 @@ def test_docstrings_name_the_options_of_their_form(form):
 
 
 def test_an_option_of_another_form_is_an_error():
-    with pytest.raises(InputError, match="^cost goes with posteriors; the input is confidences"):
+    with pytest.raises(InputError, match="^cost requires posteriors; the input is confidences"):
         score_confidences([1, 0], [0.5, 0.5], cost="log")
 
 
@@ -441,7 +441,7 @@ BAD = {
     "logits": (
         lambda: score_posteriors([0, 1], [[2.0, -1.0], [0.0, 1.0]]),
         "y_prob must lie in [0, 1]; got 2.0 at index (0, 0) (1 of 2). "
-        "Logits or log-probabilities? Say so with predictions_are.",
+        "Logits or log-probabilities? Specify them with predictions_are.",
     ),
     "log-odds in one column": (
         lambda: score_posteriors([0, 1], [0.2, 0.8], predictions_are="logits"),
@@ -462,7 +462,7 @@ BAD = {
     "nan in confidence, where that may be": (
         lambda: score_confidences([1, 0], [0.5, nan]),
         "confidence must not be NaN; got nan at index 1 (1 of 2). "
-        "Missing confidences? Set missing_confidence to a number in [0, 1] to count them as that.",
+        "Missing confidences? Set missing_confidence to a number in [0, 1] to replace them.",
     ),
     "correct of two dimensions": (
         lambda: auroc_score([[1], [0]], [0.5, 0.5]),
@@ -480,7 +480,7 @@ BAD = {
     "swapped": (
         lambda: ece_score([0.9, 0.8], [1, 0]),
         "correct must be 0 (incorrect) or 1 (correct); got 0.9 at index 0 (2 of 2). "
-        "Partly correct? Decide from when on an answer counts as correct.",
+        "Partly correct? Choose the lowest grade that counts as correct.",
     ),
     "length of confidence": (
         lambda: ece_score([1, 0, 1], [0.5, 0.5]),

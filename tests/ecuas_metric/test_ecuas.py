@@ -149,7 +149,10 @@ BAD = [
     ({"predictions": [[0.5, 0.5]], "references": [1], "cost": np.eye(3)}, "cost must be 'zero_one'"),
     ({"predictions": [[0.5, 0.5]], "references": [1], "cost": -np.eye(2)}, "cost must be finite"),
     ({"predictions": [[0.5, 0.5]], "references": [1], "decisions": [2]}, "decisions must be labels"),
-    ({"predictions": [[0.5, 0.5]], "references": [1], "decisions": [0], "cost": "log"}, "decisions do not go with"),
+    (
+        {"predictions": [[0.5, 0.5]], "references": [1], "decisions": [0], "cost": "log"},
+        "decisions cannot be used with",
+    ),
     ({"predictions": [0.5], "references": [1], "sample_weight": [-1]}, "sample_weight must be finite"),
     ({"predictions": [0.5], "references": [1], "sample_weight": [0]}, "sample_weight must not be all zero"),
     ({"predictions": [0.5]}, "references must be"),

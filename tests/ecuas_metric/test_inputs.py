@@ -18,7 +18,7 @@ from ecuas_metric.inputs import (
 )
 
 NAN, INF = float("nan"), float("inf")
-ADVICE_LOGITS = "Logits or log-probabilities? Say so with predictions_are."
+ADVICE_LOGITS = "Logits or log-probabilities? Specify them with predictions_are."
 SUM_RULE = "predictions must have rows that sum to 1 (tolerance 0.001)"
 
 
@@ -50,7 +50,7 @@ def expect(message):
             [0.2, 0.3],
             [0.5, 1],
             "references must be 0 (incorrect) or 1 (correct); got 0.5 at index 0 (1 of 2). "
-            "Partly correct? Decide from when on an answer counts as correct.",
+            "Partly correct? Choose the lowest grade that counts as correct.",
         ),
         (
             [0.2, 0.3],
@@ -163,7 +163,7 @@ def test_costs_refuse(bad):
 def test_missing_confidences_are_an_error_or_counted():
     message = (
         "predictions must not be NaN; got nan at index 1 (1 of 2). "
-        "Missing confidences? Set missing_confidence to a number in [0, 1] to count them as that."
+        "Missing confidences? Set missing_confidence to a number in [0, 1] to replace them."
     )
     with expect(message):
         fill_missing(np.array([0.3, NAN]))

@@ -150,7 +150,7 @@ def test_resamples_without_a_value_are_left_out_and_counted():
     results = compute_results(system)
     note, _, few = results.notes
     assert (note.kind, few.kind) == ("resamples_left_out", "few_errors")
-    assert "where errors are few: 1 here" in few.fact
+    assert "with few errors: 1 here" in few.fact
     assert re.search(r"left out of its interval: auroc 3\d\.\d%", note.fact)
     values = results.flat()
     assert 0 <= values["auroc_low"] <= values["auroc_high"] <= 1
@@ -228,7 +228,7 @@ def test_grouped_copies_give_the_interval_of_the_originals(system):
 def test_no_note_where_every_resample_has_a_value(system):
     options = checked_options(confidence_level=0.95, interval_method="percentile", n_resamples=50)
     (note,) = compute_results(prepare("confidences", *system, options)).notes
-    assert str(note) == "These are biased upwards, and no interval around them would hold: ece."
+    assert str(note) == "These metrics are biased upwards, so no valid interval is known: ece."
 
 
 def test_bootstrap_collects_every_key(rng):

@@ -62,14 +62,14 @@ def test_an_unknown_option_names_the_known_ones():
 @pytest.mark.parametrize(
     ("form", "option", "value", "message"),
     [
-        ("posteriors", "num_classes", 3, "num_classes goes with confidences; the input is posteriors."),
-        ("confidences", "cost", "log", "cost goes with posteriors; the input is confidences."),
-        ("confidences", "cost", np.eye(2), "cost goes with posteriors; the input is confidences."),
-        ("confidences", "decisions", [0], "decisions goes with posteriors; the input is confidences."),
-        ("costs", "predictions_are", "logits", "predictions_are goes with posteriors; the input is costs."),
-        ("confidences", "max_uncertainty", 1, "max_uncertainty goes with costs; the input is confidences."),
-        ("costs", "normalize", True, "normalize goes with confidences and posteriors; the input is costs."),
-        ("posteriors", "missing_confidence", 0.5, "missing_confidence goes with confidences; the input is posteriors."),
+        ("posteriors", "num_classes", 3, "num_classes requires confidences; the input is posteriors."),
+        ("confidences", "cost", "log", "cost requires posteriors; the input is confidences."),
+        ("confidences", "cost", np.eye(2), "cost requires posteriors; the input is confidences."),
+        ("confidences", "decisions", [0], "decisions requires posteriors; the input is confidences."),
+        ("costs", "predictions_are", "logits", "predictions_are requires posteriors; the input is costs."),
+        ("confidences", "max_uncertainty", 1, "max_uncertainty requires costs; the input is confidences."),
+        ("costs", "normalize", True, "normalize requires confidences or posteriors; the input is costs."),
+        ("posteriors", "missing_confidence", 0.5, "missing_confidence requires confidences; the input is posteriors."),
     ],
 )
 def test_options_that_mean_nothing_for_the_input_are_refused(form, option, value, message):

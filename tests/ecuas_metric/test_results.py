@@ -32,7 +32,7 @@ def test_rounded_posteriors_have_the_numbers_of_their_shares():
     assert found == compute("posteriors", exact, labels, checked_options())
     with pytest.raises(ValueError, match="must have rows that sum to 1"):
         prepare("posteriors", np.array([[0.5, 0.4]]), np.array([0]), checked_options(renormalize=True))
-    with pytest.raises(ValueError, match="renormalize goes with probabilities"):
+    with pytest.raises(ValueError, match="renormalize requires probabilities"):
         prepare("posteriors", rounded, labels, checked_options(renormalize=True, predictions_are="logits"))
 
 

@@ -43,7 +43,7 @@ def test_separation_separates_by_the_normal_distributions_formula():
 
 def test_what_the_page_says_follows_the_numbers():
     same = make_report(simulation.beside_calibrated(accuracy=0.8, separation=1.5, overconfidence=1.0))
-    assert simulation.interpret(same.results).startswith("These confidences mean what they say.")
+    assert simulation.interpret(same.results).startswith("These confidences are calibrated.")
     nothing = make_report(simulation.beside_calibrated(accuracy=0.5, separation=0.0, overconfidence=4.0))
     assert simulation.interpret(nothing.results).startswith(
         "Every confidence is 1/2, which the third slider cannot change"

@@ -125,12 +125,12 @@ LOGITS = "label,prob_0,prob_1\n0,2.5,-1\n"
 SUMS = "label,prob_0,prob_1\n0,0.5,0.7\n"
 GOOD = "label,prob_0,prob_1\n0,0.5,0.5\n"
 WORDING = [
-    ("confidence,correct\n,1\n", {}, "Under Options of the first tab, enter what they count as."),
+    ("confidence,correct\n,1\n", {}, "Enter a value for them under Options of the first tab."),
     (LOGITS, {}, "Logits or log-probabilities? Choose them under Options."),
-    (SUMS, {}, "Logits? Under Options, logits may have rows of any sum."),
-    (GOOD, {"num_classes": "3"}, "Number of possible answers K goes with confidences; the input is posteriors."),
-    (GOOD, {"missing_confidence": "0.5"}, "Missing confidence goes with confidences"),
-    ("confidence,correct\n1,1\n", {"predictions_are": "logits"}, "Form of the posteriors goes with posteriors"),
+    (SUMS, {}, "Logits? Choose logits under Options; their rows may have any sum."),
+    (GOOD, {"num_classes": "3"}, "Number of possible answers K requires confidences; the input is posteriors."),
+    (GOOD, {"missing_confidence": "0.5"}, "Missing confidence requires confidences"),
+    ("confidence,correct\n1,1\n", {"predictions_are": "logits"}, "Form of the posteriors requires posteriors"),
     ("confidence,correct\n1,1\n", {"n": "-1"}, "n must be &gt;= 0"),
     ("confidence,correct\n1,1\n", {"n": "many"}, "n must be numbers, separated by commas"),
     ("confidence,correct\n1,1\n", {"reject_costs": "2"}, "Reject costs must lie in [0, 1]"),
@@ -160,7 +160,7 @@ def test_no_file_is_no_error(client):
 def test_a_bug_is_reported_without_a_traceback(client, files, monkeypatch, caplog):
     monkeypatch.setattr(scoring, "score", lambda *_, **__: 1 / 0)
     message, *_ = client.predict(files=uploaded(files), api_name="/score")
-    assert "that is a bug" in message
+    assert "this is a bug" in message
     assert "ZeroDivisionError" in caplog.text
 
 
@@ -355,7 +355,7 @@ def test_a_models_answers_are_graded_decided_and_scored(client, tmp_path):
     assert row["error_rate"] is None
     assert row["error_rate_max"] == 1  # what the bank knows of this answer is all wrong
     assert row["error_rate_min"] == pytest.approx(1 - row["unjudged"])
-    options = {"rest": "left out, which flatters", "intervals": False}
+    options = {"rest": "left out (makes systems look better)", "intervals": False}
     shown = client.predict(file=handle_file(str(path)), **options, api_name="/score_answers")
     assert shown[RESULT]["rows"][0]["error_rate"] == 1
     other = next(own for own in tables()["kept"]["question_id"] if own not in set(curated["question_id"]))

@@ -61,7 +61,7 @@ BAD = {  # what a visitor may send -> what the page says of it
     "other.csv": (b"a,b\n1,2\n", "there must be columns confidence and correct, .* Choose them under Columns."),
     "unjudged.csv": (
         b"confidence,correct\n0.5,\n0.4,1\n",
-        "Choose what becomes of them, “Answers without correctness”, under Options",
+        "Choose how to treat them under Options, “Answers without correctness”",
     ),
     "separators.csv": (b"," * 19_000_000, MEMORY),
     "billion.csv": (b"".join(b"c%d," % i for i in range(3000)) + b"\n" + b"1\n" * 300_000, MEMORY),

@@ -570,7 +570,7 @@ def test_the_errata_are_those_of_the_curation(card, root, pool, curated):
     assert "changed seven of these labels and nine\ndecisions" in named
     assert not set(changed["question_id"][changed["column"] == "label"]) & set(curated["question_id"])
     assert (pool["selected"] & ~pool["in_curation_1"]).sum() == (pool["in_curation_1"] & ~pool["selected"]).sum() == 5
-    assert "of the 455, five questions are others" in " ".join(card.text.split())
+    assert "five of the 455 questions differ" in " ".join(card.text.split())
     assert (state.loc[["sfq_12368", "odql_5737"], "reason"] == ["time_dependent", "offensive"]).all()
 
 

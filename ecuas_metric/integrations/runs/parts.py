@@ -69,7 +69,7 @@ def only(found: Sequence[str], wanted: str | None, path: object, what: str, flag
     if wanted is not None and wanted not in names:
         raise FileError(path, f"has no {what} {wanted!r}", value=wanted, got=f"{wanted!r}, not {', '.join(names)}")
     if wanted is None and len(names) > 1:
-        advice = f"Say which with {flag}."
+        advice = f"Specify which with {flag}."
         raise FileError(path, f"has several {what}s", got=", ".join(names), advice=advice)
     return wanted or names[0]
 

@@ -121,7 +121,7 @@ def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(tmp_path):
         ({"filtered_resps": [["nan", "False"]] * 4}, "must have finite log-likelihoods in row 1"),
         ({"target": "E"}, "targets must be an index, a letter or the text of a choice, and agree with acc; got 'E'"),
         ({"filtered_resps": ["Paris"], "exact_match": 1.0}, "has log-likelihoods of choices for some samples only"),
-        ({"filter": "strict-match"}, "has several filters; got strict-match, none. Say which with --filter."),
+        ({"filter": "strict-match"}, "has several filters; got strict-match, none. Specify which with --filter."),
     ],
 )
 def test_lm_eval_samples_that_cannot_be_used(tmp_path, change, message):
@@ -229,7 +229,7 @@ def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
         ([{"id": 1, "epoch": 1, "scores": {}}], "holds no scores; got 1 samples, status success"),
         (
             [{"id": 1, "epoch": 1, "scores": {"a": {"value": "C"}, "b": {"value": "C"}}}],
-            "has several scorers; got a, b. Say which with --filter.",
+            "has several scorers; got a, b. Specify which with --filter.",
         ),
     ],
 )

@@ -99,7 +99,7 @@ def test_compare_pairs_by_id(folder, capsys):
         "(1 missing, 0 extra). --common compares them on the ids they share.\n"
     )
     assert cli.main(["compare", "gpt.csv", "short.jsonl", "--common", "--resamples", "50"]) == 0
-    assert "note: gpt: 1 of 90 samples left out, which other systems do not have." in capsys.readouterr().err
+    assert "note: gpt: 1 of 90 samples left out, because other systems do not have them." in capsys.readouterr().err
 
 
 def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_begins_with_it(folder, capsys):
@@ -153,7 +153,7 @@ def test_differences_can_be_chosen_sorted_and_drawn(folder, capsys, rng):
     assert cli.main([*common, "--sort", "difference", "--figures", "plots", "--explain"]) == 0
     shown = capsys.readouterr().out
     assert shown.count("\nECUAS_1 ↓  ") == 2  # in the summary, and once in the table
-    assert "\n- p (swap) belongs to a randomisation test" in shown
+    assert "\n- p (swap) comes from a randomisation test" in shown
     rows = json.loads((folder / "out.json").read_text())["rows"]
     assert [row["key"] for row in rows] == ["ecuas_1"] * 6 + ["error_rate"] * 6
     sizes = [abs(row["difference"]) for row in rows[:6]]

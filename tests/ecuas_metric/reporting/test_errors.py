@@ -54,8 +54,7 @@ def test_an_error_of_a_file_also_has_file_column_and_row(write):
         "advice": FileAdvice.PERCENTAGES,
     }
     assert str(error) == (
-        "a.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). "
-        "Percentages? scale=100 divides them."
+        "a.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). Percentages? Set scale=100."
     )
 
 
@@ -96,12 +95,12 @@ def test_every_surface_has_its_own_words_for_one_error(write, capsys):
     error = caught(prepare_submissions, read_submissions(path))
     assert str(error) == (
         "a.csv: column 'confidence' must not be NaN; got nan in row 2 (1 of 2). "
-        "Missing confidences? Set missing_confidence to a number in [0, 1] to count them as that."
+        "Missing confidences? Set missing_confidence to a number in [0, 1] to replace them."
     )
     assert cli.main(["score", path]) == 2
     assert capsys.readouterr().err == (
         "ecuas: a.csv: column 'confidence' must not be NaN; got nan in row 2 (1 of 2). "
-        "Missing confidences? --missing-confidence says what they count as.\n"
+        "Missing confidences? Set their value with --missing-confidence.\n"
     )
 
 

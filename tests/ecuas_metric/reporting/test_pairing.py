@@ -32,4 +32,4 @@ def test_what_is_left_of_common_samples_stays_together(rng):
     assert (left.ids.tolist(), left.per_sample["groups"], left.source.rows.tolist()) == (["b", "d"], ["w", "y"], [3, 5])
     np.testing.assert_array_equal(left.predictions, one.predictions[[1, 3]])
     np.testing.assert_array_equal(right.references, two.references[[1, 2]])
-    assert left.notes[-1].fact == "3 of 5 samples left out, which other systems do not have."
+    assert left.notes[-1].fact == "3 of 5 samples left out, because other systems do not have them."

@@ -93,7 +93,7 @@ def test_the_command_plans_with_files_and_without(rng, tmp_path, capsys):
         (tmp_path / f"{name}.csv").write_text("\n".join(["confidence,correct", *rows]))
     files, output = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], tmp_path / "plan.json"
     assert cli.main(["plan", *files, "--difference", "0.1", "--metrics", "er,auroc", "--output", str(output)]) == 0
-    assert "found with N = 60" in capsys.readouterr().out
+    assert "detectable with N = 60" in capsys.readouterr().out
     row, _ = json.loads(output.read_text())["rows"]
     assert row["difference"] == 0.1
     assert cli.main(["plan", "--error-rates", "0.3,0.25", "--samples", "455"]) == 0

@@ -106,8 +106,8 @@ def test_a_confidence_of_exactly_1_is_read_as_less_and_said(overconfident, tmp_p
     q = np.where(q > 0.99, 1.0, q)
     file = written(tmp_path / "a.jsonl", confidence=q, correct=correct)
     rows, _ = table(tmp_path / "x", file, "--calibrate", "affine")
-    fact = f"reads a probability of exactly 0 as 1e-07, in {np.sum(q == 1)} of 300 samples."
-    assert f"note: a, affine: The recalibration {fact}" in capsys.readouterr().err
+    fact = f"replaces probabilities of exactly 0 by 1e-07, in {np.sum(q == 1)} of 300 samples."
+    assert f"note: a, affine: Recalibration {fact}" in capsys.readouterr().err
     nearly = np.where(q == 1, 1 - 1e-7, q)
     expected = score_confidences(correct, out_of_fold(logit(nearly), correct)[:, 1])
     assert rows["a, affine"]["ecuas_1"] == pytest.approx(expected["ecuas_1"], abs=1e-4)
@@ -116,8 +116,16 @@ def test_a_confidence_of_exactly_1_is_read_as_less_and_said(overconfident, tmp_p
 @pytest.mark.parametrize(
     ("columns", "more", "message"),
     [
-        ({"correct": [1] * 30}, ["affine"], "a.jsonl: column 'correct' must be of more than one kind to recalibrate"),
-        ({"correct": [0] * 3 + [1] * 27}, ["affine"], "as many samples of each kind as there are folds, 5; got 3 of 0"),
+        (
+            {"correct": [1] * 30},
+            ["affine"],
+            "a.jsonl: column 'correct' must contain more than one class to recalibrate",
+        ),
+        (
+            {"correct": [0] * 3 + [1] * 27},
+            ["affine"],
+            "as many samples of each class as there are folds, 5; got 3 of 0",
+        ),
         ({"correct": [0] * 15 + [1] * 15}, ["affine"], "fold 1 of 5 cannot be fitted: "),
         (
             {"posteriors": [[0.2, 0.3, 0.5]] * 30, "label": [0, 1, 2] * 10},

@@ -171,12 +171,12 @@ def test_a_missing_confidence_is_nan(tmp_path):
         (
             "a.csv",
             "confidence,correct\n0.9,1\n90,0\n",
-            "column 'confidence' must lie in [0, 1]; got 90.0 in row 3 (1 of 2). Percentages? scale=100 divides them.",
+            "column 'confidence' must lie in [0, 1]; got 90.0 in row 3 (1 of 2). Percentages? Set scale=100.",
         ),
         (
             "a.csv",
             "confidence,correct\n0.9,1\n\n90,0\n",
-            "column 'confidence' must lie in [0, 1]; got 90.0 in row 4 (1 of 2). Percentages? scale=100 divides them.",
+            "column 'confidence' must lie in [0, 1]; got 90.0 in row 4 (1 of 2). Percentages? Set scale=100.",
         ),
         (
             "a.csv",
@@ -242,7 +242,7 @@ def test_a_missing_confidence_is_nan(tmp_path):
             "a.csv",
             "confidence,Confidence,correct\n0.5,0.6,1\n",
             "columns 'confidence' and 'Confidence' may both be the confidence: confidence=confidence or "
-            "confidence=Confidence. Say which with columns, e.g. {ROLE: NAME}.",
+            "confidence=Confidence. Specify which with columns, e.g. {ROLE: NAME}.",
         ),
         (
             "a.csv",

@@ -73,7 +73,7 @@ def test_of_many_systems_the_best_is_named_and_whom_it_does_not_beat():
 def test_what_must_not_be_ranked_has_no_winner():
     (line,) = said({"a": 0.1, "b": 0.3}, AUROC, fair=False)
     assert line.startswith("AUROC ↑†: no winner, since the systems' answers differ")
-    assert said({"a": 0.1, "b": 0.3}, COVERAGE) == ["Cov_0.2: neither more nor less is better."]
+    assert said({"a": 0.1, "b": 0.3}, COVERAGE) == ["Cov_0.2: neither higher nor lower is better."]
 
 
 def test_a_win_is_a_loss_of_another_and_the_best_come_first(rng):
@@ -92,7 +92,7 @@ def test_there_is_a_matrix_of_three_systems_or_more_by_metrics_that_rank():
     values = {"a": 0.1, "b": 0.2, "c": 0.3}
     grid = Grid(["system"], [], [], "signature")
     shown = overview(grid, rows_of(values), Screen(), alpha=ALPHA)
-    assert "Wins: 1 where the row's system is significantly better than the column's; . is none." in shown
+    assert "Wins: 1 where the row's system is significantly better than the column's; a dot means none." in shown
     for rows in (rows_of(values, AUROC, fair=False), rows_of({"a": 0.1, "b": 0.2})):
         assert "Wins" not in overview(grid, rows, Screen(), alpha=ALPHA)
 

@@ -569,7 +569,7 @@ REFUSED = {
     "confidences from 0 to 10": (
         csv("a.csv"),
         with_confidence(lambda x: 10 * x),
-        "--scale 10 from 0 to 10",
+        "--scale 10 for 0 to 10",
         None,
         "confidences",
         "a.csv --scale 10",
@@ -585,7 +585,7 @@ REFUSED = {
     "a pipeline's output": (
         csv("a.csv"),
         pipeline_output,
-        "label=label or label=true. Say which with --columns",
+        "label=label or label=true. Specify which with --columns",
         None,
         "top",
         "a.csv --columns label=true,predicted=label,confidence=score",
@@ -609,7 +609,7 @@ REFUSED = {
     "a predicted class beside the true one": (
         csv("a.csv"),
         lambda data: data["classes"].assign(y_true=data["label"], label=data["posteriors"].argmax(axis=1)),
-        "label=label or label=y_true. Say which with --columns",
+        "label=label or label=y_true. Specify which with --columns",
         None,
         "posteriors",
         "a.csv --columns label=y_true",
@@ -617,7 +617,7 @@ REFUSED = {
     "both forms": (
         csv("a.csv"),
         lambda data: data["classes"].assign(confidence=0.5, correct=1),
-        "confidence=confidence or label=label. Say which with --columns",
+        "confidence=confidence or label=label. Specify which with --columns",
         None,
         "posteriors",
         "a.csv --columns label=label",
@@ -649,7 +649,7 @@ REFUSED = {
     "no header": (
         csv("a.csv", header=False),
         lambda data: data["frame"][["confidence", "correct"]],
-        "The first row must be names of columns, e.g. confidence,correct",
+        "The first row must contain the names of the columns, e.g. confidence,correct",
         lambda data: data["frame"][["confidence", "correct"]],
         "confidences",
         "b.csv",
@@ -689,7 +689,7 @@ REFUSED = {
     "JSON lines called CSV": (
         save("a.csv", lambda path, f: f.to_json(path, orient="records", lines=True)),
         confidences,
-        "Name it by what it holds",
+        "Give it the suffix of its format",
         None,
         "confidences",
         "b.jsonl",
@@ -697,7 +697,7 @@ REFUSED = {
     "CSV called JSON lines": (
         csv("a.jsonl"),
         confidences,
-        "row 1 is not JSON: Expecting value. Name it by what it holds: .csv, .jsonl, ..",
+        "row 1 is not JSON: Expecting value. Give it the suffix of its format: .csv, .jsonl, ..",
         None,
         "confidences",
         "b.csv",
@@ -747,7 +747,7 @@ def test_missing_confidences_count_as_what_is_said(folder, data, capsys):
         frame.loc[missing, "confidence"] = value
         frame.to_csv(name, index=False)
     assert cli.main(["score", "nothing.csv"]) == 2
-    assert "--missing-confidence says what they count as" in capsys.readouterr().err
+    assert "Set their value with --missing-confidence" in capsys.readouterr().err
     found = numbers("nothing.csv zero.csv --missing-confidence 0", capsys)
     assert found["nothing"] | {"system": ""} == found["zero"] | {"system": ""}
 
@@ -809,7 +809,7 @@ def test_what_is_seen_in_a_file_is_said(folder, data, capsys):
         "binary.csv": "Column 'y_prob' is read as the probability of class 1, column 'y_true' as the class.",
         "trainer.npz": "Column 'predictions_0..predictions_3' is read as logits.",
         "lucky.csv": "Class 0 never occurs, and all other classes up to 3 do: are labels counted from 0?",
-        "repeated.csv": "199 of 200 ids in column 'id' are there more than once.",
+        "repeated.csv": "199 of 200 ids in column 'id' occur more than once.",
         "classes.csv": "All predictions are 0 or 1 and count as confidences. Are they class labels?",
     }
     for name, note in said.items():

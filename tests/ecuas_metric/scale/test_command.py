@@ -81,8 +81,8 @@ def test_bounds_are_in_the_table_and_in_what_is_written(logs, capsys, monkeypatc
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("score", "{0}/0.parquet", "--by", "model"), "--by goes with --out-of-core"),
-        (("score", "{0}/0.parquet", "--out-of-core", "--groups", "g"), "--groups does not go with --out-of-core"),
+        (("score", "{0}/0.parquet", "--by", "model"), "--by requires --out-of-core"),
+        (("score", "{0}/0.parquet", "--out-of-core", "--groups", "g"), "--groups cannot be used with --out-of-core"),
         (("score", "{0}/none", "--out-of-core"), "none: there is no such Parquet file"),
         (("score", "{0}/0.parquet", "--out-of-core", "--by", "task"), "there is no column 'task'"),
         (("merge", "{0}/0.parquet"), "is not a file of states"),

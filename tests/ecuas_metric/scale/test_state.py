@@ -139,7 +139,7 @@ def test_states_of_other_options_do_not_merge():
         ({"sample_weight": [1, 1e9]}, r"sample_weight must be 0 or lie in .*; got 1000000000.0 at index 1"),
         ({"sample_weight": [1]}, "must have the same length"),
         ({"options": {"n_bins": 5000}}, "n_bins of a state must be at most 4096; got 5000"),
-        ({"options": {"groups": [1, 2]}}, "groups does not go with a state"),
+        ({"options": {"groups": [1, 2]}}, "groups cannot be used with a state"),
         ({"options": {"sample_weight": [1, 2]}}, "Pass weights to state_of"),
     ],
 )

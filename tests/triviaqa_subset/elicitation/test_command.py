@@ -16,7 +16,7 @@ from triviaqa_subset.elicitation.methods import DIALOGUES
         ("--method", "guesswork", "invalid choice: 'guesswork'"),
         ("--task", "squad", "must be triviaqa, mmlu or a .jsonl, .json or .parquet file; got squad"),
         ("--methods", "is_true", "not allowed with argument --method"),
-        ("--methods", "is_true,guess", "must be different ones of sequence_posterior, is_true, verbalized,"),
+        ("--methods", "is_true,guess", "must be different methods among sequence_posterior, is_true, verbalized,"),
         ("--limit", "0", "must be at least 1; got 0"),
         ("--retries", "-1", "must be at least 0; got -1"),
         ("--temperature", "nan", "must be at least 0; got nan"),
