@@ -282,6 +282,8 @@ def refuse_without(arguments: argparse.Namespace) -> None:
     for name in ("by", "state"):
         if getattr(arguments, name):
             raise InputError(f"--{name}", "goes with --out-of-core")
+    if arguments.engine != "local":
+        raise InputError("--engine", "goes with --out-of-core")
 
 
 def _add_out_of_core(part: argparse.ArgumentParser) -> None:
@@ -290,6 +292,8 @@ def _add_out_of_core(part: argparse.ArgumentParser) -> None:
     part.add_argument("--by", metavar="COLUMN", help="column that names the systems, with --out-of-core")
     help_ = "keep what was summed there, and skip what it has already, with --out-of-core"
     part.add_argument("--state", metavar="FILE", help=help_)
+    help_ = "what reads the files out of core: this process, or Spark (pip install 'ecuas-metric[spark]')"
+    part.add_argument("--engine", choices=["local", "spark"], default="local", help=help_)
 
 
 def _add_merge(part: argparse.ArgumentParser) -> None:
