@@ -60,7 +60,7 @@ def score_files(
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
     for state in done.states.values():
         require_options(state.settings, options)
-    named = named_patterns(patterns)
+    named = [pattern if isinstance(pattern, tuple) else (_name_of(pattern), pattern) for pattern in patterns]
     waiting = [(name, part) for name, pattern in named for part in parts_of(pattern) if not _is_done(part, done)]
     saved, is_saved = time.monotonic(), True
     try:
@@ -80,11 +80,6 @@ def score_files(
         if state_file and not is_saved:
             write_collection(state_file, done)
     return done
-
-
-def named_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return each pattern with the name of its system: the one given, the file's, or the pattern itself."""
-    return [pattern if isinstance(pattern, tuple) else (_name_of(pattern), pattern) for pattern in patterns]
 
 
 def _watched(part: ParquetPart, columns: Mapping[str, str] | None, bar: tqdm) -> Iterator[pa.RecordBatch]:

@@ -16,7 +16,7 @@ from ..options import Options, checked_options
 from ..reporting.files import FileError
 from .batches import layout_of, states_of_batches
 from .collection import Collection, merge_collections, write_collection
-from .local import named_patterns
+from .local import _name_of
 from .packing import pack, unpack
 from .reading import Readings, read
 from .settings import SHAPING
@@ -172,7 +172,8 @@ def score_files(
         raise FileError(state_file, "is there already, and would be overwritten", advice="Name another one.")
     session = SparkSession.builder.getOrCreate()
     parts = []
-    for name, pattern in named_patterns(patterns):
+    for given in patterns:
+        name, pattern = given if isinstance(given, tuple) else (_name_of(given), given)
         try:
             df = session.read.parquet(pattern)
         except PySparkException as error:

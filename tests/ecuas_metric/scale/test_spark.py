@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from ecuas_metric.scale.reading import read
 from ecuas_metric.scale.state import repeated, state_of
 from tests.conftest import ROOT
 
+PAGE = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
 OPTIONS = checked_options(n=[0, 1])
 PARTS = 3
 LOCAL = {
@@ -122,6 +124,14 @@ def test_a_score_is_what_the_local_reader_reads(session, logs, local):
     found = engine.score(df, confidence="p.q", correct="correct", by="model", n=[0, 1], confidence_level=0.95)
     assert found.keys() == {"rounded"}
     assert repr(found["rounded"]) == repr(read(local["rounded"], confidence_level=0.95))  # nan is not itself
+
+
+@pytest.mark.e2e
+def test_the_page_has_a_recipe_that_runs(session, logs, local, capsys):
+    (recipe,) = [text for text in re.findall(r"```python no-run\n(.*?)```", PAGE, flags=re.DOTALL) if "spark" in text]
+    exec(compile(recipe.replace('"logs"', repr(str(logs))), "docs/scale.md", "exec"), {"session": session})
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == sorted(local)
 
 
 @pytest.mark.e2e
