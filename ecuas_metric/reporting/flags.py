@@ -303,6 +303,8 @@ def refuse_without(arguments: argparse.Namespace) -> None:
     for name in ("by", "state"):
         if getattr(arguments, name):
             raise InputError(f"--{name}", "requires --out-of-core")
+    if arguments.engine != "local":
+        raise InputError("--engine", "requires --out-of-core")
 
 
 def _add_out_of_core(part: argparse.ArgumentParser) -> None:
@@ -311,6 +313,8 @@ def _add_out_of_core(part: argparse.ArgumentParser) -> None:
     part.add_argument("--by", metavar="COLUMN", help="with --out-of-core: column that names the systems")
     help_ = "with --out-of-core: save the state in this file, and skip files that it already includes"
     part.add_argument("--state", metavar="FILE", help=help_)
+    help_ = "what reads the files out of core: this process, or Spark (pip install 'ecuas-metric[spark]')"
+    part.add_argument("--engine", choices=["local", "spark"], default="local", help=help_)
 
 
 def _add_merge(part: argparse.ArgumentParser) -> None:

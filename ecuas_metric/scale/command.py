@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 from ..errors import InputError
@@ -57,15 +58,22 @@ def score_out_of_core(arguments: Namespace, options: Mapping[str, object]) -> Ta
     given = dict(columns[0])
     given |= {role: value for role, value in (("weight", arguments.weight), ("system", arguments.by)) if value}
     shaping = {name: value for name, value in options.items() if name in SHAPING}
-    collection = score_files(
+    collection = _engine(arguments.engine)(
         [file.path if file.name is None else (file.name, file.path) for file in files],
         checked_options(**shaping),
         columns=given,
         drop_unjudged=arguments.unjudged == "drop",
         state_file=arguments.state,
-        progress=True,
     )
     return table_of(collection, options, metrics=arguments.metrics, digits=arguments.digits)
+
+
+def _engine(name: str) -> Callable[..., Collection]:
+    if name == "local":
+        return partial(score_files, progress=True)
+    from .spark import score_files as score_on_spark
+
+    return score_on_spark
 
 
 def merge_files(arguments: Namespace) -> Table:

@@ -1,0 +1,231 @@
+"""Spark, as users run it: the states of the local reader to the byte, and nothing but states between the tasks."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ecuas_metric.errors import InputError
+from ecuas_metric.options import checked_options
+from ecuas_metric.reporting.cli import main
+from ecuas_metric.reporting.files import FileError
+from ecuas_metric.scale import spark as engine
+from ecuas_metric.scale.collection import read_collection
+from ecuas_metric.scale.local import score_files
+from ecuas_metric.scale.packing import pack
+from ecuas_metric.scale.reading import read
+from ecuas_metric.scale.state import repeated, state_of
+from tests.conftest import ROOT
+
+PAGE = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+OPTIONS = checked_options(n=[0, 1])
+PARTS = 3
+LOCAL = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # compiling well is not worth it here
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.files.openCostInBytes": "256m",  # each file is a partition
+    "spark.sql.files.maxPartitionBytes": "256m",
+    "spark.eventLog.enabled": "true",
+    "spark.eventLog.rolling.enabled": "false",
+    "spark.eventLog.compress": "false",
+}
+
+
+def packed(states):
+    return {name: pack(state) for name, state in sorted(states.items())}
+
+
+def needs_spark():
+    pytest.importorskip("pyspark", reason="needs the extra `spark`: make test EXTRAS=spark")
+    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+        pytest.skip("needs Java 17 or newer")
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    """Files whose systems have, together, more distinct confidences than a state holds, and few."""
+    folder, rng = tmp_path_factory.mktemp("logs"), np.random.default_rng(0)
+    for i in range(PARTS):
+        q = np.concatenate([rng.random(100_000), rng.random(500).round(2)])
+        correct = rng.random(len(q)) < q
+        model = ["continuous"] * 100_000 + ["rounded"] * 500
+        columns = {"model": model, "confidence": q, "correct": correct, "text": ["a long answer"] * len(q)}
+        pq.write_table(pa.table(columns), folder / f"{i}.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def local(logs):
+    return score_files([str(logs)], OPTIONS).states
+
+
+def started(master, events, **more):
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(master)
+    for key, value in {**LOCAL, "spark.eventLog.dir": str(events), **more}.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+@pytest.fixture(scope="module")
+def events(tmp_path_factory):
+    return tmp_path_factory.mktemp("events")
+
+
+@pytest.fixture(scope="module")
+def session(events):
+    needs_spark()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        session = started("local[2]", events)
+        session.sparkContext.setLogLevel("OFF")  # the errors of failed jobs are asserted
+        yield session
+        session.stop()
+
+
+def written(events):
+    """Return bytes and records of each task's shuffle so far, as Spark itself counts them."""
+    (log,) = events.iterdir()
+    lines = map(json.loads, log.read_text().splitlines())
+    tasks = [line["Task Metrics"]["Shuffle Write Metrics"] for line in lines if line["Event"] == "SparkListenerTaskEnd"]
+    return np.array([[task["Shuffle Bytes Written"], task["Shuffle Records Written"]] for task in tasks]).reshape(-1, 2)
+
+
+@pytest.mark.e2e
+def test_states_are_those_of_the_local_reader_and_all_that_is_shuffled(session, events, logs, local):
+    before = len(written(events))
+    df = session.read.parquet(str(logs))
+    found = engine.states_of_frame(df, OPTIONS, fan_in=2)
+    assert packed(found) == packed(local)
+    assert local["continuous"].cells.level > 0  # coarsened: no partition alone has as many confidences
+    shuffled, records = written(events)[before:].sum(axis=0)
+    parts = [packed(score_files([str(path)], OPTIONS).states) for path in logs.iterdir()]
+    states = [len(state) for part in parts for state in part.values()]
+    slots = 2 * max(map(len, packed(local).values()))
+    assert records == len(local) * (PARTS + 2)  # a state per system and partition, then one per system and slot
+    assert shuffled < 1.01 * (sum(states) + slots) + 1000 * records
+
+
+@pytest.mark.e2e
+def test_a_score_is_what_the_local_reader_reads(session, logs, local):
+    df = session.read.parquet(str(logs)).where("model = 'rounded'").withColumnsRenamed({"confidence": "p.q"})
+    found = engine.score(df, confidence="p.q", correct="correct", by="model", n=[0, 1], confidence_level=0.95)
+    assert found.keys() == {"rounded"}
+    assert repr(found["rounded"]) == repr(read(local["rounded"], confidence_level=0.95))  # nan is not itself
+
+
+@pytest.mark.e2e
+@pytest.mark.slow
+def test_the_page_has_a_recipe_that_runs(session, logs, local, capsys):
+    (recipe,) = [text for text in re.findall(r"```python no-run\n(.*?)```", PAGE, flags=re.DOTALL) if "spark" in text]
+    exec(compile(recipe.replace('"logs"', repr(str(logs))), "docs/scale.md", "exec"), {"session": session})
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == sorted(local)
+
+
+@pytest.mark.e2e
+def test_a_bad_value_fails_the_job_with_its_place(session, logs, tmp_path):
+    rows = session.read.parquet(str(logs / "0.parquet")).where("model = 'rounded'")
+    bad = rows.selectExpr("if(confidence = 0.5, double('nan'), confidence) AS confidence", "correct")
+    q = pq.read_table(logs / "0.parquet", filters=[("model", "=", "rounded")])
+    row = q["confidence"].to_pylist().index(0.5) + 1
+    with pytest.raises(FileError, match=f"partition 0: column 'confidence' must not be NaN; got nan in row {row} "):
+        engine.score(bad)
+    pq.write_table(pa.table({"model": ["a"] * 2, "confidence": [0.5, 3.0], "correct": [1, 1]}), tmp_path / "a.parquet")
+    message = r"partition 0: column 'confidence' must lie in \[0, 1\]; got 3\.0 in row 2 \(1 of 2\)\."
+    with pytest.raises(FileError, match=message):
+        engine.score_files([str(tmp_path / "a.parquet")], OPTIONS, state_file=tmp_path / "half.state")
+    assert not (tmp_path / "half.state").exists()
+
+
+@pytest.mark.e2e
+def test_what_does_not_fit_is_refused_before_a_job_or_by_it(session, logs):
+    df = session.read.parquet(str(logs))
+    with pytest.raises(FileError, match="there is no column"):
+        engine.score(df, confidence="p")
+    with pytest.raises(FileError, match="nothing says which answers are correct"):
+        engine.score(df.drop("correct"))
+    with pytest.raises(InputError, match="resamples does not go with a state"):
+        engine.score(df, resamples=5)
+    with pytest.raises(FileError, match="nowhere: Spark cannot read it"):
+        engine.score_files([str(logs / "nowhere")], OPTIONS)
+    rows = [([0.5, 0.5], 0), ([0.2, 0.3, 0.5], 1)]
+    two_partitions = session.createDataFrame(rows, "posteriors array<double>, label int")
+    with pytest.raises(FileError, match="partitions . and .: states .* must have the same options; num_classes is"):
+        engine.score(two_partitions)
+
+
+@pytest.mark.e2e
+def test_the_command_gives_the_same_table_on_spark(session, logs, local, tmp_path, capsys):
+    command = ["score", str(logs), "--by", "model", "--out-of-core", "--n", "0,1"]
+    assert main(command) == 0
+    expected = capsys.readouterr().out
+    state = tmp_path / "all.state"
+    assert main([*command, "--engine", "spark", "--state", str(state)]) == 0
+    assert capsys.readouterr().out == expected
+    assert packed(read_collection(state).states) == packed(local)
+    assert main([*command, "--engine", "spark", "--state", str(state)]) == 2
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_merging_on_a_worker_needs_no_spark(rng):
+    """Nothing overflows at ten billion rows either."""
+    q = rng.random(100).round(2)
+    many = repeated(state_of("confidences", q, np.ones(100, int), OPTIONS), 27)
+    row = {"system": "a", "slot": 0, "part": 0, "state": pack(many)}
+    (merged,) = engine.merged_table(pa.Table.from_pylist([row] * 2, engine.ARROW)).to_pylist()
+    assert merged["state"] == pack(repeated(many, 1))
+    assert repeated(many, 1).rows > 1e10
+
+
+def test_spark_is_imported_in_one_file_only():
+    found = {path.name for path in (ROOT / "ecuas_metric").rglob("*.py") if "import pyspark" in path.read_text()}
+    found |= {path.name for path in (ROOT / "ecuas_metric").rglob("*.py") if "from pyspark" in path.read_text()}
+    assert found == {"spark.py"}
+
+
+def test_the_engine_goes_with_out_of_core(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("confidence,correct\n0.5,1\n")
+    assert main(["score", str(tmp_path / "a.csv"), "--engine", "spark"]) == 2
+    assert "--engine goes with --out-of-core" in capsys.readouterr().err
+
+
+SUBMITTED = """
+import sys
+from pyspark.sql import SparkSession
+from ecuas_metric.scale import Collection, checked_options, write_collection
+from ecuas_metric.scale.spark import states_of_frame
+
+session = SparkSession.builder.{where}.getOrCreate()
+states = states_of_frame(session.read.parquet(sys.argv[1]), checked_options(n=[0, 1]))
+write_collection(sys.argv[2], Collection(states))
+session.stop()
+"""
+
+
+@pytest.mark.e2e
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["master('local-cluster[2,1,1024]')", "remote('local[2]')"])
+def test_two_workers_and_spark_connect_give_the_same_states(logs, local, tmp_path, where):
+    needs_spark()
+    if "remote" in where:
+        pytest.importorskip("grpc", reason="needs pyspark[connect]")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    command = [sys.executable, "-c", SUBMITTED.format(where=where), str(logs), str(tmp_path / "states")]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=500)
+    assert packed(read_collection(tmp_path / "states").states) == packed(local)
