@@ -96,7 +96,7 @@ def stage(part: Part, out: Path, namespace: str) -> None:
         A folder to make.
     namespace : str
         Replaces `<namespace>` in text. On the metric's and the dataset's pages examples that load from a clone load
-        from the Hub instead; the demo has the folders of the clone beside it.
+        from the Hub instead; the demo has the folders of the clone beside it, but not the visitors whom it tells how.
 
     Raises
     ------
@@ -106,9 +106,10 @@ def stage(part: Part, out: Path, namespace: str) -> None:
     out.mkdir(parents=True)
     part.gather(out)
     shutil.copyfile(ROOT / "LICENSE", out / "LICENSE")
-    names = {} if part.name == "space" else _names_on_the_hub(namespace)
     for path in sorted(out.rglob("*")):
         if path.suffix in (".md", ".py", ".html"):
+            beside = part.name == "space" and path.name != "usage.md"
+            names = {} if beside else _names_on_the_hub(namespace)
             path.write_text(_renamed(path.read_text(encoding="utf-8"), namespace, names), encoding="utf-8")
 
 

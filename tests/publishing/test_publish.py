@@ -91,6 +91,23 @@ def test_the_pages_speak_of_the_hub(published, hub):
     assert 'evaluate.load("NAME/ecuas")' in hub.store.files(*METRIC)["ecuas.py"].decode()
 
 
+@pytest.mark.parametrize("part", PARTS)
+def test_the_pages_link_each_other_the_paper_and_the_code(part, tmp_path):
+    staging.stage(PARTS[part], tmp_path / "staged", "NAME")
+    page = (tmp_path / "staged" / "README.md").read_text()
+    others = {"metric": "spaces/NAME/ecuas)", "dataset": "datasets/NAME/triviaqa-curated)", "space": "NAME/ecuas-demo)"}
+    for address in [address for name, address in others.items() if name != part]:
+        assert address in page
+    assert "](https://arxiv.org/abs/2605.20490)" in page
+    assert "](https://huggingface.co/spaces/NAME/ecuas-demo/tree/main)" in page
+    assert "apache" in (tmp_path / "staged" / "LICENSE").read_text().lower()
+    if part == "space":
+        usage = (tmp_path / "staged/space/usage.md").read_text()
+        assert 'evaluate.load("NAME/ecuas")' in usage
+        assert 'load_dataset("NAME/triviaqa-curated", split="validation")' in usage
+        assert "in a clone;" not in usage
+
+
 LOAD = """
 import json, sys
 import evaluate
