@@ -110,8 +110,8 @@ def send(
 def version_tag() -> str | None:
     """Return the tag of this version, None if there are changes that no version has yet."""
     text = CHANGELOG.read_text(encoding="utf-8") if CHANGELOG.is_file() else ""
-    latest = re.search(r"^## (.*)\n", text, flags=re.MULTILINE)
-    return None if latest and latest[1].strip().lower() == "unreleased" else f"v{__version__}"
+    unreleased = re.search(r"^## Unreleased\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    return None if unreleased and unreleased[1].strip() else f"v{__version__}"
 
 
 def _bound_waiting() -> None:

@@ -194,7 +194,7 @@ def test_unreleased_changes_get_no_tag(hub, send, released, capsys):
     send("unreleased")
     assert "no tag, since CHANGELOG.md has unreleased changes" in capsys.readouterr().out
     assert hub.store.tags(*dataset("unreleased")) == {}
-    released.write_text(f"# Changelog\n\n## {__version__}\n- new\n\n## 0.3.0\n")
+    released.write_text(f"# Changelog\n\n## Unreleased\n\n## {__version__}\n- new\n\n## 0.3.0\n")
     send("unreleased")
     (commit,) = hub.store.commits(*dataset("unreleased"))
     assert hub.store.tags(*dataset("unreleased")) == {f"v{__version__}": commit["oid"]}
