@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sized
 from typing import Any
 
 import datasets
@@ -14,7 +15,7 @@ import pyarrow as pa
 # Evaluate copies the files imported here, one per line, and no others: also those that only the others need.
 from .errors import InputError
 from .inputs import Array, confidences, costs, numbers, posteriors
-from .options import Options, checked_options, signature
+from .options import OPTIONS, Options, checked_options, signature
 from .costs import ecuas_cost
 from .ranking import tie_groups
 from .baselines import aurc
@@ -35,15 +36,19 @@ punished, hardest at n = 0. The module also computes the metrics such systems ar
 AUROC, AURC, AUGRC, cross-entropy and Brier score.
 """
 
+_CODE = "https://huggingface.co/spaces/<namespace>/ecuas/tree/main"  # filled in when it is published
+_PAPER = "https://arxiv.org/abs/2605.20490"
 _CITATION = """\
 @article{estienne2026ecuas,
   title  = {ECUAS$_n$: A family of metrics for principled evaluation of uncertainty-augmented systems},
   author = {Estienne, Lautaro and Ernst, Erik and Vera, Mat{\\'i}as and Piantanida, Pablo and Ferrer, Luciana},
-  year   = {2026}
+  year   = {2026},
+  eprint = {2605.20490},
+  archivePrefix = {arXiv}
 }
 """
 
-_INPUTS_DESCRIPTION = """
+_KWARGS_DESCRIPTION = """
 Args:
     predictions: confidences in [0, 1], shape (N,); or posteriors over K classes, shape (N, K). In the configuration
         "graded": uncertainties, shape (N,), in the unit of the costs.
@@ -85,6 +90,7 @@ Returns:
 
 Examples:
 
+    >>> import evaluate
     >>> ecuas = evaluate.load("ecuas_metric/ecuas.py")
     >>> results = ecuas.compute(predictions=[0.9, 0.8, 0.4], references=[1, 0, 1], n=1)
     >>> round(results["ecuas_1"], 2)
@@ -103,6 +109,7 @@ _CHECKS = {"confidences": confidences, "posteriors": posteriors, "costs": costs}
 _CONFIGURATIONS = {"default": ("confidences", "posteriors"), "graded": ("costs",)}
 
 
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     """ECUAS_n and its baselines. Input travels as Arrow tables in float64, never row by row."""
 
@@ -117,14 +124,16 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     def _info(self) -> evaluate.MetricInfo:
         if self.config_name not in _CONFIGURATIONS:
             raise InputError("the configuration", "must be 'default' or 'graded'", value=self.config_name)
-        info = evaluate.MetricInfo(
+        return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
-            inputs_description=_INPUTS_DESCRIPTION,
+            inputs_description=_KWARGS_DESCRIPTION,
             features=[datasets.Features(_FEATURES[form]) for form in _CONFIGURATIONS[self.config_name]],
+            homepage=_PAPER,
+            license="apache-2.0",
+            codebase_urls=[] if "<" in _CODE else [_CODE],
+            reference_urls=[_PAPER],
         )
-        info.format = "arrow"  # its constructor refuses this beside several feature sets
-        return info
 
     def compute(
         self, *, predictions: object = None, references: object = None, **options: object
@@ -138,12 +147,11 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             if self.writer is None and self.num_process == 1:  # nothing to gather: no file, no lock, no shared state
                 return self._score(*_checked_columns(self.config_name, predictions, references), checked)
             self.add_batch(predictions=predictions, references=references)
-        if self.writer is None:
+        if self.writer is None and self.num_process == 1:
             rule = "are missing: pass them here, or call add_batch before"
             raise InputError("predictions and references", rule)
         try:
-            results: dict[str, float] | None = super().compute(options=checked)
-            return results  # None in all processes of a distributed run but the first
+            return self._gathered(options)  # None in all processes of a distributed run but the first
         except pa.ArrowException as error:
             self._discard()
             raise InputError("predictions", "must have one form in all processes", got=str(error)) from None
@@ -151,8 +159,24 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             self._discard()
             raise
 
-    def add_batch(self, *, predictions: object = None, references: object = None) -> None:
-        """Add checked predictions and references."""
+    def _gathered(self, options: dict[str, object]) -> dict[str, float] | None:
+        if self.writer is None:  # an empty share of a distributed run: the others wait for its file
+            self.selected_feature_format = datasets.Features(_FEATURES[_CONFIGURATIONS[self.config_name][0]])
+            self._init_writer()
+            self.selected_feature_format = None  # that of the others is read from their files
+        self.info.format = "arrow"  # only here: its constructor, and so its reader, refuses it beside two feature sets
+        try:
+            results: dict[str, float] | None = super().compute(**options)
+        finally:
+            self.info.format = None
+        return results
+
+    def add_batch(self, *, predictions: object = None, references: object = None, **others: object) -> None:
+        """Add checked predictions and references; an empty batch adds nothing."""
+        if others:
+            raise InputError("the inputs", "must be predictions and references", value=next(iter(others)))
+        if _is_empty(predictions) and _is_empty(references):
+            return
         form, *columns = _checked_columns(self.config_name, predictions, references)
         row_shape = columns[0].shape[1:]
         if self.writer is None:
@@ -170,9 +194,37 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         one = {"predictions": prediction, "references": reference} | columns
         self.add_batch(**{name: [value] for name, value in one.items()})
 
-    def _compute(self, predictions: pa.ChunkedArray, references: pa.ChunkedArray, options: Options) -> dict[str, float]:
-        predictions, references = _to_numpy(predictions), _to_numpy(references)
-        return self._score(_form(self.config_name, predictions), predictions, references, options)
+    def _compute(
+        self,
+        predictions: pa.ChunkedArray,
+        references: pa.ChunkedArray,
+        n: object = (0, 1, 128),
+        num_classes: object = None,
+        predictions_are: object = "probabilities",
+        renormalize: object = False,
+        cost: object = "zero_one",
+        decisions: object = None,
+        max_uncertainty: object = None,
+        reject_costs: object = (),
+        normalize: object = False,
+        missing_confidence: object = None,
+        n_bins: object = 10,
+        epsilon: object = 1e-07,
+        sample_weight: object = None,
+        weights_are: object = "importance",
+        decompose: object = False,
+        calibration: object = False,
+        confidence_level: object = None,
+        interval_method: object = "analytic",
+        n_resamples: object = 1000,
+        random_state: object = 0,
+        groups: object = None,
+        strata: object = None,
+    ) -> dict[str, float]:
+        given = locals()
+        options = checked_options(**{name: given[name] for name in OPTIONS})
+        arrays = _to_numpy(predictions), _to_numpy(references)
+        return self._score(_form(self.config_name, arrays[0]), *arrays, options)
 
     def _score(self, form: str, predictions: Array, references: Array, options: Options) -> dict[str, float]:
         self.row_shape = predictions.shape[1:]
@@ -210,6 +262,10 @@ def _checked_columns(config_name: str, predictions: object, references: object) 
     predictions = numbers(predictions, "predictions")
     form = _form(config_name, predictions)
     return form, *_CHECKS[form](predictions, references)
+
+
+def _is_empty(values: object) -> bool:
+    return isinstance(values, Sized) and np.ndim(values) > 0 and len(values) == 0  # type: ignore[arg-type]
 
 
 def _axes(row_shape: tuple[int, ...]) -> str:

@@ -167,6 +167,8 @@ def _orders(values: object, name: str) -> tuple[float, ...]:
 
 
 def _reject_costs(values: object, name: str) -> tuple[float, ...]:
+    if isinstance(values, tuple) and not values:  # the default, said aloud
+        return ()
     array = _several(values, name)
     require(array >= 0, array, name, "must be >= 0")
     return _distinct_keys(array, name)

@@ -1,37 +1,46 @@
 """Publishes the metric, the dataset and the demo on the Hugging Face Hub, and registers `ecuas` on this machine."""
 
 import argparse
+import os
+import re
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from huggingface_hub import HfApi, constants, get_token
+from huggingface_hub import HfApi, constants, get_session, get_token
 from huggingface_hub.utils import validate_repo_id
 
 from ecuas_metric import __version__
 
 from .checks import check
-from .pushing import push
-from .staging import PARTS, ROOT, Part, dataset_folder, stage
+from .pushing import Refused, push
+from .staging import PARTS, ROOT, STATIC_METRIC, Part, dataset_folder, stage
+
+CHANGELOG = ROOT / "CHANGELOG.md"
+SECONDS = 120  # without an answer, of one request
 
 EPILOG = """\
 examples
   python publish.py all --namespace NAME --dry-run
       check and list what would be uploaded; needs no account or network
   python publish.py all --namespace NAME
-      upload it: the metric to the Space NAME/ecuas, the dataset to NAME/triviaqa-curated (with text if
-      build/triviaqa_subset exists), the demo to the Space NAME/ecuas-demo. Needs `hf auth login` or HF_TOKEN
+      upload it: the dataset to NAME/triviaqa-curated (with text if build/triviaqa_subset exists), the metric to the
+      Space NAME/ecuas, the demo to the Space NAME/ecuas-demo. Needs `hf auth login` or HF_TOKEN
+  python publish.py all --namespace NAME --static
+      the metric as a Space without a program, which a free account can create
   python publish.py register
       make evaluate.load("ecuas") work on this machine, online and offline
 
-Every part is checked before anything is uploaded. After a failure, run the command again: files that are already on
-the Hub are not uploaded again.
+Every part is checked before anything is uploaded, and a part that the Hub refuses does not stop the next one. After a
+failure, run the command again: files that are already on the Hub are not uploaded again. Files on the Hub that this
+version does not have, such as a thumbnail, are kept and listed; --delete deletes them. What CHANGELOG.md lists under
+"Unreleased" is uploaded without a tag.
 """
 
 
 def publish(
-    parts: list[Part], namespace: str, *, endpoint: str | None = None, private: bool = False, dry_run: bool = False
+    parts: list[Part], namespace: str, *, endpoint: str | None = None, dry_run: bool = False, **how: bool
 ) -> None:
     """Stage and check the parts, then send them; print what is done, one line at a time.
 
@@ -43,10 +52,10 @@ def publish(
         A user or an organisation.
     endpoint : str, optional
         The Hub's URL. Default HF_ENDPOINT, else https://huggingface.co.
-    private : bool
-        Make new repositories private; refuse public ones.
     dry_run : bool
         Only list the files.
+    **how : bool
+        `private` and `delete`, see `push`.
 
     Raises
     ------
@@ -63,7 +72,7 @@ def publish(
         raise PermissionError("not logged in: run `hf auth login`, or set HF_TOKEN.")
     with tempfile.TemporaryDirectory(prefix="publish-") as folder:
         prepare(parts, Path(folder), namespace)
-        send(parts, Path(folder), namespace, endpoint=endpoint, private=private, dry_run=dry_run)
+        send(parts, Path(folder), namespace, endpoint=endpoint, dry_run=dry_run, **how)
 
 
 def prepare(parts: list[Part], folder: Path, namespace: str) -> None:
@@ -75,18 +84,40 @@ def prepare(parts: list[Part], folder: Path, namespace: str) -> None:
 
 
 def send(
-    parts: list[Part], folder: Path, namespace: str, *, endpoint: str | None, private: bool, dry_run: bool
+    parts: list[Part], folder: Path, namespace: str, *, endpoint: str | None, dry_run: bool = False, **how: bool
 ) -> None:
     """Send what `prepare` left in `folder`, or say where it would go; see `publish`."""
-    api, tag = HfApi(endpoint=endpoint), f"v{__version__}"
+    api, tag, refused = HfApi(endpoint=endpoint), version_tag(), []
+    _bound_waiting()
     for part in parts:
         repo_id = f"{namespace}/{part.repo_name}"
         url = f"{api.endpoint}/{constants.REPO_TYPES_URL_PREFIXES[part.repo_type]}{repo_id}"
         if dry_run:
-            print(f"{part.name}: would go to {url}, tag {tag}")
-        else:
-            done = push(part, folder / part.name, api=api, repo_id=repo_id, tag=tag, private=private)
+            print(f"{part.name}: would go to {url}, {f'tag {tag}' if tag else 'without a tag'}")
+            continue
+        try:
+            done = push(part, folder / part.name, api=api, repo_id=repo_id, tag=tag, **how)
             print(f"{part.name}: {url} {done}", flush=True)
+        except (Refused, ValueError) as error:
+            if len(parts) == 1:
+                raise
+            refused.append(part.name)
+            print(f"{part.name}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
+    if refused:
+        raise Refused(f"not sent: {', '.join(refused)}, see above; {len(parts) - len(refused)} of {len(parts)} were.")
+
+
+def version_tag() -> str | None:
+    """Return the tag of this version, None if there are changes that no version has yet."""
+    text = CHANGELOG.read_text(encoding="utf-8") if CHANGELOG.is_file() else ""
+    unreleased = re.search(r"^## Unreleased\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    return None if unreleased and unreleased[1].strip() else f"v{__version__}"
+
+
+def _bound_waiting() -> None:
+    """Let no request wait for ever, and the client of large files give up after a few attempts."""
+    get_session().timeout = SECONDS
+    os.environ.setdefault("HF_XET_CLIENT_RETRY_MAX_ATTEMPTS", "2")
 
 
 def _listing(part: Part, folder: Path) -> list[str]:
@@ -97,14 +128,15 @@ def _listing(part: Part, folder: Path) -> list[str]:
     return [f"{part.name}: {len(sizes)} files, {sum(sizes.values()):,} bytes, from {origin}/, checked", *files]
 
 
-def chosen(name: str) -> list[Part]:
+def chosen(name: str, *, static: bool = False) -> list[Part]:
     """Return the parts of a name of the command line; `all` does without a part whose folder does not exist."""
+    parts = PARTS | ({"metric": STATIC_METRIC} if static else {})
     if name != "all":
-        return [PARTS[name]]
-    for part in PARTS.values():
+        return [parts[name]]
+    for part in parts.values():
         if not part.folder.is_dir():
             print(f"{part.name}: left out, there is no folder {part.folder.name}/")
-    return [part for part in PARTS.values() if part.folder.is_dir()]
+    return [part for part in parts.values() if part.folder.is_dir()]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -119,6 +151,11 @@ def parser() -> argparse.ArgumentParser:
         endpoint = command.add_argument("--endpoint", metavar="URL", help=f"the Hub (default: {constants.ENDPOINT})")
         endpoint.type = lambda url: url.rstrip("/")
         command.add_argument("--private", action="store_true", help="make new repositories private")
+        command.add_argument("--delete", action="store_true", help="delete files there that this version does not have")
+        if name in ("metric", "all"):
+            command.add_argument(
+                "--static", action="store_true", help="the metric as a Space that any account can create"
+            )
         command.add_argument("--dry-run", action="store_true", help="check and list the files without uploading")
     commands.add_parser("register", help='make evaluate.load("ecuas") work on this machine')
     commands.add_parser("unregister", help="undo register")
@@ -132,7 +169,7 @@ def run(command: str, **options: Any) -> None:
 
         print(registration.register(__version__) if command == "register" else registration.unregister())
     else:
-        publish(chosen(command), **options)
+        publish(chosen(command, static=options.pop("static", False)), **options)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -142,6 +179,9 @@ def main(argv: list[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         print(f"publish: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("publish: stopped. Run this again: what is there is not sent again.", file=sys.stderr)
+        return 130
     return 0
 
 

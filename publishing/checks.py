@@ -102,6 +102,8 @@ def check_front_matter(part: Part, stage: Path) -> None:
     card = (DatasetCard if part.repo_type == "dataset" else SpaceCard).load(stage / "README.md")
     data = card.data.to_dict()
     fields = {"metric": METRIC_FIELDS, "dataset": DATASET_FIELDS, "space": SPACE_FIELDS}[part.name]
+    if part.sdk == "static":
+        fields = tuple(field for field in fields if field not in ("sdk_version", "python_version", "app_file"))
     missing = [field for field in fields if data.get(field) in (None, "", [])]
     if missing:
         raise ValueError(f"the front matter of {part.folder.name}/README.md needs {', '.join(missing)}.")
@@ -116,10 +118,12 @@ def check_front_matter(part: Part, stage: Path) -> None:
 def _rules(part: Part, data: dict[str, Any]) -> dict[str, bool]:
     if part.repo_type == "dataset":
         return {"have one default configuration": sum(c.get("default", False) for c in data["configs"]) == 1}
-    return {
-        "say sdk: gradio": data["sdk"] == "gradio",
-        "give sdk_version in full, as in 6.1.0": bool(re.fullmatch(r"\d+\.\d+\.\d+", str(data["sdk_version"]))),
-        'quote python_version, as in "3.11"': isinstance(data["python_version"], str),
+    runs = {
+        "give sdk_version in full, as in 6.1.0": bool(re.fullmatch(r"\d+\.\d+\.\d+", str(data.get("sdk_version")))),
+        'quote python_version, as in "3.11"': isinstance(data.get("python_version"), str),
+    }
+    return (runs if part.sdk == "gradio" else {}) | {
+        f"say sdk: {part.sdk}": data["sdk"] == part.sdk,
         "keep short_description within 60 characters": len(data.get("short_description") or "") <= 60,
         "have the tags evaluate and metric": part.name != "metric" or {"evaluate", "metric"} <= set(data["tags"]),
     }
@@ -163,6 +167,8 @@ def check_runs(part: Part, stage: Path) -> None:
     """Load the part from its staged files alone, in a process of its own without network or cache."""
     if part.name == "dataset":
         return _run(part, stage, LOAD_DATASET)
+    if part.sdk == "static":
+        return _run(part, stage, LOAD_METRIC)
     page = SpaceCard.load(stage / "README.md").data.to_dict()["app_file"]
     _run(part, stage, (LOAD_METRIC if part.name == "metric" else "") + f"import {Path(page).stem}\n")
 

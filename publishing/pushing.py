@@ -1,8 +1,10 @@
 """From a staged folder to its repository on the Hub: one commit, one tag, and errors in words."""
 
+import glob
+import re
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from huggingface_hub import HfApi
 from huggingface_hub.errors import HfHubHTTPError, HTTPError, RepositoryNotFoundError
@@ -10,13 +12,38 @@ from huggingface_hub.errors import HfHubHTTPError, HTTPError, RepositoryNotFound
 from .staging import Part
 
 INITIAL = {".gitattributes", "README.md"}  # what the Hub itself puts into a new repository
+FAILURES = (HTTPError, ConnectionError, RuntimeError)  # the last is what the client wraps a failed upload in
+STATIC = (
+    " `publish.py metric --static` sends the metric as a static Space, which needs no plan: evaluate.load works, and "
+    "its page has no form."
+)
 
 
-def push(part: Part, stage: Path, *, api: HfApi, repo_id: str, tag: str, private: bool = False) -> str:
-    """Make the repository what the staged folder is, and tag it.
+class Refused(ConnectionError):
+    """The Hub refused one repository; the next one may be taken."""
 
-    The Hub takes a commit whole or not at all, so that a failure leaves the repository as it was. What is unchanged
-    makes no commit; what a failed run has already uploaded is not uploaded again.
+
+class Before(NamedTuple):
+    """What a repository was before anything was sent: its last commit, None where it did not exist, and its files."""
+
+    oid: str | None
+    names: frozenset[str] = frozenset()
+
+
+def push(
+    part: Part,
+    stage: Path,
+    *,
+    api: HfApi,
+    repo_id: str,
+    tag: str | None,
+    private: bool = False,
+    delete: bool = False,
+) -> str:
+    """Put what is in the staged folder into the repository, and tag it.
+
+    The Hub takes a commit whole or not at all. What is unchanged makes no commit; what a failed run has already
+    uploaded is not uploaded again. A commit of someone else since the repository was looked at is an error.
 
     Parameters
     ----------
@@ -28,10 +55,12 @@ def push(part: Part, stage: Path, *, api: HfApi, repo_id: str, tag: str, private
         The Hub.
     repo_id : str
         `namespace/name`.
-    tag : str
-        For the version. A tag that exists is never moved.
+    tag : str, optional
+        For the version; None makes no tag. A tag that exists is never moved.
     private : bool
         Make a new repository private; refuse one that is public.
+    delete : bool
+        Delete the files that the staged folder does not have; by default they are kept, and named.
 
     Returns
     -------
@@ -42,37 +71,45 @@ def push(part: Part, stage: Path, *, api: HfApi, repo_id: str, tag: str, private
     ------
     ValueError
         The repository holds something else, or is public where it should be private.
+    PermissionError
+        The Hub does not accept the token.
+    Refused
+        The Hub refused; what it left is said.
     ConnectionError
-        The Hub refused, or cannot be reached.
+        The Hub cannot be reached.
     """
     repo: dict[str, Any] = {"repo_id": repo_id, "repo_type": part.repo_type}
+    before, commit = Before(None), None
     try:
-        before = _last_commit(part, api, repo, private)
-        commit = _upload(stage, api, repo, tag)
-        done = "unchanged" if commit.oid == before else "committed"
-        return f"{done} {commit.oid[:7]}, {_tag(api, repo, tag, commit.oid)}"
-    except (HTTPError, ConnectionError, RuntimeError) as error:  # the last is what the client wraps a failed upload in
-        raise ConnectionError(in_words(error, api.endpoint, repo_id)) from error
+        before = _look(part, api, repo, private)
+        if before.oid is None:
+            _create(part, api, repo, private)
+        base = before.oid or api.repo_info(**repo).sha
+        others = sorted(name for name in before.names - {".gitattributes"} if not (stage / name).is_file())
+        commit = _upload(stage, api, repo, f"Publish {tag or 'unreleased changes'}", base, others if delete else []).oid
+        done = f"{'unchanged' if commit == base else 'committed'} {commit[:7]}, {_tag(api, repo, tag, commit)}"
+    except FAILURES as error:
+        raise _explained(error, part, api, repo, before=before, commit=commit, tag=tag) from error
+    return done + _about(others, deleted=delete)
 
 
-def _last_commit(part: Part, api: HfApi, repo: dict[str, Any], private: bool) -> str | None:
-    """Return the last commit of the repository, which is made if it does not exist and must be ours if it does."""
+def _look(part: Part, api: HfApi, repo: dict[str, Any], private: bool) -> Before:
+    """Return what the repository is, which must be ours if it exists."""
     try:
         info = api.repo_info(**repo)
     except RepositoryNotFoundError:
-        _create(part, api, repo, private)
-        return api.repo_info(**repo).sha
-    names = set(api.list_repo_files(**repo))
+        return Before(None)
+    names = frozenset(api.list_repo_files(**repo, revision=info.sha))
     if part.mark not in names and not names <= INITIAL:
         raise ValueError(_taken(part, repo))
     if private and info.private is False:
         raise ValueError(f"{repo['repo_id']} exists and is public: make it private there, or leave out --private.")
-    return info.sha
+    return Before(info.sha, names)
 
 
 def _create(part: Part, api: HfApi, repo: dict[str, Any], private: bool) -> None:
     try:
-        api.create_repo(**repo, private=private or None, space_sdk="gradio" if part.repo_type == "space" else None)
+        api.create_repo(**repo, private=private or None, space_sdk=part.sdk if part.repo_type == "space" else None)
     except HfHubHTTPError as error:
         if error.response.status_code == 409:  # there is one, and we cannot see it
             raise ValueError(_taken(part, repo)) from error
@@ -83,39 +120,124 @@ def _taken(part: Part, repo: dict[str, Any]) -> str:
     return f"the name {repo['repo_id']} is taken by another {part.repo_type}: choose another --namespace, or rename it."
 
 
-def _upload(stage: Path, api: HfApi, repo: dict[str, Any], tag: str) -> Any:
+def _upload(stage: Path, api: HfApi, repo: dict[str, Any], message: str, base: str | None, unwanted: list[str]) -> Any:
+    if unwanted:
+        print(f"{repo['repo_id']}: deletes {', '.join(unwanted)}", flush=True)
     with warnings.catch_warnings():
         # The demo has the dataset beside it on purpose.
         warnings.filterwarnings("ignore", message="It seems that you are about to commit a data file")
-        return api.upload_folder(**repo, folder_path=stage, delete_patterns="*", commit_message=f"Publish {tag}")
+        return api.upload_folder(
+            **repo,
+            folder_path=stage,
+            delete_patterns=[glob.escape(name) for name in unwanted] or None,
+            commit_message=message,
+            parent_commit=base,
+        )
 
 
-def _tag(api: HfApi, repo: dict[str, Any], tag: str, oid: str) -> str:
-    try:
-        tagged = api.repo_info(**repo, revision=tag).sha
-    except HfHubHTTPError as error:
-        if error.response.status_code != 404:
-            raise
+def _tag(api: HfApi, repo: dict[str, Any], tag: str | None, oid: str) -> str:
+    if tag is None:
+        return "no tag, since CHANGELOG.md has unreleased changes: give them a version to tag it"
+    tagged = _tagged(api, repo, tag)
+    if tagged is None:
         api.create_tag(**repo, tag=tag, revision=oid)
         return f"tagged {tag}"
     if tagged == oid:
         return f"tag {tag}"
-    return f"tag {tag} stays at {(tagged or '')[:7]}: raise the version to tag this commit"
+    return f"tag {tag} stays at {tagged[:7]}: raise the version to tag this commit"
+
+
+def _tagged(api: HfApi, repo: dict[str, Any], tag: str) -> str | None:
+    """Return the commit that a tag names, None if there is no such tag."""
+    try:
+        return api.repo_info(**repo, revision=tag).sha or ""
+    except HfHubHTTPError as error:
+        if error.response.status_code != 404:
+            raise
+        return None
+
+
+def _about(others: list[str], *, deleted: bool) -> str:
+    if not others:
+        return ""
+    return f"; {'deleted' if deleted else 'kept, since this version has no such files (--delete)'}: {', '.join(others)}"
+
+
+def _explained(
+    error: Exception,
+    part: Part,
+    api: HfApi,
+    repo: dict[str, Any],
+    *,
+    before: Before,
+    commit: str | None,
+    tag: str | None,
+) -> OSError:
+    """Return the error that says in one line what was refused, what is on the Hub now, and what to do."""
+    cause = _cause(error)
+    status, words = _status(cause), in_words(cause, api.endpoint, repo["repo_id"])
+    if status == 401:
+        return PermissionError(words)
+    if status in (409, 412):
+        return Refused(words)
+    left = left_as(api, repo, before=before, commit=commit, tag=tag)
+    if status is None:
+        return ConnectionError(f"{words} {left} Run this again later.")
+    if status == 402 and part.name == "metric":
+        return Refused(f"{words} {left}{STATIC}")
+    return Refused(f"{words} {left}" + ("" if status in (402, 403, 413) else " Run this again later."))
+
+
+def left_as(api: HfApi, repo: dict[str, Any], *, before: Before, commit: str | None, tag: str | None) -> str:
+    """Look at the repository after a failure, whose answer may have been lost, and say what it is."""
+    name = repo["repo_id"]
+    try:
+        now = api.repo_info(**repo).sha
+        empty = set(api.list_repo_files(**repo)) <= INITIAL
+        tagged = tag is not None and _tagged(api, repo, tag) == now
+    except RepositoryNotFoundError:
+        return f"{name} does not exist."
+    except FAILURES:
+        return f"What {name} is now cannot be seen."
+    if now == before.oid and commit is None:
+        return f"{name} is as it was before."
+    if empty:
+        return f"{name} was made, and is empty."
+    return f"{name} has the new files (commit {(now or '')[:7]}){_and_tag(tagged, tag)}."
+
+
+def _and_tag(tagged: bool, tag: str | None) -> str:
+    return "" if tag is None else f" and the tag {tag}" if tagged else f", but not the tag {tag}"
+
+
+def _cause(error: BaseException) -> BaseException:
+    while isinstance(error, RuntimeError) and error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def _status(error: BaseException) -> int | None:
+    return getattr(getattr(error, "response", None), "status_code", None)
 
 
 def in_words(error: BaseException, endpoint: str, repo_id: str) -> str:
-    """Say in one line what the Hub's refusal or absence means, and what to do."""
-    while isinstance(error, RuntimeError) and error.__cause__ is not None:
-        error = error.__cause__
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    known = {
-        401: f"not logged in: {endpoint} does not accept the token. Run `hf auth login`, or set HF_TOKEN.",
-        403: f"no right to write {repo_id}: use a token with write access to it, or another --namespace.",
-        409: f"{repo_id} was changed by someone else at the same time: run this again.",
-    }
-    known[412] = known[409]
-    if status in known:
-        return known[status]
-    if status is not None:
-        return f"{endpoint} answered with status {status}: {repo_id} is as it was before, run this again later. {error}"
-    return f"{endpoint} cannot be reached ({error}): {repo_id} is as it was before, run this again later."
+    """Say in one line what the Hub's refusal or absence means, in its own words where it has some."""
+    status = _status(error)
+    if status is None:
+        return f"{endpoint} cannot be reached, or not its storage ({without_addresses(str(error))})."
+    if status == 401:
+        return f"not logged in: {endpoint} does not accept the token. Run `hf auth login`, or set HF_TOKEN."
+    if status in (409, 412):
+        return f"{repo_id} was changed by someone else at the same time: run this again."
+    reason = without_addresses(getattr(error, "server_message", None) or "without a reason").rstrip(".")
+    advice = " If it is a matter of rights, use a token with write access, or another --namespace."
+    return f"{endpoint} refused with status {status}: {reason}.{advice if status == 403 else ''}"
+
+
+def without_addresses(text: str) -> str:
+    """Return a text without the addresses that carry a signature, with which anyone could write.
+
+    >>> without_addresses("see https://huggingface.co/pro, not https://s3.example/a?X-Amz-Signature=1")
+    'see https://huggingface.co/pro, not (an address)'
+    """
+    return re.sub(r"https?://[^\s'\"<>?]*\?[^\s'\"<>)]*", "(an address)", text)

@@ -19,6 +19,26 @@ from space.app import LAUNCH, demo
 if __name__ == "__main__":
     demo.launch(**LAUNCH)
 """
+STATIC_FIELDS = r"^(sdk_version|python_version|app_file): .*\n"  # what a page without a program does not have
+STATIC_PAGE = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>ECUAS</title>
+<body style="font: 18px/1.5 system-ui; max-width: 40em; margin: 2em auto; padding: 0 1em">
+<h1>ECUAS_n</h1>
+<p>The expected cost of a system that answers and says how sure it is.</p>
+<pre>import evaluate
+ecuas = evaluate.load("<namespace>/ecuas")
+ecuas.compute(predictions=[0.9, 0.8, 0.4], references=[1, 0, 1], n=1)</pre>
+<p><a href="https://huggingface.co/spaces/<namespace>/ecuas/blob/main/README.md">The card</a>,
+<a href="https://huggingface.co/datasets/<namespace>/triviaqa-curated">the dataset</a>,
+<a href="https://huggingface.co/spaces/<namespace>/ecuas-demo">the demo</a>,
+<a href="https://arxiv.org/abs/2605.20490">the paper</a>.</p>
+</body>
+</html>
+"""
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 
 
@@ -37,6 +57,8 @@ class Part(NamedTuple):
         A file that our repository has and that another one of its name would not have.
     gather : callable
         Copies its files into a folder.
+    sdk : str
+        Of a Space: what it runs on.
     """
 
     name: str
@@ -45,6 +67,7 @@ class Part(NamedTuple):
     folder: Path
     mark: str
     gather: Callable[[Path], None]
+    sdk: str = "gradio"
 
 
 def imported(script: Path) -> list[str]:
@@ -73,7 +96,7 @@ def stage(part: Part, out: Path, namespace: str) -> None:
         A folder to make.
     namespace : str
         Replaces `<namespace>` in text. On the metric's and the dataset's pages examples that load from a clone load
-        from the Hub instead; the demo has the folders of the clone beside it.
+        from the Hub instead; the demo has the folders of the clone beside it, but not the visitors whom it tells how.
 
     Raises
     ------
@@ -82,9 +105,11 @@ def stage(part: Part, out: Path, namespace: str) -> None:
     """
     out.mkdir(parents=True)
     part.gather(out)
-    names = {} if part.name == "space" else _names_on_the_hub(namespace)
+    shutil.copyfile(ROOT / "LICENSE", out / "LICENSE")
     for path in sorted(out.rglob("*")):
-        if path.suffix in (".md", ".py"):
+        if path.suffix in (".md", ".py", ".html"):
+            beside = part.name == "space" and path.name != "usage.md"
+            names = {} if beside else _names_on_the_hub(namespace)
             path.write_text(_renamed(path.read_text(encoding="utf-8"), namespace, names), encoding="utf-8")
 
 
@@ -108,6 +133,14 @@ def _gather_metric(out: Path) -> None:
         shutil.copyfile(SCRIPT.parent / name, out / name)
 
 
+def _gather_static_metric(out: Path) -> None:
+    for name in (SCRIPT.name, *imported(SCRIPT)):
+        shutil.copyfile(SCRIPT.parent / name, out / name)
+    card = re.sub(STATIC_FIELDS, "", (SCRIPT.parent / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    (out / "README.md").write_text(card.replace("\nsdk: gradio\n", "\nsdk: static\n", 1), encoding="utf-8")
+    (out / "index.html").write_text(STATIC_PAGE, encoding="utf-8")
+
+
 def _gather_dataset(out: Path) -> None:
     shutil.copytree(dataset_folder() / "data", out / "data", ignore=LEFT_OUT, dirs_exist_ok=True)
     shutil.copyfile(dataset_folder() / "README.md", out / "README.md")
@@ -126,8 +159,10 @@ def _gather_space(out: Path) -> None:
 PARTS = {
     part.name: part
     for part in (
-        Part("metric", "space", "ecuas", SCRIPT.parent, SCRIPT.name, _gather_metric),
+        # First what any account can create; each part stands alone.
         Part("dataset", "dataset", "triviaqa-curated", DATA, "data/curated.parquet", _gather_dataset),
+        Part("metric", "space", "ecuas", SCRIPT.parent, SCRIPT.name, _gather_metric),
         Part("space", "space", "ecuas-demo", ROOT / "space", "ecuas_metric/ecuas.py", _gather_space),
     )
 }
+STATIC_METRIC = PARTS["metric"]._replace(gather=_gather_static_metric, sdk="static")

@@ -14,8 +14,9 @@ import pyarrow as pa
 from ..errors import InputError
 from ..options import Options, checked_options
 from ..reporting.files import FileError
-from .batches import layout_of, states_of_batches
+from .batches import states_of_batches
 from .collection import Collection, merge_collections, write_collection
+from .layout import layout_of
 from .local import _name_of
 from .packing import pack, unpack
 from .reading import Readings, read

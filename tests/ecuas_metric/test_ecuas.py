@@ -1,6 +1,10 @@
 """The module as Evaluate loads it: by path, from a copy, in one process and in two."""
 
 import ast
+import dataclasses
+import doctest
+import importlib
+import inspect
 import os
 import pickle
 import re
@@ -16,7 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric.options import checked_options
+from ecuas_metric.options import DEFAULTS, OPTIONS, checked_options
 from tests.conftest import BARE, ROOT
 from tests.ecuas_metric.systems import compute
 
@@ -268,3 +272,82 @@ def test_arrays_and_batches_give_the_same(ecuas, rng):
     at_once = ecuas.compute(predictions=logits, references=labels, **options)
     ecuas.add_batch(predictions=logits[:20], references=labels[:20])
     assert ecuas.compute(predictions=logits[20:], references=labels[20:], **options) == at_once
+
+
+def test_the_options_of_compute_are_spelled_out_as_in_the_table(ecuas):
+    """Evaluate's own test of a module allows no `**kwargs`: a reader of the signature sees what there is."""
+    _, _, *spelled = inspect.signature(ecuas._compute).parameters.values()
+    assert {parameter.name: parameter.default for parameter in spelled} == dataclasses.asdict(DEFAULTS)
+    assert [parameter.name for parameter in spelled] == list(OPTIONS)
+    assert all(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in spelled)
+
+
+def test_every_default_said_aloud_changes_nothing(ecuas, expected):
+    assert ecuas.compute(predictions=CONFIDENCE, references=CORRECT, **dataclasses.asdict(DEFAULTS)) == expected
+
+
+def test_the_doctests_of_the_loaded_module_run_as_evaluate_runs_them():
+    """Evaluate's test of a module in its collection: the class carries the description, whose examples hold."""
+    path = evaluate.loading.evaluation_module_factory(SCRIPT).module_path
+    module = importlib.import_module(path)
+    main = evaluate.loading.import_main_class(path)
+    assert main.__doc__.startswith(module._DESCRIPTION)
+    done = doctest.testmod(module, raise_on_error=True)
+    assert (done.failed, done.attempted > 1) == (0, True)
+
+
+def test_the_information_names_its_sources_and_reads_its_own_file(ecuas, expected, tmp_path):
+    ecuas.add_batch(predictions=CONFIDENCE, references=CORRECT)
+    assert ecuas.compute() == expected
+    ecuas.info.write_to_directory(str(tmp_path))
+    read = evaluate.MetricInfo.from_directory(str(tmp_path))
+    for name in ("description", "citation", "inputs_description", "homepage", "license", "reference_urls"):
+        assert getattr(read, name) == getattr(ecuas.info, name) != ""
+    assert read.reference_urls == ["https://arxiv.org/abs/2605.20490"]
+
+
+def test_an_empty_batch_adds_nothing(ecuas, expected):
+    ecuas.add_batch(predictions=np.empty((0, 3)), references=[])
+    ecuas.add_batch(predictions=CONFIDENCE, references=CORRECT)
+    ecuas.add_batch(predictions=[], references=[])
+    with pytest.raises(ValueError, match="references must not be empty"):
+        ecuas.add_batch(predictions=[0.5], references=[])
+    assert ecuas.compute(predictions=[], references=[]) == expected
+
+
+@pytest.mark.parametrize("name", ["label", "confidence"])
+def test_other_inputs_are_refused_in_the_way_of_evaluate(name, ecuas):
+    with pytest.raises(ValueError, match=f"^the inputs must be predictions and references; got '{name}'"):
+        ecuas.add_batch(predictions=CONFIDENCE, references=CORRECT, **{name: CORRECT})
+    with pytest.raises(ValueError, match="^the inputs must be predictions and references"):
+        ecuas.add(prediction=0.5, reference=1, **{name: 1})
+
+
+@pytest.mark.parametrize("empty", [0, 1])
+@pytest.mark.parametrize(("predictions", "references"), [(CONFIDENCE, CORRECT), (POSTERIORS, LABELS)])
+def test_an_empty_share_of_a_distributed_run_counts_for_nothing(empty, predictions, references, tmp_path):
+    """Each process in a thread of its own: Evaluate's locks are of files, and do not know the difference."""
+    shared = {"num_process": 2, "experiment_id": "shares", "cache_dir": str(tmp_path), "timeout": 20}
+    modules = [evaluate.load(SCRIPT, process_id=process, **shared) for process in (0, 1)]
+
+    def share(process):
+        if process == empty:
+            return modules[process].compute()
+        return modules[process].compute(predictions=predictions, references=references)
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(share, 0)
+        while not list(tmp_path.rglob("*-0.arrow.lock")) and not first.done():
+            time.sleep(0.01)
+        answers = [pool.submit(share, 1).result(), first.result()]
+    whole = evaluate.load(SCRIPT, cache_dir=str(tmp_path)).compute(predictions=predictions, references=references)
+    assert answers == [None, whole]
+    assert not list(tmp_path.rglob("*.arrow"))
+
+
+def test_what_evaluator_passes_is_warned_of(ecuas):
+    """`evaluator("text-classification")` and `EvaluationSuite` pass classes, which are no confidences."""
+    with pytest.warns(UserWarning, match=r"^All predictions are 0 or 1 .*class labels"):
+        ecuas.compute(predictions=[0, 1, 1, 0], references=[0, 1, 1, 0])
+    with pytest.raises(ValueError, match="Class labels"):
+        ecuas.compute(predictions=[0, 2, 1, 0], references=[0, 2, 1, 0])

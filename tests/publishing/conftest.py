@@ -92,6 +92,13 @@ def build_with_text(built, committed):
     write(tables, built)
 
 
+@pytest.fixture(autouse=True)
+def released(tmp_path, monkeypatch):
+    """Let every change have a version, whatever CHANGELOG.md says today."""
+    monkeypatch.setattr("publishing.__main__.CHANGELOG", tmp_path / "CHANGELOG.md")
+    return tmp_path / "CHANGELOG.md"
+
+
 @pytest.fixture(scope="session")
 def start_hub(tmp_path_factory):
     started = []
@@ -121,7 +128,8 @@ def hub(shared_hub):
 def checkout(tmp_path_factory):
     """Copy what publish.py reads, with a small demo instead of ours."""
     folder = tmp_path_factory.mktemp("checkout")
-    shutil.copy(ROOT / "publish.py", folder)
+    for name in ("publish.py", "LICENSE"):  # and no CHANGELOG.md: nothing is unreleased there
+        shutil.copy(ROOT / name, folder)
     for name in ("publishing", "ecuas_metric", "triviaqa_subset"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "space").mkdir()

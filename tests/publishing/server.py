@@ -62,7 +62,9 @@ async def misbehave(request: Request, answer):
     if asked["status"] is None:
         async for _ in request.stream():
             os._exit(1)  # after the first piece of the body
-    return JSONResponse({"error": "as asked"}, asked["status"])
+    if asked["after"]:
+        await answer(request)
+    return JSONResponse({"error": asked["error"]}, asked["status"])
 
 
 @hub.exception_handler(HTTPException)
@@ -115,13 +117,15 @@ async def lfs_put(request: Request, oid: str):
 
 @hub.post("/api/{kind}/{ns}/{name}/commit/{revision}", dependencies=[Depends(writer)])
 async def commit(request: Request, kind: str, ns: str, name: str, revision: str):
-    commit_at(request, kind, ns, name, revision)
+    last = commit_at(request, kind, ns, name, revision)["oid"]
     lines = [json.loads(line) for line in (await request.body()).splitlines()]
     received, summary = {}, ""
     for key, value in [(line["key"], line["value"]) for line in lines]:
         match key:
             case "header":
                 summary = value["summary"]
+                if value.get("parentCommit") not in (None, last):
+                    raise refuse(412, "A commit has happened since. Please refresh and try again.")
             case "file":
                 received[value["path"]] = store.keep(base64.b64decode(value["content"]))
             case "lfsFile":

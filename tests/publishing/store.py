@@ -77,9 +77,13 @@ class Store:
         last = self.at(kind, id, "main")["files"]
         return {path: self.content(sha256).read_bytes() for path, sha256 in last.items()}
 
-    def misbehave(self, path: str, status: int | None) -> None:
-        """Answer requests whose path holds `path` with this status; None: die in the middle of reading them."""
-        (self.folder / "misbehaviour.json").write_text(json.dumps({"path": path, "status": status}))
+    def misbehave(self, path: str, status: int | None, *, error: str = "as asked", after: bool = False) -> None:
+        """Answer requests whose path holds `path` with this status and error, before or `after` doing what they ask.
+
+        A status of None: die in the middle of reading them.
+        """
+        asked = {"path": path, "status": status, "error": error, "after": after}
+        (self.folder / "misbehaviour.json").write_text(json.dumps(asked))
 
     def behave(self) -> None:
         (self.folder / "misbehaviour.json").unlink(missing_ok=True)

@@ -4,8 +4,12 @@ import socket
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from huggingface_hub import HfApi, get_session
 
+from ecuas_metric import __version__
 from publishing import __main__ as command
+from publishing import checks, staging
+from publishing.pushing import STATIC, push
 from publishing.staging import PARTS, Part
 from tests.publishing.conftest import CONFIGURATIONS, SPACE, build_with_text
 from tests.publishing.server import NOT_OURS
@@ -36,7 +40,7 @@ def test_not_logged_in(hub, online, monkeypatch, capsys):
 
 def test_a_token_that_is_not_accepted(hub, send, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_wrong")
-    with pytest.raises(ConnectionError) as refusal:
+    with pytest.raises(PermissionError) as refusal:
         send("new")
     message = f"not logged in: {hub.url} does not accept the token. Run `hf auth login`, or set HF_TOKEN."
     assert str(refusal.value) == message
@@ -46,8 +50,10 @@ def test_a_token_that_is_not_accepted(hub, send, monkeypatch):
 def test_no_rights(hub, send):
     with pytest.raises(ConnectionError) as refusal:
         send(NOT_OURS)
-    rest = "use a token with write access to it, or another --namespace."
-    assert str(refusal.value) == f"no right to write {NOT_OURS}/triviaqa-curated: {rest}"
+    reason = f"You don't have the rights to write to {NOT_OURS}."
+    advice = "If it is a matter of rights, use a token with write access, or another --namespace."
+    left = f"{NOT_OURS}/triviaqa-curated does not exist."
+    assert str(refusal.value) == f"{hub.url} refused with status 403: {reason} {advice} {left}"
     assert hub.store.repository(*dataset(NOT_OURS)) is None
 
 
@@ -87,12 +93,125 @@ def test_what_is_public_is_not_taken_for_private(hub, send):
 
 def test_an_upload_that_is_refused(start_hub, send):
     hub = start_hub()
-    hub.store.misbehave("/lfs/", 402)
+    hub.store.misbehave("/info/lfs/", 403, error="The storage of this account is full: see https://hub/settings")
     with pytest.raises(ConnectionError) as refusal:
         send("NAME", endpoint=hub.url)
-    expected = f"{hub.url} answered with status 402: NAME/triviaqa-curated is as it was before"
-    assert str(refusal.value).startswith(expected)
+    reason = f"{hub.url} refused with status 403: The storage of this account is full: see https://hub/settings. "
+    assert str(refusal.value).startswith(reason)
+    assert str(refusal.value).endswith("NAME/triviaqa-curated was made, and is empty.")
+    hub.store.misbehave("/lfs/", 413, error="too large: https://storage.example/a?X-Amz-Signature=secret")
+    with pytest.raises(ConnectionError) as refusal:
+        send("NAME", endpoint=hub.url)
+    assert "refused with status 413" in str(refusal.value)
+    assert str(refusal.value).endswith("NAME/triviaqa-curated is as it was before.")
+    assert "?" not in str(refusal.value)
     assert hub.store.commits(*dataset("NAME")) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "after", "left"),
+    [
+        ("/api/repos/create", False, "{} does not exist."),
+        ("/api/repos/create", True, "{} was made, and is empty."),
+        ("/commit/", False, "{} was made, and is empty."),
+        ("/commit/", True, "{} has the new files (commit {}), but not the tag {}."),
+        ("/tag/", False, "{} has the new files (commit {}), but not the tag {}."),
+        ("/tag/", True, "{} has the new files (commit {}) and the tag {}."),
+    ],
+)
+def test_what_a_failure_left_is_said_and_a_rerun_finishes_it(path, after, left, hub, send, capsys):
+    namespace = f"fails{path.strip('/').replace('/', '-')}-{after}"
+    hub.store.misbehave(path, 500, after=after)
+    with pytest.raises(ConnectionError) as refusal:
+        send(namespace)
+    hub.store.behave()
+    commits = hub.store.commits(*dataset(namespace))
+    oid = commits[0]["oid"][:7] if commits else ""
+    said = left.format(dataset(namespace)[1], oid, f"v{__version__}") if commits else left.format(dataset(namespace)[1])
+    assert str(refusal.value) == f"{hub.url} refused with status 500: as asked. {said} Run this again later."
+    send(namespace)
+    (commit,) = hub.store.commits(*dataset(namespace))
+    assert hub.store.tags(*dataset(namespace)) == {f"v{__version__}": commit["oid"]}
+    assert f" {commit['oid'][:7]}, tag" in capsys.readouterr().out
+
+
+def test_a_plan_without_programs_holds_back_nothing_else(hub, staged, online, tmp_path, capsys):
+    """A free account cannot create a Space with Gradio: the Hub's own sentence is shown, and the dataset goes."""
+    hub.store.misbehave("/api/repos/create", 402, error="Hosting Gradio Spaces requires PRO: see https://hub/pro")
+    hub.store.create("datasets", "free/triviaqa-curated")
+    parts = [PARTS["metric"], PARTS["dataset"]]
+    with pytest.raises(ConnectionError, match="^not sent: metric, see above; 1 of 2 were.$"):
+        command.send(parts, staged, "free", endpoint=hub.url)
+    printed = capsys.readouterr()
+    reason = f"metric: {hub.url} refused with status 402: Hosting Gradio Spaces requires PRO: see https://hub/pro."
+    assert printed.err == f"{reason} free/ecuas does not exist.{STATIC}\n"
+    assert "dataset: " in printed.out
+
+    hub.store.behave()
+    staging.stage(staging.STATIC_METRIC, tmp_path / "metric", "free")
+    checks.check_files(tmp_path / "metric")
+    checks.check_front_matter(staging.STATIC_METRIC, tmp_path / "metric")
+    command.send([staging.STATIC_METRIC], tmp_path, "free", endpoint=hub.url)
+    assert hub.store.repository("spaces", "free/ecuas")["sdk"] == "static"
+    files = hub.store.files("spaces", "free/ecuas")
+    assert {"index.html", "ecuas.py", "LICENSE"} <= set(files)
+    assert not {"app.py", "requirements.txt"} & set(files)
+    assert b'evaluate.load("free/ecuas")' in files["index.html"]
+
+
+def test_the_order_is_what_any_account_can_have_first():
+    assert list(PARTS) == ["dataset", "metric", "space"]
+    assert command.chosen("all", static=True)[1].sdk == "static"
+
+
+def test_a_commit_since_the_repository_was_looked_at_stops_ours(hub, send, staged, online):
+    class Slow(HfApi):
+        def upload_folder(self, **arguments):
+            theirs = {"data/stray.txt": hub.store.keep(b"theirs")}
+            hub.store.commit(*dataset("between"), "theirs", theirs)
+            return super().upload_folder(**arguments)
+
+    sent = {"repo_id": dataset("between")[1], "tag": "v1"}
+    with pytest.raises(ConnectionError, match="^between/triviaqa-curated was changed by someone else at the same time"):
+        push(PARTS["dataset"], staged / "dataset", api=Slow(endpoint=hub.url), **sent)
+    assert [commit["summary"] for commit in hub.store.commits(*dataset("between"))] == ["theirs"]
+
+
+def test_what_the_owner_added_stays_unless_asked(hub, staged, online, capsys):
+    sent = {"api": HfApi(endpoint=hub.url), "repo_id": dataset("owner")[1], "tag": "v1"}
+    push(PARTS["dataset"], staged / "dataset", **sent)
+    hub.store.commit(*dataset("owner"), "a picture", {"thumb [1].jpg": hub.store.keep(b"thumb")})
+    done = push(PARTS["dataset"], staged / "dataset", **sent)
+    assert done.endswith("kept, since this version has no such files (--delete): thumb [1].jpg")
+    assert "thumb [1].jpg" in hub.store.files(*dataset("owner"))
+    assert push(PARTS["dataset"], staged / "dataset", delete=True, **sent).endswith("; deleted: thumb [1].jpg")
+    assert capsys.readouterr().out == "owner/triviaqa-curated: deletes thumb [1].jpg\n"
+    assert "thumb [1].jpg" not in hub.store.files(*dataset("owner"))
+
+
+def test_unreleased_changes_get_no_tag(hub, send, released, capsys):
+    released.write_text("# Changelog\n\n## Unreleased\n- new\n\n## 0.3.0\n")
+    send("unreleased")
+    assert "no tag, since CHANGELOG.md has unreleased changes" in capsys.readouterr().out
+    assert hub.store.tags(*dataset("unreleased")) == {}
+    released.write_text(f"# Changelog\n\n## Unreleased\n\n## {__version__}\n- new\n\n## 0.3.0\n")
+    send("unreleased")
+    (commit,) = hub.store.commits(*dataset("unreleased"))
+    assert hub.store.tags(*dataset("unreleased")) == {f"v{__version__}": commit["oid"]}
+
+
+def test_stopping_it_is_one_line(monkeypatch, capsys):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "publish", stop)
+    assert command.main(["dataset", "--namespace", "NAME"]) == 130
+    assert capsys.readouterr().err == "publish: stopped. Run this again: what is there is not sent again.\n"
+
+
+def test_no_request_waits_for_ever(hub, send):
+    send("waiting")
+    assert get_session().timeout.read == command.SECONDS
 
 
 def test_nobody_there(send):
@@ -100,8 +219,9 @@ def test_nobody_there(send):
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
     with pytest.raises(ConnectionError) as refusal:
         send("NAME", endpoint=url)
-    assert str(refusal.value).startswith(f"{url} cannot be reached (")
-    assert str(refusal.value).endswith("NAME/triviaqa-curated is as it was before, run this again later.")
+    assert str(refusal.value).startswith(f"{url} cannot be reached, or not its storage (")
+    left = "What NAME/triviaqa-curated is now cannot be seen. Run this again later."
+    assert str(refusal.value).endswith(left)
 
 
 def demo(folder, *stray):
@@ -125,7 +245,7 @@ def test_what_must_not_be_sent_stops_everything(hub, online, tmp_path, monkeypat
     line = "publish: caches, tests and hidden files must not be sent; got test_views.py. Remove it.\n"
     printed = capsys.readouterr()
     assert printed.err == line
-    assert printed.out.startswith("space: 2 files, ")  # the first part was fit to be sent
+    assert printed.out.startswith("space: 3 files, ")  # the first part was fit to be sent
     assert len(hub.store.requests()) == before
 
 
@@ -170,7 +290,7 @@ def test_a_hub_that_dies_while_it_reads_the_commit(start_hub, send, staged, tmp_
     hub.store.misbehave("/commit/", None)
     with pytest.raises(ConnectionError) as refusal:
         send("NAME", endpoint=hub.url, folder=tmp_path)
-    assert str(refusal.value).startswith(f"{hub.url} cannot be reached (Server disconnected")
+    assert str(refusal.value).startswith(f"{hub.url} cannot be reached, or not its storage (Server disconnected")
     assert (hub.store.files(*dataset("NAME")), hub.store.tags(*dataset("NAME"))) == (files, tags)
     sent = uploads()
     assert sent == len(CONFIGURATIONS) + sum(name.endswith(".parquet") for name in changed)

@@ -49,29 +49,28 @@ def test_each_part_is_one_commit_and_one_tag(published, hub):
 def test_the_metric_is_what_evaluate_asks_for_and_its_page(published, hub, root):
     asked = [f"{name}.py" for kind, name, *_ in get_imports(root / "ecuas_metric/ecuas.py") if kind == "internal"]
     sent = set(hub.store.files(*METRIC)) - {".gitattributes"}
-    assert sent == {"ecuas.py", "app.py", "README.md", "requirements.txt", *asked}
+    assert sent == {"ecuas.py", "app.py", "README.md", "LICENSE", "requirements.txt", *asked}
 
 
 def test_the_dataset_is_its_card_tables_and_checksums(published, hub, root):
     sent = hub.store.files(*DATASET)
     tables = {f"data/{name}.parquet" for name in CONFIGURATIONS}
     beside = {"data/SHA256SUMS", "data/croissant.json"}
-    assert set(sent) == {".gitattributes", "README.md", *beside, *tables}
+    assert set(sent) == {".gitattributes", "README.md", "LICENSE", *beside, *tables}
     for name in (*tables, *beside):
         assert sent[name] == (root / "triviaqa_subset" / name).read_bytes()
 
 
 def test_the_demo_has_both_folders_beside_it(published, hub, checkout):
     sent = hub.store.files(*DEMO)
-    assert {"README.md", "requirements.txt", "app.py", "space/app.py", "space/views.py"} <= set(sent)
+    assert {"README.md", "LICENSE", "requirements.txt", "app.py", "space/app.py", "space/views.py"} <= set(sent)
     assert not {"space/README.md", "space/requirements.txt"} & set(sent)
     for folder in ("ecuas_metric", "triviaqa_subset"):
         ours = {path.relative_to(checkout).as_posix() for path in (checkout / folder).rglob("*") if path.is_file()}
         assert {name for name in sent if name.startswith(folder)} == ours
     assert sent["README.md"].decode() == SPACE["README.md"].replace("<namespace>", "NAME")
-    assert (
-        sent["ecuas_metric/ecuas.py"] == (checkout / "ecuas_metric/ecuas.py").read_bytes()
-    )  # it loads what is beside it
+    script = (checkout / "ecuas_metric/ecuas.py").read_text()  # it loads what is beside it, and knows where it is
+    assert sent["ecuas_metric/ecuas.py"].decode() == script.replace("<namespace>", "NAME")
 
 
 def test_nothing_sent_is_secret_or_of_this_machine_or_a_test(published, hub, checkout, root):
@@ -90,6 +89,23 @@ def test_the_pages_speak_of_the_hub(published, hub):
     assert "ecuas_metric/ecuas.py" not in metric + dataset
     assert re.findall(r"load_dataset\((.*?)[,)]", dataset) == ['"NAME/triviaqa-curated"'] * len(CONFIGURATIONS)
     assert 'evaluate.load("NAME/ecuas")' in hub.store.files(*METRIC)["ecuas.py"].decode()
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_pages_link_each_other_the_paper_and_the_code(part, tmp_path):
+    staging.stage(PARTS[part], tmp_path / "staged", "NAME")
+    page = (tmp_path / "staged" / "README.md").read_text()
+    others = {"metric": "spaces/NAME/ecuas)", "dataset": "datasets/NAME/triviaqa-curated)", "space": "NAME/ecuas-demo)"}
+    for address in [address for name, address in others.items() if name != part]:
+        assert address in page
+    assert "](https://arxiv.org/abs/2605.20490)" in page
+    assert "](https://huggingface.co/spaces/NAME/ecuas-demo/tree/main)" in page
+    assert "apache" in (tmp_path / "staged" / "LICENSE").read_text().lower()
+    if part == "space":
+        usage = (tmp_path / "staged/space/usage.md").read_text()
+        assert 'evaluate.load("NAME/ecuas")' in usage
+        assert 'load_dataset("NAME/triviaqa-curated", split="validation")' in usage
+        assert "in a clone;" not in usage
 
 
 LOAD = """
@@ -174,15 +190,19 @@ def test_versions_of_the_bare_name(hub, metric, online, tmp_path, monkeypatch):
     replace(metric / "ecuas.py", "from .extra import ONE\n", "")
     replace(metric / "ecuas.py", '"""\\\nECUAS_n is', '"""\\\nSecond: ECUAS_n is')
     (metric / "extra.py").unlink()
-    push(PARTS["metric"], metric, tag="v9.0.0", **sent)
-    first, second = hub.store.commits(*canonical)
+    kept = push(PARTS["metric"], metric, tag="v8.0.0", **sent)
+    assert kept.endswith("; kept, since this version has no such files (--delete): extra.py")
+    replace(metric / "ecuas.py", "Second: ECUAS_n", "Third: ECUAS_n")
+    assert push(PARTS["metric"], metric, tag="v9.0.0", delete=True, **sent).endswith("; deleted: extra.py")
+    first, between, second = hub.store.commits(*canonical)
     assert first["received"].keys() >= {"extra.py", "ecuas.py"}
+    assert set(between["received"]) == {"ecuas.py"}
     assert set(second["received"]) == {"extra.py", "ecuas.py"}
     assert second["received"]["extra.py"] is None
-    assert hub.store.tags(*canonical) == {TAG: first["oid"], "v9.0.0": second["oid"]}
+    assert hub.store.tags(*canonical) == {TAG: first["oid"], "v8.0.0": between["oid"], "v9.0.0": second["oid"]}
 
     loaded = run("-c", VERSIONS, TAG, cwd=tmp_path, env=environment(tmp_path / "fresh", hub.url))
-    assert loaded.out.split() == ["evaluate-metric--ecuas", "Second:", "Second:", "ECUAS_n", "Second:"], loaded.error
+    assert loaded.out.split() == ["evaluate-metric--ecuas", "Third:", "Third:", "ECUAS_n", "Third:"], loaded.error
     assert "Using the latest cached version" not in loaded.error  # all came from the Hub
 
 
@@ -224,6 +244,7 @@ def dry_run(shared_hub, root, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as out:
         patch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
         patch.setattr("publishing.checks.check_runs", lambda *_: None)
+        patch.setattr("publishing.__main__.CHANGELOG", folder / "none")
         patch.setattr("tempfile.tempdir", str(folder))
         assert command.main([*ALL[1:], "--dry-run", "--endpoint", shared_hub.url]) == 0
     assert tracked(root) == files

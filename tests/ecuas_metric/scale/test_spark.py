@@ -201,7 +201,7 @@ def test_spark_is_imported_in_one_file_only():
 def test_the_engine_goes_with_out_of_core(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("confidence,correct\n0.5,1\n")
     assert main(["score", str(tmp_path / "a.csv"), "--engine", "spark"]) == 2
-    assert "--engine goes with --out-of-core" in capsys.readouterr().err
+    assert "--engine requires --out-of-core" in capsys.readouterr().err
 
 
 SUBMITTED = """
