@@ -18,7 +18,7 @@ from ecuas_metric.reporting.report import Report, make_report, prepare_open, rep
 from ecuas_metric.reporting.submissions import Submission
 
 from .drawings import figures
-from .markup import bullets, message, report_table
+from .markup import bullets, folded_table, message
 from .words import LABELS, WORDS
 
 LEVEL = 0.95
@@ -118,7 +118,7 @@ def score(
     progress(0.9, "Drawing")
     return Shown(
         message(" ".join([*remarks, *notes(report), *too_many])),
-        report_table(report, grid),
+        folded_table(report, grid),
         bullets(sentences),
         *_write_tables(grid, records, folder),
         *figures(systems),
@@ -129,8 +129,11 @@ def score(
 
 def notes(report: Report) -> list[str]:
     """Return what a reader must know beside the numbers, in the words of the page; the table has unjudged answers."""
-    found = (f"{name}: {note.render(WORDS)}" for name, note in report.notes() if note.kind != "unjudged")
-    return list(dict.fromkeys(found))
+    found: dict[str, dict[str, None]] = {}
+    for name, note in report.notes():
+        if note.kind != "unjudged":
+            found.setdefault(note.render(WORDS), {})[name] = None
+    return [f"{', '.join(names)}: {text}" for text, names in found.items()]
 
 
 def numbers(text: str | None, name: str) -> list[float]:

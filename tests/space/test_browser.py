@@ -27,7 +27,8 @@ TABS = [
     "Grade my model",
     "Use it in code",
 ]
-WIDTHS = {"phone": 390, "desk": 1440}
+WIDTHS = {"phone": 390, "desk": 1280}
+EXAMPLE = "Example: three simulated"  # how the page says that nothing was uploaded yet
 UNLABELLED = """() => [...document.querySelectorAll('input, textarea, select, button, [role=slider]')]
     .filter(e => e.offsetParent && !e.closest('footer') && e.type !== 'hidden')
     .filter(e => !(e.labels?.length || e.ariaLabel || e.title || e.getAttribute('aria-labelledby')
@@ -115,14 +116,15 @@ def go(tab, name):
 
 def upload(tab, paths):
     tab.locator("input[type=file]").first.set_input_files([str(path) for path in paths])
+    tab.get_by_text(EXAMPLE).wait_for(state="hidden")
     tab.locator("table.report").first.wait_for()
 
 
 def cells(tab):
-    """Return the first report table on the page as lists of text, without stars and intervals."""
-    rows = tab.locator("table.report").first.locator("tr").all()
+    """Return the first table of all metrics, folded or not, as lists of text, without stars and intervals."""
+    rows = tab.locator("table.all").first.locator("tr").all()
     return [
-        [re.split(r" ★|\n|(?<=\d)\[", text)[0].strip() for text in row.locator("th, td").all_inner_texts()]
+        [re.split(r" ★|\n|(?<=\d)\[", text)[0].strip() for text in row.locator("th, td").all_text_contents()]
         for row in rows
     ]
 
@@ -147,6 +149,27 @@ def test_every_tab_fits_and_every_input_has_a_label(width, theme, visit):
     background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
     brightness = np.mean(list(map(float, re.findall(r"[\d.]+", background)[:3])))
     assert (brightness < 128) == (theme == "dark")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_opens_on_a_result_with_ecuas_in_sight(width, visit):
+    tab = visit(width)
+    header = tab.locator("table.report").first.locator("thead th")
+    assert header.all_inner_texts() == ["system", "ECUAS_0 ↓", "ECUAS_1 ↓", "ECUAS_128 ↓"]
+    box = header.last.bounding_box()
+    scroll = tab.locator(".scroll").first.bounding_box()
+    assert box["x"] + box["width"] <= scroll["x"] + scroll["width"] + 1
+    assert tab.locator("table.report").first.bounding_box()["y"] < 900
+    caption = tab.locator(".caption").first.inner_text()
+    assert "N = 300." in caption
+    assert "ecuas|n:0,1,128|K:inf|" in caption
+    assert not tab.locator("table.all").first.is_visible()
+    tab.get_by_text("All metrics", exact=True).first.click()
+    assert tab.locator("table.all").first.is_visible()
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name="Download CSV").first.click()
+    rows = list(csv.DictReader(download.value.path().open()))
+    assert [row["system"] for row in rows] == [row[0] for row in cells(tab)[1:]]
 
 
 def test_an_upload_becomes_the_command_lines_table_and_files(visit, files, tmp_path):
@@ -390,7 +413,7 @@ def test_questions_are_browsed_and_answers_graded(visit, tmp_path):
     tab.get_by_label("Weight the questions").uncheck()
     tab.get_by_role("button", name="Grade and score").click()
     tab.locator("table.report:visible").wait_for()
-    assert tab.locator("table.report:visible td").nth(1).inner_text().startswith("0.667")
+    assert tab.locator("table.all").last.locator("td").nth(1).text_content().startswith("0.667")
 
 
 def test_the_code_tab_has_the_signature_and_the_card(visit, files):
