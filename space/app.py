@@ -46,8 +46,8 @@ OFTEN, OLD = 600, 1800  # seconds: files older than OLD are deleted, every OFTEN
 FILES = "Files, one per system; at most 20 MB each"
 SIGNATURE = "Signature of the last result"
 PURPOSE = (
-    "**ECUAS_n** says what a system costs its users, wrong answers that they act on and answers that they reject "
-    "because it is not sure enough, averaged over all that a rejection may cost."
+    "**ECUAS_n** says what a system costs its users, wrong answers that they act on and answers that they reject for "
+    "lack of confidence, averaged over all reject costs."
 )
 OPENING = "Example: three simulated question-answering systems."
 OPEN = "Answers that neither the gold answers nor the label bank decide: which are correct?"
@@ -61,6 +61,8 @@ def score_tab(last: list[Any], opening: Shown) -> None:
     with gr.Row():
         with gr.Column(scale=5, min_width=320):
             shown = components.first_results(opening)
+            costs = gr.State(opening.costs)
+            components.reject_cost(costs)
         with gr.Column(scale=3, min_width=320):
             gr.Markdown("### Score your own")
             files = gr.File(label=FILES, file_count="multiple", file_types=list(SUFFIXES), height=150)
@@ -74,7 +76,7 @@ def score_tab(last: list[Any], opening: Shown) -> None:
             with gr.Accordion("Options", open=False), gr.Row():
                 options = components.options()
             button = gr.Button("Score", variant="primary")
-    shown += components.more_results(opening)
+    shown += [*components.more_results(opening), costs]
     run: dict[str, Any] = {"fn": api.score, "inputs": [files, *found, *options], "outputs": [*shown, *last]}
     run |= {"show_progress_on": shown[1], "concurrency_limit": 4, "trigger_mode": "always_last"}
     detected = files.change(api.detect_columns, files, [shown[0], *found], show_progress="hidden")

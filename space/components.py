@@ -10,6 +10,7 @@ import gradio as gr
 from ecuas_metric.inputs import POSTERIOR_FORMS
 from ecuas_metric.options import DEFAULTS, OPTIONS
 
+from . import deployment
 from .scoring import LEVEL, Shown
 from .words import LABELS, RULES, UNJUDGED
 
@@ -17,6 +18,8 @@ EMPTY = (
     '<p class="empty">Here come ECUAS_n of each system with intervals, every other metric, what they say in plain '
     "words, files to download, and five plots.</p>"
 )
+REJECT_COST = 0.3
+REJECT_COST_IS = "What an answer costs that is not used because the system is not sure enough; a mistake costs 1"
 DEFAULT_N = ", ".join(f"{n:g}" for n in DEFAULTS.n)
 
 
@@ -33,7 +36,7 @@ def figure(label: str, value: str = "") -> gr.HTML:
 
 def results() -> list[Any]:
     """Lay out what `scoring.Shown` holds, except signature and record."""
-    return [*first_results(), *more_results()]
+    return [*first_results(), *more_results(), gr.State()]
 
 
 def first_results(shown: Shown | None = None) -> list[Any]:
@@ -44,8 +47,23 @@ def first_results(shown: Shown | None = None) -> list[Any]:
     ]
 
 
+def reject_cost(costs: gr.State) -> None:
+    """Lay out a reject cost, and which of the systems with these costs it makes the cheapest."""
+    slider = gr.Slider(0, 1, REJECT_COST, step=0.01, label="Reject cost", info=REJECT_COST_IS)
+    verdict = text("Which system to deploy", deployment.deployment(costs.value, REJECT_COST), elem_classes="deployment")
+    gr.on(
+        [slider.change, costs.change],
+        deployment.deployment,
+        [costs, slider],
+        verdict,
+        api_visibility="private",
+        show_progress="hidden",
+        trigger_mode="always_last",
+    )
+
+
 def more_results(shown: Shown | None = None) -> list[Any]:
-    """Lay out the rest of `results`."""
+    """Lay out the rest of `results`, except the costs for `reject_cost`."""
     explanation = text("In plain words", shown.explanation if shown else "")
     with gr.Row():
         paths = (shown.csv, shown.markdown, shown.latex) if shown else (None, None, None)

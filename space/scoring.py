@@ -17,6 +17,7 @@ from ecuas_metric.reporting.grids import Grid, Record
 from ecuas_metric.reporting.report import Report, make_report, prepare_open, report_grid, report_records
 from ecuas_metric.reporting.submissions import Submission
 
+from .deployment import costs_of
 from .drawings import figures
 from .markup import bullets, folded_table, message
 from .words import LABELS, WORDS
@@ -43,6 +44,7 @@ class Shown:
     risk_coverage: str
     reliability: str
     confidences: str
+    costs: dict[str, dict[str, list[float]]]
     signature: str
     record: dict[str, object]
 
@@ -122,6 +124,7 @@ def score(
         bullets(sentences),
         *_write_tables(grid, records, folder),
         *figures(systems),
+        {} if is_open or report.unlike or _is_ecuas_unfair(report) else costs_of(systems),
         report.signature,
         as_json(grid, records),
     )
@@ -174,6 +177,10 @@ def _affordable(submissions: Sequence[Submission], options: Options) -> tuple[Op
         f"`ecuas score --interval {LEVEL:g}` computes them on your machine."
     )
     return options.replace(confidence_level=None), [note]
+
+
+def _is_ecuas_unfair(report: Report) -> bool:
+    return any(key.metric == "ecuas" for key in report.unfair)
 
 
 def _write_tables(grid: Grid, records: list[Record], folder: Path) -> tuple[str, str, str]:

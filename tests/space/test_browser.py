@@ -172,6 +172,20 @@ def test_the_page_opens_on_a_result_with_ecuas_in_sight(width, visit):
     assert [row["system"] for row in rows] == [row[0] for row in cells(tab)[1:]]
 
 
+def test_the_reject_cost_flips_the_winner(visit):
+    tab = visit()
+    verdict = tab.locator(".verdict").first
+    assert verdict.inner_text() == "At reject cost 0.30, deploy calibrated_model."
+    slider = tab.get_by_role("slider", name=re.compile("Reject cost")).last
+    slider.focus()
+    for _ in range(10):
+        slider.press("ArrowRight")
+    tab.get_by_text("At reject cost 0.40, deploy overconfident_model.").wait_for()
+    assert tab.locator(".costs .best .who").all_inner_texts() == ["overconfident_model"]
+    tab.get_by_role("button", name="Load a classifier's posteriors").click()
+    tab.get_by_text("At reject cost 0.40, deploy classifier.").wait_for()
+
+
 def test_an_upload_becomes_the_command_lines_table_and_files(visit, files, tmp_path):
     outputs = [tmp_path / f"cli.{suffix}" for suffix in ("csv", "md", "tex")]
     paths = [part for path in outputs for part in ("--output", str(path))]
