@@ -16,7 +16,7 @@ from ecuas_metric.reporting.files import SUFFIXES
 from ecuas_metric.reporting.submissions import read_submissions
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
 
-from . import answers, api, components, markup, scoring, subset, uploads
+from . import answers, api, components, links, markup, scoring, subset, uploads
 from .scoring import Shown
 
 HERE = Path(__file__).resolve().parent
@@ -50,6 +50,7 @@ PURPOSE = (
     "lack of confidence, averaged over all reject costs."
 )
 OPENING = "Example: three simulated question-answering systems."
+OPEN_INFO = "Listed here once there is a file"
 OPEN = "Answers that neither the gold answers nor the label bank decide: which are correct?"
 
 
@@ -202,12 +203,12 @@ def grade_tab(last: list[Any]) -> None:
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
             file = gr.File(label="Answers of your model", file_types=list(SUFFIXES))
-            gr.Markdown("Columns `question_id`, `answer` and `confidence`; one row for each question.")
+            gr.Markdown("Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB.")
             sets = [("the 455 of the subset", "curated"), ("all 926 that were kept", "kept")]
             asked = gr.Dropdown(sets, value="curated", label="Questions")
             message = components.text("Message")
         with gr.Column(scale=2, min_width=300):
-            accepted = gr.CheckboxGroup([], label=OPEN, elem_classes="open-answers")
+            accepted = gr.CheckboxGroup([], label=OPEN, info=OPEN_INFO, elem_classes="open-answers")
             rest = gr.Radio(list(answers.REST), value=answers.REST[0], label="Answers that are not ticked are")
             with gr.Row():
                 inputs = [
@@ -225,7 +226,7 @@ def grade_tab(last: list[Any]) -> None:
 
 
 with gr.Blocks(title="ECUAS: systems that say how sure they are", delete_cache=(OFTEN, OLD), fill_width=True) as demo:
-    gr.Markdown(f"# ECUAS: how good is a system that answers *and* says how sure it is?\n{PURPOSE}")
+    gr.Markdown(f"# ECUAS: how good is a system that answers *and* says how sure it is?\n{PURPOSE}\n\n{links.links()}")
     opening = scored_example()
     line: Any = gr.Textbox(opening.signature, label=SIGNATURE, interactive=False, render=False)
     record: Any = gr.JSON(opening.record, label="The last result", render=False)

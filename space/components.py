@@ -30,8 +30,9 @@ def text(label: str, value: str = "", *, elem_classes: str | None = None) -> gr.
 
 def figure(label: str, value: str = "") -> gr.HTML:
     """Lay out a plot, or the place of one that is not drawn yet."""
+    empty = f'<p class="empty">Plot: {label.lower().replace("ecuas", "ECUAS")}</p>'
     with gr.Column(min_width=320):  # two that do not fit side by side are stacked
-        return text(label, value, elem_classes="figure")
+        return text(label, value or empty, elem_classes="figure")
 
 
 def results() -> list[Any]:
