@@ -474,3 +474,41 @@ def test_button_and_tab_can_be_read(theme, visit):
     assert contrast(text, ground) >= 4.5
     selected = tab.get_by_role("tab", selected=True).first
     assert contrast(selected.evaluate("e => getComputedStyle(e).color"), page) >= 4.5
+
+
+CONTRASTS = """() => {
+    const parts = c => (c.match(/[\\d.]+/g) || []).map(Number);
+    const ground = e => { const c = parts(getComputedStyle(e).backgroundColor);
+        return c.length === 3 || c[3] === 1 || !e.parentElement ? c : ground(e.parentElement) };
+    const light = c => { const l = c.slice(0, 3).map(v => v / 255)
+        .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * l[0] + 0.7152 * l[1] + 0.0722 * l[2] };
+    const wanted = `a, button, summary, .caption, .verdict, .empty, .message, .costs li *, table.report *,
+        label span, p`;
+    return [...document.querySelectorAll(wanted)].filter(e => e.checkVisibility() && !e.closest('footer')
+        && [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())).map(e => {
+            const [a, b] = [light(parts(getComputedStyle(e).color)), light(ground(e))].sort((x, y) => y - x);
+            return [(a + 0.05) / (b + 0.05), e.outerHTML.slice(0, 120)] }).filter(([ratio]) => ratio < 4.5) }"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_all_text_of_the_first_tab_can_be_read(theme, visit):
+    assert visit(theme=theme).evaluate(CONTRASTS) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_focus_of_the_keyboard_is_seen_against_the_page(theme, visit):
+    tab = visit(theme=theme)
+    page = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    seen = set()
+    for _ in range(16):
+        tab.keyboard.press("Tab")
+        tag, style, width, color = tab.evaluate(
+            """() => { const e = document.activeElement, s = getComputedStyle(e);
+            return [e.tagName, s.outlineStyle, parseFloat(s.outlineWidth), s.outlineColor] }"""
+        )
+        seen.add(tag)
+        assert style != "none", tag
+        assert width >= 2, tag
+        assert contrast(color, page) >= 3, tag
+    assert {"A", "BUTTON", "SUMMARY", "INPUT"} <= seen
