@@ -1,6 +1,8 @@
 """The demo Space: layout and wiring of its five tabs."""
 
 import os
+from collections.abc import Iterable
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,11 @@ import gradio as gr
 
 import ecuas_metric
 from ecuas_metric.reporting.files import SUFFIXES
+from ecuas_metric.reporting.submissions import read_submissions
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
 
-from . import answers, api, components, subset, uploads
+from . import answers, api, components, links, markup, scoring, subset, uploads
+from .scoring import Shown
 
 HERE = Path(__file__).resolve().parent
 CARD = Path(ecuas_metric.__file__).resolve().parent / "README.md"
@@ -39,15 +43,30 @@ LAUNCH: dict[str, Any] = {
     "enable_monitoring": False,
 }
 OFTEN, OLD = 600, 1800  # seconds: files older than OLD are deleted, every OFTEN
+FILES = "Files, one per system; at most 20 MB each"
+SIGNATURE = "Signature of the last result"
+PURPOSE = (
+    "**ECUAS_n** is what a system costs its users, averaged over all reject costs: wrong answers that they act on, and "
+    "answers that they reject for lack of confidence."
+)
+OPENING = "Example: three simulated question-answering systems."
+OPEN_INFO = "Listed here once there is a file"
 OPEN = "Answers that neither the gold answers nor the label bank decide: tick the correct ones"
 
 
-def score_tab(last: list[Any]) -> None:
-    """Files -> table, explanation and plots; `last` are the components for signature and JSON."""
+def score_tab(last: list[Any], opening: Shown) -> None:
+    """Files -> table, explanation and plots, at first of an example; `last` are the components for signature and JSON.
+
+    The result comes before the files: on a phone, too, the page opens on it.
+    """
     with gr.Row():
-        with gr.Column(scale=1, min_width=300):
-            files = gr.File(label="Files, one per system", file_count="multiple", file_types=list(SUFFIXES))
-        with gr.Column(scale=2, min_width=300):
+        with gr.Column(scale=5, min_width=320):
+            shown = components.first_results(opening)
+            costs = gr.State(opening.costs)
+            components.reject_cost(costs)
+        with gr.Column(scale=3, min_width=320):
+            gr.Markdown("### Score your own")
+            files = gr.File(label=FILES, file_count="multiple", file_types=list(SUFFIXES), height=150)
             gr.Markdown(uploads.HELP)
             example_buttons(files)
             with gr.Accordion("Columns", open=False), gr.Row():
@@ -58,7 +77,7 @@ def score_tab(last: list[Any]) -> None:
             with gr.Accordion("Options", open=False), gr.Row():
                 options = components.options()
             button = gr.Button("Score", variant="primary")
-    shown = components.results()
+    shown += [*components.more_results(opening), costs]
     run: dict[str, Any] = {"fn": api.score, "inputs": [files, *found, *options], "outputs": [*shown, *last]}
     run |= {"show_progress_on": shown[1], "concurrency_limit": 4, "trigger_mode": "always_last"}
     detected = files.change(api.detect_columns, files, [shown[0], *found], show_progress="hidden")
@@ -70,9 +89,22 @@ def example_buttons(files: gr.File) -> None:
     """Lay out buttons that put the example files where uploads go."""
     with gr.Row():
         for name, systems in EXAMPLES.items():
-            paths = [str(HERE / "examples" / f"{system}.csv") for system in systems]
+            paths = list(map(str, example_files(systems)))
             button = gr.Button(f"Load {name}", size="sm")
             button.click(lambda paths=paths: paths, None, files, api_visibility="private", api_name="example")
+
+
+def example_files(systems: Iterable[str]) -> list[Path]:
+    """Return the files of example systems."""
+    return [HERE / "examples" / f"{system}.csv" for system in systems]
+
+
+def scored_example() -> Shown:
+    """Score the first example, so that the page opens on a result; once for all visitors."""
+    paths = example_files(next(iter(EXAMPLES.values())))
+    submissions = [submission for path in paths for submission in read_submissions(path)]
+    shown = scoring.score(submissions, scoring.page_options(), api.own_folder())
+    return replace(shown, message=markup.message(OPENING))
 
 
 def cost_tab(demo: gr.Blocks) -> None:
@@ -173,12 +205,12 @@ def grade_tab(last: list[Any]) -> None:
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
             file = gr.File(label="Answers of your model", file_types=list(SUFFIXES))
-            gr.Markdown("Columns `question_id`, `answer` and `confidence`; one row for each question.")
+            gr.Markdown("Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB.")
             sets = [("the 455 of the subset", "curated"), ("all 926 kept questions", "kept")]
             asked = gr.Dropdown(sets, value="curated", label="Questions")
             message = components.text("Message")
         with gr.Column(scale=2, min_width=300):
-            accepted = gr.CheckboxGroup([], label=OPEN, elem_classes="open-answers")
+            accepted = gr.CheckboxGroup([], label=OPEN, info=OPEN_INFO, elem_classes="open-answers")
             rest = gr.Radio(list(answers.REST), value=answers.REST[0], label="Answers that are not ticked are")
             with gr.Row():
                 inputs = [
@@ -196,12 +228,13 @@ def grade_tab(last: list[Any]) -> None:
 
 
 with gr.Blocks(title="ECUAS: systems that say how sure they are", delete_cache=(OFTEN, OLD), fill_width=True) as demo:
-    gr.Markdown("# ECUAS: how good is a system that answers *and* says how sure it is?")
-    line: Any = gr.Textbox(label="Signature of the last result", interactive=False, render=False)
-    record: Any = gr.JSON(label="The last result", render=False)
+    gr.Markdown(f"# ECUAS: how good is a system that answers *and* says how sure it is?\n{PURPOSE}\n\n{links.links()}")
+    opening = scored_example()
+    line: Any = gr.Textbox(opening.signature, label=SIGNATURE, interactive=False, render=False)
+    record: Any = gr.JSON(opening.record, label="The last result", render=False)
     with gr.Tabs():
         with gr.Tab("Score your systems"):
-            score_tab([line, record])
+            score_tab([line, record], opening)
         with gr.Tab("What does the cost look like?"):
             cost_tab(demo)
         with gr.Tab("Simulate a system"):

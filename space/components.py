@@ -10,10 +10,16 @@ import gradio as gr
 from ecuas_metric.inputs import POSTERIOR_FORMS
 from ecuas_metric.options import DEFAULTS, OPTIONS
 
-from .scoring import LEVEL
+from . import deployment
+from .scoring import LEVEL, Shown
 from .words import LABELS, RULES, UNJUDGED
 
-EMPTY = '<p class="empty">The table appears here.</p>'
+EMPTY = (
+    '<p class="empty">Here come ECUAS_n of each system with intervals, every other metric, what they say in plain '
+    "words, files to download, and five plots.</p>"
+)
+REJECT_COST = 0.3
+REJECT_COST_IS = "What an answer costs that is not used because the system is not sure enough; a mistake costs 1"
 DEFAULT_N = ", ".join(f"{n:g}" for n in DEFAULTS.n)
 
 
@@ -22,24 +28,61 @@ def text(label: str, value: str = "", *, elem_classes: str | None = None) -> gr.
     return gr.HTML(value, label=label, show_label=False, padding=False, elem_classes=elem_classes)
 
 
-def figure(label: str) -> gr.HTML:
-    """Lay out a plot that is not drawn yet."""
+def figure(label: str, value: str = "") -> gr.HTML:
+    """Lay out a plot, or the place of one that is not drawn yet."""
+    empty = f'<p class="empty">Plot: {label.lower().replace("ecuas", "ECUAS")}</p>'
     with gr.Column(min_width=320):  # two that do not fit side by side are stacked
-        return text(label, elem_classes="figure")
+        return text(label, value or empty, elem_classes="figure")
 
 
 def results() -> list[Any]:
     """Lay out what `scoring.Shown` holds, except signature and record."""
-    message = text("Message")
-    table = text("Table", EMPTY, elem_classes="results")
-    explanation = text("In plain words")
+    return [*first_results(), *more_results(), gr.State()]
+
+
+def first_results(shown: Shown | None = None) -> list[Any]:
+    """Lay out message and table, of a result that is there already or to come."""
+    return [
+        text("Message", shown.message if shown else "", elem_classes="room"),
+        text("Table", shown.table if shown else EMPTY, elem_classes="results"),
+    ]
+
+
+def reject_cost(costs: gr.State) -> None:
+    """Lay out a reject cost, and which of the systems with these costs it makes the cheapest."""
+    slider = gr.Slider(0, 1, REJECT_COST, step=0.01, label="Reject cost", info=REJECT_COST_IS)
+    verdict = text("Which system to deploy", deployment.deployment(costs.value, REJECT_COST), elem_classes="deployment")
+    gr.on(
+        [slider.change, costs.change],
+        deployment.deployment,
+        [costs, slider],
+        verdict,
+        api_visibility="private",
+        show_progress="hidden",
+        trigger_mode="always_last",
+    )
+
+
+def more_results(shown: Shown | None = None) -> list[Any]:
+    """Lay out the rest of `results`, except the costs for `reject_cost`."""
+    explanation = text("In plain words", shown.explanation if shown else "")
     with gr.Row():
-        downloads = [gr.DownloadButton(f"Download {name}", size="sm") for name in ("CSV", "Markdown", "LaTeX")]
+        paths = (shown.csv, shown.markdown, shown.latex) if shown else (None, None, None)
+        downloads = [
+            gr.DownloadButton(f"Download {name}", path, size="sm")
+            for name, path in zip(("CSV", "Markdown", "LaTeX"), paths, strict=True)
+        ]
     with gr.Row():
-        curves = [figure("Cost against reject cost"), figure("ECUAS_n against n")]
+        curves = [
+            figure("Cost against reject cost", shown.reject_costs if shown else ""),
+            figure("ECUAS_n against n", shown.orders if shown else ""),
+        ]
     with gr.Row():
-        curves += [figure("Risk against coverage"), figure("Reliability")]
-    return [message, table, explanation, *downloads, *curves, figure("Samples by confidence")]
+        curves += [
+            figure("Risk against coverage", shown.risk_coverage if shown else ""),
+            figure("Reliability", shown.reliability if shown else ""),
+        ]
+    return [explanation, *downloads, *curves, figure("Samples by confidence", shown.confidences if shown else "")]
 
 
 def options() -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from ecuas_metric.metrics import METRICS, Key
@@ -22,6 +22,24 @@ VARIANTS = {
 }
 
 
+def folded_table(report: Report, grid: Grid) -> str:
+    """Return what the page is about, ECUAS_n of each system with N and signature, and folded below it `report_table`.
+
+    Arguments as there.
+    """
+    plain = len(grid.header) - len(report.keys)
+    first = [plain + i for i, key in enumerate(report.keys) if key.metric == "ecuas"]
+    sizes = sorted(set(report.sizes.values()))
+    num = f"N = {sizes[0]:,}" if len(sizes) == 1 else f"N = {sizes[0]:,} to {sizes[-1]:,}"
+    keys = [report.keys[column - plain] for column in first]
+    return (
+        f"{_table(report, grid, first, keys)}"
+        f'<p class="caption">{num}. Lower is better, ★ is best; the smaller n, the more a confident mistake counts. '
+        f'Signature <span class="signature">{escape(report.signature)}</span></p>'
+        f'<details class="fold"><summary>All metrics</summary>{report_table(report, grid)}</details>'
+    )
+
+
 def report_table(report: Report, grid: Grid) -> str:
     """Return a report as an HTML table: the best marked, a tooltip per metric, the colour of the plots per system.
 
@@ -33,18 +51,10 @@ def report_table(report: Report, grid: Grid) -> str:
     """
     plain = len(grid.header) - len(report.keys)  # the system, and N where it is shown
     described = [(title, describe(key)) for key, title in zip(report.keys, grid.header[plain:], strict=True)]
-    header = "".join(f'<th scope="col">{escape(title)}</th>' for title in grid.header[:plain]) + "".join(
-        f'<th scope="col"><abbr title="{escape(text)}">{escape(title)}</abbr></th>' for title, text in described
-    )
-    swatches = slots(report.results)
-    body = "".join(
-        f"<tr>{_name(row[0].text, swatches[row[0].text])}{''.join(map(_cell, row[1:]))}</tr>" for row in grid.rows
-    )
     notes = "".join(f"<p>{escape(note)}</p>" for note in (*grid.above, *grid.notes))
     glossary = "".join(f"<dt>{escape(title)}</dt><dd>{escape(text)}</dd>" for title, text in described)
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Metrics of each system"><table class="report">'
-        f"<thead><tr>{header}</tr></thead><tbody>{body}</tbody></table></div>{notes}"
+        f"{_table(report, grid, list(range(1, len(grid.header))), report.keys, style='report all')}{notes}"
         f"<details><summary>What each metric measures</summary><dl>{glossary}</dl></details>"
     )
 
@@ -65,6 +75,27 @@ def message(text: str, *, kind: str = "note") -> str:
 def bullets(sentences: Iterable[str]) -> str:
     """Return sentences as an HTML list."""
     return "<ul class='sentences'>" + "".join(f"<li>{_escaped(text)}</li>" for text in sentences) + "</ul>"
+
+
+def _table(report: Report, grid: Grid, columns: Sequence[int], keys: Sequence[Key], style: str = "report") -> str:
+    """Lay out some columns of a report beside the names of its systems; the last of them are the metrics `keys`."""
+    tips = ["", *[""] * (len(columns) - len(keys)), *map(describe, keys)]
+    header = "".join(_head(grid.header[column], tip) for column, tip in zip((0, *columns), tips, strict=True))
+    swatches = slots(report.results)
+    body = "".join(
+        f"<tr>{_name(row[0].text, swatches[row[0].text])}{''.join(_cell(row[column]) for column in columns)}</tr>"
+        for row in grid.rows
+    )
+    label = "Metrics" if len(columns) == len(grid.header) - 1 else "ECUAS_n"
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{label} of each system">'
+        f'<table class="{style}"><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def _head(title: str, tip: str) -> str:
+    text = f'<abbr title="{escape(tip)}">{escape(title)}</abbr>' if tip else escape(title)
+    return f'<th scope="col">{text}</th>'
 
 
 def _escaped(text: str) -> str:

@@ -17,8 +17,9 @@ from ecuas_metric.reporting.grids import Grid, Record
 from ecuas_metric.reporting.report import BELOW, Report, make_report, prepare_open, report_grid, report_records
 from ecuas_metric.reporting.submissions import Submission
 
+from .deployment import costs_of
 from .drawings import figures
-from .markup import bullets, message, report_table
+from .markup import bullets, folded_table, message
 from .words import LABELS, WORDS
 
 LEVEL = 0.95
@@ -43,6 +44,7 @@ class Shown:
     risk_coverage: str
     reliability: str
     confidences: str
+    costs: dict[str, dict[str, list[float]]]
     signature: str
     record: dict[str, object]
 
@@ -118,10 +120,11 @@ def score(
     progress(0.9, "Drawing")
     return Shown(
         message(" ".join([*remarks, *notes(report), *too_many])),
-        report_table(report, grid),
+        folded_table(report, grid),
         bullets(sentences),
         *_write_tables(grid, records, folder),
         *figures(systems),
+        {} if is_open or report.unlike or _is_ecuas_unfair(report) else costs_of(systems),
         report.signature,
         as_json(grid, records),
     )
@@ -129,8 +132,11 @@ def score(
 
 def notes(report: Report) -> list[str]:
     """Return what a reader must know beside the numbers, in the words of the page; the table has unjudged answers."""
-    found = (f"{name}: {note.render(WORDS)}" for name, note in report.notes() if note.kind not in BELOW)
-    return list(dict.fromkeys(found))
+    found: dict[str, dict[str, None]] = {}
+    for name, note in report.notes():
+        if note.kind not in BELOW:
+            found.setdefault(note.render(WORDS), {})[name] = None
+    return [f"{', '.join(names)}: {text}" for text, names in found.items()]
 
 
 def numbers(text: str | None, name: str) -> list[float]:
@@ -171,6 +177,10 @@ def _affordable(submissions: Sequence[Submission], options: Options) -> tuple[Op
         f"`ecuas score --interval {LEVEL:g}` computes them on your machine."
     )
     return options.replace(confidence_level=None), [note]
+
+
+def _is_ecuas_unfair(report: Report) -> bool:
+    return any(key.metric == "ecuas" for key in report.unfair)
 
 
 def _write_tables(grid: Grid, records: list[Record], folder: Path) -> tuple[str, str, str]:

@@ -36,7 +36,7 @@ COLUMNS = {  # the roles that visitors can choose a column for -> what it holds
 HELP = (
     "CSV, JSON lines or Parquet with columns `confidence` and `correct` (0 or 1), or `label`, `prob_0`, `prob_1`, ... "
     "Several systems in one file need a column `system`; a column `id` pairs their samples. "
-    "At most 20 MB per file."
+    f"At most 20 MB per file, {MAX_FILES} files and {MAX_SYSTEMS} systems; the command `ecuas` takes more."
 )
 Result = TypeVar("Result")
 

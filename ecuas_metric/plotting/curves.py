@@ -88,14 +88,18 @@ def risk_coverage(system: System) -> RiskCoverage:
     return RiskCoverage(until / until[-1], ties.cost_until[some] / until)
 
 
-def reject_cost_curve(system: System, *, num_points: int = 201) -> RejectCostCurve:
-    """Return expected cost and coverage against the reject cost, from 0 to the largest uncertainty.
+def reject_cost_curve(
+    system: System, *, num_points: int = 201, reject_cost: ArrayLike | None = None
+) -> RejectCostCurve:
+    """Return expected cost and coverage against the reject cost, by default from 0 to the largest uncertainty.
 
     Parameters
     ----------
     system : System
     num_points : int
         Number of reject costs, evenly spaced.
+    reject_cost : array_like, shape (M,), optional
+        The reject costs themselves, >= 0; `num_points` is not used then.
 
     Returns
     -------
@@ -112,19 +116,19 @@ def reject_cost_curve(system: System, *, num_points: int = 201) -> RejectCostCur
     [0.0, 0.25, 0.5]
     """
     u_max, ties = system.decisions.max_uncertainty, system.ties
-    reject_cost = np.linspace(0, u_max, num_points)
+    at = np.linspace(0, u_max, num_points) if reject_cost is None else np.asarray(reject_cost, np.float64)
     values = system.decisions.uncertainty_at(ties.rank)
-    acceptable = np.searchsorted(values, reject_cost + ROUNDING * u_max, side="right")
+    acceptable = np.searchsorted(values, at + ROUNDING * u_max, side="right")
     acceptable = np.minimum(acceptable, np.count_nonzero(~above(values, u_max)))  # never above u_M, as costs.accepted
     num = ties.weight_until[-1]
     count = np.concatenate([[0.0], ties.weight_until])[acceptable]
     cost = np.concatenate([[0.0], ties.cost_until])[acceptable]
     return RejectCostCurve(
-        reject_cost,
-        expected_cost=(cost + reject_cost * (num - count)) / num,
+        at,
+        expected_cost=(cost + at * (num - count)) / num,
         coverage=count / num,
-        accept_all=np.full(num_points, ties.cost_until[-1] / num),
-        reject_all=reject_cost,
+        accept_all=np.full(len(at), ties.cost_until[-1] / num),
+        reject_all=at,
     )
 
 

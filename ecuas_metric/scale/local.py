@@ -85,7 +85,7 @@ def score_files(
 
 def _waiting(patterns: Sequence[str | tuple[str, str]], done: Collection) -> list[tuple[str, ParquetPart]]:
     """Return the files that are to be scored, each with the name of its rows."""
-    named = [pattern if isinstance(pattern, tuple) else (_name_of(pattern), pattern) for pattern in patterns]
+    named = [pattern if isinstance(pattern, tuple) else (name_of(pattern), pattern) for pattern in patterns]
     return [(name, part) for name, pattern in named for part in parts_of(pattern) if not _is_done(part, done)]
 
 
@@ -103,5 +103,5 @@ def _is_done(part: ParquetPart, done: Collection) -> bool:
     return size is not None
 
 
-def _name_of(pattern: str) -> str:
+def name_of(pattern: str) -> str:
     return pattern if any(character in pattern for character in "*?[") else stem(pattern.rstrip("/"))

@@ -17,7 +17,7 @@ from ..reporting.files import FileError
 from .batches import states_of_batches
 from .collection import Collection, merge_collections, write_collection
 from .layout import layout_of
-from .local import _name_of
+from .local import name_of
 from .packing import pack, unpack
 from .reading import Readings, read
 from .settings import SHAPING
@@ -174,7 +174,7 @@ def score_files(
     session = SparkSession.builder.getOrCreate()
     parts = []
     for given in patterns:
-        name, pattern = given if isinstance(given, tuple) else (_name_of(given), given)
+        name, pattern = given if isinstance(given, tuple) else (name_of(given), given)
         try:
             df = session.read.parquet(pattern)
         except PySparkException as error:

@@ -27,7 +27,8 @@ TABS = [
     "Grade my model",
     "Use it in code",
 ]
-WIDTHS = {"phone": 390, "desk": 1440}
+WIDTHS = {"phone": 390, "desk": 1280}
+EXAMPLE = "Example: three simulated"  # how the page says that nothing was uploaded yet
 UNLABELLED = """() => [...document.querySelectorAll('input, textarea, select, button, [role=slider]')]
     .filter(e => e.offsetParent && !e.closest('footer') && e.type !== 'hidden')
     .filter(e => !(e.labels?.length || e.ariaLabel || e.title || e.getAttribute('aria-labelledby')
@@ -115,14 +116,15 @@ def go(tab, name):
 
 def upload(tab, paths):
     tab.locator("input[type=file]").first.set_input_files([str(path) for path in paths])
+    tab.get_by_text(EXAMPLE).wait_for(state="hidden")
     tab.locator("table.report").first.wait_for()
 
 
 def cells(tab):
-    """Return the first report table on the page as lists of text, without stars and intervals."""
-    rows = tab.locator("table.report").first.locator("tr").all()
+    """Return the first table of all metrics, folded or not, as lists of text, without stars and intervals."""
+    rows = tab.locator("table.all").first.locator("tr").all()
     return [
-        [re.split(r" ★|\n|(?<=\d)\[", text)[0].strip() for text in row.locator("th, td").all_inner_texts()]
+        [re.split(r" ★|\n|(?<=\d)\[", text)[0].strip() for text in row.locator("th, td").all_text_contents()]
         for row in rows
     ]
 
@@ -147,6 +149,41 @@ def test_every_tab_fits_and_every_input_has_a_label(width, theme, visit):
     background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
     brightness = np.mean(list(map(float, re.findall(r"[\d.]+", background)[:3])))
     assert (brightness < 128) == (theme == "dark")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_opens_on_a_result_with_ecuas_in_sight(width, visit):
+    tab = visit(width)
+    header = tab.locator("table.report").first.locator("thead th")
+    assert header.all_inner_texts() == ["system", "ECUAS_0 ↓", "ECUAS_1 ↓", "ECUAS_128 ↓"]
+    box = header.last.bounding_box()
+    scroll = tab.locator(".scroll").first.bounding_box()
+    assert box["x"] + box["width"] <= scroll["x"] + scroll["width"] + 1
+    assert tab.locator("table.report").first.bounding_box()["y"] < 900
+    caption = tab.locator(".caption").first.inner_text()
+    assert "N = 300." in caption
+    assert "ecuas|n:0,1,128|K:inf|" in caption
+    assert not tab.locator("table.all").first.is_visible()
+    tab.get_by_text("All metrics", exact=True).first.click()
+    assert tab.locator("table.all").first.is_visible()
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name="Download CSV").first.click()
+    rows = list(csv.DictReader(download.value.path().open()))
+    assert [row["system"] for row in rows] == [row[0] for row in cells(tab)[1:]]
+
+
+def test_the_reject_cost_flips_the_winner(visit):
+    tab = visit()
+    verdict = tab.locator(".verdict").first
+    assert verdict.inner_text() == "At reject cost 0.30, deploy calibrated_model."
+    slider = tab.get_by_role("slider", name=re.compile("Reject cost")).last
+    slider.focus()
+    for _ in range(10):
+        slider.press("ArrowRight")
+    tab.get_by_text("At reject cost 0.40, deploy overconfident_model.").wait_for()
+    assert tab.locator(".costs .best .who").all_inner_texts() == ["overconfident_model"]
+    tab.get_by_role("button", name="Load a classifier's posteriors").click()
+    tab.get_by_text("At reject cost 0.40, deploy classifier.").wait_for()
 
 
 def test_an_upload_becomes_the_command_lines_table_and_files(visit, files, tmp_path):
@@ -390,7 +427,7 @@ def test_questions_are_browsed_and_answers_graded(visit, tmp_path):
     tab.get_by_label("Weight the questions").uncheck()
     tab.get_by_role("button", name="Grade and score").click()
     tab.locator("table.report:visible").wait_for()
-    assert tab.locator("table.report:visible td").nth(1).inner_text().startswith("0.667")
+    assert tab.locator("table.all").last.locator("td").nth(1).text_content().startswith("0.667")
 
 
 def test_the_code_tab_has_the_signature_and_the_card(visit, files):
@@ -437,3 +474,41 @@ def test_button_and_tab_can_be_read(theme, visit):
     assert contrast(text, ground) >= 4.5
     selected = tab.get_by_role("tab", selected=True).first
     assert contrast(selected.evaluate("e => getComputedStyle(e).color"), page) >= 4.5
+
+
+CONTRASTS = """() => {
+    const parts = c => (c.match(/[\\d.]+/g) || []).map(Number);
+    const ground = e => { const c = parts(getComputedStyle(e).backgroundColor);
+        return c.length === 3 || c[3] === 1 || !e.parentElement ? c : ground(e.parentElement) };
+    const light = c => { const l = c.slice(0, 3).map(v => v / 255)
+        .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * l[0] + 0.7152 * l[1] + 0.0722 * l[2] };
+    const wanted = `a, button, summary, .caption, .verdict, .empty, .message, .costs li *, table.report *,
+        label span, p`;
+    return [...document.querySelectorAll(wanted)].filter(e => e.checkVisibility() && !e.closest('footer')
+        && [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())).map(e => {
+            const [a, b] = [light(parts(getComputedStyle(e).color)), light(ground(e))].sort((x, y) => y - x);
+            return [(a + 0.05) / (b + 0.05), e.outerHTML.slice(0, 120)] }).filter(([ratio]) => ratio < 4.5) }"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_all_text_of_the_first_tab_can_be_read(theme, visit):
+    assert visit(theme=theme).evaluate(CONTRASTS) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_focus_of_the_keyboard_is_seen_against_the_page(theme, visit):
+    tab = visit(theme=theme)
+    page = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    seen = set()
+    for _ in range(16):
+        tab.keyboard.press("Tab")
+        tag, style, width, color = tab.evaluate(
+            """() => { const e = document.activeElement, s = getComputedStyle(e);
+            return [e.tagName, s.outlineStyle, parseFloat(s.outlineWidth), s.outlineColor] }"""
+        )
+        seen.add(tag)
+        assert style != "none", tag
+        assert width >= 2, tag
+        assert contrast(color, page) >= 3, tag
+    assert {"A", "BUTTON", "SUMMARY", "INPUT"} <= seen

@@ -31,6 +31,15 @@ def test_the_table_holds_every_cell_of_the_reports_grid(report):
     assert [["★" in cell for cell in row] for row in cells[1:]] == [[cell.is_best for cell in row] for row in grid.rows]
 
 
+def test_ecuas_comes_first_and_all_metrics_are_folded(report):
+    first, folded = markup.folded_table(report, report_grid(report)).split("<details", 1)
+    titles = re.findall(r'<th scope="col">(.*?)</th>', first)
+    assert [text_of(title) for title in titles] == ["system", "ECUAS_0 ↓", "ECUAS_1 ↓", "ECUAS_128 ↓"]
+    assert "N = 120." in first
+    assert report.signature in first
+    assert table(report) in folded
+
+
 def test_names_are_text_everywhere(report):
     evil = '<img src=x onerror="alert(1)">'
     named = report._replace(results={evil: report.results["first"]})
