@@ -104,4 +104,5 @@ def _is_done(part: ParquetPart, done: Collection) -> bool:
 
 
 def name_of(pattern: str) -> str:
+    """Return the name of the system in files that have no column of systems: the pattern, or the file's stem."""
     return pattern if any(character in pattern for character in "*?[") else stem(pattern.rstrip("/"))
