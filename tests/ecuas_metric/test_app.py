@@ -48,7 +48,7 @@ def test_scores_both_forms_as_the_metric_does(client, app, example):
         ("0.9, 1\n0.8, 0", "-1", "n must be >= 0"),
         ("0.9, 1\n0.8, 0", "many", "n takes numbers, separated by commas; got 'many'."),
         ("0.9, 1\n0.8, 0", "", "n must not be empty; got shape (0,)."),
-        ("0.9, 2\n0.8, 1", "0", "Class labels? Then each line begins with the probability of every class."),
+        ("0.9, 2\n0.8, 1", "0", "Class labels? Then each line must begin with the probability of every class."),
         ("0.9, 0.2, 1", "0", "The probabilities must have rows that sum to 1 (tolerance 0.001); got 1.1 at index 0"),
         (", 1\n0.8, 0", "0", "The confidences must not be NaN; got nan at index 0 (1 of 2). Missing confidences? Fill"),
     ],

@@ -229,16 +229,6 @@ def test_options_change_the_table_and_the_page_does_not_jump_meanwhile(visit, fi
     assert "ECUAS_128 ↓" not in header
 
 
-def test_long_work_shows_how_far_it_is(visit, tmp_path, rng):
-    q = rng.random(40_000).round(4)
-    rows = "".join(f"{x},{int(y)}\n" for x, y in zip(q, rng.random(40_000) < q, strict=True))
-    (tmp_path / "long.csv").write_text("confidence,correct\n" + rows)
-    tab = visit()
-    tab.locator("input[type=file]").first.set_input_files(str(tmp_path / "long.csv"))
-    tab.get_by_text(re.compile(r"Scoring - [\d.]+%")).first.wait_for()
-    tab.locator("table.report").first.wait_for()
-
-
 def test_columns_of_other_names_are_chosen_in_the_page(visit, tmp_path):
     (tmp_path / "a.csv").write_text("p_true,verdict\n0.75,1\n0.25,0\n")
     tab = visit()
