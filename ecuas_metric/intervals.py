@@ -409,6 +409,7 @@ def _student_share(angle: Floats, freedom: int) -> Floats:
 
 def _gamma_share(shape: float, x: Floats) -> Floats:
     """Return the share below x of the gamma distribution of scale 1, by its power series."""
+    x = np.minimum(x, shape + 40 * math.sqrt(shape) + 100)  # beyond, it is 1 to the last digit
     terms = np.arange(int(60 + 2 * (shape + x.max(initial=0.0))))
     log_x = np.log(np.maximum(x, 1e-300))
     first = shape * log_x - x - math.lgamma(shape + 1)

@@ -149,7 +149,8 @@ def _are_the_same(ids: Sequence[object], others: Sequence[object]) -> bool:
 def _of_one_kind(*ids: Sequence[object] | None) -> list[pd.Index]:
     """Return ids that can be joined: all whole numbers, or all text."""
     found = [pd.Index(values) for values in ids]
-    return found if len({values.dtype for values in found}) == 1 else [values.astype(str) for values in found]
+    are_alike = len({values.dtype for values in found}) == 1 and found[0].dtype != object  # which may hold both
+    return found if are_alike else [values.astype(str) for values in found]
 
 
 def _keep(submission: Submission, kept: Bools) -> Submission:

@@ -48,7 +48,8 @@ def test_each_system_is_sorted_once(options, rng, monkeypatch):
             for draw in (figures.risk_coverage_figure, figures.reject_cost_figure, figures.order_figure):
                 draw(systems)
             figures.reliability_figure(systems)
-        assert sorts == [(NUM_SAMPLES,)] * 2
+        # Older versions of NumPy sort the places of both systems together to find the distinct ones.
+        assert [size for size in sorts if size == (NUM_SAMPLES,)] == [(NUM_SAMPLES,)] * 2
 
 
 def test_the_count_sees_every_way_to_sort(rng):
