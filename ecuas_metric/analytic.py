@@ -157,12 +157,13 @@ def analytic_intervals(
     num_errors = _effective_number(decisions.candidate_cost, design)
     # Where half of the units have errors these are not rare, and theirs is the t interval of few units.
     few = min(FEW, _effective_number(np.ones(len(decisions.uncertainty)), design) / 2)
-    limits: dict[Key, Limits] = dict.fromkeys(values, NONE)
+    limits: dict[Key, Limits] = dict.fromkeys(wanted, NONE)
     possible: dict[Key, Floats] = {}
     for key, influence in influences(decisions, ties, options, values, only=_with_influence(wanted)):
         value = float(values[key])
         if key.metric == "auroc":
-            limits[key] = _of_auroc(value, influence, decisions, design, quantile)
+            right = _effective_number(1 - decisions.candidate_cost, design)
+            limits[key] = limits_of_auroc(value, standard_error(influence, design), num_errors, right, quantile)
         elif key.metric in SHARES and not key.variant:
             limits[key] = wilson_limits(value, _effective_size(value, influence, design), quantile)
         elif key in errors and _effective_number(errors[key], design) < few:
@@ -171,8 +172,7 @@ def analytic_intervals(
         elif key not in errors and num_errors < (ENOUGH if key.variant == "recalibrated" else few):
             limits[key] = NONE
         else:
-            limits[key] = _on_log_scale(value, quantile * standard_error(influence, design))
-    limits = {key: limits[key] for key in wanted}
+            limits[key] = limits_on_log_scale(value, quantile * standard_error(influence, design))
     return limits, _notes(wanted, limits)
 
 
@@ -256,7 +256,7 @@ def _covariance_of_bins(rest: Floats, bins: Ints, share: Floats, design: Design)
     return np.asarray(covariance / np.outer(rooted, rooted))
 
 
-def _on_log_scale(value: float, half: float) -> Limits:
+def limits_on_log_scale(value: float, half: float) -> Limits:
     """Return the limits of a number that is not negative; of 0 there are none."""
     if not (value > 0 and math.isfinite(half)):
         return NONE
@@ -264,10 +264,8 @@ def _on_log_scale(value: float, half: float) -> Limits:
     return value / factor, value * factor
 
 
-def _of_auroc(value: float, influence: Floats, decisions: Decisions, design: Design, quantile: float) -> Limits:
-    wrong = _effective_number(decisions.candidate_cost, design)
-    right = _effective_number(1 - decisions.candidate_cost, design)
-    error = standard_error(influence, design)
+def limits_of_auroc(value: float, error: float, wrong: float, right: float, quantile: float) -> Limits:
+    """Return DeLong's limits on the logit scale; Newcombe's where wrong or right answers are few, or at 0 and 1."""
     if min(wrong, right) < FEW or not (error > 0 and 0 < value < 1):
         return newcombe_limits(value, wrong, right, quantile)
     logit, half = math.log(value / (1 - value)), quantile * error / (value * (1 - value))

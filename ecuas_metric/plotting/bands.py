@@ -7,14 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..analytic import Design, design_of, standard_error
+from ..analytic import NONE, Design, Limits, design_of, limits_on_log_scale, standard_error
 from ..baselines import confidence_bins
 from ..costs import ecuas_cost, fixed_reject_cost
 from ..inputs import Bools, Floats
 from ..intervals import student_quantile, wilson_limits
 from ..results import System
-
-Limits = tuple[float, float]
 
 
 class Band(NamedTuple):
@@ -118,29 +116,21 @@ def accuracy_band(system: System) -> Band:
 
 def _of_mean(cost: Floats, design: Design, quantile: float) -> Limits:
     mean = float(design.weight @ cost)
-    return _positive(mean, quantile * standard_error(cost - mean, design))
+    return limits_on_log_scale(mean, quantile * standard_error(cost - mean, design))
 
 
 def _of_chosen(values: Floats, chosen: Bools, design: Design, quantile: float, *, is_share: bool) -> Limits:
     """Return the limits of the mean of the values chosen: Wilson's if these are 0 or 1."""
     share = float(design.weight @ chosen)
     if not share:
-        return math.nan, math.nan
+        return NONE
     mean = float(design.weight @ (values * chosen)) / share
     error = standard_error(chosen * (values - mean) / share, design)
     if not is_share:
-        return _positive(mean, quantile * error)
+        return limits_on_log_scale(mean, quantile * error)
     weight = design.weight[chosen]
     size = mean * (1 - mean) / error**2 if error > 0 else float(weight.sum() ** 2 / (weight @ weight))
     return wilson_limits(mean, size, quantile)
-
-
-def _positive(value: float, half: float) -> Limits:
-    """Return the limits of what cannot be below 0, on the scale of its logarithm, as the intervals of tables are."""
-    if not (value > 0 and math.isfinite(half)):
-        return math.nan, math.nan
-    factor = math.exp(min(half / value, 700.0))
-    return value / factor, value * factor
 
 
 def _band(limits: list[Limits]) -> Band:

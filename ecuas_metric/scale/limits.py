@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..analytic import FEW, NONE, SHARES, Limits, analytic_intervals
+from ..analytic import FEW, NONE, SHARES, Limits, analytic_intervals, limits_of_auroc, limits_on_log_scale
 from ..errors import Note
-from ..intervals import newcombe_limits, student_quantile, wilson_limits
+from ..intervals import student_quantile, wilson_limits
 from ..metrics import Key
 from ..results import prepare
 from .cells import is_exact, ranks_of
@@ -79,19 +79,15 @@ def _limits(state: State, key: Key, value: float, error: float, quantile: float)
     if key.metric in SHARES:
         size = value * (1 - value) / error**2 if error > 0 else _all(state)
         return wilson_limits(value, size, quantile)
-    if _errors(state, key) < min(FEW, _all(state) / 2) or not value > 0:
+    if _errors(state, key) < min(FEW, _all(state) / 2):
         return NONE
-    factor = math.exp(min(quantile * error / value, 700.0))
-    return value / factor, value * factor
+    return limits_on_log_scale(value, quantile * error)
 
 
 def _of_auroc(state: State, value: float, error: float, quantile: float) -> Limits:
     w, wc, w2, w2c, w2c2 = cell_moments(state).sum(axis=1)
     wrong, right = wc**2 / w2c2, (w - wc) ** 2 / (w2 - 2 * w2c + w2c2)
-    if min(wrong, right) < FEW or not error > 0:
-        return newcombe_limits(value, wrong, right, quantile)
-    logit, half = math.log(value / (1 - value)), quantile * error / (value * (1 - value))
-    return 1 / (1 + math.exp(min(half - logit, 700.0))), 1 / (1 + math.exp(min(-half - logit, 700.0)))
+    return limits_of_auroc(value, error, wrong, right, quantile)
 
 
 def _errors(state: State, key: Key) -> float:
