@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,11 @@ import pandas as pd
 from ...errors import Note
 from ...inputs import Bools, Floats, Ints
 from ...reporting.files import FileError
-from .parts import Part, RunOptions, field, files_in, no_task, only
+from .parts import Part, RunOptions, confidences_of, files_in, log_posteriors, no_task, only
 
 NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl")
 NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-LENGTHS: dict[str, Callable[[str], int]] = {"chars": len, "bytes": lambda text: len(text.encode())}
 METRICS = ("exact_match", "acc", "f1", "em", "mc1")  # of a task in which the model writes its answer
 Row = dict[str, Any]
 
@@ -77,10 +76,7 @@ def _choices(file: Path, rows: Sequence[Row], of_number: Bools, number: int, len
         raise FileError(file, "must have finite log-likelihoods", row=line + 1)
     choices = [_texts(row, number) for row in samples]
     label = _labels(file, samples, choices, scores, lines)
-    if length != "none":
-        size = LENGTHS[length]
-        scores = scores / np.array([[max(size(text), 1) for text in texts] for texts in choices])
-    scores = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+    scores = log_posteriors(scores, choices, length)
     frame = pd.DataFrame({"id": _ids(samples), "label": label, "posteriors": scores.tolist()}, index=lines)
     fact = f"lm-eval samples, task {_task(file)}, {len(samples):,} questions, {number} choices."
     return Part(_model(file), _task(file), frame, str(file), Note("run", fact), number)
@@ -138,9 +134,7 @@ def _generated(file: Path, rows: Sequence[Row], options: RunOptions) -> Part:
         )
         raise FileError(file, rule, advice=advice)
     frame = pd.DataFrame({"id": _ids(rows), "correct": [row[metric] for row in rows]})
-    frame["confidence"] = [field(row, options.confidence) for row in rows]
-    if frame["confidence"].isna().all():
-        raise FileError(file, f"has no field {options.confidence}")
+    frame["confidence"] = confidences_of(rows, options.confidence, file)
     fact = f"lm-eval samples, task {_task(file)}, {len(rows):,} answers, correct by {metric}."
     return Part(_model(file), _task(file), frame, str(file), Note("run", fact))
 

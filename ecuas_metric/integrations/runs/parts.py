@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from ...errors import Note
+from ...inputs import Floats
 from ...reporting.files import FileError
+
+LENGTHS: dict[str, Callable[[str], int]] = {"chars": len, "bytes": lambda text: len(text.encode())}
 
 
 class RunOptions(NamedTuple):
@@ -100,3 +104,18 @@ def names_of(parts: Sequence[Part]) -> list[str]:
 def no_task(options: RunOptions, found: Iterable[str]) -> str:
     """Return what was asked for and what there is."""
     return f"{', '.join(map(repr, options.tasks or ()))}, not {', '.join(sorted(set(found)))}"
+
+
+def log_posteriors(scores: Floats, choices: Sequence[Sequence[str]], length: str) -> Floats:
+    """Return log-likelihoods of choices (N, K) as log-posteriors, by the lengths of the choices if asked for."""
+    if length != "none":
+        scores = scores / np.array([[max(LENGTHS[length](text), 1) for text in texts] for texts in choices])
+    return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
+
+
+def confidences_of(rows: Sequence[Mapping[str, Any]], name: str, path: object) -> list[Any]:
+    """Return what each row has under the dotted name of the confidence; FileError if none has anything."""
+    found = [field(row, name) for row in rows]
+    if pd.isna(pd.Series(found, dtype=object)).all():
+        raise FileError(path, f"has no field {name}")
+    return found
