@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError, Note
-from ..inputs import Array, Floats, Ints
+from ..inputs import Array, Floats, Ints, stacked
 from ..recalibration import INSTALL
 from ..recalibration.affine import apply_affine, fit_affine, fit_temperature
 from ..recalibration.folds import cross_validated
@@ -95,12 +95,13 @@ def _calibrated(submission: Submission, system: System, method: Method, folds: i
     """Return log-posteriors, of the classes or of wrong and right, and notes."""
     decisions, options = as_given(system)
     if decisions.labels is None:
-        scores, notes = _logarithms(_two_columns(decisions.confidence), options.epsilon)
+        assert decisions.confidence is not None  # files hold confidences or posteriors
+        scores, notes = _logarithms(stacked(decisions.confidence), options.epsilon)
     elif options.predictions_are in ("log_probabilities", "logits"):
         scores, notes = _finite(submission.predictions.astype(np.float64), options.epsilon)
     else:
         predictions = submission.predictions
-        shares = predictions if predictions.ndim == 2 else _two_columns(predictions)
+        shares = predictions if predictions.ndim == 2 else stacked(predictions)
         scores, notes = _logarithms(shares, options.epsilon)
     truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
     splitter = _splitter(truth, folds, options.groups)
@@ -111,12 +112,7 @@ def _calibrated(submission: Submission, system: System, method: Method, folds: i
     q = np.exp(scores[:, 1] - np.logaddexp(*scores.T))
     q = cross_validated(method.fit, method.apply, q, truth, splitter=splitter, groups=options.groups)
     with np.errstate(divide="ignore"):
-        return np.log(_two_columns(q)), ()
-
-
-def _two_columns(q: Floats | None) -> Floats:
-    assert q is not None  # files hold confidences or posteriors
-    return np.stack([1 - q, q], axis=1)
+        return np.log(stacked(q)), ()
 
 
 def _logarithms(shares: Array, epsilon: float) -> tuple[Floats, tuple[Note, ...]]:
