@@ -66,6 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     try:
+        for path in arguments.output:
+            check_suffix(path)
         run = {"score": _score, "compare": _compare, "plan": _plan, "merge": _merge}[arguments.command]
         notes = run(arguments)
         for note in dict.fromkeys(notes):
@@ -111,8 +113,6 @@ def _merge(arguments: argparse.Namespace) -> list[str]:
 
 
 def _emit_table(arguments: argparse.Namespace, grid: Grid, records: list[Record], notes: list[str]) -> list[str]:
-    for path in arguments.output:
-        check_suffix(path)
     _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, records)
     return notes
 

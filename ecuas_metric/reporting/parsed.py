@@ -12,7 +12,6 @@ from ..integrations.runs import RunOptions
 from ..metrics import Key, place, values_of_calibration
 from ..results import System, all_values
 from .arguments import Named, chosen_keys, columns_of_files, named_file, refuse_clashes, told_apart
-from .export import check_suffix
 from .files import FileError
 from .flags import FLAGS
 from .pairing import in_common
@@ -24,7 +23,6 @@ def submissions_of_files(arguments: argparse.Namespace, *, unjudged: str | None 
     """Read all files that the arguments name; `unjudged` is the rule where they give none."""
     files = [named_file(text) for text in arguments.files]
     for path in arguments.output:
-        check_suffix(path)
         _refuse_to_overwrite(path, [file.path for file in files])
     labels = None if arguments.labels is None else next(csv.reader([arguments.labels], skipinitialspace=True))
     common = {name: value for name, value in (("weight", arguments.weight), ("group", arguments.groups)) if value}
