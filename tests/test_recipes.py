@@ -56,6 +56,7 @@ def test_scikit_learns_cross_validation_binary_and_multiclass():
             assert -score == pytest.approx(ecuas_score(data.target[test], posteriors, n=1), abs=0.006)
 
 
+@pytest.mark.e2e
 def test_the_trainer_of_transformers(tmp_path, monkeypatch):
     torch = pytest.importorskip("torch", reason="needs the extra `local`: make test EXTRAS=local")
     transformers = pytest.importorskip("transformers", reason="needs the extra `local`: make test EXTRAS=local")

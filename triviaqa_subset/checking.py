@@ -1,6 +1,8 @@
 """The form of an error: the rule, the first value that breaks it and its index, how many do, and what to do."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sized
+
+import numpy as np
 
 
 def require(
@@ -37,8 +39,8 @@ def require(
     ...
     ValueError: answer must be text; got 7 at index 1 (1 of 2). Quote it.
     """
-    wrong = [index for index, ok in enumerate(holds) if not ok]
-    if wrong:
+    wrong = np.flatnonzero(~np.asarray(holds if isinstance(holds, Sized) else list(holds), dtype=bool))
+    if wrong.size:
         first = repr(list(values)[wrong[0]])
         shown = first if len(first) <= 60 else f"{first[:57]}..."
         raise error(f"{rule}; got {shown} at index {wrong[0]} ({len(wrong)} of {len(values)}). {advice}".rstrip())

@@ -4,6 +4,7 @@ import argparse
 import math
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -139,6 +140,7 @@ def _quantiles(power: float, level: float) -> float:
     return NormalDist().inv_cdf(1 - level / 2) + NormalDist().inv_cdf(power)
 
 
+@cache  # the same for each metric
 def _confidences(error_rate: float, auroc: float) -> Floats:
     """Return equally likely confidences sigmoid(m + s z) with this error rate and AUROC, if they are calibrated."""
     _require_between("AUROC", auroc, 0.5, 1)
@@ -150,7 +152,9 @@ def _confidences(error_rate: float, auroc: float) -> Floats:
     highest = _auroc(at(40.0))
     if auroc >= highest:
         raise ValueError(f"AUROC must be below {highest:.4f} for an error rate of {error_rate:g}; got {auroc:g}.")
-    return at(_bisect(lambda spread: _auroc(at(spread)) - auroc, 0, 40))
+    confidences = at(_bisect(lambda spread: _auroc(at(spread)) - auroc, 0, 40))
+    confidences.flags.writeable = False
+    return confidences
 
 
 def _auroc(confidence: Floats) -> float:
