@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import mmap
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Collection
-from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,17 +14,13 @@ import pandas as pd
 import pyarrow as pa
 
 from ..errors import InputError, Words
-from ..inputs import Array, Ints
+from ..inputs import Array, Bools, Ints
+from .csv_tables import table_of_csv
 from .json_tables import rows_of_lines, table_of_json
-from .sources import DECOMPRESSORS, TEXT, content_of, opened, sniffed
+from .sources import DECOMPRESSORS, TEXT, Readable, content_of, encoding_of, opened, sniffed
 
 SUFFIXES = (*TEXT, ".parquet")  # what a page may take; `READERS` has all
-SEPARATORS = ";\t,|"
-MORE_CELLS = "the rows have more cells than the header has names"
 PART = re.compile(r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)")  # of Spark, `datasets` and DuckDB
-Source = Path | io.BytesIO
-MISSING = ["", "\\N", "-", "--", "\N{EN DASH}", "\N{EM DASH}", "na", "n/a", "nan", "null", "none", "#n/a"]
-MISSING += [text.upper() for text in MISSING[6:]] + ["NaN", "None", "Null"]
 
 
 class FileAdvice(StrEnum):
@@ -116,6 +107,19 @@ class Sheet(NamedTuple):
     rows: Ints
     decimal_comma: bool = False
 
+    def select(self, rows: Bools) -> Sheet:
+        """Return the rows where it is true.
+
+        Parameters
+        ----------
+        rows : ndarray of bool
+
+        Returns
+        -------
+        Sheet
+        """
+        return self._replace(frame=self.frame[rows], rows=self.rows[rows])
+
 
 def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
     r"""Read a CSV (commas, semicolons, tabs), JSON lines, JSON, Parquet, Arrow, NumPy or Excel file.
@@ -201,121 +205,19 @@ def _require_distinct(frame: pd.DataFrame) -> None:
         raise ValueError(f"columns must have different names; {repeated[0]!r} is repeated")
 
 
-def _read_csv(source: Source, text: Collection[str]) -> Sheet:
-    encoding = _encoding(source)
-    names, before, separator, is_told = _header(source, encoding)
-    if not names:
-        return Sheet(pd.DataFrame(), np.arange(0))
-    repeated = [name for name in names if name.strip() and names.count(name) > 1]
-    if repeated:
-        raise ValueError(f"columns must have different names; {repeated[0]!r} is repeated")
-    # A column without a name, such as the index that pandas writes by default, is called "Unnamed: 0" by pandas.
-    as_text = [name for name in names if name.strip() and name.strip().lower() in text]
-    with (
-        nullcontext(source) if isinstance(source, Path) else opened(source) as file,
-        warnings.catch_warnings(action="error", category=pd.errors.ParserWarning),
-    ):
-        try:
-            frame = pd.read_csv(
-                file,
-                sep=separator,
-                encoding="utf-8" if encoding == "utf-8-sig" else encoding,  # the parser skips the mark, and faster
-                index_col=False,  # else pandas takes the first of too many cells for an index
-                skipinitialspace=_holds_spaces(source),  # which costs a third more
-                skiprows=before if is_told else before - 1,
-                skip_blank_lines=False,
-                dtype=dict.fromkeys(as_text, pd.ArrowDtype(pa.string())),  # five times faster than str
-                keep_default_na=False,
-                na_values={name: MISSING for name in names if name not in as_text},
-                **({"header": None, "names": names} if is_told else {}),
-            )
-        except pd.errors.ParserWarning:
-            raise ValueError(MORE_CELLS) from None
-    rows, blank = np.arange(before + 1, before + 1 + len(frame)), np.ones(len(frame), dtype=np.bool_)
-    for name in sorted(frame.columns, key=as_text.__contains__):  # text takes longer
-        cells = frame[name]
-        blank &= np.asarray(cells.isna() | (cells == "") if name in as_text else cells.isna(), dtype=np.bool_)
-        if not blank.any():
-            break
-    if blank.any():
-        frame, rows = frame[~blank].reset_index(drop=True), rows[~blank]
-    return Sheet(frame, rows, separator == ";")
+def _read_csv(source: Readable, text: Collection[str]) -> Sheet:
+    return Sheet(*table_of_csv(source, text))
 
 
-def _holds_spaces(source: Source) -> bool:
-    if isinstance(source, io.BytesIO):
-        return b" " in source.getvalue()
-    with source.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(b" ") >= 0
-
-
-class Header(NamedTuple):
-    """The names of columns, how many lines are before the rows, the separator, and whether to tell pandas the names."""
-
-    names: list[str]
-    before: int
-    separator: str
-    is_told: bool = False
-
-
-def _header(source: Source, encoding: str) -> Header:
-    with opened(source) as file:
-        lines = io.TextIOWrapper(file, encoding=encoding, newline="")
-        line, before = lines.readline(), 1
-        while line and not line.strip():
-            line, before = lines.readline(), before + 1
-        declared = re.fullmatch(r"sep=(.)\s*", line)  # a spreadsheet's own line
-        if declared:
-            line, before = lines.readline(), before + 1
-        while line.startswith("#"):
-            following = lines.readline()
-            separator = _separator(following)
-            names, cells = _cells(line[1:], separator), _cells(following, separator)
-            if len(names) == len(cells) > 1 and any(map(_is_number, cells)):  # names, as NumPy's savetxt writes them
-                lines.detach()
-                return Header(names, before, separator, is_told=True)
-            if not following:
-                break
-            line, before = following, before + 1  # a comment
-        following = lines.readline()
-        lines.detach()
-    separator = declared[1] if declared else _separator(line)
-    names, cells = _cells(line, separator), _cells(following, separator)
-    if len(cells) <= len(names):
-        return Header(names, before, separator)
-    if len(cells) == len(names) + 1 and separator in ("\t", r"\s+") and cells[-1]:  # names of rows, as R writes them
-        return Header(["Unnamed: 0", *names], before, separator, is_told=True)
-    raise ValueError(MORE_CELLS)
-
-
-def _separator(line: str) -> str:
-    if any(separator in line for separator in SEPARATORS):
-        return max(SEPARATORS, key=line.count)
-    return r"\s+" if len(line.split()) > 1 else ","
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    line, delimiter = (line.strip(), " ") if separator == r"\s+" else (line, separator)
-    return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _read_json(source: Source, text: Collection[str]) -> Sheet:
+def _read_json(source: Readable, text: Collection[str]) -> Sheet:
     return _numbered(table_of_json(_text(source)))
 
 
-def _read_json_lines(source: Source, text: Collection[str]) -> Sheet:
+def _read_json_lines(source: Readable, text: Collection[str]) -> Sheet:
     return Sheet(*rows_of_lines(_text(source)))
 
 
-def _read_numpy(source: Source, text: Collection[str]) -> Sheet:
+def _read_numpy(source: Readable, text: Collection[str]) -> Sheet:
     with opened(source) as file:
         loaded = np.load(file, allow_pickle=False)
         arrays = dict(loaded) if isinstance(loaded, np.lib.npyio.NpzFile) else {"": loaded}
@@ -335,12 +237,12 @@ def _read_numpy(source: Source, text: Collection[str]) -> Sheet:
     return _numbered(pd.DataFrame(columns))
 
 
-def _read_parquet(source: Source, text: Collection[str]) -> Sheet:
+def _read_parquet(source: Readable, text: Collection[str]) -> Sheet:
     with opened(source) as file:
         return _numbered(pd.read_parquet(file))
 
 
-def _read_arrow(source: Source, text: Collection[str]) -> Sheet:
+def _read_arrow(source: Readable, text: Collection[str]) -> Sheet:
     with opened(source) as file:
         try:
             table = pa.ipc.open_file(file).read_all()
@@ -350,7 +252,7 @@ def _read_arrow(source: Source, text: Collection[str]) -> Sheet:
         return _numbered(table.to_pandas())
 
 
-def _read_excel(source: Source, text: Collection[str]) -> Sheet:
+def _read_excel(source: Readable, text: Collection[str]) -> Sheet:
     try:
         import openpyxl  # noqa: F401
     except ImportError:
@@ -368,19 +270,12 @@ def _numbered(frame: pd.DataFrame) -> Sheet:
     return Sheet(frame.reset_index(drop=True).rename(columns=str), np.arange(len(frame)) + 1)
 
 
-def _text(source: Source) -> str:
+def _text(source: Readable) -> str:
     with opened(source) as file:
-        return file.read().decode(_encoding(source))
+        return file.read().decode(encoding_of(source))
 
 
-def _encoding(source: Source) -> str:
-    with opened(source) as file:
-        encoding = "utf-16" if file.read(2) in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-        file.seek(0)
-        return encoding
-
-
-READERS: dict[str, Callable[[Source, Collection[str]], Sheet]] = {
+READERS: dict[str, Callable[[Readable, Collection[str]], Sheet]] = {
     **dict.fromkeys((".csv", ".tsv", ".txt"), _read_csv),
     **dict.fromkeys((".jsonl", ".ndjson"), _read_json_lines),
     ".json": _read_json,

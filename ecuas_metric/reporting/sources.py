@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
+Readable = Path | io.BytesIO  # a file, or its content
 STANDARD_INPUT = "-"
 TEXT = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
 BINARY = (".parquet", ".npz", ".npy", ".arrow", ".feather", ".xlsx")
@@ -24,7 +25,7 @@ MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2
 class Content(NamedTuple):
     """What a file holds: the path to read it from, or its bytes; and its format, as a suffix."""
 
-    source: Path | io.BytesIO
+    source: Readable
     suffix: str
 
 
@@ -66,7 +67,7 @@ def content_of(path: str | Path) -> Content:
 
 
 @contextmanager
-def opened(source: Path | io.BytesIO) -> Iterator[IO[bytes]]:
+def opened(source: Readable) -> Iterator[IO[bytes]]:
     """Open a path, or go to the beginning of bytes."""
     if isinstance(source, io.BytesIO):
         source.seek(0)
@@ -74,6 +75,23 @@ def opened(source: Path | io.BytesIO) -> Iterator[IO[bytes]]:
     else:
         with source.open("rb") as file:
             yield file
+
+
+def encoding_of(source: Readable) -> str:
+    """Return the encoding of text, by its first bytes: UTF-16, or UTF-8 with or without a mark.
+
+    Parameters
+    ----------
+    source : path or BytesIO
+
+    Returns
+    -------
+    str
+    """
+    with opened(source) as file:
+        encoding = "utf-16" if file.read(2) in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        file.seek(0)
+        return encoding
 
 
 def stem(path: str | Path) -> str:
@@ -92,7 +110,7 @@ def stem(path: str | Path) -> str:
     return name
 
 
-def _source(path: str) -> Path | io.BytesIO:
+def _source(path: str) -> Readable:
     if path == STANDARD_INPUT:
         return io.BytesIO(sys.stdin.buffer.read())
     if "://" in path:
@@ -104,7 +122,7 @@ def _source(path: str) -> Path | io.BytesIO:
     return Path(path) if Path(path).is_file() or not Path(path).exists() else io.BytesIO(Path(path).read_bytes())
 
 
-def sniffed(source: Path | io.BytesIO) -> str:
+def sniffed(source: Readable) -> str:
     """Return the format that a file begins like, as a suffix, or nothing."""
     with opened(source) as file:
         head = file.read(4096)
@@ -119,7 +137,7 @@ def sniffed(source: Path | io.BytesIO) -> str:
     return ".json" if start.startswith(b"[") else ".jsonl" if start.startswith(b"{") else ".csv"
 
 
-def _compression(source: Path | io.BytesIO) -> str:
+def _compression(source: Readable) -> str:
     """Return the compression of standard input, which has no name, as a suffix, or nothing."""
     if isinstance(source, Path):
         return ""

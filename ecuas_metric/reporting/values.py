@@ -12,7 +12,8 @@ import pandas as pd
 
 from ..errors import Advice
 from ..inputs import Floats
-from .files import MISSING, FileAdvice, FileError, Sheet
+from .csv_tables import MISSING
+from .files import FileAdvice, FileError, Sheet
 
 TRUTH = {  # pairs of words, the first for an answer that is correct
     word: 1.0 - place
