@@ -14,7 +14,7 @@ from ..metrics import sample_costs
 from ..results import System
 from .cells import PLAIN_LIMIT, VALUED_LIMIT, Cells, join, keys_of
 from .settings import Settings, bits_of, is_mirrored, is_plain, mean_keys, ratio_parts
-from .sums import LIMBS, limbs, total, totals
+from .sums import LIMBS, Moments, limbs, totals
 
 COLUMNS = 5  # sums in a cell of rows with weights or costs: see `Cells.sums`
 LARGEST_COST = 2.0**20  # of a candidate, in units of the largest uncertainty
@@ -44,20 +44,18 @@ def sums_of(settings: Settings, decisions: Decisions, weight: Floats | None) -> 
 
 def _sums_of_costs(settings: Settings, decisions: Decisions, weight: Floats | None) -> dict[str, int]:
     """Sum every cost, its square, and the products that ratios need: see `moments.py` for what is read from them."""
-    sums: dict[str, int] = {}
-    bits = bits_of(settings)
-    products = [(str(key), str(key)) for key in mean_keys(settings)]
+    names = [str(key) for key in mean_keys(settings)]
+    products = [(name, name) for name in names]
     products += [(str(top), str(bottom)) for top, bottom in ratio_parts(settings).values()]
+    if weight is not None:
+        products += [("1", name) for name in ["1", *names]]
+    moments = Moments(products, bits=bits_of(settings))
     for rows in blocks(len(decisions.uncertainty)):
-        w = None if weight is None else weight[rows]
         columns = {str(key): cost for key, cost in sample_costs(select(decisions, rows), settings.options)}
-        terms = dict(columns if w is None else {name: w * cost for name, cost in columns.items()})
-        terms |= {f"{one}*{two}": terms[one] * terms[two] for one, two in products}
-        if w is not None:
-            terms |= {"weight": w, "1*1": w * w} | {f"1*{name}": w * terms[name] for name in columns}
-        for name, values in terms.items():
-            sums[name] = sums.get(name, 0) + total(values, bits=bits)
-    return sums
+        if weight is not None:
+            columns = {name: weight[rows] * cost for name, cost in columns.items()} | {"1": weight[rows]}
+        moments.add(columns)
+    return moments.sums
 
 
 def _sums_of_bins(settings: Settings, decisions: Decisions, weight: Floats | None) -> dict[str, int]:

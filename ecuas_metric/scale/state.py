@@ -34,8 +34,9 @@ class State(NamedTuple):
     settings : str
         See `settings.settings_text`: only states with the same settings merge.
     sums : mapping of str to int
-        ``rows``; what was repaired (``missing``, ``clipped``, ..); ``weight``; each mean cost under its key, in units
-        of 2^-bits; ``key*key`` its square and other products; ``bin k`` and ``class k``. What is missing is 0.
+        ``rows``; what was repaired (``missing``, ``clipped``, ..); each mean cost under its key and the weights under
+        ``1``, in units of 2^-bits; ``key*key`` its square and other products, in units of 2^-(2 bits); ``bin k`` and
+        ``class k``. What is missing is 0.
     cells : Cells
         The tie groups.
     largest_cost : float

@@ -2,6 +2,8 @@
 
 import itertools
 import re
+from fractions import Fraction
+from operator import mul
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.scale import cells, reduction, state
 from ecuas_metric.scale.packing import MAGIC, START, merge_packed, pack, unpack
 from ecuas_metric.scale.state import merge, repeated, state_of
-from ecuas_metric.scale.sums import limbs, numbers_of, total
+from ecuas_metric.scale.sums import Moments, limbs, numbers_of, total
 from tests.conftest import ROOT
 from tests.ecuas_metric.scale.parts import FORMS, cut, rows_of
 
@@ -75,6 +77,17 @@ def test_sums_are_exact_in_any_order(rng):
     assert total(np.zeros(3), bits=62) == 0
 
 
+def test_sums_of_products_are_exact_in_any_order(rng):
+    x, y = rng.choice([2.0**-62, 1e-9, -0.1, 1.0, 16.0], (2, 20_000))
+    whole = [[round(Fraction(v) * 2**62) for v in column] for column in (x, y)]
+    forwards, backwards = (Moments([("x", "y"), ("x", "x")], bits=62) for _ in range(2))
+    forwards.add({"x": x, "y": y})
+    for rows in np.array_split(np.arange(20_000)[::-1], 3):
+        backwards.add({"x": x[rows], "y": y[rows]})
+    products = {"x*y": sum(map(mul, *whole)), "x*x": sum(v * v for v in whole[0])}
+    assert forwards.sums == backwards.sums == {"x": sum(whole[0]), "y": sum(whole[1])} | products
+
+
 def test_digits_of_groups_hold_small_and_large_terms():
     values = np.array([2.0**-93, 2.0**93, 1.0, 0.3, 0.7])
     digits = limbs(values, np.array([0, 3]))
@@ -104,7 +117,7 @@ def test_ten_billion_rows_overflow_nothing():
         (lambda packed: packed[:20], "is not a state of ecuas"),
         (lambda packed: packed[:-1], "is damaged: its checksum is another"),
         (lambda packed: packed[:200] + b"!" + packed[201:], "is damaged: its checksum is another"),
-        (lambda packed: START.pack(MAGIC, 9, 1) + packed[START.size :], "must have version 1"),
+        (lambda packed: START.pack(MAGIC, 9, 1) + packed[START.size :], "must have version 2"),
     ],
 )
 def test_bytes_that_are_no_state_are_refused(packed, rule, rng):
