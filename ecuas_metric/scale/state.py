@@ -109,12 +109,12 @@ def state_of(
     return found
 
 
-def no_state(form: str, options: Options, *, is_weighted: bool, unjudged: int) -> State:
-    """Return the state of no rows, which only counts those that nobody judged; of posteriors the options have K."""
+def no_state(form: str, options: Options, *, is_weighted: bool) -> State:
+    """Return the state of no rows; of posteriors the options have K."""
     text = settings_text(form, options, is_weighted=is_weighted)
     none = np.empty(0, np.int64)
     columns = 1 if is_plain(settings_of(text)) else COLUMNS * LIMBS
-    return State(text, {"unjudged": unjudged}, Cells(0, none, none, none, np.empty((columns, 0), np.int64)), 0.0)
+    return State(text, {}, Cells(0, none, none, none, np.empty((columns, 0), np.int64)), 0.0)
 
 
 def merge(states: Iterable[State]) -> State:
