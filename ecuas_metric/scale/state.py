@@ -14,7 +14,7 @@ from ..options import Options
 from ..results import prepare
 from .cells import PLAIN_LIMIT, VALUED_LIMIT, Cells, join
 from .reduction import COLUMNS, cells_of, repairs, sums_of
-from .settings import is_plain, require_same_settings, settings_of, settings_text
+from .settings import is_plain, require_same_settings, ruler_of, settings_of, settings_text
 from .sums import LIMBS, carried
 
 PART = 2**20  # rows that are summed at a time
@@ -142,8 +142,9 @@ def merge(states: Iterable[State]) -> State:
     sums: dict[str, int] = {}
     for name, value in itertools.chain.from_iterable(state.sums.items() for state in states):
         sums[name] = sums.get(name, 0) + value
-    limit = PLAIN_LIMIT if is_plain(settings_of(states[0].settings)) else VALUED_LIMIT
-    cells = join([state.cells for state in states], limit)
+    settings = settings_of(states[0].settings)
+    limit = PLAIN_LIMIT if is_plain(settings) else VALUED_LIMIT
+    cells = join([state.cells for state in states], limit, ruler_of(settings))
     return State(states[0].settings, sums, cells, max(state.largest_cost for state in states))
 
 

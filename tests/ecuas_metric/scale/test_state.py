@@ -36,14 +36,30 @@ def test_bytes_are_the_same_however_rows_are_cut_and_merged(form, limit, rng, mo
 
 
 def test_cells_are_at_the_lowest_level_that_fits(rng):
-    keys = np.unique(rng.integers(0, 2**62, 1000))
+    ruler = cells.Ruler(mirrored=True, top=0.5)
+    keys = np.unique(cells.keys_of(-rng.beta(3, 1, 1000), mirrored=True))
     ones = np.ones(len(keys), np.int64)
+    whole = cells.Cells(0, keys, keys, ones, ones[None, :])
     for limit in (1, 2, 17, 999, 1000):
-        joined = cells.join([cells.Cells(0, keys, keys, ones, ones[None, :])], limit)
-        assert len(joined.low) <= limit
-        assert joined.level == 0 or len(np.unique(keys >> (joined.level - 1))) > limit
+        joined = cells.join([whole], limit, ruler)
+        assert 0.85 * limit <= len(joined.low) <= limit
+        assert joined.level == 0 or len(cells.join([whole], 1000, ruler, level=joined.level - 1).low) > limit
         assert joined.rows.sum() == len(keys)
-        np.testing.assert_array_equal(joined.low >> joined.level, np.unique(keys >> joined.level))
+        assert (joined.high[:-1] < joined.low[1:]).all()
+
+
+@pytest.mark.parametrize("ruler", [cells.Ruler(mirrored=True, top=0.5), cells.Ruler(mirrored=False, top=1.0)])
+def test_cells_of_a_level_are_stretches_that_the_next_level_joins(ruler, rng):
+    q = np.concatenate([rng.random(300), rng.random(100) ** 50, 1 - rng.random(100) ** 50, [0.0, 1.0, 1e-300]])
+    keys = np.unique(cells.keys_of(-q if ruler.mirrored else q, mirrored=ruler.mirrored))
+    starts = {level: {0, *np.flatnonzero(ruler.distances(keys) > level).tolist()} for level in range(1025)}
+    assert all(starts[level + 1] <= starts[level] for level in range(1024))
+    assert len(starts[1024]) == 1
+    for a, b, c in rng.integers(0, len(keys), (200, 3)):  # the distance of two keys is the largest between them
+        a, b, c = sorted((a, b, c))
+        if a < b < c:
+            ab, bc, ac = (int(ruler.distances(keys[[i, j]])[0]) for i, j in ((a, b), (b, c), (a, c)))
+            assert ac == max(ab, bc)
 
 
 def test_a_part_of_a_million_rows_is_cut_without_a_trace(rng, monkeypatch):
