@@ -9,10 +9,11 @@ import numpy as np
 from ecuas_metric.metrics import METRICS, Key
 from ecuas_metric.scale import State, checked_options, state_of
 from ecuas_metric.scale.bounds import order_bounds
-from ecuas_metric.scale.cells import PLAIN_LIMIT, join
+from ecuas_metric.scale.cells import PLAIN_LIMIT, Ruler, join
 
 PICTURE = Path(__file__).with_name("scale.png")
 ROWS = 10**6
+RULER = Ruler(mirrored=True, top=0.5)
 LIMITS = [2**k for k in range(6, PLAIN_LIMIT.bit_length())]
 
 
@@ -20,7 +21,7 @@ def widths(state: State) -> dict[Key, list[float]]:
     """Return the distance of the bounds of each metric of the order, at each limit."""
     found: dict[Key, list[float]] = {}
     for limit in LIMITS:
-        for key, (low, high) in order_bounds(state._replace(cells=join([state.cells], limit))).items():
+        for key, (low, high) in order_bounds(state._replace(cells=join([state.cells], limit, RULER))).items():
             found.setdefault(key, []).append(high - low)
     return found
 

@@ -112,8 +112,16 @@ def _merge(arguments: argparse.Namespace) -> list[str]:
     return _emit_table(arguments, *merge_files(arguments))
 
 
-def _emit_table(arguments: argparse.Namespace, grid: Grid, records: list[Record], notes: list[str]) -> list[str]:
+def _emit_table(
+    arguments: argparse.Namespace,
+    grid: Grid,
+    records: list[Record],
+    notes: list[str],
+    systems: Mapping[str, System],
+) -> list[str]:
     _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, records)
+    if arguments.figures:
+        _say_paths(write_figures(systems, arguments.figures))
     return notes
 
 

@@ -46,6 +46,7 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     "calibrate": "--calibrate",
     "in_common": "--common",
     "scale": "--scale",
+    "unjudged": "--unjudged",
     "correct_from": "--correct-from",
     Advice.INTERVALS_OF_FEW: "Use --interval-method analytic instead.",
     Advice.MISSING_CONFIDENCES: "Missing confidences? Set their value with --missing-confidence.",
@@ -320,6 +321,7 @@ def _add_out_of_core(part: argparse.ArgumentParser) -> None:
 def _add_merge(part: argparse.ArgumentParser) -> None:
     part.add_argument("files", nargs="+", metavar="FILE", help="written by `ecuas score --out-of-core --state FILE`")
     part.add_argument("--state", metavar="FILE", help="write the merged states to this file")
+    part.add_argument("--figures", metavar="DIR", help="draw risk-coverage, cost, reliability and ECUAS_n curves")
     part.add_argument(
         "--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", help="intervals at this level"
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InputError
-from ..inputs import Floats
+from ..inputs import Bools, Floats
 from ..options import Options
 from ..reporting.files import FileAdvice, FileError
 from ..reporting.submissions import MAX_SYSTEMS, Source
@@ -19,6 +19,7 @@ from .state import State, merge, no_state, state_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
+UNJUDGED = ("wrong", "drop")
 CHUNK = 2**22  # bytes of rows that are scored together
 WAITING = 4
 
@@ -28,7 +29,7 @@ def states_of_batches(
     options: Options,
     *,
     columns: Mapping[str, str] | None = None,
-    drop_unjudged: bool = False,
+    unjudged: str | None = None,
     name: str = "system",
     source: str = "batches",
 ) -> dict[str, State]:
@@ -42,8 +43,9 @@ def states_of_batches(
         See `state.state_of`.
     columns : mapping, optional
         See `layout_of`.
-    drop_unjudged : bool
-        Leave out rows whose correctness is missing, and count them, instead of raising an error.
+    unjudged : {"wrong", "drop"}, optional
+        What becomes of rows whose correctness is missing, instead of an error: they count as wrong, or they are left
+        out, which flatters nearly every system. Either way they are counted.
     name : str
         Of the system, if there is no column of systems.
     source : str
@@ -58,6 +60,8 @@ def states_of_batches(
     ------
     FileError
         Names the source, the column, the row (from 1) and the value.
+    InputError
+        If `unjudged` is no rule.
 
     Examples
     --------
@@ -68,6 +72,7 @@ def states_of_batches(
     >>> {name: state.rows for name, state in states.items()}
     {'a': 2, 'b': 2}
     """
+    require_rule(unjudged)
     found: dict[str, State] = {}
     waiting: dict[str, list[State]] = {}
     start = 1
@@ -77,13 +82,22 @@ def states_of_batches(
             part = table if rows is None else table.take(rows)
             numbers = np.arange(start, start + len(table)) if rows is None else rows + start
             level = found[system].cells.level if system in found else 0
-            state = _state_of_table(part, layout, options, drop_unjudged, (source, numbers, level))
+            state = _state_of_table(part, layout, options, unjudged, (source, numbers, level))
             found[system] = _joined(found.get(system), state, waiting.setdefault(system, []))
         if len(found) > MAX_SYSTEMS:
             rule = f"must name at most {MAX_SYSTEMS:,} systems"
             raise FileError(source, rule, column="+".join(layout.systems), value=len(found), got=f"{len(found):,}")
         start += len(table)
     return {system: merge([state, *waiting[system]]) for system, state in found.items()}
+
+
+def require_rule(unjudged: str | None) -> None:
+    """Raise InputError if rows without a verdict cannot be treated so."""
+    if unjudged == "bounds":
+        advice = "Their bounds need all rows at once: score in memory, or in two runs, without them and as wrong."
+        raise InputError("unjudged", f"of a state must be {' or '.join(UNJUDGED)}", value=unjudged, advice=advice)
+    if unjudged is not None and unjudged not in UNJUDGED:
+        raise InputError("unjudged", f"must be one of {', '.join(UNJUDGED)}", value=unjudged)
 
 
 def _joined(state: State | None, more: State, waiting: list[State]) -> State:
@@ -114,47 +128,51 @@ def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
 
 
 def _state_of_table(
-    table: pa.Table, layout: Layout, options: Options, drop_unjudged: bool, place: tuple[str, np.ndarray, int]
+    table: pa.Table, layout: Layout, options: Options, unjudged: str | None, place: tuple[str, np.ndarray, int]
 ) -> State:
     source = Source(place[0], words_of(layout), place[1])
     references = numbers_of_column(table, layout.references, source)
-    kept = ~np.isnan(references) if drop_unjudged else np.ones(len(references), np.bool_)
-    unjudged = int(np.count_nonzero(~kept))
-    _require_judged(references, layout, source, drop_unjudged)
+    is_open = np.isnan(references)
+    _require_judged(is_open, layout, source, unjudged)
+    kept = ~is_open if unjudged == "drop" else np.ones(len(references), np.bool_)
+    references = np.where(is_open, 0.0, references) if unjudged == "wrong" else references
     predictions = predictions_of(table, layout, source)
     weight = None if layout.weight is None else numbers_of_column(table, layout.weight, source)[kept]
     source = source._replace(rows=source.rows[kept])
+    form = "posteriors" if layout.form == "positive" else layout.form
+    if layout.form == "positive":
+        options = options.replace(predictions_are="positive_probabilities")
     try:
         if layout.copies is not None:
             copies = numbers_of_column(table, layout.copies, source)
             return state_of_counts(predictions[kept], copies[kept], references[kept], options)
-        form = "posteriors" if layout.form == "positive" else layout.form
-        if layout.form == "positive":
-            options = options.replace(predictions_are="positive_probabilities")
-        if unjudged == len(kept):
-            return _no_state(form, predictions, options, layout, unjudged)
-        state = state_of(form, predictions[kept], references[kept], options, sample_weight=weight, level=place[2])
+        if not kept.any():
+            state = _no_state(form, predictions, options, layout)
+        else:
+            state = state_of(form, predictions[kept], references[kept], options, sample_weight=weight, level=place[2])
     except InputError as error:
         raise source.error(error) from None
-    return state._replace(sums={**state.sums, "unjudged": unjudged}) if unjudged else state
+    count = int(np.count_nonzero(is_open))
+    return state._replace(sums={**state.sums, f"unjudged, {unjudged}": count}) if count else state
 
 
-def _no_state(form: str, predictions: Floats, options: Options, layout: Layout, unjudged: int) -> State:
+def _no_state(form: str, predictions: Floats, options: Options, layout: Layout) -> State:
     """Return the state of rows nobody judged, so that their number does not depend on which rows lie beside them."""
     if form == "posteriors":
         options = options.replace(num_classes=predictions.shape[1] if predictions.ndim > 1 else 2)
-    return no_state(form, options, is_weighted=layout.weight is not None, unjudged=unjudged)
+    return no_state(form, options, is_weighted=layout.weight is not None)
 
 
-def _require_judged(references: Floats, layout: Layout, source: Source, drop_unjudged: bool) -> None:
-    missing = np.isnan(references)
-    if missing.any() and not drop_unjudged:
+def _require_judged(is_open: Bools, layout: Layout, source: Source, unjudged: str | None) -> None:
+    """Raise FileError for rows without a verdict; a class that is not known is not a wrong one."""
+    has_classes = layout.form in ("posteriors", "positive", "counts")
+    if is_open.any() and (unjudged is None or (has_classes and unjudged != "drop")):
         raise FileError(
             source.file,
             "has no value",
             column=layout.references,
-            row=int(source.rows[np.argmax(missing)]),
-            count=int(missing.sum()),
-            total=len(missing),
-            advice=FileAdvice.UNJUDGED,
+            row=int(source.rows[np.argmax(is_open)]),
+            count=int(is_open.sum()),
+            total=len(is_open),
+            advice="" if has_classes else FileAdvice.UNJUDGED,
         )

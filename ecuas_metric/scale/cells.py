@@ -1,8 +1,10 @@
 """Tie groups that merge: all distinct uncertainties while they are few, and beyond that groups of neighbours.
 
-A cell is a stretch of keys, whole numbers that order like the uncertainties. At level L it holds the keys that differ
-in their L lowest bits only. The level is the lowest at which the cells are not too many: it depends on the set of keys
-alone, not on how the data was cut or in which order its parts are merged.
+A cell is a stretch of keys, whole numbers that order like the uncertainties. At level 0 it is a single key; at each
+further level one in sixteen pairs of neighbouring cells become one, the same pairs for all data (`Ruler`). The level is
+the lowest at which the cells are not too many: it depends on the set of keys alone, not on how the data was cut or in
+which order its parts are merged. Cells of equal numbers of rows would bound the metrics best, but what the numbers of
+rows will be is not known when two parts are merged, and a cell once joined cannot be divided again.
 """
 
 from __future__ import annotations
@@ -11,11 +13,57 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..inputs import Bools, Floats, Ints
+from ..inputs import Bools, Floats, Ints, blocks
 from .sums import LIMBS, carried
 
 HALF = int(np.float64(0.5).view(np.int64))
 PLAIN_LIMIT, VALUED_LIMIT = 2**18, 2**15  # cells of a state: at most 5 MB packed
+
+
+STEPS = 16  # levels in which all pairs of cells of one size become one
+LINEAR = 6  # in the top octave cells are 2^(LINEAR - 2) times finer than in equal steps of the logarithm
+DROPPED = 3  # bits, so that what is added to a key does not overflow
+
+
+class Ruler(NamedTuple):
+    """Where cells end: in steps of the logarithm close to 0, and in equal steps further up, where most rows lie.
+
+    Attributes
+    ----------
+    mirrored : bool
+        Whether keys are those of confidences, fine at both ends: see `keys_of`.
+    top : float
+        At least the largest uncertainty, or 1/2 where mirrored.
+    """
+
+    mirrored: bool
+    top: float
+
+    def distances(self, low: Ints) -> Ints:
+        """Return the level from which on each key and the next one are in one cell, shape (G - 1,): 0 if equal."""
+        distances = np.empty(max(len(low) - 1, 0), np.int64)
+        for rows in blocks(len(distances), row_size=2):  # which stay in the cache
+            keys = low[rows.start : rows.stop + 1]
+            marks = self._marks(keys)
+            bits = _bit_lengths(marks[1:] ^ marks[:-1])
+            levels = ((marks[1:] >> bits) & (STEPS - 1)) + STEPS * bits + 1
+            distances[rows] = np.where(keys[1:] == keys[:-1], 0, levels)
+        return distances
+
+    def _marks(self, keys: Ints) -> Ints:
+        """Return whole numbers that order like the keys: those of the logarithm and those of the number, added."""
+        if not self.mirrored:
+            return self._from_zero(keys)
+        marks = self._from_zero(np.minimum(keys, 2 * HALF - keys))
+        end = 2 * self._from_zero(np.array([HALF]))
+        return np.asarray(np.where(keys <= HALF, marks, end - marks))
+
+    def _from_zero(self, keys: Ints) -> Ints:
+        share = np.minimum(keys.view(np.float64), self.top)
+        share *= 2.0 ** (51 + LINEAR - DROPPED) / self.top
+        marks = keys >> DROPPED
+        marks += np.rint(share, out=share).astype(np.int64)
+        return marks
 
 
 class Cells(NamedTuple):
@@ -24,7 +72,7 @@ class Cells(NamedTuple):
     Attributes
     ----------
     level : int
-        Bits of the keys that are not told apart.
+        See `Ruler.distances`.
     low, high : ndarray of int64, shape (G,)
         The smallest and the largest key in each cell; if they are equal, its rows are tied.
     rows : ndarray of int64, shape (G,)
@@ -53,9 +101,12 @@ def keys_of(rank: Floats, *, mirrored: bool) -> Ints:
     """
     if not mirrored:
         return (rank + 0.0).view(np.int64)  # minus 0 is 0
-    confidence = 0.0 - rank
-    near = np.minimum(confidence, 1 - confidence).view(np.int64)
-    return np.asarray(np.where(confidence >= 0.5, near, 2 * HALF - near))
+    keys = np.empty(len(rank), np.int64)
+    for rows in blocks(len(rank)):
+        confidence = 0.0 - rank[rows]
+        near = np.minimum(confidence, 1 - confidence).view(np.int64)
+        keys[rows] = np.where(confidence >= 0.5, near, 2 * HALF - near)
+    return keys
 
 
 def ranks_of(keys: Ints, *, mirrored: bool) -> Floats:
@@ -67,17 +118,17 @@ def ranks_of(keys: Ints, *, mirrored: bool) -> Floats:
     return np.asarray(np.where(is_high, near - 1, 0.0 - near))
 
 
-def join(parts: list[Cells], limit: int, *, level: int = 0) -> Cells:
+def join(parts: list[Cells], limit: int, ruler: Ruler, *, level: int = 0) -> Cells:
     """Return the cells of all rows, at the lowest level from `level` at which at most `limit`, in any order."""
     level = max(level, *(part.level for part in parts))
     if len(parts) == 1:
-        return _coarsened(_at_level(parts[0], level), limit)
+        return _coarsened(parts[0], level, limit, ruler)
     low = np.concatenate([part.low for part in parts])
     order = np.argsort(low, kind="stable")  # a merge, since each part is sorted
     high, rows = (np.concatenate([part[field] for part in parts])[order] for field in (2, 3))
     sums = np.concatenate([part.sums for part in parts], axis=1)[:, order]
     low = low[order]
-    return _coarsened(_grouped(Cells(level, low, high, rows, sums), _are_apart(low, level)), limit)
+    return _coarsened(Cells(-1, low, high, rows, sums), level, limit, ruler)
 
 
 def is_exact(cells: Cells) -> bool:
@@ -85,22 +136,15 @@ def is_exact(cells: Cells) -> bool:
     return bool((cells.low == cells.high).all())
 
 
-def _at_level(cells: Cells, level: int) -> Cells:
-    return _grouped(cells._replace(level=level), _are_apart(cells.low, level)) if level > cells.level else cells
-
-
-def _are_apart(low: Ints, level: int) -> Bools:
-    """Return which keys are in another cell than those before them."""
-    return np.asarray((low[1:] ^ low[:-1]) >> level > 0)
-
-
-def _coarsened(cells: Cells, limit: int) -> Cells:
-    if len(cells.low) <= limit:
+def _coarsened(cells: Cells, level: int, limit: int, ruler: Ruler) -> Cells:
+    """Return cells at a level or, where they are more than the limit, at the next one that fits."""
+    if level == cells.level and len(cells.low) <= limit:
         return cells
-    apart = _bit_lengths(cells.low[1:] ^ cells.low[:-1])  # neighbours are one at this level and above
-    num_cells = 1 + np.cumsum(np.bincount(apart, minlength=64)[::-1])[::-1]  # from level k - 1 up
-    level = int(np.argmax(num_cells[1:] <= limit))
-    return _grouped(cells._replace(level=level), apart > level)
+    distances = ruler.distances(cells.low)
+    if np.count_nonzero(distances > level) >= limit:
+        num_cells = 1 + np.cumsum(np.bincount(distances, minlength=64 * STEPS + 1)[::-1])[::-1]  # from level k - 1 up
+        level += int(np.argmax(num_cells[level + 1 :] <= limit))
+    return _grouped(cells._replace(level=level), distances > level)
 
 
 def _grouped(cells: Cells, is_new: Bools) -> Cells:

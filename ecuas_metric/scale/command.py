@@ -16,16 +16,18 @@ from ..reporting.comparison import is_fair
 from ..reporting.files import FileError
 from ..reporting.grids import Grid, Record
 from ..reporting.report import Report, report_grid, report_records
-from ..results import Estimate, Results
+from ..results import Estimate, Results, System
 from .collection import Collection, merge_collections, read_collection, write_collection
+from .curves import system_of
 from .local import score_files
 from .reading import Readings, read
 from .settings import SHAPING, settings_of
 from .state import State
 
-# Curves come from states too: `curves.py`.
-NOT_WITHOUT_ROWS = ("groups", "labels", "common", "by_position", "explain", "figures", "calibrate")
-Table = tuple[Grid, list[Record], list[str]]  # what is shown, what is written, and notes
+# What is not read from files out of core, and what it is where it was not asked for.
+NOT_READ = {"tasks": None, "filter": None, "choice_length": "none", "labels": None, "scale": 1.0, "correct_from": None}
+NOT_WITHOUT_ROWS = ("groups", "common", "by_position", "calibrate", "explain")
+Table = tuple[Grid, list[Record], list[str], Mapping[str, System]]  # shown, written, notes, and what figures show
 
 
 def score_out_of_core(arguments: Namespace, options: Mapping[str, object]) -> Table:
@@ -43,14 +45,10 @@ def score_out_of_core(arguments: Namespace, options: Mapping[str, object]) -> Ta
     grid : Grid
     records : list of dict
     notes : list of str
+    systems : mapping of name to System
+        Whose curves are those of the rows, if figures are asked for.
     """
-    for name in NOT_WITHOUT_ROWS:
-        if getattr(arguments, name):
-            raise InputError(
-                f"--{name.replace('_', '-')}", "cannot be used with --out-of-core: it needs all rows at once"
-            )
-    if arguments.unjudged not in (None, "drop"):
-        raise InputError("--unjudged", "must be drop with --out-of-core", value=arguments.unjudged)
+    _refuse(arguments)
     files = [named_file(text) for text in arguments.files]
     columns = columns_of_files(arguments.columns, files)
     if any(of_file != columns[0] for of_file in columns):
@@ -62,10 +60,29 @@ def score_out_of_core(arguments: Namespace, options: Mapping[str, object]) -> Ta
         [file.path if file.name is None else (file.name, file.path) for file in files],
         checked_options(**shaping),
         columns=given,
-        drop_unjudged=arguments.unjudged == "drop",
+        unjudged=arguments.unjudged,
         state_file=arguments.state,
     )
-    return table_of(collection, options, metrics=arguments.metrics, digits=arguments.digits)
+    return _table(collection, options, arguments)
+
+
+def _refuse(arguments: Namespace) -> None:
+    """Raise InputError if flags are given that mean nothing out of core."""
+    for name in NOT_WITHOUT_ROWS:
+        if getattr(arguments, name):
+            rule = "cannot be used with --out-of-core: it needs all rows at once"
+            raise InputError(_flag(name), rule, advice="Score in memory, all rows or a random sample of them.")
+    for name, default in NOT_READ.items():
+        if getattr(arguments, name) != default:
+            advice = "Convert the columns first, or score in memory."
+            raise InputError(_flag(name), "cannot be used with --out-of-core", advice=advice)
+    if arguments.confidence_level is not None and arguments.interval_method != "analytic":
+        rule = "must be analytic with --out-of-core: resampling needs all rows at once"
+        raise InputError("interval_method", rule, value=arguments.interval_method)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _engine(name: str) -> Callable[..., Collection]:
@@ -88,6 +105,8 @@ def merge_files(arguments: Namespace) -> Table:
     grid : Grid
     records : list of dict
     notes : list of str
+    systems : mapping of name to System
+        Whose curves are those of the rows, if figures are asked for.
     """
     collection = merge_collections(map(read_collection, arguments.files), names=arguments.files)
     if arguments.state:
@@ -95,27 +114,11 @@ def merge_files(arguments: Namespace) -> Table:
             raise FileError(arguments.state, "is there already, and would be overwritten", advice="Name another one.")
         write_collection(arguments.state, collection)
     options = {name: getattr(arguments, name) for name in ("normalize", "decompose", "confidence_level")}
-    return table_of(collection, options, metrics=arguments.metrics, digits=arguments.digits)
+    return _table(collection, options, arguments)
 
 
-def table_of(collection: Collection, options: Mapping[str, object], *, metrics: str | None, digits: int) -> Table:
-    """Return the table of all systems of a collection, with the bounds of what is not exact.
-
-    Parameters
-    ----------
-    collection : Collection
-    options : mapping
-        Of which ``normalize``, ``decompose`` and ``confidence_level`` are used.
-    metrics : str, optional
-        Those to show.
-    digits : int
-
-    Returns
-    -------
-    grid : Grid
-    records : list of dict
-    notes : list of str
-    """
+def _table(collection: Collection, options: Mapping[str, object], arguments: Namespace) -> Table:
+    """Return the table of all systems of a collection, with the bounds of what is not exact."""
     if not collection.states:
         raise InputError("the files", "have no rows")
     states = dict(sorted(collection.states.items()))
@@ -123,14 +126,15 @@ def table_of(collection: Collection, options: Mapping[str, object], *, metrics: 
     wanted = {"normalize": bool(options.get("normalize")), "decompose": bool(options.get("decompose"))}
     readings = {name: read(state, **wanted, confidence_level=level) for name, state in states.items()}
     report = _report(states, readings, level)
-    keys = chosen_keys(metrics, report.keys)
-    grid = report_grid(report, digits=digits, keys=keys, sizes=True)
+    keys = chosen_keys(arguments.metrics, report.keys)
+    grid = report_grid(report, digits=arguments.digits, keys=keys, sizes=True)
     records: list[Record] = [
         {**record, **_bounds(readings[str(record["system"])], keys)} for record in report_records(report, keys=keys)
     ]
     grid = grid._replace(notes=[*grid.notes, *_bounded(readings, keys)])
     notes = [f"{name}: {note}" for name, note in report.notes() if note.kind not in ("unjudged", "bounded")]
-    return grid, records, notes
+    systems = {name: system_of(state) for name, state in states.items()} if arguments.figures else {}
+    return grid, records, notes, systems
 
 
 def _report(states: Mapping[str, State], readings: Mapping[str, Readings], level: float | None) -> Report:

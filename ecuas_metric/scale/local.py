@@ -12,7 +12,7 @@ from tqdm.auto import tqdm
 from ..options import Options
 from ..reporting.files import FileError
 from ..reporting.sources import stem
-from .batches import states_of_batches
+from .batches import require_rule, states_of_batches
 from .collection import Collection, merge_collections, read_collection, write_collection
 from .parquet import ParquetPart, batches_of, parts_of
 from .settings import require_options
@@ -28,7 +28,7 @@ def score_files(
     options: Options,
     *,
     columns: Mapping[str, str] | None = None,
-    drop_unjudged: bool = False,
+    unjudged: str | None = None,
     state_file: str | Path | None = None,
     progress: bool = False,
 ) -> Collection:
@@ -40,7 +40,7 @@ def score_files(
         See `parquet.parts_of`. Where no column names the systems, all files of a pattern are one, with this name.
     options : Options
         See `state.state_of`.
-    columns, drop_unjudged
+    columns, unjudged
         See `batches.states_of_batches`.
     state_file : path, optional
         Where the states are kept. What they are of already is skipped, so that an interrupted run goes on, and next
@@ -57,6 +57,7 @@ def score_files(
     FileError
         Names file, column, row and value; the files before it are in `state_file`.
     """
+    require_rule(unjudged)
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
     for state in done.states.values():
         require_options(state.settings, options)
@@ -70,7 +71,7 @@ def score_files(
                 bar.set_postfix_str(stem(part.path), refresh=False)
                 batches = _watched(part, columns, bar)
                 states = states_of_batches(
-                    batches, options, columns=columns, drop_unjudged=drop_unjudged, name=name, source=part.address
+                    batches, options, columns=columns, unjudged=unjudged, name=name, source=part.address
                 )
                 done = merge_collections([done, Collection(states, {part.address: part.size})])
                 is_saved = False

@@ -27,7 +27,7 @@ def first(state: State, name: str) -> Fraction:
     settings = settings_of(state.settings)
     if name == "1" and not settings.is_weighted:
         return Fraction(state.rows)
-    return exact(state.sums.get("weight" if name == "1" else name, 0), bits=bits_of(settings))
+    return exact(state.sums.get(name, 0), bits=bits_of(settings))
 
 
 def second(state: State, one: str, two: str) -> Fraction:
@@ -35,7 +35,7 @@ def second(state: State, one: str, two: str) -> Fraction:
     settings = settings_of(state.settings)
     if not settings.is_weighted and "1" in (one, two):
         return first(state, two if one == "1" else one)
-    return exact(state.sums.get(f"{one}*{two}", 0), bits=bits_of(settings))
+    return exact(state.sums.get(f"{one}*{two}", 0), bits=2 * bits_of(settings))
 
 
 def mean(state: State, name: str) -> float:

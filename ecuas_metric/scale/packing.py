@@ -20,7 +20,7 @@ from .cells import Cells
 from .settings import require_same_settings, settings_of
 from .state import State, merge
 
-MAGIC, VERSION = b"ECUAS state", 1  # to be raised whenever the cost of a row, what is summed of it or its key changes
+MAGIC, VERSION = b"ECUAS state", 2  # to be raised whenever the cost of a row, what is summed of it or its key changes
 START = struct.Struct("<11sBI")
 DIGEST = 32
 Bytes = NDArray[np.uint8]

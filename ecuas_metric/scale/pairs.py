@@ -27,9 +27,9 @@ from .packing import DIGEST, pack, unpack
 from .reading import read
 from .settings import Settings, bits_of, mean_keys, ratio_parts, settings_of
 from .state import State, checked_rows, merge, state_of
-from .sums import exact, total
+from .sums import Moments, exact
 
-MAGIC = b"ECUAS pair\x01"
+MAGIC = b"ECUAS pair\x02"
 LENGTHS = struct.Struct("<QQ")
 
 
@@ -96,13 +96,13 @@ def pair_of(form: str, one: object, two: object, references: object, options: Op
         sizes = states[0].rows, states[1].rows
         raise InputError("the two systems", "must have the same rows", value=sizes, got=f"{sizes[0]} and {sizes[1]}")
     checked = [checked_rows(form, output, truth, options) for output, truth in zip((one, two), truths, strict=True)]
-    products: dict[str, int] = {}
     settings = settings_of(states[0].settings)
+    pairs = [(f"{left}|", f"|{right}") for left, right in _products(states[0])]
+    moments = Moments(pairs, bits=bits_of(settings))
     for rows in blocks(states[0].rows):
         a, b = (_costs(form, x[rows], y[rows], options, settings) for x, y in checked)
-        for left, right in _products(states[0]):
-            name = f"{left}|{right}"
-            products[name] = products.get(name, 0) + total(a[left] * b[right], bits=bits_of(settings))
+        moments.add({f"{name}|": cost for name, cost in a.items()} | {f"|{name}": cost for name, cost in b.items()})
+    products = {f"{left}{right}".replace("||", "|"): moments.sums[f"{left}*{right}"] for left, right in pairs}
     return Pair(states[0], states[1], products)
 
 
@@ -216,4 +216,5 @@ def _product(pair: Pair, left: str, right: str) -> Fraction:
         return second(pair.two, "1", right)
     if right == "1":
         return second(pair.one, "1", left)
-    return exact(pair.products.get(f"{left}|{right}", 0), bits=bits_of(settings_of(pair.one.settings)))
+    bits = 2 * bits_of(settings_of(pair.one.settings))
+    return exact(pair.products.get(f"{left}|{right}", 0), bits=bits)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..errors import Advice, InputError, Note
 from ..inputs import RANGE_TOLERANCE
 from ..metrics import METRICS, Key, keys
+from ..reporting.unjudged import MEANING
 from ..results import note_undefined
 from ..variants import normalized_values, recalibrated_values
 from .bins import naive_of, one_row_per_bin
@@ -18,6 +19,11 @@ from .moments import first, mean, name_of, ties_of
 from .settings import Settings, is_mirrored, no_rows, ratio_parts, settings_of
 from .standard_errors import standard_errors
 from .state import State
+
+UNJUDGED = {
+    "wrong": "They count as wrong: most metrics are at least as good as they are here.",
+    "drop": MEANING["drop"],
+}
 
 
 class Reading(NamedTuple):
@@ -151,8 +157,10 @@ def _notes(state: State, values: dict[Key, float], bounds: dict[Key, Bounds]) ->
     notes = [
         Note(kind, f"{state.sums[kind]} of {rows} {fact}.") for kind, fact in facts.items() if state.sums.get(kind)
     ]
-    if unjudged := state.sums.get("unjudged"):
-        notes.append(Note("unjudged", f"{unjudged} unjudged answers left out."))
+    for rule, meaning in UNJUDGED.items():
+        if count := state.sums.get(f"unjudged, {rule}"):
+            total = rows + count if rule == "drop" else rows
+            notes.append(Note("unjudged", f"{count} of {total} answers ({count / total:.1%}) are unjudged.", meaning))
     if settings.form == "confidences" and set(_confidences(state, settings)) == {0.0, 1.0}:
         notes.append(
             Note("hard_decisions", "All predictions are 0 or 1 and count as confidences.", Advice.HARD_DECISIONS)

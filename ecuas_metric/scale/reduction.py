@@ -13,8 +13,8 @@ from ..inputs import ROUNDED_SUM_TOLERANCE, ROW_SUM_TOLERANCE, Array, Floats, In
 from ..metrics import sample_costs
 from ..results import System
 from .cells import PLAIN_LIMIT, VALUED_LIMIT, Cells, join, keys_of
-from .settings import Settings, bits_of, is_mirrored, is_plain, mean_keys, ratio_parts
-from .sums import LIMBS, limbs, total, totals
+from .settings import Settings, bits_of, is_mirrored, is_plain, mean_keys, ratio_parts, ruler_of
+from .sums import LIMBS, Moments, limbs, totals
 
 COLUMNS = 5  # sums in a cell of rows with weights or costs: see `Cells.sums`
 LARGEST_COST = 2.0**20  # of a candidate, in units of the largest uncertainty
@@ -44,32 +44,34 @@ def sums_of(settings: Settings, decisions: Decisions, weight: Floats | None) -> 
 
 def _sums_of_costs(settings: Settings, decisions: Decisions, weight: Floats | None) -> dict[str, int]:
     """Sum every cost, its square, and the products that ratios need: see `moments.py` for what is read from them."""
-    sums: dict[str, int] = {}
-    bits = bits_of(settings)
-    products = [(str(key), str(key)) for key in mean_keys(settings)]
+    names = [str(key) for key in mean_keys(settings)]
+    products = [(name, name) for name in names]
     products += [(str(top), str(bottom)) for top, bottom in ratio_parts(settings).values()]
+    if weight is not None:
+        products += [("1", name) for name in ["1", *names]]
+    moments = Moments(products, bits=bits_of(settings))
     for rows in blocks(len(decisions.uncertainty)):
-        w = None if weight is None else weight[rows]
         columns = {str(key): cost for key, cost in sample_costs(select(decisions, rows), settings.options)}
-        terms = dict(columns if w is None else {name: w * cost for name, cost in columns.items()})
-        terms |= {f"{one}*{two}": terms[one] * terms[two] for one, two in products}
-        if w is not None:
-            terms |= {"weight": w, "1*1": w * w} | {f"1*{name}": w * terms[name] for name in columns}
-        for name, values in terms.items():
-            sums[name] = sums.get(name, 0) + total(values, bits=bits)
-    return sums
+        if weight is not None:
+            columns = {name: weight[rows] * cost for name, cost in columns.items()} | {"1": weight[rows]}
+        moments.add(columns)
+    return moments.sums
 
 
 def _sums_of_bins(settings: Settings, decisions: Decisions, weight: Floats | None) -> dict[str, int]:
     """Sum rows, weights, confidences and correct answers in the bins of ECE."""
     if decisions.confidence is None:
         return {}
-    confidence, n_bins = decisions.confidence, settings.options.n_bins
-    bins = np.concatenate([confidence_bins(confidence[rows], n_bins=n_bins) for rows in blocks(len(confidence))])
-    columns = {"confidence": confidence, "correct": 1 - decisions.candidate_cost}
-    if weight is not None:
-        columns = {name: weight * column for name, column in columns.items()}
-    return _in_groups("bin", bins, columns, settings, weight)
+    sums: dict[str, int] = {}
+    for rows in blocks(len(decisions.confidence)):
+        confidence, w = decisions.confidence[rows], None if weight is None else weight[rows]
+        columns = {"confidence": confidence, "correct": 1 - decisions.candidate_cost[rows]}
+        if w is not None:
+            columns = {name: w * column for name, column in columns.items()}
+        bins = confidence_bins(confidence, n_bins=settings.options.n_bins)
+        for name, more in _in_groups("bin", bins, columns, settings, w).items():
+            sums[name] = sums.get(name, 0) + more
+    return sums
 
 
 def _sums_of_classes(settings: Settings, decisions: Decisions, weight: Floats | None) -> dict[str, int]:
@@ -94,7 +96,8 @@ def cells_of(settings: Settings, system: System, weight: Floats | None, *, level
         ties = system.ties
         keys = keys_of(ties.rank, mirrored=mirrored)
         columns = ties.cost.astype(np.int64)[None, :]
-        return join([Cells(0, keys, keys, ties.weight.astype(np.int64), columns)], PLAIN_LIMIT, level=level)
+        cells = Cells(0, keys, keys, ties.weight.astype(np.int64), columns)
+        return join([cells], PLAIN_LIMIT, ruler_of(settings), level=level)
     decisions = system.decisions
     keys = keys_of(decisions.rank_by, mirrored=mirrored)
     order = np.argsort(keys, kind="stable")
@@ -106,7 +109,8 @@ def cells_of(settings: Settings, system: System, weight: Floats | None, *, level
     terms = (w, w * c, w * w, w * w * c, (w * c) ** 2)
     sums = np.stack([limbs(values, starts) for values in terms]).reshape(len(terms) * LIMBS, -1)
     rows = np.diff(np.append(starts, len(order)))
-    return join([Cells(0, keys[starts], keys[starts], rows, sums)], VALUED_LIMIT, level=level)
+    cells = Cells(0, keys[starts], keys[starts], rows, sums)
+    return join([cells], VALUED_LIMIT, ruler_of(settings), level=level)
 
 
 def cost_unit(max_uncertainty: float) -> float:

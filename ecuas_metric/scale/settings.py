@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..games import largest_uncertainty
 from ..metrics import METRICS, Key, keys
 from ..options import Options, checked_options, is_set
+from .cells import Ruler
 
 SHAPING = (  # the options that a state depends on; all others are for reading it
     "n",
@@ -121,6 +122,13 @@ def ratio_parts(settings: Settings) -> dict[Key, tuple[Key, Key]]:
         for key, ratio in found.items()
         if ratio is not None
     }
+
+
+def ruler_of(settings: Settings) -> Ruler:
+    """Return where the cells of rows end: their uncertainties are at most a power of 2, or confidences."""
+    if is_mirrored(settings):
+        return Ruler(mirrored=True, top=0.5)
+    return Ruler(mirrored=False, top=float(2.0 ** np.frexp(no_rows(settings).max_uncertainty)[1]))
 
 
 def is_mirrored(settings: Settings) -> bool:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from ..errors import InputError
 from ..options import Options, checked_options
 from ..reporting.files import FileError
-from .batches import states_of_batches
+from .batches import require_rule, states_of_batches
 from .collection import Collection, merge_collections, write_collection
 from .layout import layout_of
 from .local import name_of
@@ -41,7 +41,7 @@ def score(
     correct: str | None = None,
     by: str | None = None,
     columns: Mapping[str, str] | None = None,
-    drop_unjudged: bool = False,
+    unjudged: str | None = None,
     normalize: bool = False,
     decompose: bool = False,
     confidence_level: float | None = None,
@@ -57,7 +57,7 @@ def score(
         The columns, where their names do not tell: `by` that of the systems.
     columns : mapping, optional
         Further roles of columns, see `batches.layout_of`.
-    drop_unjudged : bool
+    unjudged : {"wrong", "drop"}, optional
         See `batches.states_of_batches`.
     normalize, decompose, confidence_level
         See `reading.read`.
@@ -81,7 +81,7 @@ def score(
             raise InputError(name, f"does not go with a state; the options are {', '.join(SHAPING)}")
     roles = {"confidence": confidence, "correct": correct, "system": by}
     given = {**(columns or {}), **{role: name for role, name in roles.items() if name is not None}}
-    states = states_of_frame(df, checked_options(**options), columns=given, drop_unjudged=drop_unjudged)
+    states = states_of_frame(df, checked_options(**options), columns=given, unjudged=unjudged)
     level = checked_options(confidence_level=confidence_level).confidence_level
     return {
         name: read(state, normalize=normalize, decompose=decompose, confidence_level=level)
@@ -94,7 +94,7 @@ def states_of_frame(
     options: Options,
     *,
     columns: Mapping[str, str] | None = None,
-    drop_unjudged: bool = False,
+    unjudged: str | None = None,
     name: str = "system",
     fan_in: int = FAN_IN,
 ) -> dict[str, State]:
@@ -103,7 +103,7 @@ def states_of_frame(
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-    options, columns, drop_unjudged, name
+    options, columns, unjudged, name
         See `batches.states_of_batches`.
     fan_in : int
         How many tasks merge the states of the partitions of a system before one merges theirs. About the root of the
@@ -121,8 +121,9 @@ def states_of_frame(
     from pyspark.errors import PySparkException
     from pyspark.sql.pandas.types import to_arrow_schema
 
+    require_rule(unjudged)
     layout = layout_of(to_arrow_schema(df.schema), columns, source="the data frame")
-    told = {"columns": columns, "drop_unjudged": drop_unjudged, "name": name}
+    told = {"columns": columns, "unjudged": unjudged, "name": name}
     # A column whose name has a dot does not go through mapInArrow: numbered here, and called by its name there.
     rows = df.selectExpr(*[f"{_quoted(column)} AS c{i}" for i, column in enumerate(layout.columns)])
     states = rows.mapInArrow(_scoring(layout.columns, options, told, fan_in), SCHEMA)
@@ -141,7 +142,7 @@ def score_files(
     options: Options,
     *,
     columns: Mapping[str, str] | None = None,
-    drop_unjudged: bool = False,
+    unjudged: str | None = None,
     state_file: str | Path | None = None,
 ) -> Collection:
     """Return the states of all systems in Parquet files that Spark reads, as `local.score_files` does.
@@ -150,7 +151,7 @@ def score_files(
     ----------
     patterns : sequence of str or (name, str)
         Paths, folders or patterns that Spark's workers can read.
-    options, columns, drop_unjudged
+    options, columns, unjudged
         See `local.score_files`.
     state_file : path, optional
         Where the states are written, at the end and as a whole. It does not say which files they are of.
@@ -179,7 +180,7 @@ def score_files(
             df = session.read.parquet(pattern)
         except PySparkException as error:
             raise FileError(pattern, f"Spark cannot read it: {_first_line(error)}") from None
-        parts.append(Collection(states_of_frame(df, options, columns=columns, drop_unjudged=drop_unjudged, name=name)))
+        parts.append(Collection(states_of_frame(df, options, columns=columns, unjudged=unjudged, name=name)))
     collection = merge_collections(parts)
     if state_file:
         write_collection(state_file, collection)

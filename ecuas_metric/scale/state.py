@@ -14,7 +14,7 @@ from ..options import Options
 from ..results import prepare
 from .cells import PLAIN_LIMIT, VALUED_LIMIT, Cells, join
 from .reduction import COLUMNS, cells_of, repairs, sums_of
-from .settings import is_plain, require_same_settings, settings_of, settings_text
+from .settings import is_plain, require_same_settings, ruler_of, settings_of, settings_text
 from .sums import LIMBS, carried
 
 PART = 2**20  # rows that are summed at a time
@@ -34,8 +34,9 @@ class State(NamedTuple):
     settings : str
         See `settings.settings_text`: only states with the same settings merge.
     sums : mapping of str to int
-        ``rows``; what was repaired (``missing``, ``clipped``, ..); ``weight``; each mean cost under its key, in units
-        of 2^-bits; ``key*key`` its square and other products; ``bin k`` and ``class k``. What is missing is 0.
+        ``rows``; what was repaired (``missing``, ``clipped``, ..); each mean cost under its key and the weights under
+        ``1``, in units of 2^-bits; ``key*key`` its square and other products, in units of 2^-(2 bits); ``bin k`` and
+        ``class k``. What is missing is 0.
     cells : Cells
         The tie groups.
     largest_cost : float
@@ -108,12 +109,12 @@ def state_of(
     return found
 
 
-def no_state(form: str, options: Options, *, is_weighted: bool, unjudged: int) -> State:
-    """Return the state of no rows, which only counts those that nobody judged; of posteriors the options have K."""
+def no_state(form: str, options: Options, *, is_weighted: bool) -> State:
+    """Return the state of no rows; of posteriors the options have K."""
     text = settings_text(form, options, is_weighted=is_weighted)
     none = np.empty(0, np.int64)
     columns = 1 if is_plain(settings_of(text)) else COLUMNS * LIMBS
-    return State(text, {"unjudged": unjudged}, Cells(0, none, none, none, np.empty((columns, 0), np.int64)), 0.0)
+    return State(text, {}, Cells(0, none, none, none, np.empty((columns, 0), np.int64)), 0.0)
 
 
 def merge(states: Iterable[State]) -> State:
@@ -141,8 +142,9 @@ def merge(states: Iterable[State]) -> State:
     sums: dict[str, int] = {}
     for name, value in itertools.chain.from_iterable(state.sums.items() for state in states):
         sums[name] = sums.get(name, 0) + value
-    limit = PLAIN_LIMIT if is_plain(settings_of(states[0].settings)) else VALUED_LIMIT
-    cells = join([state.cells for state in states], limit)
+    settings = settings_of(states[0].settings)
+    limit = PLAIN_LIMIT if is_plain(settings) else VALUED_LIMIT
+    cells = join([state.cells for state in states], limit, ruler_of(settings))
     return State(states[0].settings, sums, cells, max(state.largest_cost for state in states))
 
 

@@ -5,18 +5,23 @@ Floating-point addition is not associative. A whole number of units is, and Pyth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from ..inputs import Floats, Ints, blocks
 
-EXACT = 53  # whole numbers below 2^53 are exact in float64
+EXACT = 53  # whole numbers up to 2^53 are exact in float64
 BLOCK = 16  # 2^16 terms are added at a time, see `inputs.BLOCK_SIZE`
 STEP = EXACT - BLOCK
+PRODUCTS = 2**13  # as many products are added at a time; of more terms BLAS would start threads
+FACTOR = (EXACT - 13) // 2
+ROWS = 2**15  # whose digits stay in the cache
 LIMB = 31
 FRACTION_LIMBS, LIMBS = 3, 7  # per cell: multiples of 2^-93, and no overflow below 2^155
+_Digits = list[tuple[Floats, int]]
 
 
 def total(values: Floats, *, bits: int) -> int:
@@ -43,6 +48,45 @@ def total(values: Floats, *, bits: int) -> int:
         for whole, shift in _digits(values[rows], bits):
             result += int(whole.sum()) << shift
     return result
+
+
+class Moments:
+    """The sums of some columns of terms, and of the products of some pairs of them: both exact once terms are rounded.
+
+    A variance is the difference of two such sums: that of equal terms is 0, and of terms that hardly differ it keeps
+    its digits.
+
+    Parameters
+    ----------
+    products : sequence of pairs of str
+        The names of the columns that are multiplied.
+    bits : int
+        As for `total`; products are in units of 2^-(2 bits).
+
+    Examples
+    --------
+    >>> moments = Moments([("x", "x")], bits=4)
+    >>> moments.add({"x": np.array([0.5, 0.25])})
+    >>> moments.sums
+    {'x': 12, 'x*x': 80}
+    """
+
+    def __init__(self, products: Sequence[tuple[str, str]], *, bits: int) -> None:
+        self.products, self.bits = products, bits
+        self.sums: dict[str, int] = {}
+
+    def add(self, columns: Mapping[str, Floats]) -> None:
+        """Add some rows of all columns."""
+        for start in range(0, len(next(iter(columns.values()))), ROWS):
+            rows = slice(start, start + ROWS)
+            digits = {name: list(_digits(values[rows], self.bits, step=FACTOR)) for name, values in columns.items()}
+            for name, parts in digits.items():
+                self._count(name, sum(int(whole.sum()) << shift for whole, shift in parts))
+            for one, two in self.products:
+                self._count(f"{one}*{two}", _square(digits[one]) if one == two else _product(digits[one], digits[two]))
+
+    def _count(self, name: str, more: int) -> None:
+        self.sums[name] = self.sums.get(name, 0) + more
 
 
 def totals(values: Floats, groups: Ints, *, bits: int) -> list[int]:
@@ -122,10 +166,26 @@ def _unit(limb: int) -> float:
     return 2.0 ** (LIMB * (limb - FRACTION_LIMBS))
 
 
-def _digits(values: Floats, bits: int) -> Iterator[tuple[Floats, int]]:
-    """Yield whole numbers that add up to each value in units of 2^-bits when shifted left: their sums are exact."""
+def _square(digits: _Digits) -> int:
+    both = (_product([one], digits[place + 1 :]) for place, one in enumerate(digits))
+    return sum(_product([one], [one]) for one in digits) + 2 * sum(both)
+
+
+def _product(one: _Digits, two: _Digits) -> int:
+    return sum(_dot(a, b) << (i + j) for (a, i), (b, j) in itertools.product(one, two))
+
+
+def _dot(one: Floats, two: Floats) -> int:
+    """Return the sum of the products of whole numbers up to 2^FACTOR."""
+    end = len(one) // PRODUCTS * PRODUCTS
+    many = np.vecdot(one[:end].reshape(-1, PRODUCTS), two[:end].reshape(-1, PRODUCTS))
+    return int(many.astype(np.int64).sum()) + int(np.dot(one[end:], two[end:]))
+
+
+def _digits(values: Floats, bits: int, *, step: int = STEP) -> Iterator[tuple[Floats, int]]:
+    """Yield whole numbers up to 2^step that add up to each value in units of 2^-bits when shifted left."""
     largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-    rest, unit, exponent = values, 0, int(np.frexp(largest)[1]) - STEP
+    rest, unit, exponent = values, 0, int(np.frexp(largest)[1]) - step
     while largest and (rest[:64].any() or rest.any()):  # of 0 and 1 nothing is left after the first step
         exponent = max(exponent, -bits)
         rest = _scaled(rest, unit - exponent)
@@ -134,7 +194,7 @@ def _digits(values: Floats, bits: int) -> Iterator[tuple[Floats, int]]:
         if exponent == -bits:
             return
         rest -= whole
-        unit, exponent = exponent, exponent - STEP
+        unit, exponent = exponent, exponent - step - 1  # what is left is at most half a unit
 
 
 def _scaled(values: Floats, exponent: int) -> Floats:

@@ -83,6 +83,17 @@ def test_bounds_are_in_the_table_and_in_what_is_written(logs, capsys, monkeypatc
     [
         (("score", "{0}/0.parquet", "--by", "model"), "--by requires --out-of-core"),
         (("score", "{0}/0.parquet", "--out-of-core", "--groups", "g"), "--groups cannot be used with --out-of-core"),
+        (
+            ("score", "{0}/0.parquet", "--out-of-core", "--unjudged", "bounds"),
+            "--unjudged of a state must be wrong or drop",
+        ),
+        (("score", "{0}/0.parquet", "--out-of-core", "--explain"), "--explain cannot be used with --out-of-core"),
+        (("score", "{0}/0.parquet", "--out-of-core", "--scale", "100"), "--scale cannot be used with --out-of-core"),
+        (("score", "{0}/0.parquet", "--out-of-core", "--correct-from", "0.5"), "--correct-from cannot be used with"),
+        (
+            ("score", "{0}/0.parquet", "--out-of-core", "--interval", "0.9", "--interval-method", "bca"),
+            "--interval-method must be analytic with --out-of-core",
+        ),
         (("score", "{0}/none", "--out-of-core"), "none: there is no such Parquet file"),
         (("score", "{0}/0.parquet", "--out-of-core", "--by", "task"), "there is no column 'task'"),
         (("merge", "{0}/0.parquet"), "is not a file of states"),

@@ -1,12 +1,14 @@
 """The curves of a state are those of its rows."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting import curves
-from ecuas_metric.reporting.report import write_figures
+from ecuas_metric.reporting.cli import main
 from ecuas_metric.results import prepare
 from ecuas_metric.scale import reduction, state
 from ecuas_metric.scale.curves import reliability, system_of
@@ -39,10 +41,15 @@ def test_points_of_coarse_cells_lie_on_the_curve_of_the_rows(rng, monkeypatch):
     assert [points[c] for c in coarse.coverage.tolist()] == pytest.approx(coarse.risk.tolist())
 
 
-def test_figures_are_drawn_of_a_state(rng, tmp_path):
+def test_the_command_draws_figures_of_states(rng, tmp_path, capsys):
     pytest.importorskip("matplotlib", reason="needs matplotlib: the extra `report`")
-    drawn = write_figures({"a": system_of(rows_of("confidences", rng, size=50).state())}, tmp_path)
-    assert {path.stem for path in drawn} == {"risk_coverage", "reject_cost", "ecuas_against_n", "reliability"}
+    rows = rows_of("confidences", rng, size=50)
+    table = pa.table({"confidence": rows.predictions, "correct": rows.references})
+    pq.write_table(table, tmp_path / "a.parquet")
+    assert main(["score", str(tmp_path / "a.parquet"), "--out-of-core", "--figures", str(tmp_path / "figures")]) == 0
+    drawn = {path.stem for path in (tmp_path / "figures").iterdir()}
+    assert drawn == {"risk_coverage", "reject_cost", "ecuas_against_n", "reliability"}
+    assert "reliability.png" in capsys.readouterr().out
 
 
 def test_curves_that_a_state_does_not_have(rng):

@@ -15,7 +15,7 @@ from ecuas_metric.scale import reduction, state
 from ecuas_metric.scale.packing import pack, unpack
 from ecuas_metric.scale.reading import read
 from ecuas_metric.scale.state import CHECKS, merge, state_of
-from tests.ecuas_metric.scale.parts import FORMS, cut, rows_of
+from tests.ecuas_metric.scale.parts import FORMS, Rows, cut, rows_of
 
 
 def in_memory(rows, **more):
@@ -52,9 +52,20 @@ def test_numbers_and_standard_errors_are_those_of_compute(form, rng):
     for key, reading in readings.items():
         assert reading.lower_bound is None
         if not math.isnan(reading.standard_error):
-            assert reading.standard_error == pytest.approx(errors[key], rel=1e-10, abs=1e-14), key
+            assert reading.standard_error == pytest.approx(errors[key], rel=1e-12, abs=1e-14), key
     bare = {key for key, reading in readings.items() if math.isnan(reading.standard_error)}
     assert all(key.metric == "ece" or key.variant in ("normalized", "calibration_loss") for key in bare)
+
+
+def test_costs_that_hardly_differ_have_their_standard_errors_and_equal_ones_have_none(rng):
+    """A variance is the difference of two sums, whose digits must not run out before it does."""
+    confidence = 1 - 1e-4 * (1 + rng.random(500))
+    given = {"n": [1, 128], "reject_costs": [1e-7]}  # all are rejected
+    rows = Rows("confidences", confidence, np.ones(500, int), given)
+    readings, errors = read(merge(cut(rows, 3, rng))).numbers, errors_in_memory(rows)
+    for key in (Key("ecuas", 1.0), Key("confidence_brier_score"), Key("confidence_cross_entropy")):
+        assert 0 < readings[key].standard_error == pytest.approx(errors[key], rel=1e-12), key
+    assert readings[Key("expected_cost", 1e-7)].standard_error == 0
 
 
 @pytest.mark.parametrize("form", FORMS)

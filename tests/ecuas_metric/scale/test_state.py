@@ -2,6 +2,8 @@
 
 import itertools
 import re
+from fractions import Fraction
+from operator import mul
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.scale import cells, reduction, state
 from ecuas_metric.scale.packing import MAGIC, START, merge_packed, pack, unpack
 from ecuas_metric.scale.state import merge, repeated, state_of
-from ecuas_metric.scale.sums import limbs, numbers_of, total
+from ecuas_metric.scale.sums import Moments, limbs, numbers_of, total
 from tests.conftest import ROOT
 from tests.ecuas_metric.scale.parts import FORMS, cut, rows_of
 
@@ -34,14 +36,30 @@ def test_bytes_are_the_same_however_rows_are_cut_and_merged(form, limit, rng, mo
 
 
 def test_cells_are_at_the_lowest_level_that_fits(rng):
-    keys = np.unique(rng.integers(0, 2**62, 1000))
+    ruler = cells.Ruler(mirrored=True, top=0.5)
+    keys = np.unique(cells.keys_of(-rng.beta(3, 1, 1000), mirrored=True))
     ones = np.ones(len(keys), np.int64)
+    whole = cells.Cells(0, keys, keys, ones, ones[None, :])
     for limit in (1, 2, 17, 999, 1000):
-        joined = cells.join([cells.Cells(0, keys, keys, ones, ones[None, :])], limit)
-        assert len(joined.low) <= limit
-        assert joined.level == 0 or len(np.unique(keys >> (joined.level - 1))) > limit
+        joined = cells.join([whole], limit, ruler)
+        assert 0.85 * limit <= len(joined.low) <= limit
+        assert joined.level == 0 or len(cells.join([whole], 1000, ruler, level=joined.level - 1).low) > limit
         assert joined.rows.sum() == len(keys)
-        np.testing.assert_array_equal(joined.low >> joined.level, np.unique(keys >> joined.level))
+        assert (joined.high[:-1] < joined.low[1:]).all()
+
+
+@pytest.mark.parametrize("ruler", [cells.Ruler(mirrored=True, top=0.5), cells.Ruler(mirrored=False, top=1.0)])
+def test_cells_of_a_level_are_stretches_that_the_next_level_joins(ruler, rng):
+    q = np.concatenate([rng.random(300), rng.random(100) ** 50, 1 - rng.random(100) ** 50, [0.0, 1.0, 1e-300]])
+    keys = np.unique(cells.keys_of(-q if ruler.mirrored else q, mirrored=ruler.mirrored))
+    starts = {level: {0, *np.flatnonzero(ruler.distances(keys) > level).tolist()} for level in range(1025)}
+    assert all(starts[level + 1] <= starts[level] for level in range(1024))
+    assert len(starts[1024]) == 1
+    for a, b, c in rng.integers(0, len(keys), (200, 3)):  # the distance of two keys is the largest between them
+        a, b, c = sorted((a, b, c))
+        if a < b < c:
+            ab, bc, ac = (int(ruler.distances(keys[[i, j]])[0]) for i, j in ((a, b), (b, c), (a, c)))
+            assert ac == max(ab, bc)
 
 
 def test_a_part_of_a_million_rows_is_cut_without_a_trace(rng, monkeypatch):
@@ -75,6 +93,17 @@ def test_sums_are_exact_in_any_order(rng):
     assert total(np.zeros(3), bits=62) == 0
 
 
+def test_sums_of_products_are_exact_in_any_order(rng):
+    x, y = rng.choice([2.0**-62, 1e-9, -0.1, 1.0, 16.0], (2, 20_000))
+    whole = [[round(Fraction(v) * 2**62) for v in column] for column in (x, y)]
+    forwards, backwards = (Moments([("x", "y"), ("x", "x")], bits=62) for _ in range(2))
+    forwards.add({"x": x, "y": y})
+    for rows in np.array_split(np.arange(20_000)[::-1], 3):
+        backwards.add({"x": x[rows], "y": y[rows]})
+    products = {"x*y": sum(map(mul, *whole)), "x*x": sum(v * v for v in whole[0])}
+    assert forwards.sums == backwards.sums == {"x": sum(whole[0]), "y": sum(whole[1])} | products
+
+
 def test_digits_of_groups_hold_small_and_large_terms():
     values = np.array([2.0**-93, 2.0**93, 1.0, 0.3, 0.7])
     digits = limbs(values, np.array([0, 3]))
@@ -104,7 +133,7 @@ def test_ten_billion_rows_overflow_nothing():
         (lambda packed: packed[:20], "is not a state of ecuas"),
         (lambda packed: packed[:-1], "is damaged: its checksum is another"),
         (lambda packed: packed[:200] + b"!" + packed[201:], "is damaged: its checksum is another"),
-        (lambda packed: START.pack(MAGIC, 9, 1) + packed[START.size :], "must have version 1"),
+        (lambda packed: START.pack(MAGIC, 9, 1) + packed[START.size :], "must have version 2"),
     ],
 )
 def test_bytes_that_are_no_state_are_refused(packed, rule, rng):
