@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ecuas_metric import score_confidences, score_posteriors
-from ecuas_metric.integrations.lm_eval import METRICS
+from ecuas_metric.integrations.choices import DIRECTIONS
 from ecuas_metric.integrations.runs import read_parts
 from tests.conftest import ROOT
 
@@ -108,8 +108,8 @@ def test_lm_eval(questions):
     (results,) = (questions / "out").rglob("results_*.json")
     live = json.loads(results.read_text())["results"]["colours"]
     expected = scored(questions)
-    assert {name: live[f"{name},none"] for name in METRICS} == pytest.approx(
-        {name: expected[name] for name in METRICS}, abs=1e-12
+    assert {name: live[f"{name},none"] for name in DIRECTIONS} == pytest.approx(
+        {name: expected[name] for name in DIRECTIONS}, abs=1e-12
     )
 
 
@@ -119,7 +119,7 @@ def test_lighteval(questions):
     (results,) = (questions / "out").rglob("results_*.json")
     live = json.loads(results.read_text())["results"]["colours|0"]
     expected = scored(questions)
-    for name in ("ecuas_0", "ecuas_1", "auroc", "aurc"):
+    for name in DIRECTIONS:
         assert live[name] == pytest.approx(expected[name], abs=1e-12)
 
 
