@@ -29,7 +29,7 @@ reproduce: $(VENV)/demo.installed  ## the paper's table and figures from SCORES=
 check: $(VENV)/test.installed  ## the tests of functions: no process, browser or whole program
 	$(BIN)/python -m pytest $(CORE) $(PARALLEL)
 
-test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests, in a few minutes; those of a local model and of Spark with EXTRAS="local spark"
+test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests, in a few minutes; those of a local model, Spark and torchmetrics with EXTRAS="local spark torchmetrics"
 	$(BIN)/python -m pytest $(PARALLEL)
 
 test-slow: $(VENV)/test.installed  ## the simulations, and each law on many more examples, minutes long
