@@ -29,7 +29,7 @@ reproduce: $(VENV)/demo.installed  ## the paper's table and figures from SCORES=
 check: $(VENV)/test.installed  ## the tests of functions: no process, browser or whole program
 	$(BIN)/python -m pytest $(CORE) $(PARALLEL)
 
-test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests, in a few minutes; those of a local model and of Spark with EXTRAS="local spark"
+test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests, in a few minutes; those of a local model, Spark and torchmetrics with EXTRAS="local spark torchmetrics"
 	$(BIN)/python -m pytest $(PARALLEL)
 
 test-slow: $(VENV)/test.installed  ## the simulations, and each law on many more examples, minutes long
@@ -41,12 +41,13 @@ TOOLS := .venv-integrations
 $(TOOLS)/lm-eval.installed: PACKAGES := "lm-eval>=0.4.13,<0.5" torch
 $(TOOLS)/lighteval.installed: PACKAGES := "lighteval==0.13.0" "huggingface_hub<2" "xxhash<4"
 $(TOOLS)/inspect.installed: PACKAGES := "inspect-ai>=0.3.285,<0.4"
+$(TOOLS)/helm.installed: PACKAGES := "crfm-helm>=0.5.16,<0.6"
 $(TOOLS)/%.installed:
 	$(PYTHON) -m venv $(TOOLS)/$*
 	$(TOOLS)/$*/bin/python -m pip install --quiet --disable-pip-version-check $(PACKAGES)
 	touch $@
 
-test-integrations: $(VENV)/test.installed $(patsubst %,$(TOOLS)/%.installed,lm-eval lighteval inspect)  ## the tools that leave runs, live
+test-integrations: $(VENV)/test.installed $(patsubst %,$(TOOLS)/%.installed,lm-eval lighteval inspect helm)  ## the tools that leave runs, live
 	$(BIN)/python -m pytest -m integrations tests/ecuas_metric/integrations
 
 coverage: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests, and the lines that none of them runs

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ..api import score_posteriors
-from ..metrics import METRICS
-
-NAMES = ("ecuas_0", "ecuas_1", "error_rate", "ece", "auroc", "aurc", "cross_entropy", "brier_score")
+from .choices import DIRECTIONS, metric_of_choices
 
 
 def ecuas_metrics() -> Any:
@@ -32,15 +27,14 @@ def ecuas_metrics() -> Any:
         def prepare(self, doc: Any, model_response: Any, **_: Any) -> dict[str, list[float]]:
             gold = doc.gold_index[0] if isinstance(doc.gold_index, Sequence) else doc.gold_index
             sample = [float(gold), *map(float, model_response.logprobs)]
-            return {name: sample for name in NAMES}
+            return dict.fromkeys(DIRECTIONS, sample)
 
-    directions = {name: bool(METRICS[name.partition("_0")[0].partition("_1")[0]].higher_is_better) for name in NAMES}
     return CorpusLevelMetricGrouping(
-        metric_name=list(NAMES),
-        higher_is_better=directions,
+        metric_name=list(DIRECTIONS),
+        higher_is_better=DIRECTIONS,
         category=SamplingMethod.LOGPROBS,
         sample_level_fn=Choices(),
-        corpus_level_fn={name: Corpus(name) for name in NAMES},
+        corpus_level_fn={name: Corpus(name) for name in DIRECTIONS},
     )
 
 
@@ -51,6 +45,4 @@ class Corpus(NamedTuple):
 
     def compute_corpus(self, items: Sequence[Sequence[float]]) -> float:
         """Return the metric; lighteval calls it with this name."""
-        values = np.array(items)
-        labels, logits = values[:, 0].astype(int), values[:, 1:]
-        return score_posteriors(labels, logits, predictions_are="logits", n=(0, 1))[self.name]
+        return metric_of_choices(self.name, [int(label) for label, *_ in items], [scores for _, *scores in items])

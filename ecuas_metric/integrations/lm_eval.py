@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
+from .choices import DIRECTIONS, metric_of_choices
 
-from ..api import score_posteriors
-
-METRICS = ("ecuas_0", "ecuas_1", "ece", "auroc", "aurc", "cross_entropy", "brier_score", "error_rate")
 Item = tuple[int, list[float]]  # the true choice, and the log-likelihoods of all
 
 
@@ -24,21 +21,20 @@ def process_results(doc: Mapping[str, Any], results: Sequence[tuple[float, bool]
     """
     true = next(doc[name] for name in ("label", "answer", "gold") if name in doc)
     item = (_index(true), [float(log_likelihood) for log_likelihood, _ in results])
-    return dict.fromkeys(METRICS, item)
+    return dict.fromkeys(DIRECTIONS, item)
 
 
 def aggregation(name: str, **options: Any) -> Callable[[Sequence[Item]], float]:
     """Return the aggregation of a metric, e.g. ``ecuas_0 = aggregation("ecuas_0", n=0)``."""
 
     def aggregate(items: Sequence[Item]) -> float:
-        labels, logits = zip(*items, strict=True)
-        return score_posteriors(labels, np.array(logits), predictions_are="logits", **{"n": (0, 1), **options})[name]
+        return metric_of_choices(name, *zip(*items, strict=True), **options)
 
     aggregate.__name__ = name
     return aggregate
 
 
-ecuas_0, ecuas_1, ece, auroc, aurc, cross_entropy, brier_score, error_rate = map(aggregation, METRICS)
+ecuas_0, ecuas_1, error_rate, ece, auroc, aurc, cross_entropy, brier_score = map(aggregation, DIRECTIONS)
 
 
 def _index(true: object) -> int:

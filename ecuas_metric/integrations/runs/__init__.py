@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import inspect_ai, lighteval, lm_eval
+from . import callm, helm, inspect_ai, lighteval, lm_eval
 from .parts import Part, RunOptions, names_of
 
 __all__ = ["Part", "RunOptions", "names_of", "read_parts"]
-TOOLS = (lm_eval, lighteval, inspect_ai)
+TOOLS = (lm_eval, lighteval, inspect_ai, helm, callm)
 
 
 def read_parts(path: str | Path, options: RunOptions | None = None) -> list[Part] | None:

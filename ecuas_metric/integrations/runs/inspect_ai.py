@@ -11,16 +11,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...errors import Advice, Note
+from ...errors import Note
 from ...reporting.files import FileError
-from .parts import Part, RunOptions, field, files_in, no_task, only
+from .parts import Part, RunOptions, field, files_in, only, starts_with, tasks_among, verdict
 
 ZSTANDARD = 93  # a method of compression that zipfile knows from Python 3.14 on
-VALUES = {"C": 1.0, "I": 0.0, "N": 0.0}  # of Inspect's scores; no answer is no right answer
+NEEDED = (b'"eval"', b'"task"', b'"model"', b'"version"')
 CONFIDENCE = "metadata.confidence"
 Sample = Mapping[str, Any]
 
@@ -40,15 +39,16 @@ def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
         If a log has several scorers and none was chosen, or scores that are neither right nor wrong; or if no score has
         a confidence.
     """
-    logs = [(file, *_log(file)) for file in files]
-    tasks = [str(header["eval"]["task"]) for _, header, _ in logs]
-    wanted = [log for log, task in zip(logs, tasks, strict=True) if options.tasks is None or task in options.tasks]
-    if not wanted:
-        raise FileError(files[0], "has no such task", got=no_task(options, tasks))
-    return [_part(file, header, samples, options) for file, header, samples in wanted]
+    logs = {file: _log(file) for file in files}
+    named = [(file, *_model_and_task(file, header)) for file, (header, _) in logs.items()]
+    return [_part(*one, *logs[one[0]], options) for one in tasks_among(named, options)]
 
 
-def _part(file: Path, header: Sample, samples: Sequence[Sample], options: RunOptions) -> Part:
+def _model_and_task(file: Path, header: Sample) -> tuple[str, str]:
+    return str(header["eval"].get("model") or file.stem), str(header["eval"]["task"])
+
+
+def _part(file: Path, model: str, task: str, header: Sample, samples: Sequence[Sample], options: RunOptions) -> Part:
     scored = [sample for sample in samples if sample.get("scores")]
     if not scored:
         raise FileError(file, "holds no scores", got=f"{len(samples)} samples, status {header.get('status')}")
@@ -58,7 +58,7 @@ def _part(file: Path, header: Sample, samples: Sequence[Sample], options: RunOpt
         {
             "id": [f"{sample['id']} {sample.get('epoch', 1)}" for sample in scored],
             "group": [str(sample["id"]) for sample in scored],
-            "correct": [_value(score.get("value"), file, line) for line, score in enumerate(scores)],
+            "correct": [verdict(score.get("value"), file, line) for line, score in enumerate(scores)],
             "confidence": [_confidence(*pair, options) for pair in zip(scored, scores, strict=True)],
         }
     )
@@ -67,10 +67,9 @@ def _part(file: Path, header: Sample, samples: Sequence[Sample], options: RunOpt
         raise FileError(file, f"scorer {scorer} keeps no confidence", advice=f"{advice}--columns confidence=FIELD.")
     failed = len(samples) - len(scored)
     epochs = max(int(sample.get("epoch", 1)) for sample in scored)
-    fact = f"Inspect log, task {header['eval']['task']}, scorer {scorer}, {frame['group'].nunique():,} samples"
+    fact = f"Inspect log, task {task}, scorer {scorer}, {frame['group'].nunique():,} samples"
     fact += f" in {epochs} epochs, which are groups" * (epochs > 1)
     fact += f"; {failed} of {len(samples)} without a score are left out" * (failed > 0)
-    model, task = str(header["eval"].get("model") or file.stem), str(header["eval"]["task"])
     return Part(model, task, frame if epochs > 1 else frame.drop(columns="group"), str(file), Note("run", f"{fact}."))
 
 
@@ -81,22 +80,10 @@ def _confidence(sample: Sample, score: Sample, options: RunOptions) -> object:
     return field(sample, name) if found is None else found
 
 
-def _value(value: object, file: Path, line: int) -> float:
-    number = VALUES.get(value, np.nan) if isinstance(value, str) else value
-    if isinstance(number, (bool, int, float)) and number in (0, 1):
-        return float(number)
-    rule = "must be scored as right or wrong: C, I, N, 0 or 1"
-    raise FileError(file, rule, row=line + 1, value=value, advice=Advice.PARTLY_CORRECT)
-
-
 def _is_log(file: Path) -> bool:
     if file.suffix == ".eval":
         return zipfile.is_zipfile(file)
-    if file.suffix != ".json":
-        return False
-    with file.open("rb") as content:
-        start = content.read(20_000)
-    return b'"eval"' in start and b'"task"' in start and b'"model"' in start and b'"version"' in start
+    return file.suffix == ".json" and starts_with(file, NEEDED)
 
 
 def _log(file: Path) -> tuple[Sample, list[Sample]]:

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...errors import Note
+from ...errors import Advice, Note
 from ...inputs import Floats
 from ...reporting.files import FileError
 
+VERDICTS = {"C": 1.0, "I": 0.0, "N": 0.0}  # of Inspect's scores; no answer is no right answer
 LENGTHS: dict[str, Callable[[str], int]] = {"chars": len, "bytes": lambda text: len(text.encode())}
 
 
@@ -83,6 +84,13 @@ def files_in(folder: Path, *patterns: str) -> list[Path]:
     return sorted({file for pattern in patterns for file in folder.rglob(pattern) if file.is_file()})
 
 
+def starts_with(file: Path, needed: Iterable[bytes], size: int = 20_000) -> bool:
+    """Return whether the beginning of a file holds all of these."""
+    with file.open("rb") as content:
+        start = content.read(size)
+    return all(part in start for part in needed)
+
+
 def field(row: Mapping[str, Any], name: str) -> Any:
     """Return what a dotted name leads to; None where there is nothing."""
     value: Any = row
@@ -99,6 +107,41 @@ def names_of(parts: Sequence[Part]) -> list[str]:
         f"{name}, {part.num_classes} choices" if tasks.count(name) > 1 else name if many else part.model
         for name, part in zip(tasks, parts, strict=True)
     ]
+
+
+def tasks_among(files: Sequence[tuple[Path, str, str]], options: RunOptions) -> list[tuple[Path, str, str]]:
+    """Return the files, with their models and tasks, of the tasks that were asked for.
+
+    Raises
+    ------
+    FileError
+        If there is none, or a model has two files of a task.
+    """
+    wanted = [one for one in files if options.tasks is None or one[2] in options.tasks]
+    if not wanted:
+        raise FileError(files[0][0], "has no such task", got=no_task(options, (task for *_, task in files)))
+    seen: dict[tuple[str, str], Path] = {}
+    for file, model, task in wanted:
+        if (again := seen.setdefault((model, task), file)) != file:
+            got = f"{again.name} and {file.name}" if again.name != file.name else f"{again.parent} and {file.parent}"
+            rule = f"has more than one run of task {task} by {model}"
+            raise FileError(file, rule, got=got, advice="Give the file of one run.")
+    return wanted
+
+
+def verdict(value: object, file: Path, line: int) -> float:
+    """Return 1 for what is scored as right and 0 for what is scored as wrong.
+
+    Raises
+    ------
+    FileError
+        If it is neither.
+    """
+    number = VERDICTS.get(value, np.nan) if isinstance(value, str) else value
+    if isinstance(number, (bool, int, float)) and number in (0, 1):
+        return float(number)
+    rule = "must be scored as right or wrong: C, I, N, 0 or 1"
+    raise FileError(file, rule, row=line + 1, value=value, advice=Advice.PARTLY_CORRECT)
 
 
 def no_task(options: RunOptions, found: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ecuas_metric import score_confidences, score_posteriors
-from ecuas_metric.integrations.lm_eval import METRICS
+from ecuas_metric.integrations.choices import DIRECTIONS
 from ecuas_metric.integrations.runs import read_parts
 from tests.conftest import ROOT
 
@@ -59,6 +59,22 @@ for i in range(40):
 task = Task(dataset=[Sample(id=i, input=f"{i}?", target=f"Z{i}") for i in range(40)], scorer=answer_with_confidence())
 (log,) = eval(task, model=get_model("mockllm/model", custom_outputs=outputs), log_dir="out", display="none")
 print(json.dumps({name: metric.value for score in log.results.scores for name, metric in score.metrics.items()}))
+"""
+TINY_MODEL = """
+import sys
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+torch.manual_seed(0)
+vocabulary = {letter: place for place, letter in enumerate([*sorted(pre_tokenizers.ByteLevel.alphabet()), "<end>"])}
+letters = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+letters.pre_tokenizer, letters.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+ends = dict.fromkeys(("eos_token", "bos_token", "pad_token"), "<end>")
+PreTrainedTokenizerFast(tokenizer_object=letters, model_max_length=1024, **ends).save_pretrained(sys.argv[1])
+sizes = {"n_positions": 1024, "n_embd": 16, "n_layer": 1, "n_head": 2, "initializer_range": 0.5}
+ends = {"bos_token_id": 256, "eos_token_id": 256}
+GPT2LMHeadModel(GPT2Config(vocab_size=257, **sizes, **ends)).save_pretrained(sys.argv[1])
 """
 
 
@@ -108,8 +124,8 @@ def test_lm_eval(questions):
     (results,) = (questions / "out").rglob("results_*.json")
     live = json.loads(results.read_text())["results"]["colours"]
     expected = scored(questions)
-    assert {name: live[f"{name},none"] for name in METRICS} == pytest.approx(
-        {name: expected[name] for name in METRICS}, abs=1e-12
+    assert {name: live[f"{name},none"] for name in DIRECTIONS} == pytest.approx(
+        {name: expected[name] for name in DIRECTIONS}, abs=1e-12
     )
 
 
@@ -119,7 +135,7 @@ def test_lighteval(questions):
     (results,) = (questions / "out").rglob("results_*.json")
     live = json.loads(results.read_text())["results"]["colours|0"]
     expected = scored(questions)
-    for name in ("ecuas_0", "ecuas_1", "auroc", "aurc"):
+    for name in DIRECTIONS:
         assert live[name] == pytest.approx(expected[name], abs=1e-12)
 
 
@@ -129,3 +145,18 @@ def test_inspect(tmp_path):
     assert part.path.endswith(".eval")
     expected = score_confidences(part.frame["correct"], part.frame["confidence"])
     assert {name: live[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+
+
+def test_helm(tmp_path):
+    """HELM's calibration error of one bin is the gap between the confidences and the verdicts that are read."""
+    run("helm", tmp_path, "-c", TINY_MODEL, "tiny")
+    which = ["--suite", "v1", "--max-eval-instances", "30", "--disable-cache", "--enable-local-huggingface-models"]
+    entry = "simple_mcqa:model=huggingface/tiny,temperature=1,num_train_trials=2"
+    run("helm", tmp_path, "-m", "helm.benchmark.run", "--run-entries", entry, *which, str(tmp_path / "tiny"))
+    (part,) = read_parts(tmp_path / "benchmark_output")
+    (stats,) = (tmp_path / "benchmark_output").rglob("stats.json")
+    live = {stat["name"]["name"]: stat["mean"] for stat in json.loads(stats.read_text()) if stat["count"]}
+    gap = part.frame["confidence"] - part.frame["correct"]
+    gaps = gap.groupby(part.frame["id"].str.split().str[1]).mean().abs()  # of each trial
+    assert live["ece_1_bin"] == pytest.approx(gaps.mean(), abs=1e-12)
+    assert (part.model, len(part.frame), part.frame["group"].nunique()) == ("huggingface/tiny", 60, 30)

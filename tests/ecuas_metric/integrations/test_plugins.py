@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 
 from ecuas_metric import ecuas_score, score_posteriors
 from ecuas_metric.integrations import inspect_ai, lighteval, lm_eval
+from ecuas_metric.integrations.choices import DIRECTIONS, metric_of_choices
 from ecuas_metric.integrations.sklearn import ecuas_scorer
 from ecuas_metric.integrations.transformers import compute_metrics
 
@@ -47,13 +48,26 @@ def test_the_trainers_metrics_leave_out_what_is_ignored(rng):
     assert compute_metrics(n=2)(given) == expected
 
 
-def test_lm_evals_aggregations_are_those_of_the_samples(rng):
+def test_aggregations_are_the_metrics_of_the_samples(rng):
     labels, logits = rng.integers(0, 4, 20), rng.normal(size=(20, 4))
     letters = [{"answer": "ABCD"[label]} for label in labels[:10]] + [{"label": int(label)} for label in labels[10:]]
     items = [lm_eval.process_results(doc, [(x, False) for x in row]) for doc, row in zip(letters, logits, strict=True)]
     expected = score_posteriors(labels, logits, predictions_are="logits", n=(0, 1))
-    for name in lm_eval.METRICS:
+    flat = [[label, *row] for label, row in zip(labels, logits, strict=True)]
+    for name in DIRECTIONS:
         assert getattr(lm_eval, name)([item[name] for item in items]) == expected[name]
+        assert lighteval.Corpus(name).compute_corpus(flat) == expected[name]
+
+
+def test_a_plug_in_takes_few_samples_and_any_option(rng):
+    """With `--limit 2` not every choice is right once."""
+    scores = rng.normal(size=(2, 4)).tolist()
+    system = {"y_true": [3, 3], "y_prob": scores, "labels": range(4), "predictions_are": "logits"}
+    for name, options in (("ecuas_2", {"n": 2}), ("normalized_brier_score", {"normalize": True})):
+        found = metric_of_choices(name, [3, 3], scores, **options)
+        assert found == pytest.approx(score_posteriors(**system, **options)[name], nan_ok=True)
+    with pytest.raises(ValueError, match=r"^choices must be as many in every question.*; got 2 and 4\. `ecuas score`"):
+        metric_of_choices("ecuas_1", [0, 1], [[-1.0, -2.0], scores[0]])
 
 
 @pytest.mark.parametrize(("plug", "tool"), [(lighteval.ecuas_metrics, "lighteval"), (inspect_ai.ecuas, "inspect-ai")])

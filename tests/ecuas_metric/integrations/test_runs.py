@@ -259,3 +259,73 @@ def test_what_is_no_run_is_a_file_as_any_other(tmp_path):
         assert read_parts(path) is None
         assert only(path).predictions.tolist() == [0.9]
     assert read_parts(tmp_path / "nowhere") is None
+
+
+def helm_instance(number, confidence, correct, *, trial=0, split="test", logprob=-1.0, **more):
+    means = {"max_prob": confidence, "exact_match": correct, "quasi_exact_match": 1, "logprob": logprob}
+    stats = [{"name": {"name": name, "split": split}, "count": 1, "mean": mean} for name, mean in means.items()]
+    return {"instance_id": f"id{number}", "train_trial_index": trial, "stats": stats} | more
+
+
+def helm_run(folder, instances, spec=None):
+    folder.mkdir(parents=True)
+    (folder / "per_instance_stats.json").write_text(json.dumps(instances))
+    if spec is not None:
+        (folder / "run_spec.json").write_text(json.dumps(spec))
+    return folder / "per_instance_stats.json"
+
+
+def test_helm_instances_have_the_probability_of_the_answer(tmp_path, rng):
+    q = rng.random(8).tolist()
+    kept = [helm_instance(i, q[i + 4 * t], i % 2, trial=t) for t in (0, 1) for i in range(4)]
+    left_out = [helm_instance(7, 0.5, 1, split="valid"), helm_instance(1, 0.5, 1, perturbation={"name": "typos"})]
+    spec = {"name": "mmlu:subject=law,model=org_m", "adapter_spec": {"model": "org/m"}}
+    helm_run(tmp_path / "v1" / "mmlu:subject=law,model=org_m", kept + left_out, spec)
+    submission = only(tmp_path / "v1")
+    assert (submission.name, submission.predictions.tolist()) == ("org/m", q)
+    assert submission.references.tolist() == [0, 1, 0, 1] * 2
+    assert submission.per_sample["groups"] == ["id0", "id1", "id2", "id3"] * 2
+    assert submission.notes[0].fact == (
+        "HELM run, task mmlu:subject=law, 4 instances of the split test, correct by exact_match, in 2 trials, "
+        "which are groups; 2 of other splits or perturbed are left out."
+    )
+    assert only(tmp_path, filter="quasi_exact_match").references.all()
+    helm_run(tmp_path / "v2" / "boolq:model=org_m", kept)
+    assert [part.task for part in read_parts(tmp_path)] == ["mmlu:subject=law", "boolq"]
+    helm_run(tmp_path / "v3" / "mmlu:subject=law,model=org_m", kept, spec)
+    with pytest.raises(ValueError, match=r"has more than one run of task mmlu:subject=law by org/m; got .*v1.*v3"):
+        read_parts(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"confidence": None}, "holds no max_prob. Only models that return log-probabilities have it"),
+        ({"logprob": 0.0}, "holds no log-probabilities but 0. Only models that return log-probabilities have it"),
+        ({"correct": None}, "holds no exact_match. Choose with --filter."),
+        ({"correct": 0.5}, "must be scored as right or wrong: C, I, N, 0 or 1; got 0.5 in row 1"),
+    ],
+)
+def test_helm_runs_that_cannot_be_used(tmp_path, change, message):
+    file = helm_run(tmp_path / "x", [helm_instance(1, **({"confidence": 0.5, "correct": 1} | change))])
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_submissions(file)
+
+
+def test_results_of_the_authors_code_are_named_by_their_experiment(tmp_path):
+    """As `callm.models.evaluator` writes them: newlines in questions are escaped, no confidence is `nan`."""
+    header = "Question,Gold Answers,Predicted Answer,Confidence,Correct,Evaluator Response,Raw Output\n"
+    rows = ['"Q1, ""quoted""\\n","[\'a\', \'b\']",x,0.844422,No,,r\n', "Q2,['a'],x,nan,Yes,,r\n"]
+    for method in ("label_prob", "verbalized"):
+        folder = tmp_path / f"{method}_zero_shot_Qwen_evaluation" / "version_0"
+        folder.mkdir(parents=True)
+        (folder / "evaluation_results.csv").write_text(header + "".join(rows))
+    one, two = read_submissions(tmp_path)
+    assert (one.name, two.name) == ("label_prob_zero_shot_Qwen", "verbalized_zero_shot_Qwen")
+    assert one.predictions == pytest.approx([0.844422, np.nan], nan_ok=True)
+    assert one.references.tolist() == [0, 1]
+    assert one.ids.tolist() == ['Q1, "quoted"\\n', "Q2"]
+    (folder / "evaluation_results.csv").write_text(header + rows[1] * 2)
+    assert read_submissions(folder)[0].ids is None
+    with pytest.raises(ValueError, match=r"has no column P\.$"):
+        read_submissions(folder, columns={"confidence": "P"})

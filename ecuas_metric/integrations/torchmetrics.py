@@ -1,0 +1,88 @@
+"""A metric of torchmetrics: rows come in batches and from several processes, in constant memory.
+
+``from ecuas_metric.integrations.torchmetrics import ECUAS``; torch and torchmetrics are imported with the class.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from ..scale.training import StreamedMetrics
+
+MANY = 64  # states of batches are merged when there are as many
+DIGITS = 20  # before each state, in decimal: how many bytes it has
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ECUAS":
+        return _ecuas()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def _ecuas() -> Any:
+    try:
+        import torch
+        from torchmetrics import Metric
+    except ImportError as error:
+        needed = "ecuas_metric.integrations.torchmetrics needs torchmetrics: pip install 'ecuas-metric[torchmetrics]'"
+        raise ImportError(needed) from error
+
+    class ECUAS(Metric):  # type: ignore[misc]
+        """All metrics, equal to those of all rows at once: see `ecuas_metric.scale.StreamedMetrics` for the arguments.
+
+        ``update(preds, target)`` takes confidences and whether they are correct, or with ``form="posteriors"`` what
+        `predictions_are` says, and labels. ``compute()`` returns a dict of tensors. Options of torchmetrics, such as
+        ``sync_on_compute``, are passed in a dict, `metric_options`.
+        """
+
+        __module__, __qualname__ = __name__, "ECUAS"  # where pickle finds it
+        is_differentiable, higher_is_better, full_state_update = False, None, False
+
+        def __init__(
+            self, form: str = "confidences", *, metric_options: dict[str, Any] | None = None, **options: Any
+        ) -> None:
+            super().__init__(**metric_options or {})
+            self.form, self.options = form, options
+            self._of([])  # checks the options
+            self.add_state("parts", default=[], dist_reduce_fx="cat")
+            self.set_dtype(torch.uint8)  # what a process without rows sends must be bytes too
+
+        def update(self, preds: Any, target: Any, sample_weight: Any = None) -> None:
+            """Add a batch."""
+            batch = self._of([])
+            rows = [value.detach().cpu() if torch.is_tensor(value) else value for value in (preds, target)]
+            batch.update(*rows, sample_weight=sample_weight)
+            self.parts.append(self._bytes(batch.packed()))
+            self._merge()
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            """Add a batch and return its own metrics."""
+            values = super().forward(*args, **kwargs)
+            self._merge()
+            return values
+
+        def compute(self) -> dict[str, Any]:
+            """Return the metrics of all batches of all processes."""
+            parts = [self.parts] if torch.is_tensor(self.parts) else self.parts  # a tensor once they are gathered
+            return {key: torch.tensor(value, dtype=torch.float64) for key, value in self._of(parts).compute().items()}
+
+        def _merge(self) -> None:
+            if len(self.parts) > MANY:
+                self.parts[:] = [self._bytes(self._of(self.parts).packed())]
+
+        def _of(self, parts: Any) -> StreamedMetrics:
+            metrics = StreamedMetrics(self.form, **self.options)
+            packed = b"".join(part.cpu().to(torch.uint8).numpy().tobytes() for part in parts)
+            while packed:
+                end = DIGITS + int(packed[:DIGITS])
+                metrics.load(packed[DIGITS:end])
+                packed = packed[end:]
+            return metrics
+
+        def _bytes(self, packed: bytes) -> Any:
+            whole = bytearray(b"%0*d" % (DIGITS, len(packed)) + packed)
+            return torch.frombuffer(whole, dtype=torch.uint8).to(self.device)
+
+    return ECUAS
