@@ -1,5 +1,6 @@
 """A Hugging Face Hub on loopback, from a folder: `python -m tests.publishing.server FOLDER` prints its URL."""
 
+import asyncio
 import base64
 import hashlib
 import json
@@ -14,7 +15,8 @@ from fastapi.responses import FileResponse, JSONResponse
 from tests.publishing.store import Store
 
 TOKEN = "hf_" + "loopback" * 4
-NOT_OURS = "stranger"  # the namespace that TOKEN may not write to
+READ = "hf_" + "readonly" * 4  # a token that may only read
+NOT_OURS = ("stranger", "no-such-organisation")  # namespaces that TOKEN may not write to: the Hub says the same of both
 LFS = (".parquet", ".png")
 KIND = {"space": "spaces", "dataset": "datasets"}
 
@@ -26,12 +28,12 @@ def refuse(status: int, error: str, code: str = "") -> HTTPException:
     return HTTPException(status, error, {"X-Error-Message": error, **({"X-Error-Code": code} if code else {})})
 
 
-def writer(request: Request, ns: str = "") -> None:
+def writer(request: Request, ns: str = "", rights: str = "Authorization error.") -> None:
     """Let through whoever may write."""
-    if request.headers.get("authorization") != f"Bearer {TOKEN}":
+    if request.headers.get("authorization") not in (f"Bearer {TOKEN}", f"Bearer {READ}"):
         raise refuse(401, "Invalid username or password.")
-    if ns == NOT_OURS:
-        raise refuse(403, f"You don't have the rights to write to {ns}")
+    if ns in NOT_OURS or request.headers["authorization"].endswith(READ):
+        raise refuse(403, rights)
 
 
 def commit_at(request: Request, kind: str, ns: str, name: str, revision: str = "main") -> dict:
@@ -59,11 +61,18 @@ async def misbehave(request: Request, answer):
     asked = store.misbehaviour()
     if asked is None or asked["path"] not in request.url.path:
         return await answer(request)
-    if asked["status"] is None:
-        async for _ in request.stream():
-            os._exit(1)  # after the first piece of the body
+    match asked["status"]:
+        case "die":
+            async for _ in request.stream():
+                os._exit(1)  # after the first piece of the body
+        case "stall":
+            while store.misbehaviour() == asked:
+                await asyncio.sleep(0.02)
+            return JSONResponse({"error": "too late"}, 503)
     if asked["after"]:
         await answer(request)
+    if asked["status"] == "cut":
+        return Response(headers={"Content-Length": "1"})  # that never comes
     return JSONResponse({"error": asked["error"]}, asked["status"])
 
 
@@ -81,7 +90,9 @@ async def validate_yaml():
 async def create(request: Request):
     asked = await request.json()
     kind, id = KIND[asked["type"]], f"{asked['organization']}/{asked['name']}"
-    writer(request, asked["organization"])
+    writer(
+        request, asked["organization"], f"You don't have the rights to create a {asked['type']} under this namespace"
+    )
     answer = {"url": f"{request.base_url}{kind}/{id}"}
     if store.repository(kind, id) is not None:
         return JSONResponse(answer | {"error": "You already created this repo"}, 409)
@@ -190,4 +201,4 @@ async def resolve(request: Request, kind: str, ns: str, name: str, revision: str
 if __name__ == "__main__":
     listener = socket.create_server(("127.0.0.1", int(sys.argv[2]) if len(sys.argv) > 2 else 0))
     print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
-    uvicorn.Server(uvicorn.Config(hub, log_level="error")).run(sockets=[listener])
+    uvicorn.Server(uvicorn.Config(hub, log_level="critical")).run(sockets=[listener])
