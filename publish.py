@@ -2,7 +2,9 @@
 
 import sys
 
-from publishing.__main__ import main
-
 if __name__ == "__main__":
+    try:
+        from publishing.__main__ import main
+    except KeyboardInterrupt:  # while libraries are imported: there is nothing to say yet
+        sys.exit(130)
     sys.exit(main())

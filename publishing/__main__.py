@@ -87,7 +87,7 @@ def send(
     parts: list[Part], folder: Path, namespace: str, *, endpoint: str | None, dry_run: bool = False, **how: bool
 ) -> None:
     """Send what `prepare` left in `folder`, or say where it would go; see `publish`."""
-    api, tag, refused = HfApi(endpoint=endpoint), version_tag(), []
+    api, tag, missing = HfApi(endpoint=endpoint), version_tag(), []
     _bound_waiting()
     for part in parts:
         repo_id = f"{namespace}/{part.repo_name}"
@@ -98,13 +98,16 @@ def send(
         try:
             done = push(part, folder / part.name, api=api, repo_id=repo_id, tag=tag, **how)
             print(f"{part.name}: {url} {done}", flush=True)
-        except (Refused, ValueError) as error:
+        except (ConnectionError, ValueError) as error:
             if len(parts) == 1:
                 raise
-            refused.append(part.name)
             print(f"{part.name}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
-    if refused:
-        raise Refused(f"not sent: {', '.join(refused)}, see above; {len(parts) - len(refused)} of {len(parts)} were.")
+            missing.append(part.name)
+            if not isinstance(error, Refused | ValueError):  # the next one cannot be reached either
+                missing += [later.name for later in parts[parts.index(part) + 1 :]]
+                break
+    if missing:
+        raise Refused(f"not sent: {', '.join(missing)}, see above; {len(parts) - len(missing)} of {len(parts)} were.")
 
 
 def version_tag() -> str | None:

@@ -1,5 +1,6 @@
 """What must hold of a staged part before anything is sent: its files, its front matter, and that it runs."""
 
+import errno
 import hashlib
 import os
 import re
@@ -180,7 +181,10 @@ def _run(part: Part, stage: Path, code: str) -> None:
         env = clean | dict.fromkeys(offline, "1") | {"HF_HOME": cache, "GRADIO_ANALYTICS_ENABLED": "False"}
         done = subprocess.run([sys.executable, "-c", code], cwd=stage, env=env, capture_output=True, text=True)
     if done.returncode:
-        raise ValueError(f"the staged {part.name} does not run: {done.stderr.strip().splitlines()[-1]}")
+        reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        if os.strerror(errno.ENOSPC) in reason:  # not the part's fault
+            raise OSError(f"no space left in {tempfile.gettempdir()} to check the staged {part.name}: set TMPDIR.")
+        raise ValueError(f"the staged {part.name} does not run: {reason}")
 
 
 def _files(stage: Path) -> Iterator[Path]:

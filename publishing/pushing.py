@@ -12,6 +12,7 @@ from huggingface_hub.errors import HfHubHTTPError, HTTPError, RepositoryNotFound
 from .staging import Part
 
 INITIAL = {".gitattributes", "README.md"}  # what the Hub itself puts into a new repository
+INITIAL_STATIC = INITIAL | {"index.html", "style.css"}
 FAILURES = (HTTPError, ConnectionError, RuntimeError)  # the last is what the client wraps a failed upload in
 STATIC = (
     " `publish.py metric --static` sends the metric as a static Space, which needs no plan: evaluate.load works, and "
@@ -82,15 +83,13 @@ def push(
     before, commit = Before(None), None
     try:
         before = _look(part, api, repo, private)
-        if before.oid is None:
-            _create(part, api, repo, private)
-        base = before.oid or api.repo_info(**repo).sha
+        base = before.oid or _create(part, api, repo, private)
         others = sorted(name for name in before.names - {".gitattributes"} if not (stage / name).is_file())
         commit = _upload(stage, api, repo, f"Publish {tag or 'unreleased changes'}", base, others if delete else []).oid
         done = f"{'unchanged' if commit == base else 'committed'} {commit[:7]}, {_tag(api, repo, tag, commit)}"
     except FAILURES as error:
         raise _explained(error, part, api, repo, before=before, commit=commit, tag=tag) from error
-    return done + _about(others, deleted=delete)
+    return done + _about(others, stage, deleted=delete)
 
 
 def _look(part: Part, api: HfApi, repo: dict[str, Any], private: bool) -> Before:
@@ -100,20 +99,28 @@ def _look(part: Part, api: HfApi, repo: dict[str, Any], private: bool) -> Before
     except RepositoryNotFoundError:
         return Before(None)
     names = frozenset(api.list_repo_files(**repo, revision=info.sha))
-    if part.mark not in names and not names <= INITIAL:
+    if part.mark not in names and not names <= _initial(part):
         raise ValueError(_taken(part, repo))
     if private and info.private is False:
         raise ValueError(f"{repo['repo_id']} exists and is public: make it private there, or leave out --private.")
     return Before(info.sha, names)
 
 
-def _create(part: Part, api: HfApi, repo: dict[str, Any], private: bool) -> None:
+def _create(part: Part, api: HfApi, repo: dict[str, Any], private: bool) -> str:
+    """Make the repository and return its first commit, or the last one if somebody made it since we looked."""
     try:
         api.create_repo(**repo, private=private or None, space_sdk=part.sdk if part.repo_type == "space" else None)
     except HfHubHTTPError as error:
-        if error.response.status_code == 409:  # there is one, and we cannot see it
+        if error.response.status_code != 409:
+            raise
+        if (made := _look(part, api, repo, private).oid) is None:  # there is one, and we cannot see it
             raise ValueError(_taken(part, repo)) from error
-        raise
+        return made
+    return api.repo_info(**repo).sha or ""
+
+
+def _initial(part: Part) -> set[str]:
+    return INITIAL_STATIC if part.sdk == "static" else INITIAL
 
 
 def _taken(part: Part, repo: dict[str, Any]) -> str:
@@ -140,11 +147,16 @@ def _tag(api: HfApi, repo: dict[str, Any], tag: str | None, oid: str) -> str:
         return "no tag, since CHANGELOG.md has unreleased changes: give them a version to tag it"
     tagged = _tagged(api, repo, tag)
     if tagged is None:
-        api.create_tag(**repo, tag=tag, revision=oid)
-        return f"tagged {tag}"
+        try:
+            api.create_tag(**repo, tag=tag, revision=oid)
+            return f"tagged {tag}"
+        except HfHubHTTPError as error:
+            if error.response.status_code != 409:
+                raise
+            tagged = _tagged(api, repo, tag)  # somebody made it since we looked
     if tagged == oid:
         return f"tag {tag}"
-    return f"tag {tag} stays at {tagged[:7]}: raise the version to tag this commit"
+    return f"tag {tag} stays at {(tagged or '')[:7]}: raise the version to tag this commit"
 
 
 def _tagged(api: HfApi, repo: dict[str, Any], tag: str) -> str | None:
@@ -157,10 +169,16 @@ def _tagged(api: HfApi, repo: dict[str, Any], tag: str) -> str | None:
         return None
 
 
-def _about(others: list[str], *, deleted: bool) -> str:
+def _about(others: list[str], stage: Path, *, deleted: bool) -> str:
     if not others:
         return ""
-    return f"; {'deleted' if deleted else 'kept, since this version has no such files (--delete)'}: {', '.join(others)}"
+    if deleted:
+        return f"; deleted: {', '.join(others)}"
+    ours = {path.relative_to(stage).as_posix().lower() for path in stage.rglob("*")}
+    alike = [name for name in others if name.lower() in ours]
+    warning = f". A clone on Windows or macOS lacks those whose names differ in case only: {', '.join(alike)}"
+    kept = f"; kept, since this version has no such files (--delete): {', '.join(others)}"
+    return kept + (warning if alike else "")
 
 
 def _explained(
@@ -180,20 +198,22 @@ def _explained(
         return PermissionError(words)
     if status in (409, 412):
         return Refused(words)
-    left = left_as(api, repo, before=before, commit=commit, tag=tag)
+    left = left_as(part, api, repo, before=before, commit=commit, tag=tag)
     if status is None:
         return ConnectionError(f"{words} {left} Run this again later.")
     if status == 402 and part.name == "metric":
         return Refused(f"{words} {left}{STATIC}")
-    return Refused(f"{words} {left}" + ("" if status in (402, 403, 413) else " Run this again later."))
+    return Refused(f"{words} {left}" + ("" if status in (402, 403, 404, 413) else " Run this again later."))
 
 
-def left_as(api: HfApi, repo: dict[str, Any], *, before: Before, commit: str | None, tag: str | None) -> str:
+def left_as(
+    part: Part, api: HfApi, repo: dict[str, Any], *, before: Before, commit: str | None, tag: str | None
+) -> str:
     """Look at the repository after a failure, whose answer may have been lost, and say what it is."""
     name = repo["repo_id"]
     try:
         now = api.repo_info(**repo).sha
-        empty = set(api.list_repo_files(**repo)) <= INITIAL
+        empty = set(api.list_repo_files(**repo)) <= _initial(part)
         tagged = tag is not None and _tagged(api, repo, tag) == now
     except RepositoryNotFoundError:
         return f"{name} does not exist."
@@ -231,7 +251,7 @@ def in_words(error: BaseException, endpoint: str, repo_id: str) -> str:
         return f"{repo_id} was changed by someone else at the same time: run this again."
     reason = without_addresses(getattr(error, "server_message", None) or "without a reason").rstrip(".")
     advice = " If it is a matter of rights, use a token with write access, or another --namespace."
-    return f"{endpoint} refused with status {status}: {reason}.{advice if status == 403 else ''}"
+    return f"{endpoint} refused with status {status}: {reason}.{advice if status in (403, 404) else ''}"
 
 
 def without_addresses(text: str) -> str:

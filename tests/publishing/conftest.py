@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 from datasets import Dataset
 
+from publishing import __main__ as command
 from publishing import staging
 from publishing.staging import PARTS
 from tests.conftest import BARE, ROOT
@@ -164,6 +165,20 @@ def online(monkeypatch):
     """Let this process reach the Hub on loopback, with a token that may write there."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
+
+
+@pytest.fixture
+def send(staged, hub, online):
+    """Return a function that sends the staged dataset from this process, as `publish.py dataset` does."""
+
+    def send(namespace, *, endpoint=hub.url, folder=staged, parts=("dataset",), private=False):
+        command.send([PARTS[name] for name in parts], folder, namespace, endpoint=endpoint, private=private)
+
+    return send
+
+
+def dataset_of(namespace):
+    return "datasets", f"{namespace}/triviaqa-curated"
 
 
 @pytest.fixture

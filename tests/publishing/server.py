@@ -1,20 +1,23 @@
 """A Hugging Face Hub on loopback, from a folder: `python -m tests.publishing.server FOLDER` prints its URL."""
 
+import asyncio
 import base64
 import hashlib
 import json
 import os
 import socket
 import sys
+from functools import cache
 
 import uvicorn
 from fastapi import Depends, FastAPI, HTTPException, Request, Response
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi.responses import JSONResponse
 
 from tests.publishing.store import Store
 
 TOKEN = "hf_" + "loopback" * 4
-NOT_OURS = "stranger"  # the namespace that TOKEN may not write to
+READ = "hf_" + "readonly" * 4  # a token that may only read
+NOT_OURS = ("stranger", "no-such-organisation")  # namespaces that TOKEN may not write to: the Hub says the same of both
 LFS = (".parquet", ".png")
 KIND = {"space": "spaces", "dataset": "datasets"}
 
@@ -26,12 +29,12 @@ def refuse(status: int, error: str, code: str = "") -> HTTPException:
     return HTTPException(status, error, {"X-Error-Message": error, **({"X-Error-Code": code} if code else {})})
 
 
-def writer(request: Request, ns: str = "") -> None:
+async def writer(request: Request, ns: str = "", rights: str = "Authorization error.") -> None:
     """Let through whoever may write."""
-    if request.headers.get("authorization") != f"Bearer {TOKEN}":
+    if request.headers.get("authorization") not in (f"Bearer {TOKEN}", f"Bearer {READ}"):
         raise refuse(401, "Invalid username or password.")
-    if ns == NOT_OURS:
-        raise refuse(403, f"You don't have the rights to write to {ns}")
+    if ns in NOT_OURS or request.headers["authorization"].endswith(READ):
+        raise refuse(403, rights)
 
 
 def commit_at(request: Request, kind: str, ns: str, name: str, revision: str = "main") -> dict:
@@ -44,27 +47,44 @@ def commit_at(request: Request, kind: str, ns: str, name: str, revision: str = "
 
 
 def entry(path: str, sha256: str) -> dict:
+    size = store.content(sha256).stat().st_size
+    made = {"type": "file", "path": path, "size": size, "oid": git_hash(sha256)}
+    return made | ({"lfs": {"oid": sha256, "size": size, "pointerSize": 128}} if path.endswith(LFS) else {})
+
+
+@cache
+def git_hash(sha256: str) -> str:
     content = store.content(sha256).read_bytes()
-    made = {"type": "file", "path": path, "size": len(content), "oid": git_hash(content)}
-    return made | ({"lfs": {"oid": sha256, "size": len(content), "pointerSize": 128}} if path.endswith(LFS) else {})
-
-
-def git_hash(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0%b" % (len(content), content)).hexdigest()
 
 
-@hub.middleware("http")
-async def misbehave(request: Request, answer):
-    store.log(f"{request.method} {request.url.path}")
+async def app(scope, receive, send) -> None:
+    """Be the Hub, but for requests with which it is asked to misbehave."""
+    if scope["type"] != "http":
+        return await hub(scope, receive, send)
+    store.log(f"{scope['method']} {scope['path']}")
     asked = store.misbehaviour()
-    if asked is None or asked["path"] not in request.url.path:
-        return await answer(request)
-    if asked["status"] is None:
-        async for _ in request.stream():
+    if asked is None or asked["path"] not in scope["path"]:
+        return await hub(scope, receive, send)
+    answer = JSONResponse({"error": asked["error"]}, 503)
+    match asked["status"]:
+        case "die":
+            await receive()
             os._exit(1)  # after the first piece of the body
+        case "stall":
+            while store.misbehaviour() == asked:
+                await asyncio.sleep(0.02)
+        case "cut":
+            answer = Response(headers={"Content-Length": "1"})  # that never comes
+        case status:
+            answer.status_code = status
     if asked["after"]:
-        await answer(request)
-    return JSONResponse({"error": asked["error"]}, asked["status"])
+        await hub(scope, receive, unheard)
+    await answer(scope, receive, send)
+
+
+async def unheard(_: dict) -> None:
+    """Swallow an answer."""
 
 
 @hub.exception_handler(HTTPException)
@@ -81,7 +101,8 @@ async def validate_yaml():
 async def create(request: Request):
     asked = await request.json()
     kind, id = KIND[asked["type"]], f"{asked['organization']}/{asked['name']}"
-    writer(request, asked["organization"])
+    rights = f"You don't have the rights to create a {asked['type']} under this namespace"
+    await writer(request, asked["organization"], rights)
     answer = {"url": f"{request.base_url}{kind}/{id}"}
     if store.repository(kind, id) is not None:
         return JSONResponse(answer | {"error": "You already created this repo"}, 409)
@@ -95,7 +116,7 @@ async def preupload(request: Request, kind: str, ns: str, name: str, revision: s
     files = []
     for path in [file["path"] for file in (await request.json())["files"]]:
         mode = "lfs" if path.endswith(LFS) else "regular"
-        oid = held.get(path) and (held[path] if mode == "lfs" else git_hash(store.content(held[path]).read_bytes()))
+        oid = held.get(path) and (held[path] if mode == "lfs" else git_hash(held[path]))
         files.append({"path": path, "uploadMode": mode, "shouldIgnore": False, "oid": oid})
     return {"files": files}
 
@@ -167,7 +188,7 @@ async def tree(
         raise refuse(404, f"{folder} does not exist", "EntryNotFound")
     folders = {prefix + path.removeprefix(prefix).split("/")[0] for path in inside if "/" in path.removeprefix(prefix)}
     files = [entry(path, held[path]) for path in inside if recursive or "/" not in path.removeprefix(prefix)]
-    return files + [{"type": "directory", "path": path, "oid": "0" * 40} for path in sorted(folders)]
+    return JSONResponse(files + [{"type": "directory", "path": path, "oid": "0" * 40} for path in sorted(folders)])
 
 
 @hub.post("/api/{kind}/{ns}/{name}/paths-info/{revision}")
@@ -184,10 +205,11 @@ async def resolve(request: Request, kind: str, ns: str, name: str, revision: str
     if path not in found["files"]:
         raise refuse(404, "Entry not found", "EntryNotFound")
     sha256 = found["files"][path]
-    return FileResponse(store.content(sha256), headers={"ETag": f'"{sha256}"', "X-Repo-Commit": found["oid"]})
+    headers = {"ETag": f'"{sha256}"', "X-Repo-Commit": found["oid"]}
+    return Response(store.content(sha256).read_bytes(), headers=headers, media_type="application/octet-stream")
 
 
 if __name__ == "__main__":
     listener = socket.create_server(("127.0.0.1", int(sys.argv[2]) if len(sys.argv) > 2 else 0))
     print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
-    uvicorn.Server(uvicorn.Config(hub, log_level="error")).run(sockets=[listener])
+    uvicorn.Server(uvicorn.Config(app, log_level="critical")).run(sockets=[listener])

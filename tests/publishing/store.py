@@ -77,10 +77,10 @@ class Store:
         last = self.at(kind, id, "main")["files"]
         return {path: self.content(sha256).read_bytes() for path, sha256 in last.items()}
 
-    def misbehave(self, path: str, status: int | None, *, error: str = "as asked", after: bool = False) -> None:
+    def misbehave(self, path: str, status: int | str, *, error: str = "as asked", after: bool = False) -> None:
         """Answer requests whose path holds `path` with this status and error, before or `after` doing what they ask.
 
-        A status of None: die in the middle of reading them.
+        Instead of a status: "die" in the middle of reading them, "cut" the connection, or "stall" until told to behave.
         """
         asked = {"path": path, "status": status, "error": error, "after": after}
         (self.folder / "misbehaviour.json").write_text(json.dumps(asked))

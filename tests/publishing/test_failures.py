@@ -1,5 +1,6 @@
 """What can go wrong between here and the Hub: one line, exit code 2, and a remote that is as it was."""
 
+import shutil
 import socket
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,23 +12,8 @@ from publishing import __main__ as command
 from publishing import checks, staging
 from publishing.pushing import STATIC, push
 from publishing.staging import PARTS, Part
-from tests.publishing.conftest import CONFIGURATIONS, SPACE, build_with_text
-from tests.publishing.server import NOT_OURS
-
-
-@pytest.fixture
-def send(staged, hub, online):
-    """Return a function that sends the staged dataset from this process, as `publish.py dataset` does."""
-
-    def send(namespace, *, endpoint=hub.url, folder=staged, private=False):
-        dataset = [PARTS["dataset"]]
-        command.send(dataset, folder, namespace, endpoint=endpoint, private=private, dry_run=False)
-
-    return send
-
-
-def dataset(namespace):
-    return "datasets", f"{namespace}/triviaqa-curated"
+from tests.publishing.conftest import CONFIGURATIONS, SPACE, build_with_text, dataset_of
+from tests.publishing.server import NOT_OURS, READ
 
 
 def test_not_logged_in(hub, online, monkeypatch, capsys):
@@ -44,26 +30,44 @@ def test_a_token_that_is_not_accepted(hub, send, monkeypatch):
         send("new")
     message = f"not logged in: {hub.url} does not accept the token. Run `hf auth login`, or set HF_TOKEN."
     assert str(refusal.value) == message
-    assert hub.store.repository(*dataset("new")) is None
+    assert hub.store.repository(*dataset_of("new")) is None
 
 
-def test_no_rights(hub, send):
+ADVICE = "If it is a matter of rights, use a token with write access, or another --namespace."
+
+
+@pytest.mark.parametrize("namespace", [*NOT_OURS, "read-only"])
+def test_no_rights(namespace, hub, send, monkeypatch):
+    """Not ours, not there (the Hub says the same of both), or ours with a token that may only read."""
+    if namespace == "read-only":
+        monkeypatch.setenv("HF_TOKEN", READ)
     with pytest.raises(ConnectionError) as refusal:
-        send(NOT_OURS)
-    reason = f"You don't have the rights to write to {NOT_OURS}."
-    advice = "If it is a matter of rights, use a token with write access, or another --namespace."
-    left = f"{NOT_OURS}/triviaqa-curated does not exist."
-    assert str(refusal.value) == f"{hub.url} refused with status 403: {reason} {advice} {left}"
-    assert hub.store.repository(*dataset(NOT_OURS)) is None
+        send(namespace)
+    reason = f"refused with status 403: You don't have the rights to create a dataset under this namespace. {ADVICE}"
+    assert str(refusal.value) == f"{hub.url} {reason} {namespace}/triviaqa-curated does not exist."
+    assert hub.store.repository(*dataset_of(namespace)) is None
+
+
+def test_a_token_that_may_only_read_what_is_there(hub, send, staged, tmp_path, monkeypatch):
+    send("reader")
+    before = hub.store.repository(*dataset_of("reader"))
+    shutil.copytree(staged / "dataset", tmp_path / "dataset")
+    (tmp_path / "dataset/LICENSE").write_text("another")
+    monkeypatch.setenv("HF_TOKEN", READ)
+    with pytest.raises(ConnectionError) as refusal:
+        send("reader", folder=tmp_path)
+    left = "reader/triviaqa-curated is as it was before."
+    assert str(refusal.value) == f"{hub.url} refused with status 403: Authorization error. {ADVICE} {left}"
+    assert hub.store.repository(*dataset_of("reader")) == before
 
 
 def test_a_name_taken_by_something_else_of_ours(hub, send):
-    hub.store.put(*dataset("taken"), {"README.md": b"recipes", "recipes.csv": b"soup"})
-    before = hub.store.files(*dataset("taken"))
+    hub.store.put(*dataset_of("taken"), {"README.md": b"recipes", "recipes.csv": b"soup"})
+    before = hub.store.files(*dataset_of("taken"))
     rest = "is taken by another dataset: choose another --namespace, or rename it."
     with pytest.raises(ValueError, match=f"^the name taken/triviaqa-curated {rest}$"):
         send("taken")
-    assert hub.store.files(*dataset("taken")) == before
+    assert hub.store.files(*dataset_of("taken")) == before
 
 
 def test_a_name_taken_by_something_we_cannot_see(hub, send):
@@ -78,17 +82,17 @@ def test_a_commit_in_between(hub, send):
         send("changing", private=True)
     rest = "was changed by someone else at the same time: run this again."
     assert str(refusal.value) == f"changing/triviaqa-curated {rest}"
-    assert hub.store.commits(*dataset("changing")) == []
-    assert hub.store.repository(*dataset("changing"))["private"] is True
+    assert hub.store.commits(*dataset_of("changing")) == []
+    assert hub.store.repository(*dataset_of("changing"))["private"] is True
 
 
 def test_what_is_public_is_not_taken_for_private(hub, send):
     send("public")
-    commits = hub.store.commits(*dataset("public"))
+    commits = hub.store.commits(*dataset_of("public"))
     rest = "exists and is public: make it private there, or leave out --private."
     with pytest.raises(ValueError, match=f"^public/triviaqa-curated {rest}$"):
         send("public", private=True)
-    assert hub.store.commits(*dataset("public")) == commits
+    assert hub.store.commits(*dataset_of("public")) == commits
 
 
 def test_an_upload_that_is_refused(start_hub, send):
@@ -105,7 +109,7 @@ def test_an_upload_that_is_refused(start_hub, send):
     assert "refused with status 413" in str(refusal.value)
     assert str(refusal.value).endswith("NAME/triviaqa-curated is as it was before.")
     assert "?" not in str(refusal.value)
-    assert hub.store.commits(*dataset("NAME")) == []
+    assert hub.store.commits(*dataset_of("NAME")) == []
 
 
 @pytest.mark.parametrize(
@@ -125,13 +129,17 @@ def test_what_a_failure_left_is_said_and_a_rerun_finishes_it(path, after, left, 
     with pytest.raises(ConnectionError) as refusal:
         send(namespace)
     hub.store.behave()
-    commits = hub.store.commits(*dataset(namespace))
+    commits = hub.store.commits(*dataset_of(namespace))
     oid = commits[0]["oid"][:7] if commits else ""
-    said = left.format(dataset(namespace)[1], oid, f"v{__version__}") if commits else left.format(dataset(namespace)[1])
+    said = (
+        left.format(dataset_of(namespace)[1], oid, f"v{__version__}")
+        if commits
+        else left.format(dataset_of(namespace)[1])
+    )
     assert str(refusal.value) == f"{hub.url} refused with status 500: as asked. {said} Run this again later."
     send(namespace)
-    (commit,) = hub.store.commits(*dataset(namespace))
-    assert hub.store.tags(*dataset(namespace)) == {f"v{__version__}": commit["oid"]}
+    (commit,) = hub.store.commits(*dataset_of(namespace))
+    assert hub.store.tags(*dataset_of(namespace)) == {f"v{__version__}": commit["oid"]}
     assert f" {commit['oid'][:7]}, tag" in capsys.readouterr().out
 
 
@@ -168,36 +176,36 @@ def test_a_commit_since_the_repository_was_looked_at_stops_ours(hub, send, stage
     class Slow(HfApi):
         def upload_folder(self, **arguments):
             theirs = {"data/stray.txt": hub.store.keep(b"theirs")}
-            hub.store.commit(*dataset("between"), "theirs", theirs)
+            hub.store.commit(*dataset_of("between"), "theirs", theirs)
             return super().upload_folder(**arguments)
 
-    sent = {"repo_id": dataset("between")[1], "tag": "v1"}
+    sent = {"repo_id": dataset_of("between")[1], "tag": "v1"}
     with pytest.raises(ConnectionError, match="^between/triviaqa-curated was changed by someone else at the same time"):
         push(PARTS["dataset"], staged / "dataset", api=Slow(endpoint=hub.url), **sent)
-    assert [commit["summary"] for commit in hub.store.commits(*dataset("between"))] == ["theirs"]
+    assert [commit["summary"] for commit in hub.store.commits(*dataset_of("between"))] == ["theirs"]
 
 
 def test_what_the_owner_added_stays_unless_asked(hub, staged, online, capsys):
-    sent = {"api": HfApi(endpoint=hub.url), "repo_id": dataset("owner")[1], "tag": "v1"}
+    sent = {"api": HfApi(endpoint=hub.url), "repo_id": dataset_of("owner")[1], "tag": "v1"}
     push(PARTS["dataset"], staged / "dataset", **sent)
-    hub.store.commit(*dataset("owner"), "a picture", {"thumb [1].jpg": hub.store.keep(b"thumb")})
+    hub.store.commit(*dataset_of("owner"), "a picture", {"thumb [1].jpg": hub.store.keep(b"thumb")})
     done = push(PARTS["dataset"], staged / "dataset", **sent)
     assert done.endswith("kept, since this version has no such files (--delete): thumb [1].jpg")
-    assert "thumb [1].jpg" in hub.store.files(*dataset("owner"))
+    assert "thumb [1].jpg" in hub.store.files(*dataset_of("owner"))
     assert push(PARTS["dataset"], staged / "dataset", delete=True, **sent).endswith("; deleted: thumb [1].jpg")
     assert capsys.readouterr().out == "owner/triviaqa-curated: deletes thumb [1].jpg\n"
-    assert "thumb [1].jpg" not in hub.store.files(*dataset("owner"))
+    assert "thumb [1].jpg" not in hub.store.files(*dataset_of("owner"))
 
 
 def test_unreleased_changes_get_no_tag(hub, send, released, capsys):
     released.write_text("# Changelog\n\n## Unreleased\n- new\n\n## 0.3.0\n")
     send("unreleased")
     assert "no tag, since CHANGELOG.md has unreleased changes" in capsys.readouterr().out
-    assert hub.store.tags(*dataset("unreleased")) == {}
+    assert hub.store.tags(*dataset_of("unreleased")) == {}
     released.write_text(f"# Changelog\n\n## Unreleased\n\n## {__version__}\n- new\n\n## 0.3.0\n")
     send("unreleased")
-    (commit,) = hub.store.commits(*dataset("unreleased"))
-    assert hub.store.tags(*dataset("unreleased")) == {f"v{__version__}": commit["oid"]}
+    (commit,) = hub.store.commits(*dataset_of("unreleased"))
+    assert hub.store.tags(*dataset_of("unreleased")) == {f"v{__version__}": commit["oid"]}
 
 
 def test_stopping_it_is_one_line(monkeypatch, capsys):
@@ -276,7 +284,7 @@ def test_a_hub_that_dies_while_it_reads_the_commit(start_hub, send, staged, tmp_
 
     hub = start_hub()
     send("NAME", endpoint=hub.url)
-    files, tags = hub.store.files(*dataset("NAME")), hub.store.tags(*dataset("NAME"))
+    files, tags = hub.store.files(*dataset_of("NAME")), hub.store.tags(*dataset_of("NAME"))
     sent = uploads()
     assert sent == len(CONFIGURATIONS)
 
@@ -287,11 +295,11 @@ def test_a_hub_that_dies_while_it_reads_the_commit(start_hub, send, staged, tmp_
         if path.is_file() and path.read_bytes() != files[path.relative_to(tmp_path / "dataset").as_posix()]
     }
     assert {"data/curated.parquet", "data/pool.parquet", "data/SHA256SUMS"} <= changed
-    hub.store.misbehave("/commit/", None)
+    hub.store.misbehave("/commit/", "die")
     with pytest.raises(ConnectionError) as refusal:
         send("NAME", endpoint=hub.url, folder=tmp_path)
     assert str(refusal.value).startswith(f"{hub.url} cannot be reached, or not its storage (Server disconnected")
-    assert (hub.store.files(*dataset("NAME")), hub.store.tags(*dataset("NAME"))) == (files, tags)
+    assert (hub.store.files(*dataset_of("NAME")), hub.store.tags(*dataset_of("NAME"))) == (files, tags)
     sent = uploads()
     assert sent == len(CONFIGURATIONS) + sum(name.endswith(".parquet") for name in changed)
 
@@ -299,25 +307,25 @@ def test_a_hub_that_dies_while_it_reads_the_commit(start_hub, send, staged, tmp_
     hub.restart()
     capsys.readouterr()
     send("NAME", endpoint=hub.url, folder=tmp_path)
-    first, second = hub.store.commits(*dataset("NAME"))
+    first, second = hub.store.commits(*dataset_of("NAME"))
     assert set(second["received"]) == changed
     assert uploads() == sent  # what had arrived was not sent again
     stays = f"stays at {first['oid'][:7]}: raise the version to tag this commit"
     assert stays in capsys.readouterr().out  # a tag is a promise
-    assert hub.store.tags(*dataset("NAME")) == tags
+    assert hub.store.tags(*dataset_of("NAME")) == tags
 
 
 def test_a_hub_that_dies_while_it_reads_a_table_and_comes_back(start_hub, send, staged, capsys):
     hub = start_hub()
-    hub.store.misbehave("/lfs/", None)
+    hub.store.misbehave("/lfs/", "die")
     with ThreadPoolExecutor() as pool:
         sending = pool.submit(send, "NAME", endpoint=hub.url)
         hub.process.wait(60)
-        assert hub.store.commits(*dataset("NAME")) == []
+        assert hub.store.commits(*dataset_of("NAME")) == []
         hub.store.behave()
         hub.restart()
         sending.result(60)
-    (commit,) = hub.store.commits(*dataset("NAME"))
+    (commit,) = hub.store.commits(*dataset_of("NAME"))
     assert f"committed {commit['oid'][:7]}, tagged" in capsys.readouterr().out
     for name, content in hub.store.received(commit).items():
         if name.endswith(".parquet"):
