@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .inputs import PER_SAMPLE, FloatOrFloats, Floats, Ints, blocks
-from .ranking import TieGroups, holds_of_neighbours
+from .ranking import ResampledTies, Resamples, TieGroups, holds_of_neighbours
 
 ROUNDING = 1e-12  # what is as small, relative to its terms, is 0
 MOST_DRAWN = 2**15  # confidences whose answers are drawn one by one; of more it is sums of neighbours,
@@ -248,7 +248,21 @@ def ece_of_groups(groups: TieGroups, *, n_bins: int = 10) -> FloatOrFloats:
     return np.abs(gaps).sum(axis=-1) / groups.weight.sum(axis=-1)
 
 
-def auroc(groups: TieGroups) -> FloatOrFloats:
+def ece_of_resamples(confidence: Floats, incorrect: Floats, resamples: Resamples, *, n_bins: int = 10) -> FloatOrFloats:
+    """Return the `ece` of each resample, shape (B,)."""
+    gaps = np.zeros((len(resamples.counts), n_bins))
+    for rows, weight in resamples.blocks():
+        bins, gap = confidence_bins(confidence[rows], n_bins=n_bins), confidence[rows] - (1 - incorrect[rows])
+        if (bins[1:] > bins[:-1]).any():
+            order = np.argsort(-bins, kind="stable")
+            bins, gap, weight = bins[order], gap[order], weight[:, order]
+        cuts = [0, *(np.flatnonzero(bins[1:] != bins[:-1]) + 1).tolist(), len(bins)]
+        for start, stop in itertools.pairwise(cuts):
+            gaps[:, bins[start]] += np.vecdot(weight[:, start:stop], gap[start:stop])
+    return np.abs(gaps).sum(axis=-1) / resamples.total
+
+
+def auroc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
     """Return the probability that a correct sample is less uncertain than an incorrect one, ties counting 1/2.
 
     Parameters
@@ -270,7 +284,7 @@ def auroc(groups: TieGroups) -> FloatOrFloats:
     return np.clip(1 - areas.lost_pairs / np.where(pairs > 0, pairs, np.nan), 0.0, 1.0)[()]
 
 
-def aurc(groups: TieGroups) -> FloatOrFloats:
+def aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
     r"""Return the area under risk against coverage, samples taken from low to high uncertainty.
 
     .. math:: \frac{1}{N - 1} \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2}, \qquad R_k = E_k / k
@@ -300,21 +314,15 @@ def aurc(groups: TieGroups) -> FloatOrFloats:
     Geifman, Uziel and El-Yaniv 2019; Estienne et al., section "Empirical analysis"; Kish 1965, "Survey sampling",
     for the effective number of samples.
     """
-    total, total_cost = groups.areas.weight, groups.areas.cost
+    areas, total = groups.areas, groups.areas.weight
     whole = np.maximum(np.floor(total), 1.0)  # the last whole point
-    start = np.minimum(total, 1.0)
-    first_risk, last_risk = _cost_of_first(groups.weight, groups.cost, start) / start, total_cost / total
-    area = groups.areas.risks - first_risk / 2
-    if (whole == total).all():
-        area = area - last_risk / 2
-    else:
-        beyond = _cost_of_first(groups.weight[..., ::-1], groups.cost[..., ::-1], total - whole)
-        whole_risk = (total_cost - beyond) / whole
-        area = area - whole_risk / 2 + (total - whole) * (whole_risk + last_risk) / 2
+    whole_risk, last_risk = (areas.cost - areas.last_cost) / whole, areas.cost / total
+    area = areas.risks - areas.first_cost / np.minimum(total, 1.0) / 2 - whole_risk / 2
+    area = area + (total - whole) * (whole_risk + last_risk) / 2
     return np.where(total > 1, area / np.where(total > 1, total - 1, 1.0), last_risk)[()]
 
 
-def augrc(groups: TieGroups) -> FloatOrFloats:
+def augrc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
     """Return the area under generalised risk, the accepted cost / N, against coverage from 0 to 1.
 
     Trapezoid rule, ties as in `aurc`. For the 0-1 cost and accuracy a it equals
@@ -335,20 +343,6 @@ def augrc(groups: TieGroups) -> FloatOrFloats:
     Traub et al. 2024, "Overcoming common flaws in the evaluation of selective classification systems".
     """
     return groups.areas.accepted_cost / np.square(groups.areas.weight)
-
-
-def _cost_of_first(weight: Floats, cost: Floats, amount: FloatOrFloats) -> FloatOrFloats:
-    """Return the cost of the first `amount` of weight, shape (...), of groups."""
-    amount, num_groups = np.asarray(amount)[..., None], weight.shape[-1]
-    size = min(64, num_groups)
-    while (weight[..., :size].sum(axis=-1) < amount[..., 0]).any() and size < num_groups:
-        size = min(4 * size, num_groups)
-    until, cost_until = (np.cumsum(values[..., :size], axis=-1) for values in (weight, cost))
-    index = np.minimum(np.count_nonzero(until < amount, axis=-1, keepdims=True), size - 1)
-    end, cost_end, group_weight, group_cost = (
-        np.take_along_axis(array, index, axis=-1) for array in (until, cost_until, weight[..., :size], cost[..., :size])
-    )
-    return (cost_end - group_cost * (end - amount) / np.where(group_weight > 0, group_weight, 1.0))[..., 0]
 
 
 def calibration_p_value(

@@ -25,6 +25,9 @@ ROW_SUM_TOLERANCE = 1e-3
 ROUNDED_SUM_TOLERANCE = 0.05  # two digits after the point and ten classes, or bfloat16
 RANGE_TOLERANCE = 1e-6  # beyond 0 and 1: what float32 makes of them
 BLOCK_SIZE = 2**16  # numbers looked at together: what is temporary stays in the processor's cache
+CHUNK_SIZE = 2**22  # bytes of weights at a time;
+CHUNK_ROWS = 128  # or as many bytes of each sample, unless that is more than the largest: rows share what is computed
+LARGEST_CHUNK = 2**27
 PER_SAMPLE = 8  # numbers held of each sample; and BLAS wakes other cores for a product of more than 10,000
 
 
@@ -184,6 +187,14 @@ def blocks(num_rows: int, *, row_size: int = 1) -> Iterator[slice]:
     rows = max(1, BLOCK_SIZE // row_size)
     for first in range(0, num_rows, rows):
         yield slice(first, min(first + rows, num_rows))
+
+
+def chunks(total: int, num_samples: int, *, item_size: int = 8) -> Iterator[int]:
+    """Yield how many rows of `num_samples` numbers to hold at a time, adding up to `total`."""
+    row, most = num_samples * item_size, CHUNK_ROWS // item_size
+    rows = max(1, CHUNK_SIZE // row, min(most, LARGEST_CHUNK // row))
+    for first in range(0, total, rows):
+        yield min(rows, total - first)
 
 
 def row_blocks(array: Array) -> Iterator[Array]:

@@ -1,6 +1,6 @@
 """Bootstrap intervals of any statistic that takes sample weights, and the closed forms of analytic ones.
 
-A *statistic* is a function of weights, shape (B, N), that returns a mapping of keys to arrays of shape (B,): all
+A *statistic* is a function of counts, shape (B, N), that returns a mapping of keys to arrays of shape (B,): all
 resamples are weights on one sorted data set, which is never copied or sorted again.
 """
 
@@ -12,15 +12,14 @@ from statistics import NormalDist
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from .errors import InputError, Note
-from .inputs import Array, FloatOrFloats, Floats, Ints
+from .inputs import Array, FloatOrFloats, Floats, Ints, chunks
 
 K = TypeVar("K", bound=Hashable)
-Statistic = Callable[[Floats], Mapping[K, FloatOrFloats]]
-CHUNK_SIZE = 2**19  # weights at a time: four megabytes
-CHUNK_ROWS = 16  # at least, unless they are more than 128 megabytes: they share what is computed of each sample
-LARGEST_CHUNK = 2**24
+Counts = npt.NDArray[np.uint16]  # more draws of one unit than that do not happen
+Statistic = Callable[[Array], Mapping[K, FloatOrFloats]]
 DRAWN_TOGETHER = 2**13  # units; where there are more, each part of so many is counted in the cache
 JACKKNIFE_BLOCKS = 1000
 LEFT_OUT_NOTE = 0.01
@@ -65,28 +64,28 @@ def bootstrap(
     return _collect(statistic, bootstrap_weights(num_samples, resampling), resampling.n_resamples, progress)
 
 
-def bootstrap_weights(num_samples: int, resampling: Resampling) -> Iterator[Floats]:
+def bootstrap_weights(num_samples: int, resampling: Resampling) -> Iterator[Counts]:
     """Yield how often each sample is drawn, shape (b, N), in chunks that add up to `n_resamples` rows."""
     generator = np.random.default_rng(resampling.random_state)
     unit, unit_strata = units(num_samples, resampling)
     members = [np.flatnonzero(unit_strata == stratum) for stratum in range(unit_strata.max() + 1)]
-    for rows in chunks(resampling.n_resamples, num_samples):
+    for rows in chunks(resampling.n_resamples, num_samples, item_size=2):
         if len(members) == 1:
             counts = _drawn(generator, rows, len(unit_strata))
         else:
-            counts = np.empty((rows, len(unit_strata)))
+            counts = np.empty((rows, len(unit_strata)), np.uint16)
             for of_stratum in members:
                 counts[:, of_stratum] = _drawn(generator, rows, len(of_stratum))
         yield counts if resampling.groups is None else counts[:, unit]
 
 
-def _drawn(generator: np.random.Generator, rows: int, size: int) -> Floats:
+def _drawn(generator: np.random.Generator, rows: int, size: int) -> Counts:
     """Return how often each of `size` units comes up in as many draws, shape (rows, size).
 
     Of many, first how often each part of them is drawn, which is multinomial, then the units inside each: the same
     distribution, from memory that stays in the cache.
     """
-    counts = np.empty((rows, size))
+    counts = np.empty((rows, size), np.uint16)
     if size <= DRAWN_TOGETHER:
         draws = generator.integers(0, size, (rows, size), dtype=np.int32)
         draws += np.arange(rows, dtype=np.int32)[:, None] * size
@@ -181,7 +180,9 @@ def intervals(
     notes = note_left_out(replicates)
     if method == "percentile":
         return {key: interval(values, confidence_level=confidence_level) for key, values in replicates.items()}, notes
-    estimate = {key: float(np.asarray(value)[0]) for key, value in statistic(np.ones((1, num_samples))).items()}
+    estimate = {
+        key: float(np.asarray(value)[0]) for key, value in statistic(np.ones((1, num_samples), np.uint16)).items()
+    }
     without = jackknife(statistic, num_samples, resampling=resampling)
     limits = {
         key: interval(values, confidence_level=confidence_level, estimate=estimate[key], jackknife=without[key])
@@ -201,10 +202,10 @@ def jackknife(statistic: Statistic[K], num_samples: int, *, resampling: Resampli
     block[shuffled] = np.arange(num_units) * num_blocks // num_units
     block = block[unit]
 
-    def weights() -> Iterator[Floats]:
+    def weights() -> Iterator[Counts]:
         first = 0
         for rows in chunks(num_blocks, num_samples):
-            yield (block != np.arange(first, first + rows)[:, None]).astype(np.float64)
+            yield (block != np.arange(first, first + rows)[:, None]).astype(np.uint16)
             first += rows
 
     return _collect(statistic, weights(), num_blocks, False)
@@ -224,14 +225,7 @@ def units(num_samples: int, resampling: Resampling) -> tuple[Ints, Ints]:
     return unit, strata[first]
 
 
-def chunks(total: int, num_samples: int) -> Iterator[int]:
-    """Yield how many rows of `num_samples` numbers to hold at a time, adding up to `total`."""
-    rows = max(1, CHUNK_SIZE // num_samples, min(CHUNK_ROWS, LARGEST_CHUNK // num_samples))
-    for first in range(0, total, rows):
-        yield min(rows, total - first)
-
-
-def _collect(statistic: Statistic[K], weights: Iterator[Floats], total: int, progress: bool) -> dict[K, Floats]:
+def _collect(statistic: Statistic[K], weights: Iterator[Counts], total: int, progress: bool) -> dict[K, Floats]:
     from tqdm.auto import tqdm
 
     parts: dict[K, list[Floats]] = {}

@@ -17,12 +17,13 @@ from .baselines import (
     ece,
     ece_debiased,
     ece_of_groups,
+    ece_of_resamples,
 )
 from .costs import Scratch, accepted, ecuas_of_checked, fixed_reject_cost
 from .decisions import Decisions, select
 from .inputs import PER_SAMPLE, FloatOrFloats, Floats, blocks
 from .options import Options
-from .ranking import TieGroups
+from .ranking import ResampledTies, Resamples, TieGroups
 
 VARIANTS = ("", "normalized", "recalibrated", "calibration_loss")
 
@@ -64,8 +65,10 @@ class Key(NamedTuple):
 Values = Mapping[Key, FloatOrFloats]
 # decisions, parameter, options, arrays to write to -> cost of each sample
 SampleCost = Callable[[Decisions, float, Options, "Scratch | None"], Floats]
-OfTies = Callable[[TieGroups], FloatOrFloats]
-OfSamples = Callable[[Decisions, "TieGroups | None", Options, "Floats | None"], FloatOrFloats]
+Ties = TieGroups | ResampledTies
+Weights = Floats | Resamples
+OfTies = Callable[[Ties], FloatOrFloats]
+OfSamples = Callable[[Decisions, "Ties | None", Options, "Weights | None"], FloatOrFloats]
 
 
 class Metric(NamedTuple):
@@ -141,9 +144,11 @@ def sample_costs(
 
 
 def mean_costs(
-    decisions: Decisions, options: Options, *, sample_weight: Floats | None = None, only: Collection[str] = ()
+    decisions: Decisions, options: Options, *, sample_weight: Weights | None = None, only: Collection[str] = ()
 ) -> dict[Key, FloatOrFloats]:
     """Return the (weighted) mean of each of `sample_costs`, summed in blocks of samples that stay in the cache."""
+    if isinstance(sample_weight, Resamples):
+        return _means_of_resamples(decisions, options, sample_weight, only)
     totals: dict[Key, FloatOrFloats] = {}
     size = len(decisions.uncertainty)
     parts = list(blocks(size, row_size=PER_SAMPLE // 2 if sample_weight is None else PER_SAMPLE))
@@ -157,12 +162,25 @@ def mean_costs(
     return {key: total / total_weight for key, total in totals.items()}
 
 
+def _means_of_resamples(
+    decisions: Decisions, options: Options, resamples: Resamples, only: Collection[str]
+) -> dict[Key, FloatOrFloats]:
+    """Return the same for each resample: what is computed of a sample, they share."""
+    totals: dict[Key, FloatOrFloats] = {}
+    if not any(METRICS[key.metric].sample_cost for key in keys(decisions, options, only=only)):
+        return totals
+    for rows, weight in resamples.blocks():
+        for key, cost in sample_costs(select(decisions, rows), options, only=only):
+            totals[key] = totals.get(key, 0.0) + np.vecdot(weight, cost)
+    return {key: total / resamples.total for key, total in totals.items()}
+
+
 def metric_values(
     decisions: Decisions,
-    ties: TieGroups,
+    ties: Ties,
     options: Options,
     *,
-    sample_weight: Floats | None = None,
+    sample_weight: Weights | None = None,
     only: Collection[str] = (),
 ) -> dict[Key, FloatOrFloats]:
     """Compute every metric that is defined for a system: the means, those of the order, of bins, and the ratios.
@@ -170,12 +188,12 @@ def metric_values(
     Parameters
     ----------
     decisions : Decisions
-    ties : TieGroups
+    ties : TieGroups or ResampledTies
         Of the same samples, with the same weights.
     options : Options
         Of which n, reject_costs, n_bins and epsilon are used.
-    sample_weight : ndarray, shape (..., N), optional
-        Leading axes ask for as many values of each metric, as a bootstrap does.
+    sample_weight : ndarray, shape (..., N), or Resamples, optional
+        Leading axes, and resamples, ask for as many values of each metric.
     only : collection of str
         Names in `METRICS` to compute; all if empty.
 
@@ -293,38 +311,50 @@ def _accepted_cost(decisions: Decisions, reject_cost: float, options: Options, s
     return _coverage(decisions, reject_cost, options, scratch) * decisions.candidate_cost
 
 
-def _ece(decisions: Decisions, ties: TieGroups | None, options: Options, sample_weight: Floats | None) -> FloatOrFloats:
-    if ties is not None and decisions.labels is None and ties.weight.ndim == 1:  # sorted by confidence already
+def _ece(decisions: Decisions, ties: Ties | None, options: Options, sample_weight: Weights | None) -> FloatOrFloats:
+    if isinstance(sample_weight, Resamples):
+        return ece_of_resamples(
+            _present(decisions.confidence), decisions.candidate_cost, sample_weight, n_bins=options.n_bins
+        )
+    if (
+        isinstance(ties, TieGroups) and decisions.labels is None and ties.weight.ndim == 1
+    ):  # sorted by confidence already
         return ece_of_groups(ties, n_bins=options.n_bins)
     confidence = _present(decisions.confidence)
     return ece(confidence, decisions.candidate_cost, n_bins=options.n_bins, sample_weight=sample_weight)
 
 
 def _ece_debiased(
-    decisions: Decisions, ties: TieGroups | None, options: Options, sample_weight: Floats | None
+    decisions: Decisions, ties: Ties | None, options: Options, sample_weight: Weights | None
 ) -> FloatOrFloats:
     return ece_debiased(
         _present(decisions.confidence),
         decisions.candidate_cost,
         n_bins=options.n_bins,
-        sample_weight=sample_weight,
+        sample_weight=_of_one_sample(sample_weight),
         copies=options.weights_are == "counts",
         groups=options.groups,
     )
 
 
 def _calibration_p_value(
-    decisions: Decisions, ties: TieGroups | None, options: Options, sample_weight: Floats | None
+    decisions: Decisions, ties: Ties | None, options: Options, sample_weight: Weights | None
 ) -> FloatOrFloats:
     return calibration_p_value(
         _present(decisions.confidence),
         decisions.candidate_cost,
-        sample_weight=sample_weight,
+        sample_weight=_of_one_sample(sample_weight),
         copies=options.weights_are == "counts",
         groups=options.groups,
         n_resamples=options.n_resamples,
         random_state=options.random_state,
     )
+
+
+def _of_one_sample(weights: Weights | None) -> Floats | None:
+    """Return weights that are not those of resamples, of which some numbers are never asked: see `is_alone`."""
+    assert not isinstance(weights, Resamples)
+    return weights
 
 
 def _row(scratch: Scratch | None) -> Floats | None:

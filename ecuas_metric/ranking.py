@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from .inputs import PER_SAMPLE, FloatOrFloats, Floats, Ints, blocks
+from .inputs import PER_SAMPLE, Array, FloatOrFloats, Floats, Ints, blocks, chunks
+
+K = TypeVar("K", bound=Hashable)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -61,6 +64,84 @@ class TieGroups:
         return _areas(self)
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Resamples:
+    """Resamples of the same samples, as weights of these.
+
+    Attributes
+    ----------
+    counts : ndarray, shape (B, N)
+        How often each resample holds each sample: whole numbers of any type.
+    sample_weight : ndarray, shape (N,), or None
+        Of each sample, as often as it is drawn.
+    """
+
+    counts: Array
+    sample_weight: Floats | None = None
+
+    @cached_property
+    def total(self) -> Floats:
+        """The total weight of each resample, shape (B,)."""
+        if self.sample_weight is None:
+            return np.asarray(self.counts.sum(axis=-1, dtype=np.float64))
+        return sum((weight.sum(axis=-1) for _, weight in self.blocks()), np.zeros(len(self.counts)))
+
+    def blocks(self) -> Iterator[tuple[slice, Floats]]:
+        """Yield the weights of all resamples, shape (B, n), on consecutive samples: few enough to stay in the cache.
+
+        Each holds until the next is asked for.
+        """
+        count, size = self.counts.shape
+        parts = list(blocks(size, row_size=max(PER_SAMPLE, count // 4)))
+        scratch = np.empty((count, parts[0].stop))
+        for rows in parts:
+            weight = scratch[:, : rows.stop - rows.start]
+            np.copyto(weight, self.counts[:, rows])
+            if self.sample_weight is not None:
+                weight *= self.sample_weight[rows]
+            yield rows, weight
+
+    def each(self, statistic: Callable[[Floats], Mapping[K, FloatOrFloats]]) -> dict[K, Floats]:
+        """Return what a statistic of weights (b, N) makes of all resamples, from few of them at a time."""
+        parts, first = [], 0
+        for size in chunks(*self.counts.shape):
+            counts = self.counts[first : first + size].astype(np.float64)
+            parts.append(statistic(counts if self.sample_weight is None else counts * self.sample_weight))
+            first += size
+        return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ResampledTies:
+    """What `TieGroups` are for one set of weights, for resamples of sorted samples.
+
+    Attributes
+    ----------
+    rank_by, cost : ndarray, shape (N,)
+        See `tie_groups`; `rank_by` is sorted.
+    resamples : Resamples
+    """
+
+    rank_by: Floats
+    cost: Floats
+    resamples: Resamples
+
+    @cached_property
+    def areas(self) -> Areas:
+        """What AUROC, AURC and AUGRC are made of: each of shape (B,)."""
+        _, are_equal = _starts(self.rank_by, self.cost, True)
+        counts, weight = self.resamples.counts, self.resamples.sample_weight
+        if are_equal and weight is None and self.resamples.total.max() <= counts.size:
+            return _areas_of_draws(self.resamples, self.cost)
+        return Areas(**self.each(lambda groups: groups.areas._asdict()))
+
+    def each(self, statistic: Callable[[TieGroups], Mapping[K, FloatOrFloats]]) -> dict[K, Floats]:
+        """Return what a statistic of tie groups makes of all resamples, from few of them at a time."""
+        return self.resamples.each(
+            lambda weight: statistic(tie_groups(self.rank_by, self.cost, sample_weight=weight, merge_equal_costs=True))
+        )
+
+
 class Areas(NamedTuple):
     """Sums over groups from the least to the most uncertain, each of shape (...).
 
@@ -74,6 +155,8 @@ class Areas(NamedTuple):
         Area under accepted cost against accepted weight, by trapezoids.
     risks : ndarray
         Sum of E_k / k over the whole numbers k up to the total weight, E_k the cost of the first k of it.
+    first_cost, last_cost : ndarray
+        The cost of the first 1 of weight, or of all if that is less, and of what is beyond the last whole number.
     """
 
     weight: FloatOrFloats
@@ -82,6 +165,8 @@ class Areas(NamedTuple):
     lost_pairs: FloatOrFloats
     accepted_cost: FloatOrFloats
     risks: FloatOrFloats
+    first_cost: FloatOrFloats
+    last_cost: FloatOrFloats
 
 
 def tie_groups(
@@ -168,7 +253,68 @@ def _areas(groups: TieGroups) -> Areas:
     total = until[..., -1] + np.zeros(shape)
     if groups.are_samples:
         correct_total = total - cost_until[..., -1]
-    return Areas(total, cost_until[..., -1], correct_total, lost, accepted, risks)
+    first = _cost_of_first(groups.weight, groups.cost, np.minimum(total, 1.0))
+    whole = np.maximum(np.floor(total), 1.0)
+    if (last := np.zeros(shape)).size and (whole != total).any():
+        last = _cost_of_first(groups.weight[..., ::-1], groups.cost[..., ::-1], np.maximum(total - whole, 0.0))
+    return Areas(total, cost_until[..., -1], correct_total, lost, accepted, risks, first, last)
+
+
+def _areas_of_draws(resamples: Resamples, cost: Floats) -> Areas:
+    """Return the areas of whole numbers of draws where all that are equally uncertain cost the same.
+
+    A cost at place x of the W draws in their order adds W - x to the accepted cost and H_W - H_floor(x) to the risks,
+    H the harmonic numbers. So a stretch of equal costs adds its cost times the difference of the integrals of the two,
+    from its ends to W; and all stretches together, at each place where costs jump, the jump times the integral there.
+    """
+    total, jumps = resamples.total, np.diff(cost, append=0.0)
+    harmonic, integral = _integrals_of_harmonics(int(total.max()))
+    sums = cost[0] * np.stack([total, np.square(total) / 2, np.full_like(total, integral[0])])
+    before = np.zeros((len(total), 1))
+    for rows, weight in resamples.blocks():
+        weight[:, :1] += before
+        until = np.cumsum(weight, axis=-1, out=weight)
+        before = until[:, -1:].copy()
+        (at,) = np.nonzero(jumps[rows])
+        place, jump = until.take(at, axis=-1), jumps[rows][at]
+        sums[2] += np.vecdot(integral.take(place.astype(np.int64)), jump)
+        left = np.subtract(total[:, None], place, out=place)
+        sums[0] += np.vecdot(left, jump)
+        sums[1] += np.vecdot(np.square(left, out=left), jump) / 2
+    of_cost, accepted, risks = sums
+    risks -= of_cost * (harmonic[-1] - harmonic[total.astype(np.int64)])
+    lost = accepted - np.square(of_cost) / 2
+    return Areas(total, of_cost, total - of_cost, lost, accepted, risks, _first_cost(resamples.counts, cost), 0.0)
+
+
+def _integrals_of_harmonics(total: int) -> tuple[Floats, Floats]:
+    """Return H_k, and the integral of H_total - H_floor(x) from k to total, for k = 0 .. total."""
+    harmonic = np.append(0.0, np.cumsum(1 / np.arange(1, total + 1)))
+    # Summed from the end, where they are small: an error among the last draws must not vanish in rounding.
+    left = np.append(0.0, np.cumsum(1 / np.arange(total, 0, -1)))  # H_total - H_k at total - k
+    return harmonic, np.append(np.cumsum(left[1:])[::-1], 0.0)
+
+
+def _first_cost(counts: Array, cost: Floats) -> Floats:
+    """Return the cost of the first draw of each resample."""
+    size = 64
+    while size < len(cost) and not counts[:, :size].any(axis=-1).all():
+        size *= 4
+    return np.asarray(cost[(counts[:, :size] > 0).argmax(axis=-1)])
+
+
+def _cost_of_first(weight: Floats, cost: Floats, amount: FloatOrFloats) -> FloatOrFloats:
+    """Return the cost of the first `amount` of weight, shape (...), of groups."""
+    amount, num_groups = np.asarray(amount)[..., None], weight.shape[-1]
+    size = min(64, num_groups)
+    while (weight[..., :size].sum(axis=-1) < amount[..., 0]).any() and size < num_groups:
+        size = min(4 * size, num_groups)
+    until, cost_until = (np.cumsum(values[..., :size], axis=-1) for values in (weight, cost))
+    index = np.minimum(np.count_nonzero(until < amount, axis=-1, keepdims=True), size - 1)
+    end, cost_end, group_weight, group_cost = (
+        np.take_along_axis(array, index, axis=-1) for array in (until, cost_until, weight[..., :size], cost[..., :size])
+    )
+    return (cost_end - group_cost * (end - amount) / np.where(group_weight > 0, group_weight, 1.0))[..., 0]
 
 
 def _steps(values: Floats, before: Floats) -> Floats:

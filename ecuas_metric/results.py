@@ -32,9 +32,9 @@ from .inputs import (
     stacked,
 )
 from .intervals import Resampling, intervals
-from .metrics import Key, metric_values, values_of_calibration
+from .metrics import Key, Ties, Weights, metric_values, values_of_calibration
 from .options import Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
-from .ranking import TieGroups, holds_of_neighbours, positions, tie_groups
+from .ranking import ResampledTies, Resamples, TieGroups, holds_of_neighbours, positions, tie_groups
 from .variants import naive_values, normalized_values, recalibrated_values
 
 FEW_ERRORS = 25  # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
@@ -221,10 +221,8 @@ def compute_results(system: System, *, progress: bool = False, only: Sequence[Ke
 
 def all_values(
     system: System,
-    resamples: Floats | None = None,
+    resamples: Array | None = None,
     only: Sequence[Key] | None = None,
-    *,
-    rank_by: Floats | None = None,
 ) -> dict[Key, FloatOrFloats]:
     """Compute the metrics, and what the options add to them: normalised and recalibrated values.
 
@@ -235,23 +233,21 @@ def all_values(
         How often each sample is drawn; then each value has shape (B,).
     only : sequence of Key, optional
         The values to compute; by default all.
-    rank_by : ndarray, shape (N,), optional
-        With resamples: what orders the samples, increasing, instead of their uncertainty.
     """
     decisions, options, ties, *_ = system
     names = {key.metric for key in only or ()}
-    weight = options.sample_weight
+    weight: Weights | None = options.sample_weight
+    ranked: Ties = ties
     if resamples is not None:
-        weight = resamples if weight is None else resamples * weight
-        rank_by = decisions.rank_by if rank_by is None else rank_by
-        ties = tie_groups(rank_by, decisions.candidate_cost, sample_weight=weight, merge_equal_costs=True)
-    values = metric_values(decisions, ties, options, sample_weight=weight, only=names)
+        weight = Resamples(resamples, options.sample_weight)
+        ranked = ResampledTies(decisions.rank_by, decisions.candidate_cost, weight)
+    values = metric_values(decisions, ranked, options, sample_weight=weight, only=names)
     added: dict[Key, FloatOrFloats] = {}
     if options.normalize:
         naive = naive_values(decisions, options, sample_weight=weight)
         added |= normalized_values(values, {key: value for key, value in naive.items() if key in values})
     if options.decompose and (not names or "ecuas" in names):
-        for key, best in recalibrated_values(ties, options, max_uncertainty=decisions.max_uncertainty).items():
+        for key, best in recalibrated_values(ranked, options, max_uncertainty=decisions.max_uncertainty).items():
             loss = values[key._replace(variant="")] - best
             added |= {key: best, key._replace(variant="calibration_loss"): loss}
     values |= added

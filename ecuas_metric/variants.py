@@ -16,15 +16,15 @@ from .baselines import sums_in_bins
 from .costs import accepted, ecuas_cost
 from .decisions import Decisions
 from .inputs import FloatOrFloats, Floats, Ints
-from .metrics import Key
+from .metrics import Key, Ties, Weights
 from .options import Options
-from .ranking import TieGroups
+from .ranking import ResampledTies, Resamples, TieGroups
 
 Isotonic = Callable[[Floats, Floats], Floats]  # values and weights, (G,) each -> their isotonic regression
 
 
 def naive_values(
-    decisions: Decisions, options: Options, *, sample_weight: Floats | None = None
+    decisions: Decisions, options: Options, *, sample_weight: Weights | None = None
 ) -> dict[Key, FloatOrFloats]:
     """Return the naive system's value of every metric that has one for this form of input.
 
@@ -34,7 +34,7 @@ def naive_values(
         Of the system to be compared with it.
     options : Options
         With the number K of classes.
-    sample_weight : ndarray, shape (..., N), optional
+    sample_weight : ndarray, shape (..., N), or Resamples, optional
         The frequencies are weighted too.
 
     Returns
@@ -45,6 +45,8 @@ def naive_values(
     ----------
     Estienne et al., section "Analysis on UA classification systems" (normalisation).
     """
+    if isinstance(sample_weight, Resamples):
+        return sample_weight.each(lambda weight: naive_values(decisions, options, sample_weight=weight))
     values: dict[Key, FloatOrFloats] = {}
     if decisions.confidence is not None:
         values |= _of_confidences(decisions.candidate_cost, sample_weight)
@@ -64,7 +66,7 @@ def normalized_values(
     }
 
 
-def recalibrated_values(ties: TieGroups, options: Options, *, max_uncertainty: float) -> dict[Key, FloatOrFloats]:
+def recalibrated_values(ties: Ties, options: Options, *, max_uncertainty: float) -> dict[Key, FloatOrFloats]:
     """Return each ECUAS_n after the best monotone recalibration of the uncertainties, fitted on the same data.
 
     The uncertainties are replaced by the isotonic regression of the candidate costs on them: among all maps that
@@ -73,7 +75,7 @@ def recalibrated_values(ties: TieGroups, options: Options, *, max_uncertainty: f
 
     Parameters
     ----------
-    ties : TieGroups
+    ties : TieGroups or ResampledTies
     options : Options
         Of which n and epsilon are used.
     max_uncertainty : float
@@ -94,6 +96,8 @@ def recalibrated_values(ties: TieGroups, options: Options, *, max_uncertainty: f
     ----------
     Brummer and du Preez 2013, "The PAV algorithm optimizes binary proper scoring rules".
     """
+    if isinstance(ties, ResampledTies):
+        return ties.each(lambda groups: recalibrated_values(groups, options, max_uncertainty=max_uncertainty))
     regression, shape = _isotonic_regression(), ties.weight.shape[:-1]
     rows = [
         _best_values(weight, cost, regression, options, max_uncertainty)

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..baselines import confidence_bins
 from ..decisions import Decisions
-from ..inputs import FloatOrFloats, Floats, Ints
-from ..intervals import Resampling, chunks, units
+from ..inputs import FloatOrFloats, Floats, Ints, chunks
+from ..intervals import Resampling, units
 from ..metrics import METRICS, Key, sample_costs
 from ..options import Options
 from ..results import System, as_given

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ecuas_metric import inputs
 from ecuas_metric import intervals as module
 from ecuas_metric.intervals import (
     Resampling,
@@ -32,9 +33,14 @@ def all_weights(num_samples, resampling):
     return np.concatenate(list(bootstrap_weights(num_samples, resampling)))
 
 
+def in_chunks_of(num_bytes, monkeypatch):
+    monkeypatch.setattr(inputs, "CHUNK_SIZE", num_bytes)
+    monkeypatch.setattr(inputs, "CHUNK_ROWS", 2)
+
+
 @pytest.mark.parametrize("chunk", [1, 37, 10**6])
 def test_each_resample_draws_as_many_samples_as_there_are(chunk, monkeypatch):
-    monkeypatch.setattr(module, "CHUNK_SIZE", chunk)
+    in_chunks_of(chunk, monkeypatch)
     weights = all_weights(20, Resampling(50))
     assert weights.shape == (50, 20)
     assert (weights.sum(axis=1) == 20).all()
@@ -42,7 +48,7 @@ def test_each_resample_draws_as_many_samples_as_there_are(chunk, monkeypatch):
 
 def test_chunks_do_not_change_the_draws(monkeypatch):
     whole = all_weights(20, Resampling(50))
-    monkeypatch.setattr(module, "CHUNK_SIZE", 60)
+    in_chunks_of(120, monkeypatch)
     np.testing.assert_array_equal(all_weights(20, Resampling(50)), whole)
 
 
@@ -61,7 +67,7 @@ def test_many_units_are_drawn_part_by_part_with_the_same_distribution(monkeypatc
     parts = weights[:, :96].reshape(4000, 6, 16).sum(axis=2)
     assert parts.var(axis=0) == pytest.approx(np.full(6, 16 * 0.84), rel=0.15)
     assert np.corrcoef(weights[:, :2].T)[0, 1] == pytest.approx(-1 / 99, abs=0.06)
-    monkeypatch.setattr(module, "CHUNK_SIZE", 300)
+    in_chunks_of(600, monkeypatch)
     np.testing.assert_array_equal(all_weights(100, Resampling(40)), weights[:40])
 
 

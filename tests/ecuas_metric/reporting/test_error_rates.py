@@ -87,15 +87,21 @@ def rounded(one):
     return of_tenths
 
 
+def independent_seeds(runs, entropy=0):
+    """Yield, for each run, the seed of its data and that of its swaps or draws: no two of them share a stream."""
+    for data, drawn in (seed.spawn(2) for seed in np.random.SeedSequence(entropy).spawn(runs)):
+        yield data, int(drawn.generate_state(1)[0])
+
+
 def rejections(kind, size, num_systems, *, runs=RUNS, swaps=199, **options):
     """Return, in %, how often each metric of two systems is significant, any adjusted one, and how often the first
     system is outside each confidence set for the best, which all are."""
     alone, outside, together = {}, {}, 0
-    for run in range(runs):
-        one, of_kind = kind(np.random.default_rng((1, run)), size)  # not the stream of the swaps
-        level = 1 - 20 / (swaps + 1)  # with which no more swaps are made than these
+    level = 1 - 20 / (swaps + 1)  # with which no more swaps are made than these
+    for data, seed in independent_seeds(runs):
+        one, of_kind = kind(np.random.default_rng(data), size)
         checked = checked_options(
-            confidence_level=level, n_resamples=swaps, random_state=run, n=(0, 1), **options, **of_kind
+            confidence_level=level, n_resamples=swaps, random_state=seed, n=(0, 1), **options, **of_kind
         )
         rows = compare_systems({str(i): prepare("confidences", *one(), checked) for i in range(num_systems)})
         together += any(row.p_adjusted <= LEVEL for row in rows)

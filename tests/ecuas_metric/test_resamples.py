@@ -1,0 +1,78 @@
+"""The values of all resamples, computed together, are those of each as weights of its own."""
+
+import numpy as np
+import pytest
+
+from ecuas_metric.baselines import augrc, aurc, auroc
+from ecuas_metric.intervals import Resampling, bootstrap_weights
+from ecuas_metric.options import checked_options
+from ecuas_metric.ranking import ResampledTies, Resamples, tie_groups
+from ecuas_metric.results import all_values, prepare
+
+SIZE, COUNT = 9000, 5  # more than a block of samples
+OPTIONS = {"reject_costs": 0.1, "confidence_level": 0.95, "weights_are": "counts"}
+
+
+def outputs(rng, form):
+    if form == "posteriors":
+        posteriors = rng.dirichlet([1.0, 2.0, 0.5], SIZE).round(2)
+        posteriors[:, 0] += 1 - posteriors.sum(axis=1)
+        return np.maximum(posteriors, 0), rng.integers(0, 3, SIZE), {"normalize": True}
+    if form == "costs":
+        return rng.random(SIZE), rng.exponential(size=SIZE), {"max_uncertainty": 1.0}
+    confidence = rng.random(SIZE)
+    if form == "tenths":
+        confidence = confidence.round(1)
+    correct = (rng.random(SIZE) < confidence).astype(int)
+    if form == "equal ties":
+        correct = (np.sin(50 * confidence.round(2)) > 0).astype(int)
+    return confidence, correct, {"normalize": True}
+
+
+@pytest.mark.parametrize("groups", [False, True])
+@pytest.mark.parametrize("form", ["confidences", "tenths", "equal ties", "posteriors", "costs"])
+def test_each_resample_has_the_values_of_its_counts_as_weights(rng, form, groups):
+    predictions, references, options = outputs(rng, form)
+    kind = form if form in ("posteriors", "costs") else "confidences"
+    if groups:  # of unequal sizes: then resamples differ in theirs
+        options |= {"groups": np.sqrt(np.arange(SIZE)).astype(int)}
+    system = prepare(kind, predictions, references, checked_options(**OPTIONS, **options))
+    (counts,) = bootstrap_weights(SIZE, Resampling(COUNT, groups=system.options.groups))
+    together = all_values(system, counts)
+    for row, weight in enumerate(counts.astype(np.float64)):
+        ties = tie_groups(system.decisions.rank_by, system.decisions.candidate_cost, sample_weight=weight)
+        alone = all_values(system._replace(ties=ties, options=system.options.replace(sample_weight=weight)))
+        for key, value in alone.items():
+            assert together[key][row] == pytest.approx(value, rel=1e-12, abs=1e-15), key
+
+
+@pytest.mark.parametrize("kind", ["importance", "counts"])
+def test_a_draw_counts_the_weight_of_the_sample(rng, kind):
+    confidence, correct, _ = outputs(rng, "confidences")
+    weight = rng.integers(1, 4, SIZE) if kind == "counts" else rng.exponential(size=SIZE)
+    options = OPTIONS | {"weights_are": kind, "sample_weight": weight}
+    system = prepare("confidences", confidence, correct, checked_options(**options))
+    (counts,) = bootstrap_weights(SIZE, Resampling(COUNT))
+    together = all_values(system, counts)
+    weight = counts[0] * system.options.sample_weight
+    ties = tie_groups(system.decisions.rank_by, system.decisions.candidate_cost, sample_weight=weight)
+    alone = all_values(system._replace(ties=ties, options=system.options.replace(sample_weight=weight)))
+    assert {key: values[0] for key, values in together.items()} == pytest.approx(alone, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("place", [0, 1, 50, 998, 999])
+def test_one_error_is_seen_wherever_it_is(place):
+    """Its AURC by hand: each whole number of draws after it holds it once."""
+    cost = np.zeros(1000)
+    cost[place] = 1.0
+    drawn = ResampledTies(np.arange(1000.0), cost, Resamples(np.ones((1, 1000), np.uint16)))
+    risks = cost.cumsum() / np.arange(1, 1001)
+    assert aurc(drawn) == pytest.approx(np.trapezoid(risks) / 999, rel=1e-13)
+    assert auroc(drawn) == pytest.approx(place / 999, rel=1e-14, abs=1e-15)
+    assert augrc(drawn) == pytest.approx((999.5 - place) / 1e6, rel=1e-14)
+
+
+def test_a_resample_without_a_draw_has_no_value():
+    drawn = ResampledTies(np.arange(3.0), np.array([0.0, 1.0, 0.0]), Resamples(np.zeros((1, 3), np.uint16)))
+    with np.errstate(invalid="ignore"):
+        assert np.isnan([aurc(drawn), auroc(drawn), augrc(drawn)]).all()
