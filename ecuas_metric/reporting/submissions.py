@@ -22,7 +22,7 @@ from ..inputs import (
     posteriors,
     stacked,
 )
-from ..integrations.runs import Part, RunOptions, names_of, read_parts
+from ..integrations.runs import Part, RunOptions, columns_of, names_of, read_parts
 from ..options import OPTIONS
 from ..results import note_hard
 from .columns import (
@@ -196,7 +196,7 @@ def read_submissions(
 def _of_part(part: Part, name: str, unjudged: str | None) -> Submission:
     """Return the system of a part of a run."""
     sheet = Sheet(part.frame.reset_index(drop=True), part.frame.index.to_numpy() + 1)
-    (submission,) = submissions_of(sheet, part.path, columns={role: role for role in part.frame}, unjudged=unjudged)
+    (submission,) = submissions_of(sheet, part.path, columns=columns_of(part.frame), unjudged=unjudged)
     told = "log_probabilities" if submission.form == "posteriors" else None
     return submission._replace(name=name, notes=(part.note, *submission.notes), predictions_are=told)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from . import callm, helm, inspect_ai, lighteval, lm_eval
-from .parts import Part, RunOptions, names_of
+from .parts import Part, RunOptions, columns_of, names_of
 
-__all__ = ["Part", "RunOptions", "names_of", "read_parts"]
+__all__ = ["Part", "RunOptions", "columns_of", "names_of", "read_parts"]
 TOOLS = (lm_eval, lighteval, inspect_ai, helm, callm)
 
 

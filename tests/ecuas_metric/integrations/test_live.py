@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 
-import numpy as np
 import pytest
 
 from ecuas_metric import score_confidences, score_posteriors
@@ -108,7 +107,7 @@ def questions(tmp_path, rng):
 
 def scored(folder):
     (part,) = read_parts(folder / "out")
-    logits = np.array(part.frame["posteriors"].tolist())
+    logits = part.frame.filter(like="choice_").to_numpy()
     return score_posteriors(part.frame["label"], logits, predictions_are="log_probabilities", n=(0, 1))
 
 
