@@ -314,6 +314,29 @@ def test_inspect_samples_that_ended_in_an_error_are_counted(tmp_path):
     assert "4 samples; 1 of 5 without a score are left out." in only(path).notes[0].fact
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            {"results": {}, "configs": {}, "versions": {}, "n-shot": {}},
+            "lm-eval without samples. Run it again with",
+        ),
+        (
+            {"config_general": {}, "results": {}, "config_tasks": {}},
+            "lighteval without samples. Run it again with",
+        ),
+        ({"score": 1, "metrics": {}, "htmls": [], "convos": [], "metadata": {}}, "simple-evals without samples. It"),
+    ],
+)
+def test_results_without_samples_name_the_flag_that_keeps_them(tmp_path, content, message):
+    (tmp_path / "run").mkdir()
+    file = tmp_path / "run" / f"results_{TIME}.json"
+    file.write_text(json.dumps(content))
+    for path in (tmp_path, file):
+        with pytest.raises(ValueError, match=re.escape(f"{file}: holds results of {message}")):
+            read_submissions(path)
+
+
 def test_what_is_no_run_is_a_file_as_any_other(tmp_path):
     for name, text in (
         ("a.json", '[{"confidence": 0.9, "correct": 1}]'),
