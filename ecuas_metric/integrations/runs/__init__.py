@@ -6,9 +6,10 @@ from pathlib import Path
 
 from . import callm, helm, inspect_ai, lighteval, lm_eval
 from .parts import Part, RunOptions, columns_of, names_of
+from .pooling import pooled
 from .totals import refuse_totals
 
-__all__ = ["Part", "RunOptions", "columns_of", "names_of", "read_parts"]
+__all__ = ["Part", "RunOptions", "columns_of", "names_of", "pooled", "read_parts"]
 TOOLS = (lm_eval, lighteval, inspect_ai, helm, callm)
 
 
