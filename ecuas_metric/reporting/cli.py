@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, Note
 from ..metrics import Key, place
 from ..results import System, signature_of
 from .arguments import chosen_keys
+from .averages import macro_averages
 from .comparison import compare_systems
 from .differences import arranged, comparison_grid, comparison_records, explanation, num_tests, write_differences
 from .explanation import explain
@@ -25,7 +26,16 @@ from .overview import introduction, overview
 from .parsed import metrics_of, numbers_of, options_of, submissions_of_files
 from .planning import plan_grid, plan_of_rates, plan_of_systems, plan_records
 from .recalibrating import with_recalibrated
-from .report import BELOW, make_report, prepare_open, prepare_submissions, report_grid, report_records, write_figures
+from .report import (
+    BELOW,
+    Report,
+    make_report,
+    prepare_open,
+    prepare_submissions,
+    report_grid,
+    report_records,
+    write_figures,
+)
 from .significance import swaps_needed
 from .submissions import Submission
 from .terminal import screen_of
@@ -99,11 +109,33 @@ def _score(arguments: argparse.Namespace) -> list[str]:
     keys = report.keys if keys is None else keys
     grid = report_grid(report, digits=arguments.digits, keys=keys, sizes=True)
     _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, report_records(report, keys=keys))
+    notes = [*report.notes(), *_averages(arguments, report, submissions, systems, keys)]
     if arguments.explain:
         _bullets(explain(systems))
     if arguments.figures:
         _say_paths(write_figures(systems, arguments.figures))
-    return [f"{name}: {note.render(WORDS)}" for name, note in report.notes() if note.kind not in BELOW]
+    return [f"{name}: {note.render(WORDS)}" for name, note in notes if note.kind not in BELOW]
+
+
+def _averages(
+    arguments: argparse.Namespace,
+    report: Report,
+    submissions: Sequence[Submission],
+    systems: Mapping[str, System],
+    keys: Sequence[Key],
+) -> list[tuple[str, Note]]:
+    """Print the macro-averages over the parts of `--by`, and write them beside the files of the table."""
+    averages = macro_averages(report, submissions, systems) if arguments.by else None
+    if averages is None:
+        return []
+    shown = [key for key in keys if key in averages.keys]
+    grid = report_grid(averages, digits=arguments.digits, keys=shown, sizes=True)
+    grid = grid._replace(above=[f"Macro-averages over {arguments.by}; N counts its values.", *grid.above], signature="")
+    print("", to_text(grid, screen_of(sys.stdout)), sep="\n", end="")
+    for path in map(Path, arguments.output):
+        grid = grid._replace(signature=averages.signature)
+        write(path.with_stem(f"{path.stem}_macro"), grid, report_records(averages, keys=shown))
+    return averages.notes()
 
 
 def _merge(arguments: argparse.Namespace) -> list[str]:

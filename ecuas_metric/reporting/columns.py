@@ -28,6 +28,7 @@ NAMES = {  # the role of a column -> the names it is known by, lower case
     "weight": (),
     "group": (),
     "stratum": ("stratum",),
+    "part": (),
 }
 FORMS = {  # a form of input -> the roles of its predictions and its truth, and what else it needs
     "confidences": ("confidence", "correct"),
@@ -43,7 +44,7 @@ LACKING = {  # a role that a file has -> what is not there beside it
     "posteriors": "no label",
     "positive": "no label",
 }
-ARE_TEXT = ("system", "id", "group", "stratum")
+ARE_TEXT = ("system", "id", "group", "stratum", "part")
 PREFIX = (
     "(probs?|proba|p|probability|probabilities|posteriors?|logits?|scores?|predictions|y_prob|y_proba|y_score|"
     "log_probs?|log_probabilities)"

@@ -234,6 +234,11 @@ def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
     )
     help_ = "for runs: divide log-likelihoods of choices by their lengths, like acc_norm"
     add("--choice-length", choices=("none", "chars", "bytes"), default="none", help=help_)
+    help_ = (
+        "one row for each value of this column, per system, and in `score` the macro-averages over them; for runs: "
+        "task, or model, which pools the tasks of each model"
+    )
+    add("--by", metavar="COLUMN", help=help_)
     _add_option(part, "n", default="0,1,128", metavar="N,..")
     _add_option(part, "num_classes", type=float, metavar="K")
     _add_option(part, "predictions_are", choices=POSTERIOR_FORMS)
@@ -301,9 +306,8 @@ def _folds(text: str) -> int:
 
 def refuse_without(arguments: argparse.Namespace) -> None:
     """Raise InputError if flags are given that mean something with --out-of-core only."""
-    for name in ("by", "state"):
-        if getattr(arguments, name):
-            raise InputError(f"--{name}", "requires --out-of-core")
+    if arguments.state:
+        raise InputError("--state", "requires --out-of-core")
     if arguments.engine != "local":
         raise InputError("--engine", "requires --out-of-core")
 
@@ -311,7 +315,6 @@ def refuse_without(arguments: argparse.Namespace) -> None:
 def _add_out_of_core(part: argparse.ArgumentParser) -> None:
     help_ = "read Parquet files of any size in constant memory; FILE may be a folder or a quoted pattern such as 'a/*'"
     part.add_argument("--out-of-core", action="store_true", help=help_)
-    part.add_argument("--by", metavar="COLUMN", help="with --out-of-core: column that names the systems")
     help_ = "with --out-of-core: save the state in this file, and skip files that it already includes"
     part.add_argument("--state", metavar="FILE", help=help_)
     help_ = "what reads the files out of core: this process, or Spark (pip install 'ecuas-metric[spark]')"

@@ -25,7 +25,8 @@ def submissions_of_files(arguments: argparse.Namespace, *, unjudged: str | None 
     for path in arguments.output:
         _refuse_to_overwrite(path, [file.path for file in files])
     labels = None if arguments.labels is None else next(csv.reader([arguments.labels], skipinitialspace=True))
-    common = {name: value for name, value in (("weight", arguments.weight), ("group", arguments.groups)) if value}
+    flags = {"weight": arguments.weight, "group": arguments.groups, "part": arguments.by}
+    common = {name: value for name, value in flags.items() if value}
     tasks = None if arguments.tasks is None else arguments.tasks.split(",")
     run = RunOptions(tasks=tasks, filter=arguments.filter, length=arguments.choice_length)
     submissions, named = [], []
@@ -37,8 +38,10 @@ def submissions_of_files(arguments: argparse.Namespace, *, unjudged: str | None 
             "unjudged": arguments.unjudged or unjudged,
         }
         found = read_submissions(file.path, columns=given, labels=labels, run=run, **told)
-        submissions += [submission._replace(name=_called(submission.name, file, found)) for submission in found]
+        submissions += [_called(submission, file, found) for submission in found]
         named += [file.name is not None] * len(found)
+    if arguments.by and len({submission.of for submission in submissions}) == 1:
+        submissions = [submission._replace(name=submission.part or submission.of) for submission in submissions]
     paths = [submission.source.file for submission in submissions]
     stems = ["" if is_named else stem(path) for path, is_named in zip(paths, named, strict=True)]
     names = told_apart([submission.name for submission in submissions], paths, stems)
@@ -50,11 +53,13 @@ def submissions_of_files(arguments: argparse.Namespace, *, unjudged: str | None 
     return [submission._replace(name=name) for submission, name in zip(submissions, names, strict=True)]
 
 
-def _called(name: str, file: Named, found: Sequence[Submission]) -> str:
-    """Return the name of a system of a file that may have been given one."""
+def _called(submission: Submission, file: Named, found: Sequence[Submission]) -> Submission:
+    """Return a system of a file that may have been given a name, called by it."""
     if file.name is None:
-        return name
-    return file.name if len(found) == 1 else f"{file.name} {name}"
+        return submission
+    of = file.name if len({one.of for one in found}) == 1 else f"{file.name} {submission.of}"
+    name = f"{of} {submission.part}" if submission.part and len(found) > 1 else of
+    return submission._replace(name=name, of=of)
 
 
 def _refuse_to_overwrite(path: str, files: Sequence[str]) -> None:

@@ -330,7 +330,7 @@ def title(key: Key) -> str:
 
 
 def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
-    _, form, predictions, references, ids, per_sample, notes, source, told, _ = submission
+    _, form, predictions, references, ids, per_sample, notes, source, told, *_ = submission
     if told is not None and options.get("predictions_are") is None:
         options = {**options, "predictions_are": told}
     ids = None if ids is None else whole_numbers(ids)

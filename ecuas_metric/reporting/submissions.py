@@ -16,7 +16,7 @@ from ..inputs import (
     numbers,
     posteriors,
 )
-from ..integrations.runs import Part, RunOptions, names_of, read_parts
+from ..integrations.runs import Part, RunOptions, columns_of, names_of, pooled, read_parts
 from ..options import OPTIONS
 from .columns import (
     FORMS,
@@ -106,6 +106,8 @@ class Submission(NamedTuple):
         What the names of its columns say they are, if they say it.
     unjudged : Unjudged or None
         Which answers nobody judged, if there are any; `references` has 0 there.
+    of, part : str
+        Where the role `part` or the tasks of a run make several of a system: the system's name, and the part's.
     """
 
     name: str
@@ -118,6 +120,8 @@ class Submission(NamedTuple):
     source: Source
     predictions_are: str | None = None
     unjudged: Unjudged | None = None
+    of: str = ""
+    part: str = ""
 
 
 def read_submissions(
@@ -179,18 +183,28 @@ def read_submissions(
     given = (columns or {}).get("confidence")
     parts = read_parts(path, (run or RunOptions())._replace(confidence=given))
     if parts is not None:
+        parts = _by(parts, (columns or {}).get("part"), path)
         return [_of_part(part, called, unjudged) for part, called in zip(parts, names_of(parts), strict=True)]
     sheet = read_sheet(path, text=text_columns(columns))
     told = Reading(unjudged, labels, correct_from, scale)
     return submissions_of(sheet, path, columns=columns, **told._asdict())
 
 
+def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:
+    """Return the parts of a run as they are, one per task, or with the tasks of each model pooled."""
+    if by not in (None, "task", "model"):
+        raise FileError(path, "is a run, which has parts by task or by model", value=by, got=repr(by))
+    return pooled(parts) if by == "model" else parts
+
+
 def _of_part(part: Part, name: str, unjudged: str | None) -> Submission:
     """Return the system of a part of a run."""
     sheet = Sheet(part.frame.reset_index(drop=True), part.frame.index.to_numpy() + 1)
-    (submission,) = submissions_of(sheet, part.path, columns={role: role for role in part.frame}, unjudged=unjudged)
+    (submission,) = submissions_of(sheet, part.path, columns=columns_of(part.frame), unjudged=unjudged)
     told = "log_probabilities" if submission.form == "posteriors" else None
-    return submission._replace(name=name, notes=(part.note, *submission.notes), predictions_are=told)
+    of_task = part.task if part.num_classes is None else f"{part.task}, {part.num_classes} choices"
+    notes = (part.note, *submission.notes)
+    return submission._replace(name=name, notes=notes, predictions_are=told, of=part.model, part=of_task)
 
 
 def submissions_of(
@@ -235,10 +249,12 @@ def submissions_of(
         name, rule = ("correct_from", "requires confidences") if scale > 0 else ("scale", "must be positive")
         raise InputError(name, rule, value=correct_from if scale > 0 else scale)
     told = Reading(unjudged, labels, correct_from, scale)
+    systems = [name for name in used["system"] if name not in used["part"]]
     return [
-        _submission(called, part, of_one, form, str(path), told)
-        for name, part in _parts(sheet, used["system"], path)
-        for called, of_one in _wide(name, used, form, str(path))
+        _submission(f"{of} {part}" if part else of, of_part, of_one, form, str(path), told)._replace(of=of, part=part)
+        for name, of_system in _parts(sheet, systems, path)
+        for of, of_one in _wide(name, used, form, str(path))
+        for part, of_part in (_parts(of_system, used["part"], path) if used["part"] else [("", of_system)])
     ]
 
 

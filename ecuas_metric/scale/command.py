@@ -54,7 +54,7 @@ def score_out_of_core(arguments: Namespace, options: Mapping[str, object]) -> Ta
     if any(of_file != columns[0] for of_file in columns):
         raise InputError("--columns", "must be the same for all files with --out-of-core")
     given = dict(columns[0])
-    given |= {role: value for role, value in (("weight", arguments.weight), ("system", arguments.by)) if value}
+    given |= {role: value for role, value in (("weight", arguments.weight), ("part", arguments.by)) if value}
     shaping = {name: value for name, value in options.items() if name in SHAPING}
     collection = _engine(arguments.engine)(
         [file.path if file.name is None else (file.name, file.path) for file in files],

@@ -79,7 +79,7 @@ def layout_of(schema: pa.Schema, columns: Mapping[str, str] | None = None, *, so
     own = {role: _present(given.pop(role), schema, source) for role in GIVEN_ONLY if role in given}
     frame = schema.empty_table().to_pandas()
     used = find_columns(frame, given, source)
-    systems, weight = tuple(used["system"]), next(iter(used["weight"]), None)
+    systems, weight = tuple(dict.fromkeys([*used["system"], *used["part"]])), next(iter(used["weight"]), None)
     if "uncertainty" in own:
         return Layout("costs", (own["uncertainty"],), own["cost"], systems, weight)
     if "count" in own:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from . import callm, helm, inspect_ai, lighteval, lm_eval
-from .parts import Part, RunOptions, names_of
+from .parts import Part, RunOptions, columns_of, names_of
+from .pooling import pooled
+from .totals import refuse_totals
 
-__all__ = ["Part", "RunOptions", "names_of", "read_parts"]
+__all__ = ["Part", "RunOptions", "columns_of", "names_of", "pooled", "read_parts"]
 TOOLS = (lm_eval, lighteval, inspect_ai, helm, callm)
 
 
@@ -36,4 +38,6 @@ def read_parts(path: str | Path, options: RunOptions | None = None) -> list[Part
         if files:
             found: list[Part] = tool.parts(files, options or RunOptions())
             return found
+    if place.exists():
+        refuse_totals(place)
     return None

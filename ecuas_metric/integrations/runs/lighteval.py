@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from ...errors import Note
 from ...inputs import Bools
 from ...reporting.files import FileError
-from .parts import Part, RunOptions, confidences_of, files_in, log_posteriors, no_task
+from .parts import LENGTHS, Part, RunOptions, field, files_in, log_posteriors, missing, no_task, posterior_frame
 
 NEEDED = {"doc", "metric", "model_response"}
 METRICS = ("em", "exact_match", "extractive_match", "acc", "quasi_exact_match", "pqem")
@@ -64,10 +64,12 @@ def _choices(file: Path, task: str, rows: Sequence[dict[str, Any]], of_number: B
     lines = np.flatnonzero(of_number)
     samples = [rows[line] for line in lines.tolist()]
     scores = np.array([row["model_response"]["logprobs"] for row in samples], dtype=np.float64)
-    scores = log_posteriors(scores, [row["doc"]["choices"] for row in samples], length)
+    if length != "none":
+        sizes = [[max(LENGTHS[length](text), 1) for text in row["doc"]["choices"]] for row in samples]
+        scores = scores / np.array(sizes)
     label = [_gold(row["doc"]["gold_index"], file, int(line)) for row, line in zip(samples, lines, strict=True)]
     ids = [str(row["doc"].get("id")) for row in samples]
-    frame = pd.DataFrame({"id": ids, "label": label, "posteriors": scores.tolist()}, index=lines)
+    frame = posterior_frame(ids, np.array(label), log_posteriors(scores), lines)
     fact = f"lighteval details, task {task}, {len(samples):,} questions, {scores.shape[1]} choices."
     return Part(_model(file), task, frame, str(file), Note("run", fact), scores.shape[1])
 
@@ -82,9 +84,10 @@ def _generated(file: Path, task: str, rows: Sequence[dict[str, Any]], options: R
         {
             "id": [str(row["doc"].get("id")) for row in rows],
             "correct": [row["metric"][metric] for row in rows],
-            "confidence": confidences_of(rows, options.confidence, file),
+            "confidence": [field(row, options.confidence) for row in rows],
         }
     )
+    missing(frame["confidence"], options.confidence, file)
     fact = f"lighteval details, task {task}, {len(rows):,} answers, correct by {metric}."
     return Part(_model(file), task, frame, str(file), Note("run", fact))
 

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,20 +13,19 @@ import pandas as pd
 from ...errors import Note
 from ...inputs import Bools, Floats, Ints
 from ...reporting.files import FileError
-from .parts import Part, RunOptions, confidences_of, files_in, log_posteriors, no_task, only
+from .lm_eval_rows import Samples, is_samples, samples_of
+from .parts import Part, RunOptions, files_in, log_posteriors, missing, posterior_frame, tasks_among
 
-NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl")
-NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
+NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl(\.gz)?")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-METRICS = ("exact_match", "acc", "f1", "em", "mc1")  # of a task in which the model writes its answer
-Row = dict[str, Any]
+SUFFIXES = (".jsonl", ".jsonl.gz")
 
 
 def files_of(path: Path) -> list[Path]:
     """Return the files of samples that a path is or holds; none if it is no run of this tool."""
     if path.is_dir():
-        return [file for file in files_in(path, "samples_*.jsonl") if _is_samples(file)]
-    return [path] if path.suffix == ".jsonl" and _is_samples(path) else []
+        return [file for file in files_in(path, *(f"samples_*{suffix}" for suffix in SUFFIXES)) if is_samples(file)]
+    return [path] if path.name.endswith(SUFFIXES) and is_samples(path) else []
 
 
 def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
@@ -39,152 +37,120 @@ def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
         If a task was run repeatedly, or has several filters; if its samples hold neither log-likelihoods of choices
         nor the confidence that was asked for; if the label that the target names does not agree with `acc`.
     """
-    wanted = [file for file in files if options.tasks is None or _task(file) in options.tasks]
-    if not wanted:
-        raise FileError(files[0], "has no such task", got=no_task(options, (_task(file) for file in files)))
-    seen: dict[tuple[Path, str], Path] = {}
-    for file in wanted:
-        again = seen.setdefault((file.parent, _task(file)), file)
-        if again != file:
-            rule = f"task {_task(file)} was run more than once"
-            raise FileError(file.parent, rule, got=f"{again.name} and {file.name}", advice="Give the file of one run.")
-    return [part for file in wanted for part in _parts(file, options)]
+    named = [(file, _model(file), _task(file)) for file in files]
+    return [part for one in tasks_among(named, options) for part in _parts(*one, options)]
 
 
-def _parts(file: Path, options: RunOptions) -> Iterator[Part]:
-    rows = list(_rows(file))
-    chosen = only([str(row.get("filter", "none")) for row in rows], options.filter, file, "filter", "--filter")
-    rows = [row for row in rows if str(row.get("filter", "none")) == chosen]
-    is_choice = [_is_choice(row["filtered_resps"]) for row in rows]
-    if not any(is_choice):
-        yield _generated(file, rows, options)
+def _parts(file: Path, model: str, task: str, options: RunOptions) -> Iterator[Part]:
+    samples = samples_of(file, options)
+    counts = np.array(samples.counts)
+    if not counts.any():
+        yield _generated(file, model, task, samples, options)
         return
-    if not all(is_choice):
-        raise FileError(file, "has log-likelihoods of choices for some samples only", row=is_choice.index(False) + 1)
-    counts = np.array([len(row["filtered_resps"]) for row in rows])
-    for number in np.unique(counts):
-        yield _choices(file, rows, counts == number, int(number), options.length)
+    if not counts.all():
+        row = samples.lines[int(np.argmin(counts))]
+        raise FileError(file, "has log-likelihoods of choices for some samples only", row=row)
+    for number in np.unique(counts).tolist():
+        frame, way = _choices(file, samples, counts == number, number, options.length)
+        fact = f"lm-eval samples, task {task}, {len(frame):,} questions, {number} choices"
+        fact += "; which is right follows from acc" * (way == "acc")
+        yield Part(model, task, frame, str(file), Note("run", f"{fact}."), number)
 
 
-def _choices(file: Path, rows: Sequence[Row], of_number: Bools, number: int, length: str) -> Part:
-    """Return the samples with so many choices; their log-likelihoods, by length if asked for, are log-posteriors."""
-    lines = np.flatnonzero(of_number)
-    samples = [rows[line] for line in lines.tolist()]
-    scores = np.array([[response[0] for response in row["filtered_resps"]] for row in samples], dtype=np.float64)
+def _choices(file: Path, samples: Samples, rows: Bools, number: int, length: str) -> tuple[pd.DataFrame, str]:
+    """Return the samples with so many choices, and how their targets say which is right."""
+    lines, counts = np.array(samples.lines)[rows], np.array(samples.counts)
+    scores = _of_choices(np.array(samples.scores), rows, counts)
     if not np.isfinite(scores).all():
         line = int(lines[np.argmin(np.isfinite(scores).all(axis=1))])
-        raise FileError(file, "must have finite log-likelihoods", row=line + 1)
-    choices = [_texts(row, number) for row in samples]
-    label = _labels(file, samples, choices, scores, lines)
-    scores = log_posteriors(scores, choices, length)
-    frame = pd.DataFrame({"id": _ids(samples), "label": label, "posteriors": scores.tolist()}, index=lines)
-    fact = f"lm-eval samples, task {_task(file)}, {len(samples):,} questions, {number} choices."
-    return Part(_model(file), _task(file), frame, str(file), Note("run", fact), number)
+        raise FileError(file, "must have finite log-likelihoods", row=line)
+    targets = [samples.targets[row] for row in np.flatnonzero(rows).tolist()]
+    label, way = _labels(file, targets, np.array(samples.named)[rows], np.array(samples.acc)[rows], scores, lines)
+    if length != "none":
+        sizes = [_of_choices(np.array(each), rows, counts) for each in (samples.lengths, samples.spaces)]
+        scores = scores / _lengths(sizes[0], sizes[1], scores, label, np.array(samples.acc_by_length)[rows])
+    ids = [samples.ids[row] for row in np.flatnonzero(rows).tolist()]
+    return posterior_frame(ids, label, log_posteriors(scores), lines - 1), way
 
 
-def _labels(file: Path, samples: Sequence[Row], choices: Sequence[Sequence[str]], scores: Floats, lines: Ints) -> Ints:
+def _of_choices(values: Floats, rows: Bools, counts: Ints) -> Floats:
+    return values[np.repeat(rows, counts)].reshape(int(rows.sum()), -1)
+
+
+def _labels(
+    file: Path, targets: Sequence[str], named: Ints, acc: Floats, scores: Floats, lines: Ints
+) -> tuple[Ints, str]:
     """Return the true choices. A target is an index, a letter or the text of a choice: `acc` shows which it is."""
-    likeliest = scores.argmax(axis=1)
-    readings = {}
-    for name, read in (("index", _by_index), ("letter", _by_letter), ("text", _by_text)):
-        label = np.array([read(str(row["target"]), texts) for row, texts in zip(samples, choices, strict=True)])
-        if (label >= 0).all() and _agrees(samples, label, likeliest, scores):
-            readings[name] = label
-    found = list(readings.values())
+    whole = np.isnan(acc) | (acc == 0) | (acc == 1)
+    if not whole.all():
+        row = int(np.argmin(whole))
+        rule = "must have one right choice in each sample; acc is a share of the probability, as in truthfulqa_mc2"
+        raise FileError(file, rule, row=int(lines[row]), value=acc[row], advice="Use a task with one, e.g. the mc1.")
+    number, likeliest = scores.shape[1], scores.argmax(axis=1)
+    codes, texts = pd.factorize(np.array(targets, dtype=object))
+    indices = np.array([int(text) if text.isdecimal() and len(text) < 9 else -1 for text in texts])[codes]
+    letters = np.array([LETTERS.find(text) if len(text) == 1 else -1 for text in (t.strip(" ().") for t in texts)])
+    readings = {"index": indices, "letter": letters[codes], "text": named}
+    agreeing = {
+        way: label
+        for way, label in readings.items()
+        if ((label >= 0) & (label < number)).all() and _agrees(label, likeliest, scores, acc)
+    }
+    # Two contexts with the same continuation, as in winogrande: the target names neither.
+    of_two = not agreeing and number == 2 and (named < 0).all() and not np.isnan(acc).any()
+    if of_two and (scores[:, 0] != scores[:, 1]).all():
+        return np.where(acc == 1, likeliest, 1 - likeliest), "acc"
+    found = list(agreeing.values())
     if not found:
         rule = "targets must be an index, a letter or the text of a choice, and agree with acc"
-        raise FileError(file, rule, row=int(lines[0]) + 1, value=samples[0]["target"])
+        raise FileError(file, rule, row=int(lines[0]), value=targets[0])
     if any((other != found[0]).any() for other in found[1:]):
-        raise FileError(file, "targets must name one choice", got=f"{' or '.join(readings)}, which differ")
-    return found[0]
+        raise FileError(file, "targets must name one choice", got=f"{' or '.join(agreeing)}, which differ")
+    return found[0], next(iter(agreeing))
 
 
-def _agrees(samples: Sequence[Row], label: Ints, likeliest: Ints, scores: Floats) -> bool:
-    """Return whether `acc`, where it is recorded, is what these labels give; of equal scores either may be taken."""
-    for row, true, best, line in zip(samples, label, likeliest, scores, strict=True):
-        acc = row.get("acc")
-        if isinstance(acc, (int, float)) and bool(acc) != (true == best) and np.sum(line == line[best]) == 1:
-            return False
-    return True
+def _agrees(label: Ints, likeliest: Ints, scores: Floats, acc: Floats) -> bool:
+    """Return whether accuracies, where they are recorded, are what labels give; of equal scores any may be taken."""
+    best = scores.max(axis=1, keepdims=True)
+    told = ~np.isnan(acc) & ((scores == best).sum(axis=1) == 1)
+    return bool((((label == likeliest) == acc) | ~told).all())
 
 
-def _by_index(target: str, texts: Sequence[str]) -> int:
-    return int(target) if target.isdecimal() and int(target) < len(texts) else -1
+def _lengths(lengths: Floats, spaces: Floats, scores: Floats, label: Ints, acc: Floats) -> Floats:
+    """Return lengths as lm-eval's: without the space that joins choices to the question, unless acc_norm differs."""
+    without = np.maximum(lengths - spaces, 1)
+    scaled = scores / without
+    return without if _agrees(label, scaled.argmax(axis=1), scaled, acc) else np.maximum(lengths, 1)
 
 
-def _by_letter(target: str, texts: Sequence[str]) -> int:
-    place = LETTERS.find(target.strip(" ().")) if len(target.strip(" ().")) == 1 else -1
-    return place if place < len(texts) else -1
-
-
-def _by_text(target: str, texts: Sequence[str]) -> int:
-    same = [place for place, text in enumerate(texts) if text.strip() == target.strip()]
-    return same[0] if len(same) == 1 else -1
-
-
-def _generated(file: Path, rows: Sequence[Row], options: RunOptions) -> Part:
-    metric = next((name for name in METRICS if name in rows[0]), None)
+def _generated(file: Path, model: str, task: str, samples: Samples, options: RunOptions) -> Part:
+    metric = samples.answers[0][0]
     if metric is None or options.confidence is None:
-        rule = (
-            "holds answers in words, without log-likelihoods" if metric else "holds no metric that says what is right"
-        )
+        what = "answers in words, without log-likelihoods" if metric else "no metric that says what is right"
         advice = (
             "Name the field that has the confidence: --columns confidence=FIELD, e.g. doc.confidence; or run the task "
             "with output_type: multiple_choice."
         )
-        raise FileError(file, rule, advice=advice)
-    frame = pd.DataFrame({"id": _ids(rows), "correct": [row[metric] for row in rows]})
-    frame["confidence"] = confidences_of(rows, options.confidence, file)
-    fact = f"lm-eval samples, task {_task(file)}, {len(rows):,} answers, correct by {metric}."
-    return Part(_model(file), _task(file), frame, str(file), Note("run", fact))
-
-
-def _ids(rows: Sequence[Row]) -> list[str]:
-    return [str(row.get("doc_hash", row["doc_id"])) for row in rows]
-
-
-def _texts(row: Row, number: int) -> list[str]:
-    """Return the continuations that were scored; earlier versions keep the arguments as a list."""
-    given = row["arguments"]
-    if isinstance(given, list):
-        return [str(arguments[1]) for arguments in given[:number]]
-    return [str(given[f"gen_args_{choice}"]["arg_1"]) for choice in range(number)]
-
-
-def _is_choice(responses: object) -> bool:
-    return isinstance(responses, list) and len(responses) > 1 and all(isinstance(each, list) for each in responses)
+        raise FileError(file, f"holds {what}", advice=advice)
+    frame = pd.DataFrame({"id": samples.ids, "correct": [correct for _, correct, _ in samples.answers]})
+    frame["confidence"] = [confidence for *_, confidence in samples.answers]
+    missing(frame["confidence"], options.confidence, file)
+    frame.index = np.array(samples.lines) - 1
+    fact = f"lm-eval samples, task {task}, {len(frame):,} answers, correct by {metric}."
+    return Part(model, task, frame, str(file), Note("run", fact))
 
 
 def _task(file: Path) -> str:
     found = NAME.fullmatch(file.name)
-    return found["task"] if found else file.stem.removeprefix("samples_")
+    return found["task"] if found else file.name.split(".jsonl")[0].removeprefix("samples_")
 
 
 def _model(file: Path) -> str:
-    """Return the model's name, which the results beside the samples have; else that of the folder."""
-    for results in sorted(file.parent.glob("results_*.json"), reverse=True):
+    """Return the model's name, which the results of the same time beside the samples have; else that of the folder."""
+    found = NAME.fullmatch(file.name)
+    same = file.with_name(f"results_{found['time']}.json") if found else file
+    for results in [same] if found and same.exists() else sorted(file.parent.glob("results_*.json"), reverse=True):
         name = json.loads(results.read_text(encoding="utf-8")).get("model_name")
         if isinstance(name, str) and name:
             return name
     return file.parent.name or file.stem
-
-
-def _rows(file: Path) -> Iterator[Row]:
-    with file.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                raise FileError(file, "must be JSON in each line", row=number, got=str(error)) from None
-            if not isinstance(row, dict) or not row.keys() >= NEEDED:
-                raise FileError(file, "must hold samples of lm-eval in each line", row=number)
-            yield row
-
-
-def _is_samples(file: Path) -> bool:
-    try:
-        with file.open(encoding="utf-8") as lines:
-            row = json.loads(lines.readline())
-    except (ValueError, UnicodeDecodeError):
-        return False
-    return isinstance(row, dict) and row.keys() >= NEEDED

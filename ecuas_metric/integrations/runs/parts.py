@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from ...errors import Advice, Note
-from ...inputs import Floats
+from ...inputs import Floats, Ints
 from ...reporting.files import FileError
 
 VERDICTS = {"C": 1.0, "I": 0.0, "N": 0.0}  # of Inspect's scores; no answer is no right answer
+CHOICE = "choice_"  # in the names of the columns of log-posteriors
 LENGTHS: dict[str, Callable[[str], int]] = {"chars": len, "bytes": lambda text: len(text.encode())}
 
 
@@ -45,7 +46,7 @@ class Part(NamedTuple):
     ----------
     model, task : str
     frame : DataFrame
-        With id, and posteriors (log-probabilities) and label, or confidence and correct.
+        With id, and label and choice_0, .. (log-posteriors), or confidence and correct; see `columns_of`.
     path : str
         The file it was read from.
     note : Note
@@ -149,16 +150,25 @@ def no_task(options: RunOptions, found: Iterable[str]) -> str:
     return f"{', '.join(map(repr, options.tasks or ()))}, not {', '.join(sorted(set(found)))}"
 
 
-def log_posteriors(scores: Floats, choices: Sequence[Sequence[str]], length: str) -> Floats:
-    """Return log-likelihoods of choices (N, K) as log-posteriors, by the lengths of the choices if asked for."""
-    if length != "none":
-        scores = scores / np.array([[max(LENGTHS[length](text), 1) for text in texts] for texts in choices])
+def log_posteriors(scores: Floats) -> Floats:
+    """Return log-likelihoods of choices (N, K) as log-posteriors."""
     return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
 
 
-def confidences_of(rows: Sequence[Mapping[str, Any]], name: str, path: object) -> list[Any]:
-    """Return what each row has under the dotted name of the confidence; FileError if none has anything."""
-    found = [field(row, name) for row in rows]
-    if pd.isna(pd.Series(found, dtype=object)).all():
+def posterior_frame(ids: Sequence[str], label: Ints, posteriors: Floats, rows: Ints) -> pd.DataFrame:
+    """Return log-posteriors (N, K) as the frame of a part, with the rows of the file as its index."""
+    columns = {f"{CHOICE}{k}": posteriors[:, k] for k in range(posteriors.shape[1])}
+    return pd.DataFrame({"id": ids, "label": label, **columns}, index=rows)
+
+
+def columns_of(frame: pd.DataFrame) -> dict[str, str]:
+    """Return the column of each role in the frame of a part."""
+    choices = [name for name in frame if name.startswith(CHOICE)]
+    roles = {name: name for name in frame if name not in choices}
+    return roles | ({"posteriors": "+".join(choices)} if choices else {})
+
+
+def missing(confidences: pd.Series, name: str, path: object) -> None:
+    """Raise FileError if none has a value."""
+    if confidences.isna().all():
         raise FileError(path, f"has no field {name}")
-    return found

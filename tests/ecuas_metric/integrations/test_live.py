@@ -7,12 +7,12 @@ import os
 import shutil
 import subprocess
 
-import numpy as np
 import pytest
 
 from ecuas_metric import score_confidences, score_posteriors
 from ecuas_metric.integrations.choices import DIRECTIONS
-from ecuas_metric.integrations.runs import read_parts
+from ecuas_metric.integrations.runs import RunOptions, read_parts
+from ecuas_metric.integrations.runs.lm_eval_rows import BY_LENGTH
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.integrations, pytest.mark.e2e]
@@ -106,27 +106,33 @@ def questions(tmp_path, rng):
     return tmp_path
 
 
-def scored(folder):
-    (part,) = read_parts(folder / "out")
-    logits = np.array(part.frame["posteriors"].tolist())
+def scored(folder, **options):
+    (part,) = read_parts(folder / "out", RunOptions(**options))
+    logits = part.frame.filter(like="choice_").to_numpy()
     return score_posteriors(part.frame["label"], logits, predictions_are="log_probabilities", n=(0, 1))
 
 
 def test_lm_eval(questions):
+    """A task with the plug-in, and one that has never heard of it, as its own quick start would run it."""
     shutil.copytree(ROOT / "ecuas_metric" / "integrations" / "lm_eval_tasks", questions / "tasks")
-    (questions / "tasks" / "colours.yaml").write_text(
-        "include: _ecuas_template.yaml\ntask: colours\ndataset_path: json\n"
-        f"dataset_kwargs: {{data_files: {{test: {questions / 'data' / 'test.jsonl'}}}}}\ntest_split: test\n"
-        'doc_to_text: "{{question}}"\ndoc_to_choice: choices\ndoc_to_target: label\n'
+    where = (
+        f"dataset_path: json\ndataset_kwargs: {{data_files: {{test: {questions / 'data' / 'test.jsonl'}}}}}\n"
+        'test_split: test\ndoc_to_text: "{{question}}"\ndoc_to_choice: choices\ndoc_to_target: label\n'
     )
-    what = ["--model", "dummy", "--tasks", "colours", "--include_path", str(questions / "tasks")]
+    metrics = "metric_list: [{metric: acc}, {metric: acc_norm}, {metric: acc_bytes}]\n"
+    (questions / "tasks" / "colours.yaml").write_text(f"include: _ecuas_template.yaml\ntask: colours\n{where}")
+    (questions / "tasks" / "plain.yaml").write_text(f"task: plain\noutput_type: multiple_choice\n{where}{metrics}")
+    what = ["--model", "dummy", "--tasks", "colours,plain", "--include_path", str(questions / "tasks")]
     run("lm-eval", questions, "-m", "lm_eval", *what, "--output_path", "out", "--log_samples")
     (results,) = (questions / "out").rglob("results_*.json")
-    live = json.loads(results.read_text())["results"]["colours"]
-    expected = scored(questions)
-    assert {name: live[f"{name},none"] for name in DIRECTIONS} == pytest.approx(
+    live = json.loads(results.read_text())["results"]
+    expected = scored(questions, tasks=["colours"])
+    assert {name: live["colours"][f"{name},none"] for name in DIRECTIONS} == pytest.approx(
         {name: expected[name] for name in DIRECTIONS}, abs=1e-12
     )
+    for length, name in BY_LENGTH.items():
+        right = 1 - scored(questions, tasks=["plain"], length=length)["error_rate"]
+        assert live["plain"][f"{name or 'acc'},none"] == pytest.approx(right, abs=1e-12)
 
 
 def test_lighteval(questions):

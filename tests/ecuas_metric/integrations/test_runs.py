@@ -1,5 +1,6 @@
 """What evaluation tools leave on disk, in the forms that lm-eval 0.4.13, lighteval 0.13.0 and inspect-ai 0.3 write."""
 
+import gzip
 import json
 import re
 import zipfile
@@ -76,12 +77,19 @@ def test_lm_eval_choices_are_posteriors(lm_eval, scores, capsys):
     assert "note: org/model: lm-eval samples, task colors, 30 questions, 4 choices." in capsys.readouterr().err
 
 
-def test_lm_eval_scores_by_length_decide_as_acc_norm_does(lm_eval, scores):
-    values, _ = scores
-    for length, size in (("chars", len), ("bytes", lambda text: len(text.encode()))):
-        sizes = np.array([size(f" {text}") for text in CHOICES])
-        submission = only(lm_eval, length=length)
-        assert submission.predictions == pytest.approx(log_softmax(values / sizes, axis=1), abs=1e-12)
+def test_lm_eval_scores_by_length_decide_as_acc_norm_does(tmp_path, rng):
+    """lm-eval divides by the lengths of the choices, which do not begin with the space before each, unless they do."""
+    values, labels = rng.normal(-3, 1, size=(300, 4)), rng.integers(0, 4, 300)
+    choices = [*CHOICES[:3], "Gelb wie Öl"]
+    for length, name, size in (("chars", "acc_norm", len), ("bytes", "acc_bytes", lambda text: len(text.encode()))):
+        for space in ("", " "):
+            scaled = values / np.array([size(space + text) for text in choices])
+            rows = [
+                lm_eval_row(i, int(label), list(row), choices=choices) | {name: float(best == label)}
+                for i, (row, label, best) in enumerate(zip(values, labels, scaled.argmax(axis=1), strict=True))
+            ]
+            submission = only(written(tmp_path / "m", rows), length=length)
+            assert submission.predictions == pytest.approx(log_softmax(scaled, axis=1), abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -119,6 +127,14 @@ def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(tmp_path):
     ("change", "message"),
     [
         ({"filtered_resps": [["nan", "False"]] * 4}, "must have finite log-likelihoods in row 1"),
+        (
+            {"acc": 0.63},
+            "must have one right choice in each sample; acc is a share of the probability, as in truthfulqa",
+        ),
+        (
+            {"target": "[1, 2]"},
+            "targets must be an index, a letter or the text of a choice, and agree with acc; got '[1",
+        ),
         ({"target": "E"}, "targets must be an index, a letter or the text of a choice, and agree with acc; got 'E'"),
         ({"filtered_resps": ["Paris"], "exact_match": 1.0}, "has log-likelihoods of choices for some samples only"),
         ({"filter": "strict-match"}, "has several filters; got strict-match, none. Specify which with --filter."),
@@ -140,8 +156,57 @@ def test_lm_eval_runs_of_one_task_and_tasks_are_chosen(lm_eval, tmp_path):
     with pytest.raises(ValueError, match=r"has no such task; got 'x', not colors, other\."):
         read_parts(tmp_path, RunOptions(tasks=["x"]))
     written(lm_eval.parent, rows, time="2027-01-01T00-00-00.000000")
-    with pytest.raises(ValueError, match=r"task colors was run more than once.*Give the file of one run\."):
+    with pytest.raises(ValueError, match=r"has more than one run of task colors by org/model.*Give the file of one"):
         read_parts(tmp_path)
+
+
+def test_lm_eval_tasks_whose_samples_are_unlike_others(tmp_path):
+    """As lm-eval 0.4.13 writes winogrande, and tasks with acc_mutual_info, which has the choices twice."""
+    rows = []
+    for i, (label, scores) in enumerate([(0, [-1.0, -2.0]), (1, [-1.0, -2.0]), (1, [-3.0, -2.0])]):
+        row = lm_eval_row(i, label, scores, target=" was late.", choices=["was late."] * 2)
+        rows.append(row)
+    submission = only(written(tmp_path / "m", rows))
+    assert submission.references.tolist() == [0, 1, 1]
+    assert submission.notes[0].fact.endswith("3 questions, 2 choices; which is right follows from acc.")
+    doubled = lm_eval_row(0, 2, [-4.0, -3.0, -2.0, -9.0, -1.0, -1.0, -1.0, 0.0], choices=CHOICES * 2)
+    doubled |= {"acc_mutual_info": 1.0, "acc": 1.0}
+    assert only(written(tmp_path / "m", [doubled])).predictions.shape == (1, 4)
+
+
+def test_lm_eval_lines_end_where_newlines_are(tmp_path, lm_eval):
+    """Prompts hold other separators of lines; a compressed file is read as it is."""
+    text = lm_eval.read_text().replace("What?", "What?\u2028\x85")
+    assert text.count("\u2028") == 120
+    for name, content in ((lm_eval.name, text.encode()), (f"{lm_eval.name}.gz", gzip.compress(text.encode()))):
+        file = tmp_path / "other" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(content)
+        assert only(file).references.tolist() == only(lm_eval).references.tolist()
+        file.unlink()
+
+
+def test_lm_eval_runs_of_two_models_in_one_folder(lm_eval):
+    other = "2026-12-24T00-00-00.000000"
+    written(lm_eval.parent, [json.loads(line) for line in lm_eval.open()], time=other)
+    (lm_eval.parent / f"results_{other}.json").write_text(json.dumps({"model_name": "org/other"}))
+    assert [submission.name for submission in read_submissions(lm_eval.parent)] == ["org/model", "org/other"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no samples. Was the run interrupted?"),
+        ("{}\n", "must hold samples of lm-eval in each line"),
+        (None, "must be JSON in each line; got Unterminated string starting at"),
+    ],
+)
+def test_lm_eval_runs_that_were_interrupted(lm_eval, text, message):
+    whole = lm_eval.read_text()
+    first = whole.splitlines(keepends=True)[0]
+    lm_eval.write_text(whole[: len(first) + 30] if text is None else text and first + text)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_submissions(lm_eval.parent)
 
 
 def test_lm_eval_answers_in_words_need_the_name_of_a_confidence(tmp_path, capsys):
@@ -247,6 +312,29 @@ def test_inspect_samples_that_ended_in_an_error_are_counted(tmp_path):
     path = tmp_path / "log.json"
     path.write_text(json.dumps(inspect_log(samples)))
     assert "4 samples; 1 of 5 without a score are left out." in only(path).notes[0].fact
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            {"results": {}, "configs": {}, "versions": {}, "n-shot": {}},
+            "lm-eval without samples. Run it again with",
+        ),
+        (
+            {"config_general": {}, "results": {}, "config_tasks": {}},
+            "lighteval without samples. Run it again with",
+        ),
+        ({"score": 1, "metrics": {}, "htmls": [], "convos": [], "metadata": {}}, "simple-evals without samples. It"),
+    ],
+)
+def test_results_without_samples_name_the_flag_that_keeps_them(tmp_path, content, message):
+    (tmp_path / "run").mkdir()
+    file = tmp_path / "run" / f"results_{TIME}.json"
+    file.write_text(json.dumps(content))
+    for path in (tmp_path, file):
+        with pytest.raises(ValueError, match=re.escape(f"{file}: holds results of {message}")):
+            read_submissions(path)
 
 
 def test_what_is_no_run_is_a_file_as_any_other(tmp_path):

@@ -81,7 +81,7 @@ def test_bounds_are_in_the_table_and_in_what_is_written(logs, capsys, monkeypatc
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("score", "{0}/0.parquet", "--by", "model"), "--by requires --out-of-core"),
+        (("score", "{0}/0.parquet", "--state", "a.state"), "--state requires --out-of-core"),
         (("score", "{0}/0.parquet", "--out-of-core", "--groups", "g"), "--groups cannot be used with --out-of-core"),
         (
             ("score", "{0}/0.parquet", "--out-of-core", "--unjudged", "bounds"),

@@ -1,0 +1,100 @@
+"""Macro-averages: the mean of a metric over the parts of a system, such as tasks, in which each counts the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..errors import Note
+from ..metrics import Key
+from ..results import Estimate, Results, System
+from .pairing import unlike
+from .report import Report
+from .submissions import Submission
+
+NO_AVERAGE = ("calibration_p",)  # the mean of p-values says nothing
+
+
+def macro_averages(report: Report, submissions: Sequence[Submission], systems: Mapping[str, System]) -> Report | None:
+    """Return the report of the averages over the parts that `--by` made of each system.
+
+    The limits of intervals are combined by the method of Zou and Donner, for parts that are independent: the distance
+    from the average to a limit is the root of the sum of the squares of the parts' distances, divided by their number.
+
+    Parameters
+    ----------
+    report : Report
+        Of all parts.
+    submissions : sequence of Submission
+        Which part is of which system.
+    systems : mapping of name to System
+        The parts.
+
+    Returns
+    -------
+    Report or None
+        Its sizes are the numbers of parts. None if no system has several, or if answers without a verdict are bounded.
+
+    References
+    ----------
+    Zou and Donner, "Construction of confidence limits about effect measures: a general approach", 2008.
+    """
+    parts: dict[str, dict[str, str]] = {}
+    for one in submissions:
+        parts.setdefault(one.of, {})[one.part] = one.name
+    if all(len(names) < 2 for names in parts.values()) or report.bounds:
+        return None
+    keys = [key for key in report.keys if key.metric not in NO_AVERAGE]
+    results = {of: _averages([report.results[name] for name in names.values()], keys) for of, names in parts.items()}
+    for of, names in parts.items():
+        if _share_groups([systems[name] for name in names.values()]):
+            results[of] = _without_limits(results[of])
+    differ = ["parts"] if len({frozenset(names) for names in parts.values()}) > 1 else _unlike(parts, systems)
+    sizes = {of: len(names) for of, names in parts.items()}
+    return Report(results, keys, [key for key in report.unfair if key in keys], report.signature, sizes, differ)
+
+
+def _averages(results: Sequence[Results], keys: Iterable[Key]) -> Results:
+    averages, notes = {}, []
+    for key in keys:
+        estimates = [each.estimates[key] for each in results]
+        averages[key] = _average(estimates)
+        missing = sum(math.isnan(estimate.value) for estimate in estimates)
+        if missing:
+            fact = f"The average of {key} is nan: it does not exist in {missing} of {len(estimates)} parts."
+            notes.append(Note("undefined", fact))
+    return Results(averages, tuple(notes))
+
+
+def _average(estimates: Sequence[Estimate]) -> Estimate:
+    mean = math.fsum(estimate.value for estimate in estimates) / len(estimates)
+    ends = []
+    for end in ("low", "high"):
+        limits = [getattr(estimate, end) for estimate in estimates]
+        if None in limits:
+            return Estimate(mean)
+        distances = [limit - estimate.value for limit, estimate in zip(limits, estimates, strict=True)]
+        ends.append(math.sqrt(math.fsum(distance**2 for distance in distances)) / len(estimates))
+    return Estimate(mean, mean - ends[0], mean + ends[1])
+
+
+def _share_groups(systems: Sequence[System]) -> bool:
+    """Return whether a group has samples in several parts, which then depend on each other."""
+    groups = [set(system.options.groups.tolist()) for system in systems if system.options.groups is not None]
+    return sum(map(len, groups)) > len(set().union(*groups))
+
+
+def _without_limits(results: Results) -> Results:
+    none = {
+        key: estimate if estimate.low is None else Estimate(estimate.value, math.nan, math.nan)
+        for key, estimate in results.estimates.items()
+    }
+    fact = "Groups have samples in several parts, so there are no intervals of averages."
+    return Results(none, (*results.notes, Note("no_interval", fact)))
+
+
+def _unlike(parts: Mapping[str, Mapping[str, str]], systems: Mapping[str, System]) -> list[str]:
+    """Return what forbids to rank the systems by any of their parts."""
+    shared = next(iter(parts.values()))
+    found = (reason for part in shared for reason in unlike({of: systems[names[part]] for of, names in parts.items()}))
+    return list(dict.fromkeys(found))
