@@ -1,5 +1,6 @@
 """A Hub on loopback in a process of its own, what is staged for it, and clients in this process and in others."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -75,6 +76,51 @@ def environment(home: Path, url: str, **more: str) -> dict[str, str]:
     quiet = {"HF_UPDATE_DOWNLOAD_COUNTS": "0", "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
     clean |= BARE | {"PYTHONDONTWRITEBYTECODE": "1"}
     return clean | quiet | {"HF_ENDPOINT": url, "HF_HOME": str(home)} | more
+
+
+CLIENT = """
+import contextlib, io, json, os, sys, traceback
+for line in sys.stdin:
+    asked, out, status = json.loads(line), io.StringIO(), 0
+    os.environ |= asked["env"]
+    with contextlib.redirect_stdout(out):
+        try:
+            exec(asked["code"], {})
+        except Exception:
+            status = 1
+            traceback.print_exc()
+    print(json.dumps([status, out.getvalue()]), flush=True)
+"""
+
+
+class Client:
+    """A process of its own that imports the libraries once, and runs one piece of code after the other."""
+
+    def __init__(self, folder: Path, url: str):
+        self.home = folder / "hf"
+        call, pipes = [sys.executable, "-c", CLIENT], {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        env = environment(self.home, url)
+        with open(folder / "errors", "w") as errors:
+            self.process = subprocess.Popen(call, cwd=folder, env=env, stderr=errors, text=True, **pipes)
+        self.errors = open(folder / "errors")  # noqa: SIM115
+
+    def run(self, code: str, **env: str) -> Result:
+        self.process.stdin.write(json.dumps({"code": code, "env": env}) + "\n")
+        self.process.stdin.flush()
+        status, out = json.loads(self.process.stdout.readline() or "[1, '']")
+        return Result(status, out, self.errors.read())
+
+    def stop(self) -> None:
+        self.process.communicate()
+        self.errors.close()
+
+
+@pytest.fixture(scope="session")
+def client(shared_hub, tmp_path_factory):
+    """Return a process that knows the shared Hub and has an empty cache."""
+    started = Client(tmp_path_factory.mktemp("client"), shared_hub.url)
+    yield started
+    started.stop()
 
 
 def run(*command: str | Path, cwd: Path, env: dict[str, str]) -> Result:

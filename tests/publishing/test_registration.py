@@ -1,6 +1,6 @@
 """The bare name: `evaluate.load("ecuas")` from Evaluate's cache, with and without a Hub."""
 
-from concurrent.futures import ThreadPoolExecutor
+import shutil
 
 import pytest
 from evaluate import config
@@ -8,7 +8,7 @@ from evaluate import config
 from ecuas_metric import __version__
 from publishing import __main__ as command
 from publishing import registration
-from tests.publishing.conftest import environment, run
+from tests.publishing.conftest import Client
 from tests.publishing.server import TOKEN
 
 LOAD = """
@@ -18,73 +18,88 @@ print(ecuas.description.split()[0], ecuas.compute(predictions=[0.5], references=
 """
 LOADED = "{'ecuas_1': 0.25, "
 pytestmark = pytest.mark.e2e
-NOWHERE = "http://127.0.0.1:9"  # the port of the discard service, which is not there
+ONLINE = "import os, evaluate\nevaluate.config.HF_EVALUATE_OFFLINE = False\n"
+OFFLINE = "import os, evaluate\nevaluate.config.HF_EVALUATE_OFFLINE = True\n"
+OUT_OF_REACH = f"""{ONLINE}
+evaluate.config.HUB_EVALUATE_URL, there = "http://127.0.0.1:9/", evaluate.config.HUB_EVALUATE_URL  # nobody listens
+try:
+    evaluate.load("ecuas")
+finally:
+    evaluate.config.HUB_EVALUATE_URL = there
+"""
+
+
+@pytest.fixture(scope="module")
+def hub(start_hub):
+    return start_hub()
+
+
+@pytest.fixture(scope="module")
+def client(hub, tmp_path_factory):
+    """Return a process with a cache of its own, empty at the start of each test."""
+    started = Client(tmp_path_factory.mktemp("registered"), hub.url)
+    yield started
+    started.stop()
 
 
 @pytest.fixture
-def env(home):
-    return environment(home, NOWHERE, HF_EVALUATE_OFFLINE="1")
-
-
-def versions(home):
-    """Return the versions in Evaluate's cache."""
-    return sorted(home.glob("modules/evaluate_modules/metrics/evaluate-metric--ecuas/" + "?" * 64))
-
-
-@pytest.fixture
-def script(home, metric, monkeypatch):
-    """A metric to change, registered in the cache of `home` from this process."""
-    monkeypatch.setattr(registration, "SCRIPT", metric / "ecuas.py")
+def cache(client):
     inside = registration.CACHE.relative_to(config.HF_MODULES_CACHE)
-    monkeypatch.setattr(registration, "CACHE", home / "modules" / inside)
+    yield client.home / "modules" / inside
+    shutil.rmtree(client.home / "modules" / inside)
+
+
+@pytest.fixture
+def script(cache, metric, monkeypatch):
+    """A metric to change, registered in the client's cache from this process."""
+    monkeypatch.setattr(registration, "SCRIPT", metric / "ecuas.py")
+    monkeypatch.setattr(registration, "CACHE", cache)
     return metric / "ecuas.py"
 
 
-def test_registered_loads_with_and_without_a_hub_until_unregistered(start_hub, script, home, env, tmp_path, capsys):
+def versions(cache):
+    """Return the versions in Evaluate's cache."""
+    return sorted(cache.glob("?" * 64))
+
+
+def test_registered_loads_with_and_without_a_hub_until_unregistered(hub, client, script, cache, capsys):
     assert command.main(["register"]) == 0
-    (folder,) = versions(home)
+    (folder,) = versions(cache)
     assert capsys.readouterr().out == f'evaluate.load("ecuas") is version {__version__}: {folder}\n'
     script.unlink()  # it does not need its source
-
-    hub = start_hub()
-    surroundings = (
-        {"HF_EVALUATE_OFFLINE": "0"},  # a Hub out of reach
-        {"HF_EVALUATE_OFFLINE": "0", "HF_ENDPOINT": hub.url},  # a Hub without the metric; the same, logged in
-        {"HF_EVALUATE_OFFLINE": "0", "HF_ENDPOINT": hub.url, "HF_TOKEN": TOKEN},
-    )
-    with ThreadPoolExecutor() as pool:
-        for done in pool.map(lambda more: run("-c", LOAD, cwd=tmp_path, env=env | more), surroundings):
-            assert done.out.startswith(f"ECUAS_n {LOADED}"), done.error
+    for surroundings in (OFFLINE, OUT_OF_REACH, ONLINE, ONLINE + f"os.environ['HF_TOKEN'] = {TOKEN!r}\n"):
+        done = client.run(surroundings + LOAD)
+        assert done.out.startswith(f"ECUAS_n {LOADED}"), done.error
     assert "HEAD /spaces/evaluate-metric/ecuas/resolve/main/ecuas.py" in hub.store.requests()
 
     assert command.main(["unregister"]) == 0
     assert capsys.readouterr().out == "removed 1 registered version\n"
-    assert versions(home) == []
-    assert run("-c", LOAD, cwd=tmp_path, env=env).error.rstrip().splitlines()[-1].startswith("FileNotFoundError")
+    assert versions(cache) == []
+    assert client.run(OFFLINE + LOAD).error.rstrip().splitlines()[-1].startswith("FileNotFoundError")
+    cache.mkdir()
 
 
-def test_registering_again_changes_nothing_and_a_new_version_replaces_the_old(script, home, env, tmp_path):
+def test_registering_again_changes_nothing_and_a_new_version_replaces_the_old(client, script, cache):
     def register():
         registration.register("1.0.0")
-        return {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+        return {path: path.read_bytes() for path in cache.rglob("*") if path.is_file()}
 
     first = register()
     assert register() == first
     script.write_text(script.read_text().replace("ECUAS_n is the expected", "Second: ECUAS_n is the expected"))
     second = register()
-    (folder,) = versions(home)
+    (folder,) = versions(cache)
     assert not [path for path in second if path.name == "ecuas.py" and path.parent != folder]
-    assert run("-c", LOAD, cwd=tmp_path, env=env).out.startswith(f"Second: {LOADED}")
+    assert client.run(OFFLINE + LOAD).out.startswith(f"Second: {LOADED}")
 
 
-def test_what_evaluate_itself_fetched_stays(start_hub, script, home, env, tmp_path):
-    hub = start_hub()
+def test_what_evaluate_itself_fetched_stays(hub, client, script, cache):
     files = {path.name: path.read_bytes() for path in script.parent.glob("*.py")}
     hub.store.put("spaces", "evaluate-metric/ecuas", files)
-    run("-c", LOAD, cwd=tmp_path, env=env | {"HF_ENDPOINT": hub.url, "HF_EVALUATE_OFFLINE": "0"})
-    (fetched,) = versions(home)
+    client.run(ONLINE + LOAD)
+    (fetched,) = versions(cache)
     registration.register("1.0.0")
-    assert len(versions(home)) == 2
+    assert len(versions(cache)) == 2
     assert registration.unregister() == "removed 1 registered version"
-    assert versions(home) == [fetched]
-    assert LOADED in run("-c", LOAD, cwd=tmp_path, env=env).out
+    assert versions(cache) == [fetched]
+    assert LOADED in client.run(OFFLINE + LOAD).out
