@@ -132,7 +132,7 @@ def analytic_intervals(
     options : Options
         With a confidence level.
     values : mapping of Key to float
-        All of `results.all_values`.
+        Those of `results.all_values`, with all that those wanted are made of.
     only : collection of Key, optional
         Those whose interval is wanted; by default all.
 

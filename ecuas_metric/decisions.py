@@ -150,6 +150,14 @@ def cost_decisions(uncertainty: Floats, candidate_cost: Floats, *, max_uncertain
     return Decisions(uncertainty, candidate_cost, max_uncertainty)
 
 
+def in_order(decisions: Decisions, order: Ints, ranked: Floats) -> Decisions:
+    """Return the samples in the `order` in which their `rank_by` is `ranked`, which may say all but their costs."""
+    if decisions.confidence is None or decisions.labels is not None:
+        return select(decisions, order)
+    cost, u_max = decisions.candidate_cost.take(order), decisions.max_uncertainty
+    return Decisions(decisions.uncertainty_at(ranked), cost, u_max, confidence=-ranked)
+
+
 def select(decisions: Decisions, rows: slice | Ints) -> Decisions:
     """Return the samples that `rows`, a slice or an array of indices, picks."""
     u, c, max_uncertainty, confidence, cross_entropy, brier_score, labels = decisions

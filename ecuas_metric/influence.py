@@ -109,8 +109,9 @@ def _of_order(decisions: Decisions, ties: TieGroups, options: Options, wanted: C
             if len(influence) < len(cost):
                 sizes = _sizes(decisions.rank_by) if sizes is None else sizes
                 intercept, influence = np.repeat(intercept, sizes), np.repeat(influence, sizes)
-            influence *= cost
-            influence += intercept
+            for rows in blocks(len(cost), row_size=PER_SAMPLE):
+                influence[rows] *= cost[rows]
+                influence[rows] += intercept[rows]
             influence -= np.average(influence, weights=options.sample_weight)
             yield key, influence
 
@@ -123,25 +124,15 @@ def _auroc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
         scale = total / (correct * incorrect)
         theta = 1 - areas.lost_pairs / (correct * incorrect)
         constant = theta * total / incorrect + (1 - theta) * total / correct
-        intercept, slope = _middle(ties.cost_until, ties.cost), _middle(ties.weight_until, ties.weight)
-        intercept *= -scale
-        slope *= scale
+        slope = ties.weight_middle * scale
         slope -= constant
-        return intercept, slope
+        return ties.cost_middle * -scale, slope
 
 
 def _augrc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
-    intercept, slope = _middle(ties.cost_until, ties.cost), _middle(ties.weight_until, ties.weight)
-    intercept /= ties.areas.weight
-    slope /= -ties.areas.weight
+    slope = ties.weight_middle / -ties.areas.weight
     slope += 1.0
-    return intercept, slope
-
-
-def _middle(until: Floats, here: Floats) -> Floats:
-    """Return the sums before each group and half of it."""
-    half = here / 2
-    return np.subtract(until, half, out=half)
+    return ties.cost_middle / ties.areas.weight, slope
 
 
 def _aurc_lines(ties: TieGroups) -> tuple[Floats, Floats]:

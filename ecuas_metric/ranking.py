@@ -48,6 +48,18 @@ class TieGroups:
         """The total cost up to and with each group."""
         return np.cumsum(self.cost, axis=-1)
 
+    @cached_property
+    def weight_middle(self) -> Floats:
+        """The total weight up to the middle of each group."""
+        if self.are_samples:
+            return np.broadcast_to(np.arange(0.5, self.weight.shape[-1]), self.weight.shape)
+        return self.weight_until - self.weight / 2
+
+    @cached_property
+    def cost_middle(self) -> Floats:
+        """The total cost up to the middle of each group."""
+        return self.cost_until - self.cost / 2
+
     @property
     def are_samples(self) -> bool:
         """Whether each group is one sample of weight 1."""
@@ -200,8 +212,8 @@ def tie_groups(
     elif sample_weight is None and (together := _sorted_together(rank_by, candidate_cost)):
         ranked, cost = together
     else:
-        order = np.argsort(rank_by)
-        ranked, cost = rank_by.take(order), candidate_cost.take(order)
+        order, ranked = stably_sorted(rank_by)
+        cost = candidate_cost.take(order)
         sample_weight = None if sample_weight is None else sample_weight.take(order, axis=-1)
     starts, are_equal = _starts(ranked, cost, merge_equal_costs)
     weight = np.broadcast_to(1.0, cost.shape) if sample_weight is None else sample_weight
@@ -369,6 +381,41 @@ def holds_of_neighbours(relation: np.ufunc, values: Floats) -> bool:
         relation(values[rows], values[rows.start + 1 : rows.stop + 1]).all()
         for rows in blocks(len(values) - 1, row_size=PER_SAMPLE)
     )
+
+
+def stably_sorted(values: Floats) -> tuple[Ints, Floats]:
+    """Return the positions of values from low to high, equal ones as they stand, and the values in that order.
+
+    The bits of floats of one sign order like the floats. The first ones, with the position in the place of the last,
+    take half the time of an argsort; what differs in the last ones only is then almost in order.
+
+    Examples
+    --------
+    >>> order, values = stably_sorted(np.array([0.2, 0.1, 0.2]))
+    >>> order.tolist(), values.tolist()
+    ([1, 0, 2], [0.1, 0.2, 0.2])
+    """
+    order = _almost_sorted(values)
+    ordered = values.take(order)
+    if holds_of_neighbours(np.less_equal, ordered):
+        return order, ordered
+    rest = np.argsort(ordered, kind="stable")
+    return order.take(rest), ordered.take(rest)
+
+
+def _almost_sorted(values: Floats) -> Ints:
+    """Return the order of values by as many of their bits as leave place for the position of each."""
+    if values.min(initial=0.0) < 0 < values.max(initial=0.0):
+        return np.arange(len(values))
+    position = np.uint64((1 << max(len(values) - 1, 1).bit_length()) - 1)
+    keys = values.view(np.uint64) << np.uint64(1)
+    if values.min(initial=0.0) < 0:
+        np.invert(keys, out=keys)
+    keys &= ~position
+    keys |= np.arange(len(keys), dtype=np.uint64)
+    keys.sort()
+    keys &= position
+    return keys.view(np.int64)
 
 
 def positions(order: Ints) -> Ints:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ecuas_metric import inputs
 from ecuas_metric.baselines import augrc, aurc, auroc
-from ecuas_metric.ranking import tie_groups
+from ecuas_metric.ranking import stably_sorted, tie_groups
 from tests.ecuas_metric.systems import UNIT
 
 SAMPLES = st.lists(st.tuples(UNIT, st.sampled_from([0.0, 1.0])), min_size=1, max_size=30)
@@ -66,3 +66,19 @@ def test_groups_are_the_distinct_values_in_order(samples):
 
 def test_zero_and_minus_zero_tie():
     assert tie_groups(np.array([0.0, -0.0]), np.array([0.0, 1.0])).weight.tolist() == [2.0]
+
+
+@pytest.mark.parametrize("kind", ["uniform", "tenths", "both signs", "close", "zeros", "a column"])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_sort_by_bits_is_the_stable_sort(rng, kind, sign):
+    values = {
+        "uniform": rng.random(5000),
+        "tenths": rng.random(5000).round(1),
+        "both signs": rng.normal(size=5000),
+        "close": 1 - rng.random(5000) * 1e-12,  # the same in all bits that leave place for a position
+        "zeros": np.copysign(rng.integers(0, 2, 5000) * 1e-300, rng.normal(size=5000) if sign > 0 else -1),
+        "a column": rng.random((5000, 2))[:, 1],
+    }[kind]
+    order, ordered = stably_sorted(sign * values)
+    np.testing.assert_array_equal(order, np.argsort(sign * values, kind="stable"))
+    np.testing.assert_array_equal(ordered, np.sort(sign * values))
