@@ -12,7 +12,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 import gradio as gr
 
 import ecuas_metric
-from ecuas_metric.reporting.files import SUFFIXES
+from ecuas_metric.reporting.files import SUFFIXES as TABLES
 from ecuas_metric.reporting.submissions import read_submissions
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
 
@@ -66,7 +66,7 @@ def score_tab(last: list[Any], opening: Shown) -> None:
             components.reject_cost(costs)
         with gr.Column(scale=3, min_width=320):
             gr.Markdown("### Score your own")
-            files = gr.File(label=FILES, file_count="multiple", file_types=list(SUFFIXES), height=150)
+            files = gr.File(label=FILES, file_count="multiple", file_types=list(uploads.SUFFIXES), height=150)
             gr.Markdown(uploads.HELP)
             example_buttons(files)
             with gr.Accordion("Columns", open=False), gr.Row():
@@ -204,7 +204,7 @@ def grade_tab(last: list[Any]) -> None:
     """Answers of a visitor's model -> graded, the open ones by the visitor -> what `score_tab` shows."""
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
-            file = gr.File(label="Answers of your model", file_types=list(SUFFIXES))
+            file = gr.File(label="Answers of your model", file_types=list(TABLES))
             gr.Markdown("Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB.")
             sets = [("the 455 of the subset", "curated"), ("all 926 kept questions", "kept")]
             asked = gr.Dropdown(sets, value="curated", label="Questions")

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.reporting.columns import find_columns, text_columns
-from ecuas_metric.reporting.files import SUFFIXES, FileError, Sheet, read_sheet
-from ecuas_metric.reporting.submissions import Submission, submissions_of
+from ecuas_metric.reporting.files import SUFFIXES as TABLES
+from ecuas_metric.reporting.files import FileError, Sheet, read_sheet
+from ecuas_metric.reporting.submissions import Submission, read_run, submissions_of
 
 from .answers import TEXT, checked_answers
 from .bounded import LimitExceededError, bounded
 from .words import USE_THE_COMMAND
 
+SUFFIXES = (*TABLES, ".eval")  # also runs of lm-eval, lighteval, Inspect, HELM
 MAX_BYTES = 20 * 1024 * 1024  # what Gradio calls 20 MB
 MAX_BYTES_OF_ALL = 3 * MAX_BYTES
 SMALL = 10_000  # bytes of text: at most 12,500,000 cells
@@ -35,6 +37,7 @@ COLUMNS = {  # the roles that visitors can choose a column for -> what it holds
 }
 HELP = (
     "CSV, JSON lines or Parquet with columns `confidence` and `correct` (0 or 1), or `label`, `prob_0`, `prob_1`, ... "
+    "Samples of lm-eval, lighteval, Inspect and HELM are read as they are. "
     "Several systems in one file need a column `system`; a column `id` pairs their samples. "
     f"At most 20 MB per file, {MAX_FILES} files and {MAX_SYSTEMS} systems; the command `ecuas` takes more."
 )
@@ -111,7 +114,7 @@ def _refuse_too_many(paths: Sequence[str]) -> None:
 def _safely(function: Callable[..., Result], paths: Sequence[str], *arguments: object) -> Result:
     """Call a function of files in a process of its own, which takes half a second, unless they are harmless."""
     files = [Path(path) for path in paths]
-    if all(path.suffix.lower() != ".parquet" and path.stat().st_size <= SMALL for path in files):
+    if all(path.suffix.lower() not in (".parquet", ".eval") and path.stat().st_size <= SMALL for path in files):
         return function(paths, *arguments)
     try:
         # Plain strings: those of Gradio would make the process import Gradio, which takes seconds.
@@ -125,6 +128,11 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], unjudged: str | None)
     known: set[str] = set()
     submissions: list[Submission] = []
     for path in map(Path, paths):
+        with _errors_of(path):
+            of_run = read_run(path, columns=chosen, unjudged=unjudged)
+        if of_run is not None:  # without the results beside it, a run is named after its folder
+            submissions += [one._replace(name=one.name.replace(path.parent.name, path.stem)) for one in of_run]
+            continue
         sheet = _read_sheet(path, text=text_columns(chosen))
         names = set(sheet.frame.columns)
         known |= names
@@ -148,6 +156,9 @@ def _read_answers(paths: Sequence[str]) -> Sheet:
 
 def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
     path = Path(paths[0])
+    with suppress(InputError), _errors_of(path):
+        if read_run(path) is not None:
+            return [], dict.fromkeys(COLUMNS)
     frame = _read_sheet(path).frame
     try:
         used = find_columns(frame, {}, path.name)

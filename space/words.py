@@ -38,6 +38,8 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
     FileAdvice.PARTLY_CORRECT: Advice.PARTLY_CORRECT,
     FileAdvice.PERCENTAGES: Advice.PERCENTAGES,
     FileAdvice.OTHER_SCALE: Advice.OTHER_SCALE,
+    FileAdvice.CONFIDENCE_FIELD: "The command `ecuas` can read another field of it.",
+    FileAdvice.NAME_FILTER: "The command `ecuas` can read one of them.",
     FileAdvice.COMMON: "The command `ecuas` can keep only the common ones.",
     FileAdvice.UNJUDGED: f"Choose how to treat them under Options, “{UNJUDGED}”.",
     FileAdvice.NAME_COLUMNS: "Choose them under Columns.",

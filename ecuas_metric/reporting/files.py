@@ -45,6 +45,8 @@ class FileAdvice(StrEnum):
     NAME_ITS_FILES = "Name its files."
     PARTLY_CORRECT = "Partly correct? Set correct_from to the lowest grade that counts as correct."
     PERCENTAGES = "Percentages? Set scale=100."
+    CONFIDENCE_FIELD = "Name the field that has the confidence with columns, e.g. {'confidence': 'doc.confidence'}."
+    NAME_FILTER = "Specify which with run=RunOptions(filter=NAME)."
     OTHER_SCALE = "On another scale? Set scale to its largest value, to divide by it."
 
 

@@ -66,6 +66,8 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     FileAdvice.PARTLY_CORRECT: "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
     FileAdvice.PERCENTAGES: "Percentages? --scale 100 divides by 100.",
     FileAdvice.OTHER_SCALE: "On another scale? --scale divides by its largest value, e.g. --scale 10 for 0 to 10.",
+    FileAdvice.CONFIDENCE_FIELD: "Name the field that has it: --columns confidence=FIELD, e.g. doc.confidence.",
+    FileAdvice.NAME_FILTER: "Specify which with --filter NAME.",
     FileAdvice.COMMON: "--common compares them on the ids they share.",
     FileAdvice.BY_POSITION: "--by-position pairs them by their rows.",
     FileAdvice.SAY_LABELS: "Names of classes? List all of them, in the order of the posteriors, with --labels A,B,..",

@@ -180,14 +180,28 @@ def read_submissions(
     >>> submission.name, submission.form, submission.predictions.tolist()
     ('model', 'confidences', [0.9, 0.4])
     """
-    given = (columns or {}).get("confidence")
-    parts = read_parts(path, (run or RunOptions())._replace(confidence=given))
-    if parts is not None:
-        parts = _by(parts, (columns or {}).get("part"), path)
-        return [_of_part(part, called, unjudged) for part, called in zip(parts, names_of(parts), strict=True)]
+    of_run = read_run(path, columns=columns, unjudged=unjudged, run=run)
+    if of_run is not None:
+        return of_run
     sheet = read_sheet(path, text=text_columns(columns))
     told = Reading(unjudged, labels, correct_from, scale)
     return submissions_of(sheet, path, columns=columns, **told._asdict())
+
+
+def read_run(
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    unjudged: str | None = None,
+    run: RunOptions | None = None,
+) -> list[Submission] | None:
+    """Return the systems of a run, or None if it is none; see `read_submissions`."""
+    given = columns or {}
+    parts = read_parts(path, (run or RunOptions())._replace(confidence=given.get("confidence")))
+    if parts is None:
+        return None
+    parts = _by(parts, given.get("part"), path)
+    return [_of_part(part, name, unjudged) for part, name in zip(parts, names_of(parts), strict=True)]
 
 
 def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:

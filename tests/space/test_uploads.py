@@ -15,6 +15,7 @@ from ecuas_metric.reporting import files
 from ecuas_metric.reporting.columns import NAMES
 from space import bounded, uploads
 from space.words import in_words
+from tests.ecuas_metric.integrations.test_runs import eval_file, inspect_log, inspect_sample, lm_eval_row, written
 
 ROW = b"confidence,correct\n0.5,1\n"
 
@@ -205,7 +206,7 @@ def test_columns_are_detected_in_the_words_of_the_page(tmp_path):
 
 
 def test_every_column_of_the_command_line_can_be_chosen_but_those_found_by_their_names():
-    assert set(uploads.COLUMNS) == set(NAMES) - {"stratum", "positive", "predicted"}
+    assert set(uploads.COLUMNS) == set(NAMES) - {"stratum", "positive", "predicted", "part"}
 
 
 def test_chosen_columns_are_those_of_the_files_that_have_them(tmp_path):
@@ -284,3 +285,20 @@ def test_the_process_that_reads_is_given_nothing_of_gradio(tmp_path, monkeypatch
     uploads.read_uploads([NamedString(tmp_path / "a.parquet")], columns={"id": "q"})
     assert given
     assert b"NamedString" not in pickle.dumps(given)
+
+
+def test_the_files_of_a_run_are_read_as_they_are(tmp_path):
+    """Without the folder of the run the model's name is not known: the file's name stands for it."""
+    file = written(tmp_path / "a1b2c3", [lm_eval_row(i, i % 4, [-1.0, -2.0, -3.0, -4.0]) for i in range(5)])
+    (submission,) = uploads.read_uploads([str(file)])
+    assert (submission.name, submission.predictions.shape) == (file.stem, (5, 4))
+    assert submission.notes[0].fact == "lm-eval samples, task colors, 5 questions, 4 choices."
+    assert uploads.detect(str(file)) == ([], dict.fromkeys(uploads.COLUMNS))
+    log = eval_file(tmp_path / "log.eval", inspect_log([inspect_sample(i, "CI"[i % 2], 0.5) for i in range(4)]))
+    (submission,) = uploads._read([str(log)], {}, None)
+    assert (submission.name, submission.references.tolist()) == ("org/model", [1, 0, 1, 0])
+    log = eval_file(tmp_path / "log.eval", inspect_log([inspect_sample(1, "C", None)]))
+    with pytest.raises(InputError) as caught:
+        uploads._read([str(log)], {}, None)
+    assert "log.eval: scorer match keeps no confidence" in in_words(caught.value)
+    assert "The command `ecuas` can read another field of it." in in_words(caught.value)

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from importlib import import_module
 
 import pytest
 
@@ -28,6 +29,15 @@ def test_the_commands_run(files, tmp_path, monkeypatch, capsys):
     commands = re.search(r"```sh\n(.*?)```", TEXT, flags=re.DOTALL)[1].splitlines()
     assert [cli.main(shlex.split(command)[1:]) for command in commands] == [0, 0]
     assert (tmp_path / "table.csv").exists()
+
+
+def test_the_plug_ins_are_there():
+    plug_ins = re.findall(r"`from (ecuas_metric\.integrations\.\w+) import (\w+)`", TEXT)
+    assert len(plug_ins) == 5
+    for module, name in plug_ins:
+        if module.endswith("torchmetrics"):
+            pytest.importorskip("torchmetrics", reason="needs the extra `torchmetrics`")
+        assert callable(getattr(import_module(module), name))
 
 
 @pytest.mark.e2e

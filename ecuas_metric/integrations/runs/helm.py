@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from ...errors import Note
-from ...reporting.files import FileError
+from ...reporting.files import FileAdvice, FileError
 from .parts import Part, RunOptions, files_in, starts_with, tasks_among, verdict
 
 NEEDED = (b'"instance_id"', b'"train_trial_index"', b'"stats"')
@@ -48,7 +48,7 @@ def _part(file: Path, model: str, task: str, options: RunOptions) -> Part:
     stats = [{stat["name"]["name"]: stat.get("mean") for stat in each["stats"]} for each in kept]
     for name in (metric, "max_prob"):
         if not kept or any(stat.get(name) is None for stat in stats):
-            raise FileError(file, f"holds no {name}", advice=ADVICE if name == "max_prob" else "Choose with --filter.")
+            raise FileError(file, f"holds no {name}", advice=ADVICE if name == "max_prob" else FileAdvice.NAME_FILTER)
     if not any(stat.get("logprob", -1) < 0 for stat in stats):
         raise FileError(file, "holds no log-probabilities but 0", advice=ADVICE)
     frame = pd.DataFrame(

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ...errors import Note
-from ...reporting.files import FileError
+from ...reporting.files import FileAdvice, FileError
 from .parts import Part, RunOptions, field, files_in, only, starts_with, tasks_among, verdict
 
 ZSTANDARD = 93  # a method of compression that zipfile knows from Python 3.14 on
@@ -52,7 +52,7 @@ def _part(file: Path, model: str, task: str, header: Sample, samples: Sequence[S
     scored = [sample for sample in samples if sample.get("scores")]
     if not scored:
         raise FileError(file, "holds no scores", got=f"{len(samples)} samples, status {header.get('status')}")
-    scorer = only([name for sample in scored for name in sample["scores"]], options.filter, file, "scorer", "--filter")
+    scorer = only([name for sample in scored for name in sample["scores"]], options.filter, file, "scorer")
     scores = [sample["scores"].get(scorer) or {} for sample in scored]
     frame = pd.DataFrame(
         {
@@ -63,8 +63,8 @@ def _part(file: Path, model: str, task: str, header: Sample, samples: Sequence[S
         }
     )
     if frame["confidence"].isna().all():
-        advice = "Let the scorer return Score(value=.., metadata={'confidence': p}), or name the field that has it: "
-        raise FileError(file, f"scorer {scorer} keeps no confidence", advice=f"{advice}--columns confidence=FIELD.")
+        rule = f"scorer {scorer} keeps no confidence, as Score(value=.., metadata={{'confidence': p}}) would"
+        raise FileError(file, rule, advice=FileAdvice.CONFIDENCE_FIELD)
     failed = len(samples) - len(scored)
     epochs = max(int(sample.get("epoch", 1)) for sample in scored)
     fact = f"Inspect log, task {task}, scorer {scorer}, {frame['group'].nunique():,} samples"

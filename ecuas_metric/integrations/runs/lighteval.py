@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from ...errors import Note
 from ...inputs import Bools
-from ...reporting.files import FileError
+from ...reporting.files import FileAdvice, FileError
 from .parts import LENGTHS, Part, RunOptions, field, files_in, log_posteriors, missing, no_task, posterior_frame
 
 NEEDED = {"doc", "metric", "model_response"}
@@ -78,8 +78,7 @@ def _generated(file: Path, task: str, rows: Sequence[dict[str, Any]], options: R
     metric = next((name for name in METRICS if name in (rows[0]["metric"] or {})), None)
     if metric is None or options.confidence is None:
         rule = "holds answers in words, without log-probabilities of choices"
-        advice = "Name the field that has the confidence: --columns confidence=FIELD, e.g. doc.specific.confidence."
-        raise FileError(file, rule, advice=advice)
+        raise FileError(file, rule, advice=FileAdvice.CONFIDENCE_FIELD)
     frame = pd.DataFrame(
         {
             "id": [str(row["doc"].get("id")) for row in rows],

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ...errors import Note
 from ...inputs import Bools, Floats, Ints
-from ...reporting.files import FileError
+from ...reporting.files import FileAdvice, FileError
 from .lm_eval_rows import Samples, is_samples, samples_of
 from .parts import Part, RunOptions, files_in, log_posteriors, missing, posterior_frame, tasks_among
 
@@ -126,12 +126,9 @@ def _lengths(lengths: Floats, spaces: Floats, scores: Floats, label: Ints, acc: 
 def _generated(file: Path, model: str, task: str, samples: Samples, options: RunOptions) -> Part:
     metric = samples.answers[0][0]
     if metric is None or options.confidence is None:
-        what = "answers in words, without log-likelihoods" if metric else "no metric that says what is right"
-        advice = (
-            "Name the field that has the confidence: --columns confidence=FIELD, e.g. doc.confidence; or run the task "
-            "with output_type: multiple_choice."
-        )
-        raise FileError(file, f"holds {what}", advice=advice)
+        what = "answers in words, and log-likelihoods only with output_type: multiple_choice in the task"
+        rule = f"holds {what if metric else 'no metric that says what is right'}"
+        raise FileError(file, rule, advice=FileAdvice.CONFIDENCE_FIELD)
     frame = pd.DataFrame({"id": samples.ids, "correct": [correct for _, correct, _ in samples.answers]})
     frame["confidence"] = [confidence for *_, confidence in samples.answers]
     missing(frame["confidence"], options.confidence, file)

@@ -75,7 +75,7 @@ def samples_of(file: Path, options: RunOptions) -> Samples:
             _keep(kept, number, row, options)
     if not filters:
         raise FileError(file, "holds no samples", advice="Was the run interrupted?")
-    only(list(filters), options.filter, file, "filter", "--filter")
+    only(list(filters), options.filter, file, "filter")
     return kept
 
 
@@ -85,7 +85,7 @@ def is_samples(file: Path) -> bool:
         with opened(file) as lines:
             line = lines.readline()
         row = json.loads(line) if line else None
-    except (ValueError, OSError, EOFError):
+    except (ValueError, OSError, EOFError, RecursionError):
         return False
     return row.keys() >= NEEDED if isinstance(row, dict) else not line and file.name.startswith("samples_")
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ...errors import Advice, Note
 from ...inputs import Floats, Ints
-from ...reporting.files import FileError
+from ...reporting.files import FileAdvice, FileError
 
 VERDICTS = {"C": 1.0, "I": 0.0, "N": 0.0}  # of Inspect's scores; no answer is no right answer
 CHOICE = "choice_"  # in the names of the columns of log-posteriors
@@ -63,7 +63,7 @@ class Part(NamedTuple):
     num_classes: int | None = None
 
 
-def only(found: Sequence[str], wanted: str | None, path: object, what: str, flag: str) -> str:
+def only(found: Sequence[str], wanted: str | None, path: object, what: str) -> str:
     """Return the one of several names that was asked for, or the only one there is.
 
     Raises
@@ -75,8 +75,7 @@ def only(found: Sequence[str], wanted: str | None, path: object, what: str, flag
     if wanted is not None and wanted not in names:
         raise FileError(path, f"has no {what} {wanted!r}", value=wanted, got=f"{wanted!r}, not {', '.join(names)}")
     if wanted is None and len(names) > 1:
-        advice = f"Specify which with {flag}."
-        raise FileError(path, f"has several {what}s", got=", ".join(names), advice=advice)
+        raise FileError(path, f"has several {what}s", got=", ".join(names), advice=FileAdvice.NAME_FILTER)
     return wanted or names[0]
 
 

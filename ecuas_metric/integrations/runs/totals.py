@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...reporting.files import FileError
-from .parts import files_in
+from .parts import files_in, starts_with
 
 
 class Totals(NamedTuple):
@@ -27,14 +27,17 @@ KNOWN = (
         "It keeps the verdicts as HTML only: write confidence and correct of each question to a file of JSON lines.",
     ),
 )
+MARKS = (b'"results"', b'"config_general"', b'"htmls"')  # one of which is near the beginning
 
 
 def refuse_totals(path: Path) -> None:
     """Raise FileError if a file, or one in a folder, is a tool's results without samples."""
     for file in files_in(path, "*.json") if path.is_dir() else [path] * (path.suffix == ".json"):
+        if not any(starts_with(file, [mark]) for mark in MARKS):
+            continue
         try:
             content = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         for totals in KNOWN:
             if isinstance(content, dict) and content.keys() >= totals.keys:

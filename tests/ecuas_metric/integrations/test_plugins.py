@@ -76,7 +76,35 @@ def test_a_tool_that_is_missing_is_named(plug, tool):
         plug()
 
 
-def test_the_recipe_of_the_page_runs(root, capsys):
-    (code,) = re.findall(r"```python\n(.*?)```", (root / "docs" / "integrations.md").read_text(), flags=re.DOTALL)
-    exec(code, {})
+def recipe(root, tool):
+    text = (root / "docs" / "integrations.md").read_text()
+    return re.search(rf"\*\*{tool}\*\*:.*?```python\n(.*?)```", text, flags=re.DOTALL)[1]
+
+
+def test_the_recipe_for_scikit_learn(root, capsys):
+    exec(recipe(root, "scikit-learn"), {})
     assert 0 < float(capsys.readouterr().out) < 0.2
+
+
+def test_the_recipes_for_a_model_of_transformers_agree(root, tmp_path, monkeypatch, capsys):
+    """What the Trainer keeps, a torchmetrics loop over the same batches, and the functions of arrays: one number."""
+    torch = pytest.importorskip("torch", reason="needs the extra `local`")
+    transformers = pytest.importorskip("transformers", reason="needs the extra `local`")
+    pytest.importorskip("accelerate", reason="needs the extra `local`")
+    pytest.importorskip("torchmetrics", reason="needs the extra `torchmetrics`")
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
+    model = transformers.BertForSequenceClassification(transformers.BertConfig(vocab_size=20, num_labels=3, **sizes))
+    samples = [{"input_ids": row, "labels": int(row[0]) % 3} for row in torch.randint(20, (36, 4))]
+    names = {"model": model, "train": samples[:12], "test": samples[12:]}
+    exec(recipe(root, "transformers"), names)
+    live = float(capsys.readouterr().out.split()[-1])
+    names["batches"] = torch.utils.data.DataLoader(names["test"], batch_size=5)
+    with torch.no_grad():
+        exec(recipe(root, "torchmetrics"), names)
+    streamed = names["metric"].compute()
+    logits = names["trainer"].predict(names["test"]).predictions
+    expected = score_posteriors([one["labels"] for one in names["test"]], logits, predictions_are="logits")
+    assert live == pytest.approx(expected["ecuas_1"], abs=1e-12)
+    assert streamed["ecuas_1"].item() == pytest.approx(expected["ecuas_1"], rel=1e-6)  # logits of float32

@@ -137,7 +137,7 @@ def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(tmp_path):
         ),
         ({"target": "E"}, "targets must be an index, a letter or the text of a choice, and agree with acc; got 'E'"),
         ({"filtered_resps": ["Paris"], "exact_match": 1.0}, "has log-likelihoods of choices for some samples only"),
-        ({"filter": "strict-match"}, "has several filters; got strict-match, none. Specify which with --filter."),
+        ({"filter": "strict-match"}, "has several filters; got strict-match, none. Specify which with run="),
     ],
 )
 def test_lm_eval_samples_that_cannot_be_used(tmp_path, change, message):
@@ -217,8 +217,9 @@ def test_lm_eval_answers_in_words_need_the_name_of_a_confidence(tmp_path, capsys
     ]
     file = written(tmp_path / "m", rows)
     assert main(["score", str(file)]) == 2
-    assert "holds answers in words, without log-likelihoods. Name the field that has the confidence: --columns" in (
-        capsys.readouterr().err
+    assert (
+        "holds answers in words, and log-likelihoods only with output_type: multiple_choice in the task. Name the field"
+        in (capsys.readouterr().err)
     )
     (submission,) = read_submissions(file, columns={"confidence": "doc.sure"})
     assert submission.predictions.tolist() == [(i + 1) / 8 for i in range(6)]
@@ -289,12 +290,15 @@ def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
 @pytest.mark.parametrize(
     ("samples", "message"),
     [
-        ([inspect_sample(1, "C", None)], "scorer match keeps no confidence. Let the scorer return Score(value=.., "),
+        (
+            [inspect_sample(1, "C", None)],
+            "scorer match keeps no confidence, as Score(value=.., metadata={'confidence': p}) would. Name ",
+        ),
         ([inspect_sample(1, "P", 0.5)], "must be scored as right or wrong: C, I, N, 0 or 1; got 'P' in row 1"),
         ([{"id": 1, "epoch": 1, "scores": {}}], "holds no scores; got 1 samples, status success"),
         (
             [{"id": 1, "epoch": 1, "scores": {"a": {"value": "C"}, "b": {"value": "C"}}}],
-            "has several scorers; got a, b. Specify which with --filter.",
+            "has several scorers; got a, b. Specify which with run=",
         ),
     ],
 )
@@ -390,7 +394,7 @@ def test_helm_instances_have_the_probability_of_the_answer(tmp_path, rng):
     [
         ({"confidence": None}, "holds no max_prob. Only models that return log-probabilities have it"),
         ({"logprob": 0.0}, "holds no log-probabilities but 0. Only models that return log-probabilities have it"),
-        ({"correct": None}, "holds no exact_match. Choose with --filter."),
+        ({"correct": None}, "holds no exact_match. Specify which with"),
         ({"correct": 0.5}, "must be scored as right or wrong: C, I, N, 0 or 1; got 0.5 in row 1"),
     ],
 )
