@@ -336,7 +336,7 @@ def _repaired(form: str, predictions: Array, options: Options) -> tuple[Array, t
 
 def note_hard(predictions: Array, what: str = "confidences") -> tuple[Note, ...]:
     """Return a note if confidences, or probabilities of class 1, look like predicted classes."""
-    if not np.array_equal(np.unique(predictions[:64]), (0, 1)) or not np.isin(predictions, (0, 1)).all():
+    if not np.isin(predictions[:64], (0, 1)).all() or not np.array_equal(np.unique(predictions), (0, 1)):
         return ()
     return (Note("hard_decisions", f"All predictions are 0 or 1 and count as {what}.", Advice.HARD_DECISIONS),)
 

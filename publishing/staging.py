@@ -114,8 +114,9 @@ def stage(part: Part, out: Path, namespace: str) -> None:
 
 
 def _names_on_the_hub(namespace: str) -> dict[str, str]:
+    name = "ecuas" if namespace == "evaluate-metric" else f"{namespace}/ecuas"  # Evaluate's own have bare names
     return {
-        'evaluate.load("ecuas_metric/ecuas.py"': f'evaluate.load("{namespace}/ecuas"',
+        'evaluate.load("ecuas_metric/ecuas.py"': f'evaluate.load("{name}"',
         'load_dataset("triviaqa_subset"': f'load_dataset("{namespace}/triviaqa-curated"',
     }
 

@@ -2,8 +2,6 @@
 
 import ast
 import dataclasses
-import doctest
-import importlib
 import inspect
 import os
 import pickle
@@ -284,16 +282,6 @@ def test_the_options_of_compute_are_spelled_out_as_in_the_table(ecuas):
 
 def test_every_default_said_aloud_changes_nothing(ecuas, expected):
     assert ecuas.compute(predictions=CONFIDENCE, references=CORRECT, **dataclasses.asdict(DEFAULTS)) == expected
-
-
-def test_the_doctests_of_the_loaded_module_run_as_evaluate_runs_them():
-    """Evaluate's test of a module in its collection: the class carries the description, whose examples hold."""
-    path = evaluate.loading.evaluation_module_factory(SCRIPT).module_path
-    module = importlib.import_module(path)
-    main = evaluate.loading.import_main_class(path)
-    assert main.__doc__.startswith(module._DESCRIPTION)
-    done = doctest.testmod(module, raise_on_error=True)
-    assert (done.failed, done.attempted > 1) == (0, True)
 
 
 def test_the_information_names_its_sources_and_reads_its_own_file(ecuas, expected, tmp_path):
