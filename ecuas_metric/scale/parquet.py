@@ -153,7 +153,9 @@ def _opened(part: ParquetPart) -> Iterator[Any]:
 
     with ExitStack() as stack:
         try:
-            opened = stack.enter_context(part.filesystem.open(part.path, "rb")) if "://" in part.address else part.path
+            opened = part.path
+            if "://" in part.address:  # each column of a row group is one request, and nothing is read ahead of it
+                opened = stack.enter_context(part.filesystem.open(part.path, "rb", cache_type="none"))
             yield stack.enter_context(pq.ParquetFile(opened, pre_buffer=False))
         except (pa.ArrowException, OSError) as error:
             reason = str(error).split("\n")[0].rstrip(".")
@@ -166,13 +168,13 @@ def _paths_of(pattern: str) -> tuple[Any, list[str]]:
 
     try:
         filesystem, path = fsspec.core.url_to_fs(pattern)
-    except (ImportError, ValueError) as error:  # an unknown protocol, or one whose package is missing
-        raise FileError(pattern, f"cannot be read: {str(error).rstrip('.')}") from None
-    if any(character in path for character in "*?["):
-        return filesystem, filesystem.glob(path)
-    if filesystem.isdir(path):
-        return filesystem, [name for name in filesystem.find(path) if name.endswith(".parquet")]
-    return filesystem, [path] if filesystem.exists(path) else []
+        if any(character in path for character in "*?["):
+            return filesystem, filesystem.glob(path)
+        if filesystem.isdir(path):
+            return filesystem, [name for name in filesystem.find(path) if name.endswith(".parquet")]
+        return filesystem, [path] if filesystem.exists(path) else []
+    except (ImportError, ValueError, OSError) as error:  # an unknown protocol, a missing package, no access
+        raise FileError(pattern, f"cannot be read: {str(error).split(chr(10))[0].rstrip('.')}") from None
 
 
 def _batch_size(file: Any, columns: list[str]) -> int:

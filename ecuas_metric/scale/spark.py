@@ -5,6 +5,7 @@ The functions that Spark's workers run are found there by their names: this pack
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,7 +137,8 @@ def _states_of_files(
         return states_of_frame(df, options, columns=columns, unjudged=unjudged, name=name)
     told = {"columns": columns, "unjudged": unjudged, "name": name}
     places = df.sparkSession.range(0, len(tasks), 1, len(tasks))
-    return _merged(places.mapInArrow(reading_of(tasks, options, told, FAN_IN), SCHEMA))
+    fan_in = math.isqrt(len(tasks))
+    return _merged(places.mapInArrow(reading_of(tasks, options, told, fan_in), SCHEMA))
 
 
 def _merged(states: DataFrame) -> dict[str, State]:

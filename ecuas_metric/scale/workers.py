@@ -16,7 +16,7 @@ from .packing import pack, unpack
 from .parquet import Groups, batches_of, columns_of, groups_of, parts_of
 from .state import State, merge
 
-ROWS_OF_TASK = 2**22
+ROWS_OF_TASK = 2**23
 SCHEMA = "system string, slot int, part int, state binary"
 ARROW = pa.schema({"system": pa.string(), "slot": pa.int32(), "part": pa.int32(), "state": pa.binary()})
 MapBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
