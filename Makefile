@@ -64,8 +64,9 @@ check-croissant: $(VENV)/lock.installed  ## the dataset's Croissant description 
 	.venv-croissant/bin/python -c "import mlcroissant"
 	.venv-croissant/bin/python -m pytest tests/triviaqa_subset/test_croissant.py
 
-bench: $(VENV)/bench.installed  ## measure against version 0.3.0 and peers, write the README's table
+bench: $(VENV)/bench.installed  ## measure against version 0.3.0 and peers, write the tables of README.md and docs/scale.md
 	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.scale
 
 data: $(VENV)/demo.installed  ## rebuild triviaqa_subset/data from its curation
 	$(BIN)/python -m triviaqa_subset.build --without-text

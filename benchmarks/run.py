@@ -348,7 +348,7 @@ def load_line() -> Line:
 def to_markdown(lines: list[Line]) -> str:
     """Return the table, with the machine named."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    machine = f"{_processor()}, {cores} cores, Python {platform.python_version()}, NumPy {np.__version__}"
+    machine = f"{processor()}, {cores} cores, Python {platform.python_version()}, NumPy {np.__version__}"
     rows = [f"| {line.what} | {line.ours} | {line.other} | {line.ratio} |" for line in lines]
     return "\n".join(
         [
@@ -405,7 +405,8 @@ def _child(code: str, **environment: str) -> tuple[float, float]:
     return float(first), float(second)
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Return what the machine says of its processor."""
     try:
         text = Path("/proc/cpuinfo").read_text()
         return next(line.split(":")[1].strip() for line in text.splitlines() if line.startswith("model name"))

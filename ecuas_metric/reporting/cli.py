@@ -158,6 +158,11 @@ def _emit_table(
 
 
 def _compare(arguments: argparse.Namespace) -> list[str]:
+    if arguments.out_of_core:
+        from ..scale.comparing import compare_out_of_core
+
+        return _emit_table(arguments, *compare_out_of_core(arguments, options_of(arguments)))
+    refuse_without(arguments)
     submissions, options = submissions_of_files(arguments), options_of(arguments)
     systems = _recalibrated(arguments, prepare_submissions(submissions, **options), submissions, options)
     keys = metrics_of(arguments, systems)

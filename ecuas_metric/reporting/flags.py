@@ -193,6 +193,7 @@ def _add_of_compare(compare: argparse.ArgumentParser) -> None:
     add(
         "--explain", action="store_true", help="explain below the table how its numbers are computed and what they mean"
     )
+    _add_reader(compare)
 
 
 def _texts(epilog: str) -> dict[str, Any]:
@@ -308,15 +309,19 @@ def _folds(text: str) -> int:
 
 def refuse_without(arguments: argparse.Namespace) -> None:
     """Raise InputError if flags are given that mean something with --out-of-core only."""
-    if arguments.state:
+    if getattr(arguments, "state", None):
         raise InputError("--state", "requires --out-of-core")
-    if arguments.engine != "local":
+    if getattr(arguments, "engine", "local") != "local":
         raise InputError("--engine", "requires --out-of-core")
 
 
-def _add_out_of_core(part: argparse.ArgumentParser) -> None:
+def _add_reader(part: argparse.ArgumentParser) -> None:
     help_ = "read Parquet files of any size in constant memory; FILE may be a folder or a quoted pattern such as 'a/*'"
     part.add_argument("--out-of-core", action="store_true", help=help_)
+
+
+def _add_out_of_core(part: argparse.ArgumentParser) -> None:
+    _add_reader(part)
     help_ = "with --out-of-core: save the state in this file, and skip files that it already includes"
     part.add_argument("--state", metavar="FILE", help=help_)
     help_ = "what reads the files out of core: this process, or Spark (pip install 'ecuas-metric[spark]')"

@@ -32,6 +32,7 @@ def states_of_batches(
     unjudged: str | None = None,
     name: str = "system",
     source: str = "batches",
+    first: int = 1,
 ) -> dict[str, State]:
     """Return the state of each system in batches of rows, a few of which are in memory at a time.
 
@@ -50,6 +51,8 @@ def states_of_batches(
         Of the system, if there is no column of systems.
     source : str
         What to call the batches in errors.
+    first : int
+        The number of the first row in errors.
 
     Returns
     -------
@@ -59,7 +62,7 @@ def states_of_batches(
     Raises
     ------
     FileError
-        Names the source, the column, the row (from 1) and the value.
+        Names the source, the column, the row and the value.
     InputError
         If `unjudged` is no rule.
 
@@ -75,7 +78,7 @@ def states_of_batches(
     require_rule(unjudged)
     found: dict[str, State] = {}
     waiting: dict[str, list[State]] = {}
-    start = 1
+    start = first
     for table in _chunks(batches):
         layout = layout_of(table.schema, columns, source=source)
         for system, rows in rows_of_systems(table, layout, name, source, start):

@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from ..errors import InputError
 from ..metrics import Key, place
@@ -48,34 +49,43 @@ def score_out_of_core(arguments: Namespace, options: Mapping[str, object]) -> Ta
     systems : mapping of name to System
         Whose curves are those of the rows, if figures are asked for.
     """
-    _refuse(arguments)
-    files = [named_file(text) for text in arguments.files]
-    columns = columns_of_files(arguments.columns, files)
-    if any(of_file != columns[0] for of_file in columns):
-        raise InputError("--columns", "must be the same for all files with --out-of-core")
-    given = dict(columns[0])
-    given |= {role: value for role, value in (("weight", arguments.weight), ("part", arguments.by)) if value}
+    refuse(arguments)
+    patterns, columns = inputs_of(arguments)
     shaping = {name: value for name, value in options.items() if name in SHAPING}
     collection = _engine(arguments.engine)(
-        [file.path if file.name is None else (file.name, file.path) for file in files],
+        patterns,
         checked_options(**shaping),
-        columns=given,
+        columns=columns,
         unjudged=arguments.unjudged,
         state_file=arguments.state,
     )
     return _table(collection, options, arguments)
 
 
-def _refuse(arguments: Namespace) -> None:
-    """Raise InputError if flags are given that mean nothing out of core."""
+def inputs_of(arguments: Namespace) -> tuple[list[str | tuple[str, str]], dict[str, str]]:
+    """Return the patterns of files that are named, and the roles of columns."""
+    files = [named_file(text) for text in arguments.files]
+    columns = columns_of_files(arguments.columns, files)
+    if any(of_file != columns[0] for of_file in columns):
+        raise InputError("--columns", "must be the same for all files with --out-of-core")
+    roles = {"weight": arguments.weight, "part": arguments.by}
+    given = {**columns[0], **{role: value for role, value in roles.items() if value}}
+    return [file.path if file.name is None else (file.name, file.path) for file in files], given
+
+
+def refuse(arguments: Namespace, more: Mapping[str, object] = MappingProxyType({})) -> None:
+    """Raise InputError if flags are given that mean nothing out of core; `more` has others with their defaults."""
     for name in NOT_WITHOUT_ROWS:
         if getattr(arguments, name):
             rule = "cannot be used with --out-of-core: it needs all rows at once"
-            raise InputError(_flag(name), rule, advice="Score in memory, all rows or a random sample of them.")
-    for name, default in NOT_READ.items():
+            raise InputError(_flag(name), rule, advice="Use it in memory, with all rows or a random sample of them.")
+    for name, default in {**NOT_READ, **more}.items():
         if getattr(arguments, name) != default:
-            advice = "Convert the columns first, or score in memory."
-            raise InputError(_flag(name), "cannot be used with --out-of-core", advice=advice)
+            raise InputError(
+                _flag(name),
+                "cannot be used with --out-of-core",
+                advice="Prepare the columns first, or score in memory.",
+            )
     if arguments.confidence_level is not None and arguments.interval_method != "analytic":
         rule = "must be analytic with --out-of-core: resampling needs all rows at once"
         raise InputError("interval_method", rule, value=arguments.interval_method)
@@ -149,11 +159,12 @@ def _report(states: Mapping[str, State], readings: Mapping[str, Readings], level
     unfair = [key for key in keys if not is_fair(key, have_same_answers=len(states) < 2)]
     sizes = {name: one.rows for name, one in readings.items()}
     differ = ["numbers of samples"] if len(set(sizes.values())) > 1 else []
-    lines = dict.fromkeys(_signature(state, level) for state in states.values())
+    lines = dict.fromkeys(signature_of_state(state, level) for state in states.values())
     return Report(results, keys, unfair, " ; ".join(lines), sizes, differ)
 
 
-def _signature(state: State, level: float | None) -> str:
+def signature_of_state(state: State, level: float | None) -> str:
+    """Return the line that says what the numbers of a state depend on."""
     _, options, is_weighted = settings_of(state.settings)
     method = {"interval_method": "analytic"} if level is not None else {}
     line = signature(options.replace(confidence_level=level, **method), num_classes=options.num_classes)

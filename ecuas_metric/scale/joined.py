@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from ..reporting.files import FileError
 from ..reporting.submissions import Source
 from .layout import Layout, layout_of, numbers_of_column, predictions_of, rows_of_systems, words_of
 from .pairs import Pair, pair_of
+from .parquet import ParquetPart, schema_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,20 +69,16 @@ def pair_of_table(
     >>> differences(pair)[Key("error_rate")].value
     0.5
     """
-    given = dict(columns or {})
-    layout = layout_of(table.schema, given, source=source)
-    name = next(iter(find_columns(table.schema.empty_table().to_pandas(), given, source)["id"]), None)
-    if name is None or not layout.systems:
+    layout = layout_of(table.schema, columns, source=source)
+    name = _ids(table.schema, columns, source)
+    if name is None:
         raise FileError(source, "there must be a column of ids and one that names the systems")
     rows = {system: indices for system, indices in rows_of_systems(table, layout, "", source, 1) if indices is not None}
     for system in systems:
         if system not in rows:
             raise FileError(source, f"has no rows of {system!r}")
     parts = [_in_order(table.take(rows[system]), name, system, source) for system in systems]
-    ids = [part[name].to_pylist() for part in parts]
-    if ids[0] != ids[1]:
-        alone = next(iter(sorted(set(map(str, ids[0])) ^ set(map(str, ids[1])))))
-        raise FileError(source, f"must have the rows of both systems for each id; {alone!r} has one", column=name)
+    _require_same_ids(parts[0][name], parts[1][name], name, source)
     one, two = (_columns_of(part, layout, source) for part in parts)
     try:
         form = "posteriors" if layout.form == "positive" else layout.form
@@ -94,13 +90,47 @@ def pair_of_table(
         raise Source(source, words_of(layout), np.arange(len(parts[0]))).error(error) from None
 
 
+def column_of_ids(part: ParquetPart, columns: Mapping[str, str] | None) -> str | None:
+    """Return the column of ids of a file that has one and a column of systems, else None."""
+    return _ids(schema_of(part), columns, part.address)
+
+
+def systems_of(table: pa.Table, columns: Mapping[str, str] | None, source: str) -> list[str]:
+    """Return the names of the systems in a table."""
+    layout = layout_of(table.schema, columns, source=source)
+    return [name for name, _ in rows_of_systems(table, layout, "", source, 1)]
+
+
+def _ids(schema: pa.Schema, columns: Mapping[str, str] | None, source: str) -> str | None:
+    found = find_columns(schema.empty_table().to_pandas(), dict(columns or {}), source)
+    return next(iter(found["id"]), None) if found["system"] else None
+
+
+def _require_same_ids(one: pa.ChunkedArray, two: pa.ChunkedArray, name: str, source: str) -> None:
+    import pyarrow.compute as pc
+
+    if len(one) == len(two) and pc.all(pc.equal(one, two)).as_py() is not False:
+        return
+    both = ((one, two), (two, one))
+    alone = [ids.filter(pc.invert(pc.is_in(ids, value_set=others.combine_chunks()))) for ids, others in both]
+    first = next(str(ids[0].as_py()) for ids in alone if len(ids))
+    rule = f"must have the rows of both systems for each id; {first!r} has one"
+    count, total = sum(map(len, alone)), len(one) + len(two)
+    advice = "Write all rows of an id into the same file first."
+    raise FileError(source, rule, column=name, count=count, total=total, advice=advice)
+
+
 def _in_order(part: pa.Table, name: str, system: str, source: str) -> pa.Table:
     """Return the rows of a system in the order of their ids, each of which is there once."""
+    import pyarrow.compute as pc
+
+    if part[name].null_count:
+        raise FileError(source, "must not be empty", column=name, count=part[name].null_count, total=len(part))
     part = part.sort_by(name)
-    ids = part[name].to_pylist()
-    repeated = [first for first, second in itertools.pairwise(ids) if first == second]
-    if repeated:
-        rule = f"must have one row of {system!r} for each id; {repeated[0]!r} has several"
+    ids = part[name]
+    repeated = ids[1:].filter(pc.equal(ids[1:], ids[:-1]))
+    if len(repeated):
+        rule = f"must have one row of {system!r} for each id; {repeated[0].as_py()!r} has several"
         raise FileError(source, rule, column=name)
     return part
 

@@ -91,9 +91,11 @@ def _waiting(patterns: Sequence[str | tuple[str, str]], done: Collection) -> lis
 
 
 def _watched(part: ParquetPart, columns: Mapping[str, str] | None, bar: tqdm) -> Iterator[pa.RecordBatch]:
+    start = bar.n
     for batch, share in batches_of(part, columns):
         yield batch
-        bar.update(share * part.size)
+        bar.update(int(share * part.size))
+    bar.update(start + part.size - bar.n)
 
 
 def _is_done(part: ParquetPart, done: Collection) -> bool:

@@ -25,7 +25,7 @@ from ..results import prepare
 from .moments import first, name_of, second
 from .packing import DIGEST, pack, unpack
 from .reading import read
-from .settings import Settings, bits_of, mean_keys, ratio_parts, settings_of
+from .settings import Settings, bits_of, mean_keys, ratio_parts, require_same_settings, settings_of
 from .state import State, checked_rows, merge, state_of
 from .sums import Moments, exact
 
@@ -136,20 +136,58 @@ def differences(pair: Pair, *, confidence_level: float = 0.95) -> dict[Key, Diff
     -------
     dict of Key to Difference
     """
-    level = checked_options(confidence_level=confidence_level).confidence_level or 0.0
-    one, two = (read(state).numbers for state in (pair.one, pair.two))
-    ratios, rows = ratio_parts(settings_of(pair.one.settings)), pair.one.rows
-    quantile = student_quantile((1 + level) / 2, rows - 1) if rows > 1 else math.nan
-    found = {}
-    for key in one:
-        values = one[key].value, two[key].value
-        is_mean = key in ratios or METRICS[key.metric].sample_cost is not None
-        top, bottom = map(name_of, ratios[key]) if key in ratios else (name_of(key), "1")
-        at_most = one[key].standard_error + two[key].standard_error
-        error = _error(pair, top, bottom, values) if is_mean else at_most
-        value = values[0] - values[1]
-        found[key] = Difference(value, error, value - quantile * error, value + quantile * error, is_mean)
+    found = unpaired_differences(pair.one, pair.two, confidence_level=confidence_level)
+    ratios, quantile = ratio_parts(settings_of(pair.one.settings)), _quantile(confidence_level, pair.one.rows)
+    values = [{key: reading.value for key, reading in read(state).numbers.items()} for state in (pair.one, pair.two)]
+    for key, difference in found.items():
+        if key in ratios or METRICS[key.metric].sample_cost is not None:
+            top, bottom = map(name_of, ratios[key]) if key in ratios else (name_of(key), "1")
+            error = _error(pair, top, bottom, (values[0][key], values[1][key]))
+            found[key] = _difference(difference.value, error, quantile, is_paired=True)
     return found
+
+
+def unpaired_differences(one: State, two: State, *, confidence_level: float = 0.95) -> dict[Key, Difference]:
+    """Return the difference of every number of two systems of which nothing is known row by row.
+
+    Its standard error is at most the sum of theirs, whatever they have in common.
+
+    Parameters
+    ----------
+    one, two : State
+        With the same settings.
+    confidence_level : float
+
+    Returns
+    -------
+    dict of Key to Difference
+
+    Raises
+    ------
+    InputError
+        If the settings differ.
+    """
+    require_same_settings(one.settings, two.settings)
+    quantile = _quantile(confidence_level, min(one.rows, two.rows))
+    first_, second_ = (read(state).numbers for state in (one, two))
+    return {
+        key: _difference(
+            first_[key].value - second_[key].value,
+            first_[key].standard_error + second_[key].standard_error,
+            quantile,
+            is_paired=False,
+        )
+        for key in first_
+    }
+
+
+def _quantile(confidence_level: float, rows: int) -> float:
+    level = checked_options(confidence_level=confidence_level).confidence_level or 0.0
+    return student_quantile((1 + level) / 2, rows - 1) if rows > 1 else math.nan
+
+
+def _difference(value: float, error: float, quantile: float, *, is_paired: bool) -> Difference:
+    return Difference(value, error, value - quantile * error, value + quantile * error, is_paired)
 
 
 def pack_pair(pair: Pair) -> bytes:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..reporting.files import FileError
@@ -57,7 +57,66 @@ def parts_of(pattern: str) -> list[ParquetPart]:
     ]
 
 
-def batches_of(part: ParquetPart, columns: Mapping[str, str] | None = None) -> Iterator[tuple[pa.RecordBatch, float]]:
+class Groups(NamedTuple):
+    """Row groups of a file that are read together, and the number of their first row, from 1."""
+
+    address: str
+    groups: tuple[int, ...]
+    first: int
+
+
+def table_of(part: ParquetPart, columns: Mapping[str, str] | None, *, more: Sequence[str]) -> pa.Table:
+    """Return a whole file, as far as its columns are read, with some more of them."""
+    with _opened(part) as file:
+        layout = layout_of(file.schema_arrow, columns, source=part.address)
+        return file.read(list(dict.fromkeys([*layout.columns, *more])), use_threads=False)
+
+
+def schema_of(part: ParquetPart) -> pa.Schema:
+    """Return the Arrow schema of a file."""
+    with _opened(part) as file:
+        return file.schema_arrow
+
+
+def columns_of(part: ParquetPart) -> list[str]:
+    """Return the names of a file's columns."""
+    return list(schema_of(part).names)
+
+
+def groups_of(part: ParquetPart, num_rows: int) -> list[Groups]:
+    """Return the row groups of a file in parts of about `num_rows` rows.
+
+    Parameters
+    ----------
+    part : ParquetPart
+    num_rows : int
+
+    Returns
+    -------
+    list of Groups
+        None of a file without rows.
+
+    Raises
+    ------
+    FileError
+        If it is not Parquet.
+    """
+    found: list[Groups] = []
+    waiting: list[int] = []
+    first = end = 1
+    with _opened(part) as file:
+        for group in range(file.num_row_groups):
+            waiting.append(group)
+            end += file.metadata.row_group(group).num_rows
+            if end - first >= num_rows or (group == file.num_row_groups - 1 and end > first):
+                found.append(Groups(part.address, tuple(waiting), first))
+                waiting, first = [], end
+    return found
+
+
+def batches_of(
+    part: ParquetPart, columns: Mapping[str, str] | None = None, *, groups: Sequence[int] | None = None
+) -> Iterator[tuple[pa.RecordBatch, float]]:
     """Yield batches of the columns that are read, and the share of the file that each is.
 
     Threads and read-ahead are off: the memory that they take grows with the file.
@@ -67,6 +126,8 @@ def batches_of(part: ParquetPart, columns: Mapping[str, str] | None = None) -> I
     part : ParquetPart
     columns : mapping, optional
         See `layout.layout_of`.
+    groups : sequence of int, optional
+        The row groups to read; by default all.
 
     Yields
     ------
@@ -78,17 +139,24 @@ def batches_of(part: ParquetPart, columns: Mapping[str, str] | None = None) -> I
     FileError
         If it is not Parquet, or see `layout.layout_of`.
     """
+    with _opened(part) as file:
+        layout = layout_of(file.schema_arrow, columns, source=part.address)
+        size = _batch_size(file, layout.columns)
+        for batch in file.iter_batches(size, row_groups=groups, columns=layout.columns, use_threads=False):
+            yield batch, len(batch) / file.metadata.num_rows
+
+
+@contextmanager
+def _opened(part: ParquetPart) -> Iterator[Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with ExitStack() as stack:
         try:
-            opened = stack.enter_context(part.filesystem.open(part.path, "rb")) if "://" in part.address else part.path
-            file = stack.enter_context(pq.ParquetFile(opened, pre_buffer=False))
-            layout = layout_of(file.schema_arrow, columns, source=part.address)
-            size = _batch_size(file, layout.columns)
-            for batch in file.iter_batches(size, columns=layout.columns, use_threads=False):
-                yield batch, len(batch) / file.metadata.num_rows
+            opened = part.path
+            if "://" in part.address:  # each column of a row group is one request, and nothing is read ahead of it
+                opened = stack.enter_context(part.filesystem.open(part.path, "rb", cache_type="none"))
+            yield stack.enter_context(pq.ParquetFile(opened, pre_buffer=False))
         except (pa.ArrowException, OSError) as error:
             reason = str(error).split("\n")[0].rstrip(".")
             raise FileError(part.address, f"cannot be read as Parquet: {reason}") from None
@@ -100,13 +168,13 @@ def _paths_of(pattern: str) -> tuple[Any, list[str]]:
 
     try:
         filesystem, path = fsspec.core.url_to_fs(pattern)
-    except (ImportError, ValueError) as error:  # an unknown protocol, or one whose package is missing
-        raise FileError(pattern, f"cannot be read: {str(error).rstrip('.')}") from None
-    if any(character in path for character in "*?["):
-        return filesystem, filesystem.glob(path)
-    if filesystem.isdir(path):
-        return filesystem, [name for name in filesystem.find(path) if name.endswith(".parquet")]
-    return filesystem, [path] if filesystem.exists(path) else []
+        if any(character in path for character in "*?["):
+            return filesystem, filesystem.glob(path)
+        if filesystem.isdir(path):
+            return filesystem, [name for name in filesystem.find(path) if name.endswith(".parquet")]
+        return filesystem, [path] if filesystem.exists(path) else []
+    except (ImportError, ValueError, OSError) as error:  # an unknown protocol, a missing package, no access
+        raise FileError(pattern, f"cannot be read: {str(error).split(chr(10))[0].rstrip('.')}") from None
 
 
 def _batch_size(file: Any, columns: list[str]) -> int:

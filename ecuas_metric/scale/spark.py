@@ -5,11 +5,11 @@ The functions that Spark's workers run are found there by their names: this pack
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
+from urllib.parse import unquote
 
 from ..errors import InputError
 from ..options import Options, checked_options
@@ -18,19 +18,17 @@ from .batches import require_rule, states_of_batches
 from .collection import Collection, merge_collections, write_collection
 from .layout import layout_of
 from .local import name_of
-from .packing import pack, unpack
+from .packing import unpack
 from .reading import Readings, read
 from .settings import SHAPING
-from .state import State, merge
+from .state import State
+from .workers import SCHEMA, MapBatches, merged_table, packed_rows, reading_of, tasks_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    MapBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-
 FAN_IN = 64  # tasks that merge the states of a system before one task merges theirs
-SCHEMA = "system string, slot int, part int, state binary"
-ARROW = pa.schema({"system": pa.string(), "slot": pa.int32(), "part": pa.int32(), "state": pa.binary()})
 TOLD = tuple(f"{error.__module__}.{error.__qualname__}: " for error in (FileError, InputError))
 
 
@@ -118,7 +116,6 @@ def states_of_frame(
     FileError
         See `score`.
     """
-    from pyspark.errors import PySparkException
     from pyspark.sql.pandas.types import to_arrow_schema
 
     require_rule(unjudged)
@@ -126,7 +123,28 @@ def states_of_frame(
     told = {"columns": columns, "unjudged": unjudged, "name": name}
     # A column whose name has a dot does not go through mapInArrow: numbered here, and called by its name there.
     rows = df.selectExpr(*[f"{_quoted(column)} AS c{i}" for i, column in enumerate(layout.columns)])
-    states = rows.mapInArrow(_scoring(layout.columns, options, told, fan_in), SCHEMA)
+    return _merged(rows.mapInArrow(_scoring(layout.columns, options, told, fan_in), SCHEMA))
+
+
+def _states_of_files(
+    df: DataFrame, options: Options, *, columns: Mapping[str, str] | None, unjudged: str | None, name: str
+) -> dict[str, State]:
+    """Return the states of a data frame that is nothing but files, which tasks read themselves where they can."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    tasks = tasks_of([unquote(address) for address in df.inputFiles()], to_arrow_schema(df.schema).names)
+    if not tasks:
+        return states_of_frame(df, options, columns=columns, unjudged=unjudged, name=name)
+    told = {"columns": columns, "unjudged": unjudged, "name": name}
+    places = df.sparkSession.range(0, len(tasks), 1, len(tasks))
+    fan_in = math.isqrt(len(tasks))
+    return _merged(places.mapInArrow(reading_of(tasks, options, told, fan_in), SCHEMA))
+
+
+def _merged(states: DataFrame) -> dict[str, State]:
+    """Run the job, and return the one state of each system that is left of those of all partitions."""
+    from pyspark.errors import PySparkException
+
     for keys in (("system", "slot"), ("system",)):
         states = states.groupBy(*keys).applyInArrow(merged_table, SCHEMA)
     try:
@@ -180,34 +198,11 @@ def score_files(
             df = session.read.parquet(pattern)
         except PySparkException as error:
             raise FileError(pattern, f"Spark cannot read it: {_first_line(error)}") from None
-        parts.append(Collection(states_of_frame(df, options, columns=columns, unjudged=unjudged, name=name)))
+        parts.append(Collection(_states_of_files(df, options, columns=columns, unjudged=unjudged, name=name)))
     collection = merge_collections(parts)
     if state_file:
         write_collection(state_file, collection)
     return collection
-
-
-def merged_table(table: pa.Table) -> pa.Table:
-    """Return one row with the merged state of all rows of a table of packed states: what Spark's workers run.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        With the columns of SCHEMA.
-
-    Returns
-    -------
-    pyarrow.Table
-    """
-    first, *others = table.to_pylist()
-    merged = unpack(first["state"])
-    for row in others:
-        try:
-            merged = merge([merged, unpack(row["state"])])
-        except InputError as error:
-            rule = str(error).rstrip(".")
-            raise FileError(f"partitions {first['part']} and {row['part']}", rule) from None
-    return pa.Table.from_pylist([{**first, "state": pack(merged)}], ARROW)
 
 
 def _scoring(names: list[str], options: Options, told: Mapping[str, Any], fan_in: int) -> MapBatches:
@@ -217,9 +212,7 @@ def _scoring(names: list[str], options: Options, told: Mapping[str, Any], fan_in
         context = TaskContext.get()
         part = 0 if context is None else context.partitionId()
         renamed = (batch.rename_columns(names) for batch in batches)
-        for system, state in states_of_batches(renamed, options, **told, source=f"partition {part}").items():
-            row = {"system": system, "slot": part % fan_in, "part": part, "state": pack(state)}
-            yield pa.RecordBatch.from_pylist([row], ARROW)
+        yield from packed_rows(states_of_batches(renamed, options, **told, source=f"partition {part}"), part, fan_in)
 
     return states
 

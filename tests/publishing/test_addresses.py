@@ -2,20 +2,32 @@
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from huggingface_hub import HfApi, HfFileSystem
+from huggingface_hub.hf_file_system import HfFileSystemFile
 
 from ecuas_metric.reporting import cli
+from ecuas_metric.scale import checked_options, pack, read_collection, score_files
 from tests.publishing.server import TOKEN
 
 CSV = b"confidence,correct\n0.9,1\n0.8,0\n0.4,1\n"
 
 
-@pytest.mark.e2e
-def test_files_on_the_hub_are_read(hub, online, tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def there(hub, online, monkeypatch):
+    """Let hf:// be the Hub on loopback."""
     for name, end in (("ENDPOINT", ""), ("HUGGINGFACE_CO_URL_TEMPLATE", "/{repo_id}/resolve/{revision}/{filename}")):
         monkeypatch.setattr(f"huggingface_hub.constants.{name}", hub.url + end)
     HfFileSystem.clear_instance_cache()
+    yield hub
+    HfFileSystem.clear_instance_cache()
+
+
+@pytest.mark.e2e
+def test_files_on_the_hub_are_read(there, tmp_path, capsys):
+    hub = there
     api = HfApi(endpoint=hub.url, token=TOKEN)
     api.create_repo("runs/outputs", repo_type="dataset")
     api.upload_file(path_or_fileobj=CSV, path_in_repo="gpt.csv", repo_id="runs/outputs", repo_type="dataset")
@@ -26,4 +38,31 @@ def test_files_on_the_hub_are_read(hub, online, tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     assert cli.main(["score", "hf://datasets/runs/outputs/none.csv"]) == 2
     assert capsys.readouterr().err == "ecuas: hf://datasets/runs/outputs/none.csv: there is no such file.\n"
-    HfFileSystem.clear_instance_cache()
+
+
+@pytest.mark.e2e
+def test_of_parquet_on_the_hub_only_the_columns_that_are_needed_are_fetched(there, tmp_path, rng, monkeypatch, capsys):
+    (tmp_path / "data").mkdir()
+    for i in range(2):
+        q = rng.random(2000).round(3)
+        columns = {"text": [rng.bytes(1000) for _ in q], "confidence": q, "correct": rng.random(2000) < q}
+        pq.write_table(pa.table(columns), tmp_path / "data" / f"{i}.parquet", row_group_size=500)
+    files = {f"data/{path.name}": path.read_bytes() for path in (tmp_path / "data").iterdir()}
+    there.store.put("datasets", "runs/logs", files)
+    fetched, fetch = [], HfFileSystemFile._fetch_range
+    monkeypatch.setattr(
+        HfFileSystemFile, "_fetch_range", lambda self, *ends: fetched.append(ends[1] - ends[0]) or fetch(self, *ends)
+    )
+    state = tmp_path / "all.state"
+    command = ["score", "hf://datasets/runs/logs/data/*.parquet", "--out-of-core"]
+    assert cli.main([*command, "--state", str(state)]) == 0
+    name = "hf://datasets/runs/logs/data/*.parquet"
+    expected = score_files([(name, str(tmp_path / "data"))], checked_options(n=[0, 1, 128])).states
+    found = read_collection(state)
+    assert pack(found.states[name]) == pack(expected[name])
+    assert list(found.files) == [f"hf://datasets/runs/logs/data/{i}.parquet" for i in (0, 1)]
+    assert sum(map(len, files.values())) > 4_000_000
+    assert sum(fetched) < 300_000
+    capsys.readouterr()
+    assert cli.main(["score", "hf://datasets/runs/none/*.parquet", "--out-of-core"]) == 2
+    assert "ecuas: hf://datasets/runs/none/*.parquet: cannot be read: " in capsys.readouterr().err

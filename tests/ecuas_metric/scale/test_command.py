@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 import pyarrow.parquet as pq
 import pytest
 
@@ -103,4 +104,75 @@ def test_bounds_are_in_the_table_and_in_what_is_written(logs, capsys, monkeypatc
 def test_what_cannot_be_done_is_one_line(arguments, message, logs, capsys):
     printed(capsys, "score", logs / "0.parquet", "--out-of-core", "--state", logs / "a.state")
     assert main([argument.format(logs) for argument in arguments]) == 2
+    assert message in capsys.readouterr().err.replace("\n", " ")
+
+
+@pytest.fixture
+def paired(rng, tmp_path):
+    for i in range(2):
+        q = rng.random((2, 150)).round(2)
+        correct = rng.random((2, 150)) < (q + q[0]) / 2
+        ids = [f"question {j}" for j in range(i * 150, (i + 1) * 150)]
+        columns = {
+            "id": ids * 2,
+            "model": np.repeat(["a", "b"], 150),
+            "confidence": q.ravel(),
+            "correct": correct.ravel(),
+        }
+        order = rng.permutation(300)
+        pq.write_table(pa.table(columns).take(order), tmp_path / f"{i}.parquet")
+    pq.write_table(pa.concat_tables(pq.read_table(tmp_path / f"{i}.parquet") for i in (0, 1)), tmp_path / "all.parquet")
+    return tmp_path
+
+
+def compared(capsys, folder, *arguments):
+    out = printed(capsys, "compare", *arguments, "--output", folder / "table.json").out
+    return out, {row["key"]: row for row in json.loads((folder / "table.json").read_text())["rows"]}
+
+
+def test_systems_of_one_file_are_compared_by_id(paired, capsys):
+    out, states = compared(capsys, paired, f"{paired}/[01].parquet", "--out-of-core", "--by", "model")
+    _, rows = compared(capsys, paired, paired / "all.parquet", "--columns", "system=model")
+    assert "300 samples of each system, paired by id." in out
+    for metric, row in rows.items():
+        assert states[metric]["difference"] == pytest.approx(row["difference"], abs=1e-12), metric
+    for metric in ("ecuas_1", "error_rate", "confidence_brier_score"):
+        assert states[metric]["is_paired"]
+        assert (states[metric]["low"], states[metric]["high"]) == pytest.approx(
+            (rows[metric]["low"], rows[metric]["high"]), abs=5e-3
+        )
+    assert not states["auroc"]["is_paired"]
+    assert states["auroc"]["low"] <= rows["auroc"]["low"] < rows["auroc"]["high"] <= states["auroc"]["high"]
+
+
+def test_systems_that_cannot_be_paired_have_intervals_that_are_wide_enough(paired, capsys):
+    _, expected = compared(capsys, paired, paired / "all.parquet", "--columns", "system=model")
+    table = pq.read_table(paired / "all.parquet")
+    for name in "ab":
+        rows = table.filter(pa.compute.equal(table["model"], name)).drop_columns(["model", "id"])
+        pq.write_table(rows, paired / f"{name}.parquet")
+    out, found = compared(capsys, paired, paired / "a.parquet", paired / "b.parquet", "--out-of-core")
+    assert "Not paired by sample" in out.replace("\n", " ")
+    for metric, row in expected.items():
+        assert found[metric]["difference"] == pytest.approx(row["difference"], abs=1e-12), metric
+        assert not found[metric]["is_paired"]
+    assert found["error_rate"]["low"] < expected["error_rate"]["low"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("{0}/all.parquet", "--by", "model"), "--by requires --out-of-core"),
+        (("{0}/all.parquet", "--out-of-core", "--figures", "{0}"), "--figures cannot be used with --out-of-core"),
+        (("{0}/all.parquet", "--out-of-core", "--only", "significant"), "--only cannot be used with --out-of-core"),
+        (("{0}/one.parquet", "--out-of-core"), "a comparison needs at least two systems; got a"),
+        (("{0}/odd.parquet", "--out-of-core"), "column 'id' must have the rows of both systems for each id"),
+        (("{0}/all.parquet", "--out-of-core", "--unjudged", "drop"), "--unjudged cannot be used in paired comparisons"),
+    ],
+)
+def test_comparisons_that_cannot_be_made_are_one_line(arguments, message, paired, capsys):
+    table = pq.read_table(paired / "all.parquet")
+    pq.write_table(table.filter(pa.compute.equal(table["model"], "a")), paired / "one.parquet")
+    pq.write_table(table[:-1], paired / "odd.parquet")
+    assert main(["compare", *(argument.format(paired) for argument in arguments)]) == 2
     assert message in capsys.readouterr().err.replace("\n", " ")

@@ -17,11 +17,12 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.reporting.files import FileError
 from ecuas_metric.scale import spark as engine
+from ecuas_metric.scale import workers
 from ecuas_metric.scale.collection import read_collection
 from ecuas_metric.scale.local import score_files
 from ecuas_metric.scale.packing import pack
 from ecuas_metric.scale.reading import read
-from ecuas_metric.scale.state import repeated, state_of
+from ecuas_metric.scale.state import merge, repeated, state_of
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
@@ -146,7 +147,7 @@ def test_a_bad_value_fails_the_job_with_its_place(session, logs, tmp_path):
     with pytest.raises(FileError, match=f"partition 0: column 'confidence' must not be NaN; got nan in row {row} "):
         engine.score(bad)
     pq.write_table(pa.table({"model": ["a"] * 2, "confidence": [0.5, 3.0], "correct": [1, 1]}), tmp_path / "a.parquet")
-    message = r"partition 0: column 'confidence' must lie in \[0, 1\]; got 3\.0 in row 2 \(1 of 2\)\."
+    message = r"a.parquet: column 'confidence' must lie in \[0, 1\]; got 3\.0 in row 2 \(1 of 2\)\."
     with pytest.raises(FileError, match=message):
         engine.score_files([str(tmp_path / "a.parquet")], OPTIONS, state_file=tmp_path / "half.state")
     assert not (tmp_path / "half.state").exists()
@@ -187,9 +188,38 @@ def test_merging_on_a_worker_needs_no_spark(rng):
     q = rng.random(100).round(2)
     many = repeated(state_of("confidences", q, np.ones(100, int), OPTIONS), 27)
     row = {"system": "a", "slot": 0, "part": 0, "state": pack(many)}
-    (merged,) = engine.merged_table(pa.Table.from_pylist([row] * 2, engine.ARROW)).to_pylist()
+    (merged,) = workers.merged_table(pa.Table.from_pylist([row] * 2, workers.ARROW)).to_pylist()
     assert merged["state"] == pack(repeated(many, 1))
     assert repeated(many, 1).rows > 1e10
+
+
+def test_tasks_read_the_row_groups_of_files_whose_paths_are_the_same_everywhere(tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "ROWS_OF_TASK", 50)
+    q = np.arange(120) / 119
+    table = pa.table({"confidence": q, "correct": np.arange(120) % 2})
+    for name, rows in (("a", table), ("b", table[:10]), ("none", table[:0])):
+        pq.write_table(rows, tmp_path / f"{name}.parquet", row_group_size=40)
+    files = [f"file://{path}" for path in tmp_path.iterdir()]
+    tasks = workers.tasks_of(files, table.column_names)
+    assert [(task.groups, task.first) for task in tasks] == [((0, 1), 1), ((2,), 81), ((0,), 1)]
+    told = {"columns": None, "unjudged": None, "name": "all"}
+    read_all = workers.reading_of(tasks, OPTIONS, told, 2)
+    found = list(read_all(iter([pa.record_batch({"id": [2, 0]}), pa.record_batch({"id": [1]})])))
+    (merged,) = workers.merged_table(pa.Table.from_batches(found)).to_pylist()
+    assert merged["state"] == pack(merge(list(score_files([("all", str(tmp_path))], OPTIONS).states.values())))
+    assert [batch.to_pylist()[0]["slot"] for batch in found] == [0, 0, 1]
+    assert workers.tasks_of([*files, "s3a://bucket/a.parquet"], table.column_names) == []
+    assert workers.tasks_of(files, [*table.column_names, "model"]) == []  # from the name of a folder
+
+
+def test_what_is_wrong_in_a_task_is_named_with_file_and_row(tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "ROWS_OF_TASK", 2)
+    table = pa.table({"confidence": [0.5, 0.5, 0.5, 7.0], "correct": [1, 0, 1, 1]})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=2)
+    tasks = workers.tasks_of([f"file://{tmp_path}/a.parquet"], table.column_names)
+    told = {"columns": None, "unjudged": None, "name": "all"}
+    with pytest.raises(FileError, match=r"a.parquet: column 'confidence' must lie in \[0, 1\]; got 7.0 in row 4"):
+        list(workers.reading_of(tasks, OPTIONS, told, 2)(iter([pa.record_batch({"id": [0, 1]})])))
 
 
 def test_spark_is_imported_in_one_file_only():
