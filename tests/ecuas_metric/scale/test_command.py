@@ -162,7 +162,6 @@ def test_systems_that_cannot_be_paired_have_intervals_that_are_wide_enough(paire
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("{0}/all.parquet", "--by", "model"), "--by requires --out-of-core"),
         (("{0}/all.parquet", "--out-of-core", "--figures", "{0}"), "--figures cannot be used with --out-of-core"),
         (("{0}/all.parquet", "--out-of-core", "--only", "significant"), "--only cannot be used with --out-of-core"),
         (("{0}/one.parquet", "--out-of-core"), "a comparison needs at least two systems; got a"),
