@@ -12,7 +12,7 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.reporting.columns import find_columns, text_columns
 from ecuas_metric.reporting.files import SUFFIXES as TABLES
 from ecuas_metric.reporting.files import FileError, Sheet, read_sheet
-from ecuas_metric.reporting.submissions import Submission, read_run, submissions_of
+from ecuas_metric.reporting.submissions import Reading, Submission, read_run, submissions_of
 
 from .answers import TEXT, checked_answers
 from .bounded import LimitExceededError, bounded
@@ -129,7 +129,7 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], unjudged: str | None)
     submissions: list[Submission] = []
     for path in map(Path, paths):
         with _errors_of(path):
-            of_run = read_run(path, columns=chosen, unjudged=unjudged)
+            of_run = read_run(path, columns=chosen, told=Reading(unjudged))
         if of_run is not None:  # without the results beside it, a run is named after its folder
             submissions += [one._replace(name=one.name.replace(path.parent.name, path.stem)) for one in of_run]
             continue

@@ -164,6 +164,7 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
         return _emit_table(arguments, *compare_out_of_core(arguments, options_of(arguments)))
     refuse_without(arguments)
     submissions, options = submissions_of_files(arguments), options_of(arguments)
+    _refuse_several_tasks(submissions, arguments.by)
     systems = _recalibrated(arguments, prepare_submissions(submissions, **options), submissions, options)
     keys = metrics_of(arguments, systems)
     rows = compare_systems(systems, progress=True, only=keys)
@@ -189,6 +190,14 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
     if arguments.figures:
         _say_paths(write_differences(rows, arguments.figures, alpha=alpha))
     return [f"{name}: {note.render(WORDS)}" for name, system in systems.items() for note in system.notes]
+
+
+def _refuse_several_tasks(submissions: Sequence[Submission], by: str | None) -> None:
+    """Raise InputError if there are several tasks of runs: a comparison needs the same questions of all systems."""
+    parts = list(dict.fromkeys(one.part for one in submissions if one.part))
+    if by is None and len(parts) > 1:
+        advice = "Choose one with --tasks, or pool them with --by model."
+        raise InputError("a comparison", "takes one task of each model", got="; ".join(parts[:9]), advice=advice)
 
 
 def _recalibrated(

@@ -180,11 +180,11 @@ def read_submissions(
     >>> submission.name, submission.form, submission.predictions.tolist()
     ('model', 'confidences', [0.9, 0.4])
     """
-    of_run = read_run(path, columns=columns, unjudged=unjudged, run=run)
+    told = Reading(unjudged, labels, correct_from, scale)
+    of_run = read_run(path, columns=columns, run=run, told=told)
     if of_run is not None:
         return of_run
     sheet = read_sheet(path, text=text_columns(columns))
-    told = Reading(unjudged, labels, correct_from, scale)
     return submissions_of(sheet, path, columns=columns, **told._asdict())
 
 
@@ -192,8 +192,8 @@ def read_run(
     path: str | Path,
     *,
     columns: Mapping[str, str] | None = None,
-    unjudged: str | None = None,
     run: RunOptions | None = None,
+    told: Reading = Reading(),  # noqa: B008
 ) -> list[Submission] | None:
     """Return the systems of a run, or None if it is none; see `read_submissions`."""
     given = columns or {}
@@ -201,7 +201,7 @@ def read_run(
     if parts is None:
         return None
     parts = _by(parts, given.get("part"), path)
-    return [_of_part(part, name, unjudged) for part, name in zip(parts, names_of(parts), strict=True)]
+    return [_of_part(part, name, told) for part, name in zip(parts, names_of(parts), strict=True)]
 
 
 def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:
@@ -211,10 +211,13 @@ def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:
     return pooled(parts) if by == "model" else parts
 
 
-def _of_part(part: Part, name: str, unjudged: str | None) -> Submission:
+def _of_part(part: Part, name: str, reading: Reading) -> Submission:
     """Return the system of a part of a run."""
     sheet = Sheet(part.frame.reset_index(drop=True), part.frame.index.to_numpy() + 1)
-    (submission,) = submissions_of(sheet, part.path, columns=columns_of(part.frame), unjudged=unjudged)
+    columns = columns_of(part.frame)
+    if "correct" not in columns:
+        reading = reading._replace(correct_from=None, scale=1)
+    (submission,) = submissions_of(sheet, part.path, columns=columns, **reading._replace(labels=None)._asdict())
     told = "log_probabilities" if submission.form == "posteriors" else None
     of_task = part.task if part.num_classes is None else f"{part.task}, {part.num_classes} choices"
     notes = (part.note, *submission.notes)

@@ -82,7 +82,7 @@ def _confidence(sample: Sample, score: Sample, options: RunOptions) -> object:
 
 def _is_log(file: Path) -> bool:
     if file.suffix == ".eval":
-        return zipfile.is_zipfile(file)
+        return starts_with(file, [b"PK"], size=2)
     return file.suffix == ".json" and starts_with(file, NEEDED)
 
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...errors import Advice, Note
+from ...errors import Note
 from ...inputs import Floats, Ints
 from ...reporting.files import FileAdvice, FileError
 
-VERDICTS = {"C": 1.0, "I": 0.0, "N": 0.0}  # of Inspect's scores; no answer is no right answer
+VERDICTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # Inspect's; no answer is no right answer
 CHOICE = "choice_"  # in the names of the columns of log-posteriors
 LENGTHS: dict[str, Callable[[str], int]] = {"chars": len, "bytes": lambda text: len(text.encode())}
 
@@ -130,18 +130,17 @@ def tasks_among(files: Sequence[tuple[Path, str, str]], options: RunOptions) -> 
 
 
 def verdict(value: object, file: Path, line: int) -> float:
-    """Return 1 for what is scored as right and 0 for what is scored as wrong.
+    """Return 1 for what is scored as right, 0 for what is scored as wrong, and else the grade.
 
     Raises
     ------
     FileError
-        If it is neither.
+        If it is no number, nor a letter that stands for one.
     """
-    number = VERDICTS.get(value, np.nan) if isinstance(value, str) else value
-    if isinstance(number, (bool, int, float)) and number in (0, 1):
+    number = VERDICTS.get(value) if isinstance(value, str) else value
+    if isinstance(number, (bool, int, float)):
         return float(number)
-    rule = "must be scored as right or wrong: C, I, N, 0 or 1"
-    raise FileError(file, rule, row=line + 1, value=value, advice=Advice.PARTLY_CORRECT)
+    raise FileError(file, "must be scored as right or wrong: C, I, P, N, or a number", row=line + 1, value=value)
 
 
 def no_task(options: RunOptions, found: Iterable[str]) -> str:

@@ -294,7 +294,11 @@ def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
             [inspect_sample(1, "C", None)],
             "scorer match keeps no confidence, as Score(value=.., metadata={'confidence': p}) would. Name ",
         ),
-        ([inspect_sample(1, "P", 0.5)], "must be scored as right or wrong: C, I, N, 0 or 1; got 'P' in row 1"),
+        ([inspect_sample(1, "A", 0.5)], "must be scored as right or wrong: C, I, P, N, or a number; got 'A' in row 1"),
+        (
+            [inspect_sample(1, "P", 0.5)],
+            "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1 (1 of 1). Partly",
+        ),
         ([{"id": 1, "epoch": 1, "scores": {}}], "holds no scores; got 1 samples, status success"),
         (
             [{"id": 1, "epoch": 1, "scores": {"a": {"value": "C"}, "b": {"value": "C"}}}],
@@ -307,6 +311,39 @@ def test_inspect_logs_that_cannot_be_used(tmp_path, samples, message):
     path.write_text(json.dumps(inspect_log(samples)))
     with pytest.raises(ValueError, match=re.escape(message)):
         read_submissions(path)
+
+
+def test_grades_count_as_correct_from_the_one_that_is_given(tmp_path):
+    log = inspect_log([inspect_sample(i, value, 0.5) for i, value in enumerate(["C", "P", 0.4, "N"])])
+    submission = read_submissions(eval_file(tmp_path / "a.eval", log), correct_from=0.5)[0]
+    assert submission.references.tolist() == [1, 1, 0, 0]
+    rows = [lm_eval_row(i, 0, [-1.0], choices=["x"]) | {"filtered_resps": ["a"], "f1": i / 3} for i in range(4)]
+    for row in rows:
+        del row["acc"]
+        row["doc"] = {"percent": 70}
+    file = written(tmp_path / "m", rows)
+    (submission,) = read_submissions(file, columns={"confidence": "doc.percent"}, correct_from=0.6, scale=100)
+    assert (submission.references.tolist(), submission.predictions[0]) == ([0, 0, 1, 1], 0.7)
+
+
+def test_a_log_that_was_cut_off_is_said_to_be_one(tmp_path):
+    path = eval_file(tmp_path / "a.eval", inspect_log([inspect_sample(1, "C", 0.5)]))
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(ValueError, match=r"a\.eval: must be a log of Inspect; got File is not a zip file"):
+        read_submissions(path)
+
+
+def test_several_tasks_are_not_compared_unless_pooled(lm_eval, tmp_path, capsys):
+    for model in ("a", "b"):
+        for task in ("x", "y"):
+            written(tmp_path / model, [json.loads(line) for line in lm_eval.open()], task=task)
+    lm_eval.unlink()
+    assert main(["compare", str(tmp_path)]) == 2
+    assert "takes one task of each model; got x, 4 choices; y, 4 choices. Choose one with --tasks" in (
+        capsys.readouterr().err
+    )
+    for chosen in (["--tasks", "x"], ["--by", "model"]):
+        assert main(["compare", str(tmp_path), "--metrics", "error_rate", *chosen]) == 0
 
 
 def test_inspect_samples_that_ended_in_an_error_are_counted(tmp_path):
@@ -395,7 +432,7 @@ def test_helm_instances_have_the_probability_of_the_answer(tmp_path, rng):
         ({"confidence": None}, "holds no max_prob. Only models that return log-probabilities have it"),
         ({"logprob": 0.0}, "holds no log-probabilities but 0. Only models that return log-probabilities have it"),
         ({"correct": None}, "holds no exact_match. Specify which with"),
-        ({"correct": 0.5}, "must be scored as right or wrong: C, I, N, 0 or 1; got 0.5 in row 1"),
+        ({"correct": 0.5}, "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1 (1 of 1). Partly"),
     ],
 )
 def test_helm_runs_that_cannot_be_used(tmp_path, change, message):
