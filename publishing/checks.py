@@ -134,7 +134,8 @@ def _rules(part: Part, data: dict[str, Any]) -> dict[str, bool]:
 
 def _named_files(data: dict[str, Any]) -> list[str]:
     tables = [files["path"] for config in data.get("configs", []) for files in config["data_files"]]
-    return [*([data["app_file"]] if "app_file" in data else []), *tables]
+    picture = data.get("thumbnail", "").rpartition("/resolve/main/")[2]
+    return [*([data["app_file"]] if "app_file" in data else []), *([picture] if picture else []), *tables]
 
 
 def check_pages(stage: Path) -> None:

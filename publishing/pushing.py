@@ -237,7 +237,11 @@ def _cause(error: BaseException) -> BaseException:
 
 
 def _status(error: BaseException) -> int | None:
-    return getattr(getattr(error, "response", None), "status_code", None)
+    """Return the status of a refusal; the client of large files has it in its text alone."""
+    if (response := getattr(error, "response", None)) is not None:
+        return int(response.status_code)
+    found = re.search(r"HTTP status (?:client|server) error \((\d{3}) ", str(error))
+    return int(found[1]) if found else None
 
 
 def in_words(error: BaseException, endpoint: str, repo_id: str) -> str:
@@ -249,7 +253,8 @@ def in_words(error: BaseException, endpoint: str, repo_id: str) -> str:
         return f"not logged in: {endpoint} does not accept the token. Run `hf auth login`, or set HF_TOKEN."
     if status in (409, 412):
         return f"{repo_id} was changed by someone else at the same time: run this again."
-    reason = without_addresses(getattr(error, "server_message", None) or "without a reason").rstrip(".")
+    own = getattr(error, "server_message", None) or ("" if hasattr(error, "response") else str(error))
+    reason = without_addresses(own or "without a reason").rstrip(".")
     advice = " If it is a matter of rights, use a token with write access, or another --namespace."
     return f"{endpoint} refused with status {status}: {reason}.{advice if status in (403, 404) else ''}"
 

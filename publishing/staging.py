@@ -39,6 +39,7 @@ ecuas.compute(predictions=[0.9, 0.8, 0.4], references=[1, 0, 1], n=1)</pre>
 </body>
 </html>
 """
+THUMBNAIL = Path(__file__).with_name("thumbnail.png")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 
 
@@ -106,6 +107,8 @@ def stage(part: Part, out: Path, namespace: str) -> None:
     out.mkdir(parents=True)
     part.gather(out)
     shutil.copyfile(ROOT / "LICENSE", out / "LICENSE")
+    if part.repo_type == "space":
+        shutil.copyfile(THUMBNAIL, out / THUMBNAIL.name)
     for path in sorted(out.rglob("*")):
         if path.suffix in (".md", ".py", ".html"):
             beside = part.name == "space" and path.name != "usage.md"

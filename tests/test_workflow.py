@@ -9,6 +9,8 @@ import tomllib
 import pytest
 import yaml
 
+from ecuas_metric import __version__
+
 
 @pytest.fixture
 def workflow(root):
@@ -67,3 +69,9 @@ def test_the_commands_exist(steps, root):
         else:
             assert program == ".venv/bin/python"
     assert importlib.util.find_spec("triviaqa_subset.build")
+
+
+def test_the_citation_names_the_version_and_the_paper(root):
+    cited = yaml.safe_load((root / "CITATION.cff").read_text())
+    assert cited["version"] == __version__
+    assert cited["preferred-citation"]["url"] == "https://arxiv.org/abs/2605.20490"

@@ -106,7 +106,8 @@ def write(tables: dict[str, Dataset], out: Path, remark: str = "", made: dict[st
         stage = Path(folder)
         (stage / "data").mkdir()
         for name, table in tables.items():
-            pq.write_table(table.with_format("arrow")[:], stage / "data" / f"{name}.parquet", compression="zstd")
+            path = stage / "data" / f"{name}.parquet"
+            pq.write_table(table.with_format("arrow")[:], path, compression="zstd", write_page_index=True)
         sums = {path.name: _file_sha256(path) for path in sorted((stage / "data").iterdir())}
         (stage / "data" / SUMS).write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sums.items()))
         write_card(FOLDER / "README.md", stage / "README.md", tables, stage / "data", remark, made)

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, TypedDict, TypeGuard
 
 import pandas as pd
 import pyarrow.parquet as pq
-from datasets import Dataset, load_dataset
 
 from .checking import require
 from .matching import Gold, aliases_sha256, sha256
@@ -160,6 +159,8 @@ def _compare_aliases(texts: dict[str, TriviaRow], hashes: dict[str, str]) -> dic
 
 
 def _from_hub() -> list[RawRow]:
+    from datasets import load_dataset  # takes long to import, and files need none of it
+
     try:
         rows: list[RawRow] = load_dataset(**HUB).select_columns(["question_id", "question", "answer"]).to_list()
     except OSError as error:
@@ -265,6 +266,8 @@ def _redraw(rows: list[TriviaRow], size: int) -> list[TriviaRow]:
             f"source must be the whole split of {SPLIT_ROWS} rows, from which the pool is drawn, or the pool's "
             f"questions only; got {len(rows)} rows with questions outside the pool."
         )
+    from datasets import Dataset  # as above
+
     index = Dataset.from_dict({"row": range(len(rows))})
     return [rows[row] for row in index.shuffle(seed=SEED).select(range(size))["row"]]
 

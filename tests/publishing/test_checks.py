@@ -76,6 +76,7 @@ def test_secrets_and_paths_are_found_with_their_line(metric, content, what, root
         ("metric", "sdk_version: 6.31.0", "sdk_version: 6.31", "must give sdk_version in full, as in 6.1.0."),
         ("metric", 'python_version: "3.11"', "python_version: 3.11", 'must quote python_version, as in "3.11".'),
         ("metric", "app_file: app.py", "app_file: main.py", "names main.py, which does not exist."),
+        ("metric", "main/thumbnail.png", "main/picture.png", "names picture.png, which does not exist."),
         ("dataset", "license: apache-2.0\n", "", "needs license."),
         ("dataset", "  default: true\n", "", "must have one default configuration."),
         (

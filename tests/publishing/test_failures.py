@@ -10,7 +10,7 @@ from huggingface_hub import HfApi, get_session
 from ecuas_metric import __version__
 from publishing import __main__ as command
 from publishing import checks, staging
-from publishing.pushing import STATIC, push
+from publishing.pushing import STATIC, in_words, push
 from publishing.staging import PARTS, Part
 from tests.publishing.conftest import CONFIGURATIONS, SPACE, build_with_text, dataset_of
 from tests.publishing.server import NOT_OURS, READ
@@ -143,6 +143,21 @@ def test_what_a_failure_left_is_said_and_a_rerun_finishes_it(path, after, left, 
     assert f" {commit['oid'][:7]}, tag" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("client error (403 Forbidden), domain: http://h/api", f"(403 Forbidden), domain: http://h/api). {ADVICE}"),
+        ("server error (500 Internal Server Error)", "(500 Internal Server Error))."),
+    ],
+)
+def test_refusals_of_the_client_of_large_files_have_a_status_too(text, said):
+    """Seen of hf_xet, which says this in the text of a plain exception."""
+    error = RuntimeError(f"Network error: Request error: HTTP status {text})")
+    words = in_words(error, "http://hub", "NAME/triviaqa-curated")
+    assert words == f"http://hub refused with status {text.split('(')[1][:3]}: " + words.partition(": ")[2]
+    assert words.endswith(said)
+
+
 def test_a_plan_without_programs_holds_back_nothing_else(hub, staged, online, tmp_path, capsys):
     """A free account cannot create a Space with Gradio: the Hub's own sentence is shown, and the dataset goes."""
     hub.store.misbehave("/api/repos/create", 402, error="Hosting Gradio Spaces requires PRO: see https://hub/pro")
@@ -162,7 +177,7 @@ def test_a_plan_without_programs_holds_back_nothing_else(hub, staged, online, tm
     command.send([staging.STATIC_METRIC], tmp_path, "free", endpoint=hub.url)
     assert hub.store.repository("spaces", "free/ecuas")["sdk"] == "static"
     files = hub.store.files("spaces", "free/ecuas")
-    assert {"index.html", "ecuas.py", "LICENSE"} <= set(files)
+    assert {"index.html", "ecuas.py", "LICENSE", "thumbnail.png"} <= set(files)
     assert not {"app.py", "requirements.txt"} & set(files)
     assert b'evaluate.load("free/ecuas")' in files["index.html"]
 
@@ -253,7 +268,7 @@ def test_what_must_not_be_sent_stops_everything(hub, online, tmp_path, monkeypat
     line = "publish: caches, tests and hidden files must not be sent; got test_views.py. Remove it.\n"
     printed = capsys.readouterr()
     assert printed.err == line
-    assert printed.out.startswith("space: 3 files, ")  # the first part was fit to be sent
+    assert printed.out.startswith("space: 4 files, ")  # the first part was fit to be sent
     assert len(hub.store.requests()) == before
 
 

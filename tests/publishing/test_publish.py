@@ -50,7 +50,7 @@ def test_each_part_is_one_commit_and_one_tag(published, hub):
 def test_the_metric_is_what_evaluate_asks_for_and_its_page(published, hub, root):
     asked = [f"{name}.py" for kind, name, *_ in get_imports(root / "ecuas_metric/ecuas.py") if kind == "internal"]
     sent = set(hub.store.files(*METRIC)) - {".gitattributes"}
-    assert sent == {"ecuas.py", "app.py", "README.md", "LICENSE", "requirements.txt", *asked}
+    assert sent == {"ecuas.py", "app.py", "README.md", "LICENSE", "requirements.txt", "thumbnail.png", *asked}
 
 
 def test_the_dataset_is_its_card_tables_and_checksums(published, hub, root):
@@ -184,6 +184,7 @@ def test_versions_of_the_bare_name(hub, metric, online, client, monkeypatch):
     sent = {"api": HfApi(endpoint=hub.url), "repo_id": "evaluate-metric/ecuas"}
     canonical = ("spaces", "evaluate-metric/ecuas")
     (metric / "extra.py").write_text("ONE = 1\n")
+    (metric / "thumbnail.png").unlink()
     replace(metric / "ecuas.py", "from .costs import", "from .extra import ONE\nfrom .costs import")
     push(PARTS["metric"], metric, tag=TAG, **sent)
 
@@ -283,3 +284,12 @@ def test_the_readme_shows_what_was_run(published, dry_run, client, root):
 
     loaded = client.run(python + "print(ecuas.name, len(curated))")
     assert loaded.out == "ecuas 455\n", loaded.error
+
+
+def test_the_snippets_of_the_demos_page_run_for_its_visitors(published, client, tmp_path):
+    """They have no clone: the metric and the dataset come from the Hub. The third asks the Space itself."""
+    staging.stage(PARTS["space"], tmp_path / "space", "NAME")
+    metric, dataset, _ = re.findall(r"```python\n(.*?)```", (tmp_path / "space/space/usage.md").read_text(), re.DOTALL)
+    shown = client.run(metric)
+    assert shown.out.startswith("0.7024 ecuas|n:0,1,128|"), shown.error
+    assert client.run(dataset).out == "455\n"

@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from datasets import ClassLabel, Dataset, Features, List, Value, get_dataset_config_names, load_dataset
 from huggingface_hub import DatasetCard
@@ -120,6 +121,14 @@ def test_the_parquet_files_carry_the_features_too(root):
     for name in FEATURES:
         loaded = Dataset.from_parquet(str(root / FOLDER / "data" / f"{name}.parquet"), keep_in_memory=True)
         assert loaded.features == Features({"question_id": Value("string")} | FEATURES[name])
+
+
+def test_the_tables_have_page_indexes_as_the_hub_asks(root):
+    for name in FEATURES:
+        group = pq.read_metadata(root / FOLDER / "data" / f"{name}.parquet").row_group(0)
+        columns = [group.column(i) for i in range(group.num_columns)]
+        assert all(column.has_offset_index for column in columns)
+        assert any(column.has_column_index for column in columns)
 
 
 def test_the_checksums_are_those_of_the_files(root):

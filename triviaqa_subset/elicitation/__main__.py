@@ -9,8 +9,6 @@ from pathlib import Path
 from threading import Event
 from time import monotonic
 
-from datasets.exceptions import DatasetsError
-
 from .judging import summary
 from .methods import DIALOGUES, Question
 from .pipeline import graded_file, judge_summary, run
@@ -48,10 +46,10 @@ def main(argv: list[str] | None = None) -> int:
                 _show(questions, run_settings(each))
             else:
                 lines.append(_run(questions, run_settings(each), stop, heading=len(runs) > 1))
-        except (ValueError, OSError, DatasetsError) as error:
-            status = _refused(error, each if len(runs) > 1 else None)
         except KeyboardInterrupt:
             stop.set()
+        except _failures() as error:
+            status = _refused(error, each if len(runs) > 1 else None)
     if len(runs) > 1 and lines:
         files = shlex.join(str(graded_file(Path(each.out))) for each in runs if graded_file(Path(each.out)).exists())
         print(f"\n{table(lines)}\n\nthe metrics: ecuas score {files}")
@@ -59,6 +57,13 @@ def main(argv: list[str] | None = None) -> int:
         print("interrupted: the same command resumes here", file=sys.stderr)
         return 130
     return status or int(any(line.errors for line in lines))
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Return what is no defect of ours. Datasets takes long to import: here it is, once something has failed."""
+    from datasets.exceptions import DatasetsError
+
+    return ValueError, OSError, DatasetsError
 
 
 def _refused(error: Exception, arguments: Namespace | None = None) -> int:

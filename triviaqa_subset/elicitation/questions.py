@@ -4,7 +4,6 @@ from pathlib import Path
 from string import ascii_uppercase
 
 import pyarrow.parquet as pq
-from datasets import load_dataset
 
 from ..folders import BUILT, FOLDER
 from ..labels import STRATA
@@ -63,7 +62,7 @@ def load_questions(
     [{'question_id': 'mmlu-0', 'question': '2 + 2?', 'choices': ['3', '4'], 'answer': 'B'}]
     """
     if task == "mmlu":
-        rows = load_dataset(**MMLU).to_list() if source is None else read_rows(source)
+        rows = _mmlu_of_the_hub() if source is None else read_rows(source)
         return [_mmlu(row, number, f"{source or MMLU['path']}, row {number}") for number, row in enumerate(rows)], []
     if task != "triviaqa":
         raise ValueError(f"task must be one of triviaqa, mmlu; got {task!r}.")
@@ -72,6 +71,13 @@ def load_questions(
     if source is not None:
         return _joined(source, questions)
     return _built(Path(dataset) if dataset else BUILT if BUILT.exists() else FOLDER, questions), []
+
+
+def _mmlu_of_the_hub() -> list[RawRow]:
+    from datasets import load_dataset  # takes long to import, and files need none of it
+
+    rows: list[RawRow] = load_dataset(**MMLU).to_list()
+    return rows
 
 
 def load_own_questions(file: str) -> list[Question]:
