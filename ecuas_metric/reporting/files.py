@@ -35,6 +35,7 @@ MISSING += [text.upper() for text in MISSING[6:]] + ["NaN", "None", "Null"]
 class FileAdvice(StrEnum):
     """What to do about an error in a file, in the words of Python; the command and the page have their own."""
 
+    COUNT_AS_WRONG = "Judge them, or count them as wrong with unjudged='wrong'."
     UNJUDGED = "Judge them, count them as wrong with unjudged='wrong', or get bounds with unjudged='bounds'."
     NAME_COLUMNS = (
         "Name them with columns: {'confidence': NAME, 'correct': NAME}, {'label': NAME, 'posteriors': 'A+B'} with all "
