@@ -26,6 +26,7 @@ PART = re.compile(r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)")  # of Spar
 class FileAdvice(StrEnum):
     """What to do about an error in a file, in the words of Python; the command and the page have their own."""
 
+    COUNT_AS_WRONG = "Judge them, or count them as wrong with unjudged='wrong'."
     UNJUDGED = "Judge them, count them as wrong with unjudged='wrong', or get bounds with unjudged='bounds'."
     NAME_COLUMNS = (
         "Name them with columns: {'confidence': NAME, 'correct': NAME}, {'label': NAME, 'posteriors': 'A+B'} with all "

@@ -58,6 +58,7 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     Advice.RENORMALIZE: "Rounded probabilities? --renormalize divides each row by its sum.",
     Advice.CONFIDENCES: "Confidences? Name their column with --columns confidence=NAME.",
     Advice.WRONG_COST: "The uncertainties do not fit this cost, or --num-classes is too small.",
+    FileAdvice.COUNT_AS_WRONG: "Judge them, or count them as wrong with --unjudged wrong.",
     FileAdvice.UNJUDGED: "Judge them, or count them as wrong with --unjudged wrong.",
     FileAdvice.NAME_COLUMNS: "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B with "
     "all classes, or label=NAME,positive=NAME with the probability of class 1, or "

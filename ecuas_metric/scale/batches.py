@@ -82,11 +82,15 @@ def states_of_batches(
     for table in _chunks(batches):
         layout = layout_of(table.schema, columns, source=source)
         for system, rows in rows_of_systems(table, layout, name, source, start):
-            part = table if rows is None else table.take(rows)
+            part = table if rows is None else table.drop_columns(list(layout.systems)).take(rows)
             numbers = np.arange(start, start + len(table)) if rows is None else rows + start
             level = found[system].cells.level if system in found else 0
             state = _state_of_table(part, layout, options, unjudged, (source, numbers, level))
-            found[system] = _joined(found.get(system), state, waiting.setdefault(system, []))
+            try:
+                found[system] = _joined(found.get(system), state, waiting.setdefault(system, []))
+            except InputError as error:
+                rule = f"rows {start} to {start + len(table) - 1} do not fit to those before: {error}"
+                raise FileError(source, rule.rstrip(".")) from None
         if len(found) > MAX_SYSTEMS:
             rule = f"must name at most {MAX_SYSTEMS:,} systems"
             raise FileError(source, rule, column="+".join(layout.systems), value=len(found), got=f"{len(found):,}")
@@ -177,5 +181,5 @@ def _require_judged(is_open: Bools, layout: Layout, source: Source, unjudged: st
             row=int(source.rows[np.argmax(is_open)]),
             count=int(is_open.sum()),
             total=len(is_open),
-            advice="" if has_classes else FileAdvice.UNJUDGED,
+            advice="" if has_classes else FileAdvice.COUNT_AS_WRONG,
         )

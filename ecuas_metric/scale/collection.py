@@ -7,6 +7,7 @@ import json
 import os
 import struct
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,14 +68,24 @@ def write_collection(path: str | Path, collection: Collection) -> None:
     ----------
     path : path
     collection : Collection
+
+    Raises
+    ------
+    FileError
+        If there is no room or no such folder; what was there before is there still.
     """
     packed = {name: pack(state) for name, state in sorted(collection.states.items())}
     header = {"systems": [[name, len(state)] for name, state in packed.items()], "files": dict(collection.files)}
     text = json.dumps(header, sort_keys=True).encode()
     body = START.pack(MAGIC, VERSION, len(text)) + text + b"".join(packed.values())
     beside = Path(f"{path}.part")
-    beside.write_bytes(body + hashlib.sha256(body).digest())
-    os.replace(beside, path)
+    try:
+        beside.write_bytes(body + hashlib.sha256(body).digest())
+        os.replace(beside, path)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink()
+        raise FileError(path, f"cannot be written: {error.strerror}") from None
 
 
 def merge_collections(collections: Iterable[Collection], *, names: Iterable[str] = ()) -> Collection:

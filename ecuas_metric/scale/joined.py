@@ -14,7 +14,7 @@ from ..reporting.files import FileError
 from ..reporting.submissions import Source
 from .layout import Layout, layout_of, numbers_of_column, predictions_of, rows_of_systems, words_of
 from .pairs import Pair, pair_of
-from .parquet import ParquetPart, schema_of
+from .parquet import ParquetPart, columns_of, schema_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,7 +92,9 @@ def pair_of_table(
 
 def column_of_ids(part: ParquetPart, columns: Mapping[str, str] | None) -> str | None:
     """Return the column of ids of a file that has one and a column of systems, else None."""
-    return _ids(schema_of(part), columns, part.address)
+    schema = schema_of(part)
+    systems = layout_of(schema, columns, source=part.address).systems
+    return _ids(schema, columns, part.address) if {*systems} <= {*columns_of(part)} else None
 
 
 def systems_of(table: pa.Table, columns: Mapping[str, str] | None, source: str) -> list[str]:

@@ -115,7 +115,6 @@ def rows_of_systems(
     name : str
     rows : ndarray of int, or None
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     if not layout.systems:
@@ -126,13 +125,22 @@ def rows_of_systems(
         if missing.any():
             row = int(np.argmax(missing)) + start
             raise FileError(source, "must name a system; it is empty", column=column, row=row)
-    texts = [table[column].cast(pa.string()) for column in layout.systems]
+    texts = [_as_text(table[column], column, source) for column in layout.systems]
     joined = texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, " ")
     encoded = joined.combine_chunks().dictionary_encode()
     codes = encoded.indices.to_numpy()
     order = np.argsort(codes, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(codes))[:-1])
     yield from zip(encoded.dictionary.to_pylist(), parts, strict=True)
+
+
+def _as_text(names: pa.ChunkedArray, column: str, source: str) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    try:
+        return names.cast(pa.string())
+    except pa.ArrowException:
+        raise FileError(source, f"must name systems; it holds {names.type}", column=column) from None
 
 
 def words_of(layout: Layout) -> dict[str, str]:
@@ -143,6 +151,7 @@ def words_of(layout: Layout) -> dict[str, str]:
 
 def predictions_of(table: pa.Table, layout: Layout, source: Source) -> Floats:
     """Return predictions (N,), or (N, K) of columns of classes or of lists."""
+    import pyarrow.compute as pc
     import pyarrow.types as types
 
     if len(layout.predictions) > 1:
@@ -151,25 +160,29 @@ def predictions_of(table: pa.Table, layout: Layout, source: Source) -> Floats:
     kind = table.schema.field(name).type
     if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
         return numbers_of_column(table, name, source)
-    sizes = np.array([-1 if row is None else len(row) for row in table[name]])
+    sizes = pc.fill_null(pc.list_value_length(table[name]), -1).to_numpy()
     if (sizes != sizes[0]).any() or sizes[0] < 0:
         row = int(source.rows[np.argmax((sizes != sizes[0]) | (sizes < 0))])
         raise FileError(source.file, "must hold lists of one length", column=name, row=row)
-    flat = table[name].combine_chunks().flatten()
-    return np.asarray(flat.to_numpy(zero_copy_only=False), np.float64).reshape(len(table), -1)
+    flat = pc.list_flatten(table[name])
+    return _as_numbers(flat, name, source).reshape(len(table), -1)
 
 
 def numbers_of_column(table: pa.Table, name: str, source: Source) -> Floats:
     """Return a column of numbers or truths, NaN where there is none."""
+    return _as_numbers(table[name], name, source)
+
+
+def _as_numbers(column: pa.ChunkedArray, name: str, source: Source) -> Floats:
     import pyarrow as pa
     import pyarrow.types as types
 
-    column, kind = table[name], table.schema.field(name).type
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind)):
         advice = "Convert it, or score in memory, where words and percentages are understood."
         raise FileError(source.file, f"must hold numbers; it holds {kind}", column=name, advice=advice)
-    column = column.cast(pa.uint8()) if types.is_boolean(kind) else column
-    return np.asarray(column.cast(pa.float64()).to_numpy(), np.float64)
+    column = column.cast(kind).cast(pa.uint8()) if types.is_boolean(kind) else column
+    return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), np.float64)
 
 
 def _present(name: str, schema: pa.Schema, source: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tqdm.auto import tqdm
 
+from ..errors import InputError
 from ..options import Options
 from ..reporting.files import FileError
 from ..reporting.sources import stem
@@ -16,6 +17,7 @@ from .batches import require_rule, states_of_batches
 from .collection import Collection, merge_collections, read_collection, write_collection
 from .parquet import ParquetPart, batches_of, parts_of
 from .settings import require_options
+from .state import State
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,7 +75,7 @@ def score_files(
                 states = states_of_batches(
                     batches, options, columns=columns, unjudged=unjudged, name=name, source=part.address
                 )
-                done = merge_collections([done, Collection(states, {part.address: part.size})])
+                done = _with_part(done, states, part)
                 is_saved = False
                 if state_file and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
                     write_collection(state_file, done)
@@ -82,6 +84,15 @@ def score_files(
         if state_file and not is_saved:
             write_collection(state_file, done)
     return done
+
+
+def _with_part(done: Collection, states: Mapping[str, State], part: ParquetPart) -> Collection:
+    try:
+        return merge_collections([done, Collection(states, {part.address: part.size})])
+    except FileError:
+        raise
+    except InputError as error:
+        raise FileError(part.address, f"does not fit to the files before: {str(error).rstrip('.')}") from None
 
 
 def _waiting(patterns: Sequence[str | tuple[str, str]], done: Collection) -> list[tuple[str, ParquetPart]]:

@@ -6,6 +6,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
+
+import numpy as np
 
 from ..reporting.files import FileError
 from .layout import layout_of
@@ -13,6 +16,7 @@ from .layout import layout_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 BATCH_BYTES, MOST_ROWS = 2**21, 2**17
 
 
@@ -73,14 +77,15 @@ def table_of(part: ParquetPart, columns: Mapping[str, str] | None, *, more: Sequ
 
 
 def schema_of(part: ParquetPart) -> pa.Schema:
-    """Return the Arrow schema of a file."""
+    """Return the Arrow schema of a file, with what the names of its folders say."""
     with _opened(part) as file:
-        return file.schema_arrow
+        return _with_path(file.schema_arrow, part)
 
 
 def columns_of(part: ParquetPart) -> list[str]:
     """Return the names of a file's columns."""
-    return list(schema_of(part).names)
+    with _opened(part) as file:
+        return list(file.schema_arrow.names)
 
 
 def groups_of(part: ParquetPart, num_rows: int) -> list[Groups]:
@@ -140,9 +145,14 @@ def batches_of(
         If it is not Parquet, or see `layout.layout_of`.
     """
     with _opened(part) as file:
-        layout = layout_of(file.schema_arrow, columns, source=part.address)
-        size = _batch_size(file, layout.columns)
-        for batch in file.iter_batches(size, row_groups=groups, columns=layout.columns, use_threads=False):
+        schema = _with_path(file.schema_arrow, part)
+        layout = layout_of(schema, columns, source=part.address)
+        own = [name for name in layout.columns if name in file.schema_arrow.names]
+        told = {name: value for name, value in _in_path(part).items() if name in layout.columns and name not in own}
+        size = _batch_size(file, own)
+        for batch in file.iter_batches(size, row_groups=groups, columns=own, use_threads=False):
+            for name, value in told.items():
+                batch = batch.append_column(name, _repeated(value, len(batch)))
             yield batch, len(batch) / file.metadata.num_rows
 
 
@@ -171,10 +181,36 @@ def _paths_of(pattern: str) -> tuple[Any, list[str]]:
         if any(character in path for character in "*?["):
             return filesystem, filesystem.glob(path)
         if filesystem.isdir(path):
-            return filesystem, [name for name in filesystem.find(path) if name.endswith(".parquet")]
+            return filesystem, [name for name in filesystem.find(path) if _is_data(name.removeprefix(path))]
         return filesystem, [path] if filesystem.exists(path) else []
     except (ImportError, ValueError, OSError) as error:  # an unknown protocol, a missing package, no access
         raise FileError(pattern, f"cannot be read: {str(error).split(chr(10))[0].rstrip('.')}") from None
+
+
+def _with_path(schema: pa.Schema, part: ParquetPart) -> pa.Schema:
+    import pyarrow as pa
+
+    for name, value in _in_path(part).items():
+        if name not in schema.names:
+            schema = schema.append(pa.field(name, _repeated(value, 0).type))
+    return schema
+
+
+def _repeated(value: str | None, count: int) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([value], pa.string()))
+
+
+def _is_data(path: str) -> bool:
+    """Return whether a file in a folder holds rows; Spark keeps others beside, as in _temporary."""
+    return path.endswith(".parquet") and not any(name.startswith(("_", ".")) for name in path.split("/"))
+
+
+def _in_path(part: ParquetPart) -> dict[str, str | None]:
+    """Return what the names of a file's folders say of its rows, e.g. model=a, as Hive and Spark write them."""
+    named = (name.partition("=") for name in part.path.split("/")[:-1] if "=" in name)
+    return {key: None if value == NO_VALUE else unquote(value) for key, _, value in named if key}
 
 
 def _batch_size(file: Any, columns: list[str]) -> int:

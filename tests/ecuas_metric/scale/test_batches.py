@@ -1,6 +1,11 @@
 """Arrow batches, Parquet files and tables of counts: the state of their rows, and errors that say where."""
 
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from errno import ENOSPC
+from os import strerror
+from pathlib import Path
+from urllib.parse import quote
 
 import fsspec
 import numpy as np
@@ -251,6 +256,124 @@ def test_a_thousand_parts_and_the_reader_give_the_same_bytes(rng, tmp_path, monk
         while len(tree) > 1:
             tree = [merge(tree[i : i + 4]) for i in range(0, len(tree), 4)]
         assert {pack(merge(states)), merge_packed(map(pack, states[::-1])), pack(tree[0])} == {whole}
+
+
+THREE = {"confidence": [0.9, 0.4, 0.5], "correct": [1, 0, 1]}
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"confidence": pa.array([Decimal("0.9"), Decimal("0.4"), Decimal("0.5")])},
+        {"correct": pa.array([1, 0, 1]).dictionary_encode()},
+        {"correct": pa.array([1, 0, 1], pa.uint64())},
+        {"confidence": pa.array(THREE["confidence"]).dictionary_encode()},
+        {"model": pa.array(["system"] * 3, pa.large_string())},
+        {"model": pa.array(["system"] * 3, pa.string_view())},
+        {"id": pa.array([{"part": 1}] * 3)},
+    ],
+)
+def test_types_of_columns_that_hold_the_same_numbers(columns, tmp_path):
+    pq.write_table(pa.table(THREE | columns), tmp_path / "a.parquet")
+    (found,) = score_files([("system", str(tmp_path))], OPTIONS).states.values()
+    assert pack(found) == pack(state_of("confidences", *THREE.values(), OPTIONS))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (
+            {"correct": ["true", "false", "true"]},
+            "'correct' must hold numbers; it holds string. Convert it, or",
+        ),
+        ({"correct": [1, 0, 2**60]}, r"'correct' must be 0 .* got 1.15\d*e\+18 in row 3"),
+        ({"confidence": pa.nulls(3)}, "'confidence' must hold numbers; it holds null"),
+        ({"confidence": [0.9, float("inf"), 0.5]}, "'confidence' must lie in .* got inf in row 2"),
+        ({"model": pa.array([{"name": "a"}] * 3)}, "'model' must name systems; it holds struct<name: string>"),
+        ({"posteriors": [["a", "b"]] * 3, "label": [0, 1, 1]}, "'posteriors' must hold numbers; it holds string"),
+        ({"posteriors": [[0.5, 0.5], None, [0.5, 0.5]], "label": [0, 1, 1]}, "must hold lists of one length in row 2"),
+        ({"posteriors": [[0.5, 0.5], [0.5, None], [1, 0]], "label": [0, 1, 1]}, "'posteriors' must not be NaN.* row 2"),
+    ],
+)
+def test_types_and_values_that_are_none_are_refused_with_their_column(columns, message, tmp_path):
+    given = columns if "label" in columns else THREE | columns
+    pq.write_table(pa.table(given), tmp_path / "a.parquet")
+    with pytest.raises(FileError, match=f"a.parquet: column {message}" if message[0] == "'" else message):
+        score_files([str(tmp_path)], OPTIONS)
+
+
+def test_folders_named_for_a_column_are_that_column_of_their_files(tmp_path):
+    for name, q in (("a b", 0.5), ("c", 0.25)):
+        folder = tmp_path / "logs" / "year=2026" / f"model={quote(name)}"
+        folder.mkdir(parents=True)
+        pq.write_table(pa.table({"confidence": [q], "correct": [1]}), folder / "0.parquet")
+    found = score_files([str(tmp_path / "logs")], OPTIONS).states
+    assert packed(found) == {
+        n: pack(state_of("confidences", [q], [1], OPTIONS)) for n, q in (("a b", 0.5), ("c", 0.25))
+    }
+    given = {"system": "year+model"}
+    assert set(score_files([str(tmp_path / "logs")], OPTIONS, columns=given).states) == {"2026 a b", "2026 c"}
+    other = tmp_path / "logs" / "model=__HIVE_DEFAULT_PARTITION__"
+    other.mkdir()
+    pq.write_table(pa.table({"confidence": [0.5], "correct": [1]}), other / "0.parquet")
+    with pytest.raises(FileError, match="column 'model' must name a system; it is empty in row 1"):
+        score_files([str(tmp_path / "logs")], OPTIONS)
+
+
+def test_what_an_engine_leaves_beside_its_files_is_no_part_of_them(tmp_path):
+    pq.write_table(pa.table(THREE), tmp_path / "0.parquet")
+    pq.write_table(pa.table(THREE)[:0], tmp_path / "1.parquet")
+    (tmp_path / "_temporary").mkdir()
+    for name in ("_SUCCESS", ".0.parquet.crc", "_metadata.parquet", "_temporary/half.parquet"):
+        (tmp_path / name).write_bytes(b"PAR1")
+    (found,) = score_files([str(tmp_path)], OPTIONS).states.values()
+    assert found.rows == 3
+
+
+def test_files_and_batches_of_other_settings_are_named(tmp_path, monkeypatch):
+    for name, row in (("0", [0.5, 0.5]), ("1", [0.5, 0.25, 0.25])):
+        pq.write_table(pa.table({"posteriors": [row], "label": [0]}), tmp_path / f"{name}.parquet")
+    with pytest.raises(FileError, match=r"1.parquet: does not fit to the files before: .* num_classes is 2 and 3"):
+        score_files([str(tmp_path)], OPTIONS, state_file=tmp_path / "all.state")
+    assert list(read_collection(tmp_path / "all.state").files) == [f"{tmp_path}/0.parquet"]
+    monkeypatch.setattr(batches, "CHUNK", 1)
+    monkeypatch.setattr(batches, "WAITING", 1)
+    tables = [pq.read_table(tmp_path / f"{name}.parquet") for name in "01"]
+    with pytest.raises(FileError, match="part 3: rows 2 to 2 do not fit to those before: .* num_classes is 2 and 3"):
+        states_of_batches(tables, OPTIONS, source="part 3")
+
+
+def test_a_full_disk_leaves_the_state_as_it_was(logs, table, tmp_path, monkeypatch):
+    state_file = tmp_path / "all.state"
+    score_files([f"{logs}/0.parquet"], OPTIONS, state_file=state_file)
+    before = state_file.read_bytes()
+    write_bytes = Path.write_bytes
+
+    def half(path, content):
+        write_bytes(path, content[: len(content) // 2])
+        raise OSError(ENOSPC, strerror(ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", half)
+    with pytest.raises(FileError, match=r"all.state: cannot be written: No space left"):
+        score_files([str(logs)], OPTIONS, state_file=state_file)
+    monkeypatch.undo()
+    assert state_file.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["all.state"]
+    assert packed(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_each(table)
+
+
+def test_an_interrupted_run_keeps_the_files_that_it_scored(logs, table, tmp_path, monkeypatch):
+    def interrupted(part, columns):
+        if part.path.endswith("2.parquet"):
+            raise KeyboardInterrupt
+        return batches_of(part, columns)
+
+    monkeypatch.setattr(local, "batches_of", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        score_files([str(logs)], OPTIONS, state_file=tmp_path / "all.state")
+    monkeypatch.undo()
+    assert len(read_collection(tmp_path / "all.state").files) == 2
+    assert packed(score_files([str(logs)], OPTIONS, state_file=tmp_path / "all.state").states) == of_each(table)
 
 
 def test_files_without_a_column_of_systems_are_named(logs, tmp_path):

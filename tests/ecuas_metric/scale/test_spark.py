@@ -183,6 +183,14 @@ def test_the_command_gives_the_same_table_on_spark(session, logs, local, tmp_pat
     assert "is there already" in capsys.readouterr().err
 
 
+@pytest.mark.e2e
+def test_partitions_without_rows_do_not_count(session):
+    one = session.createDataFrame([(0.5, 1)], "confidence double, correct int").repartition(3)
+    (found,) = engine.states_of_frame(one, OPTIONS).values()
+    assert pack(found) == pack(state_of("confidences", [0.5], [1], OPTIONS))
+    assert engine.states_of_frame(one.where("correct = 0"), OPTIONS) == {}
+
+
 def test_merging_on_a_worker_needs_no_spark(rng):
     """Nothing overflows at ten billion rows either."""
     q = rng.random(100).round(2)
