@@ -51,7 +51,7 @@ class Design(NamedTuple):
     stratum : ndarray of int, shape (U,)
         Of each unit.
     freedom : int
-        Units minus strata.
+        Units minus strata; 0 if a stratum has but one.
     """
 
     weight: Floats
@@ -64,11 +64,11 @@ def design_of(options: Options, num_samples: int) -> Design:
     """Return how the samples were drawn, as the options say it."""
     weight = options.sample_weight
     unit, stratum = units(num_samples, Resampling(groups=options.groups, strata=options.strata))
-    freedom = len(stratum) - int(stratum.max()) - 1
-    alone = (np.bincount(stratum) < 2).any()
+    sizes = np.array([len(stratum)]) if options.strata is None else np.bincount(stratum)
+    freedom = len(stratum) - len(sizes) if sizes.min() > 1 else 0
     grouped = None if options.groups is None else unit
     share = np.broadcast_to(1 / num_samples, num_samples) if weight is None else weight / weight.sum()
-    return Design(share, grouped, stratum, 0 if alone else freedom)
+    return Design(share, grouped, stratum, freedom)
 
 
 def standard_error(influence: Floats, design: Design) -> float:
@@ -157,7 +157,7 @@ def analytic_intervals(
     errors = _errors(decisions, ties, options, values)
     num_errors = _effective_number(decisions.candidate_cost, design)
     # Where half of the units have errors these are not rare, and theirs is the t interval of few units.
-    few = min(FEW, _effective_number(np.ones(len(decisions.uncertainty)), design) / 2)
+    few = min(FEW, _effective_units(design) / 2)
     limits: dict[Key, Limits] = dict.fromkeys(wanted, NONE)
     possible: dict[Key, Floats] = {}
     few_errors: list[Key] = []
@@ -388,7 +388,14 @@ def _effective_size(share: float, influence: Floats, design: Design) -> float:
     error = standard_error(influence, design)
     if error > 0:
         return share * (1 - share) / error**2
-    return _effective_number(np.ones_like(influence), design)
+    return _effective_units(design)
+
+
+def _effective_units(design: Design) -> float:
+    """Return how many units of equal weight are as variable as these."""
+    if design.unit is None and not any(design.weight.strides):
+        return len(design.weight)
+    return _effective_number(np.ones(len(design.weight)), design)
 
 
 def _notes(
