@@ -30,6 +30,7 @@ from .ranking import TieGroups
 
 FEW = 10  # effective events below which first-order theory does not hold
 ENOUGH = 25  # errors from which on the plug-in interval of a recalibrated value is near its level
+FEW_GROUPS = 30  # below which intervals were simulated to hold the true value more or less often than they say
 MANY = 2000  # errors from which only numbers of accepted samples can have few
 SHARES = ("error_rate", "coverage")
 OF_ACCEPTED = ("expected_cost", "accepted_cost")
@@ -50,7 +51,7 @@ class Design(NamedTuple):
     stratum : ndarray of int, shape (U,)
         Of each unit.
     freedom : int
-        Units minus strata.
+        Units minus strata; 0 if a stratum has but one.
     """
 
     weight: Floats
@@ -63,11 +64,11 @@ def design_of(options: Options, num_samples: int) -> Design:
     """Return how the samples were drawn, as the options say it."""
     weight = options.sample_weight
     unit, stratum = units(num_samples, Resampling(groups=options.groups, strata=options.strata))
-    freedom = len(stratum) - int(stratum.max()) - 1
-    alone = (np.bincount(stratum) < 2).any()
+    sizes = np.array([len(stratum)]) if options.strata is None else np.bincount(stratum)
+    freedom = len(stratum) - len(sizes) if sizes.min() > 1 else 0
     grouped = None if options.groups is None else unit
     share = np.broadcast_to(1 / num_samples, num_samples) if weight is None else weight / weight.sum()
-    return Design(share, grouped, stratum, 0 if alone else freedom)
+    return Design(share, grouped, stratum, freedom)
 
 
 def standard_error(influence: Floats, design: Design) -> float:
@@ -156,24 +157,29 @@ def analytic_intervals(
     errors = _errors(decisions, ties, options, values)
     num_errors = _effective_number(decisions.candidate_cost, design)
     # Where half of the units have errors these are not rare, and theirs is the t interval of few units.
-    few = min(FEW, _effective_number(np.ones(len(decisions.uncertainty)), design) / 2)
+    few = min(FEW, _effective_units(design) / 2)
     limits: dict[Key, Limits] = dict.fromkeys(wanted, NONE)
     possible: dict[Key, Floats] = {}
+    few_errors: list[Key] = []
     for key, influence in influences(decisions, ties, options, values, only=_with_influence(wanted)):
         value = float(values[key])
         if key.metric == "auroc":
             right = _effective_number(1 - decisions.candidate_cost, design)
             limits[key] = limits_of_auroc(value, standard_error(influence, design), num_errors, right, quantile)
         elif key.metric in SHARES and not key.variant:
-            limits[key] = wilson_limits(value, _effective_size(value, influence, design), quantile)
+            limits[key] = _of_share(value, influence, design, level)
+        elif key.metric == "selective_risk" and _are_many_in_few_groups(errors[key], design):
+            error = standard_error(influence, design)
+            limits[key] = limits_on_log_scale(value, _quantile(errors[key], design, level) * error)
         elif key in errors and _effective_number(errors[key], design) < few:
+            few_errors.append(key)
             possible = possible or _errors(decisions, ties, options, values, hypothetical=True)
             limits[key] = _of_few_errors(value, influence, errors[key], possible[key], design, (quantile, level))
         elif key not in errors and num_errors < (ENOUGH if key.variant == "recalibrated" else few):
             limits[key] = NONE
         else:
             limits[key] = limits_on_log_scale(value, quantile * standard_error(influence, design))
-    return limits, _notes(wanted, limits)
+    return limits, _notes(wanted, limits, few_errors, design)
 
 
 def _with_influence(values: Mapping[Key, FloatOrFloats]) -> list[Key]:
@@ -272,6 +278,30 @@ def limits_of_auroc(value: float, error: float, wrong: float, right: float, quan
     return 1 / (1 + math.exp(min(half - logit, 700.0))), 1 / (1 + math.exp(min(-half - logit, 700.0)))
 
 
+def _of_share(value: float, influence: Floats, design: Design, level: float) -> Limits:
+    """Return Wilson's limits of a share."""
+    rarer = np.where((influence > 0) == (value < 0.5), 1.0, 0.0)
+    return wilson_limits(value, _effective_size(value, influence, design), _quantile(rarer, design, level))
+
+
+def _quantile(events: Floats, design: Design, level: float) -> float:
+    """Return Student's quantile: of groups, which estimate the variance, only as many count as hold the events.
+
+    References
+    ----------
+    Korn and Graubard 1999, "Analysis of health surveys", section 5.2 (degrees of freedom of a subpopulation).
+    """
+    freedom = design.freedom
+    if design.unit is not None and events.any():
+        freedom = min(freedom, max(int(_effective_number(events, design)) - 1, 1))
+    return student_quantile((1 + level) / 2, freedom)
+
+
+def _are_many_in_few_groups(errors: Floats, design: Design) -> bool:
+    """Return whether errors are not few but for the groups that they are in."""
+    return _effective_number(errors, design) < FEW <= _effective_number(errors, design._replace(unit=None))
+
+
 def _of_few_errors(
     value: float, influence: Floats, errors: Floats, possible: Floats, design: Design, levels: tuple[float, float]
 ) -> Limits:
@@ -296,13 +326,15 @@ def _of_few_errors(
 
 
 def _next_size(seen: Floats, possible: Floats, design: Design) -> float:
-    """Return the size of one more error: of those seen, or the mean of all possible ones, if that is more."""
+    """Return the size of one more error: of those seen, or of these and `FEW` possible ones, if that is more."""
     if not possible.any():
         return 0.0
     if not seen.any():
         possible = sums_of_units(possible, design)
         return float(possible.sum() / np.count_nonzero(possible))
-    return float(max(seen @ seen / seen.sum(), possible.sum() / np.count_nonzero(possible)))
+    of_seen, of_possible = seen @ seen / seen.sum(), possible.sum() / np.count_nonzero(possible)
+    count = np.count_nonzero(seen)
+    return float(max(of_seen, (count * of_seen + FEW * of_possible) / (count + FEW)))
 
 
 def _errors(
@@ -322,11 +354,15 @@ def _errors(
         return {}
     rows = np.flatnonzero(cost)
     chosen = select(decisions._replace(candidate_cost=cost), rows)
-    means = [name for name, metric in METRICS.items() if metric.sample_cost and name not in NO_EVENTS]
-    names = means if few else OF_ACCEPTED
-    added = dict(sample_costs(chosen, options, only=names))
-    for key, without in sample_costs(chosen._replace(candidate_cost=np.zeros(len(rows))), options, only=names):
-        added[key] = added[key] - without
+    asked = {name for key in values for name in (key.metric, *(METRICS[key.metric].ratio or ()))}
+    names = [
+        name for name in asked if METRICS[name].sample_cost and name not in NO_EVENTS and (few or name in OF_ACCEPTED)
+    ]
+    added: dict[Key, Floats] = {}
+    if names:
+        right = chosen._replace(candidate_cost=np.zeros(len(rows)))
+        added = dict(sample_costs(chosen, options, only=names))
+        added |= {key: added[key] - without for key, without in sample_costs(right, options, only=names)}
     for key in [key for key in added if key.metric == "accepted_cost"]:
         accepted_cost, coverage = added.pop(key), values[key._replace(metric="coverage")]
         added[key._replace(metric="selective_risk")] = accepted_cost / (coverage or math.nan)
@@ -352,10 +388,19 @@ def _effective_size(share: float, influence: Floats, design: Design) -> float:
     error = standard_error(influence, design)
     if error > 0:
         return share * (1 - share) / error**2
-    return _effective_number(np.ones_like(influence), design)
+    return _effective_units(design)
 
 
-def _notes(values: Mapping[Key, FloatOrFloats], limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
+def _effective_units(design: Design) -> float:
+    """Return how many units of equal weight are as variable as these."""
+    if design.unit is None and not any(design.weight.strides):
+        return len(design.weight)
+    return _effective_number(np.ones(len(design.weight)), design)
+
+
+def _notes(
+    values: Mapping[Key, FloatOrFloats], limits: Mapping[Key, Limits], few: Collection[Key], design: Design
+) -> tuple[Note, ...]:
     bare = [key for key, (low, _) in limits.items() if math.isnan(low) and math.isfinite(float(values[key]))]
     biased = [key for key in bare if is_biased(key)]
     facts = {
@@ -363,6 +408,19 @@ def _notes(values: Mapping[Key, FloatOrFloats], limits: Mapping[Key, Limits]) ->
         "These intervals do not account for fitting the recalibration on the same samples": [
             key for key in values if key.variant == "recalibrated" and key not in bare
         ],
+        f"With fewer than {FEW} errors these intervals are wider than they would have to be": few,
     }
     listed = {fact: ", ".join(map(str, keys)) for fact, keys in facts.items() if keys}
-    return note_biased(biased) + tuple(Note("no_interval", f"{fact}: {keys}.") for fact, keys in listed.items())
+    of_groups = _note_few_groups(design)
+    return (
+        note_biased(biased)
+        + tuple(Note("no_interval", f"{fact}: {keys}.") for fact, keys in listed.items())
+        + of_groups
+    )
+
+
+def _note_few_groups(design: Design) -> tuple[Note, ...]:
+    count = len(design.stratum)
+    if design.unit is None or count >= FEW_GROUPS:
+        return ()
+    return (Note("few_groups", f"With {count} groups all intervals are approximate: fewer than {FEW_GROUPS}."),)

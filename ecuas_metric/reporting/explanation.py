@@ -113,7 +113,7 @@ def _lead(row: Comparison, best: str, level: float) -> str:
     sign = -1 if row.first == best else 1
     low, high = sorted((sign * row.low, sign * row.high))
     p = _p(row.p_adjusted)
-    verdict = "is significant" if row.p_adjusted < SIGNIFICANT else "may be due to chance"
+    verdict = "is significant" if row.p_adjusted <= SIGNIFICANT else "may be due to chance"
     return (
         f"The lead of {abs(row.difference):.3f} ({level:.0%} interval {low:.3f} to {high:.3f}) {verdict}: {p}, "
         "paired by sample, corrected for all pairs and metrics."

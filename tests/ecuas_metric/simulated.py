@@ -72,6 +72,12 @@ def stratified(rng, size):
 SYSTEMS = (calibrated, overconfident, verbalized, accurate, rare, weighted, stratified, grouped, in_20_groups)
 
 
+def independent_seeds(runs, entropy=0):
+    """Yield, for each run, the seed of its data and that of its swaps or draws: no two of them share a stream."""
+    for data, drawn in (seed.spawn(2) for seed in np.random.SeedSequence(entropy).spawn(runs)):
+        yield data, int(drawn.generate_state(1)[0])
+
+
 @functools.cache
 def true_values(system):
     """Return the values of so large a sample that its error does not count."""

@@ -106,7 +106,8 @@ def test_a_weight_of_0_leaves_the_sample_out(rng):
 def test_what_is_asked_for_alone_has_the_interval_it_has_among_all(rng):
     p = rng.random(60)
     correct = (rng.random(60) < p).astype(int)
-    options = checked_options(confidence_level=0.95, calibration=True, normalize=True, n_resamples=5)
+    added = {"normalize": True, "decompose": True, "reject_costs": 0.3}
+    options = checked_options(confidence_level=0.95, calibration=True, n_resamples=5, **added)
     system = prepare("confidences", p, correct, options)
     everything = compute_results(system).estimates
     for key, estimate in everything.items():

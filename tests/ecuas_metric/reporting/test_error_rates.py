@@ -7,6 +7,7 @@ from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.comparison import compare_systems
 from ecuas_metric.results import prepare
+from tests.ecuas_metric.simulated import independent_seeds
 
 RUNS, LEVEL = 3000, 0.05
 MOST = 5.8  # %, two standard deviations of 3,000 runs above 5
@@ -85,12 +86,6 @@ def rounded(one):
         return p.round(1), correct
 
     return of_tenths
-
-
-def independent_seeds(runs, entropy=0):
-    """Yield, for each run, the seed of its data and that of its swaps or draws: no two of them share a stream."""
-    for data, drawn in (seed.spawn(2) for seed in np.random.SeedSequence(entropy).spawn(runs)):
-        yield data, int(drawn.generate_state(1)[0])
 
 
 def rejections(kind, size, num_systems, *, runs=RUNS, swaps=199, **options):

@@ -13,6 +13,7 @@ from ecuas_metric.reporting.comparison import compare_systems
 from ecuas_metric.reporting.planning import plan_of, plan_of_rates, plan_of_systems
 from ecuas_metric.results import prepare
 from tests.ecuas_metric.reporting.test_error_rates import logit, sigmoid
+from tests.ecuas_metric.simulated import independent_seeds
 
 OPTIONS = {"confidence_level": 0.95, "n": (0, 1)}
 
@@ -110,9 +111,9 @@ def test_the_planned_samples_find_the_planned_difference():
     for plan in pilot:
         if plan.key.metric in ("error_rate", "ecuas", "aurc"):
             found = 0
-            for run in range(500):
-                options = checked_options(confidence_level=0.9, n_resamples=199, n=(0, 1), random_state=run)
-                outputs = pair(np.random.default_rng(run + 1), plan.needed)
+            for data, seed in independent_seeds(500):
+                options = checked_options(confidence_level=0.9, n_resamples=199, n=(0, 1), random_state=seed)
+                outputs = pair(np.random.default_rng(data), plan.needed)
                 systems = {name: prepare("confidences", *arrays, options) for name, arrays in outputs.items()}
                 (row,) = compare_systems(systems, only=[plan.key])
                 found += row.p <= 0.05
