@@ -9,6 +9,7 @@ import importlib
 import inspect
 import pickle
 import threading
+import time
 import types
 from concurrent.futures import ThreadPoolExecutor
 
@@ -112,6 +113,14 @@ def together(*jobs):
         return [job.result() for job in [pool.submit(job) for job in jobs]]
 
 
+def until(condition):
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.005)
+    pytest.fail("nobody came")
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_experiments_in_parallel_that_share_a_cache(way, tmp_path):
     """test_separate_experiments_in_parallel: the second one finds the lock and takes another file."""
@@ -140,13 +149,13 @@ def test_experiments_in_parallel_that_share_a_cache(way, tmp_path):
 def test_shares_of_several_processes_are_one(way, form, parts, late, tmp_path):
     """test_distributed_metrics: process 0 has the values of all samples, whoever comes late; the others None."""
     predictions, references, options = data(form, size=9)
-    ready = threading.Event()
+    ahead = f"*-{(late + 1) % parts}.arrow.lock"  # of another process, which is there before the late one
 
     def share(process):
         about = {"num_process": parts, "process_id": process, "experiment_id": "shares", "timeout": 20}
         module = load(form, tmp_path, **about)
         if process == late:
-            ready.wait(0.2)  # later than the others look for its lock
+            until(lambda: list(tmp_path.rglob(ahead)))
         return results(module, way, predictions[process::parts], references[process::parts], **options)
 
     first, *others = together(*[lambda process=process: share(process) for process in range(parts)])
