@@ -7,14 +7,13 @@ A file ``utils.py`` beside the task's YAML imports them, since that is where ``!
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from .choices import DIRECTIONS, metric_of_choices
 
 Item = tuple[int, list[float]]  # the true choice, and the log-likelihoods of all
 
 
-def process_results(doc: Mapping[str, Any], results: Sequence[tuple[float, bool]]) -> dict[str, Item]:
+def process_results(doc: Mapping[str, object], results: Sequence[tuple[float, bool]]) -> dict[str, Item]:
     """Return what each metric is computed from: the true choice of a document, and the log-likelihoods of all.
 
     The true choice is the field `label`, `answer` or `gold`: an index, or a letter.
@@ -24,11 +23,12 @@ def process_results(doc: Mapping[str, Any], results: Sequence[tuple[float, bool]
     return dict.fromkeys(DIRECTIONS, item)
 
 
-def aggregation(name: str, **options: Any) -> Callable[[Sequence[Item]], float]:
+def aggregation(name: str, **options: object) -> Callable[[Sequence[Item]], float]:
     """Return the aggregation of a metric, e.g. ``ecuas_0 = aggregation("ecuas_0", n=0)``."""
 
     def aggregate(items: Sequence[Item]) -> float:
-        return metric_of_choices(name, *zip(*items, strict=True), **options)
+        labels, log_likelihoods = zip(*items, strict=True)
+        return metric_of_choices(name, labels, log_likelihoods, **options)
 
     aggregate.__name__ = name
     return aggregate

@@ -41,7 +41,7 @@ def _ecuas() -> Any:
         is_differentiable, higher_is_better, full_state_update = False, None, False
 
         def __init__(
-            self, form: str = "confidences", *, metric_options: dict[str, Any] | None = None, **options: Any
+            self, form: str = "confidences", *, metric_options: dict[str, object] | None = None, **options: object
         ) -> None:
             super().__init__(**metric_options or {})
             self.form, self.options = form, options
@@ -49,7 +49,7 @@ def _ecuas() -> Any:
             self.add_state("parts", default=[], dist_reduce_fx="cat")
             self.set_dtype(torch.uint8)  # what a process without rows sends must be bytes too
 
-        def update(self, preds: Any, target: Any, sample_weight: Any = None) -> None:
+        def update(self, preds: Any, target: Any, sample_weight: object = None) -> None:
             """Add a batch."""
             batch = self._of([])
             rows = [value.detach().cpu() if torch.is_tensor(value) else value for value in (preds, target)]
@@ -57,13 +57,13 @@ def _ecuas() -> Any:
             self.parts.append(self._bytes(batch.packed()))
             self._merge()
 
-        def forward(self, *args: Any, **kwargs: Any) -> Any:
+        def forward(self, *args: object, **kwargs: object) -> object:
             """Add a batch and return its own metrics."""
             values = super().forward(*args, **kwargs)
             self._merge()
             return values
 
-        def compute(self) -> dict[str, Any]:
+        def compute(self) -> dict[str, object]:
             """Return the metrics of all batches of all processes."""
             parts = [self.parts] if torch.is_tensor(self.parts) else self.parts  # a tensor once they are gathered
             return {key: torch.tensor(value, dtype=torch.float64) for key, value in self._of(parts).compute().items()}
@@ -81,7 +81,7 @@ def _ecuas() -> Any:
                 packed = packed[end:]
             return metrics
 
-        def _bytes(self, packed: bytes) -> Any:
+        def _bytes(self, packed: bytes) -> object:
             whole = bytearray(b"%0*d" % (DIGITS, len(packed)) + packed)
             return torch.frombuffer(whole, dtype=torch.uint8).to(self.device)
 

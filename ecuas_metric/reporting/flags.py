@@ -230,11 +230,11 @@ def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
     add("--columns", action="append", default=[], metavar="ROLE=COLUMN,..", help=help_)
     help_ = "names of all classes in the order of the posteriors, if the columns are not named after them"
     add("--labels", metavar="CLASS,..", help=help_)
-    add("--tasks", metavar="TASK,..", help="for runs of lm-eval, lighteval or Inspect: read only these tasks")
+    add("--tasks", metavar="TASK,..", help="for runs of evaluation tools: read only these tasks")
     add(
         "--filter",
         metavar="NAME",
-        help="for runs: the filter (lm-eval) or scorer (Inspect), if there are several",
+        help="for runs: the filter (lm-eval), scorer (Inspect) or metric (HELM), if there are several",
     )
     help_ = "for runs: divide log-likelihoods of choices by their lengths, like acc_norm"
     add("--choice-length", choices=("none", "chars", "bytes"), default="none", help=help_)

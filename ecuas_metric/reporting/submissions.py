@@ -134,7 +134,7 @@ def read_submissions(
     correct_from: float | None = None,
     scale: float = 1,
 ) -> list[Submission]:
-    """Read the systems of a file, or of a run of lm-eval, lighteval or Inspect.
+    """Read the systems of a file, or of a run of lm-eval, lighteval, Inspect, HELM or callm.
 
     Parameters
     ----------

@@ -16,6 +16,7 @@ from ...inputs import Bools
 from ...reporting.files import FileAdvice, FileError
 from .parts import LENGTHS, Part, RunOptions, field, files_in, log_posteriors, missing, no_task, posterior_frame
 
+Row = dict[str, Any]
 NEEDED = {"doc", "metric", "model_response"}
 METRICS = ("em", "exact_match", "extractive_match", "acc", "quasi_exact_match", "pqem")
 
@@ -51,7 +52,7 @@ def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
     return parts
 
 
-def _parts(file: Path, task: str, rows: Sequence[dict[str, Any]], options: RunOptions) -> list[Part]:
+def _parts(file: Path, task: str, rows: Sequence[Row], options: RunOptions) -> list[Part]:
     scores = [row["model_response"].get("logprobs") or [] for row in rows]
     choices = [row["doc"].get("choices") or [] for row in rows]
     if not all(len(score) == len(texts) > 1 for score, texts in zip(scores, choices, strict=True)):
@@ -60,7 +61,7 @@ def _parts(file: Path, task: str, rows: Sequence[dict[str, Any]], options: RunOp
     return [_choices(file, task, rows, counts == number, options.length) for number in np.unique(counts)]
 
 
-def _choices(file: Path, task: str, rows: Sequence[dict[str, Any]], of_number: Bools, length: str) -> Part:
+def _choices(file: Path, task: str, rows: Sequence[Row], of_number: Bools, length: str) -> Part:
     lines = np.flatnonzero(of_number)
     samples = [rows[line] for line in lines.tolist()]
     scores = np.array([row["model_response"]["logprobs"] for row in samples], dtype=np.float64)
@@ -74,7 +75,7 @@ def _choices(file: Path, task: str, rows: Sequence[dict[str, Any]], of_number: B
     return Part(_model(file), task, frame, str(file), Note("run", fact), scores.shape[1])
 
 
-def _generated(file: Path, task: str, rows: Sequence[dict[str, Any]], options: RunOptions) -> Part:
+def _generated(file: Path, task: str, rows: Sequence[Row], options: RunOptions) -> Part:
     metric = next((name for name in METRICS if name in (rows[0]["metric"] or {})), None)
     if metric is None or options.confidence is None:
         rule = "holds answers in words, without log-probabilities of choices"

@@ -297,7 +297,7 @@ def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
         ([inspect_sample(1, "A", 0.5)], "must be scored as right or wrong: C, I, P, N, or a number; got 'A' in row 1"),
         (
             [inspect_sample(1, "P", 0.5)],
-            "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1 (1 of 1). Partly",
+            "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1",
         ),
         ([{"id": 1, "epoch": 1, "scores": {}}], "holds no scores; got 1 samples, status success"),
         (
@@ -432,7 +432,7 @@ def test_helm_instances_have_the_probability_of_the_answer(tmp_path, rng):
         ({"confidence": None}, "holds no max_prob. Only models that return log-probabilities have it"),
         ({"logprob": 0.0}, "holds no log-probabilities but 0. Only models that return log-probabilities have it"),
         ({"correct": None}, "holds no exact_match. Specify which with"),
-        ({"correct": 0.5}, "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1 (1 of 1). Partly"),
+        ({"correct": 0.5}, "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1"),
     ],
 )
 def test_helm_runs_that_cannot_be_used(tmp_path, change, message):
