@@ -261,7 +261,7 @@ session.stop()
 def test_two_workers_and_spark_connect_give_the_same_states(logs, local, tmp_path, where):
     needs_spark()
     if "remote" in where:
-        pytest.importorskip("grpc", reason="needs pyspark[connect]")
+        pytest.importorskip("grpc", reason="needs the extra `spark`, with gRPC: make test EXTRAS=spark")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     command = [sys.executable, "-c", SUBMITTED.format(where=where), str(logs), str(tmp_path / "states")]
