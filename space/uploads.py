@@ -11,7 +11,7 @@ from typing import TypeVar
 from ecuas_metric.errors import InputError
 from ecuas_metric.reporting.columns import find_columns, text_columns
 from ecuas_metric.reporting.files import SUFFIXES, FileError, Sheet, read_sheet
-from ecuas_metric.reporting.submissions import Submission, submissions_of
+from ecuas_metric.reporting.submissions import Reading, Submission, submissions_of
 
 from .answers import TEXT, checked_answers
 from .bounded import LimitExceededError, bounded
@@ -20,6 +20,8 @@ from .words import USE_THE_COMMAND
 MAX_BYTES = 20 * 1024 * 1024  # what Gradio calls 20 MB
 MAX_BYTES_OF_ALL = 3 * MAX_BYTES
 SMALL = 10_000  # bytes of text: at most 12,500,000 cells
+MEDIUM, MAX_CELLS = 1_000_000, 1_000_000  # bytes of a table as text, and its cells by counting
+TABLES, SEPARATORS = (".csv", ".tsv", ".txt"), b",;\t|"
 MAX_FILES = 50
 MAX_SYSTEMS = 50
 MAX_NAME = 200  # characters of the name of a system or a column
@@ -27,6 +29,7 @@ COLUMNS = {  # the roles that visitors can choose a column for -> what it holds
     "confidence": "Numbers in [0, 1]",
     "correct": "0 or 1, true or false",
     "label": "The true class, from 0",
+    "predicted": "The class that the confidence is of, beside the true one",
     "posteriors": "A column of lists; prob_0, prob_1, .. are found without it",
     "system": "Names of systems; join several columns by +, e.g. llm+method",
     "id": "Pairs the samples of different systems",
@@ -42,7 +45,12 @@ Result = TypeVar("Result")
 
 
 def read_uploads(
-    paths: Sequence[str], *, columns: Mapping[str, str | None] | None = None, unjudged: str | None = None
+    paths: Sequence[str],
+    *,
+    columns: Mapping[str, str | None] | None = None,
+    unjudged: str | None = None,
+    scale: float = 1,
+    correct_from: float | None = None,
 ) -> list[Submission]:
     """Read the systems of all files, each file once.
 
@@ -54,6 +62,10 @@ def read_uploads(
         The role of a column to its name, used for those files that have a column of that name; nothing if empty.
     unjudged : {"bounds", "wrong", "drop"}, optional
         What becomes of answers whose correctness is missing; by default they are an error.
+    scale : float
+        What confidences of 1 are in the files, e.g. 100 for percentages.
+    correct_from : float, optional
+        The lowest grade that counts as correct.
 
     Raises
     ------
@@ -66,7 +78,7 @@ def read_uploads(
     if (size := sum(Path(path).stat().st_size for path in paths)) > MAX_BYTES_OF_ALL:
         raise InputError("All files together", f"must have at most {MAX_BYTES_OF_ALL:,} bytes", got=f"{size:,}")
     chosen = {role: column for role, column in (columns or {}).items() if column}
-    return _safely(_read, paths, chosen, unjudged)
+    return _safely(_read, paths, chosen, Reading(unjudged, None, correct_from, scale))
 
 
 def read_answers(path: str) -> Sheet:
@@ -111,7 +123,7 @@ def _refuse_too_many(paths: Sequence[str]) -> None:
 def _safely(function: Callable[..., Result], paths: Sequence[str], *arguments: object) -> Result:
     """Call a function of files in a process of its own, which takes half a second, unless they are harmless."""
     files = [Path(path) for path in paths]
-    if all(path.suffix.lower() != ".parquet" and path.stat().st_size <= SMALL for path in files):
+    if all(map(_is_harmless, files)) and sum(path.stat().st_size for path in files) <= MEDIUM:
         return function(paths, *arguments)
     try:
         # Plain strings: those of Gradio would make the process import Gradio, which takes seconds.
@@ -121,7 +133,19 @@ def _safely(function: Callable[..., Result], paths: Sequence[str], *arguments: o
         raise InputError(f"Reading {names}", str(error), advice=USE_THE_COMMAND) from None
 
 
-def _read(paths: Sequence[str], chosen: Mapping[str, str], unjudged: str | None) -> list[Submission]:
+def _is_harmless(path: Path) -> bool:
+    """Return whether a file is text that can become only so many cells."""
+    size, suffix = path.stat().st_size, path.suffix.lower()
+    if suffix == ".parquet" or size > MEDIUM or size <= SMALL:
+        return suffix != ".parquet" and size <= SMALL
+    if suffix not in TABLES:
+        return False
+    lines = path.read_bytes().splitlines()
+    widest = max(sum(line.count(separator) for separator in SEPARATORS) for line in lines) + 1
+    return len(lines) * widest <= MAX_CELLS
+
+
+def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> list[Submission]:
     known: set[str] = set()
     submissions: list[Submission] = []
     for path in map(Path, paths):
@@ -130,7 +154,8 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], unjudged: str | None)
         known |= names
         present = {role: column for role, column in chosen.items() if _parts(role, column) <= names}
         with _errors_of(path):
-            submissions += submissions_of(sheet, path.name, columns=present, unjudged=unjudged)
+            found = submissions_of(sheet, path.name, columns=present, **reading._asdict())
+        submissions += _renamed(found, {submission.name for submission in submissions})
         if len(submissions) > MAX_SYSTEMS:
             raise InputError("Systems", f"must be at most {MAX_SYSTEMS}; got more", advice=USE_THE_COMMAND)
     for role, column in chosen.items():
@@ -139,6 +164,15 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], unjudged: str | None)
     for submission in submissions:
         _check_length("Names of systems", submission.name)
     return submissions
+
+
+def _renamed(found: list[Submission], taken: Collection[str]) -> list[Submission]:
+    """Return the system of a file whose name is taken with a number, e.g. "predictions (2)"."""
+    if len(found) != 1 or found[0].name not in taken:
+        return found
+    (only,) = found
+    names = (f"{only.name} ({number})" for number in range(2, MAX_FILES + 2))
+    return [only._replace(name=next(name for name in names if name not in taken))]
 
 
 def _read_answers(paths: Sequence[str]) -> Sheet:
