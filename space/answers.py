@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from ecuas_metric.errors import InputError
+from ecuas_metric.reporting.export import neutral
 from ecuas_metric.reporting.files import Sheet
 from ecuas_metric.reporting.submissions import Submission, submissions_of
 from triviaqa_subset.grading import grade, normalize_answer
@@ -78,7 +79,7 @@ def graded(
     Raises
     ------
     InputError
-        If the subset does not have a question, or `rest` is none of `REST`.
+        If the subset does not have a question, one is answered twice, or `rest` is none of `REST`.
     """
     if rest not in REST:
         raise InputError("Other answers", f"must count as one of {', '.join(REST)}", value=rest)
@@ -86,21 +87,32 @@ def graded(
     # Without text there is no gold answer: the label bank alone decides, as the page says.
     gold = curated if "answer" in curated else curated.assign(answer=[NO_GOLD] * len(curated))
     grades = grade(answers.frame, gold)
-    done = answers.frame.assign(correct=pd.Series(grades.correct, dtype=float), decided_by=grades.decided_by)
-    for name in ("weight", "stratum"):
-        done[name] = done["question_id"].map(curated.set_index("question_id")[name])
+    decided = answers.frame.assign(correct=pd.Series(grades.correct, dtype=float), decided_by=grades.decided_by)
+    done = with_design(decided, curated)
     is_open = done["decided_by"] == "unjudged"
     ticked = is_open & _keys(done).isin(set(accepted))
     done.loc[ticked, ["correct", "decided_by"]] = [1.0, "you"]
     if rest == REST[1]:
         done.loc[is_open & ~ticked, ["correct", "decided_by"]] = [0.0, "you"]
-    return answers._replace(frame=done), _summary(done["decided_by"])
+    return answers._replace(frame=done), _summary(done["decided_by"], len(curated))
+
+
+def with_design(frame: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
+    """Return answers with the weight and the stratum of each question."""
+    known = questions.set_index("question_id")[["weight", "stratum"]]
+    return frame.join(known, on="question_id")
+
+
+def write(frame: pd.DataFrame, path: Path) -> None:
+    """Write graded answers as CSV, with an apostrophe before what a spreadsheet would take for a formula."""
+    texts = frame.select_dtypes(["object", "string"]).columns
+    frame.assign(**{name: frame[name].map(neutral) for name in texts}).to_csv(path, index=False)
 
 
 def open_answers(graded: Sheet, curated: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return text and key of each different answer that is not decided, in the order of the file."""
+    """Return text and key of each answer that is not decided, in the order of the file."""
     done = graded.frame
-    unknown = done[done["decided_by"] == "unjudged"].assign(key=_keys).drop_duplicates("key")
+    unknown = done[done["decided_by"] == "unjudged"].assign(key=_keys)
     asked = curated.set_index("question_id").get("question", pd.Series(dtype=str))
     texts = (
         f"{question_id}: {asked[question_id]} → {answer}" if question_id in asked else f"{question_id} → {answer}"
@@ -123,6 +135,9 @@ def submission(graded: Sheet, file: str, *, weighted: bool, rest: str = REST[0])
     rest : str
         One of `REST`: whether unknown answers bound the result or are left out.
     """
+    if graded.frame["correct"].isna().all():
+        advice = "Tick the correct ones, count the others as wrong, or grade with the text of the questions."
+        raise InputError("Answers", "must not all be unknown", got=f"{len(graded.frame):,} unknown ones", advice=advice)
     columns = COLUMNS | ({"weight": "weight"} if weighted else {})
     sheet = graded._replace(frame=graded.frame[list(columns.values())])
     (only,) = submissions_of(sheet, Path(file).name, columns=columns, unjudged="drop" if rest == REST[2] else "bounds")
@@ -142,13 +157,28 @@ def _require_known(answers: Sheet, curated: pd.DataFrame) -> None:
             total=len(given),
             advice="Leave other questions out.",
         )
+    if (again := given.duplicated()).any():
+        first = given[again].iloc[0]
+        raise InputError(
+            "question_id",
+            "must not be repeated",
+            value=first,
+            got=f"{first!r} in row {answers.rows[again.to_numpy()][0]} again",
+            count=int(again.sum()),
+            total=len(given),
+            advice="Keep one answer to each question.",
+        )
 
 
-def _summary(decided_by: pd.Series) -> str:
+def _summary(decided_by: pd.Series, num_questions: int) -> str:
     counts = decided_by.value_counts().to_dict()
     how = ", ".join(f"{counts[state]} by {name}" for state, name in STATES.items() if state in counts)
     left = counts.get("unjudged", 0)
     remark = f" {left} are unknown." if left else ""
+    missing = num_questions - len(decided_by)
+    if missing:
+        remark += f" {len(decided_by)} of {num_questions} questions are answered: the metrics are of these alone, and "
+        remark += f"the leaderboard counts the {missing} others as unknown."
     return f"Of {len(decided_by)} answers were decided: {how or 'none'}.{remark}"
 
 

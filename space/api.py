@@ -1,171 +1,295 @@
-"""Every function of the page under its API name: typed values in, what the components show out."""
+"""The page for programs and agents: typed values in, JSON out, and errors of one line instead of messages in HTML."""
 
-from __future__ import annotations
-
+# No `from __future__ import annotations`: Gradio reads the types.
+import base64
+import binascii
 import functools
+import inspect
+import json
 import logging
-import secrets
-from collections.abc import Callable
-from dataclasses import fields
+import math
+import types
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, Union, get_args, get_origin
+from urllib.parse import unquote
 
 import gradio as gr
-import pandas as pd
 from gradio.utils import get_upload_folder
 
 from ecuas_metric.errors import InputError
-from ecuas_metric.reporting.report import make_report, report_grid
-from triviaqa_subset import power
+from ecuas_metric.inputs import POSTERIOR_FORMS
+from ecuas_metric.reporting.report import make_report, report_grid, report_records
+from triviaqa_subset.labels import METHODS, REASONS, STRATA
 
-from . import answer_cost, answers, drawings, markup, scoring, simulation, subset, uploads
-from .words import in_words
+from . import answer_cost, answers, handlers, leaderboard, scoring, sharing, simulation, subset, uploads
+from .components import DEFAULT_N
+from .words import RULES, in_words
 
-Outputs = tuple[Any, ...]  # one value per component
-NUM_SHOWN = len(fields(scoring.Shown))
-ASKED = ("curated", "kept")
-PROGRESS = gr.Progress()  # Gradio passes its own to each call
-NO_FILE = "There is no file yet: upload one, or load an example."
-BUG = "Something went wrong on this page; this is a bug. The command `ecuas` may work instead."
-
-
-def errors_as_message(num_outputs: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a function show an error in its first output, a message, and empty the others."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def guarded(*arguments: Any) -> Any:
-            try:
-                return function(*arguments)
-            except InputError as error:
-                text = in_words(error)
-            except ImportError as error:  # an extra that is not installed
-                text = str(error)
-            except Exception:  # visitors see no traceback; the log has it
-                logging.exception("in %s", function.__name__)
-                text = BUG
-            return markup.message(text, kind="error"), *_nothing(num_outputs - 1)
-
-        return guarded
-
-    return decorate
+Json = dict[str, Any]
+KINDS = {bool: "true or false", float: "a number", int: "a whole number", str: "text", list: "a list"}
+SUFFIX_OF_TEXT = {"{": ".jsonl", "[": ".json"}  # the first character of a file given as text; else .csv
+DECISIONS = ("keep", "discard")
+UPLOAD = "/gradio_api/file="  # in the address of an upload
+NO_FILE = "Give an upload of this page, a data: address, or the text of the file."
 
 
-@errors_as_message(1 + len(uploads.COLUMNS))
-def detect_columns(files: list[str] | None) -> Outputs:
-    """Find the role of each column of the first file.
+def tool(function: Callable[..., Json]) -> Callable[..., Any]:
+    """Make a function check the types of its arguments, raise errors of one line, and answer agents with JSON text."""
+    signature = inspect.signature(function)
 
-    Args:
-        files: CSV, TSV, JSON lines, JSON or Parquet.
+    @functools.wraps(function)
+    def called(*arguments: Any) -> Any:  # Gradio adds the request
+        request = next((one for one in arguments if isinstance(one, gr.Request)), None)
+        given = signature.bind(*(one for one in arguments if not isinstance(one, gr.Request)))
+        given.apply_defaults()
+        try:
+            for name, value in given.arguments.items():
+                if name == "file":  # an upload is no text; `path_of` checks it
+                    continue
+                require_type(name, value, signature.parameters[name].annotation)
+            result = function(*given.args)
+        except InputError as error:
+            raise gr.Error(in_words(error), print_exception=False) from None
+        except ImportError as error:  # an extra that is not installed
+            raise gr.Error(" ".join(str(error).split()), print_exception=False) from None
+        except Exception:  # programs see no traceback; the log has it
+            logging.exception("in %s", function.__name__)
+            raise gr.Error(handlers.BUG, print_exception=False) from None
+        is_agent = request is not None and request.headers.get("x-gradio-user") == "mcp"
+        return json.dumps(result) if is_agent else result
+
+    own = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=gr.Request)
+    called.__signature__ = signature.replace(parameters=[*signature.parameters.values(), own])  # type: ignore[attr-defined]
+    called.__annotations__ = function.__annotations__ | {"request": gr.Request}
+    return called
+
+
+def require_type(name: str, value: Any, annotation: Any) -> None:
+    """Raise InputError unless a value has the type of an argument."""
+    allowed = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
+    if value is None and types.NoneType in allowed:
+        return
+    kind = next(one for one in allowed if one is not types.NoneType)
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            raise InputError(name, f"must be one of {', '.join(map(str, get_args(kind)))}", value=_shown(value))
+        return
+    plain = get_origin(kind) or kind
+    fits = isinstance(value, (int, float) if plain is float else plain)
+    if not fits or (isinstance(value, bool) and plain is not bool):
+        raise InputError(name, f"must be {KINDS[plain]}", value=_shown(value))
+
+
+def _shown(value: Any) -> Any:
+    return value if not isinstance(value, (str, list, dict)) or len(str(value)) <= 60 else f"{str(value)[:60]}…"
+
+
+def path_of(file: Any, name: str, folder: Path) -> str:
+    """Return the path of a file that a caller uploaded, or write what it gave as text into a folder.
+
+    Parameters
+    ----------
+    file : dict or str
+        What `gradio_client.handle_file` becomes, the address of an upload, a `data:` address, or text of several lines.
+    name : str
+        Of what is in it, for errors.
+
+    Raises
+    ------
+    InputError
+        If it is nothing of this. No address is fetched, and no file but an upload is read.
     """
-    names, used = uploads.detect(files[0]) if files else ([], dict.fromkeys(uploads.COLUMNS))
-    return "", *(gr.Dropdown(choices=names, value=used[role] or "") for role in uploads.COLUMNS)
+    if isinstance(file, dict) and isinstance(file.get("path"), str):
+        return _uploaded(file["path"], name)
+    if not isinstance(file, str):
+        raise InputError(name, "must be a file", value=_shown(file), advice=NO_FILE)
+    if file.startswith("data:"):
+        return _written(_decoded(file, name), name, folder)
+    if "\n" in file.strip():
+        return _written(file.encode(), name, folder)
+    if UPLOAD in file or file.startswith("/"):
+        return _uploaded(unquote(file.rpartition(UPLOAD)[2]), name)
+    raise InputError(name, "must be a file", value=_shown(file), advice=NO_FILE)
 
 
-@errors_as_message(NUM_SHOWN)
+def _decoded(address: str, name: str) -> bytes:
+    try:
+        return base64.b64decode(address.partition(",")[2], validate=True)
+    except (ValueError, binascii.Error):
+        raise InputError(name, "must be base64 after data:...;base64,", value=_shown(address)) from None
+
+
+def _uploaded(path: str, name: str) -> str:
+    folder = Path(get_upload_folder()).resolve()
+    try:
+        found = Path(path).resolve()
+        is_there = found.is_relative_to(folder) and found.is_file()
+    except (ValueError, OSError):
+        is_there = False
+    if not is_there:
+        raise InputError(name, "is no upload of this page", value=_shown(path), advice=NO_FILE)
+    return str(found)
+
+
+def _written(content: bytes, name: str, folder: Path) -> str:
+    if len(content) > uploads.MAX_BYTES:
+        raise InputError("A file", f"must have at most {uploads.MAX_BYTES:,} bytes", got=f"{len(content):,}")
+    start = content.lstrip()[:1].decode(errors="ignore")
+    suffix = ".parquet" if content.startswith(b"PAR1") else SUFFIX_OF_TEXT.get(start, ".csv")
+    path = folder / f"{name}{suffix}"
+    path.write_bytes(content)
+    return str(path)
+
+
+@contextmanager
+def paths_of(files: list[str], names: Sequence[str] = ()) -> Iterator[list[str]]:
+    """Have files where they can be read; those of texts only meanwhile."""
+    if len(files) > uploads.MAX_FILES:
+        raise InputError("files", f"must be at most {uploads.MAX_FILES}", got=f"{len(files):,}")
+    with TemporaryDirectory() as folder:
+        called = names or [f"system_{i}" for i in range(1, len(files) + 1)]
+        yield [path_of(file, name, Path(folder)) for file, name in zip(files, called, strict=True)]
+
+
+@tool
 def score(
-    files: list[str] | None,
-    confidence: str,
-    correct: str,
-    label: str,
-    posteriors: str,
-    system: str,
-    sample_id: str,
-    weight: str,
-    group: str,
-    n: str,
-    num_classes: str,
-    predictions_are: str,
-    reject_costs: str,
-    missing_confidence: str,
-    normalize: bool,
-    decompose: bool,
-    calibration: bool,
-    intervals: bool,
-    unjudged: str,
-    progress: gr.Progress = PROGRESS,
-) -> Outputs:
+    files: list[str],
+    confidence: str = "",
+    correct: str = "",
+    label: str = "",
+    predicted: str = "",
+    posteriors: str = "",
+    system: str = "",
+    sample_id: str = "",
+    weight: str = "",
+    group: str = "",
+    n: str = DEFAULT_N,
+    num_classes: float | None = None,
+    predictions_are: Literal[POSTERIOR_FORMS] = POSTERIOR_FORMS[0],  # type: ignore[valid-type]
+    reject_costs: str = "",
+    missing_confidence: float | None = None,
+    normalize: bool = False,
+    decompose: bool = False,
+    calibration: bool = False,
+    intervals: bool = True,
+    unjudged: Literal[tuple(RULES.values())] = "bounds",  # type: ignore[valid-type]
+    scale: float = 1.0,
+    correct_from: float | None = None,
+    explain: bool = False,
+) -> dict[str, Any]:
     """Score the systems in files of confidences and correctness, or of posteriors and labels, by ECUAS_n and others.
 
     Args:
-        files: CSV, TSV, JSON lines, JSON or Parquet; one system per file, or several with a column of systems.
+        files: Uploads of this page, their addresses, data: addresses, or texts; CSV, JSON lines, .. or Parquet.
         confidence: Column of confidences in [0, 1]. A column may be left empty: then it is found by its name.
         correct: Column that says whether an answer is correct, 0 or 1.
         label: Column of true classes, from 0.
+        predicted: Column of the classes that the confidences are of, beside the true ones.
         posteriors: Column of lists of posteriors; prob_0, prob_1, .. are found without it.
         system: Column of names of systems, or several joined by +.
         sample_id: Column of ids that pairs the samples of different systems.
         weight: Column of sample weights.
         group: Column of groups whose samples depend on each other.
-        n: Parameters of ECUAS_n, e.g. 0, 1, 128.
-        num_classes: Number of possible answers of systems with confidences; empty: infinitely many.
+        n: Parameters of ECUAS_n, e.g. 0, 1, inf.
+        num_classes: Number of possible answers of systems with confidences; without it, infinitely many.
         predictions_are: probabilities, log_probabilities or logits.
         reject_costs: Adds cost, coverage and risk for users with these reject costs, e.g. 0.1, 0.3.
-        missing_confidence: What an empty confidence counts as; empty: it is an error.
+        missing_confidence: What an empty confidence counts as; without it, it is an error.
         normalize: Add values divided by those of a system that ignores its input.
         decompose: Add what the best recalibration would save.
         calibration: Add ECE without its bias, and the p-value of a test of calibration.
         intervals: Add 95 % intervals.
         unjudged: What answers without correctness do: bounds (best and worst case), wrong (they count as that) or drop.
+        scale: What a confidence of 1 is in the files, e.g. 100 for percentages.
+        correct_from: The lowest grade that counts as correct.
+        explain: Add what the numbers say, in sentences; with many samples that takes seconds.
     """
-    if not files:
-        return markup.message(NO_FILE), *_nothing(NUM_SHOWN - 1)
-    progress(0.1, "Reading")
-    options = scoring.page_options(
-        n=n,
-        num_classes=num_classes,
-        predictions_are=predictions_are,
-        reject_costs=reject_costs,
-        missing_confidence=missing_confidence,
-        normalize=normalize,
-        decompose=decompose,
-        calibration=calibration,
-        intervals=intervals,
-    )
-    chosen = (confidence, correct, label, posteriors, system, sample_id, weight, group)
-    columns = dict(zip(uploads.COLUMNS, chosen, strict=True))
-    submissions = uploads.read_uploads(files, columns=columns, unjudged=unjudged)
-    return laid_out(scoring.score(submissions, options, own_folder(), progress=progress))
+    given = {name: _text(value) for name, value in locals().items() if name not in ("files", "sample_id", "explain")}
+    given["id"] = sample_id
+    with paths_of(files) as paths:
+        submissions, options = scoring.requested(paths, given)
+    return _result(scoring.evaluated(submissions, options), explain=explain)
 
 
-@errors_as_message(2)
-def cost(n: float, num_classes: float, infinitely_many: bool, confidence: float) -> Outputs:
-    """Compute what a correct and an incorrect answer of one confidence cost under ECUAS_n, and draw it for all.
+def _text(value: Any) -> Any:
+    """Return what a control of the page would hold."""
+    if value is None or isinstance(value, (bool, str)):
+        return value if value is not None else ""
+    return repr(value)
+
+
+def _result(found: scoring.Evaluated, *, explain: bool) -> Json:
+    grid = report_grid(found.report, sizes=True)
+    notes = scoring.notes(found.report)
+    return scoring.as_json(grid, report_records(found.report)) | {
+        "notes": [*grid.above, *grid.notes, *notes],
+        **({"in_words": scoring.sentences_of(found)} if explain else {}),
+    }
+
+
+@tool
+def detect_columns(file: str) -> dict[str, Any]:
+    """Find the columns of a file, and the role of each that `score` would find by its name.
+
+    Args:
+        file: An upload of this page, its address, a data: address, or the text of a file.
+    """
+    with paths_of([file], ["file"]) as (path,):
+        names, roles = uploads.detect(path)
+    return {"columns": names, "roles": roles}
+
+
+@tool
+def cost(n: float = 1.0, num_classes: float | None = None, confidence: float = 0.8) -> dict[str, Any]:
+    """Compute what a correct and an incorrect answer of one confidence cost under ECUAS_n; "I don't know" costs 1.
 
     Args:
         n: Parameter of ECUAS_n, at least 0.
-        num_classes: Number K of possible answers.
-        infinitely_many: There are infinitely many possible answers, e.g. free text; K is not used.
+        num_classes: Number K of possible answers; without it, infinitely many, e.g. of free text.
         confidence: Of the answer, in [0, 1].
     """
-    _require_numbers(n=n, K=num_classes, confidence=confidence)
-    answer = answer_cost.Answer(n, None if infinitely_many else num_classes, confidence)
-    return answer_cost.cost_numbers(answer), answer_cost.cost_figure(answer)
+    handlers.require_numbers(n=n, confidence=confidence)
+    if num_classes is not None and not 2 <= num_classes < math.inf:
+        raise InputError("num_classes", "must be >= 2", value=num_classes)
+    if not 0 <= confidence <= 1:
+        raise InputError("confidence", "must lie in [0, 1]", value=confidence)
+    answer = answer_cost.Answer(n, num_classes, confidence)
+    correct, incorrect = answer_cost.answer_costs(answer)
+    return {"correct": correct, "incorrect": incorrect, "counts_as_rejected": confidence < answer.lowest}
 
 
-@errors_as_message(4)
-def simulate(accuracy: float, separation: float, overconfidence: float) -> Outputs:
-    """Simulate a system, and compare it with the same system calibrated.
+@tool
+def simulate(accuracy: float = 0.8, separation: float = 1.5, overconfidence: float = 2.5) -> dict[str, Any]:
+    """Simulate a system of 2,000 answers, and compare it with the same system calibrated.
 
     Args:
-        accuracy: Share of right answers.
+        accuracy: Share of right answers, in (0, 1).
         separation: Distance of the evidence for right and wrong answers, in standard deviations.
         overconfidence: Factor of the log-odds of the confidences; 1 is calibrated. The temperature is its inverse.
     """
-    _require_numbers(accuracy=accuracy, separation=separation, overconfidence=overconfidence)
-    systems = simulation.beside_calibrated(accuracy=accuracy, separation=separation, overconfidence=overconfidence)
-    report = make_report(systems)
-    return (
-        markup.message(simulation.interpret(report.results)),
-        markup.report_table(report, report_grid(report)),
-        simulation.metrics_figure(simulation.metrics_frame(accuracy=accuracy, separation=separation)),
-        drawings.reliability_figure({name: drawings.curves_of(system) for name, system in systems.items()}),
-    )
+    settings = {"accuracy": accuracy, "separation": separation, "overconfidence": overconfidence}
+    handlers.require_numbers(**settings)
+    simulation.check(**settings)
+    report = make_report(simulation.beside_calibrated(**settings))
+    rows = scoring.as_json(report_grid(report), report_records(report))
+    return rows | {"in_words": [simulation.interpret(report.results)]}
 
 
-@errors_as_message(2)
-def questions(selected: bool, stratum: str, decision: str, reason: str, verdict: str, llm: str, method: str) -> Outputs:
-    """List the questions of the TriviaQA pool that pass all filters; `any` keeps every question.
+@tool
+def questions(
+    selected: bool = True,
+    stratum: Literal[(subset.ANY, *STRATA)] = subset.ANY,  # type: ignore[valid-type]
+    decision: Literal[(subset.ANY, *DECISIONS)] = subset.ANY,  # type: ignore[valid-type]
+    reason: Literal[(subset.ANY, *REASONS)] = subset.ANY,  # type: ignore[valid-type]
+    verdict: Literal[(subset.ANY, *subset.VERDICTS)] = subset.ANY,  # type: ignore[valid-type]
+    llm: str = "gemini-2.5-pro",
+    method: Literal[METHODS] = METHODS[-1],  # type: ignore[valid-type]
+    limit: int = 50,
+) -> dict[str, Any]:
+    """List questions of the TriviaQA pool that pass all filters; `any` keeps every question.
 
     Args:
         selected: Only the 455 questions of the curated subset.
@@ -173,44 +297,45 @@ def questions(selected: bool, stratum: str, decision: str, reason: str, verdict:
         decision: any, keep or discard.
         reason: any, ok, ambiguous, time_dependent, bad_gold or offensive.
         verdict: any, right or wrong: on the answer of the system that the two other filters name.
-        llm: Language model.
-        method: How its confidence was elicited.
+        llm: Language model, e.g. gemini-2.5-pro.
+        method: How its confidence was elicited: sequence_posterior, is_true or verbalized.
+        limit: Of questions that are listed.
     """
+    if llm not in subset.llms():
+        raise InputError("llm", f"must be one of {', '.join(subset.llms())}", value=_shown(llm))
     found = subset.browse(
         selected=selected, stratum=stratum, decision=decision, reason=reason, verdict=verdict, llm=llm, method=method
     )
-    return f"{len(found)} questions", found
+    if limit < 0:
+        raise InputError("limit", "must be >= 0", value=limit)
+    return {"count": len(found), "questions": json.loads(found.head(limit).to_json(orient="records"))}
 
 
-def select_question(event: gr.SelectData) -> str:
-    """Return the id in the row that was selected."""
-    return str(event.row_value[0])
-
-
-@errors_as_message(2)
-def question(question_id: str) -> tuple[str, pd.DataFrame]:
+@tool
+def question(question_id: str) -> dict[str, Any]:
     """Show a question of the TriviaQA pool, its labels, and how the answer of each of 21 systems was graded.
 
     Args:
         question_id: E.g. sfq_178.
     """
-    return subset.question(question_id)
+    facts, verdicts = subset.facts_of(question_id)
+    return facts | {"systems": verdicts.to_dict(orient="records")}
 
 
-@errors_as_message(3)
-def error_rates(method: str, labels: str) -> Outputs:
-    """Return the error rate of each language model: on the subset, unweighted and weighted, and on the pool.
+@tool
+def error_rates(labels: Literal[leaderboard.LABELS] = leaderboard.LABELS[0]) -> dict[str, Any]:  # type: ignore[valid-type]
+    """Return the leaderboard: error rates of 21 systems on the curated TriviaQA subset, with 95 % intervals.
 
     Args:
-        method: How confidences were elicited.
         labels: What counts as correct: correct (judged) or exact_match.
     """
-    rates = subset.error_rates(method=method, labels=labels)
-    return "", subset.rates_figure(rates), subset.rates_table(rates)
+    return {"rows": [leaderboard.record(row) for row in leaderboard.known_rows(labels)]}
 
 
-@errors_as_message(2)
-def plan(first: float, second: float, auroc: float, correlation: float, difference: float) -> Outputs:
+@tool
+def plan(
+    first: float = 0.3, second: float = 0.36, auroc: float = 0.8, correlation: float = 0.5, difference: float = 0.05
+) -> dict[str, Any]:
     """Plan a comparison: what the subset's questions can detect, and how many a difference needs.
 
     Args:
@@ -220,84 +345,44 @@ def plan(first: float, second: float, auroc: float, correlation: float, differen
         correlation: Of the two systems' costs on the same question, in [-1, 1].
         difference: That you want to detect, above 0.
     """
-    values = {"AUROC": auroc, "correlation": correlation, "difference": difference}
-    _require_numbers(**{"first error rate": first, "second error rate": second, **values})
-    try:
-        header, *rows = power.plan([first, second], auroc=auroc, correlation=correlation, difference=difference)
-    except ValueError as error:
-        raise InputError("A plan", f"is not possible: {str(error).rstrip('.')}") from None
-    return "", pd.DataFrame(rows, columns=header)
+    header, rows = handlers.planned(first, second, auroc, correlation, difference)
+    return {"rows": [dict(zip(header, row, strict=True)) for row in rows]}
 
 
-@errors_as_message(2)
-def grade_answers(file: str | None, asked: str) -> Outputs:
-    """Grade answers to the questions by exact match and label bank, and list those that neither decides.
-
-    Args:
-        file: With columns question_id, answer, confidence.
-        asked: Which questions: curated (the 455 of the subset) or kept (all 926 that were not discarded).
-    """
-    if not file:
-        return markup.message(NO_FILE), gr.CheckboxGroup(choices=[], value=[])
-    known = _asked(asked)
-    graded, counts = answers.graded(uploads.read_answers(file), known)
-    return markup.message(counts), gr.CheckboxGroup(choices=answers.open_answers(graded, known), value=[])
-
-
-@errors_as_message(NUM_SHOWN)
-def score_answers(
-    file: str | None,
-    asked: str,
-    accepted: list[str],
-    rest: str,
-    weighted: bool,
-    n: str,
-    intervals: bool,
-    progress: gr.Progress = PROGRESS,
-) -> Outputs:
-    """Grade answers to the questions, and score the model as `score` does.
+@tool
+def grade(
+    file: str,
+    asked: Literal[sharing.ASKED] = sharing.ASKED[0],  # type: ignore[valid-type]
+    accepted: list[str] = [],  # noqa: B006 - Gradio reads the default, and nothing changes it
+    others: Literal["unknown", "wrong", "drop"] = "unknown",
+    weighted: bool = True,
+    n: str = DEFAULT_N,
+    intervals: bool = True,
+) -> dict[str, Any]:
+    """Grade answers to the questions of the curated TriviaQA subset, and score the model as `score` does.
 
     Args:
-        file: With columns question_id, answer, confidence.
+        file: With columns question_id, answer, confidence; an upload, its address, a data: address, or a text.
         asked: Which questions: curated (the 455 of the subset) or kept (all 926 that were not discarded).
-        accepted: Those of the answers listed by `grade_answers` that are correct.
-        rest: What the other answers of that list count as.
+        accepted: Keys of answers, of those in `open` of an earlier result, that are correct.
+        others: What the other answers in `open` count as: unknown (best and worst case), wrong, or drop.
         weighted: Weight the questions so that they represent the 926 that were kept.
-        n: Parameters of ECUAS_n, e.g. 0, 1, 128.
+        n: Parameters of ECUAS_n, e.g. 0, 1, inf.
         intervals: Add 95 % intervals.
     """
-    if not file:
-        return markup.message(NO_FILE), *_nothing(NUM_SHOWN - 1)
-    progress(0.1, "Grading")
+    rest = answers.REST[("unknown", "wrong", "drop").index(others)]
+    known = handlers.asked_questions(asked)
     options = scoring.page_options(n=n, intervals=intervals)
-    graded, counts = answers.graded(uploads.read_answers(file), _asked(asked), accepted=accepted, rest=rest)
-    submission = answers.submission(graded, file, weighted=weighted, rest=rest)
-    return laid_out(scoring.score([submission], options, own_folder(), remarks=[counts], progress=progress))
+    with paths_of([file], ["file"]) as (path,):
+        sheet = uploads.read_answers(path)
+    graded, counts = answers.graded(sheet, known, accepted=accepted, rest=rest)
+    found = scoring.evaluated([answers.submission(graded, "yours", weighted=weighted, rest=rest)], options)
+    correct = graded.frame.set_index("question_id")["correct"].astype(float)
+    return _result(found, explain=False) | {
+        "graded": counts,
+        "open": [key for _, key in answers.open_answers(graded, known)][: handlers.MAX_OPEN],
+        "leaderboard": leaderboard.record(leaderboard.row_of("yours", correct, asked)),
+    }
 
 
-def _asked(name: str) -> pd.DataFrame:
-    if name not in ASKED:
-        raise InputError("Questions", f"must be one of {', '.join(ASKED)}", value=name)
-    return subset.tables()[name]
-
-
-def laid_out(shown: scoring.Shown) -> Outputs:
-    """Return what the components show, in the order of `components.results`, and then signature and record."""
-    return tuple(getattr(shown, field.name) for field in fields(shown))
-
-
-def own_folder() -> Path:
-    """Make a folder in Gradio's cache, emptied with it, at an address that cannot be guessed."""
-    folder = Path(get_upload_folder()) / secrets.token_hex(16)
-    folder.mkdir(parents=True)
-    return folder
-
-
-def _nothing(num_outputs: int) -> list[None]:
-    return [None] * num_outputs
-
-
-def _require_numbers(**values: float | None) -> None:
-    for name, value in values.items():
-        if value is None:
-            raise InputError(name, "must be a number")
+TOOLS = (score, detect_columns, cost, simulate, questions, question, error_rates, plan, grade)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable
 from dataclasses import replace
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from ecuas_metric.reporting.files import SUFFIXES as TABLES
 from ecuas_metric.reporting.submissions import read_submissions
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
 
-from . import answers, api, components, links, markup, scoring, subset, uploads
+from . import answers, api, components, handlers, leaderboard, links, markup, scoring, subset, uploads
+from .components import PRIVATE
 from .scoring import Shown
 
 HERE = Path(__file__).resolve().parent
@@ -34,6 +36,10 @@ LAUNCH: dict[str, Any] = {
         block_info_text_color="*neutral_500",
         body_text_color_subdued_dark="*neutral_300",
         block_info_text_color_dark="*neutral_300",
+        link_text_color_dark="*primary_400",
+        link_text_color_hover_dark="*primary_300",
+        link_text_color_active_dark="*primary_400",
+        link_text_color_visited_dark="*primary_400",
     ),
     "css_paths": HERE / "style.css",
     "max_file_size": uploads.MAX_BYTES,
@@ -43,13 +49,24 @@ LAUNCH: dict[str, Any] = {
     "enable_monitoring": False,
 }
 OFTEN, OLD = 600, 1800  # seconds: files older than OLD are deleted, every OFTEN
-FILES = "Files, one per system; at most 20 MB each"
+FILES = "Files, one per system, all at once; at most 20 MB each"
 SIGNATURE = "Signature of the last result"
 PURPOSE = (
     "**ECUAS_n** is what a system costs its users, averaged over all reject costs: wrong answers that they act on, and "
     "answers that they reject for lack of confidence."
 )
 OPENING = "Example: three simulated question-answering systems."
+SUBSET, BOARD = "subset", "leaderboard"  # tabs that a link opens
+LEADERBOARD = (
+    "Error rates of 21 systems on the curated TriviaQA subset. To put your model among them, let it answer the 455 "
+    "questions, and upload its answers."
+)
+NO_TEXT = (
+    "This copy has no text of TriviaQA, so it **cannot find exact matches**: the label bank decides what it knows, and "
+    "you decide the rest. To have exact matches found, grade on your machine: `python -m triviaqa_subset.build` "
+    "fetches the text, then `python -m space.app` opens this page with it. "
+)
+LABELS_ARE = "correct: an exact match, or judged to be correct"
 OPEN_INFO = "Listed here once there is a file"
 OPEN = "Answers that neither the gold answers nor the label bank decide: tick the correct ones"
 
@@ -65,7 +82,7 @@ def score_tab(last: list[Any], opening: Shown) -> None:
             costs = gr.State(opening.costs)
             components.reject_cost(costs)
         with gr.Column(scale=3, min_width=320):
-            gr.Markdown("### Score your own")
+            gr.Markdown("## Score your own")
             files = gr.File(label=FILES, file_count="multiple", file_types=list(uploads.SUFFIXES), height=150)
             gr.Markdown(uploads.HELP)
             example_buttons(files)
@@ -78,10 +95,10 @@ def score_tab(last: list[Any], opening: Shown) -> None:
                 options = components.options()
             button = gr.Button("Score", variant="primary")
     shown += [*components.more_results(opening), costs]
-    run: dict[str, Any] = {"fn": api.score, "inputs": [files, *found, *options], "outputs": [*shown, *last]}
-    run |= {"show_progress_on": shown[1], "concurrency_limit": 4, "trigger_mode": "always_last"}
-    detected = files.change(api.detect_columns, files, [shown[0], *found], show_progress="hidden")
-    detected.success(**run, api_name="score_files", api_visibility="private")
+    run: dict[str, Any] = {"fn": handlers.score, "inputs": [files, *found, *options], "outputs": [*shown, *last]}
+    run |= {"show_progress_on": shown[1], "concurrency_limit": 4, "trigger_mode": "always_last"} | PRIVATE
+    detected = files.change(handlers.detect_columns, files, [shown[0], *found], show_progress="hidden", **PRIVATE)
+    detected.success(**run)
     button.click(**run)
 
 
@@ -91,7 +108,7 @@ def example_buttons(files: gr.File) -> None:
         for name, systems in EXAMPLES.items():
             paths = list(map(str, example_files(systems)))
             button = gr.Button(f"Load {name}", size="sm")
-            button.click(lambda paths=paths: paths, None, files, api_visibility="private", api_name="example")
+            button.click(lambda paths=paths: paths, None, files, **PRIVATE)
 
 
 def example_files(systems: Iterable[str]) -> list[Path]:
@@ -103,11 +120,16 @@ def scored_example() -> Shown:
     """Score the first example, so that the page opens on a result; once for all visitors."""
     paths = example_files(next(iter(EXAMPLES.values())))
     submissions = [submission for path in paths for submission in read_submissions(path)]
-    shown = scoring.score(submissions, scoring.page_options(), api.own_folder())
+    shown = scoring.score(submissions, scoring.page_options(), handlers.own_folder())
     return replace(shown, message=markup.message(OPENING))
 
 
-def cost_tab(demo: gr.Blocks) -> None:
+def as_text(path: Path) -> str:
+    """Return Markdown in which a namespace that is not there yet is no HTML tag, which would leave links empty."""
+    return path.read_text(encoding="utf-8").replace(f"[{links.NAMESPACE}", f"[{escape(links.NAMESPACE)}")
+
+
+def cost_tab(*tabs: gr.Tab) -> None:
     """Sliders -> the two costs of an answer, and the curves of all answers."""
     gr.Markdown("The cost of one answer under ECUAS_n, depending on its confidence. Answering “I don't know” costs 1.")
     with gr.Row():
@@ -121,10 +143,10 @@ def cost_tab(demo: gr.Blocks) -> None:
         with gr.Column(scale=2, min_width=320):
             numbers = components.text("Costs", elem_classes="low")
             plot = components.figure("Cost of an answer")
-    components.live(api.cost, inputs, [numbers, plot], demo=demo)
+    components.live(handlers.cost, inputs, [numbers, plot], *tabs)
 
 
-def simulation_tab(demo: gr.Blocks) -> None:
+def simulation_tab(*tabs: gr.Tab) -> None:
     """Sliders -> a simulated system beside the same system calibrated."""
     gr.Markdown("A simulated system with 2,000 answers. The third slider changes only its confidences.")
     with gr.Row():
@@ -136,10 +158,10 @@ def simulation_tab(demo: gr.Blocks) -> None:
     shown = [components.text("Message", elem_classes="low"), components.text("Table", elem_classes="low")]
     with gr.Row():
         shown += [components.figure("Metrics against overconfidence"), components.figure("Reliability")]
-    components.live(api.simulate, inputs, shown, demo=demo)
+    components.live(handlers.simulate, inputs, shown, *tabs)
 
 
-def browse_tab(demo: gr.Blocks) -> None:
+def browse_tab(*tabs: gr.Tab) -> None:
     """List the questions that pass the filters, and show one of them in full."""
     with gr.Row():
         filters: list[Any] = [
@@ -162,24 +184,12 @@ def browse_tab(demo: gr.Blocks) -> None:
             chosen = gr.Textbox("sfq_178", label="Question id")
             detail = components.text("Question", elem_classes="low")
             verdicts = gr.Dataframe(interactive=False, label="How each system's answer was graded", max_height=260)
-    components.live(api.questions, filters, [count, listed], demo=demo)
-    components.live(api.question, [chosen], [detail, verdicts], demo=demo)
-    listed.select(api.select_question, None, chosen, api_visibility="private", show_progress="hidden")
+    components.live(handlers.questions, filters, [count, listed], *tabs)
+    components.live(handlers.question, [chosen], [detail, verdicts], *tabs)
+    listed.select(handlers.select_question, None, chosen, show_progress="hidden", **PRIVATE)
 
 
-def error_rates(demo: gr.Blocks) -> None:
-    """Show the error rates of all systems by two choices."""
-    gr.Markdown("### Error rates\nOn the subset, on the subset weighted to represent the pool, and on the pool itself.")
-    with gr.Row():
-        method = gr.Dropdown(list(METHODS), value=METHODS[-1], label="Method")
-        labels = gr.Dropdown(["correct", "exact_match"], label="What counts as correct")
-    message = components.text("Message")
-    plot = components.figure("Error rates")
-    rates = gr.Dataframe(interactive=False, label="Error rates", wrap=True)
-    components.live(api.error_rates, [method, labels], [message, plot, rates], demo=demo)
-
-
-def plan_tab(demo: gr.Blocks) -> None:
+def plan_tab(*tabs: gr.Tab) -> None:
     """Sliders -> the differences that the questions can detect."""
     gr.Markdown(
         "The difference between two systems that a paired comparison detects with 80 % power at the 5 % level, if "
@@ -197,62 +207,91 @@ def plan_tab(demo: gr.Blocks) -> None:
     table = gr.Dataframe(
         interactive=False, label="Detectable differences, and the number of questions needed for yours"
     )
-    components.live(api.plan, inputs, [message, table], demo=demo)
+    components.live(handlers.plan, inputs, [message, table], *tabs)
 
 
-def grade_tab(last: list[Any]) -> None:
-    """Answers of a visitor's model -> graded, the open ones by the visitor -> what `score_tab` shows."""
+def leaderboard_tab(last: list[Any]) -> list[Any]:
+    """Error rates of 21 systems; answers of a visitor's model -> its row among them, and what `score_tab` shows.
+
+    Returns what `restored` needs.
+    """
+    gr.Markdown(LEADERBOARD)
     with gr.Row():
-        with gr.Column(scale=1, min_width=300):
-            file = gr.File(label="Answers of your model", file_types=list(TABLES))
+        with gr.Column(scale=3, min_width=320):
+            labels = gr.Dropdown(list(leaderboard.LABELS), label="What counts as correct", info=LABELS_ARE)
+            board = components.text(
+                "Leaderboard", handlers.leaderboard_table(leaderboard.LABELS[0]), elem_classes="results"
+            )
+            mine = gr.State()
+        with gr.Column(scale=2, min_width=320):
+            gr.Markdown(f"## Grade your model\n{'' if subset.has_text() else NO_TEXT}")
+            file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
             gr.Markdown("Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB.")
-            sets = [("the 455 of the subset", "curated"), ("all 926 kept questions", "kept")]
-            asked = gr.Dropdown(sets, value="curated", label="Questions")
-            message = components.text("Message")
-        with gr.Column(scale=2, min_width=300):
-            accepted = gr.CheckboxGroup([], label=OPEN, info=OPEN_INFO, elem_classes="open-answers")
-            rest = gr.Radio(list(answers.REST), value=answers.REST[0], label="Answers that are not ticked are")
-            with gr.Row():
-                inputs = [
-                    gr.Checkbox(True, label="Weight the questions", info="To represent the 926 kept questions"),
-                    components.orders(),
-                    components.intervals(),
-                ]
+            asked, message, accepted, rest, settings = open_answers()
             button = gr.Button("Grade and score", variant="primary")
+            with gr.Row():
+                graded = gr.DownloadButton("Download graded answers", size="sm", interactive=False)
+                link = components.text("Link to this result")
     shown = components.results()
-    graded: dict[str, Any] = {"inputs": [file, asked], "outputs": [message, accepted], "show_progress": "hidden"}
-    file.change(api.grade_answers, **graded)
-    asked.change(api.grade_answers, **graded, api_visibility="private", api_name="grade_again")
-    run: dict[str, Any] = {"inputs": [file, asked, accepted, rest, *inputs], "outputs": [*shown, *last]}
-    button.click(api.score_answers, **run, show_progress_on=shown[1], concurrency_limit=4)
+    check = {"inputs": [file, asked], "outputs": [message, accepted], "show_progress": "hidden"} | PRIVATE
+    gr.on([file.change, asked.change], handlers.grade_answers, **check)
+    components.live(handlers.leaderboard_table, [labels, mine], [board])
+    outputs = [shown[0], board, mine, graded, link, *shown[1:], *last]
+    run: dict[str, Any] = {"inputs": [file, asked, accepted, rest, *settings, labels], "outputs": outputs}
+    button.click(handlers.score_answers, **run, show_progress_on=board, concurrency_limit=4, **PRIVATE)
+    return [labels, outputs]
+
+
+def open_answers() -> tuple[gr.Dropdown, gr.HTML, gr.CheckboxGroup, gr.Radio, list[Any]]:
+    """Lay out which questions were asked, and the answers that the visitor decides."""
+    sets = [("the 455 of the subset", "curated"), ("all 926 kept questions", "kept")]
+    asked = gr.Dropdown(sets, value="curated", label="Questions")
+    message = components.text("Message")
+    accepted = gr.CheckboxGroup([], label=OPEN, info=OPEN_INFO, elem_classes="open-answers")
+    rest = gr.Radio(list(answers.REST), value=answers.REST[0], label="Answers that are not ticked are")
+    with gr.Row():
+        weighted = gr.Checkbox(True, label="Weight the questions", info="To represent the 926 kept questions")
+        settings = [weighted, components.orders(), components.intervals()]
+    return asked, message, accepted, rest, settings
+
+
+def restored(token: gr.Textbox, all_tabs: Iterable[gr.Tabs], labels: gr.Dropdown, outputs: list[Any]) -> None:
+    """Show the result of a link, if the page was opened by one, and the tab that it is in."""
+    get = f"() => new URLSearchParams(location.search).get('{handlers.LINK}') || ''"
+    demo.load(None, None, token, js=get, **PRIVATE)
+    opened = token.change(handlers.restore, [token, labels], outputs, **PRIVATE)
+    opened.then(lambda: [gr.Tabs(selected=SUBSET), gr.Tabs(selected=BOARD)], None, list(all_tabs), **PRIVATE)
 
 
 with gr.Blocks(title="ECUAS: systems that say how sure they are", delete_cache=(OFTEN, OLD), fill_width=True) as demo:
+    for tool in api.TOOLS:
+        gr.events.api(tool, api_name=tool.__name__, concurrency_limit=4)
     gr.Markdown(f"# ECUAS: how good is a system that answers *and* says how sure it is?\n{PURPOSE}\n\n{links.links()}")
     opening = scored_example()
     line: Any = gr.Textbox(opening.signature, label=SIGNATURE, interactive=False, render=False)
-    record: Any = gr.JSON(opening.record, label="The last result", render=False)
-    with gr.Tabs():
+    record: Any = gr.HTML(markup.folded_json(opening.record, handlers.LAST), render=False, padding=False)
+    token = gr.Textbox(visible="hidden", label="What the link of this page holds")
+    with gr.Tabs() as tabs:
         with gr.Tab("Score your systems"):
             score_tab([line, record], opening)
-        with gr.Tab("What does the cost look like?"):
-            cost_tab(demo)
-        with gr.Tab("Simulate a system"):
-            simulation_tab(demo)
-        with gr.Tab("The curated TriviaQA subset"), gr.Tabs():
-            with gr.Tab("Browse"):
-                browse_tab(demo)
-                error_rates(demo)
-            with gr.Tab("Grade my model"):
-                grade_tab([line, record])
-            with gr.Tab("Plan a comparison"):
-                plan_tab(demo)
+        with gr.Tab("What does the cost look like?") as tab:
+            cost_tab(tab)
+        with gr.Tab("Simulate a system") as tab:
+            simulation_tab(tab)
+        with gr.Tab("The curated TriviaQA subset", id=SUBSET), gr.Tabs() as inner_tabs:
+            with gr.Tab("Leaderboard", id=BOARD):
+                board = leaderboard_tab([line, record])
+            with gr.Tab("Browse") as inner:
+                browse_tab(inner)
+            with gr.Tab("Plan a comparison") as inner:
+                plan_tab(inner)
         with gr.Tab("Use it in code"):
             line.render()
             record.render()
-            gr.Markdown((HERE / "usage.md").read_text(encoding="utf-8"))
+            gr.Markdown(as_text(HERE / "usage.md"))
             with gr.Accordion("The metric card", open=False):
-                gr.Markdown(CARD.read_text(encoding="utf-8").split("\n---\n", 1)[1])
+                gr.Markdown(as_text(CARD).split("\n---\n", 1)[1])
+    restored(token, (tabs, inner_tabs), *board)
 demo.queue(default_concurrency_limit=8, max_size=200)
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ecuas_metric.inputs import Floats
 
+TOLERANCE = 0.1  # of a drawing's units, of which a plot has hundreds: nothing that can be seen
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -66,3 +67,28 @@ def placed(points: Floats, axes: tuple[Axis, Axis], box: tuple[int, int]) -> Flo
     x, y = axes
     across = (points[:, 0] - x.low) / (x.high - x.low) * box[0]
     return np.stack([across, box[1] - (points[:, 1] - y.low) / (y.high - y.low) * box[1]], axis=1)
+
+
+def simplified(places: Floats, tolerance: float = TOLERANCE) -> Floats:
+    """Return those of the points of a line, shape (M, 2), that it needs to be drawn within a tolerance.
+
+    Examples
+    --------
+    >>> simplified(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 0.0]])).tolist()
+    [[0.0, 0.0], [2.0, 2.0], [3.0, 0.0]]
+    """
+    kept, parts = {0, len(places) - 1}, [(0, len(places) - 1)]
+    while parts:  # as Douglas and Peucker do
+        first, last = parts.pop()
+        if last - first < 2:
+            continue
+        (x, y), (across, up) = places[first], places[last] - places[first]
+        inside = places[first + 1 : last] - (x, y)
+        distance = np.abs(inside @ [-up, across]) / (np.hypot(across, up) or 1.0)
+        if not across and not up:
+            distance = np.hypot(*inside.T)
+        if distance.max() > tolerance:
+            farthest = first + 1 + int(distance.argmax())
+            kept.add(farthest)
+            parts += [(first, farthest), (farthest, last)]
+    return places[sorted(kept)]

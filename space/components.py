@@ -12,14 +12,19 @@ from ecuas_metric.options import DEFAULTS, OPTIONS
 
 from . import deployment
 from .scoring import LEVEL, Shown
-from .words import LABELS, RULES, UNJUDGED
+from .words import LABELS, LABELS_OF_READING, RULES, UNJUDGED
 
 EMPTY = (
     '<p class="empty">Here come ECUAS_n of each system with intervals, every other metric, what they say in plain '
     "words, files to download, and five plots.</p>"
 )
+PRIVATE: Any = {"api_visibility": "private"}  # programs have functions of their own, see `api`
 REJECT_COST = 0.3
 REJECT_COST_IS = "What an answer costs that is not used because the system is not sure enough; a mistake costs 1"
+OPTION_NAMES = (  # of `options`, in its order
+    *("n", "num_classes", "predictions_are", "reject_costs", "missing_confidence", "normalize", "decompose"),
+    *("calibration", "intervals", "unjudged", "scale", "correct_from"),
+)
 DEFAULT_N = ", ".join(f"{n:g}" for n in DEFAULTS.n)
 
 
@@ -57,7 +62,7 @@ def reject_cost(costs: gr.State) -> None:
         deployment.deployment,
         [costs, slider],
         verdict,
-        api_visibility="private",
+        **PRIVATE,
         show_progress="hidden",
         trigger_mode="always_last",
     )
@@ -69,7 +74,7 @@ def more_results(shown: Shown | None = None) -> list[Any]:
     with gr.Row():
         paths = (shown.csv, shown.markdown, shown.latex) if shown else (None, None, None)
         downloads = [
-            gr.DownloadButton(f"Download {name}", path, size="sm")
+            gr.DownloadButton(f"Download {name}", path, size="sm", interactive=path is not None)
             for name, path in zip(("CSV", "Markdown", "LaTeX"), paths, strict=True)
         ]
     with gr.Row():
@@ -86,7 +91,7 @@ def more_results(shown: Shown | None = None) -> list[Any]:
 
 
 def options() -> list[Any]:
-    """Lay out the options of `api.score`, in its order."""
+    """Lay out `OPTION_NAMES`."""
     return [
         orders(),
         option(gr.Textbox, "num_classes", ""),
@@ -103,6 +108,8 @@ def options() -> list[Any]:
         option(gr.Checkbox, "calibration", DEFAULTS.calibration),
         intervals(),
         gr.Dropdown(list(RULES.items()), value="bounds", label=UNJUDGED, info="The table shows how many there are"),
+        gr.Textbox("", label=LABELS_OF_READING["scale"], info="What a confidence of 1 is in the files, e.g. 100"),
+        gr.Textbox("", label=LABELS_OF_READING["correct_from"], info="Lowest grade that counts as correct, e.g. 0.5"),
     ]
 
 
@@ -123,14 +130,17 @@ def option(kind: Callable[..., Any], name: str, value: str | bool, *, info: str 
     return kind(value, label=LABELS[name], info=info or OPTIONS[name].help)
 
 
-def live(function: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Any], *, demo: gr.Blocks) -> None:
-    """Call a function at the start and whenever an input changes; of quick changes the last one counts."""
+def live(function: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Any], *tabs: gr.Tab) -> None:
+    """Call a function when one of its tabs is opened, and on each change of an input; of quick changes the last counts.
+
+    Not when the page is: most visitors open only some of its tabs.
+    """
     gr.on(
-        [demo.load, *(component.change for component in inputs)],
+        [*(tab.select for tab in tabs), *(component.change for component in inputs)],
         function,
         inputs,
         outputs,
-        api_name=function.__name__,
+        **PRIVATE,
         show_progress="hidden",
         trigger_mode="always_last",
     )

@@ -52,7 +52,40 @@ def deployment(costs: Costs | None, reject_cost: float) -> str:
         answered = f"answers {costs[name]['coverage'][row]:.0%}"
         bars.append(_bar(name, now[name], highest, styles[name], answered, is_best=name in best))
     bars.append(_bar("no system", row / 100, highest, "reference", "answers nothing", is_best=not best))
-    return f'<div role="status">{_verdict(best, now, row / 100)}</div><ul class="costs">{"".join(bars)}</ul>'
+    verdict = f'<div role="status">{_verdict(best, now, row / 100)}</div>'
+    return f'{verdict}{_winners(costs, styles)}<ul class="costs">{"".join(bars)}</ul>'
+
+
+def winners(costs: Costs) -> list[tuple[str, float, float]]:
+    """Return the cheapest system, and from which to which reject cost it is; "no system" where that costs no more."""
+    names = ["no system", *costs]
+    table = np.array([REJECT_COSTS + SAME, *(curve["cost"] for curve in costs.values())])
+    best = table[:, 1:].argmin(axis=0)  # at 0 all are free
+    starts = np.flatnonzero(np.diff(best, prepend=-1))
+    ends = [*starts[1:], len(best)]
+    return [
+        (names[best[start]], float(REJECT_COSTS[start + 1 if start else 0]), float(REJECT_COSTS[end]))
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def _winners(costs: Costs, styles: Mapping[str, str]) -> str:
+    """Show the cheapest system at each reject cost as one strip, below the slider that sets it."""
+    found = winners(costs)
+    parts = "".join(
+        f'<i class="{styles.get(name, "reference")}" style="width:{high - low:.0%}" title="{escape(name)}"></i>'
+        for name, low, high in _joined(found)
+    )
+    shown = [f"{escape(name)} up to {high:.2f}" for name, _, high in found[:-1]] + [escape(found[-1][0])]
+    text = ", then ".join(shown) if len(found) <= NUM_SLOTS else f"{len(found)} changes"
+    caption = f'<p class="caption">Cheapest as the reject cost grows from 0 to 1: {text}.</p>'
+    return f'{caption}<div class="winners">{parts}</div>'
+
+
+def _joined(found: list[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
+    """Let each winner begin where the one before ends."""
+    starts = [0.0, *(high for _, _, high in found[:-1])]
+    return [(name, start, high) for start, (name, _, high) in zip(starts, found, strict=True)]
 
 
 def _verdict(best: list[str], now: Mapping[str, float], reject_cost: float) -> str:

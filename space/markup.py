@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from ecuas_metric.metrics import METRICS, Key
@@ -75,6 +76,17 @@ def message(text: str, *, kind: str = "note") -> str:
 def bullets(sentences: Iterable[str]) -> str:
     """Return sentences as an HTML list."""
     return "<ul class='sentences'>" + "".join(f"<li>{_escaped(text)}</li>" for text in sentences) + "</ul>"
+
+
+def folded_json(record: Mapping[str, object], title: str) -> str:
+    """Return a record as JSON that is shown on demand."""
+    text = escape(json.dumps(record, indent=1, ensure_ascii=False))
+    return f'<details class="fold record"><summary>{escape(title)}</summary><pre>{text}</pre></details>'
+
+
+def link(address: str, text: str) -> str:
+    """Return a link that opens a window of its own."""
+    return f'<a href="{escape(address)}" target="_blank" rel="noopener">{escape(text)}</a>'
 
 
 def _table(report: Report, grid: Grid, columns: Sequence[int], keys: Sequence[Key], style: str = "report") -> str:

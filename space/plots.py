@@ -14,7 +14,7 @@ import pandas as pd
 from ecuas_metric.inputs import Bools, Floats
 from ecuas_metric.plotting.names import short_names
 
-from .axes import Axis, make_axis, placed, positions, short
+from .axes import Axis, make_axis, placed, positions, short, simplified
 
 NUM_SLOTS = 6
 NUM_STRIPS = 32  # across a plot, each with the values of the points below it
@@ -97,7 +97,7 @@ def multiples(frame: pd.DataFrame, styles: Mapping[str, str], *, title: str, nam
         if name in own
     ]
     more = f"<p>{len(styles) - len(own)} more are not drawn.</p>" if len(own) < len(styles) else ""
-    return f'<section class="multiples"><h4>{escape(title)}</h4><div>{"".join(small)}</div>{more}</section>'
+    return f'<section class="multiples"><h2>{escape(title)}</h2><div>{"".join(small)}</div>{more}</section>'
 
 
 def slots(names: Iterable[str]) -> dict[str, str]:
@@ -141,11 +141,16 @@ def _curve(
         wide = 0.8 * box[0] / len(points)
         bars = "".join(_rect(x - wide / 2, y, wide, box[1] - y) for x, y in places)
         return f"<g {attributes}>{bars}</g>"
-    line = "" if kind == "points" else f'<path d="M{" L".join(f"{x:.2f},{y:.2f}" for x, y in places)}"/>'
+    line = "" if kind == "points" else f'<path d="{_path(places)}"/>'
     marked = kind != "line" and style not in ("reference", REST)
     hollow = np.zeros(len(places), bool) if few is None else few
     marks = "".join(_mark(x, y, is_hollow) for (x, y), is_hollow in zip(places, hollow, strict=True) if marked)
     return f"<g {attributes}>{line}{marks}</g>"
+
+
+def _path(places: Floats) -> str:
+    """Return a line as the data of a path; Gradio sends it as it is, to every visitor."""
+    return "M" + " ".join(f"{x:.1f},{y:.1f}" for x, y in simplified(places))
 
 
 def _mark(x: float, y: float, is_hollow: bool) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import Options, checked_options, is_set
@@ -16,15 +17,18 @@ from ecuas_metric.reporting.export import to_json, write
 from ecuas_metric.reporting.grids import Grid, Record
 from ecuas_metric.reporting.report import BELOW, Report, make_report, prepare_open, report_grid, report_records
 from ecuas_metric.reporting.submissions import Submission
+from ecuas_metric.results import System
 
 from .deployment import costs_of
 from .drawings import figures
 from .markup import bullets, folded_table, message
-from .words import LABELS, WORDS
+from .uploads import COLUMNS, read_uploads
+from .words import LABELS, LABELS_OF_READING, WORDS
 
 LEVEL = 0.95
 MAX_NUMBERS = 20
-MAX_RESAMPLED = 100_000  # samples of all systems: some seconds of resampling
+DOWNLOADS = ("csv", "markdown", "latex")  # of `Shown`: paths
+READING = ("unjudged", *LABELS_OF_READING)
 OPEN = "The plots count answers without correctness as wrong. No best system is named while there are any."
 Progress = Callable[[float, str], object]
 
@@ -47,6 +51,20 @@ class Shown:
     costs: dict[str, dict[str, list[float]]]
     signature: str
     record: dict[str, object]
+
+
+class Evaluated(NamedTuple):
+    """Systems, every number of theirs, and whether some are bounds, since not all answers are judged."""
+
+    systems: dict[str, System]
+    report: Report
+    is_open: bool
+
+    @property
+    def can_be_ranked(self) -> bool:
+        """Whether they answered the same questions, and all are judged."""
+        unfair = any(key.metric == "ecuas" for key in self.report.unfair)
+        return not (self.is_open or self.report.unlike or unfair)
 
 
 def page_options(
@@ -81,6 +99,47 @@ def page_options(
     )
 
 
+def requested(files: Sequence[str], given: Mapping[str, str | bool]) -> tuple[list[Submission], Options]:
+    """Read files, and check options, as controls ask for.
+
+    Parameters
+    ----------
+    files : sequence of str
+        Paths.
+    given : mapping
+        Roles of `uploads.COLUMNS`, `READING` and arguments of `page_options` to what the controls hold.
+
+    Raises
+    ------
+    InputError
+        If an option is out of its range, or a file cannot be read.
+    """
+    others = {name: value for name, value in given.items() if name not in (*COLUMNS, *READING)}
+    options = page_options(**others)  # type: ignore[arg-type]
+    columns = {role: str(given[role]) for role in COLUMNS if given.get(role)}
+    scale, correct_from = (number(str(given.get(name) or ""), LABELS_OF_READING[name]) for name in READING[1:])
+    reading = {
+        "unjudged": given.get(READING[0]),
+        "scale": 1.0 if scale is None else scale,
+        "correct_from": correct_from,
+    }
+    return read_uploads(files, columns=columns, **reading), options  # type: ignore[arg-type]
+
+
+def evaluated(submissions: Sequence[Submission], options: Options) -> Evaluated:
+    """Evaluate systems as the command `ecuas score` does.
+
+    Raises
+    ------
+    InputError
+        If options are out of range, or submissions do not go together.
+    """
+    given = {name: getattr(options, name) for name in LABELS if is_set(options, name)}
+    systems, unjudged = prepare_open(submissions, **given)
+    report = make_report(systems, unjudged=unjudged)
+    return Evaluated(systems, report, any(found.rule == "bounds" for found in unjudged.values()))
+
+
 def score(
     submissions: Sequence[Submission],
     options: Options,
@@ -89,13 +148,13 @@ def score(
     remarks: Sequence[str] = (),
     progress: Progress = lambda share, stage: None,
 ) -> Shown:
-    """Score systems as the command `ecuas score` does, and lay out the result.
+    """Evaluate systems, and lay out the result.
 
     Parameters
     ----------
     submissions : sequence of Submission
     options : Options
-        Of `page_options`. With more than `MAX_RESAMPLED` samples there are no intervals, and the message says so.
+        Of `page_options`.
     folder : path
         Where the files to download are written.
     remarks : sequence of str
@@ -106,28 +165,29 @@ def score(
     Raises
     ------
     InputError
-        If options are out of range, or submissions do not go together.
+        See `evaluated`.
     """
     progress(0.3, "Scoring")
-    options, too_many = _affordable(submissions, options)
-    given = {name: getattr(options, name) for name in LABELS if is_set(options, name)}
-    systems, unjudged = prepare_open(submissions, **given)
-    report = make_report(systems, unjudged=unjudged)
-    is_open = any(found.rule == "bounds" for found in unjudged.values())
-    grid, records = report_grid(report, sizes=True), report_records(report)
+    found = evaluated(submissions, options)
+    grid, records = report_grid(found.report, sizes=True), report_records(found.report)
     progress(0.7, "Comparing")
-    sentences = [OPEN] if is_open else explain(systems)
+    sentences = sentences_of(found)
     progress(0.9, "Drawing")
     return Shown(
-        message(" ".join([*remarks, *notes(report), *too_many])),
-        folded_table(report, grid),
+        message(" ".join([*remarks, *notes(found.report)])),
+        folded_table(found.report, grid),
         bullets(sentences),
         *_write_tables(grid, records, folder),
-        *figures(systems),
-        {} if is_open or report.unlike or _is_ecuas_unfair(report) else costs_of(systems),
-        report.signature,
+        *figures(found.systems),
+        costs_of(found.systems) if found.can_be_ranked else {},
+        found.report.signature,
         as_json(grid, records),
     )
+
+
+def sentences_of(found: Evaluated) -> list[str]:
+    """Return what the numbers say, in plain words."""
+    return [OPEN] if found.is_open else explain(found.systems)
 
 
 def notes(report: Report) -> list[str]:
@@ -166,21 +226,6 @@ def as_json(grid: Grid, records: Sequence[Record]) -> dict[str, object]:
     """Return signature, notes and one row per system; what is not a number is None."""
     result: dict[str, object] = json.loads(to_json(records, grid.signature, grid.notes))
     return result
-
-
-def _affordable(submissions: Sequence[Submission], options: Options) -> tuple[Options, list[str]]:
-    num_samples = sum(len(submission.references) for submission in submissions)
-    if options.confidence_level is None or num_samples <= MAX_RESAMPLED:
-        return options, []
-    note = (
-        f"No intervals: {num_samples:,} samples are more than {MAX_RESAMPLED:,}. "
-        f"`ecuas score --interval {LEVEL:g}` computes them on your machine."
-    )
-    return options.replace(confidence_level=None), [note]
-
-
-def _is_ecuas_unfair(report: Report) -> bool:
-    return any(key.metric == "ecuas" for key in report.unfair)
 
 
 def _write_tables(grid: Grid, records: list[Record], folder: Path) -> tuple[str, str, str]:

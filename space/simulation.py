@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ecuas_metric.decisions import Decisions
+from ecuas_metric.errors import InputError
 from ecuas_metric.inputs import Floats
 from ecuas_metric.metrics import Key, metric_values
 from ecuas_metric.options import Options
@@ -54,6 +55,17 @@ def simulate(*, accuracy: float, separation: float, overconfidence: float, size:
     incorrect = np.repeat([0.0, 1.0], [right, size - right])
     uncertainty, confidence = 1 / (1 + np.exp(log_odds)), 1 / (1 + np.exp(-log_odds))
     return Decisions(uncertainty, incorrect, 1.0, confidence=confidence)
+
+
+def check(*, accuracy: float, separation: float, overconfidence: float) -> None:
+    """Raise InputError if a setting is out of range."""
+    for name, value, low, high in (
+        ("accuracy", accuracy, 0, 1),
+        ("separation", separation, -1e-9, 100),
+        ("overconfidence", overconfidence, 0, 100),
+    ):
+        if not low < value < high:
+            raise InputError(name, f"must lie between {max(low, 0):g} and {high:g}", value=value)
 
 
 def beside_calibrated(*, accuracy: float, separation: float, overconfidence: float) -> dict[str, System]:

@@ -11,8 +11,6 @@ from ecuas_metric.errors import InputError
 from triviaqa_subset.folders import BUILT, FOLDER
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
 
-from .plots import plot, slots
-
 ANY = "any"
 VERDICTS = ("right", "wrong")
 CONFIGURATIONS = ("pool", "curated", "kept", "systems", "answers")
@@ -20,7 +18,6 @@ NO_TEXT = (
     "This copy has no text. To see questions and gold answers, look the id up in the dataset mandarjoshi/trivia_qa "
     "(rc.nocontext, validation), or build the subset with text: python -m triviaqa_subset.build"
 )
-ESTIMATES = ("subset", "weighted", "pool")  # the subset unweighted and weighted, and the kept questions it represents
 
 
 @cache
@@ -76,8 +73,8 @@ def browse(
     return shown.assign(weight=shown["weight"].round(3)).reset_index(drop=True)
 
 
-def question(question_id: str) -> tuple[str, pd.DataFrame]:
-    """Return what is known of a question as HTML, and how each system's answer to it was graded.
+def facts_of(question_id: str) -> tuple[dict[str, str], pd.DataFrame]:
+    """Return what is known of a question, and how each system's answer to it was graded.
 
     Raises
     ------
@@ -90,51 +87,19 @@ def question(question_id: str) -> tuple[str, pd.DataFrame]:
         given = question_id.strip()[:60]
         raise InputError("Question id", "must be one of the pool", value=given, advice="An id looks like sfq_178.")
     row = rows.iloc[0]
+    texts = {"question": str(row["question"]), "gold answer": str(row["answer"]["value"])} if has_text() else {}
     facts = _facts(row, answers[answers["question_id"] == row["question_id"]])
-    if has_text():
-        text = f"<p class='question'>{escape(row['question'])}</p><p>Gold answer: {escape(row['answer']['value'])}</p>"
-    else:
-        text = f"<p>{escape(NO_TEXT)}</p>"
-    listed = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
     verdicts = _verdicts(systems[systems["question_id"] == row["question_id"]])
-    return f"<h3>{escape(row['question_id'])}</h3>{text}<dl>{listed}</dl>", verdicts
+    return {"question_id": str(row["question_id"]), **texts, **facts}, verdicts
 
 
-def error_rates(*, method: str, labels: str) -> pd.DataFrame:
-    """Return columns llm, estimate, error_rate: on the subset unweighted and weighted, and on the pool it represents.
-
-    Parameters
-    ----------
-    method : str
-        How confidences were elicited, one of `METHODS`.
-    labels : {"correct", "exact_match"}
-        What counts as correct.
-    """
-    systems = tables()["systems"]
-    pool = tables()["pool"].set_index("question_id")
-    rows = systems[systems["method"] == method].join(pool[["weight", "decision", "selected"]], on="question_id")
-    rows = rows.assign(error=1.0 - rows[labels])
-    chosen = rows[rows["selected"]].assign(product=lambda frame: frame["error"] * frame["weight"])
-    rates = {
-        "subset": chosen.groupby("llm", sort=False)["error"].mean(),
-        "weighted": chosen.groupby("llm", sort=False)["product"].mean(),
-        "pool": rows[rows["decision"] == "keep"].groupby("llm", sort=False)["error"].mean(),
-    }
-    wide = pd.DataFrame(rates).round(3)
-    return wide.reset_index().melt("llm", var_name="estimate", value_name="error_rate")
-
-
-def rates_figure(frame: pd.DataFrame) -> str:
-    """Draw `error_rates`."""
-    rates = frame[["llm", "error_rate", "estimate"]]
-    styles = slots(frame["estimate"])
-    return plot(rates, styles, title="Error rates", kind="points", names="estimate", y_lim=(0, 0.6), size=(480, 340))
-
-
-def rates_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return `error_rates` with one row per language model, and one column per estimate."""
-    wide = frame.pivot(index="llm", columns="estimate", values="error_rate")
-    return wide.loc[frame["llm"].unique(), list(ESTIMATES)].reset_index()
+def question(question_id: str) -> tuple[str, pd.DataFrame]:
+    """Return what `facts_of` returns, the facts as HTML."""
+    facts, verdicts = facts_of(question_id)
+    title, asked, gold = (facts.pop(name, "") for name in ("question_id", "question", "gold answer"))
+    text = f"<p class='question'>{escape(asked)}</p><p>Gold answer: {escape(gold)}</p>"
+    listed = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
+    return f"<h2>{escape(title)}</h2>{text if asked else f'<p>{escape(NO_TEXT)}</p>'}<dl>{listed}</dl>", verdicts
 
 
 def _facts(row: pd.Series, judged: pd.DataFrame) -> dict[str, str]:

@@ -18,10 +18,13 @@ from .answers import TEXT, checked_answers
 from .bounded import LimitExceededError, bounded
 from .words import USE_THE_COMMAND
 
+PACKED = (".parquet", ".eval")  # a small one may expand to any size
 SUFFIXES = (*TABLES, ".eval")  # also runs of lm-eval, lighteval, Inspect, HELM
 MAX_BYTES = 20 * 1024 * 1024  # what Gradio calls 20 MB
 MAX_BYTES_OF_ALL = 3 * MAX_BYTES
 SMALL = 10_000  # bytes of text: at most 12,500,000 cells
+MEDIUM, MAX_CELLS = 1_000_000, 1_000_000  # bytes of a table as text, and its cells by counting
+COUNTED, SEPARATORS = (".csv", ".tsv", ".txt"), b",;\t|"
 MAX_FILES = 50
 MAX_SYSTEMS = 50
 MAX_NAME = 200  # characters of the name of a system or a column
@@ -29,6 +32,7 @@ COLUMNS = {  # the roles that visitors can choose a column for -> what it holds
     "confidence": "Numbers in [0, 1]",
     "correct": "0 or 1, true or false",
     "label": "The true class, from 0",
+    "predicted": "The class that the confidence is of, beside the true one",
     "posteriors": "A column of lists; prob_0, prob_1, .. are found without it",
     "system": "Names of systems; join several columns by +, e.g. llm+method",
     "id": "Pairs the samples of different systems",
@@ -45,7 +49,12 @@ Result = TypeVar("Result")
 
 
 def read_uploads(
-    paths: Sequence[str], *, columns: Mapping[str, str | None] | None = None, unjudged: str | None = None
+    paths: Sequence[str],
+    *,
+    columns: Mapping[str, str | None] | None = None,
+    unjudged: str | None = None,
+    scale: float = 1,
+    correct_from: float | None = None,
 ) -> list[Submission]:
     """Read the systems of all files, each file once.
 
@@ -57,6 +66,10 @@ def read_uploads(
         The role of a column to its name, used for those files that have a column of that name; nothing if empty.
     unjudged : {"bounds", "wrong", "drop"}, optional
         What becomes of answers whose correctness is missing; by default they are an error.
+    scale : float
+        What confidences of 1 are in the files, e.g. 100 for percentages.
+    correct_from : float, optional
+        The lowest grade that counts as correct.
 
     Raises
     ------
@@ -69,7 +82,7 @@ def read_uploads(
     if (size := sum(Path(path).stat().st_size for path in paths)) > MAX_BYTES_OF_ALL:
         raise InputError("All files together", f"must have at most {MAX_BYTES_OF_ALL:,} bytes", got=f"{size:,}")
     chosen = {role: column for role, column in (columns or {}).items() if column}
-    return _safely(_read, paths, chosen, unjudged)
+    return _safely(_read, paths, chosen, Reading(unjudged, None, correct_from, scale))
 
 
 def read_answers(path: str) -> Sheet:
@@ -114,7 +127,7 @@ def _refuse_too_many(paths: Sequence[str]) -> None:
 def _safely(function: Callable[..., Result], paths: Sequence[str], *arguments: object) -> Result:
     """Call a function of files in a process of its own, which takes half a second, unless they are harmless."""
     files = [Path(path) for path in paths]
-    if all(path.suffix.lower() not in (".parquet", ".eval") and path.stat().st_size <= SMALL for path in files):
+    if all(map(_is_harmless, files)) and sum(path.stat().st_size for path in files) <= MEDIUM:
         return function(paths, *arguments)
     try:
         # Plain strings: those of Gradio would make the process import Gradio, which takes seconds.
@@ -124,12 +137,24 @@ def _safely(function: Callable[..., Result], paths: Sequence[str], *arguments: o
         raise InputError(f"Reading {names}", str(error), advice=USE_THE_COMMAND) from None
 
 
-def _read(paths: Sequence[str], chosen: Mapping[str, str], unjudged: str | None) -> list[Submission]:
+def _is_harmless(path: Path) -> bool:
+    """Return whether a file is text that can become only so many cells."""
+    size, suffix = path.stat().st_size, path.suffix.lower()
+    if suffix in PACKED or size > MEDIUM or size <= SMALL:
+        return suffix not in PACKED and size <= SMALL
+    if suffix not in COUNTED:
+        return False
+    lines = path.read_bytes().splitlines()
+    widest = max(sum(line.count(separator) for separator in SEPARATORS) for line in lines) + 1
+    return len(lines) * widest <= MAX_CELLS
+
+
+def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> list[Submission]:
     known: set[str] = set()
     submissions: list[Submission] = []
     for path in map(Path, paths):
         with _errors_of(path):
-            of_run = read_run(path, columns=chosen, told=Reading(unjudged))
+            of_run = read_run(path, columns=chosen, told=reading)
         if of_run is not None:  # without the results beside it, a run is named after its folder
             submissions += [one._replace(name=one.name.replace(path.parent.name, path.stem)) for one in of_run]
             continue
@@ -138,7 +163,8 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], unjudged: str | None)
         known |= names
         present = {role: column for role, column in chosen.items() if _parts(role, column) <= names}
         with _errors_of(path):
-            submissions += submissions_of(sheet, path.name, columns=present, unjudged=unjudged)
+            found = submissions_of(sheet, path.name, columns=present, **reading._asdict())
+        submissions += _renamed(found, {submission.name for submission in submissions})
         if len(submissions) > MAX_SYSTEMS:
             raise InputError("Systems", f"must be at most {MAX_SYSTEMS}; got more", advice=USE_THE_COMMAND)
     for role, column in chosen.items():
@@ -147,6 +173,15 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], unjudged: str | None)
     for submission in submissions:
         _check_length("Names of systems", submission.name)
     return submissions
+
+
+def _renamed(found: list[Submission], taken: Collection[str]) -> list[Submission]:
+    """Return the system of a file whose name is taken with a number, e.g. "predictions (2)"."""
+    if len(found) != 1 or found[0].name not in taken:
+        return found
+    (only,) = found
+    names = (f"{only.name} ({number})" for number in range(2, MAX_FILES + 2))
+    return [only._replace(name=next(name for name in names if name not in taken))]
 
 
 def _read_answers(paths: Sequence[str]) -> Sheet:

@@ -17,6 +17,7 @@ LABELS = {  # an option of the metric -> the label of its control
     "calibration": "Calibration",
     "confidence_level": "Intervals",
 }
+LABELS_OF_READING = {"scale": "Largest confidence", "correct_from": "Correct from"}  # what a file has -> its control
 UNJUDGED = "Answers without correctness"
 RULES = {  # what becomes of them, in words -> the rule
     "show best and worst case": "bounds",
@@ -25,6 +26,7 @@ RULES = {  # what becomes of them, in words -> the rule
 }
 WORDS = {  # arguments and advice of the metric -> the page's own words
     **LABELS,
+    **LABELS_OF_READING,
     Advice.CLASS_LABELS: "Class labels? Then the predictions must be posteriors, one column per class.",
     Advice.CONFIDENCES: "Confidences? Choose their column under Columns.",
     Advice.EXPONENTIALS: "Logits? This is the sum of their exponentials. Choose logits under Options.",
@@ -35,9 +37,9 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
     Advice.RENORMALIZE: "Rounded probabilities? The command `ecuas` can divide each row by its sum.",
     Advice.WRONG_COST: "Under Options, the number of possible answers may be too small.",
     Advice.INTERVALS_OF_FEW: "Use the analytic intervals of the command `ecuas` instead.",
-    FileAdvice.PARTLY_CORRECT: Advice.PARTLY_CORRECT,
-    FileAdvice.PERCENTAGES: Advice.PERCENTAGES,
-    FileAdvice.OTHER_SCALE: Advice.OTHER_SCALE,
+    FileAdvice.PARTLY_CORRECT: "Partly correct? Enter the lowest grade that counts as correct under Options.",
+    FileAdvice.PERCENTAGES: "Percentages? Enter 100 under Options, “Largest confidence”.",
+    FileAdvice.OTHER_SCALE: "On another scale? Enter its largest value under Options, “Largest confidence”.",
     FileAdvice.CONFIDENCE_FIELD: "The command `ecuas` can read another field of it.",
     FileAdvice.NAME_FILTER: "The command `ecuas` can read one of them.",
     FileAdvice.COMMON: "The command `ecuas` can keep only the common ones.",

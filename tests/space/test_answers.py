@@ -54,15 +54,24 @@ def test_the_bank_cannot_be_overruled(mine):
     assert (done.frame["correct"][row], done.frame["decided_by"][row]) == (False, "bank")
 
 
-def test_answers_that_are_the_same_are_asked_once(mine):
-    twice = sheet(
-        pd.concat([mine.frame.assign(answer=text) for text in ("some thing", "Some Thing.")], ignore_index=True)
-    )
-    done, _ = answers.graded(twice, tables()["curated"])
-    asked = answers.open_answers(done, tables()["curated"])
-    assert len(asked) == 455
-    done, _ = answers.graded(twice, tables()["curated"], accepted=[asked[0][1]])
-    assert done.frame["correct"].eq(True).sum() == 2
+def test_a_question_is_answered_once(mine):
+    twice = pd.concat([mine.frame, mine.frame[mine.frame["question_id"] == "sfq_178"]], ignore_index=True)
+    with pytest.raises(InputError, match=r"must not be repeated; got 'sfq_178' in row 457 again \(1 of 456\)"):
+        answers.graded(sheet(twice), tables()["curated"])
+
+
+def test_missing_answers_are_said(mine):
+    _, summary = answers.graded(sheet(mine.frame.head(28)), tables()["curated"])
+    assert "28 of 455 questions are answered: the metrics are of these alone" in summary
+    assert "counts the 427 others as unknown" in summary
+
+
+def test_the_graded_file_has_no_formulas(mine, tmp_path):
+    done, _ = answers.graded(sheet(mine.frame.head(2).assign(answer=["=1+1", "London."])), tables()["curated"])
+    answers.write(done.frame, tmp_path / "a.csv")
+    written = pd.read_csv(tmp_path / "a.csv")
+    assert written["answer"].tolist() == ["'=1+1", "London."]
+    assert list(written) == ["question_id", "answer", "confidence", "correct", "decided_by", "weight", "stratum"]
 
 
 def test_gold_answers_decide_and_questions_are_shown_where_there_is_text(mine, with_text):  # noqa: F811

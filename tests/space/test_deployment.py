@@ -6,7 +6,7 @@ import pytest
 from ecuas_metric import confidence_system, fixed_reject_cost
 from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.reporting.submissions import read_submissions
-from space.deployment import REJECT_COSTS, costs_of, deployment
+from space.deployment import REJECT_COSTS, costs_of, deployment, winners
 from tests.conftest import ROOT
 
 
@@ -44,3 +44,14 @@ def test_equal_costs_share_the_verdict_and_names_are_text():
 def test_nothing_is_said_without_systems_or_of_systems_that_must_not_be_ranked():
     assert deployment(None, 0.3) == ""
     assert "is not said" in deployment({}, 0.3)
+
+
+def test_the_strip_names_the_cheapest_system_at_every_reject_cost(examples):
+    costs = costs_of(examples)
+    found = winners(costs)
+    assert [name for name, *_ in found] == ["calibrated_model", "overconfident_model"]
+    for name, low, high in found:
+        for row in range(round(100 * low) + 1, round(100 * high)):
+            assert costs[name]["cost"][row] == min(curve["cost"][row] for curve in costs.values())
+    html = deployment(costs, 0.3)
+    assert f"calibrated_model up to {found[0][2]:.2f}, then overconfident_model" in html

@@ -89,14 +89,6 @@ def test_files_and_numbers_are_those_of_the_command_line(level, files, submissio
     assert all(f"<li>{escape(sentence)}</li>" in shown.explanation for sentence in sentences)
 
 
-def test_many_samples_get_no_intervals_and_a_note(submissions, tmp_path, monkeypatch):
-    monkeypatch.setattr(scoring, "MAX_RESAMPLED", 239)
-    shown = scoring.score(submissions, scoring.page_options(), tmp_path)
-    assert not any(key.endswith("_low") for key in shown.record["rows"][0])
-    assert "level" not in shown.signature
-    assert "No intervals: 240 samples are more than 239." in shown.message
-
-
 def test_notes_are_in_the_message_once_each(tmp_path):
     (tmp_path / "a.csv").write_text("confidence,correct,w\n,1,1\n0.5,0,2\n")
     submissions = read_uploads([str(tmp_path / "a.csv")], columns={"weight": "w"})

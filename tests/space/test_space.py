@@ -1,6 +1,10 @@
 """The page through its real server and client: every function, robustness, and many visitors at once."""
 
+import base64
+import dataclasses
 import hashlib
+import html
+import inspect
 import json
 import os
 import re
@@ -30,14 +34,26 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
 ]
-VISITORS = 8  # with the bootstrap, more than are served at once
-NAMES = ["detect_columns", "score", "cost", "simulate", "questions", "question", "error_rates"]
-NAMES += ["grade_answers", "score_answers", "plan"]
-MESSAGE, TABLE, EXPLANATION, CSV, MARKDOWN, LATEX, *PLOTS, SIGNATURE, RESULT = range(13)
+VISITORS = 8  # more than are scored at once
+NAMES = ["detect_columns", "score", "cost", "simulate", "questions", "question", "error_rates", "grade", "plan"]
 
 
 def uploaded(paths):
     return [handle_file(str(path)) for path in paths]
+
+
+def shown_of(files, **options):
+    """What the first tab shows of files, with the defaults of its controls but for `options`."""
+    from space import handlers
+
+    given = dict.fromkeys(handlers.SETTINGS, "") | {"n": "0, 1, 128", "intervals": True, "unjudged": "bounds"}
+    given |= {"predictions_are": "probabilities", **dict.fromkeys(("normalize", "decompose", "calibration"), False)}
+    given |= options
+    progress = lambda *_: None  # noqa: E731
+    return dict(zip(SHOWN, handlers.score(progress, list(map(str, files)), *given.values()), strict=True))
+
+
+SHOWN = [field.name for field in dataclasses.fields(scoring.Shown)]
 
 
 def test_every_function_has_a_name_types_and_a_description(client):
@@ -46,12 +62,9 @@ def test_every_function_has_a_name_types_and_a_description(client):
     for name, function in functions.items():
         assert function["description"], name
         for value in function["parameters"]:
-            assert value["label"], name
-            assert value["python_type"]["type"], name
-        assert not any(re.fullmatch("value_.*", value["label"]) for value in function["returns"]), name
-    assert [
-        value["parameter_name"] for value in functions["/score"]["parameters"] if not value["parameter_has_default"]
-    ] == ["files"]
+            assert value["python_type"]["type"] not in ("", "Any"), name
+    parameters = functions["/score"]["parameters"]
+    assert [value["parameter_name"] for value in parameters if not value["parameter_has_default"]] == ["files"]
 
 
 OPTIONS = [
@@ -65,60 +78,80 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize(("options", "arguments"), OPTIONS)
-def test_downloads_are_the_command_lines_files(options, arguments, client, files, tmp_path):
-    shown = client.predict(files=uploaded(files), **options, api_name="/score")
-    outputs = [tmp_path / f"cli.{suffix}" for suffix in ("csv", "md", "tex", "json")]
+def test_downloads_are_the_command_lines_files(options, arguments, files, tmp_path):
+    shown = shown_of(files, **options)
+    outputs = [tmp_path / f"cli.{suffix}" for suffix in ("csv", "md", "tex")]
     paths = [part for path in outputs for part in ("--output", str(path))]
     assert cli.main(["score", *map(str, files), *arguments, *paths]) == 0
-    for downloaded, path in zip((shown[CSV], shown[MARKDOWN], shown[LATEX]), outputs, strict=False):
-        assert Path(downloaded).read_bytes() == path.read_bytes()
-    assert shown[RESULT] == json.loads(outputs[-1].read_text())
-    assert shown[SIGNATURE] == shown[RESULT]["signature"]
-    assert f"{shown[RESULT]['rows'][0]['aurc']:.3f}" in shown[TABLE]
-    assert "is best" in shown[EXPLANATION]
+    for name, path in zip(("csv", "markdown", "latex"), outputs, strict=True):
+        button = shown[name]
+        assert Path(button.value["path"]).read_bytes() == path.read_bytes()
+        assert button.interactive
+    assert "is best" in shown["explanation"]
+
+
+def test_the_api_returns_the_command_lines_json(client, files, tmp_path):
+    result = client.predict(
+        files=uploaded(files), n="0, inf", reject_costs="0.25", num_classes=4, explain=True, api_name="/score"
+    )
+    flags = ["--n", "0,inf", "--reject-costs", "0.25", "--num-classes", "4", "--interval", "0.95"]
+    assert cli.main(["score", *map(str, files), *flags, "--output", str(tmp_path / "cli.json")]) == 0
+    expected = json.loads((tmp_path / "cli.json").read_text())
+    assert (result["rows"], result["signature"]) == (expected["rows"], expected["signature"])
+    assert any("is best" in sentence for sentence in result["in_words"])
 
 
 def test_columns_are_detected_and_changed(client, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("confidence,p_true,correct\n0.5,0.25,1\n0.5,0.75,0\n")
-    message, confidence, *_ = client.predict(files=uploaded([path]), api_name="/detect_columns")
-    assert (message, confidence["value"]) == ("", "confidence")
-    assert [name for name, _ in confidence["choices"]] == ["confidence", "p_true", "correct"]
+    found = client.predict(file=handle_file(str(path)), api_name="/detect_columns")
+    assert found["columns"] == ["confidence", "p_true", "correct"]
+    assert {role: column for role, column in found["roles"].items() if column} == {
+        "confidence": "confidence",
+        "correct": "correct",
+    }
     scores = [
-        client.predict(files=uploaded([path]), confidence=column, n="1", api_name="/score")[RESULT]["rows"][0][
-            "ecuas_1"
-        ]
+        client.predict(files=uploaded([path]), confidence=column, n="1", api_name="/score")["rows"][0]["ecuas_1"]
         for column in ("", "p_true")
     ]
     # r^2 + 2 c (1 - r): of u = 1/2 right and wrong; of 3/4 right, 1/4 wrong
     assert scores == pytest.approx([(1 / 4 + 1 / 4 + 1) / 2, (9 / 16 + 1 / 16 + 3 / 2) / 2])
 
 
-def test_posteriors_are_scored(client):
+def test_posteriors_are_scored():
     path = ROOT / "space" / "examples" / "classifier.csv"
-    shown = client.predict(files=uploaded([path]), intervals=False, api_name="/score")
+    shown = shown_of([path], intervals=False)
     frame = pd.read_csv(path)
     wrong = frame.drop(columns="label").to_numpy().argmax(axis=1) != frame["label"]
-    assert shown[RESULT]["rows"][0]["error_rate"] == pytest.approx(wrong.mean())
-    assert "|K:3|" in shown[SIGNATURE]
+    assert f'"error_rate": {wrong.mean()}' in html.unescape(shown["record"])
+    assert "|K:3|" in shown["signature"]
+
+
+def test_other_scales_grades_and_predicted_classes_are_read(tmp_path):
+    (tmp_path / "a.csv").write_text("confidence,correct\n90.5,0.8\n40,0.2\n")
+    (tmp_path / "b.csv").write_text("guess,truth,confidence\ncat,cat,0.905\ndog,cat,0.4\n")
+    (tmp_path / "c.csv").write_text("confidence,correct\n0.905,1\n0.4,0\n")
+    plain = shown_of([tmp_path / "c.csv"])["table"]
+    for path, options in (
+        ("a.csv", {"scale": "100", "correct_from": "0.5"}),
+        ("b.csv", {"predicted": "guess", "label": "truth"}),
+    ):
+        assert shown_of([tmp_path / path], **options)["table"] == plain.replace(">c<", f">{path[0]}<").replace(
+            'title="c"', f'title="{path[0]}"'
+        )
+    error = shown_of([tmp_path / "a.csv"])["message"]
+    assert "Enter 100 under Options, “Largest confidence”." in error
 
 
 @pytest.mark.parametrize("name", ["empty.csv", "formula.csv", "keys.jsonl"])
-def test_bad_files_show_a_message_and_nothing_else(name, client, tmp_path):
+def test_bad_files_show_a_message_and_nothing_else(name, tmp_path):
     (tmp_path / name).write_bytes(content_of(name))
-    message, *rest = client.predict(files=uploaded([tmp_path / name]), api_name="/score")
+    shown = shown_of([tmp_path / name])
+    message = shown.pop("message")
     assert message.startswith('<div class="message error" role="alert">')
     assert "Traceback" not in message
     assert str(tmp_path) not in message
-    assert rest == [None] * len(rest)
-    message, *_ = client.predict(files=uploaded([tmp_path / name]), api_name="/detect_columns")
-    assert "Traceback" not in message
-
-
-def test_files_of_another_kind_are_refused(client, tmp_path):
-    (tmp_path / "book.xlsx").write_bytes(content_of("book.xlsx"))
-    with pytest.raises(AppError, match=r"Please upload a file that is one of these formats: \['\.csv'"):
-        client.predict(files=uploaded([tmp_path / "book.xlsx"]), api_name="/score")
+    assert set(shown.values()) == {None}
 
 
 LOGITS = "label,prob_0,prob_1\n0,2.5,-1\n"
@@ -142,36 +175,96 @@ WORDING = [
 
 
 @pytest.mark.parametrize(("content", "options", "expected"), WORDING)
-def test_errors_are_in_the_words_of_the_page(content, options, expected, client, tmp_path):
+def test_errors_are_in_the_words_of_the_page(content, options, expected, tmp_path):
     (tmp_path / "a.csv").write_text(content)
-    message, *rest = client.predict(files=uploaded([tmp_path / "a.csv"]), **options, api_name="/score")
+    shown = shown_of([tmp_path / "a.csv"], **options)
+    message = shown.pop("message")
     assert expected in message
     assert not re.search(r"num_classes|predictions_are|reject_costs|--", message)
-    assert rest == [None] * len(rest)
+    assert set(shown.values()) == {None}
 
 
-def test_no_file_is_no_error(client):
-    for name, key in (("/score", "files"), ("/grade_answers", "file"), ("/score_answers", "file")):
-        message, *_ = client.predict(**{key: None}, api_name=name)
+CALLS = {  # a call with a fault -> the error of one line, which names the argument
+    ("score", 0): ({"files": "x"}, "files must be a list; got 'x'."),
+    ("score", 1): ({"files": ["/etc/passwd"]}, "system_1 is no upload of this page; got '/etc/passwd'."),
+    ("score", 2): (
+        {"files": ["https://example.org/a.csv"]},
+        "system_1 must be a file; got 'https://example.org/a.csv'.",
+    ),
+    ("score", 3): ({"files": ["data:text/csv;base64,!"]}, "system_1 must be base64 after data:"),
+    ("score", 4): ({"files": []}, "Files are missing."),
+    ("score", 5): ({"files": ["a,b\n1,2\n"], "intervals": "yes"}, "intervals must be true or false; got 'yes'."),
+    ("score", 6): (
+        {"files": ["confidence,correct\n90,1\n"]},
+        "column 'confidence' must lie in [0, 1]; got 90.0 in row 2",
+    ),
+    ("detect_columns", 0): ({"file": 3}, "file must be a file; got 3."),
+    ("cost", 0): ({"n": "many"}, "n must be a number; got 'many'."),
+    ("cost", 1): ({"confidence": 2}, "confidence must lie in [0, 1]; got 2."),
+    ("simulate", 0): ({"accuracy": 1}, "accuracy must lie between 0 and 1; got 1."),
+    ("questions", 0): ({"stratum": "x"}, "stratum must be one of any, exact_match_all, reviewed; got 'x'."),
+    ("question", 0): ({"question_id": "q1"}, "Question id must be one of the pool; got 'q1'."),
+    ("error_rates", 0): ({"labels": "x"}, "labels must be one of correct, exact_match; got 'x'."),
+    ("plan", 0): ({"auroc": True}, "auroc must be a number; got True."),
+    ("plan", 1): ({"auroc": 0.99999}, "A plan is not possible: AUROC must be below"),
+    ("grade", 0): ({"file": "question_id,answer\nx,y\n"}, "confidence is missing among question_id, answer"),
+    ("grade", 1): ({"file": "question_id,answer,confidence\nq1,x,0.5\n"}, "got 'q1' in row 2 (1 of 1)."),
+}
+
+
+@pytest.mark.parametrize(("name", "number"), CALLS)
+def test_programs_get_errors_of_one_line(name, number):
+    import gradio as gr
+
+    from space import api
+
+    given, expected = CALLS[name, number]
+    tool = getattr(api, name)
+    parameters = inspect.signature(tool).parameters
+    values = [given.get(one.name, one.default) for one in list(parameters.values())[:-1]]
+    with pytest.raises(gr.Error) as caught:
+        tool(*values)
+    assert expected in caught.value.message
+    assert not re.search("\n|<|&", caught.value.message)
+
+
+def test_errors_reach_programs(client):
+    with pytest.raises(AppError, match=r"^n must be a number; got 'many'\.$"):
+        client.predict(n="many", api_name="/cost")
+
+
+def test_no_file_is_no_error():
+    from space import handlers
+
+    for message, *_ in (
+        handlers.score(lambda *_: None, None),
+        handlers.grade_answers(None, "curated"),
+        handlers.score_answers(None, "curated", [], "wrong", True, "", False, "correct"),
+    ):
         assert "There is no file yet" in message
         assert 'role="status"' in message
 
 
-def test_a_bug_is_reported_without_a_traceback(client, files, monkeypatch, caplog):
-    monkeypatch.setattr(scoring, "score", lambda *_, **__: 1 / 0)
-    message, *_ = client.predict(files=uploaded(files), api_name="/score")
-    assert "this is a bug" in message
+def test_a_bug_is_reported_without_a_traceback(files, monkeypatch, caplog):
+    import gradio as gr
+
+    from space import api
+
+    monkeypatch.setattr(scoring, "evaluated", lambda *_: 1 / 0)
+    assert "this is a bug" in shown_of(files)["message"]
     assert "ZeroDivisionError" in caplog.text
+    with pytest.raises(gr.Error, match="this is a bug"):
+        api.score(["confidence,correct\n1,1\n"])
 
 
-def test_formulas_are_neutralised_and_markup_is_text(client, tmp_path):
+def test_formulas_are_neutralised_and_markup_is_text(tmp_path):
     rows = ["=1+1", "+x", "-x", "@x", "<script>alert(1)</script>"]
     path = tmp_path / "a.csv"
     path.write_text("system,confidence,correct\n" + "".join(f"{name},0.5,1\n{name},0.6,0\n" for name in rows))
-    shown = client.predict(files=uploaded([path]), intervals=False, api_name="/score")
-    systems = pd.read_csv(shown[CSV])["system"].tolist()
+    shown = shown_of([path], intervals=False)
+    systems = pd.read_csv(shown["csv"].value["path"])["system"].tolist()
     assert systems == ["'=1+1", "'+x", "'-x", "'@x", "<script>alert(1)</script>"]
-    assert "<script>" not in shown[TABLE] + shown[EXPLANATION] + shown[MESSAGE]
+    assert "<script>" not in shown["table"] + shown["explanation"] + shown["message"] + shown["record"]
 
 
 def test_uploads_above_the_limit_are_refused(page):
@@ -199,7 +292,7 @@ def test_an_upload_is_not_to_be_found_by_others(page):
 def test_files_of_the_server_cannot_be_scored_by_path(page, tmp_path):
     (tmp_path / "secret.csv").write_text("confidence,correct\n0.5,1\n")
     for path in (tmp_path / "secret.csv", ROOT / "space" / "examples" / "classifier.csv"):
-        data = [[{"path": str(path), "meta": {"_type": "gradio.FileData"}}]]
+        data = [{"path": str(path), "meta": {"_type": "gradio.FileData"}}]
         call = f"{page}gradio_api/call/detect_columns"
         event = httpx.post(call, json={"data": data}).json()["event_id"]
         answer = httpx.get(f"{call}/{event}", timeout=30).text
@@ -207,30 +300,12 @@ def test_files_of_the_server_cannot_be_scored_by_path(page, tmp_path):
         assert "label" not in answer
 
 
-def test_what_is_old_is_deleted(client, app, tmp_path):
-    from gradio.route_utils import delete_files_created_by_app
-    from gradio.utils import get_upload_folder
-
-    often, old = app.demo.delete_cache
-    assert often + old <= 3600
-    cache = Path(get_upload_folder())
-    before = set(cache.rglob("*.*"))
-    (tmp_path / "old.csv").write_text("confidence,correct\n0.25,1\n0.125,0\n")  # no other test uploads this
-    client.predict(files=uploaded([tmp_path / "old.csv"]), intervals=False, api_name="/score")
-    made = set(cache.rglob("*.*")) - before
-    assert {"old.csv", "ecuas.csv", "ecuas.md", "ecuas.tex"} <= {path.name for path in made}
-    delete_files_created_by_app(app.demo, old)
-    assert all(path.exists() for path in made)
-    delete_files_created_by_app(app.demo, -1)  # as if all this time had passed
-    assert not any(path.exists() for path in made)
-
-
 def test_as_it_is_published_it_runs_by_itself(tmp_path):
     stage(PARTS["space"], tmp_path / "stage", "somebody")
     with running(["app.py"], tmp_path / "stage", tmp_path) as page:
         client = Client(page, verbose=False, download_files=tmp_path / "downloads")
-        shown = client.predict(files=uploaded([ROOT / "space/examples/verbal_model.csv"]), api_name="/score")
-        assert shown[RESULT]["rows"][0]["error_rate"] == 0.25
+        result = client.predict(files=uploaded([ROOT / "space/examples/verbal_model.csv"]), api_name="/score")
+        assert result["rows"][0]["error_rate"] == 0.25
         assert "somebody/ecuas-demo" in httpx.get(page).text + str(client.config["components"])
 
 
@@ -283,25 +358,24 @@ def test_visitors_beside_a_bootstrap_get_their_own_answers_and_notes(page, tmp_p
         frame = pd.DataFrame({"confidence": 0.5, "correct": correct.astype(int)})
         frame.loc[number:, "confidence"] = None if number % 2 else 0.5
         frame.to_csv(path, index=False)
-        options = {"missing_confidence": "0.5", "intervals": False}
+        options = {"missing_confidence": 0.5, "intervals": False}
         return clients[number].predict(files=uploaded([path]), **options, api_name="/score")
 
     clients = [patient(number) for number in range(VISITORS + 1)]
     q = rng.random(4_000)
     pd.DataFrame({"confidence": np.r_[np.nan, q[1:]], "correct": rng.random(4_000) < q}).to_csv(tmp_path / "long.csv")
-    long = clients[0].submit(files=uploaded([tmp_path / "long.csv"]), missing_confidence="0.5", api_name="/score")
+    long = clients[0].submit(files=uploaded([tmp_path / "long.csv"]), missing_confidence=0.5, api_name="/score")
     with ThreadPoolExecutor(VISITORS) as pool:
         answers = list(pool.map(visit, range(1, VISITORS + 1)))
-    for number, shown in enumerate(answers, start=1):
-        (row,) = shown[RESULT]["rows"]
+    for number, result in enumerate(answers, start=1):
+        (row,), notes = result["rows"], " ".join(result["notes"])
         assert row["system"] == f"visitor{number}"
         assert row["error_rate"] == pytest.approx((60 - number) / 60)
-        assert (f"{60 - number} of 60 confidences are missing" in shown[MESSAGE]) == bool(number % 2)
-        assert shown[MESSAGE].count("are missing") == number % 2
-    shown = long.result()
-    assert "1 of 4000 confidences are missing" in shown[MESSAGE]
-    assert shown[MESSAGE].count("are missing") == 1
-    assert "ecuas_0_low" in shown[RESULT]["rows"][0]
+        assert (f"{60 - number} of 60 confidences are missing" in notes) == bool(number % 2)
+        assert notes.count("are missing") == number % 2
+    result = long.result()
+    assert "1 of 4000 confidences are missing" in " ".join(result["notes"])
+    assert "ecuas_0_low" in result["rows"][0]
 
 
 def test_the_queue_has_limits(app):
@@ -309,92 +383,132 @@ def test_the_queue_has_limits(app):
     assert app.demo._queue.default_concurrency_limit == 8
 
 
-def test_cost_and_simulation(client):
-    numbers, plot = client.predict(n=1, infinitely_many=True, confidence=0.8, api_name="/cost")
+def test_cost_and_simulation():
+    from space import api, handlers
+
+    numbers, plot = handlers.cost(1, 4, True, 0.8)
     assert ">0.040<" in numbers
     assert ">1.640<" in numbers
     assert "your confidence 1.64" in plot
-    message, table, *_ = client.predict(accuracy=0.8, separation=1.5, overconfidence=3, api_name="/simulate")
+    assert api.cost(1.0, None, 0.8) == pytest.approx({"correct": 0.04, "incorrect": 1.64, "counts_as_rejected": False})
+    message, table, *_ = handlers.simulate(0.8, 1.5, 3)
     assert "AURC stays at" in message
     assert table.count("<tr>") == 3
+    result = api.simulate(0.8, 1.5, 3.0)
+    assert "AURC stays at" in result["in_words"][0]
+    assert [row["error_rate"] for row in result["rows"]] == pytest.approx([0.2, 0.2])
 
 
-def test_browsing(client):
-    message, found = client.predict(selected=True, stratum="reviewed", api_name="/questions")
-    assert message == "199 questions"
-    assert len(found["data"]) == 199
-    html, verdicts = client.predict(question_id=found["data"][0][0], api_name="/question")
-    assert found["data"][0][0] in html
-    assert len(verdicts["data"]) == 7
-    assert "must be one of the pool; got &#x27;q1&#x27;" in client.predict(question_id="q1", api_name="/question")[0]
-    _, plot, rates = client.predict(method="verbalized", labels="correct", api_name="/error_rates")
-    assert ["Qwen3.5-4B", 0.303, 0.497, 0.490] in rates["data"]
-    assert plot.partition("</ul>")[2].count("<circle") == 21
+def test_browsing():
+    from space import api, handlers
+
+    found = api.questions(True, "reviewed")
+    assert (found["count"], len(found["questions"])) == (199, 50)
+    message, frame = handlers.questions(True, "reviewed", *["any"] * 3, "gemini-2.5-pro", "verbalized")
+    assert (message, len(frame)) == ("199 questions", 199)
+    first = found["questions"][0]["question_id"]
+    html, verdicts = handlers.question(first)
+    assert first in html
+    assert len(verdicts) == 7
+    facts = api.question(first)
+    assert (facts["question_id"], len(facts["systems"])) == (first, 7)
+    assert "must be one of the pool; got &#x27;q1&#x27;" in handlers.question("q1")[0]
+    rates = {row["system"]: row["subset"]["value"] for row in api.error_rates()["rows"]}
+    assert len(rates) == 21
+    assert rates["Qwen3.5-4B · verbalized"] == pytest.approx(0.303, abs=5e-4)
 
 
-def test_a_models_answers_are_graded_decided_and_scored(client, tmp_path):
+def test_a_models_answers_are_graded_decided_and_scored(tmp_path):
+    from space import api, handlers
+
     curated, path = tables()["curated"], tmp_path / "my model.csv"
     confidence = np.linspace(0, 1, 455).round(3)
     frame = pd.DataFrame({"question_id": curated["question_id"], "answer": "London.", "confidence": confidence})
     frame.to_csv(path, index=False)
-    message, unknown = client.predict(file=handle_file(str(path)), api_name="/grade_answers")
-    keys = [key for _, key in unknown["choices"]]
+    text = path.read_text()
+    message, unknown = handlers.grade_answers(str(path), "curated")
+    keys = [key for _, key in unknown.choices]
     assert f"{len(keys)} are unknown" in message
     accepted, weights = keys[:100], curated.set_index("question_id")["weight"]
     right = [key.split("\t")[0] for key in accepted]
     for weighted, expected in ((False, 1 - 100 / 455), (True, 1 - weights[right].sum() / weights.sum())):
-        options = {"accepted": accepted, "rest": "wrong", "weighted": weighted, "intervals": False}
-        shown = client.predict(file=handle_file(str(path)), **options, api_name="/score_answers")
-        (row,) = shown[RESULT]["rows"]
-        assert row["system"] == "my model"
-        assert row["error_rate"] == pytest.approx(expected)
-        assert f"{len(keys)} by you" in shown[MESSAGE]
-    shown = client.predict(file=handle_file(str(path)), intervals=False, api_name="/score_answers")
-    assert f"{len(keys)} are unknown." in shown[MESSAGE]
-    (row,) = shown[RESULT]["rows"]
+        result = api.grade(text, "curated", accepted, "wrong", weighted, "0", False)
+        assert result["rows"][0]["error_rate"] == pytest.approx(expected)
+        assert f"{len(keys)} by you" in result["graded"]
+        assert result["leaderboard"]["subset"]["value"] == pytest.approx(1 - 100 / 455)
+    result = api.grade(text)
+    assert f"{len(keys)} are unknown." in result["graded"]
+    assert result["open"] == keys
+    (row,) = result["rows"]
     assert row["error_rate"] is None
     assert row["error_rate_max"] == 1  # what the bank knows of this answer is all wrong
     assert row["error_rate_min"] == pytest.approx(1 - row["unjudged"])
-    options = {"rest": "left out (makes systems look better)", "intervals": False}
-    shown = client.predict(file=handle_file(str(path)), **options, api_name="/score_answers")
-    assert shown[RESULT]["rows"][0]["error_rate"] == 1
+    board = result["leaderboard"]["weighted"]
+    assert (board["value"], board["high"]) == (None, pytest.approx(1))
+    assert board["low"] == pytest.approx(row["error_rate_min"])
+    assert api.grade(text, "curated", [], "drop")["rows"][0]["error_rate"] == 1
     other = next(own for own in tables()["kept"]["question_id"] if own not in set(curated["question_id"]))
     path.write_text(f"question_id,answer,confidence\n{other},I do not know,0.5\n")
-    message, _ = client.predict(file=handle_file(str(path)), asked="kept", api_name="/grade_answers")
+    message, _ = handlers.grade_answers(str(path), "kept")
     assert "Of 1 answers were decided: 1 by their refusal to answer." in message
     path.write_text("question_id,answer,confidence\nq1,x,0.5\n")
-    message, _ = client.predict(file=handle_file(str(path)), api_name="/grade_answers")
+    message, _ = handlers.grade_answers(str(path), "curated")
     assert "question_id must be one of the 455 that are asked; got &#x27;q1&#x27; in row 2 (1 of 1)." in message
 
 
-def test_a_comparison_is_planned(client):
-    from space import api
+def test_a_comparison_is_planned():
+    from space import api, handlers
 
-    given = {"first": 0.3, "second": 0.36, "auroc": 0.8, "correlation": 0.5, "difference": 0.05}
-    message, table = client.predict(**given, api_name="/plan")
+    given = (0.3, 0.36, 0.8, 0.5, 0.05)
+    message, table = handlers.plan(*given)
     assert message == ""
     header, *rows = power.plan([0.3, 0.36], difference=0.05)
-    assert (table["headers"], table["data"]) == (header, rows)
-    message, _ = api.plan(*(given | {"auroc": 0.99999}).values())
-    assert "A plan is not possible: AUROC must be below " in message
+    assert (list(table.columns), table.to_numpy().tolist()) == (header, rows)
+    assert [list(row.values()) for row in api.plan(*given)["rows"]] == rows
 
 
-def test_an_agent_finds_the_functions(page):
+AGENT = {  # what an agent calls -> what the answer has
+    "score": ({"files": ["confidence,correct\n0.5,1\n0.7,0\n"]}, '"error_rate": 0.5'),
+    "detect_columns": ({"file": "p,y_true\n0.5,1\n0.7,0\n"}, '"columns": ["p", "y_true"]'),
+    "cost": ({"n": 1, "confidence": 0.8}, '"incorrect": 1.64'),
+    "simulate": ({"overconfidence": 3}, "AURC stays at"),
+    "questions": ({"limit": 1}, '"count": 455'),
+    "question": ({"question_id": "sfq_178"}, '"right": "6 of 21 systems"'),
+    "error_rates": ({}, "gemini-2.5-pro"),
+    "plan": ({}, '"needed for 0.05"'),
+    "grade": ({"file": "question_id,answer,confidence\nodql_14427,London.,0.2\n"}, '"answered": 1'),
+}
+
+
+def test_an_agent_calls_every_function_with_files(page, tmp_path):
     pytest.importorskip("mcp", reason="gradio[mcp] is not installed")
     import asyncio
 
     from mcp import ClientSession
     from mcp.client.streamable_http import streamablehttp_client
 
+    (path,) = httpx.post(f"{page}gradio_api/upload", files={"files": ("b.csv", b"confidence,correct\n0.5,1\n")}).json()
+    files = ["data:text/csv;base64," + base64.b64encode(b"confidence,correct\n0.5,1\n0.6,0\n").decode()]
+    files.append(f"{page}gradio_api/file={path}")
+
     async def ask():
         address = f"{page}gradio_api/mcp/"
         async with streamablehttp_client(address) as (read, write, _), ClientSession(read, write) as session:
             await session.initialize()
-            tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-            arguments = {"n": 1, "num_classes": 4, "infinitely_many": True, "confidence": 0.8}
-            name = next(name for name in tools if name.endswith("cost"))
-            return tools, await session.call_tool(name, arguments)
+            tools = {tool.name.removeprefix("ECUAS_"): tool for tool in (await session.list_tools()).tools}
+            assert set(tools) == set(NAMES)
+            assert "$defs" not in str([tool.inputSchema for tool in tools.values()])
+            calls = [*((name, given) for name, (given, _) in AGENT.items()), ("score", {"files": files})]
+            calls += [("cost", {"n": -1}), ("cost", {"n": "many"})]
+            return [await session.call_tool(tools[name].name, given) for name, given in calls]
 
-    tools, answer = asyncio.run(asyncio.wait_for(ask(), 60))
-    assert len(tools) >= len(NAMES)
-    assert "1.640" in str(answer.content)
+    *answers, two, error, wrong = asyncio.run(asyncio.wait_for(ask(), 60))
+    for answer, (name, (_, expected)) in zip(answers, AGENT.items(), strict=True):
+        assert not answer.isError, name
+        json.loads(answer.content[0].text)
+        assert expected in answer.content[0].text, name
+    assert [row["system"] for row in json.loads(two.content[0].text)["rows"]] == ["system_1", "b"]
+    assert error.isError
+    assert error.content[0].text == "n must be >= 0 (inf allowed); got -1."
+    assert wrong.isError
+    assert "'many' is not of type 'number'" in wrong.content[0].text  # the protocol's library looks first

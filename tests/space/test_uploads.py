@@ -206,7 +206,28 @@ def test_columns_are_detected_in_the_words_of_the_page(tmp_path):
 
 
 def test_every_column_of_the_command_line_can_be_chosen_but_those_found_by_their_names():
-    assert set(uploads.COLUMNS) == set(NAMES) - {"stratum", "positive", "predicted", "part"}
+    assert set(uploads.COLUMNS) == set(NAMES) - {"stratum", "positive", "part"}
+
+
+def test_only_tables_that_cannot_expand_are_read_in_the_process_of_the_page(tmp_path):
+    def is_harmless(name, content):
+        (tmp_path / name).write_bytes(content)
+        return uploads._is_harmless(tmp_path / name)
+
+    rows = b"confidence,correct\n" + b"0.5,1\n" * 20_000
+    assert is_harmless("a.csv", rows)
+    assert not is_harmless("a.jsonl", rows)
+    assert not is_harmless("a.csv", rows * 10)
+    assert not is_harmless("wide.csv", b"," * 10_000 + b"\n" * 10_000)
+    assert not is_harmless("a.parquet", b"PAR1")
+
+
+def test_files_of_one_name_get_numbers(tmp_path):
+    for folder in "abc":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "preds.csv").write_text("confidence,correct\n0.5,1\n")
+    paths = [str(tmp_path / folder / "preds.csv") for folder in "abc"]
+    assert [one.name for one in uploads.read_uploads(paths)] == ["preds", "preds (2)", "preds (3)"]
 
 
 def test_chosen_columns_are_those_of_the_files_that_have_them(tmp_path):

@@ -3,7 +3,7 @@ import pytest
 from ecuas_metric.errors import Advice, InputError
 from ecuas_metric.options import OPTIONS
 from ecuas_metric.reporting.files import FileAdvice, FileError
-from space.words import LABELS, UNJUDGED, WORDS, in_words
+from space.words import LABELS, LABELS_OF_READING, UNJUDGED, WORDS, in_words
 
 
 @pytest.mark.parametrize("advice", [*Advice, *FileAdvice])
@@ -34,7 +34,8 @@ def test_every_control_of_an_option_has_the_help_of_the_table_of_options():
     from space import components
 
     options = {control.label: control for control in components.options()}
-    assert list(options) == [*LABELS.values(), UNJUDGED]
+    assert list(options) == [*LABELS.values(), UNJUDGED, *LABELS_OF_READING.values()]
+    assert len(components.OPTION_NAMES) == len(options)
     for name, label in LABELS.items():
         if name != "confidence_level":  # a number there, yes or no here
             assert options[label].info.startswith(OPTIONS[name].help)
