@@ -125,12 +125,12 @@ class Resamples:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ResampledTies:
-    """What `TieGroups` are for one set of weights, for resamples of sorted samples.
+    """What `TieGroups` are for one set of weights, for resamples.
 
     Attributes
     ----------
     rank_by, cost : ndarray, shape (N,)
-        See `tie_groups`; `rank_by` is sorted.
+        See `tie_groups`; faster if sorted by `rank_by`.
     resamples : Resamples
     """
 
@@ -141,11 +141,16 @@ class ResampledTies:
     @cached_property
     def areas(self) -> Areas:
         """What AUROC, AURC and AUGRC are made of: each of shape (B,)."""
-        _, are_equal = _starts(self.rank_by, self.cost, True)
-        counts, weight = self.resamples.counts, self.resamples.sample_weight
-        if are_equal and weight is None and self.resamples.total.max() <= counts.size:
-            return _areas_of_draws(self.resamples, self.cost)
+        if self._are_whole() and holds_of_neighbours(np.less_equal, self.rank_by):
+            _, are_equal = _starts(self.rank_by, self.cost, True)
+            if are_equal:
+                return _areas_of_draws(self.resamples, self.cost)
         return Areas(**self.each(lambda groups: groups.areas._asdict()))
+
+    def _are_whole(self) -> bool:
+        """Return whether all weights are counts that harmonic numbers can be listed for."""
+        resamples = self.resamples
+        return resamples.sample_weight is None and bool(resamples.total.max() <= resamples.counts.size)
 
     def each(self, statistic: Callable[[TieGroups], Mapping[K, FloatOrFloats]]) -> dict[K, Floats]:
         """Return what a statistic of tie groups makes of all resamples, from few of them at a time."""
@@ -266,9 +271,8 @@ def _areas(groups: TieGroups) -> Areas:
     if groups.are_samples:
         correct_total = total - cost_until[..., -1]
     first = _cost_of_first(groups.weight, groups.cost, np.minimum(total, 1.0))
-    whole = np.maximum(np.floor(total), 1.0)
-    if (last := np.zeros(shape)).size and (whole != total).any():
-        last = _cost_of_first(groups.weight[..., ::-1], groups.cost[..., ::-1], np.maximum(total - whole, 0.0))
+    beyond = np.maximum(total - np.maximum(np.floor(total), 1.0), 0.0)
+    last = _cost_of_first(groups.weight[..., ::-1], groups.cost[..., ::-1], beyond) if beyond.any() else beyond
     return Areas(total, cost_until[..., -1], correct_total, lost, accepted, risks, first, last)
 
 
@@ -296,7 +300,8 @@ def _areas_of_draws(resamples: Resamples, cost: Floats) -> Areas:
     of_cost, accepted, risks = sums
     risks -= of_cost * (harmonic[-1] - harmonic[total.astype(np.int64)])
     lost = accepted - np.square(of_cost) / 2
-    return Areas(total, of_cost, total - of_cost, lost, accepted, risks, _first_cost(resamples.counts, cost), 0.0)
+    first, last = _first_cost(resamples.counts, cost), np.zeros_like(total)
+    return Areas(total, of_cost, total - of_cost, lost, accepted, risks, first, last)
 
 
 def _integrals_of_harmonics(total: int) -> tuple[Floats, Floats]:

@@ -76,3 +76,12 @@ def test_a_resample_without_a_draw_has_no_value():
     drawn = ResampledTies(np.arange(3.0), np.array([0.0, 1.0, 0.0]), Resamples(np.zeros((1, 3), np.uint16)))
     with np.errstate(invalid="ignore"):
         assert np.isnan([aurc(drawn), auroc(drawn), augrc(drawn)]).all()
+
+
+def test_samples_need_not_be_sorted(rng):
+    rank, cost, counts = rng.random(300), rng.integers(0, 2, 300) / 1.0, rng.integers(0, 3, (4, 300))
+    order = np.argsort(rank)
+    unsorted = ResampledTies(rank, cost, Resamples(counts))
+    np.testing.assert_allclose(
+        unsorted.areas, ResampledTies(rank[order], cost[order], Resamples(counts[:, order])).areas, rtol=1e-12
+    )
