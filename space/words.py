@@ -43,6 +43,7 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
     FileAdvice.CONFIDENCE_FIELD: "The command `ecuas` can read another field of it.",
     FileAdvice.NAME_FILTER: "The command `ecuas` can read one of them.",
     FileAdvice.COMMON: "The command `ecuas` can keep only the common ones.",
+    FileAdvice.COUNT_AS_WRONG: f"Choose how to treat them under Options, “{UNJUDGED}”.",
     FileAdvice.UNJUDGED: f"Choose how to treat them under Options, “{UNJUDGED}”.",
     FileAdvice.NAME_COLUMNS: "Choose them under Columns.",
     FileAdvice.NO_POSTERIORS: "Keep the columns of all classes.",

@@ -1,4 +1,7 @@
-"""Hypothesis strategies for systems: confidences, posteriors, costs. Ties are common in all of them."""
+"""Hypothesis strategies for systems (ties are common in all), their numbers, and a count of sorts."""
+
+import sys
+from contextlib import contextmanager
 
 import numpy as np
 from hypothesis import strategies as st
@@ -44,3 +47,22 @@ def values(decisions, *, sample_weight=None, **options):
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=sample_weight)
     found = metric_values(decisions, ties, checked_options(**options), sample_weight=sample_weight)
     return {str(key): value for key, value in found.items()}
+
+
+@contextmanager
+def counted_sorts(num_samples):
+    """List the shapes of what NumPy sorts, whichever of its functions is called, if it is as long as the samples."""
+    sorts = []
+
+    def look(frame, event, called):
+        if event == "c_call" and getattr(called, "__name__", "") in ("sort", "argsort"):
+            array = getattr(called, "__self__", None)
+            if isinstance(array, np.ndarray) and array.size >= num_samples:
+                sorts.append(array.shape)
+
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        yield sorts
+    finally:
+        sys.setprofile(before)

@@ -3,16 +3,15 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
 
-import numpy as np
 import pytest
 
-from ecuas_metric import ranking, results
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import OPTIONS, Options
 from ecuas_metric.reporting import cli, report
 from space import scoring
 from space.uploads import read_uploads
 from space.words import LABELS
+from tests.ecuas_metric.systems import counted_sorts
 
 SUFFIXES = ("csv", "md", "tex")
 
@@ -111,24 +110,12 @@ def test_each_format_is_laid_out_from_one_grid(submissions, tmp_path, monkeypatc
     assert laid_out == ["report_grid", "report_records"]
 
 
-def test_each_system_is_sorted_once(submissions, tmp_path, monkeypatch):
+def test_each_system_is_sorted_once(submissions, tmp_path):
     """For table, intervals, explanation, comparison, recalibration and five plots."""
-    sorts, argsort = [], np.argsort
-
-    def counted_argsort(values, **options):
-        if len(values) == len(submissions[0].references):
-            sorts.append("argsort")
-        return argsort(values, **options)
-
-    def tie_groups(rank_by, candidate_cost, **options):
-        if (rank_by[1:] < rank_by[:-1]).any():
-            sorts.append("tie_groups")
-        return ranking.tie_groups(rank_by, candidate_cost, **options)
-
-    monkeypatch.setattr(results, "tie_groups", tie_groups)
-    monkeypatch.setattr(np, "argsort", counted_argsort)
-    scoring.score(submissions, scoring.page_options(decompose=True), tmp_path)
-    assert sorts == ["argsort"] * len(submissions)
+    size = len(submissions[0].references)
+    with counted_sorts(size) as sorts:
+        scoring.score(submissions, scoring.page_options(decompose=True), tmp_path)
+    assert [shape for shape in sorts if shape == (size,)] == [(size,)] * len(submissions)
 
 
 def test_four_scores_run_side_by_side_and_their_notes_do_not_mix(tmp_path):

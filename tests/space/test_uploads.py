@@ -13,6 +13,7 @@ import pytest
 from ecuas_metric.errors import InputError
 from ecuas_metric.reporting import files
 from ecuas_metric.reporting.columns import NAMES
+from ecuas_metric.reporting.submissions import Reading
 from space import bounded, uploads
 from space.words import in_words
 from tests.ecuas_metric.integrations.test_runs import eval_file, inspect_log, inspect_sample, lm_eval_row, written
@@ -316,10 +317,10 @@ def test_the_files_of_a_run_are_read_as_they_are(tmp_path):
     assert submission.notes[0].fact == "lm-eval samples, task colors, 5 questions, 4 choices."
     assert uploads.detect(str(file)) == ([], dict.fromkeys(uploads.COLUMNS))
     log = eval_file(tmp_path / "log.eval", inspect_log([inspect_sample(i, "CI"[i % 2], 0.5) for i in range(4)]))
-    (submission,) = uploads._read([str(log)], {}, None)
+    (submission,) = uploads._read([str(log)], {}, Reading())
     assert (submission.name, submission.references.tolist()) == ("org/model", [1, 0, 1, 0])
     log = eval_file(tmp_path / "log.eval", inspect_log([inspect_sample(1, "C", None)]))
     with pytest.raises(InputError) as caught:
-        uploads._read([str(log)], {}, None)
+        uploads._read([str(log)], {}, Reading())
     assert "log.eval: scorer match keeps no confidence" in in_words(caught.value)
     assert "The command `ecuas` can read another field of it." in in_words(caught.value)

@@ -1,34 +1,13 @@
 """What a system prepares once is shared by its report, curves, figures and comparison."""
 
-import sys
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 
 from ecuas_metric import compare_systems, confidence_system, make_report
 from ecuas_metric.plotting import curves, figures
+from tests.ecuas_metric.systems import counted_sorts
 
 NUM_SAMPLES = 211
-
-
-@contextmanager
-def counted_sorts():
-    """Count what NumPy sorts that is as long as the samples are many, whichever of its functions is called."""
-    sorts = []
-
-    def look(frame, event, called):
-        if event == "c_call" and getattr(called, "__name__", "") in ("sort", "argsort"):
-            array = getattr(called, "__self__", None)
-            if isinstance(array, np.ndarray) and array.size >= NUM_SAMPLES:
-                sorts.append(array.shape)
-
-    before = sys.getprofile()
-    sys.setprofile(look)
-    try:
-        yield sorts
-    finally:
-        sys.setprofile(before)
 
 
 def two_systems(rng, **options):
@@ -40,7 +19,7 @@ def two_systems(rng, **options):
 def test_each_system_is_sorted_once(options, rng, monkeypatch):
     monkeypatch.setattr(np, "lexsort", None)  # it would not be counted
     for level in (None, 0.9):
-        with counted_sorts() as sorts:
+        with counted_sorts(NUM_SAMPLES) as sorts:
             systems = two_systems(rng, confidence_level=level, n_resamples=10, **options)
             make_report(systems)
             if level is not None:
@@ -54,7 +33,7 @@ def test_each_system_is_sorted_once(options, rng, monkeypatch):
 
 def test_the_count_sees_every_way_to_sort(rng):
     values = rng.random(NUM_SAMPLES)
-    with counted_sorts() as sorts:
+    with counted_sorts(NUM_SAMPLES) as sorts:
         np.sort(values)
         np.argsort(values)
         values.copy().sort()
