@@ -289,7 +289,7 @@ def _quantile(events: Floats, design: Design, level: float) -> float:
 
     References
     ----------
-    Korn and Graubard 1999, "Analysis of health surveys", section 5.2 (degrees of freedom of a subpopulation).
+    Korn and Graubard 1999, "Analysis of health surveys" (degrees of freedom of a subpopulation).
     """
     freedom = design.freedom
     if design.unit is not None and events.any():

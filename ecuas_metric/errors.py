@@ -132,7 +132,7 @@ class Note(NamedTuple):
     ----------
     kind : str
         "missing", "clipped", "rounded", "renormalized", "hard_decisions", "above_max_uncertainty", "undefined",
-        "resamples_left_out", "few_errors", "no_interval", "biased", "unjudged" or "left_out".
+        "resamples_left_out", "few_errors", "few_groups", "no_interval", "biased", "unjudged" or "left_out".
     fact : str
         A sentence.
     advice : str

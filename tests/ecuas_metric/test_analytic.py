@@ -151,3 +151,22 @@ def test_costs_of_any_unit_have_intervals_in_it(scale, rng):
     unit = compute_results(prepare("costs", u, c, expected)).estimates
     for metric in ("risk", "aurc", "augrc"):
         assert np.array(found[Key(metric)]) == pytest.approx(np.array(unit[Key(metric)]) * scale, rel=1e-9)
+
+
+def test_few_groups_and_few_errors_are_told(rng):
+    p = rng.uniform(0.5, 1, 600)
+    for count, kinds in ((29, ["biased", "few_groups"]), (30, ["biased"])):
+        _, notes = results(p, rng.integers(0, 2, 600), groups=np.arange(600) % count)
+        assert [note.kind for note in notes] == kinds
+    _, (_, few) = results(p, np.arange(600) > 3)
+    assert few.fact.startswith("With fewer than 10 errors these intervals are wider")
+    assert "aurc" in few.fact
+    assert "error_rate" not in few.fact  # Wilson's covers as often as it says
+
+
+def test_the_quantile_of_a_share_in_groups_counts_those_that_hold_the_rarer_answers():
+    """Four of twenty groups, each right or wrong as a whole, are all wrong: three degrees of freedom."""
+    groups = np.repeat(np.arange(20), 5)
+    found, _ = results(np.linspace(0.5, 0.9, 100), groups >= 4, groups=groups)
+    size = 20 * 19 / 20  # of groups, whose variance is 20 / 19 of the binomial one
+    assert found["error_rate"][1:] == pytest.approx(wilson_limits(0.2, size, stats.t.ppf(0.975, 3)))
