@@ -193,7 +193,7 @@ def read_run(
     *,
     columns: Mapping[str, str] | None = None,
     run: RunOptions | None = None,
-    told: Reading = Reading(),  # noqa: B008
+    told: Reading | None = None,
 ) -> list[Submission] | None:
     """Return the systems of a run, or None if it is none; see `read_submissions`."""
     given = columns or {}
@@ -201,7 +201,7 @@ def read_run(
     if parts is None:
         return None
     parts = _by(parts, given.get("part"), path)
-    return [_of_part(part, name, told) for part, name in zip(parts, names_of(parts), strict=True)]
+    return [_of_part(part, name, told or Reading()) for part, name in zip(parts, names_of(parts), strict=True)]
 
 
 def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:
