@@ -39,8 +39,13 @@ def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
     found: dict[tuple[str, str], Path] = {}
     parts: list[Part] = []
     for file in files:
-        rows = pq.read_table(file).to_pylist()
-        task = str(rows[0]["doc"].get("task_name")) if rows else ""
+        # Tokens and texts of answers are most of a file.
+        columns = None if options.confidence else ["doc", "metric", "model_response.logprobs"]
+        with pq.ParquetFile(file) as details:
+            rows = details.read(columns=columns).to_pylist()
+        if not rows:
+            raise FileError(file, "holds no samples", advice="Was the run interrupted?")
+        task = str(rows[0]["doc"].get("task_name"))
         again = found.setdefault((_model(file), task), file)
         if again != file:
             got = f"{again.name} and {file.name}"
@@ -53,7 +58,7 @@ def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
 
 
 def _parts(file: Path, task: str, rows: Sequence[Row], options: RunOptions) -> list[Part]:
-    scores = [row["model_response"].get("logprobs") or [] for row in rows]
+    scores = [(row.get("model_response") or {}).get("logprobs") or [] for row in rows]
     choices = [row["doc"].get("choices") or [] for row in rows]
     if not all(len(score) == len(texts) > 1 for score, texts in zip(scores, choices, strict=True)):
         return [_generated(file, task, rows, options)]

@@ -255,6 +255,24 @@ def test_lighteval_choices_are_posteriors(lighteval, scores, tmp_path):
         assert submission.notes[0].fact == "lighteval details, task colors|0, 30 questions, 4 choices."
 
 
+def test_lighteval_details_that_cannot_be_used(lighteval):
+    """A task in words has no log-probabilities; an interrupted run has no rows."""
+    frame = pd.read_parquet(lighteval)
+    frame["model_response"] = [{"text": ["red"]}] * len(frame)
+    frame.to_parquet(lighteval)
+    with pytest.raises(
+        ValueError, match="holds answers in words, without log-probabilities of choices. Name the field"
+    ):
+        read_submissions(lighteval)
+    frame["doc"] = [doc | {"specific": {"p": 0.25}} for doc in frame["doc"]]
+    frame.to_parquet(lighteval)
+    (submission,) = read_submissions(lighteval, columns={"confidence": "doc.specific.p"})
+    assert submission.predictions.tolist() == [0.25] * 30
+    frame[:0].to_parquet(lighteval)
+    with pytest.raises(ValueError, match="holds no samples. Was the run interrupted"):
+        read_submissions(lighteval)
+
+
 def inspect_log(samples, model="org/model"):
     return {"version": 2, "status": "success", "eval": {"task": "things", "model": model}, "samples": samples}
 
