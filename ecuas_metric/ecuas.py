@@ -115,10 +115,10 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
 
     # Evaluate's own, declared for the type checker.
     writer: Any
-    filelock: Any
+    filelock: object
     filelocks: Any
     file_paths: Any
-    cache_file_name: Any
+    cache_file_name: object
     row_shape: tuple[int, ...] = ()
 
     def _info(self) -> evaluate.MetricInfo:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
-from .inputs import Floats
+from .inputs import Array, Floats
 
 Integers = NDArray[np.object_]  # Python's, of any size
 LARGEST_EXACT = 40_000  # bits of all costs as whole numbers up to which the programme is solved in these
@@ -69,7 +69,7 @@ def largest_uncertainty(matrix: Floats) -> float:
     return largest
 
 
-def _bounds(costs: NDArray[Any], q: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
+def _bounds(costs: Array, q: Array, y: Array) -> tuple[Any, Any]:
     """Return what the weights q of classes guarantee and what those of decisions y allow; u_M lies between."""
     low, high = (q @ costs).min(), (costs @ y).max()
     if costs.dtype == object:
@@ -111,7 +111,7 @@ def _simplex(costs: Integers) -> tuple[Integers, Integers]:
     return prices[num_decisions:], solution[:num_decisions]
 
 
-def _leaving(table: Integers, rows: NDArray[Any], column: int) -> int:
+def _leaving(table: Integers, rows: Array, column: int) -> int:
     """Return the row that limits the column most: the least ratio of the last column to it."""
     candidates = np.flatnonzero(table[:-1, column] > 0)
     return int(min(candidates, key=lambda row: (Fraction(table[row, -1], table[row, column]), rows[row])))

@@ -215,7 +215,7 @@ def require(ok: Bools, values: Array, name: str, rule: str, advice: str = "") ->
     raise InputError(name, rule, value=value, index=index, count=count, total=ok.size, advice=advice)
 
 
-def finite(values: Any, name: str, advice: str = "") -> Floats:
+def finite(values: object, name: str, advice: str = "") -> Floats:
     """Return an array as float64, or raise InputError where a value is not finite."""
     array = numbers(values, name)
     require(np.isfinite(array), array, name, "must be finite", advice)

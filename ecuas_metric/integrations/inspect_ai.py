@@ -12,7 +12,7 @@ from ..api import score_confidences
 STATED = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%)?\s*\)?\s*\.?\s*$")
 
 
-def ecuas(**options: Any) -> Any:
+def ecuas(**options: object) -> object:
     """Return a metric: all that `score_confidences` computes, of scores with a confidence in their metadata.
 
     Parameters
@@ -24,7 +24,7 @@ def ecuas(**options: Any) -> Any:
     inspect = _inspect()
 
     @inspect.metric(name="ecuas")  # type: ignore[untyped-decorator]
-    def made() -> Any:
+    def made() -> object:
         as_number = inspect.value_to_float()
 
         def compute(scores: list[Any]) -> dict[str, float]:
@@ -37,7 +37,7 @@ def ecuas(**options: Any) -> Any:
     return made()
 
 
-def answer_with_confidence(**options: Any) -> Any:
+def answer_with_confidence(**options: object) -> object:
     """Return a scorer of answers such as "Paris (85 %)": right if the target is in what stands before the number.
 
     Parameters
@@ -48,8 +48,8 @@ def answer_with_confidence(**options: Any) -> Any:
     inspect = _inspect()
 
     @inspect.scorer(metrics=[inspect.accuracy(), ecuas(**options)], name="answer_with_confidence")  # type: ignore[untyped-decorator]
-    def made() -> Any:
-        async def score(state: Any, target: Any) -> Any:
+    def made() -> object:
+        async def score(state: Any, target: Any) -> object:
             text = state.output.completion.strip()
             found = STATED.search(text)
             answer = (text[: found.start()] if found else text).rstrip(" (,;:-\n")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from .choices import DIRECTIONS, metric_of_choices
 
 
-def ecuas_metrics() -> Any:
+def ecuas_metrics() -> object:
     """Return a group of metrics of the log-probabilities of choices.
 
     lighteval 0.13's own bootstrap error of metrics of a corpus is too small; `ecuas score DETAILS --interval 0.95` has
@@ -24,7 +24,7 @@ def ecuas_metrics() -> Any:
     class Choices(Preparator):  # type: ignore[misc]
         """The true choice and the log-probabilities of all, as one flat list for each metric."""
 
-        def prepare(self, doc: Any, model_response: Any, **_: Any) -> dict[str, list[float]]:
+        def prepare(self, doc: Any, model_response: Any, **_: object) -> dict[str, list[float]]:
             gold = doc.gold_index[0] if isinstance(doc.gold_index, Sequence) else doc.gold_index
             sample = [float(gold), *map(float, model_response.logprobs)]
             return dict.fromkeys(DIRECTIONS, sample)

@@ -37,6 +37,6 @@ def ecuas_scorer(*, n: float = 1, cost: str | ArrayLike = "zero_one", normalize:
     return partial(_score, n=n, cost=cost, normalize=normalize)
 
 
-def _score(estimator: Any, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> float:
+def _score(estimator: Any, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None, **options: Any) -> float:
     probabilities, labels = estimator.predict_proba(X), estimator.classes_
     return -ecuas_score(y, probabilities, labels=labels, sample_weight=sample_weight, **options)

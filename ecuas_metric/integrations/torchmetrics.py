@@ -14,14 +14,14 @@ MANY = 64  # states of batches are merged when there are as many
 DIGITS = 20  # before each state, in decimal: how many bytes it has
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "ECUAS":
         return _ecuas()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @cache
-def _ecuas() -> Any:
+def _ecuas() -> object:
     try:
         import torch
         from torchmetrics import Metric

@@ -30,6 +30,7 @@ from .panels import (
     CONTEXT,
     MAX_TOGETHER,
     REFERENCE,
+    Style,
     columns_for,
     label,
     legend,
@@ -59,8 +60,8 @@ FEW = 5  # samples of a bin below which its accuracy says next to nothing
 MAX_COUNTS = 20  # bins above which there is no room for numbers
 BAND_POINTS = 41
 CONTEXT_POINTS = 60
-MARK: dict[str, Any] = {"marker": "o", "markersize": 4, "clip_on": False}
-HOLLOW: dict[str, Any] = MARK | {"linestyle": "", "markerfacecolor": "white", "zorder": 3}
+MARK: Style = {"marker": "o", "markersize": 4, "clip_on": False}
+HOLLOW: Style = MARK | {"linestyle": "", "markerfacecolor": "white", "zorder": 3}
 
 
 class Line(NamedTuple):
@@ -298,7 +299,7 @@ def _draw(axes: Axes, line: Line, *, name: str = "", **style: Any) -> None:
         axes.fill_between(line.at, *line.band, color=style["color"], alpha=0.18, linewidth=0, step=step)
 
 
-def _styles(count: int) -> list[dict[str, Any]]:
+def _styles(count: int) -> list[Style]:
     """Return the styles of lines; those that have a panel each are drawn alike."""
     return styles(count) if count <= MAX_TOGETHER else [{"color": COLORS[0], "linewidth": 1.6}] * count
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -16,8 +17,9 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MAX_TOGETHER = len(COLORS)  # lines in one panel; more have a panel each
 MAX_COLUMNS = 5
 Panels = tuple["Figure", list["Axes"]]
-REFERENCE: dict[str, Any] = {"color": "black", "linewidth": 0.9, "alpha": 0.7}
-CONTEXT: dict[str, Any] = {"color": "0.8", "linewidth": 0.6, "zorder": 1}
+Style = dict[str, Any]  # what matplotlib takes
+REFERENCE: Style = {"color": "black", "linewidth": 0.9, "alpha": 0.7}
+CONTEXT: Style = {"color": "0.8", "linewidth": 0.6, "zorder": 1}
 
 
 def panels(
@@ -112,7 +114,7 @@ def outer_labels(grid: Sequence[Axes], xlabel: str, ylabel: str) -> None:
             axes.set_xlabel(xlabel, fontsize="small")
 
 
-def styles(count: int) -> list[dict[str, Any]]:
+def styles(count: int) -> list[Style]:
     """Return a colour and a dash for each of some lines."""
     dashes = ("-", "-.", (0, (1, 1)))
     return [{"color": COLORS[i % len(COLORS)], "linestyle": dashes[i // len(COLORS) % 3]} for i in range(count)]
@@ -133,7 +135,7 @@ def legend(figure: Figure, axes: Axes) -> None:
         figure.legend(handles, names, loc="outside right center", frameon=False, fontsize="small")
 
 
-def legend_below(figure: Figure, handles: Iterable[Any]) -> None:
+def legend_below(figure: Figure, handles: Iterable[Artist]) -> None:
     """Show one legend for all panels, below them."""
     listed = list(handles)
     figure.legend(handles=listed, loc="outside lower center", ncols=len(listed), frameon=False, fontsize="small")

@@ -61,7 +61,7 @@ def rows_of_lines(content: str) -> tuple[pd.DataFrame, Ints]:
     ValueError
         Names the first row that is no object.
     """
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
     numbers = []
     # Not splitlines: the text of a language model may hold other characters that end lines.
     for number, line in enumerate(content.split("\n"), 1):

@@ -23,7 +23,7 @@ SEED = 42  # of the folds, as in the paper's table
 class Method(NamedTuple):
     """A recalibration by its two functions; what they take are log-posteriors, or probabilities of the second class."""
 
-    fit: Callable[[Array, Array], Any]
+    fit: Callable[[Array, Array], object]
     apply: Callable[[Any, Array], Floats]
     of_two: bool = False
 
@@ -132,7 +132,7 @@ def _finite(scores: Floats, epsilon: float) -> tuple[Floats, tuple[Note, ...]]:
     return np.where(zero, np.log(least), scores), (Note("calibration", fact),)
 
 
-def _splitter(truth: Array, folds: int, groups: Ints | None) -> Any:
+def _splitter(truth: Array, folds: int, groups: Ints | None) -> object:
     try:
         from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
     except ImportError:

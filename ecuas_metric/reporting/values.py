@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -137,7 +136,7 @@ def row_of_numbers(value: object) -> object:
     return value
 
 
-def classes_of(value: object) -> dict[str, Any] | None:
+def classes_of(value: object) -> dict[str, object] | None:
     """Return the numbers of a cell by the names of their classes, or None if it does not name them."""
     if isinstance(value, str) and value.strip().startswith("{"):
         value = _parsed(value)

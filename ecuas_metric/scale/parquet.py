@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
@@ -15,6 +15,8 @@ from .layout import layout_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow import fs
+    from pyarrow import parquet as pq
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 BATCH_BYTES, MOST_ROWS = 2**21, 2**17
@@ -26,7 +28,7 @@ class ParquetPart(NamedTuple):
     address: str
     path: str
     size: int
-    filesystem: Any
+    filesystem: fs.FileSystem
 
 
 def parts_of(pattern: str) -> list[ParquetPart]:
@@ -157,9 +159,9 @@ def batches_of(
 
 
 @contextmanager
-def _opened(part: ParquetPart) -> Iterator[Any]:
+def _opened(part: ParquetPart) -> Iterator[pq.ParquetFile]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
+    from pyarrow import parquet as pq
 
     with ExitStack() as stack:
         try:
@@ -172,7 +174,7 @@ def _opened(part: ParquetPart) -> Iterator[Any]:
             raise FileError(part.address, f"cannot be read as Parquet: {reason}") from None
 
 
-def _paths_of(pattern: str) -> tuple[Any, list[str]]:
+def _paths_of(pattern: str) -> tuple[fs.FileSystem, list[str]]:
     """Return a file system and the paths there that a pattern names."""
     import fsspec
 
@@ -213,7 +215,7 @@ def _in_path(part: ParquetPart) -> dict[str, str | None]:
     return {key: None if value == NO_VALUE else unquote(value) for key, _, value in named if key}
 
 
-def _batch_size(file: Any, columns: list[str]) -> int:
+def _batch_size(file: pq.ParquetFile, columns: list[str]) -> int:
     """Return how many rows of the columns take about BATCH_BYTES."""
     metadata = file.metadata
     if not metadata.num_rows:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from ...errors import Note
 from ...reporting.files import FileAdvice, FileError
-from .parts import Part, RunOptions, files_in, starts_with, tasks_among, verdict
+from .parts import Part, Row, RunOptions, files_in, starts_with, tasks_among, verdict
 
 NEEDED = (b'"instance_id"', b'"train_trial_index"', b'"stats"')
 METRIC = "exact_match"  # what HELM's own calibration errors take for correctness
 ADVICE = "Only models that return log-probabilities have it; see the field `logprobs` of the model's deployment."
-Instance = Mapping[str, Any]
 
 
 def files_of(path: Path) -> list[Path]:
@@ -66,15 +64,15 @@ def _part(file: Path, model: str, task: str, options: RunOptions) -> Part:
     return Part(model, task, frame if trials > 1 else frame.drop(columns="group"), str(file), Note("run", f"{fact}."))
 
 
-def _instances(file: Path) -> list[Instance]:
+def _instances(file: Path) -> list[Row]:
     try:
-        instances: list[Instance] = json.loads(file.read_text(encoding="utf-8"))
+        instances: list[Row] = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
         raise FileError(file, "must be JSON", got=str(error)[:80]) from None
     return instances
 
 
-def _split(instance: Instance) -> str:
+def _split(instance: Row) -> str:
     return next((str(stat["name"].get("split")) for stat in instance["stats"]), "")
 
 

@@ -7,21 +7,19 @@ import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
 from ...errors import Note
 from ...reporting.files import FileAdvice, FileError
-from .parts import Part, RunOptions, field, files_in, only, starts_with, tasks_among, verdict
+from .parts import Part, Row, RunOptions, field, files_in, only, starts_with, tasks_among, verdict
 
 ZSTANDARD = 93  # a method of compression that zipfile knows from Python 3.14 on
 NEEDED = (b'"eval"', b'"task"', b'"model"', b'"version"')
 CONFIDENCE = "metadata.confidence"
-Sample = Mapping[str, Any]
 
 
 def files_of(path: Path) -> list[Path]:
@@ -44,11 +42,11 @@ def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
     return [_part(*one, *logs[one[0]], options) for one in tasks_among(named, options)]
 
 
-def _model_and_task(file: Path, header: Sample) -> tuple[str, str]:
+def _model_and_task(file: Path, header: Row) -> tuple[str, str]:
     return str(header["eval"].get("model") or file.stem), str(header["eval"]["task"])
 
 
-def _part(file: Path, model: str, task: str, header: Sample, samples: Sequence[Sample], options: RunOptions) -> Part:
+def _part(file: Path, model: str, task: str, header: Row, samples: Sequence[Row], options: RunOptions) -> Part:
     scored = [sample for sample in samples if sample.get("scores")]
     if not scored:
         raise FileError(file, "holds no scores", got=f"{len(samples)} samples, status {header.get('status')}")
@@ -73,7 +71,7 @@ def _part(file: Path, model: str, task: str, header: Sample, samples: Sequence[S
     return Part(model, task, frame if epochs > 1 else frame.drop(columns="group"), str(file), Note("run", f"{fact}."))
 
 
-def _confidence(sample: Sample, score: Sample, options: RunOptions) -> object:
+def _confidence(sample: Row, score: Row, options: RunOptions) -> object:
     """Return what the score has under the name of the confidence, or else the sample."""
     name = options.confidence or CONFIDENCE
     found = field(score, name)
@@ -86,7 +84,7 @@ def _is_log(file: Path) -> bool:
     return file.suffix == ".json" and starts_with(file, NEEDED)
 
 
-def _log(file: Path) -> tuple[Sample, list[Sample]]:
+def _log(file: Path) -> tuple[Row, list[Row]]:
     """Return what a log says of its run, and its samples in order."""
     try:
         if file.suffix == ".json":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,9 +13,8 @@ import pyarrow.parquet as pq
 from ...errors import Note
 from ...inputs import Bools
 from ...reporting.files import FileAdvice, FileError
-from .parts import LENGTHS, Part, RunOptions, field, files_in, log_posteriors, missing, no_task, posterior_frame
+from .parts import LENGTHS, Part, Row, RunOptions, field, files_in, log_posteriors, missing, no_task, posterior_frame
 
-Row = dict[str, Any]
 NEEDED = {"doc", "metric", "model_response"}
 METRICS = ("em", "exact_match", "extractive_match", "acc", "quasi_exact_match", "pqem")
 

@@ -9,15 +9,14 @@ from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 from ...reporting.files import FileError
-from .parts import LENGTHS, RunOptions, field, only
+from .parts import LENGTHS, Row, RunOptions, field, only
 
 NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
 METRICS = ("exact_match", "acc", "f1", "em", "mc1")  # of a task in which the model writes its answer
 BY_LENGTH = {"none": "", "chars": "acc_norm", "bytes": "acc_bytes"}  # what tells whether lengths are as lm-eval's
-Row = dict[str, Any]
 
 
 class Samples(NamedTuple):

@@ -13,6 +13,7 @@ from ...errors import Note
 from ...inputs import Floats, Ints
 from ...reporting.files import FileAdvice, FileError
 
+Row = Mapping[str, Any]  # of JSON
 VERDICTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # Inspect's; no answer is no right answer
 CHOICE = "choice_"  # in the names of the columns of log-posteriors
 LENGTHS: dict[str, Callable[[str], int]] = {"chars": len, "bytes": lambda text: len(text.encode())}
@@ -91,7 +92,7 @@ def starts_with(file: Path, needed: Iterable[bytes], size: int = 20_000) -> bool
     return all(part in start for part in needed)
 
 
-def field(row: Mapping[str, Any], name: str) -> Any:
+def field(row: Row, name: str) -> Any:
     """Return what a dotted name leads to; None where there is nothing."""
     value: Any = row
     for word in name.split("."):
