@@ -153,7 +153,7 @@ def analytic_intervals(
         fact = "There are no intervals: each stratum needs at least two samples, or two groups where there are groups."
         return dict.fromkeys(wanted, NONE), (Note("no_interval", fact),)
     level = options.confidence_level or 0.0
-    quantile = student_quantile((1 + level) / 2, design.freedom)
+    quantile = quantile_of(design, level)
     errors = _errors(decisions, ties, options, values)
     num_errors = _effective_number(decisions.candidate_cost, design)
     # Where half of the units have errors these are not rare, and theirs is the t interval of few units.
@@ -170,7 +170,7 @@ def analytic_intervals(
             limits[key] = _of_share(value, influence, design, level)
         elif key.metric == "selective_risk" and _are_many_in_few_groups(errors[key], design):
             error = standard_error(influence, design)
-            limits[key] = limits_on_log_scale(value, _quantile(errors[key], design, level) * error)
+            limits[key] = limits_on_log_scale(value, quantile_of(design, level, errors[key]) * error)
         elif key in errors and _effective_number(errors[key], design) < few:
             few_errors.append(key)
             possible = possible or _errors(decisions, ties, options, values, hypothetical=True)
@@ -208,7 +208,7 @@ def limits_of_gap(decisions: Decisions, options: Options) -> Limits:
     design = design_of(options, len(decisions.uncertainty))
     if decisions.confidence is None or not design.freedom:
         return NONE
-    quantile = student_quantile((1 + (options.confidence_level or 0.0)) / 2, design.freedom)
+    quantile = quantile_of(design, options.confidence_level or 0.0)
     square = squared_gap(
         decisions.confidence,
         decisions.candidate_cost,
@@ -281,10 +281,10 @@ def limits_of_auroc(value: float, error: float, wrong: float, right: float, quan
 def _of_share(value: float, influence: Floats, design: Design, level: float) -> Limits:
     """Return Wilson's limits of a share."""
     rarer = np.where((influence > 0) == (value < 0.5), 1.0, 0.0)
-    return wilson_limits(value, _effective_size(value, influence, design), _quantile(rarer, design, level))
+    return wilson_limits(value, _effective_size(value, influence, design), quantile_of(design, level, rarer))
 
 
-def _quantile(events: Floats, design: Design, level: float) -> float:
+def quantile_of(design: Design, level: float, events: Floats | None = None) -> float:
     """Return Student's quantile: of groups, which estimate the variance, only as many count as hold the events.
 
     References
@@ -292,9 +292,9 @@ def _quantile(events: Floats, design: Design, level: float) -> float:
     Korn and Graubard 1999, "Analysis of health surveys" (degrees of freedom of a subpopulation).
     """
     freedom = design.freedom
-    if design.unit is not None and events.any():
+    if events is not None and design.unit is not None and events.any():
         freedom = min(freedom, max(int(_effective_number(events, design)) - 1, 1))
-    return student_quantile((1 + level) / 2, freedom)
+    return student_quantile((1 + level) / 2, freedom) if freedom else math.nan
 
 
 def _are_many_in_few_groups(errors: Floats, design: Design) -> bool:

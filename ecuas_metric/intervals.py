@@ -6,6 +6,7 @@ resamples are weights on one sorted data set, which is never copied or sorted ag
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from statistics import NormalDist
@@ -266,6 +267,7 @@ def note_left_out(replicates: Mapping[K, Floats]) -> tuple[Note, ...]:
     return (Note("resamples_left_out", fact),)
 
 
+@functools.cache
 def student_quantile(level: float, freedom: float) -> float:
     """Return the quantile of Student's t distribution at `level` in (0, 1), for whole degrees of freedom >= 1.
 

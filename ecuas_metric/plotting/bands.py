@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from ..analytic import NONE, Design, Limits, design_of, limits_on_log_scale, standard_error
+from ..analytic import NONE, Design, Limits, design_of, limits_on_log_scale, quantile_of, standard_error
 from ..baselines import confidence_bins
 from ..costs import ecuas_cost, fixed_reject_cost
 from ..inputs import Bools, Floats
-from ..intervals import student_quantile, wilson_limits
+from ..intervals import wilson_limits
 from ..results import System
 
 
@@ -43,14 +42,14 @@ def risk_band(system: System, coverage: Floats) -> Band:
     >>> risk_band(system, np.array([1.0])).low < 2 / 6
     array([ True])
     """
-    cost, (design, quantile) = system.decisions.candidate_cost, _design(system)
+    cost, (design, level) = system.decisions.candidate_cost, _design(system)
     is_share = system.decisions.confidence is not None
     until = np.cumsum(design.weight)
     last = np.minimum(np.searchsorted(until, coverage * (1 - 1e-12)), len(until) - 1)
     limits = []
     for uncertainty in system.decisions.rank_by[last]:
         accepts = system.decisions.rank_by <= uncertainty
-        limits.append(_of_chosen(cost, accepts, design, quantile, is_share=is_share))
+        limits.append(_of_chosen(cost, accepts, design, level, is_share=is_share))
     return _band(limits)
 
 
@@ -68,9 +67,9 @@ def reject_cost_band(system: System, reject_cost: Floats) -> Band:
     Band
     """
     u, c, u_max, *_ = system.decisions
-    design, quantile = _design(system)
+    design, level = _design(system)
     costs = (fixed_reject_cost(u, c, reject_cost=value, max_uncertainty=u_max) for value in reject_cost)
-    return _band([_of_mean(cost, design, quantile) for cost in costs])
+    return _band([_of_mean(cost, design, level) for cost in costs])
 
 
 def order_band(system: System, n: Floats) -> Band:
@@ -88,9 +87,9 @@ def order_band(system: System, n: Floats) -> Band:
     """
     u, c, u_max, *_ = system.decisions
     u, epsilon = np.minimum(u, u_max), system.options.epsilon
-    design, quantile = _design(system)
+    design, level = _design(system)
     costs = (ecuas_cost(u, c, n=order, max_uncertainty=u_max, epsilon=epsilon) for order in n)
-    return _band([_of_mean(cost, design, quantile) for cost in costs])
+    return _band([_of_mean(cost, design, level) for cost in costs])
 
 
 def accuracy_band(system: System) -> Band:
@@ -107,19 +106,19 @@ def accuracy_band(system: System) -> Band:
         nan for bins without samples.
     """
     confidence, n_bins = system.decisions.confidence, system.options.n_bins
-    design, quantile = _design(system)
+    design, level = _design(system)
     assert confidence is not None
     bins = confidence_bins(confidence, n_bins=n_bins)
     correct = 1 - system.decisions.candidate_cost
-    return _band([_of_chosen(correct, bins == i, design, quantile, is_share=True) for i in range(n_bins)])
+    return _band([_of_chosen(correct, bins == i, design, level, is_share=True) for i in range(n_bins)])
 
 
-def _of_mean(cost: Floats, design: Design, quantile: float) -> Limits:
+def _of_mean(cost: Floats, design: Design, level: float) -> Limits:
     mean = float(design.weight @ cost)
-    return limits_on_log_scale(mean, quantile * standard_error(cost - mean, design))
+    return limits_on_log_scale(mean, quantile_of(design, level) * standard_error(cost - mean, design))
 
 
-def _of_chosen(values: Floats, chosen: Bools, design: Design, quantile: float, *, is_share: bool) -> Limits:
+def _of_chosen(values: Floats, chosen: Bools, design: Design, level: float, *, is_share: bool) -> Limits:
     """Return the limits of the mean of the values chosen: Wilson's if these are 0 or 1."""
     share = float(design.weight @ chosen)
     if not share:
@@ -127,10 +126,11 @@ def _of_chosen(values: Floats, chosen: Bools, design: Design, quantile: float, *
     mean = float(design.weight @ (values * chosen)) / share
     error = standard_error(chosen * (values - mean) / share, design)
     if not is_share:
-        return limits_on_log_scale(mean, quantile * error)
+        return limits_on_log_scale(mean, quantile_of(design, level) * error)
     weight = design.weight[chosen]
     size = mean * (1 - mean) / error**2 if error > 0 else float(weight.sum() ** 2 / (weight @ weight))
-    return wilson_limits(mean, size, quantile)
+    rarer = chosen * (values if mean < 0.5 else 1 - values)
+    return wilson_limits(mean, size, quantile_of(design, level, rarer))
 
 
 def _band(limits: list[Limits]) -> Band:
@@ -139,6 +139,5 @@ def _band(limits: list[Limits]) -> Band:
 
 
 def _design(system: System) -> tuple[Design, float]:
-    """Return how the samples were drawn, and the quantile of the intervals; nan if there are too few samples."""
-    design, level = design_of(system.options, len(system.decisions.uncertainty)), system.options.confidence_level or 0.0
-    return design, student_quantile((1 + level) / 2, design.freedom) if design.freedom else math.nan
+    """Return how the samples were drawn, and the level of the intervals."""
+    return design_of(system.options, len(system.decisions.uncertainty)), system.options.confidence_level or 0.0
