@@ -112,28 +112,10 @@ def test_each_format_is_laid_out_from_one_grid(submissions, tmp_path, monkeypatc
 
 def test_each_system_is_sorted_once(submissions, tmp_path):
     """For table, intervals, explanation, comparison, recalibration and five plots."""
-<<<<<<< HEAD
     size = len(submissions[0].references)
     with counted_sorts(size) as sorts:
         scoring.score(submissions, scoring.page_options(decompose=True), tmp_path)
     assert [shape for shape in sorts if shape == (size,)] == [(size,)] * len(submissions)
-=======
-    sorts = []
-
-    def counted(values):
-        sorts.append("sort")
-        return ranking.stably_sorted(values)
-
-    def tie_groups(rank_by, candidate_cost, **options):
-        if (rank_by[1:] < rank_by[:-1]).any():
-            sorts.append("tie_groups")
-        return ranking.tie_groups(rank_by, candidate_cost, **options)
-
-    monkeypatch.setattr(results, "tie_groups", tie_groups)
-    monkeypatch.setattr(results, "stably_sorted", counted)
-    scoring.score(submissions, scoring.page_options(decompose=True), tmp_path)
-    assert sorts == ["sort"] * len(submissions)
->>>>>>> refs/heads/stat
 
 
 def test_four_scores_run_side_by_side_and_their_notes_do_not_mix(tmp_path):
