@@ -152,33 +152,21 @@ def analytic_intervals(
     if not design.freedom:
         fact = "There are no intervals: each stratum needs at least two samples, or two groups where there are groups."
         return dict.fromkeys(wanted, NONE), (Note("no_interval", fact),)
-    level = options.confidence_level or 0.0
-    quantile = quantile_of(design, level)
-    errors = _errors(decisions, ties, options, values)
-    num_errors = _effective_number(decisions.candidate_cost, design)
+    level, errors = options.confidence_level or 0.0, _errors(decisions, ties, options, values)
+    number = _effective_number(decisions.candidate_cost, design)
     # Where half of the units have errors these are not rare, and theirs is the t interval of few units.
     few = min(FEW, _effective_units(design) / 2)
     limits: dict[Key, Limits] = dict.fromkeys(wanted, NONE)
     possible: dict[Key, Floats] = {}
     few_errors: list[Key] = []
     for key, influence in influences(decisions, ties, options, values, only=_with_influence(wanted)):
-        value = float(values[key])
-        if key.metric == "auroc":
-            right = _effective_number(1 - decisions.candidate_cost, design)
-            limits[key] = limits_of_auroc(value, standard_error(influence, design), num_errors, right, quantile)
-        elif key.metric in SHARES and not key.variant:
-            limits[key] = _of_share(value, influence, design, level)
-        elif key.metric == "selective_risk" and _are_many_in_few_groups(errors[key], design):
-            error = standard_error(influence, design)
-            limits[key] = limits_on_log_scale(value, quantile_of(design, level, errors[key]) * error)
-        elif key in errors and _effective_number(errors[key], design) < few:
+        value, added = float(values[key]), errors.get(key)
+        if added is not None and _are_few(key, added, design, few):
             few_errors.append(key)
             possible = possible or _errors(decisions, ties, options, values, hypothetical=True)
-            limits[key] = _of_few_errors(value, influence, errors[key], possible[key], design, (quantile, level))
-        elif key not in errors and num_errors < (ENOUGH if key.variant == "recalibrated" else few):
-            limits[key] = NONE
-        else:
-            limits[key] = limits_on_log_scale(value, quantile * standard_error(influence, design))
+            limits[key] = _of_few_errors(value, influence, added, possible[key], design, level)
+        elif added is not None or _is_of_counts(key) or number >= (ENOUGH if key.variant == "recalibrated" else few):
+            limits[key] = _of_many(key, value, influence, added, decisions, design, level)
     return limits, _notes(wanted, limits, few_errors, design)
 
 
@@ -297,22 +285,56 @@ def quantile_of(design: Design, level: float, events: Floats | None = None) -> f
     return student_quantile((1 + level) / 2, freedom) if freedom else math.nan
 
 
-def _are_many_in_few_groups(errors: Floats, design: Design) -> bool:
-    """Return whether errors are not few but for the groups that they are in."""
+def _is_of_counts(key: Key) -> bool:
+    """Return whether a number has an interval of its own, however few its errors."""
+    return key.metric == "auroc" or (key.metric in SHARES and not key.variant)
+
+
+def _are_few(key: Key, errors: Floats, design: Design, few: float) -> bool:
+    if _is_of_counts(key) or _are_many_in_few_groups(key, errors, design):
+        return False
+    return _effective_number(errors, design) < few
+
+
+def _are_many_in_few_groups(key: Key, errors: Floats, design: Design) -> bool:
+    """Return whether the errors that a selective risk is made of are not few but for the groups they are in."""
+    if key.metric != "selective_risk" or design.unit is None:
+        return False
     return _effective_number(errors, design) < FEW <= _effective_number(errors, design._replace(unit=None))
 
 
+def _of_many(
+    key: Key,
+    value: float,
+    influence: Floats,
+    errors: Floats | None,
+    decisions: Decisions,
+    design: Design,
+    level: float,
+) -> Limits:
+    """Return the limits by first-order theory."""
+    if key.metric in SHARES and not key.variant:
+        return _of_share(value, influence, design, level)
+    error, quantile = standard_error(influence, design), quantile_of(design, level)
+    if key.metric == "auroc":
+        cost = decisions.candidate_cost
+        wrong, right = _effective_number(cost, design), _effective_number(1 - cost, design)
+        return limits_of_auroc(value, error, wrong, right, quantile)
+    if errors is not None and _are_many_in_few_groups(key, errors, design):
+        quantile = quantile_of(design, level, errors)
+    return limits_on_log_scale(value, quantile * error)
+
+
 def _of_few_errors(
-    value: float, influence: Floats, errors: Floats, possible: Floats, design: Design, levels: tuple[float, float]
+    value: float, influence: Floats, errors: Floats, possible: Floats, design: Design, level: float
 ) -> Limits:
     """Return the limits of a base, first-order theory for it, plus what few errors cost, a sum of rare events.
 
     The two are put together as if they were independent, each side by its own distance (Zou and Donner 2008,
     "Construction of confidence limits about effect measures").
     """
-    quantile, level = levels
     rest = influence - errors
-    base = quantile * standard_error(rest - design.weight @ rest, design)
+    base = quantile_of(design, level) * standard_error(rest - design.weight @ rest, design)
     below, above = base**2, base**2
     for sign in (1, -1):  # an error costs less than a right answer where a confidence is below one half
         seen = sums_of_units(np.maximum(sign * errors, 0.0) * design.weight, design)
