@@ -189,6 +189,7 @@ def test_partitions_without_rows_do_not_count(session):
     (found,) = engine.states_of_frame(one, OPTIONS).values()
     assert pack(found) == pack(state_of("confidences", [0.5], [1], OPTIONS))
     assert engine.states_of_frame(one.where("correct = 0"), OPTIONS) == {}
+    assert session.conf.get(engine.BATCH) == engine.USUAL_BATCH  # as it was
 
 
 def test_merging_on_a_worker_needs_no_spark(rng):
