@@ -119,6 +119,11 @@ def test_states_are_those_of_the_local_reader_and_all_that_is_shuffled(session, 
     slots = 2 * max(map(len, packed(local).values()))
     assert records == len(local) * (PARTS + 2)  # a state per system and partition, then one per system and slot
     assert shuffled < 1.01 * (sum(states) + slots) + 1000 * records
+    before = len(written(events))
+    assert packed(engine.score_files([str(logs)], OPTIONS).states) == packed(local)  # files that tasks read themselves
+    shuffled, records = written(events)[before:].sum(axis=0)
+    assert records == len(local) * (PARTS + 1)
+    assert shuffled < 1.01 * (sum(states) + slots) + 1000 * records
 
 
 @pytest.mark.e2e
