@@ -50,6 +50,21 @@ class Ruler(NamedTuple):
             distances[rows] = np.where(keys[1:] == keys[:-1], 0, levels)
         return distances
 
+    def are_apart(self, low: Ints, level: int) -> Bools:
+        """Return which keys are in another cell than the one before, shape (G - 1,): `distances` above the level."""
+        bits, step = divmod(level - 1, STEPS)
+        if level == 0:
+            return np.asarray(low[1:] != low[:-1])
+        if bits == 0:
+            return np.asarray(self.distances(low) > level)
+        apart = np.empty(max(len(low) - 1, 0), np.bool_)
+        for rows in blocks(len(apart), row_size=2):
+            halves = self._marks(low[rows.start : rows.stop + 1]) >> (bits - 1)
+            is_joined = (halves >> 1) & (STEPS - 1) <= step
+            halves &= ~is_joined.astype(np.int64)  # both halves of what is one are the first
+            apart[rows] = halves[1:] != halves[:-1]
+        return apart
+
     def _marks(self, keys: Ints) -> Ints:
         """Return whole numbers that order like the keys: those of the logarithm and those of the number, added."""
         if not self.mirrored:
@@ -140,11 +155,13 @@ def _coarsened(cells: Cells, level: int, limit: int, ruler: Ruler) -> Cells:
     """Return cells at a level or, where they are more than the limit, at the next one that fits."""
     if level == cells.level and len(cells.low) <= limit:
         return cells
-    distances = ruler.distances(cells.low)
-    if np.count_nonzero(distances > level) >= limit:
+    is_new = ruler.are_apart(cells.low, level)
+    if np.count_nonzero(is_new) >= limit:
+        distances = ruler.distances(cells.low)
         num_cells = 1 + np.cumsum(np.bincount(distances, minlength=64 * STEPS + 1)[::-1])[::-1]  # from level k - 1 up
         level += int(np.argmax(num_cells[level + 1 :] <= limit))
-    return _grouped(cells._replace(level=level), distances > level)
+        is_new = distances > level
+    return _grouped(cells._replace(level=level), is_new)
 
 
 def _grouped(cells: Cells, is_new: Bools) -> Cells:

@@ -73,17 +73,24 @@ class Moments:
 
     def __init__(self, products: Sequence[tuple[str, str]], *, bits: int) -> None:
         self.products, self.bits = products, bits
+        self.mixed = {name for pair in products if pair[0] != pair[1] for name in pair}
         self.sums: dict[str, int] = {}
 
     def add(self, columns: Mapping[str, Floats]) -> None:
         """Add some rows of all columns."""
         for start in range(0, len(next(iter(columns.values()))), ROWS):
             rows = slice(start, start + ROWS)
-            digits = {name: list(_digits(values[rows], self.bits, step=FACTOR)) for name, values in columns.items()}
-            for name, parts in digits.items():
-                self._count(name, sum(int(whole.sum()) << shift for whole, shift in parts))
+            kept: dict[str, _Digits] = {}
+            for name, values in columns.items():
+                digits = list(_digits(values[rows], self.bits, step=FACTOR))
+                self._count(name, sum(int(whole.sum()) << shift for whole, shift in digits))
+                if (name, name) in self.products:
+                    self._count(f"{name}*{name}", _square(digits))
+                if name in self.mixed:
+                    kept[name] = digits
             for one, two in self.products:
-                self._count(f"{one}*{two}", _square(digits[one]) if one == two else _product(digits[one], digits[two]))
+                if one != two:
+                    self._count(f"{one}*{two}", _product(kept[one], kept[two]))
 
     def _count(self, name: str, more: int) -> None:
         self.sums[name] = self.sums.get(name, 0) + more
@@ -178,8 +185,8 @@ def _product(one: _Digits, two: _Digits) -> int:
 def _dot(one: Floats, two: Floats) -> int:
     """Return the sum of the products of whole numbers up to 2^FACTOR."""
     end = len(one) // PRODUCTS * PRODUCTS
-    many = np.vecdot(one[:end].reshape(-1, PRODUCTS), two[:end].reshape(-1, PRODUCTS))
-    return int(many.astype(np.int64).sum()) + int(np.dot(one[end:], two[end:]))
+    many = np.vecdot(one[:end].reshape(-1, PRODUCTS), two[:end].reshape(-1, PRODUCTS)).tolist()
+    return sum(map(int, many)) + (int(np.dot(one[end:], two[end:])) if end < len(one) else 0)
 
 
 def _digits(values: Floats, bits: int, *, step: int = STEP) -> Iterator[tuple[Floats, int]]:

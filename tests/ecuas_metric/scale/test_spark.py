@@ -119,6 +119,11 @@ def test_states_are_those_of_the_local_reader_and_all_that_is_shuffled(session, 
     slots = 2 * max(map(len, packed(local).values()))
     assert records == len(local) * (PARTS + 2)  # a state per system and partition, then one per system and slot
     assert shuffled < 1.01 * (sum(states) + slots) + 1000 * records
+    before = len(written(events))
+    assert packed(engine.score_files([str(logs)], OPTIONS).states) == packed(local)  # files that tasks read themselves
+    shuffled, records = written(events)[before:].sum(axis=0)
+    assert records == len(local) * (PARTS + 1)
+    assert shuffled < 1.01 * (sum(states) + slots) + 1000 * records
 
 
 @pytest.mark.e2e
@@ -189,6 +194,7 @@ def test_partitions_without_rows_do_not_count(session):
     (found,) = engine.states_of_frame(one, OPTIONS).values()
     assert pack(found) == pack(state_of("confidences", [0.5], [1], OPTIONS))
     assert engine.states_of_frame(one.where("correct = 0"), OPTIONS) == {}
+    assert session.conf.get(engine.BATCH) == engine.USUAL_BATCH  # as it was
 
 
 def test_merging_on_a_worker_needs_no_spark(rng):

@@ -52,7 +52,9 @@ def test_cells_are_at_the_lowest_level_that_fits(rng):
 def test_cells_of_a_level_are_stretches_that_the_next_level_joins(ruler, rng):
     q = np.concatenate([rng.random(300), rng.random(100) ** 50, 1 - rng.random(100) ** 50, [0.0, 1.0, 1e-300]])
     keys = np.unique(cells.keys_of(-q if ruler.mirrored else q, mirrored=ruler.mirrored))
-    starts = {level: {0, *np.flatnonzero(ruler.distances(keys) > level).tolist()} for level in range(1025)}
+    distances = ruler.distances(keys)
+    assert all((ruler.are_apart(keys, level) == (distances > level)).all() for level in range(1025))
+    starts = {level: {0, *np.flatnonzero(distances > level).tolist()} for level in range(1025)}
     assert all(starts[level + 1] <= starts[level] for level in range(1024))
     assert len(starts[1024]) == 1
     for a, b, c in rng.integers(0, len(keys), (200, 3)):  # the distance of two keys is the largest between them
