@@ -48,14 +48,17 @@ LAUNCH: dict[str, Any] = {
     "run_history": False,
     "enable_monitoring": False,
 }
-OFTEN, OLD = 600, 1800  # seconds: files older than OLD are deleted, every OFTEN
+OFTEN = 600  # seconds between deletions of old files
 FILES = "Files, one per system, all at once; at most 20 MB each"
 SIGNATURE = "Signature of the last result"
 PURPOSE = (
     "**ECUAS_n** is what a system costs its users, averaged over all reject costs: wrong answers that they act on, and "
     "answers that they reject for lack of confidence."
 )
-OPENING = "Example: three simulated question-answering systems."
+OPENING = (
+    "Example: three simulated question-answering systems. Which would you deploy? Set what it costs you that an answer "
+    "is rejected, under the table."
+)
 SUBSET, BOARD = "subset", "leaderboard"  # tabs that a link opens
 LEADERBOARD = (
     "Error rates of 21 systems on the curated TriviaQA subset. To put your model among them, let it answer the 455 "
@@ -183,7 +186,7 @@ def browse_tab(*tabs: gr.Tab) -> None:
         with gr.Column(scale=2, min_width=320):
             chosen = gr.Textbox("sfq_178", label="Question id")
             detail = components.text("Question", elem_classes="low")
-            verdicts = gr.Dataframe(interactive=False, label="How each system's answer was graded", max_height=260)
+            verdicts = components.text(handlers.VERDICTS)
     components.live(handlers.questions, filters, [count, listed], *tabs)
     components.live(handlers.question, [chosen], [detail, verdicts], *tabs)
     listed.select(handlers.select_question, None, chosen, show_progress="hidden", **PRIVATE)
@@ -204,9 +207,8 @@ def plan_tab(*tabs: gr.Tab) -> None:
             gr.Slider(0.005, 0.3, 0.05, step=0.005, label="Difference", info="That you want to detect"),
         ]
     message = components.text("Message")
-    table = gr.Dataframe(
-        interactive=False, label="Detectable differences, and the number of questions needed for yours"
-    )
+    gr.Markdown(handlers.PLANNED)
+    table = components.text(handlers.PLANNED)
     components.live(handlers.plan, inputs, [message, table], *tabs)
 
 
@@ -263,7 +265,9 @@ def restored(token: gr.Textbox, all_tabs: Iterable[gr.Tabs], labels: gr.Dropdown
     opened.then(lambda: [gr.Tabs(selected=SUBSET), gr.Tabs(selected=BOARD)], None, list(all_tabs), **PRIVATE)
 
 
-with gr.Blocks(title="ECUAS: systems that say how sure they are", delete_cache=(OFTEN, OLD), fill_width=True) as demo:
+with gr.Blocks(
+    title="ECUAS: systems that say how sure they are", delete_cache=(OFTEN, handlers.OLD), fill_width=True
+) as demo:
     for tool in api.TOOLS:
         gr.events.api(tool, api_name=tool.__name__, concurrency_limit=4)
     gr.Markdown(f"# ECUAS: how good is a system that answers *and* says how sure it is?\n{PURPOSE}\n\n{links.links()}")

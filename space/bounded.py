@@ -16,7 +16,7 @@ from threading import BoundedSemaphore
 from typing import Any, TypeVar
 
 MEMORY = 1_000_000_000  # bytes, besides what Python and its libraries take
-SECONDS = 20  # of a processor
+SECONDS = 8  # of a processor
 PATIENCE = 120  # seconds, where processors are busy
 MAX_RESULT = 400_000_000  # bytes
 EXCEEDED = 3  # exit status

@@ -6,7 +6,9 @@ import functools
 import logging
 import math
 import secrets
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -30,8 +32,11 @@ Outputs = tuple[Any, ...]  # one value per component
 NUM_SHOWN = len(fields(scoring.Shown))
 NUM_GRADED = NUM_SHOWN + 4
 SETTINGS = (*uploads.COLUMNS, *OPTION_NAMES)
+OLD = 1800  # seconds: files of visitors are deleted after that time
 LINK = "result"  # what a link's query holds
 LAST = "The last result as JSON"
+VERDICTS = "How each system's answer was graded"
+PLANNED = "Detectable differences, and the number of questions needed for yours"
 MAX_OPEN = 1000  # answers that a visitor is asked about
 RESTORED = "Restored from a link: computed from the grades and confidences in it, which nobody has checked."
 PROGRESS = gr.Progress()  # Gradio passes its own to each call
@@ -115,16 +120,17 @@ def select_question(event: gr.SelectData) -> str:
 
 
 @errors_as_message(2)
-def question(question_id: str) -> tuple[str, pd.DataFrame]:
+def question(question_id: str) -> Outputs:
     """Show a question of the pool."""
-    return subset.question(question_id)
+    facts, verdicts = subset.question(question_id)
+    return facts, markup.plain_table(list(verdicts), verdicts.to_numpy().tolist(), VERDICTS)
 
 
 @errors_as_message(2)
 def plan(first: float, second: float, auroc: float, correlation: float, difference: float) -> Outputs:
     """Plan a comparison: what the subset's questions can detect, and how many a difference needs."""
     header, rows = planned(first, second, auroc, correlation, difference)
-    return "", pd.DataFrame(rows, columns=header)
+    return "", markup.plain_table(header, rows, PLANNED)
 
 
 def planned(
@@ -141,7 +147,7 @@ def planned(
     require_numbers(**{"first error rate": first, "second error rate": second, **values})
     try:
         header, *rows = power.plan([first, second], auroc=auroc, correlation=correlation, difference=difference)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise InputError("A plan", f"is not possible: {str(error).rstrip('.')}") from None
     return header, rows
 
@@ -245,9 +251,24 @@ def laid_out(shown: scoring.Shown) -> Outputs:
 
 def own_folder() -> Path:
     """Make a folder in Gradio's cache, emptied with it, at an address that cannot be guessed."""
-    folder = Path(get_upload_folder()) / secrets.token_hex(16)
+    uploaded = Path(get_upload_folder())
+    folder = uploaded / secrets.token_hex(16)
     folder.mkdir(parents=True)
+    sweep(uploaded)
     return folder
+
+
+def sweep(folder: Path, age: float = OLD) -> None:
+    """Delete what Gradio forgets: the file of an upload that was aborted, and folders that it emptied."""
+    before = time.time() - age
+    for path in folder.iterdir():
+        with suppress(OSError):  # it is not empty, or somebody else was first
+            if path.stat().st_mtime >= before:
+                continue
+            if path.is_dir():
+                path.rmdir()
+            elif path.name.startswith("tmp"):
+                path.unlink()
 
 
 def require_numbers(**values: float | None) -> None:

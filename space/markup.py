@@ -78,6 +78,19 @@ def bullets(sentences: Iterable[str]) -> str:
     return "<ul class='sentences'>" + "".join(f"<li>{_escaped(text)}</li>" for text in sentences) + "</ul>"
 
 
+def plain_table(header: Sequence[str], rows: Iterable[Sequence[str]], label: str) -> str:
+    """Return texts as an HTML table, which the keyboard can scroll."""
+    top = "".join(f'<th scope="col">{escape(title)}</th>' for title in header)
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(text)}</td>" for text in rest)}</tr>'
+        for first, *rest in rows
+    )
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}"><table class="report plain">'
+        f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
 def folded_json(record: Mapping[str, object], title: str) -> str:
     """Return a record as JSON that is shown on demand."""
     text = escape(json.dumps(record, indent=1, ensure_ascii=False))

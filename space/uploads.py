@@ -23,10 +23,16 @@ SUFFIXES = (*TABLES, ".eval")  # also runs of lm-eval, lighteval, Inspect, HELM
 MAX_BYTES = 20 * 1024 * 1024  # what Gradio calls 20 MB
 MAX_BYTES_OF_ALL = 3 * MAX_BYTES
 SMALL = 10_000  # bytes of text: at most 12,500,000 cells
+<<<<<<< HEAD
 MEDIUM, MAX_CELLS = 1_000_000, 1_000_000  # bytes of a table as text, and its cells by counting
 COUNTED, SEPARATORS = (".csv", ".tsv", ".txt"), b",;\t|"
+=======
+MEDIUM, FEW = 1_000_000, 100  # bytes of a table as text, and its columns by counting
+TABLES, SEPARATORS = (".csv", ".tsv", ".txt"), (b",", b";", b"\t", b"|")
+>>>>>>> refs/heads/page
 MAX_FILES = 50
 MAX_SYSTEMS = 50
+MAX_COLUMNS = 5_000  # finding roles among 100,000 takes minutes
 MAX_NAME = 200  # characters of the name of a system or a column
 COLUMNS = {  # the roles that visitors can choose a column for -> what it holds
     "confidence": "Numbers in [0, 1]",
@@ -146,7 +152,7 @@ def _is_harmless(path: Path) -> bool:
         return False
     lines = path.read_bytes().splitlines()
     widest = max(sum(line.count(separator) for separator in SEPARATORS) for line in lines) + 1
-    return len(lines) * widest <= MAX_CELLS
+    return widest <= FEW
 
 
 def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> list[Submission]:
@@ -203,8 +209,13 @@ def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
 
 
 def _read_sheet(path: Path, *, text: Collection[str] = ()) -> Sheet:
+    if path.suffix.lower() in TABLES:
+        with path.open("rb") as file:  # before so many are read
+            header = file.readline()
+        _check_columns(path, max(map(header.count, SEPARATORS)) + 1)
     with _errors_of(path):
         sheet = read_sheet(path, text=text)
+    _check_columns(path, len(sheet.frame.columns))
     for name in sheet.frame.columns:
         _check_length(f"{path.name}: names of columns", name)
     return sheet
@@ -225,6 +236,12 @@ def _errors_of(path: Path) -> Iterator[None]:
     except (ValueError, TypeError, LookupError, OSError, RuntimeError, OverflowError, csv.Error) as error:
         reason = str(error).replace(str(path), path.name).strip().split("\n")[0].rstrip(".")
         raise FileError(path.name, f"cannot be read: {reason}") from None
+
+
+def _check_columns(path: Path, count: int) -> None:
+    if count > MAX_COLUMNS:
+        rule = f"must have at most {MAX_COLUMNS:,} columns"
+        raise InputError(path.name, rule, got=f"{count:,}", advice=USE_THE_COMMAND)
 
 
 def _check_length(what: str, name: str) -> None:

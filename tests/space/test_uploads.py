@@ -68,7 +68,7 @@ BAD = {  # what a visitor may send -> what the page says of it
     "separators.csv": (b"," * 19_000_000, MEMORY),
     "billion.csv": (b"".join(b"c%d," % i for i in range(3000)) + b"\n" + b"1\n" * 300_000, MEMORY),
     "keys.jsonl": (b"".join(b'{"k%d":1}\n' % i for i in range(30_000)), MEMORY),
-    "keys.json": (b"{%s}" % b",".join(b'"k%d":[1]' % i for i in range(30_000)), "there must be columns confidence"),
+    "keys.json": (b"{%s}" % b",".join(b'"k%d":[1]' % i for i in range(30_000)), "at most 5,000 columns"),
     "name.csv": (b"x" * 10_000_000 + b",confidence,correct\n1,0.5,1\n", "names of columns must have|field larger than"),
     "long.parquet": (
         lambda: parquet({"x" * 201: [1.0], **JUDGED}),
@@ -142,7 +142,8 @@ def test_what_expands_to_gigabytes_is_stopped(name, read, tmp_path, monkeypatch)
     monkeypatch.setattr(bounded, "MEMORY", bounded.MEMORY // 4)  # sooner than on the page
     path = tmp_path / name
     path.write_bytes(content_of(name))
-    expected = rf"^(Reading {name} {MEMORY}|{name}: cannot be read as csv: .* out of memory\.?)$"  # pandas' own words
+    pandas_says = f"{name}: cannot be read as csv: .* out of memory"
+    expected = rf"^(Reading {name} {MEMORY}|{pandas_says}\.?|{name} must have at most 5,000 columns.*)$"
     with pytest.raises(InputError, match=expected):
         read(str(path))
 
@@ -220,6 +221,12 @@ def test_only_tables_that_cannot_expand_are_read_in_the_process_of_the_page(tmp_
     assert not is_harmless("a.jsonl", rows)
     assert not is_harmless("a.csv", rows * 10)
     assert not is_harmless("wide.csv", b"," * 10_000 + b"\n" * 10_000)
+    (tmp_path / "columns").mkdir()
+    (tmp_path / "columns" / "wide.csv").write_text(
+        ",".join(f"c{i}" for i in range(5_001)) + "\n" + "1," * 5_000 + "1\n"
+    )
+    with pytest.raises(InputError, match=r"wide.csv must have at most 5,000 columns; got 5,001\."):
+        uploads._read_sheet(tmp_path / "columns" / "wide.csv")
     assert not is_harmless("a.parquet", b"PAR1")
 
 
