@@ -23,13 +23,8 @@ SUFFIXES = (*TABLES, ".eval")  # also runs of lm-eval, lighteval, Inspect, HELM
 MAX_BYTES = 20 * 1024 * 1024  # what Gradio calls 20 MB
 MAX_BYTES_OF_ALL = 3 * MAX_BYTES
 SMALL = 10_000  # bytes of text: at most 12,500,000 cells
-<<<<<<< HEAD
-MEDIUM, MAX_CELLS = 1_000_000, 1_000_000  # bytes of a table as text, and its cells by counting
-COUNTED, SEPARATORS = (".csv", ".tsv", ".txt"), b",;\t|"
-=======
 MEDIUM, FEW = 1_000_000, 100  # bytes of a table as text, and its columns by counting
-TABLES, SEPARATORS = (".csv", ".tsv", ".txt"), (b",", b";", b"\t", b"|")
->>>>>>> refs/heads/page
+COUNTED, SEPARATORS = (".csv", ".tsv", ".txt"), (b",", b";", b"\t", b"|")
 MAX_FILES = 50
 MAX_SYSTEMS = 50
 MAX_COLUMNS = 5_000  # finding roles among 100,000 takes minutes
