@@ -268,7 +268,10 @@ def limits_of_auroc(value: float, error: float, wrong: float, right: float, quan
 
 def _of_share(value: float, influence: Floats, design: Design, level: float) -> Limits:
     """Return Wilson's limits of a share."""
-    rarer = np.where((influence > 0) == (value < 0.5), 1.0, 0.0)
+    counts = influence + value > 0.5
+    rarer = np.where(counts == (value < 0.5), 1.0, 0.0)
+    if not rarer.any():  # it is 0 or 1, whatever rounding made of a sum of weights
+        return wilson_limits(float(round(value)), _effective_units(design), quantile_of(design, level))
     return wilson_limits(value, _effective_size(value, influence, design), quantile_of(design, level, rarer))
 
 

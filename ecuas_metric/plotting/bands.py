@@ -127,9 +127,10 @@ def _of_chosen(values: Floats, chosen: Bools, design: Design, level: float, *, i
     error = standard_error(chosen * (values - mean) / share, design)
     if not is_share:
         return limits_on_log_scale(mean, quantile_of(design, level) * error)
-    weight = design.weight[chosen]
+    weight, rarer = design.weight[chosen], chosen * (values if mean < 0.5 else 1 - values)
+    if not rarer.any():  # it is 0 or 1, whatever rounding made of a sum of weights
+        mean, error = float(round(mean)), 0.0
     size = mean * (1 - mean) / error**2 if error > 0 else float(weight.sum() ** 2 / (weight @ weight))
-    rarer = chosen * (values if mean < 0.5 else 1 - values)
     return wilson_limits(mean, size, quantile_of(design, level, rarer))
 
 

@@ -170,3 +170,12 @@ def test_the_quantile_of_a_share_in_groups_counts_those_that_hold_the_rarer_answ
     found, _ = results(np.linspace(0.5, 0.9, 100), groups >= 4, groups=groups)
     size = 20 * 19 / 20  # of groups, whose variance is 20 / 19 of the binomial one
     assert found["error_rate"][1:] == pytest.approx(wilson_limits(0.2, size, stats.t.ppf(0.975, 3)))
+
+
+def test_a_share_of_1_is_not_less_by_rounding():
+    """The weights of three wrong answers, divided by their sum, add up to 1 - 2e-16."""
+    weight = 0.3 * np.array([1, 1.7, 2])
+    rounded, _ = results(np.zeros(3), np.zeros(3, int), sample_weight=weight)
+    exact, _ = results(np.zeros(3), np.zeros(3, int), sample_weight=weight / 0.3)
+    assert rounded["error_rate"].low == pytest.approx(exact["error_rate"].low)
+    assert rounded["error_rate"].low < 0.5
