@@ -71,18 +71,10 @@ def browser():
 
 @pytest.fixture(scope="module")
 def window(browser):
-    """Open windows of the browser, one of each kind; tabs of a window share what was downloaded."""
-    windows = {}
-
-    def opened(width, theme):
-        if (width, theme) not in windows:
-            size = {"width": WIDTHS[width], "height": 900}
-            windows[width, theme] = browser.new_context(viewport=size, color_scheme=theme, accept_downloads=True)
-        return windows[width, theme]
-
-    yield opened
-    for opened_before in windows.values():
-        opened_before.close()
+    """The only window, since its tabs share what was downloaded and compiled."""
+    context = browser.new_context(accept_downloads=True)
+    yield context
+    context.close()
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +83,9 @@ def opened(window, page):
     kept, faults = {}, []
 
     def new(width, theme):
-        tab = window(width, theme).new_page()
+        tab = window.new_page()
+        tab.set_viewport_size({"width": WIDTHS[width], "height": 900})
+        tab.emulate_media(color_scheme=theme)
         tab.set_default_timeout(20_000)
         tab.on("request", lambda r: None if r.url.startswith((page, "data:", "blob:")) else faults.append(r.url))
         tab.on("pageerror", lambda error: faults.append(str(error)))
