@@ -120,12 +120,12 @@ def rows_of_systems(
     if not layout.systems:
         yield name, None
         return
-    for column in layout.systems:
-        missing = table[column].is_null().to_numpy()
+    texts = [_as_text(table[column], column, source) for column in layout.systems]
+    for column, names in zip(layout.systems, texts, strict=True):
+        missing = names.is_null().to_numpy()  # of the text: to older pyarrow an index of null is a value
         if missing.any():
             row = int(np.argmax(missing)) + start
             raise FileError(source, "must name a system; it is empty", column=column, row=row)
-    texts = [_as_text(table[column], column, source) for column in layout.systems]
     joined = texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, " ")
     encoded = joined.combine_chunks().dictionary_encode()
     codes = encoded.indices.to_numpy()

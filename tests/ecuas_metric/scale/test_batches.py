@@ -274,7 +274,10 @@ THREE = {"confidence": [0.9, 0.4, 0.5], "correct": [1, 0, 1]}
     ],
 )
 def test_types_of_columns_that_hold_the_same_numbers(columns, tmp_path):
-    pq.write_table(pa.table(THREE | columns), tmp_path / "a.parquet")
+    try:
+        pq.write_table(pa.table(THREE | columns), tmp_path / "a.parquet")
+    except pa.ArrowNotImplementedError as error:
+        pytest.skip(str(error))
     (found,) = score_files([("system", str(tmp_path))], OPTIONS).states.values()
     assert pack(found) == pack(state_of("confidences", *THREE.values(), OPTIONS))
 
