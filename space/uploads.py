@@ -204,7 +204,7 @@ def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
 
 
 def _read_sheet(path: Path, *, text: Collection[str] = ()) -> Sheet:
-    if path.suffix.lower() in TABLES:
+    if path.suffix.lower() in COUNTED:
         with path.open("rb") as file:  # before so many are read
             header = file.readline()
         _check_columns(path, max(map(header.count, SEPARATORS)) + 1)

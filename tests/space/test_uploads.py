@@ -1,4 +1,5 @@
 import io
+import json
 import pickle
 import re
 import resource
@@ -228,6 +229,14 @@ def test_only_tables_that_cannot_expand_are_read_in_the_process_of_the_page(tmp_
     with pytest.raises(InputError, match=r"wide.csv must have at most 5,000 columns; got 5,001\."):
         uploads._read_sheet(tmp_path / "columns" / "wide.csv")
     assert not is_harmless("a.parquet", b"PAR1")
+
+
+def test_rows_on_one_line_are_not_taken_for_columns(tmp_path):
+    """JSON, as pandas writes it, has thousands of commas in its first line."""
+    rows = [{"confidence": 0.5, "correct": 1}] * (uploads.MAX_COLUMNS + 1)
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    (submission,) = uploads._read([str(tmp_path / "a.json")], {}, Reading())
+    assert len(submission.references) == len(rows)
 
 
 def test_files_of_one_name_get_numbers(tmp_path):
