@@ -7,7 +7,8 @@ import io
 import mmap
 import re
 import warnings
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
@@ -49,9 +50,7 @@ def table_of_csv(source: Readable, text: Collection[str]) -> tuple[pd.DataFrame,
     names, before, separator, is_told = _header(source, encoding)
     if not names:
         return pd.DataFrame(), np.arange(0), False
-    repeated = [name for name in names if name.strip() and names.count(name) > 1]
-    if repeated:
-        raise ValueError(f"columns must have different names; {repeated[0]!r} is repeated")
+    require_distinct(names)  # pandas would number them
     # A column without a name, such as the index that pandas writes by default, is called "Unnamed: 0" by pandas.
     as_text = [name for name in names if name.strip() and name.strip().lower() in text]
     with (
@@ -83,6 +82,24 @@ def table_of_csv(source: Readable, text: Collection[str]) -> tuple[pd.DataFrame,
     if blank.any():
         frame, rows = frame[~blank].reset_index(drop=True), rows[~blank]
     return frame, rows, separator == ";"
+
+
+def require_distinct(names: Iterable[str]) -> None:
+    """Raise ValueError if columns have the same name.
+
+    Parameters
+    ----------
+    names : iterable of str
+        A column without a name may occur several times.
+
+    Raises
+    ------
+    ValueError
+        Names the first.
+    """
+    repeated = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
+    if repeated:
+        raise ValueError(f"columns must have different names; {repeated[0]!r} is repeated")
 
 
 def _holds_spaces(source: Readable) -> bool:

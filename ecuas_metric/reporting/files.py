@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +14,7 @@ import pyarrow as pa
 
 from ..errors import InputError, Words
 from ..inputs import Array, Bools, Ints
-from .csv_tables import table_of_csv
+from .csv_tables import require_distinct, table_of_csv
 from .json_tables import rows_of_lines, table_of_json
 from .sources import DECOMPRESSORS, TEXT, Readable, content_of, encoding_of, opened, sniffed
 
@@ -163,7 +162,7 @@ def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
         if suffix not in READERS:
             raise FileError(path, f"the suffix must be one of {', '.join(READERS)}")
         sheet = READERS[suffix](source, text)
-        _require_distinct(sheet.frame)
+        require_distinct(map(str, sheet.frame.columns))
         return sheet
     except (FileError, MemoryError):
         raise
@@ -199,13 +198,6 @@ def _read_parts(folder: Path, text: Collection[str]) -> Sheet:
         if list(frame.columns) != list(frames[0].columns):
             raise FileError(folder, f"its parts must have the same columns; {part.name} has others")
     return _numbered(pd.concat(frames, ignore_index=True) if frames else pd.DataFrame())
-
-
-def _require_distinct(frame: pd.DataFrame) -> None:
-    names = [str(name) for name in frame.columns]
-    repeated = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
-    if repeated:
-        raise ValueError(f"columns must have different names; {repeated[0]!r} is repeated")
 
 
 def _read_csv(source: Readable, text: Collection[str]) -> Sheet:
