@@ -316,9 +316,7 @@ def _ece(decisions: Decisions, ties: Ties | None, options: Options, sample_weigh
         return ece_of_resamples(
             _present(decisions.confidence), decisions.candidate_cost, sample_weight, n_bins=options.n_bins
         )
-    if (
-        isinstance(ties, TieGroups) and decisions.labels is None and ties.weight.ndim == 1
-    ):  # sorted by confidence already
+    if isinstance(ties, TieGroups) and ties.weight.ndim == 1 and decisions.labels is None:  # by confidence already
         return ece_of_groups(ties, n_bins=options.n_bins)
     confidence = _present(decisions.confidence)
     return ece(confidence, decisions.candidate_cost, n_bins=options.n_bins, sample_weight=sample_weight)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from argparse import Namespace
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..errors import InputError
 from ..metrics import Key, place
@@ -21,10 +20,6 @@ from .local import score_files
 from .pairs import Difference, Pair, differences, merge_pairs, unpaired_differences
 from .parquet import ParquetPart, parts_of, table_of
 from .settings import SHAPING
-from .state import State
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NOT_COMPARED = {"figures": None, "only": None, "sort": "systems", "weight": None}
 Found = dict[tuple[str, str], dict[Key, Difference]]
@@ -71,9 +66,12 @@ def compare_out_of_core(arguments: Namespace, options: Mapping[str, object]) -> 
         above = f"{state.rows:,} samples of each system, paired by id."
     else:
         states = score_files(patterns, shaping, columns=columns, unjudged=arguments.unjudged, progress=True).states
-        state, found, above = _unpaired(states, level), {}, NOT_PAIRED
-        for one, two in itertools.combinations(sorted(states), 2):
-            found[one, two] = unpaired_differences(states[one], states[two], confidence_level=level)
+        names, above = _several(states), NOT_PAIRED
+        state = states[names[0]]
+        found = {
+            (one, two): unpaired_differences(states[one], states[two], confidence_level=level)
+            for one, two in itertools.combinations(names, 2)
+        }
     keys = chosen_keys(arguments.metrics, sorted(next(iter(found.values())), key=place))
     return _table(found, keys, level, arguments.digits, above, signature_of_state(state, level))
 
@@ -93,10 +91,6 @@ def _pairs(parts: Sequence[ParquetPart], columns: Mapping[str, str], options: Op
             more = pair_of_table(table, pair, options, columns=columns, source=part.address)
             found[pair] = merge_pairs([found[pair], more]) if pair in found else more
     return found
-
-
-def _unpaired(states: Mapping[str, State], level: float) -> State:
-    return states[_several(states)[0]]
 
 
 def _several(names: Iterable[str]) -> list[str]:
