@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from copy import copy
 from enum import StrEnum
@@ -115,8 +116,12 @@ class InputError(ValueError):
         """
         got = f"; got {self.got}" if self.got else ""
         share = "" if self.count is None else f" ({self.count} of {self.total})"
-        advice = words.get(self.advice, self.advice)
+        advice = self.filled(words.get(self.advice, self.advice))
         return f"{self.subject(words)} {self.rule}{got}{self.place()}{share}. {advice}".rstrip()
+
+    def filled(self, advice: str) -> str:
+        """Return advice with what it leaves open."""
+        return advice
 
 
 def _shown(value: object) -> str:
@@ -156,11 +161,21 @@ class FileAdvice(StrEnum):
 
     COUNT_AS_WRONG = "Judge them, or count them as wrong with unjudged='wrong'."
     UNJUDGED = "Judge them, count them as wrong with unjudged='wrong', or get bounds with unjudged='bounds'."
-    NAME_COLUMNS = (
-        "Name them with columns: {'confidence': NAME, 'correct': NAME}, {'label': NAME, 'posteriors': 'A+B'} with all "
-        "classes, {'label': NAME, 'positive': NAME} with the probability of class 1, or {'label': NAME, 'predicted': "
-        "NAME, 'confidence': NAME}."
-    )
+    NAME_COLUMNS = "Name them with columns={'confidence': NAME, 'correct': NAME}, or 'label' and 'posteriors': 'A+B'."
+    NAME_ROLE = "Name it with columns={columns}."
+    NAME_GUESSES = "Perhaps columns={columns}?"
+    PROBABILITIES = "Probabilities of class 1? columns={columns} reads them as such."
+    COMPLEMENT = "columns={columns} reads its complement."
+    RECALIBRATE = "Map it to a probability in [0, 1] first, e.g. by a calibration method fitted on other answers."
+    IN_MEMORY = "Score it in memory."
+    OUT_OF_CORE = "Score it out of core."
+    USE_WEIGHT = "Name it as the role weight to use it."
+    RENAME_STRATUM = "Rename it if they do not."
+    LEAVE_ROWS_OUT = "Leave such rows out."
+    GROUP_REPEATED = "Samples of one id depend on each other; without groups, intervals and tests take them for independent."
+    SAY_NUM_CLASSES = "For free text, set num_classes=math.inf."
+    MIXED_SCALES = "Write all of them on one scale."
+    INVERTED = "Is it a confidence in the answer, and correct 1 for right? columns={'confidence': '1-NAME'} inverts it."
     COMMON = "Keep only the common ones with in_common."
     BY_POSITION = "Add ids to all files, or to none to pair the samples by row."
     NAME_HEADER = "The first row must contain the names of the columns, e.g. confidence,correct."
@@ -189,6 +204,8 @@ class FileError(InputError):
         The column it is about, instead of the argument.
     row : int or None
         The row, instead of the index, as an editor or a spreadsheet numbers it.
+    columns : mapping of str to str, or None
+        The roles of columns that the advice names.
 
     Examples
     --------
@@ -205,16 +222,25 @@ class FileError(InputError):
         argument: str = "",
         column: str | None = None,
         row: int | None = None,
+        columns: Mapping[str, str] | None = None,
         **fields: Any,
     ) -> None:
         super().__init__(argument, rule, **fields)
         self.args = (str(file), rule)  # what pickle calls this with; the fields follow
-        self.file, self.column, self.row = str(file), column, row
+        self.file, self.column, self.row, self.columns = str(file), column, row, columns
 
     def subject(self, words: Words) -> str:
         """Return file and column, or what else the error is about."""
         what = super().subject(words) if self.column is None else f"column {self.column!r}"
         return f"{self.file}: {what}" if what else f"{self.file}:"
+
+    def filled(self, advice: str) -> str:
+        """Return advice with the columns that it names, as Python or the command takes them."""
+        if self.columns is None:
+            return advice
+        pairs = ",".join(f"{role}={name}" for role, name in self.columns.items())
+        pairs = pairs if re.fullmatch(r"[\w.,=+-]+", pairs) else f'"{pairs}"'
+        return advice.replace("{columns}", str(dict(self.columns))).replace("{pairs}", pairs)
 
     def place(self) -> str:
         """Return the row, with a leading space, or nothing."""
