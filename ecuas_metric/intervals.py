@@ -530,6 +530,108 @@ def _moments(values: Floats, design: Design) -> tuple[float, float]:
     unit = design.weight[0] if are_equal else 1.0
     return float(total * unit), float(squares * unit**2)
 
+class Moments(NamedTuple):
+    """What an interval is computed from, in memory and from a state alike: sums over groups of equal uncertainty.
+
+    Attributes
+    ----------
+    uncertainty : ndarray, shape (G,)
+        u of each group, increasing.
+    weight, cost : ndarray, shape (G,)
+        Sums of w and w c over the samples of a group, c the candidate cost: the weight and cost of `TieGroups`.
+    weight2, weight2_cost, weight2_cost2 : ndarray, shape (G,)
+        Sums of w^2, w^2 c and w^2 c^2, in the same unit of w. Without weights and for the 0-1 cost these are the number
+        of samples, that of the wrong ones, and once more that.
+    count : int
+        Number of samples; those of weight 0 are none.
+    """
+
+    uncertainty: Floats
+    weight: Floats
+    cost: Floats
+    weight2: Floats
+    weight2_cost: Floats
+    weight2_cost2: Floats
+    count: int
+
+    @property
+    def ties(self) -> TieGroups:
+        """The tie groups, as which the metrics of the order take them."""
+        return TieGroups(self.weight, self.cost, self.uncertainty)
+
+
+class Line(NamedTuple):
+    """The influence on a number of a sample of cost c, but for a constant: intercept + slope c, (G,) each."""
+
+    intercept: Floats
+    slope: Floats
+
+
+class Intervals(NamedTuple):
+    """Limits (nan where there are none) and standard errors of numbers, and what a reader must know of them."""
+
+    limits: dict[Key, Limits]
+    standard_errors: dict[Key, float]
+    notes: tuple[Note, ...]
+
+
+def moments_of(decisions: Decisions, sample_weight: Floats | None = None) -> Moments:
+    """Return the moments of samples from the least to the most uncertain, none of weight 0."""
+    rank, cost = decisions.rank_by, decisions.candidate_cost
+    starts = np.flatnonzero(np.append(True, rank[1:] != rank[:-1]))
+    weight = np.broadcast_to(1.0, cost.shape) if sample_weight is None else sample_weight / sample_weight.max()
+    of_samples = (weight, weight * cost, weight**2, weight**2 * cost, weight**2 * cost**2)
+    sums = of_samples if len(starts) == len(rank) else [np.add.reduceat(values, starts) for values in of_samples]
+    return Moments(decisions.uncertainty_at(rank[starts]), *sums, len(rank))
+
+
+def line_of(
+    key: Key, moments: Moments, form: Decisions, options: Options, values: Mapping[Key, FloatOrFloats]
+) -> Line | None:
+    """Return how a number moves with the samples; None if that is no function of their uncertainties and costs.
+
+    Parameters
+    ----------
+    key : Key
+    moments : Moments
+    form : Decisions
+        Of any number of rows, even none: which arrays there are, and u_M.
+    options : Options
+    values : mapping of Key to float
+        With the number itself, and the parts of a ratio.
+    """
+    raise NotImplementedError
+
+
+def analytic_limits(
+    moments: Moments,
+    form: Decisions,
+    options: Options,
+    values: Mapping[Key, FloatOrFloats],
+    *,
+    own: Mapping[Key, float] | None = None,
+    spread: Callable[[Key, Line], tuple[float, float]] | None = None,
+) -> Intervals:
+    """Return the interval of each number: the one function for samples in memory, with and without groups, and states.
+
+    Parameters
+    ----------
+    moments : Moments
+    form : Decisions
+        Of any number of rows, even none: which arrays there are, and u_M.
+    options : Options
+        With the confidence level; n, reject costs, epsilon, and of posteriors K and the cost.
+    values : mapping of Key to float
+        The numbers, with the parts of those that are ratios.
+    own : mapping of Key to float, optional
+        Standard errors of the numbers that are no functions of the groups: cross-entropy and Brier score of posteriors,
+        and their normalised values. Without one there is no interval of these.
+    spread : callable, optional
+        Where samples are in groups or strata: from a key and its line, how many times as large the variance is as that
+        of independent samples, and the degrees of freedom.
+    """
+    raise NotImplementedError
+
 
 def analytic_intervals(
     decisions: Decisions,
