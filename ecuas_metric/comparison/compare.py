@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..analytic import is_biased
 from ..errors import FileAdvice, InputError
 from ..inputs import Array, FloatOrFloats, Floats
+from ..intervals import is_biased
 from ..metrics import METRICS, Key
 from ..results import System, all_values, as_given, reordered, resampling_of
 from .best import p_values_of_best

@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..baselines import confidence_bins
+from ..calibration import confidence_bins
 from ..decisions import Decisions, confidence_decisions
 from ..files.truth import Unjudged
 from ..inputs import Bools, Floats, require, same_length
