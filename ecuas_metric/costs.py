@@ -204,8 +204,6 @@ def weighted_cost(
         If an uncertainty or a cost is negative or nan, the shapes differ, `max_uncertainty` is not positive, a
         weight is negative, infinite or nan, a break point is out of range, or an integral does not converge, e.g.
         that of w = 1 / gamma from an uncertainty of 0.
-    ImportError
-        If SciPy is not installed.
 
     References
     ----------
@@ -299,10 +297,8 @@ def _non_negative_weight(function: Callable[[float], float]) -> Callable[[float]
 
 def _integrals(function: Callable[[float], float], edges: Floats) -> Floats:
     """Integrate over each interval between consecutive edges."""
-    try:
-        from scipy.integrate import IntegrationWarning, quad
-    except ImportError:
-        raise ImportError("weighted_cost needs SciPy: pip install 'ecuas-metric[costs]'") from None
+    from scipy.integrate import IntegrationWarning, quad
+
     values = np.zeros(len(edges) - 1)
     with warnings.catch_warnings():
         warnings.simplefilter("error", IntegrationWarning)

@@ -119,10 +119,8 @@ def _leaving(table: Integers, rows: Array, column: int) -> int:
 
 def _strategies(matrix: Floats) -> tuple[Floats, Floats]:
     """Return weights of classes and of decisions that solve the programme but for rounding."""
-    try:
-        from scipy.optimize import linprog
-    except ImportError:
-        raise ImportError("A large cost matrix needs SciPy: pip install 'ecuas-metric[costs]'") from None
+    from scipy.optimize import linprog
+
     of_class, of_decision = _scales(matrix)
     solution = linprog(
         c=-of_decision,  # maximise the sum of y = of_decision * z where matrix @ y <= 1

@@ -87,11 +87,6 @@ def recalibrated_values(ties: Ties, options: Options, *, max_uncertainty: float)
         At most the ECUAS_n itself, and the same for any strictly increasing map of the uncertainties. (The
         floor `epsilon` can undercut it by about as much.)
 
-    Raises
-    ------
-    ImportError
-        If SciPy is not installed.
-
     References
     ----------
     Brummer and du Preez 2013, "The PAV algorithm optimizes binary proper scoring rules".
@@ -184,8 +179,6 @@ def _best_uncertainty(weight: Floats, cost: Floats, regression: Isotonic, max_un
 
 
 def _isotonic_regression() -> Isotonic:
-    try:
-        from scipy.optimize import isotonic_regression
-    except ImportError:
-        raise ImportError("decompose needs SciPy: pip install 'ecuas-metric[recalibration]'") from None
+    from scipy.optimize import isotonic_regression
+
     return lambda values, weights: np.asarray(isotonic_regression(values, weights=weights).x)
