@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from copy import copy
 from enum import StrEnum
@@ -130,6 +131,11 @@ def _shown(value: object) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
+def missing_package(who_needs: str, *packages: str) -> ImportError:
+    """Return the error that names packages which are not installed by the names under which any index has them."""
+    return ImportError(f"{who_needs} {' and '.join(packages)}: pip install {shlex.join(packages)}")
+
+
 class Note(NamedTuple):
     """What a reader of a result must know beside its numbers.
 
@@ -172,10 +178,11 @@ class FileAdvice(StrEnum):
     USE_WEIGHT = "Name it as the role weight to use it."
     RENAME_STRATUM = "Rename it if they do not."
     LEAVE_ROWS_OUT = "Leave such rows out."
-    GROUP_REPEATED = "Samples of one id depend on each other; without groups, intervals and tests take them for independent."
+    GROUP_REPEATED = "Samples of one id depend on each other: without groups, intervals and tests are too sure."
     SAY_NUM_CLASSES = "For free text, set num_classes=math.inf."
     MIXED_SCALES = "Write all of them on one scale."
     INVERTED = "Is it a confidence in the answer, and correct 1 for right? columns={'confidence': '1-NAME'} inverts it."
+    NAME_WHOLE_ID = "Name all columns of the id with columns={'id': 'A+B'}, or what makes several systems with part."
     COMMON = "Keep only the common ones with in_common."
     BY_POSITION = "Add ids to all files, or to none to pair the samples by row."
     NAME_HEADER = "The first row must contain the names of the columns, e.g. confidence,correct."

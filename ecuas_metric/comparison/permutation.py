@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..baselines import confidence_bins
+from ..calibration import confidence_bins
 from ..decisions import Decisions
 from ..inputs import FloatOrFloats, Floats, Ints, chunks
 from ..intervals import Resampling, units
-from ..metrics import METRICS, Key, sample_costs
+from ..metrics import METRICS, Key, naive_values, normalized_values, recalibrated_values, sample_costs
 from ..options import Options
 from ..results import System, as_given
-from ..variants import naive_values, normalized_values, recalibrated_values
 from .permuted_order import (
     BY_ORDER,
     Bits,

@@ -164,7 +164,7 @@ def ties_after_swaps(cells: Cells, ours: Taken, theirs: Taken) -> tuple[TieGroup
 def area_scores(total: float) -> Both:
     r"""Return what a unit of cost adds to the AURC by its place on a line: the scores, and their integral.
 
-    AURC is :math:`\sum_k \omega_k E_k / k` over the points k of its trapezoids, see `baselines.aurc`; a cost at place
+    AURC is :math:`\sum_k \omega_k E_k / k` over the points k of its trapezoids, see `selective.aurc`; a cost at place
     x counts in all :math:`E_k` with :math:`k \ge x`.
 
     Parameters
@@ -261,7 +261,7 @@ def _values(cost: Floats, area: Floats, generalized: Floats, total: float) -> li
     """Return AURC, AUGRC and AUROC."""
     risk = cost / total
     pairs = risk * (1 - risk)
-    # See `baselines.augrc` for what the two areas have to do with each other.
+    # See `selective.augrc` for what the two areas have to do with each other.
     roc = 1 - (generalized - risk**2 / 2) / np.where(pairs > ONE_KIND, pairs, np.nan)
     return [area, generalized, roc]
 

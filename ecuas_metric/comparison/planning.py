@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..analytic import design_of, is_biased, standard_error
 from ..costs import ecuas_cost
 from ..errors import InputError
-from ..influence import influences
 from ..inputs import FloatOrFloats, Floats
+from ..intervals import design_of, influences, is_biased, standard_error
 from ..metrics import Key
 from ..ranking import positions
 from ..results import System, all_values, as_given

@@ -69,8 +69,14 @@ def from_values(values: Sequence[Any]) -> pa.Array:
             rows = [{str(name): part for name, part in (value or {}).items()} for value in values]
             fields = [from_values([row.get(name) for row in rows]) for name in names]
             return pa.StructArray.from_arrays(fields, names, mask=from_numpy(~valid))
-    missing = (value is None or (isinstance(value, float) and math.isnan(value)) for value in values)
-    return from_texts([None if gone else as_text(value) for gone, value in zip(missing, values, strict=True)])
+    return from_texts([_cell(value) for value in values])
+
+
+def _cell(value: object) -> str | None:
+    """Return a value beside others of other types as text."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return value if isinstance(value, str) else as_text(value)
 
 
 def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
@@ -94,9 +100,7 @@ def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 def is_number(kind: pa.DataType) -> bool:
     """Return whether a type is one of numbers, truths included."""
     kind = kind.value_type if types.is_dictionary(kind) else kind
-    return bool(
-        types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
-    )
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))
 
 
 def floats_in(array: pa.Array) -> Floats:
@@ -121,6 +125,12 @@ def encode(array: pa.Array) -> tuple[list[object], Ints]:
         return array.to_pylist(), np.where(nulls_in(array), -1, np.arange(len(array)))
     codes = _stored(encoded.indices).astype(np.int64)
     return encoded.dictionary.to_pylist(), np.where(nulls_in(encoded.indices), -1, codes)
+
+
+def positions_in(values: pa.Array, known: pa.Array) -> Ints:
+    """Return where each value (N,) is among known ones of the same type; -1 where it is not."""
+    found = pc.index_in(values, value_set=known)
+    return np.where(nulls_in(found), -1, _stored(found).astype(np.int64))
 
 
 def texts_in(array: pa.Array) -> pa.Array:

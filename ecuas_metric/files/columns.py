@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from ..errors import FileAdvice, FileError, InputError, Note
 from ..inputs import ROUNDED_SUM_TOLERANCE, Floats
-from .arrays import TEXT, as_text, encode, first_of, floats_in, is_number, plain, texts_in
-from .values import NO_VALUE, number, typed
+from .arrays import as_text, encode, first_of, floats_in, is_number, plain, texts_in
+from .values import NO_VALUE, TRUTHS, number, typed
 
 NAMES = {  # the role of a column -> the names it is known by, lower case
     "confidence": ("confidence", "confidences", "conf", "q_e"),
@@ -137,14 +137,13 @@ class Table(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        return self.schema.names
+        """The names of the columns."""
+        return list(self.schema.names)
 
     def kind(self, name: str) -> pa.DataType:
         """Return the type of a column; of text, that of the values in it."""
-        kind = self.schema.field(name).type
-        first = first_of(self.rows, name)
-        is_text = self.rows is not None and not is_number(kind) and isinstance(first, str)
-        if not is_text or number(first, comma=False, words={"true": 1.0, "false": 0.0}) is None:
+        kind, first = self.schema.field(name).type, first_of(self.rows, name)
+        if self.rows is None or not isinstance(first, str) or number(first, comma=False, words=TRUTHS) is None:
             return kind
         return typed(plain(self.rows[name])).type
 

@@ -12,7 +12,7 @@ import re
 import sys
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
@@ -21,11 +21,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileAdvice, FileError
+from ..errors import FileAdvice, FileError, missing_package
 from ..inputs import Array, Bools, Ints
 from .arrays import TEXT as TEXTS
 from .arrays import floats_in, from_numpy, from_texts, from_values, plain, select
 from .columns import is_known
+from .values import typed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,10 +66,12 @@ class Sheet(NamedTuple):
         """Return the rows where it is true."""
         return self._replace(table=select(self.table, rows), rows=self.rows[rows])
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The rows as a data frame; the cells of CSV are text."""
-        return self.table.to_pandas()
+
+def frame_of(sheet: Sheet, *, text: Collection[str] = ()) -> pd.DataFrame:
+    """Return the rows of a sheet as a data frame; columns of numbers are numbers, but for those that are text."""
+    names = sheet.table.column_names
+    columns = {name: sheet.column(name) for name in names}
+    return pa.table({name: column if name in text else typed(column) for name, column in columns.items()}).to_pandas()
 
 
 def sheet_of(frame: pd.DataFrame, rows: Ints | None = None) -> Sheet:
@@ -228,9 +231,9 @@ def _encoding(head: bytes) -> str:
     for mark, name in MARKS.items():
         if head.startswith(mark):
             return name
-    zeros = tuple(byte == 0 for byte in head[:4])
-    width = {(False, True): "utf-16-le", (True, False): "utf-16-be"}.get(zeros[:2], "utf-8")
-    return {(False, True, True, True): "utf-32-le", (True, True, True, False): "utf-32-be"}.get(zeros, width)
+    zeros = "".join("0" if byte == 0 else "x" for byte in head[:4])
+    known = {"x000": "utf-32-le", "000x": "utf-32-be", "x0x0": "utf-16-le", "0x0x": "utf-16-be"}
+    return known.get(zeros, "utf-8")
 
 
 def _utf_8(content: pa.Buffer) -> pa.Buffer:
@@ -587,7 +590,7 @@ def _read_excel(content: pa.Buffer) -> Sheet:
     try:
         import openpyxl
     except ImportError:
-        raise ImportError("Excel files need openpyxl: pip install 'ecuas-metric[excel]'") from None
+        raise missing_package("Excel files need", "openpyxl") from None
     book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
     sheets = {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}
     filled = {name: rows for name, rows in sheets.items() if len([row for row in rows if any(row)]) > 1}

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..errors import Advice, FileAdvice, FileError, InputError, Note
 from ..inputs import (
@@ -39,7 +38,8 @@ from .columns import (
     name_of,
     system_of,
 )
-from .read import Sheet, inside, is_number as is_number_text, read_sheet, sheet_of, stem
+from .read import Sheet, inside, read_sheet, sheet_of, stem
+from .read import is_number as is_number_text
 from .runs import Part, RunOptions, columns_of, names_of, pooled, read_parts
 from .values import TRUTH, as_ids, classes_of, is_missing, numbers_in, row_of_numbers, typed
 
@@ -49,7 +49,7 @@ PARTLY[Advice.OTHER_SCALE] = FileAdvice.OTHER_SCALE  # what reading a file can d
 MAX_SYSTEMS = 1000  # more is a column of something else
 JOINT = " | "  # between the parts of an id
 SUMMARIES = {"mean", "average", "avg", "total", "sum", "overall", "std", "macro", "micro", "macro avg", "weighted avg"}
-MIXED = 0.05  # the share of numbers below 1 from which others are not percentages
+MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
 SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
 RULES = ("bounds", "wrong", "drop")
 MEANING = {  # what a reader must know of each rule; the figures are those of the TriviaQA subset's card
@@ -496,7 +496,7 @@ def _told_logits(columns: Sequence[str], reference: str, values: Array) -> tuple
 def _scaled(values: Array, scale: float, prediction: Sequence[str]) -> tuple[Array, tuple[Note, ...]]:
     """Return predictions divided by their scale, and a note if some of a column look as if they had been before."""
     small = np.count_nonzero((values > 0) & (values < 1))
-    if values.ndim > 1 or scale <= 1 or small <= MIXED * np.count_nonzero(values):
+    if values.ndim > 1 or scale <= 1 or not _are_mixed(values, scale):
         return values / scale, ()
     fact = f"{small} of {len(values)} values of column {prediction[0]!r} are below 1 and are divided by {scale:g} too."
     return values / scale, (Note("scale", fact, FileAdvice.MIXED_SCALES),)
@@ -504,14 +504,21 @@ def _scaled(values: Array, scale: float, prediction: Sequence[str]) -> tuple[Arr
 
 def _without_bad_advice(error: FileError, values: Array | list[object]) -> FileError:
     """Return an error about a scale that only some of the numbers are on, with how many are on which."""
-    if error.advice not in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE) or np.ndim(values) > 1:
+    if error.advice not in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE):
         return error
     array = numbers(values, "predictions")
-    low, high = (array > 0) & (array < 1), array > 1
-    if np.count_nonzero(low) > MIXED * np.count_nonzero(low | high):
-        error.rule = f"must lie on one scale; {np.count_nonzero(array <= 1)} lie in [0, 1], first {array[low][0]:g}"
+    if array.ndim > 1:
+        return error
+    if _are_mixed(array, float(np.nanmax(array))):
+        error.rule = f"must lie on one scale; {np.count_nonzero(array <= 1)} of {len(array)} lie in [0, 1]"
         error.advice = FileAdvice.MIXED_SCALES
     return error
+
+
+def _are_mixed(values: Array, scale: float) -> bool:
+    """Return whether more numbers are below 1 than of a scale from 0 to `scale`: some are on another."""
+    small = np.count_nonzero((values > 0) & (values < 1))
+    return bool(small > min(0.5, MIXED + 2 / scale) * np.count_nonzero(values > 0))
 
 
 def _refuse_positive(sheet: Sheet, used: Columns, path: str, told: Reading) -> None:

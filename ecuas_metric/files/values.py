@@ -111,8 +111,8 @@ def number(value: object, *, comma: bool, words: Mapping[str, float], share: boo
     --------
     >>> number(" 85 %", comma=False, words={}, share=True), number("0,5", comma=True, words={})
     (0.85, 0.5)
-    >>> number("C", comma=False, words=TRUTH), number("n/a", comma=False, words={}), number("much", comma=True, words={})
-    (1.0, nan, None)
+    >>> [number(text, comma=False, words=TRUTH) for text in ("C", "n/a", "much")]
+    [1.0, nan, None]
     """
     if isinstance(value, list | tuple) and len(value) == 1:
         value = value[0]
@@ -161,10 +161,10 @@ def classes_of(value: object) -> dict[str, object] | None:
         value = _parsed(value)
     if isinstance(value, dict):
         return {as_text(name): part for name, part in value.items()}
-    pairs = [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
-    if pairs and len(pairs) == len(value) and all({"label", "score"} <= set(part) for part in pairs):
-        return {as_text(part["label"]): part["score"] for part in pairs}
-    return None
+    parts = value if isinstance(value, list) and all(isinstance(part, dict) for part in value) else []
+    if not parts or not all({"label", "score"} <= set(part) for part in parts):
+        return None
+    return {as_text(part["label"]): part["score"] for part in parts}
 
 
 def _is_in(texts: pa.Array, known: Sequence[str]) -> Bools:

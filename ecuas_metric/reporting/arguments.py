@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..errors import FileError, InputError
 from ..files.columns import NAMES
-from ..files.sources import STANDARD_INPUT
+from ..files.read import STANDARD_INPUT
 from ..metrics import METRICS, Key
 from .report import title
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from ..comparison.pairing import in_common
 from ..errors import FileError, InputError
+from ..files.read import stem
 from ..files.runs import RunOptions
-from ..files.sources import stem
 from ..files.submissions import Submission, read_submissions
 from ..metrics import Key, place, values_of_calibration
 from ..results import System, all_values

@@ -3,7 +3,6 @@ import itertools
 import numpy as np
 import pytest
 
-from ecuas_metric.baselines import aurc
 from ecuas_metric.comparison.permutation import swap_differences
 from ecuas_metric.comparison.permuted_order import area_scores
 from ecuas_metric.comparison.significance import swap_p_values
@@ -12,6 +11,7 @@ from ecuas_metric.metrics import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import TieGroups
 from ecuas_metric.results import all_values, prepare
+from ecuas_metric.selective import aurc
 
 
 def system(confidence, correct, **options):

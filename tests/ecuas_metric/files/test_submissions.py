@@ -7,7 +7,7 @@ import pytest
 
 from ecuas_metric.errors import Note
 from ecuas_metric.files.submissions import read_submissions
-from ecuas_metric.files.truth import MEANING, RULES
+from ecuas_metric.files.submissions import MEANING, RULES
 
 
 def write(path, text, encoding="utf-8"):
