@@ -9,8 +9,6 @@ from copy import copy
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-import numpy as np
-
 LONGEST_VALUE = 100  # characters of an offender in a message
 Words = Mapping[str, str]  # an argument or an advice -> what a surface calls it
 _NOTHING = object()
@@ -25,6 +23,7 @@ class Advice(StrEnum):
     EXPONENTIALS = "Logits? This is the sum of their exponentials; predictions_are='logits' accepts any sum."
     FLOOR = "A probability of 0? Its logarithm needs a floor."
     INTERVALS_OF_FEW = "Use interval_method='analytic' instead."
+    INVERTED = "Does it say how sure the answer is right, and is correct 1 for right? Else pass 1 - confidence."
     LOG_PROBABILITIES = "Log-probabilities? Take their exponential."
     LOGITS = "Logits? Use predictions_are='logits', which accepts rows with any sum."
     HARD_DECISIONS = (
@@ -127,7 +126,7 @@ class InputError(ValueError):
 
 def _shown(value: object) -> str:
     """Return a value as Python writes it, of NumPy's numbers the number, and of long ones the beginning."""
-    text = repr(value.item() if isinstance(value, np.generic) else value)
+    text = repr(value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
@@ -181,7 +180,6 @@ class FileAdvice(StrEnum):
     GROUP_REPEATED = "Samples of one id depend on each other: without groups, intervals and tests are too sure."
     SAY_NUM_CLASSES = "For free text, set num_classes=math.inf."
     MIXED_SCALES = "Write all of them on one scale."
-    INVERTED = "Is it a confidence in the answer, and correct 1 for right? columns={'confidence': '1-NAME'} inverts it."
     NAME_WHOLE_ID = "Name all columns of the id with columns={'id': 'A+B'}, or what makes several systems with part."
     COMMON = "Keep only the common ones with in_common."
     BY_POSITION = "Add ids to all files, or to none to pair the samples by row."

@@ -355,8 +355,9 @@ def _irregular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.T
         skipinitialspace=True,
     )
     rows = list(reader)
-    if any(len(row) > len(names) for row in rows):
-        raise ValueError(MORE_CELLS)
+    longer = next((k for k, row in enumerate(rows, header.before + 1) if len(row) > len(names)), None)
+    if longer is not None:
+        raise ValueError(f"row {longer} has more cells than the header has names")
     cells = ([row[k] if k < len(row) else None for row in rows] for k in range(len(names)))
     return pa.Table.from_arrays([from_texts(column) for column in cells], names)
 
