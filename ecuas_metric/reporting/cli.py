@@ -12,7 +12,7 @@ from typing import Any
 
 from ..comparison.compare import compare_systems
 from ..comparison.planning import plan_of_rates, plan_of_systems
-from ..comparison.significance import swaps_needed
+from ..comparison.significance import permutations_needed
 from ..errors import FileAdvice, InputError, Note
 from ..files.submissions import Submission
 from ..files.truth import Unjudged
@@ -182,7 +182,7 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
     above = introduction(systems, rows, alpha=alpha, digits=arguments.digits, by_position=arguments.by_position)
     grid = comparison_grid(
         shown,
-        signature_of(first, swaps=swaps_needed(first.options)),
+        signature_of(first, swaps=permutations_needed(first.options)),
         options=first.options,
         tests=num_tests(rows),
         digits=arguments.digits,
