@@ -45,6 +45,7 @@ SYSTEMS = ID | {
 }
 ANSWERS = ID | {
     "answer_sha256": Value("string"),
+    "full_sha256": Value("string"),
     "correct": Value("bool"),
     "debatable": Value("bool"),
     "cut": Value("bool"),
@@ -84,7 +85,7 @@ def make_configurations(
         "kept": _dataset(questions[questions["decision"] == "keep"].assign(weight=1.0), CURATED | text),
         "pool": _dataset(questions.assign(selected=selected), POOL | text),
         "systems": _dataset(labels.systems.replace({"answer_sha256": {"": None}}), SYSTEMS),
-        "answers": _dataset(labels.answers, ANSWERS),
+        "answers": _dataset(labels.answers.replace({"full_sha256": {"": None}}), ANSWERS),
     }
 
 

@@ -25,7 +25,7 @@ CSV_COLUMNS = {
         "question_start_sha256",
         "aliases_sha256",
     ),
-    "answers": ("question_id", "answer_sha256", "correct", "debatable", "cut"),
+    "answers": ("question_id", "answer_sha256", "full_sha256", "correct", "debatable", "cut"),
     "systems": ("question_id", "llm", "method", "exact_match", "correct", "answer_sha256"),
     "errata": ("question_id", "answer_sha256", "column", "before", "after", "why"),
 }
@@ -130,6 +130,7 @@ def _check_answers(answers: pd.DataFrame, questions: pd.DataFrame) -> None:
 
     check("answer_sha256", ~answers.duplicated(["question_id", "answer_sha256"]), "be unique within a question")
     check("answer_sha256", answers["answer_sha256"].str.fullmatch("[0-9a-f]{64}"), "be 64 hex digits")
+    check("full_sha256", answers["full_sha256"].str.fullmatch("([0-9a-f]{64})?"), "be 64 hex digits or empty")
     check("question_id", answers["question_id"].isin(questions["question_id"]), "be in questions")
     check("debatable", (answers["correct"] == "0") | (answers["debatable"] == "0"), "be 0 for a correct answer")
 
