@@ -269,11 +269,11 @@ def check_rule(rule: str) -> None:
 def gold_forms(aliases: Iterable[str]) -> Forms:
     """Return the normal forms of all aliases."""
     texts = list(aliases)
-    official = {form(text) for text in texts for form in (normalize_officially, _plain)}
+    official = {form(text) for text in texts for form in (normalize_officially, plain)}
     return Forms(frozenset(map(normalize_answer, texts)) - {""}, frozenset(official) - {""})
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return the official form without accents, `&` written out, and with marks of doubt and minus signs as words."""
     marked = MARK.sub(lambda found: f" mark{ord(found[0][0])} ", text.lower().replace("&", " and "))
     letters = unicodedata.normalize("NFKD", marked.translate(LETTERS))
@@ -290,12 +290,12 @@ def equals(answer: str, gold: Forms) -> bool:
 
 def equals_officially(answer: str, gold: Forms) -> bool:
     """Return whether answer and alias are equal in the form of TriviaQA's own evaluation, accents aside."""
-    return _plain(answer) in gold.official
+    return plain(answer) in gold.official
 
 
 def contains(answer: str, gold: Forms) -> bool:
     """Return whether the words of an alias follow each other in the answer."""
-    words = f" {_plain(answer)} "
+    words = f" {plain(answer)} "
     return any(f" {alias} " in words for alias in gold.official)
 
 
@@ -311,7 +311,7 @@ def hedges(answer: str, gold: Forms) -> bool:
     [True, True, False, False]
     """
     brackets = BRACKET.findall(answer)
-    harmless = all(GLOSS.fullmatch(inside.strip()) or _plain(inside) in gold.official for inside in brackets)
+    harmless = all(GLOSS.fullmatch(inside.strip()) or plain(inside) in gold.official for inside in brackets)
     return (not harmless or bool(MARK.search(answer))) and not equals_officially(answer, gold)
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from triviaqa_subset.grading import grade
 from triviaqa_subset.matching import RULES, normalize_answer
+from triviaqa_subset.pool import drop_aliases, read_source
 
 # X: a gold alias; Y: one of another question
 RIGHT = (
@@ -32,10 +33,11 @@ MADE = {
 Texts = dict[str, list[object]]
 
 
-def read_texts(file: Path) -> tuple[Texts, pd.DataFrame]:
-    """Return the pool's questions as `grade` takes them, and the judged answers in clear."""
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    golds = [{"value": None, "aliases": row["aliases"], "normalized_aliases": []} for row in rows]
+def read_texts(file: Path, dropped: pd.DataFrame | None = None) -> tuple[Texts, pd.DataFrame]:
+    """Return the pool's questions as `grade` takes them, without dropped aliases, and the judged answers in clear."""
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
+    texts = {row["question_id"]: row for row in read_source(str(file))}
+    golds = [row["answer"] for row in (texts if dropped is None else drop_aliases(texts, dropped)).values()]
     dataset = {name: [row[name] for row in rows] for name in ("question_id", "question")} | {"answer": golds}
     return dataset, pd.DataFrame([{"question_id": r["question_id"], **answer} for r in rows for answer in r["answers"]])
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.triviaqa_subset.dressings import rates, read_texts
 from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.grading import DECIDED_BY, Grades, answer_sha256, grade, judge_key, label_bank
+from triviaqa_subset.labels import read_labels
 from triviaqa_subset.matching import is_refusal, normalize_answer
 
 DATASET = {
@@ -240,7 +241,7 @@ def test_without_text_the_bank_alone_decides_and_a_warning_says_so():
 @pytest.fixture(scope="module")
 def judged(shared):
     """The dataset with its texts, and the judged answers in clear with their labels."""
-    dataset, answers = read_texts(shared / "triviaqa" / "pool_text.jsonl")
+    dataset, answers = read_texts(shared / "triviaqa" / "pool_text.jsonl", read_labels(FOLDER / "curation").aliases)
     labels = pd.read_csv(FOLDER / "curation" / "answers.csv").set_index(["question_id", "answer_sha256"])["correct"]
     keys = [hashlib.sha256(text.encode()).hexdigest() for text in answers["normalized"]]
     return dataset, answers.assign(correct=labels.loc[list(zip(answers["question_id"], keys, strict=True))].to_numpy())

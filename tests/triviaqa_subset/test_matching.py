@@ -149,10 +149,11 @@ def test_containment_goes_by_words():
 @pytest.mark.parametrize(
     "text",
     ["", " \n", "...", "-", "?", "“”", "I don't know", "I DON\u2019T KNOW!", "Unknown.", "N/A", "*No idea*", "idk",
-     "I'm sorry, but I can't help with that.", "As an AI, I do not know.", "Unable to determine",
+     "I'm sorry, but I can't help with that.", "As an AI, I do not know.", "Unable to determine", "I'm not sure.",
      "I don't know the answer to this question.", "I do not have enough information to answer.",
-     "The answer is unknown.", "Unfortunately, I cannot provide an answer.", "I'm not sure.", "I'm afraid I don't recall",
-     "I must decline to say",      "It is not possible to determine this.", "I couldn't find that information", "No one knows for certain."],
+     "The answer is unknown.", "Unfortunately, I cannot provide an answer.", "I'm afraid I don't recall",
+     "I must decline to say", "It is not possible to determine this.", "I couldn't find that information",
+     "No one knows for certain."],
 )  # fmt: skip
 def test_silence_and_refusals(text):
     assert is_refusal(text)
