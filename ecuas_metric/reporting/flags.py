@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..errors import Advice, InputError
+from ..errors import Advice, FileAdvice, InputError
+from ..files.columns import NAMES
+from ..files.truth import RULES
 from ..inputs import POSTERIOR_FORMS
 from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS, VERSION, WEIGHTS
-from .columns import NAMES
 from .differences import MAX_ROWS, ORDERS
-from .files import FileAdvice
 from .recalibrating import METHODS
-from .unjudged import RULES
 
 FLAGS = {  # an option of the metric -> its flag
     "n": "--n",
@@ -325,7 +324,7 @@ def _add_out_of_core(part: argparse.ArgumentParser) -> None:
     _add_reader(part)
     help_ = "with --out-of-core: save the state in this file, and skip files that it already includes"
     part.add_argument("--state", metavar="FILE", help=help_)
-    help_ = "what reads the files out of core: this process, or Spark (pip install 'ecuas-metric[spark]')"
+    help_ = "what reads the files out of core: this process, or Spark (pip install 'pyspark[connect]')"
     part.add_argument("--engine", choices=["local", "spark"], default="local", help=help_)
 
 
