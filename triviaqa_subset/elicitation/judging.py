@@ -7,11 +7,10 @@ from pathlib import Path
 from threading import Lock
 from typing import NotRequired, TypedDict
 
-from ..grading import Grade, Judge, grade
-from ..matching import answer_sha256
+from ..grading import Grade, Judge, grade, judge_key
 from .methods import Question
 from .parsing import choice_letter, yes_or_no
-from .prompts import Messages, json_sha256, prefill, render
+from .prompts import Messages, prefill, render
 from .replies import Ask, Failure, Request, body
 from .runs import Row, RunFile, append
 
@@ -33,7 +32,7 @@ class GradedRow(TypedDict):
 
 
 class RecordedVerdict(TypedDict):
-    """What a judge said of an answer, with the hash of the question and of the normalised answer."""
+    """What a judge said of an answer, with the hash of the question and of the answer."""
 
     asked_sha256: NotRequired[str]
     reply: str
@@ -117,7 +116,7 @@ def asking_judge(
     lock = Lock()
 
     def judge(question: str, answer: str, gold: list[str]) -> bool | None:
-        key = json_sha256([question, answer_sha256(answer)])
+        key = judge_key(question, answer)
         if key not in verdicts and ask:
             verdicts[key] = _verdict(prompt, ask, (question, answer, gold), max_tokens) | {"asked_sha256": key}
             with lock:
