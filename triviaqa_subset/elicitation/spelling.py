@@ -12,15 +12,6 @@ MARKS = {"\u0120": b" ", "\u010a": b"\n", "\u0109": b"\t", "\u2581": b" "}  # Ġ
 def decoded(pieces: Sequence[bytes]) -> list[str]:
     r"""Return the text of each piece of a sequence of UTF-8 bytes; a character belongs to the piece that ends it.
 
-    Parameters
-    ----------
-    pieces : sequence of bytes
-
-    Returns
-    -------
-    list of str
-        Bytes that are no UTF-8 are U+FFFD.
-
     Examples
     --------
     >>> decoded([b"\xe6\x9d", b"\xb1 3"])
@@ -36,17 +27,6 @@ def respelled(pieces: Sequence[str], text: str) -> list[str] | None:
 
     Servers write tokens as text, with byte tokens such as <0xE6>, with "bytes:\xe6", as a byte-level vocabulary has
     them (Ġ, Ċ), or as SentencePiece has them (▁). Blank space around the text does not count.
-
-    Parameters
-    ----------
-    pieces : sequence of str
-        The tokens.
-    text : str
-        The reply.
-
-    Returns
-    -------
-    list of str or None
 
     Examples
     --------
