@@ -22,7 +22,7 @@ TITLES = {  # of the parts of the page, each from the first name of a module on
     "api": "Scores of a system",
     "costs": "Costs of single samples",
     "recalibration": "Recalibration",
-    "reporting.submissions": "Files, reports and comparisons",
+    "files.submissions": "Files, reports and comparisons",
     "errors": "Errors",
 }
 SECTION = re.compile(r"^([A-Z]\w+)\n-{3,}\n", flags=re.MULTILINE)

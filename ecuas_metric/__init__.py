@@ -22,15 +22,15 @@ if TYPE_CHECKING:
         score_costs,
         score_posteriors,
     )
+    from .comparison.compare import compare_systems
     from .costs import ecuas_cost, fixed_reject_cost, weighted_cost
     from .errors import InputError
+    from .files.submissions import read_submissions
     from .options import VERSION as __version__
     from .recalibration.affine import apply_affine, fit_affine, fit_temperature
     from .recalibration.folds import cross_validated
     from .recalibration.isotonic import apply_isotonic, fit_isotonic
-    from .reporting.comparison import compare_systems
     from .reporting.report import make_report, prepare_submissions
-    from .reporting.submissions import read_submissions
 
 __all__ = [
     "InputError",
@@ -72,9 +72,9 @@ _NAMES = {
     "recalibration.affine": "fit_affine fit_temperature apply_affine",
     "recalibration.isotonic": "fit_isotonic apply_isotonic",
     "recalibration.folds": "cross_validated",
-    "reporting.submissions": "read_submissions",
+    "files.submissions": "read_submissions",
     "reporting.report": "prepare_submissions make_report",
-    "reporting.comparison": "compare_systems",
+    "comparison.compare": "compare_systems",
     "errors": "InputError",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -149,3 +149,73 @@ class Note(NamedTuple):
     def render(self, words: Words) -> str:
         """Return fact and advice, in the words of a surface."""
         return f"{self.fact} {words.get(self.advice, self.advice)}".rstrip()
+
+
+class FileAdvice(StrEnum):
+    """What to do about an error in a file, in the words of Python; the command and the page have their own."""
+
+    COUNT_AS_WRONG = "Judge them, or count them as wrong with unjudged='wrong'."
+    UNJUDGED = "Judge them, count them as wrong with unjudged='wrong', or get bounds with unjudged='bounds'."
+    NAME_COLUMNS = (
+        "Name them with columns: {'confidence': NAME, 'correct': NAME}, {'label': NAME, 'posteriors': 'A+B'} with all "
+        "classes, {'label': NAME, 'positive': NAME} with the probability of class 1, or {'label': NAME, 'predicted': "
+        "NAME, 'confidence': NAME}."
+    )
+    COMMON = "Keep only the common ones with in_common."
+    BY_POSITION = "Add ids to all files, or to none to pair the samples by row."
+    NAME_HEADER = "The first row must contain the names of the columns, e.g. confidence,correct."
+    NAME_FILE = "Give it the suffix of its format: .csv, .jsonl, .."
+    SAY_WHICH = "Specify which with columns, e.g. {ROLE: NAME}."
+    SAY_LABELS = "Names of classes? Pass labels, a list of all names in the order of the posteriors."
+    EMPTY_CELL = "No number? Leave the cell empty."
+    WORDS_OF_TRUTH = "Correct or not? Write 1 or 0, and leave the cell empty if the answer is not judged."
+    NO_POSTERIORS = "Keep the columns of all classes, or name others: {'posteriors': 'A+B'}, {'positive': NAME}."
+    SAVE_AS_UTF_8 = "Save it as UTF-8."
+    NAME_ITS_FILES = "Name its files."
+    PARTLY_CORRECT = "Partly correct? Set correct_from to the lowest grade that counts as correct."
+    PERCENTAGES = "Percentages? Set scale=100."
+    CONFIDENCE_FIELD = "Name the field that has the confidence with columns, e.g. {'confidence': 'doc.confidence'}."
+    NAME_FILTER = "Specify which with run=RunOptions(filter=NAME)."
+    OTHER_SCALE = "On another scale? Set scale to its largest value, to divide by it."
+
+
+class FileError(InputError):
+    """An input that cannot be used, in a file: the fields of `InputError`, and where it is there.
+
+    Attributes
+    ----------
+    file : str
+    column : str or None
+        The column it is about, instead of the argument.
+    row : int or None
+        The row, instead of the index, as an editor or a spreadsheet numbers it.
+
+    Examples
+    --------
+    >>> error = FileError("a.csv", "must hold numbers", column="p", row=3, value="much", count=1, total=2)
+    >>> str(error)
+    "a.csv: column 'p' must hold numbers; got 'much' in row 3 (1 of 2)."
+    """
+
+    def __init__(
+        self,
+        file: object,
+        rule: str,
+        *,
+        argument: str = "",
+        column: str | None = None,
+        row: int | None = None,
+        **fields: Any,
+    ) -> None:
+        super().__init__(argument, rule, **fields)
+        self.args = (str(file), rule)  # what pickle calls this with; the fields follow
+        self.file, self.column, self.row = str(file), column, row
+
+    def subject(self, words: Words) -> str:
+        """Return file and column, or what else the error is about."""
+        what = super().subject(words) if self.column is None else f"column {self.column!r}"
+        return f"{self.file}: {what}" if what else f"{self.file}:"
+
+    def place(self) -> str:
+        """Return the row, with a leading space, or nothing."""
+        return super().place() if self.row is None else f" in row {self.row}"

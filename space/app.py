@@ -13,8 +13,8 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 import gradio as gr
 
 import ecuas_metric
-from ecuas_metric.reporting.files import SUFFIXES as TABLES
-from ecuas_metric.reporting.submissions import read_submissions
+from ecuas_metric.files.read import SUFFIXES as TABLES
+from ecuas_metric.files.submissions import read_submissions
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
 
 from . import answers, api, components, handlers, leaderboard, links, markup, scoring, subset, uploads

@@ -19,8 +19,8 @@ import pandas as pd
 from gradio.utils import get_upload_folder
 
 from ecuas_metric.errors import InputError
+from ecuas_metric.files.read import Sheet
 from ecuas_metric.options import Options
-from ecuas_metric.reporting.files import Sheet
 from ecuas_metric.reporting.report import make_report, report_grid
 from triviaqa_subset import power
 

@@ -8,11 +8,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from ecuas_metric.errors import InputError
-from ecuas_metric.reporting.columns import find_columns, text_columns
-from ecuas_metric.reporting.files import SUFFIXES as TABLES
-from ecuas_metric.reporting.files import FileError, Sheet, read_sheet
-from ecuas_metric.reporting.submissions import Reading, Submission, read_run, submissions_of
+from ecuas_metric.errors import FileError, InputError
+from ecuas_metric.files.columns import find_columns, text_columns
+from ecuas_metric.files.read import SUFFIXES as TABLES
+from ecuas_metric.files.read import Sheet, read_sheet
+from ecuas_metric.files.submissions import Reading, Submission, read_run, submissions_of
 
 from .answers import TEXT, checked_answers
 from .bounded import LimitExceededError, bounded

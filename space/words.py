@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ecuas_metric.errors import Advice, InputError
-from ecuas_metric.reporting.files import FileAdvice
+from ecuas_metric.errors import Advice, FileAdvice, InputError
 
 MAX_LENGTH = 600  # characters of a message
 LABELS = {  # an option of the metric -> the label of its control

@@ -22,6 +22,15 @@ MAY_IMPORT = {  # besides itself
     "examples": {"ecuas_metric", "triviaqa_subset"},
     "benchmarks": {"ecuas_metric", "triviaqa_subset"},
 }
+FOLDERS = {  # of the metric: what each may import besides itself and the top level
+    "recalibration": set(),
+    "plotting": set(),
+    "files": set(),
+    "comparison": {"files"},
+    "scale": {"files", "comparison", "plotting"},
+    "reporting": {"files", "comparison", "plotting", "recalibration", "scale"},
+    "integrations": {"files", "scale"},
+}
 
 
 def modules(package):
@@ -63,6 +72,16 @@ def test_packages_import_only_what_lies_below_them(graph):
         package = name.split(".")[0]
         others = {target.split(".")[0] for target in targets} - {package}
         assert others <= MAY_IMPORT[package], name
+
+
+def test_folders_of_the_metric_import_in_one_direction(graph):
+    for name, targets in graph.items():
+        _, *parts = name.split(".")
+        if not name.startswith("ecuas_metric.") or name == "ecuas_metric.scale.spark_submit":
+            continue
+        folder = parts[0] if parts[0] in FOLDERS else ""
+        found = {target.split(".")[1] for target in targets if target.count(".") > 1} & set(FOLDERS)
+        assert found <= FOLDERS.get(folder, set()) | {folder}, name
 
 
 def test_what_the_loader_copies_imports_nothing_that_it_does_not_copy(graph):

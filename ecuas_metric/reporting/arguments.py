@@ -7,12 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import InputError
+from ..errors import FileError, InputError
+from ..files.columns import NAMES
+from ..files.sources import STANDARD_INPUT
 from ..metrics import METRICS, Key
-from .columns import NAMES
-from .files import FileError
 from .report import title
-from .sources import STANDARD_INPUT
 
 PAIRS = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")  # the commas that are in no column's name
 

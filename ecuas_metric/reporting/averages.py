@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from ..comparison.pairing import unlike
 from ..errors import Note
+from ..files.submissions import Submission
 from ..metrics import Key
 from ..results import Estimate, Results, System
-from .pairing import unlike
 from .report import Report
-from .submissions import Submission
 
 NO_AVERAGE = ("calibration_p",)  # the mean of p-values says nothing
 

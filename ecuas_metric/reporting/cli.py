@@ -10,21 +10,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, Note
+from ..comparison.compare import compare_systems
+from ..comparison.planning import plan_of_rates, plan_of_systems
+from ..comparison.significance import swaps_needed
+from ..errors import FileAdvice, InputError, Note
+from ..files.submissions import Submission
+from ..files.truth import Unjudged
 from ..metrics import Key, place
 from ..results import System, signature_of
 from .arguments import chosen_keys
 from .averages import macro_averages
-from .comparison import compare_systems
 from .differences import arranged, comparison_grid, comparison_records, explanation, num_tests, write_differences
 from .explanation import explain
 from .export import check_suffix, write
-from .files import FileAdvice
 from .flags import FLAGS, PLANNED, WORDS, parser, refuse_without
 from .grids import Grid, Record, to_text
 from .overview import introduction, overview
 from .parsed import metrics_of, numbers_of, options_of, submissions_of_files
-from .planning import plan_grid, plan_of_rates, plan_of_systems, plan_records
+from .plans import plan_grid, plan_records
 from .recalibrating import with_recalibrated
 from .report import (
     BELOW,
@@ -36,10 +39,7 @@ from .report import (
     report_records,
     write_figures,
 )
-from .significance import swaps_needed
-from .submissions import Submission
 from .terminal import screen_of
-from .unjudged import Unjudged
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -96,7 +96,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _score(arguments: argparse.Namespace) -> list[str]:
     if arguments.out_of_core:
-        from ..scale.command import score_out_of_core
+        from .out_of_core import score_out_of_core
 
         return _emit_table(arguments, *score_out_of_core(arguments, options_of(arguments)))
     refuse_without(arguments)
@@ -139,7 +139,7 @@ def _averages(
 
 
 def _merge(arguments: argparse.Namespace) -> list[str]:
-    from ..scale.command import merge_files
+    from .out_of_core import merge_files
 
     return _emit_table(arguments, *merge_files(arguments))
 
@@ -159,7 +159,7 @@ def _emit_table(
 
 def _compare(arguments: argparse.Namespace) -> list[str]:
     if arguments.out_of_core:
-        from ..scale.comparing import compare_out_of_core
+        from .out_of_core_compare import compare_out_of_core
 
         return _emit_table(arguments, *compare_out_of_core(arguments, options_of(arguments)))
     refuse_without(arguments)

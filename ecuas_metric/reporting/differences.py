@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..comparison.compare import UNFAIR, Comparison
 from ..metrics import METRICS, Key
 from ..options import Options
-from .comparison import UNFAIR, Comparison
 from .grids import Cell, Grid, Record
 from .report import NO_INTERVAL, interval_text, title
 from .summary import is_significant

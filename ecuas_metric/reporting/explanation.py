@@ -7,13 +7,13 @@ from itertools import groupby
 
 import numpy as np
 
+from ..comparison.compare import Comparison, compare_systems
 from ..errors import InputError
 from ..inputs import Floats
 from ..metrics import Key, metric_values, values_of_calibration
 from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..results import System, ranked
 from ..variants import recalibrated_values
-from .comparison import Comparison, compare_systems
 from .report import title
 
 LEVEL = 0.95

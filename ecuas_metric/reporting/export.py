@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from .files import FileError
+from ..errors import FileError
 from .grids import Grid, Record, to_latex, to_markdown, to_text
 
 SUFFIXES = (".md", ".tex", ".txt", ".csv", ".json")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..errors import Advice, InputError
+from ..errors import Advice, FileAdvice, InputError
+from ..files.columns import NAMES
+from ..files.truth import RULES
 from ..inputs import POSTERIOR_FORMS
 from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS, VERSION, WEIGHTS
-from .columns import NAMES
 from .differences import MAX_ROWS, ORDERS
-from .files import FileAdvice
 from .recalibrating import METHODS
-from .unjudged import RULES
 
 FLAGS = {  # an option of the metric -> its flag
     "n": "--n",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..comparison.compare import Comparison
 from ..intervals import units
 from ..results import System, all_values, resampling_of
-from .comparison import Comparison
 from .differences import MAX_ROWS, arranged
 from .grids import Grid, to_text
 from .summary import is_significant, ranking_metrics, summary, wins_grid

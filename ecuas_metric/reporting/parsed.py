@@ -7,16 +7,15 @@ import csv
 import os
 from collections.abc import Mapping, Sequence
 
-from ..errors import InputError
-from ..integrations.runs import RunOptions
+from ..comparison.pairing import in_common
+from ..errors import FileError, InputError
+from ..files.runs import RunOptions
+from ..files.sources import stem
+from ..files.submissions import Submission, read_submissions
 from ..metrics import Key, place, values_of_calibration
 from ..results import System, all_values
 from .arguments import Named, chosen_keys, columns_of_files, named_file, refuse_clashes, told_apart
-from .files import FileError
 from .flags import FLAGS
-from .pairing import in_common
-from .sources import stem
-from .submissions import Submission, read_submissions
 
 
 def submissions_of_files(arguments: argparse.Namespace, *, unjudged: str | None = None) -> list[Submission]:

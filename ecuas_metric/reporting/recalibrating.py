@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError, Note
+from ..files.submissions import Submission
 from ..inputs import Array, Floats, Ints, stacked
 from ..recalibration import INSTALL
 from ..recalibration.affine import apply_affine, fit_affine, fit_temperature
@@ -15,7 +16,6 @@ from ..recalibration.folds import cross_validated
 from ..recalibration.isotonic import apply_isotonic, fit_isotonic
 from ..results import System, as_given
 from .report import prepare_submissions
-from .submissions import Submission
 
 SEED = 42  # of the folds, as in the paper's table
 

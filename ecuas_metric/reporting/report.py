@@ -8,16 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import InputError, Note
+from ..comparison.compare import UNFAIR, is_fair, same_answers
+from ..comparison.pairing import repeated_ids, unlike, whole_numbers
+from ..comparison.unjudged import Bounds, bounds_of
+from ..errors import FileAdvice, FileError, InputError, Note
+from ..files.submissions import Submission
+from ..files.truth import Unjudged
 from ..metrics import METRICS, Key, place
 from ..options import checked_options
 from ..results import Estimate, Results, System, all_values, compute_results, prepare, signature_of
-from .comparison import UNFAIR, is_fair, same_answers
-from .files import FileAdvice, FileError
 from .grids import Cell, Grid, Record
-from .pairing import repeated_ids, unlike, whole_numbers
-from .submissions import Submission
-from .unjudged import Bounds, Unjudged, bounds_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,9 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from ..comparison.compare import Comparison
 from ..metrics import METRICS, Key
 from ..plotting.names import short_names
-from .comparison import Comparison
 from .explanation import best_systems
 from .grids import Cell, Grid
 from .report import title

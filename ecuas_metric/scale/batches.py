@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import FileAdvice, FileError, InputError
+from ..files.submissions import MAX_SYSTEMS, Source
 from ..inputs import Bools, Floats
 from ..options import Options
-from ..reporting.files import FileAdvice, FileError
-from ..reporting.submissions import MAX_SYSTEMS, Source
 from .counts import state_of_counts
 from .layout import Layout, layout_of, numbers_of_column, predictions_of, rows_of_systems, words_of
 from .state import State, merge, no_state, state_of

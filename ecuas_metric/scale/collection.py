@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from ..reporting.files import FileError
+from ..errors import FileError
 from .packing import DIGEST, pack, unpack
 from .state import State, merge
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import FileError, InputError
+from ..files.columns import find_columns
+from ..files.submissions import Source
 from ..options import Options
-from ..reporting.columns import find_columns
-from ..reporting.files import FileError
-from ..reporting.submissions import Source
 from .layout import Layout, layout_of, numbers_of_column, predictions_of, rows_of_systems, words_of
 from .pairs import Pair, pair_of
 from .parquet import ParquetPart, columns_of, schema_of

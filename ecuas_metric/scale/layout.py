@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..errors import FileAdvice, FileError
+from ..files.columns import find_columns, form_of
+from ..files.submissions import Source
 from ..inputs import Floats
-from ..reporting.columns import find_columns, form_of
-from ..reporting.files import FileAdvice, FileError
-from ..reporting.submissions import Source
 
 if TYPE_CHECKING:
     import pyarrow as pa

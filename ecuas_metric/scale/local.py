@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from tqdm.auto import tqdm
 
-from ..errors import InputError
+from ..errors import FileError, InputError
+from ..files.sources import stem
 from ..options import Options
-from ..reporting.files import FileError
-from ..reporting.sources import stem
 from .batches import require_rule, states_of_batches
 from .collection import Collection, merge_collections, read_collection, write_collection
 from .parquet import ParquetPart, batches_of, parts_of

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from ..reporting.files import FileError
+from ..errors import FileError
 from .layout import layout_of
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import math
 from typing import NamedTuple
 
 from ..errors import Advice, InputError, Note
+from ..files.truth import MEANING
 from ..inputs import RANGE_TOLERANCE
 from ..metrics import METRICS, Key, keys
-from ..reporting.unjudged import MEANING
 from ..results import note_undefined
 from ..variants import normalized_values, recalibrated_values
 from .bins import naive_of, one_row_per_bin

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from ..errors import InputError
+from ..errors import FileError, InputError
 from ..options import Options, checked_options
-from ..reporting.files import FileError
 from .batches import require_rule, states_of_batches
 from .collection import Collection, merge_collections, write_collection
 from .layout import layout_of

@@ -8,9 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..errors import InputError
+from ..errors import FileError, InputError
 from ..options import Options
-from ..reporting.files import FileError
 from .batches import states_of_batches
 from .packing import pack, unpack
 from .parquet import Groups, batches_of, columns_of, groups_of, parts_of

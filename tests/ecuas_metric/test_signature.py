@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from ecuas_metric import __version__
+from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.options import OPTIONS, checked_options, signature
 from ecuas_metric.reporting.report import prepare_submissions
-from ecuas_metric.reporting.submissions import read_submissions
 from ecuas_metric.results import signature_of
 
 OTHERS = {

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric.errors import InputError
-from ecuas_metric.reporting.files import FileError, Sheet
+from ecuas_metric.errors import FileError, InputError
+from ecuas_metric.files.read import Sheet
 from space import answers
 from space.subset import tables
 from space.uploads import read_answers

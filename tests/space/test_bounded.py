@@ -3,7 +3,7 @@ import signal
 
 import pytest
 
-from ecuas_metric.reporting.files import FileAdvice, FileError
+from ecuas_metric.errors import FileAdvice, FileError
 from space import bounded
 from space.bounded import LimitExceededError
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ecuas_metric import confidence_system, fixed_reject_cost
+from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.reporting.report import prepare_submissions
-from ecuas_metric.reporting.submissions import read_submissions
 from space.deployment import REJECT_COSTS, costs_of, deployment, winners
 from tests.conftest import ROOT
 

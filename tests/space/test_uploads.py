@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from ecuas_metric.errors import InputError
-from ecuas_metric.reporting import files
-from ecuas_metric.reporting.columns import NAMES
-from ecuas_metric.reporting.submissions import Reading
+from ecuas_metric.files import read as files
+from ecuas_metric.files.columns import NAMES
+from ecuas_metric.files.submissions import Reading
 from space import bounded, uploads
 from space.words import in_words
-from tests.ecuas_metric.integrations.test_runs import eval_file, inspect_log, inspect_sample, lm_eval_row, written
+from tests.ecuas_metric.files.test_runs import eval_file, inspect_log, inspect_sample, lm_eval_row, written
 
 ROW = b"confidence,correct\n0.5,1\n"
 

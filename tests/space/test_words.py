@@ -1,8 +1,7 @@
 import pytest
 
-from ecuas_metric.errors import Advice, InputError
+from ecuas_metric.errors import Advice, FileAdvice, FileError, InputError
 from ecuas_metric.options import OPTIONS
-from ecuas_metric.reporting.files import FileAdvice, FileError
 from space.words import LABELS, LABELS_OF_READING, UNJUDGED, WORDS, in_words
 
 

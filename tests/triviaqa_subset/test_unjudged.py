@@ -8,11 +8,12 @@ import itertools
 import numpy as np
 import pytest
 
+from ecuas_metric.comparison.unjudged import unjudged_bounds, unjudged_share
 from ecuas_metric.decisions import confidence_decisions
+from ecuas_metric.files.truth import MEANING
 from ecuas_metric.metrics import Key, metric_values
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import tie_groups
-from ecuas_metric.reporting.unjudged import MEANING, unjudged_bounds, unjudged_share
 from triviaqa_subset.card import unjudged_without
 from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.labels import read_labels

@@ -10,9 +10,9 @@ import subprocess
 import pytest
 
 from ecuas_metric import score_confidences, score_posteriors
+from ecuas_metric.files.runs import RunOptions, read_parts
+from ecuas_metric.files.runs.lm_eval_rows import BY_LENGTH
 from ecuas_metric.integrations.choices import DIRECTIONS
-from ecuas_metric.integrations.runs import RunOptions, read_parts
-from ecuas_metric.integrations.runs.lm_eval_rows import BY_LENGTH
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.integrations, pytest.mark.e2e]

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from ecuas_metric import score_confidences
-from ecuas_metric.integrations.runs import RunOptions
+from ecuas_metric.files.runs import RunOptions
+from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.reporting.cli import main
-from ecuas_metric.reporting.submissions import read_submissions
-from tests.ecuas_metric.integrations.test_runs import lm_eval_row, written
+from tests.ecuas_metric.files.test_runs import lm_eval_row, written
 
 METRICS = ("ecuas_0", "error_rate", "auroc", "aurc")
 

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ecuas_metric.files.submissions import OPTION_OF_ROLE
 from ecuas_metric.options import DEFAULTS, OPTIONS, checked_options
 from ecuas_metric.reporting import cli
 from ecuas_metric.reporting.flags import COMPARE_EXAMPLES, FLAGS, SCORE_EXAMPLES, parser
-from ecuas_metric.reporting.submissions import OPTION_OF_ROLE
 from tests.conftest import ROOT
 from tests.ecuas_metric.systems import compute
 

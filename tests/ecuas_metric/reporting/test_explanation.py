@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from ecuas_metric import ranking, results
+from ecuas_metric.comparison.compare import compare_systems
+from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.metrics import Key
 from ecuas_metric.reporting import cli, explanation
-from ecuas_metric.reporting.comparison import compare_systems
 from ecuas_metric.reporting.report import prepare_submissions
-from ecuas_metric.reporting.submissions import read_submissions
 from ecuas_metric.results import compute_results
 
 

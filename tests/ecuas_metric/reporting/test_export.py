@@ -7,7 +7,7 @@ import pytest
 
 from ecuas_metric.reporting.export import neutral, to_csv, to_json, write
 from ecuas_metric.reporting.report import make_report, prepare_submissions, report_grid, report_records
-from tests.ecuas_metric.reporting.submitted import submission
+from tests.ecuas_metric.files.submitted import submission
 
 
 @pytest.fixture

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from ecuas_metric import confidence_system
+from ecuas_metric.comparison.compare import compare_systems
+from ecuas_metric.comparison.pairing import in_common
+from ecuas_metric.comparison.unjudged import unjudged_bounds
 from ecuas_metric.errors import InputError, Note
+from ecuas_metric.files.truth import Unjudged
 from ecuas_metric.metrics import METRICS, Key
 from ecuas_metric.options import checked_options
-from ecuas_metric.reporting.comparison import compare_systems
-from ecuas_metric.reporting.pairing import in_common
 from ecuas_metric.reporting.report import (
     make_report,
     prepare_open,
@@ -17,9 +19,8 @@ from ecuas_metric.reporting.report import (
     report_records,
     title,
 )
-from ecuas_metric.reporting.unjudged import Unjudged, unjudged_bounds
 from ecuas_metric.results import as_given
-from tests.ecuas_metric.reporting.submitted import submission
+from tests.ecuas_metric.files.submitted import submission
 from tests.ecuas_metric.systems import compute
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from ecuas_metric import confidence_system
+from ecuas_metric.comparison.compare import Comparison, compare_systems
 from ecuas_metric.metrics import Key
-from ecuas_metric.reporting.comparison import Comparison, compare_systems
 from ecuas_metric.reporting.differences import arranged, explanation, num_tests, write_differences
 from ecuas_metric.reporting.grids import Grid
 from ecuas_metric.reporting.overview import introduction, limits, overview

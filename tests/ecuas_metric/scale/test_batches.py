@@ -13,9 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ecuas_metric.errors import InputError
+from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.options import checked_options
-from ecuas_metric.reporting.files import FileError
 from ecuas_metric.scale import batches, local, reduction, state
 from ecuas_metric.scale.batches import states_of_batches
 from ecuas_metric.scale.collection import Collection, merge_collections, read_collection, write_collection

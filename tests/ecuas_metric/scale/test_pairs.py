@@ -6,10 +6,9 @@ import pyarrow.compute as pc
 import pytest
 
 from ecuas_metric.analytic import design_of, standard_error
-from ecuas_metric.errors import InputError
+from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.influence import influences
 from ecuas_metric.options import checked_options
-from ecuas_metric.reporting.files import FileError
 from ecuas_metric.results import all_values, as_given, prepare
 from ecuas_metric.scale.joined import pair_of_table
 from ecuas_metric.scale.pairs import differences, merge_pairs, pack_pair, pair_of, unpack_pair

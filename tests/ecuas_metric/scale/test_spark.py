@@ -12,10 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ecuas_metric.errors import InputError
+from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.cli import main
-from ecuas_metric.reporting.files import FileError
 from ecuas_metric.scale import spark as engine
 from ecuas_metric.scale import workers
 from ecuas_metric.scale.collection import read_collection

@@ -1,7 +1,6 @@
 """The state of some rows: the same bytes however the rows are cut, ordered and merged."""
 
 import itertools
-import re
 from fractions import Fraction
 from operator import mul
 
@@ -14,7 +13,6 @@ from ecuas_metric.scale import cells, reduction, state
 from ecuas_metric.scale.packing import MAGIC, START, merge_packed, pack, unpack
 from ecuas_metric.scale.state import merge, repeated, state_of
 from ecuas_metric.scale.sums import Moments, limbs, numbers_of, total
-from tests.conftest import ROOT
 from tests.ecuas_metric.scale.parts import FORMS, cut, rows_of
 
 
@@ -179,15 +177,3 @@ def test_bad_rows_are_refused_as_in_memory(changes, message):
     options = checked_options(**given.pop("options"))
     with pytest.raises(InputError, match=message):
         state_of("confidences", given.pop("predictions"), given.pop("references"), options, **given)
-
-
-def test_who_has_all_rows_in_memory_loads_nothing_of_this():
-    """Only the command does, where it is asked to, and a plug-in: what Evaluate copies and the front door do not."""
-    files = (ROOT / "ecuas_metric").rglob("*.py")
-    users = {path.name for path in files if path.parent.name != "scale" and "scale" in imported_words(path)}
-    assert users == {"cli.py", "torchmetrics.py"}
-
-
-def imported_words(path):
-    lines = path.read_text(encoding="utf-8").split("\n")
-    return {word for line in lines if re.match(r"\s*(from|import) ", line) for word in re.findall(r"\w+", line)}

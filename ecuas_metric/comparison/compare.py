@@ -1,0 +1,300 @@
+"""Fair comparisons of systems on the same samples: differences, intervals, paired tests, and what not to compare."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..analytic import is_biased
+from ..errors import FileAdvice, InputError
+from ..inputs import Array, FloatOrFloats, Floats
+from ..metrics import METRICS, Key
+from ..results import System, all_values, as_given, reordered, resampling_of
+from .best import p_values_of_best
+from .pairing import order_of
+from .permutation import Pair, swap_differences
+from .significance import number_of_units, simultaneous_limits, step_down, swap_limits, swap_p_values, swaps_needed
+
+Values = Mapping[str, Mapping[Key, FloatOrFloats]]
+ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
+
+UNFAIR = (
+    "These metrics assess the confidences only, and the systems' answers differ: the confidences are about different "
+    "things, and a system can gain by answering worse. Do not rank systems by them."
+)
+
+
+class Comparison(NamedTuple):
+    """The difference of one metric between two systems, the first minus the second.
+
+    Attributes
+    ----------
+    first, second : str
+        The systems.
+    key : Key
+        The metric.
+    difference, low, high : float
+        With its interval, see `significance.swap_limits`; nan where there is none that would hold.
+    p : float
+        Two-sided p-value of the swap test of "the systems' outputs are exchangeable", see `swapping.swap_differences`;
+        nan where the metric has no value.
+    p_adjusted : float
+        The same for all pairs and metrics together, see `significance.step_down`.
+    fair : bool
+        False if the metric assesses the confidences only and the systems' answers differ.
+    low_all, high_all : float
+        Intervals that hold for all pairs and metrics together, see `significance.simultaneous_limits`.
+    p_first_best, p_second_best : float
+        The p-value of "by this metric no other system is better than this one", see `best.p_values_of_best`: those
+        above alpha are the confidence set for the best system. nan where systems are not ranked by the metric.
+    """
+
+    first: str
+    second: str
+    key: Key
+    difference: float
+    low: float
+    high: float
+    p: float
+    p_adjusted: float
+    fair: bool
+    low_all: float = math.nan
+    high_all: float = math.nan
+    p_first_best: float = math.nan
+    p_second_best: float = math.nan
+
+
+def compare_systems(
+    systems: Mapping[str, System], *, progress: bool = False, only: Iterable[Key] | None = None
+) -> list[Comparison]:
+    """Compare every pair of systems by every metric that both have.
+
+    All numbers are those of one test, the same for every metric: the outputs of the two systems are swapped sample by
+    sample. An interval leaves out 0 if and only if its p-value is at most 1 minus its level; there is none of what is
+    biased, as ECE is. `docs/statistics.md` says what was simulated, and where the limits are.
+
+    Parameters
+    ----------
+    systems : mapping of name to System
+        Of `confidence_system`, `posterior_system` or `prepare_submissions`, with one ``confidence_level``. They are
+        aligned by their ids; where no system has any, samples are paired by their position. The level, the groups
+        and the seed are those of the first; there are `n_resamples` swaps, or more if the level needs them, see
+        `significance.swaps_needed`.
+    progress : bool
+        Show a bar on long work.
+    only : iterable of Key, optional
+        The metrics to compare; by default all.
+
+    Returns
+    -------
+    list of Comparison
+        Pair by pair, in the order of the systems and of their metrics.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two systems, they have no confidence level, or their samples are not the same.
+
+    References
+    ----------
+    Those of `swapping`, `significance` and `best`; Estienne et al., section "Empirical analysis", on why metrics of the
+    confidences alone do not rank systems.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> correct, options = [1, 1, 0, 1, 0, 1], {"confidence_level": 0.95, "n_resamples": 100}
+    >>> systems = {
+    ...     "sharp": confidence_system(correct, [0.9, 0.8, 0.2, 0.9, 0.1, 0.7], **options),
+    ...     "vague": confidence_system(correct, [0.5, 0.6, 0.5, 0.5, 0.4, 0.5], **options),
+    ... }
+    >>> row = next(row for row in compare_systems(systems) if str(row.key) == "ecuas_1")
+    >>> round(row.difference, 4), row.high < 0, row.fair
+    (-0.1867, True, True)
+    """
+    if len(systems) < 2:
+        raise InputError("a comparison", "needs at least two systems", value=len(systems))
+    if any(system.options.confidence_level is None for system in systems.values()):
+        raise InputError("confidence_level", "is missing: the level of the intervals of differences")
+    aligned, asked = align(systems), None if only is None else list(only)
+    values = {name: all_values(system, only=asked) for name, system in aligned.items()}
+    reference = next(iter(aligned.values()))
+    resampling = resampling_of(as_given(reference)[1])._replace(n_resamples=swaps_needed(reference.options))
+    swapped = swap_differences(aligned, values, resampling=resampling, progress=progress)
+    return _tested(swapped, values, aligned)
+
+
+def align(systems: Mapping[str, System]) -> dict[str, System]:
+    """Put the samples of all systems in the order in which the first system's were given.
+
+    Parameters
+    ----------
+    systems : mapping of name to System
+
+    Returns
+    -------
+    dict of name to System
+        As if the samples had been given in that order.
+
+    Raises
+    ------
+    InputError
+        If ids are missing for some systems only, repeated, or not the same; or without ids, if the numbers of
+        samples or the true classes differ.
+    """
+    (first, reference), *others = systems.items()
+    aligned = {first: reference}
+    for name, system in others:
+        if (system.ids is None) != (reference.ids is None):
+            raise InputError(
+                f"{first} and {name}",
+                "cannot be paired: only one of them has sample ids",
+                advice=FileAdvice.BY_POSITION,
+            )
+        if system.ids is not None and reference.ids is not None:
+            rows = order_of(name, system.ids, first, reference.ids)
+            system = reordered(system, rows) if (rows[1:] < rows[:-1]).any() else system
+        _same_samples(first, reference, name, system)
+        aligned[name] = system
+    return aligned
+
+
+def same_answers(systems: Mapping[str, System]) -> bool:
+    """Return whether the answers of all systems have the same costs, sample by sample.
+
+    Parameters
+    ----------
+    systems : mapping of name to System
+        Not empty; aligned by `align`.
+
+    Returns
+    -------
+    bool
+        False also where their samples are not the same.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> correct = [1, 0]
+    >>> same_answers({"a": confidence_system(correct, [0.9, 0.1]), "b": confidence_system(correct, [0.6, 0.5])})
+    True
+    """
+    try:
+        first, *others = (as_given(system)[0].candidate_cost for system in align(systems).values())
+    except InputError:
+        return False  # not even the same samples
+    return all(np.array_equal(first, other) for other in others)
+
+
+def is_fair(key: Key, *, have_same_answers: bool) -> bool:
+    """Return whether systems may be ranked by a number: not if it says nothing of answers that differ.
+
+    Parameters
+    ----------
+    key : Key
+    have_same_answers : bool
+        See `same_answers`.
+
+    Returns
+    -------
+    bool
+
+    References
+    ----------
+    Estienne et al., section "Empirical analysis".
+
+    Examples
+    --------
+    >>> is_fair(Key("ece"), have_same_answers=False), is_fair(Key("ecuas", 1.0), have_same_answers=False)
+    (False, True)
+    """
+    return have_same_answers or key.assesses != "confidences"
+
+
+def _tested(
+    swapped: Mapping[Pair, Mapping[Key, Floats]], values: Values, systems: Mapping[str, System]
+) -> list[Comparison]:
+    """Return the comparisons with p-values and intervals: of each alone, and of all together."""
+    which = [(pair, key) for pair, found in swapped.items() for key in found]
+    ours, theirs = np.array([[float(values[name][key]) for name in pair] for pair, key in which]).reshape(-1, 2).T
+    rounding = ROUNDING * (np.abs(ours) + np.abs(theirs))
+    differences = _unless_rounding(ours - theirs, rounding)
+    after = _unless_rounding(np.array([swapped[pair][key] for pair, key in which]), rounding[:, None])
+    costs = {name: as_given(system)[0].candidate_cost for name, system in systems.items()}
+    alike = {(first, second): np.array_equal(costs[first], costs[second]) for first, second in swapped}
+    fair = [is_fair(key, have_same_answers=alike[pair]) for pair, key in which]
+    best = _best(which, differences, after, fair)
+    numbers = _numbers(which, differences, after, rounding, next(iter(systems.values())))
+    rows = []
+    for (pair, key), is_row_fair, row in zip(which, fair, numbers.tolist(), strict=True):
+        # nan is one object here, so that equal comparisons are equal.
+        difference, low, high, p, adjusted, *together = (math.nan if math.isnan(number) else number for number in row)
+        places = (best[key].get(name, math.nan) for name in pair)
+        rows.append(Comparison(*pair, key, difference, low, high, p, adjusted, is_row_fair, *together, *places))
+    return rows
+
+
+def _numbers(
+    which: Sequence[tuple[Pair, Key]], differences: Floats, after: Floats, rounding: Floats, system: System
+) -> Floats:
+    """Return difference, low, high, p, p_adjusted, low_all and high_all of each row."""
+    options = as_given(system)[1]
+    level, units = options.confidence_level or 0.0, number_of_units(len(system.decisions.uncertainty), options)
+    # Ranks and confidences swapped together reject 10 % of equal calibration losses where errors are rare: no test.
+    tested = np.where([key.variant == "calibration_loss" for _, key in which], np.nan, differences)
+    p = swap_p_values(tested, after, rounding=rounding)
+    alone = swap_limits(differences, after, level=level, num_units=units, rounding=rounding)
+    together = simultaneous_limits(tested, after, level=level, num_units=units)
+    biased = [is_biased(key) for _, key in which]
+    limits = np.where(biased, np.nan, np.stack([*alone, *together]))
+    return np.stack([differences, *limits[:2], p, step_down(tested, after, p), *limits[2:]], axis=-1)
+
+
+def _best(
+    which: Sequence[tuple[Pair, Key]], differences: Floats, swapped: Floats, fair: Sequence[bool]
+) -> dict[Key, dict[str, float]]:
+    """Return the p-values of the systems to be the best of all, by each metric that ranks them."""
+    rows: dict[Key, list[int]] = {}
+    for index, (_, key) in enumerate(which):
+        rows.setdefault(key, []).append(index)
+    found: dict[Key, dict[str, float]] = {key: {} for key in rows}
+    for key, indices in rows.items():
+        better = METRICS[key.metric].higher_is_better
+        if better is not None and all(fair[index] for index in indices):
+            pairs = [which[index][0] for index in indices]
+            found[key] = p_values_of_best(pairs, differences[indices], swapped[indices], higher_is_better=better)
+    return found
+
+
+def _unless_rounding(differences: Floats, rounding: Floats) -> Floats:
+    """Return differences, and exactly 0 where they are no more than rounding."""
+    return np.where(np.abs(differences) <= rounding, 0.0, differences)
+
+
+def _same_samples(first: str, reference: System, name: str, system: System) -> None:
+    both = f"{first} and {name}"
+    (ours, our_options), (theirs, their_options) = as_given(reference), as_given(system)
+    sizes = len(ours.uncertainty), len(theirs.uncertainty)
+    if sizes[0] != sizes[1]:
+        raise InputError(both, f"cannot be paired: they have {sizes[0]} and {sizes[1]} samples")
+    if ours.max_uncertainty != theirs.max_uncertainty:
+        raise InputError(both, "cannot be compared: they have different numbers of classes or costs")
+    for what, one, other in (
+        ("true classes", ours.labels, theirs.labels),
+        ("weights", our_options.sample_weight, their_options.sample_weight),
+        ("groups", our_options.groups, their_options.groups),
+        ("strata", our_options.strata, their_options.strata),
+    ):
+        _same_values(both, what, one, other)
+
+
+def _same_values(both: str, what: str, one: Array | None, other: Array | None) -> None:
+    if (one is None) != (other is None):
+        raise InputError(both, f"cannot be paired: only one of them has {what}")
+    if one is not None and other is not None:
+        same = np.isclose(one, other, rtol=1e-12, atol=0)  # the scale of weights rounds by the order of the rows
+        if not same.all():
+            raise InputError(both, f"cannot be paired: their {what} differ, first at sample {int(np.argmin(same))}")

@@ -1,0 +1,254 @@
+"""Plan a comparison: the difference that N samples can detect, and the N that a difference needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from ..analytic import design_of, is_biased, standard_error
+from ..costs import ecuas_cost
+from ..errors import InputError
+from ..influence import influences
+from ..inputs import FloatOrFloats, Floats
+from ..metrics import Key
+from ..ranking import positions
+from ..results import System, all_values, as_given
+from .compare import align
+
+POWER, ALPHA, SAMPLES = 0.8, 0.05, 1000
+QUANTILES = (np.arange(2000) + 0.5) / 2000  # at which the model's confidences are taken
+STEEPEST = 40.0  # a spread of log-odds with which nearly all confidences are 0 or 1
+
+
+class Plan(NamedTuple):
+    """What can be found of one metric's difference between two systems.
+
+    Attributes
+    ----------
+    key : Key
+    difference : float
+        That of the systems, the first minus the second, or the one planned for.
+    deviation : float
+        The standard deviation of the paired difference of a single sample.
+    samples : int
+        N.
+    detectable : float
+        The difference that N samples find with the power.
+    needed : int or None
+        The N that finds `difference`; None where it is 0 or its deviation unknown.
+    """
+
+    key: Key
+    difference: float
+    deviation: float
+    samples: int
+    detectable: float
+    needed: int | None
+
+
+def plan_of_systems(
+    systems: Mapping[str, System],
+    *,
+    samples: int | None = None,
+    difference: float | None = None,
+    power: float = POWER,
+    alpha: float = ALPHA,
+    only: Iterable[Key] | None = None,
+) -> list[Plan]:
+    """Plan a comparison like that of two systems, whose outputs say how much their differences vary.
+
+    Parameters
+    ----------
+    systems : mapping of two names to System
+        With a ``confidence_level``. Weights and groups count: N is the number of samples in groups of such sizes.
+    samples : int, optional
+        By default as many as the systems have.
+    difference : float, optional
+        What is to be found; by default the difference that is seen.
+    power : float
+        The chance to find it, in (0, 1).
+    alpha : float
+        The level of the two-sided test, in (0, 1).
+    only : iterable of Key, optional
+        The metrics; by default all but those that are biased, as ECE is.
+
+    Returns
+    -------
+    list of Plan
+
+    Raises
+    ------
+    InputError
+        If there are not two systems, or their samples are not the same.
+
+    References
+    ----------
+    Hampel 1974, "The influence curve and its role in robust estimation": the variance of a metric is that of the
+    samples' influences, and of a difference that of the differences of influences.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> rng = np.random.default_rng(0)
+    >>> confidence = rng.random((2, 400))
+    >>> options = {"n": 1, "confidence_level": 0.95}
+    >>> systems = {name: confidence_system(rng.random(400) < q, q, **options) for name, q in zip("ab", confidence)}
+    >>> plan = next(plan for plan in plan_of_systems(systems, difference=0.05) if str(plan.key) == "error_rate")
+    >>> round(plan.deviation, 2), round(plan.detectable, 3), plan.needed
+    (0.71, 0.099, 1566)
+    """
+    if len(systems) != 2:
+        raise InputError("a plan", "is made for two systems", value=len(systems))
+    first, second = align(systems).values()
+    values = [all_values(system) for system in (first, second)]
+    asked = list(values[0]) if only is None else list(only)
+    moved = [_influences_as_given(system, of_system) for system, of_system in zip((first, second), values, strict=True)]
+    options, size = as_given(first)[1], len(first.decisions.uncertainty)
+    design, plans = design_of(options, size), []
+    for key in asked:
+        if key in moved[0] and key in moved[1] and not is_biased(key):
+            seen = float(values[0][key] - values[1][key])
+            deviation = standard_error(moved[0][key] - moved[1][key], design) * math.sqrt(size)
+            wanted = seen if difference is None else difference
+            plans.append(plan_of(key, wanted, deviation, samples or size, power=power, alpha=alpha))
+    return plans
+
+
+def plan_of_rates(
+    key: Key,
+    error_rates: Sequence[float],
+    *,
+    samples: int = SAMPLES,
+    correlation: float = 0.5,
+    auroc: float = 0.8,
+    difference: float | None = None,
+    power: float = POWER,
+    alpha: float = ALPHA,
+) -> Plan:
+    """Plan a comparison of two systems that do not exist yet, from what is expected of them.
+
+    Both are supposed to be calibrated, with log-odds that are normal, and K unknown.
+
+    Parameters
+    ----------
+    key : Key
+        The error rate or an ECUAS_n.
+    error_rates : sequence of two floats
+        In (0, 1).
+    samples : int
+    correlation : float
+        Of the two systems' costs of the same sample, in [-1, 1]; about 0.5 where the same samples are hard for both.
+    auroc : float
+        Of both systems' confidences, in (0.5, 1).
+    difference, power, alpha
+        See `plan_of_systems`; by default the difference is that of the model.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> plan = plan_of_rates(Key("error_rate"), (0.3, 0.25), samples=455)
+    >>> round(plan.difference, 3), round(plan.detectable, 3), plan.needed
+    (0.05, 0.059, 625)
+    """
+    if len(error_rates) != 2:
+        raise InputError("error_rates", "takes two rates", value=len(error_rates))
+    _between("correlation", correlation, -1, 1, inside=False)
+    moments = [_moments(key, rate, auroc) for rate in error_rates]
+    (mean_a, a), (mean_b, b) = moments
+    deviation = math.sqrt(max(a**2 + b**2 - 2 * correlation * a * b, 0.0))
+    wanted = mean_a - mean_b if difference is None else difference
+    return plan_of(key, wanted, deviation, samples, power=power, alpha=alpha)
+
+
+def plan_of(
+    key: Key, difference: float, deviation: float, samples: int, *, power: float = POWER, alpha: float = ALPHA
+) -> Plan:
+    r"""Return the plan that follows from the standard deviation s of a single sample's difference.
+
+    .. math:: D = (z_{1 - \alpha / 2} + z_{power}) \frac{s}{\sqrt N}
+
+    Examples
+    --------
+    >>> plan = plan_of(Key("error_rate"), 0.05, 0.5, 455)
+    >>> round(plan.detectable, 4), plan.needed
+    (0.0657, 785)
+    """
+    _between("power", power, 0, 1)
+    _between("alpha", alpha, 0, 1)
+    if samples < 1:
+        raise InputError("samples", "must be at least 1", value=samples)
+    quantiles = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
+    if quantiles <= 0:
+        raise InputError("power", "must be above half of alpha, its value without a difference", value=power)
+    reach = quantiles * deviation
+    has_answer = difference and math.isfinite(reach * difference)
+    needed = max(math.ceil(round((reach / difference) ** 2, 6)), 1) if has_answer else None
+    return Plan(key, difference, deviation, samples, reach / math.sqrt(samples), needed)
+
+
+def _influences_as_given(system: System, values: Mapping[Key, FloatOrFloats]) -> dict[Key, Floats]:
+    order = np.arange(len(system.decisions.uncertainty)) if system.order is None else system.order
+    position = positions(order)
+    found = influences(system.decisions, system.ties, system.options, values)
+    return {key: influence[position] for key, influence in found}
+
+
+def _moments(key: Key, error_rate: float, auroc: float) -> tuple[float, float]:
+    """Return mean and standard deviation of the cost of a sample, see `plan_of_rates`."""
+    if key.metric not in ("error_rate", "ecuas") or key.variant:
+        raise InputError("a plan without files", "knows error_rate and ecuas_n only", value=str(key))
+    _between("error_rates", error_rate, 0, 1)
+    _between("auroc", auroc, 0.5, 1)
+    confidence = _confidences(error_rate, auroc)
+    costs = [np.full_like(confidence, wrong) for wrong in (0.0, 1.0)]
+    if key.metric == "ecuas":
+        n = key.parameter or 0.0
+        costs = [ecuas_cost(1 - confidence, cost, n=n, max_uncertainty=1.0, epsilon=1e-7) for cost in costs]
+    right, wrong = costs
+    mean, square = (np.mean(confidence * right**k + (1 - confidence) * wrong**k) for k in (1, 2))
+    return float(mean), math.sqrt(max(float(square - mean**2), 0.0))
+
+
+def _confidences(error_rate: float, auroc: float) -> Floats:
+    """Return equally likely calibrated confidences with this error rate and AUROC."""
+    normal = np.array([NormalDist().inv_cdf(quantile) for quantile in QUANTILES])
+
+    def at(spread: float) -> Floats:
+        shift = _root(lambda shift: float(_sigmoid(shift + spread * normal).mean()) - (1 - error_rate), -200, 200)
+        return _sigmoid(shift + spread * normal)
+
+    most = _auroc(at(STEEPEST))
+    if auroc > most:
+        raise InputError("auroc", f"of calibrated confidences is at most {most:.3f} here", value=auroc)
+    return at(_root(lambda spread: _auroc(at(spread)) - auroc, 0.0, STEEPEST))
+
+
+def _auroc(confidence: Floats) -> float:
+    """Return the expected AUROC of calibrated confidences, from low to high."""
+    wrong = 1 - confidence
+    below = np.cumsum(wrong) - wrong / 2
+    return float(confidence @ below / (confidence.sum() * wrong.sum()))
+
+
+def _sigmoid(log_odds: Floats) -> Floats:
+    return np.asarray(0.5 * (1 + np.tanh(log_odds / 2)))
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where an increasing function is 0, by bisection."""
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if function(middle) > 0 else (middle, high)
+    return (low + high) / 2
+
+
+def _between(name: str, value: float, low: float, high: float, *, inside: bool = True) -> None:
+    if not (low < value < high or (not inside and low <= value <= high)):
+        raise InputError(name, f"must lie {'inside' if inside else 'in'} [{low:g}, {high:g}]", value=value)

@@ -1,0 +1,233 @@
+r"""What a result can be while the correctness of some answers is unknown: tight bounds, metric by metric.
+
+A completion says of each unjudged answer whether it is correct. The bounds of a metric are its smallest and its
+largest value over all completions for which it is defined. They are no confidence interval: they say nothing of
+other samples, and everything of these.
+
+- **Means of per-sample costs** (error rate, ECUAS_n, expected cost, accepted cost, cross-entropy and Brier score of the
+  confidences): the answers do not interact, so that each takes the smaller, or the larger, of its two costs. For
+  cross-entropy and Brier score neither "all right" nor "all wrong" does that: a confident answer is best right, a
+  diffident one best wrong. Coverage does not depend on correctness, so that selective risk is a mean too.
+- **AURC and AUGRC** are sums of candidate costs with coefficients >= 0 that depend on the ranking alone: an error
+  early in the order is counted in every later risk. They are best with all right and worst with all wrong.
+- **ECE**: the bins do not interact. A bin's gap is abs(S - Y), with S the sum of its confidences less the correct
+  answers known, and Y the weight of those unjudged answers that are correct. It is largest at one end of what Y can
+  be, and smallest where Y comes closest to S: best inside, worst at the ends.
+- **AUROC** is a ratio of which both parts change. The largest is among the completions with a threshold: unjudged
+  answers with a higher confidence are correct, those with a lower one incorrect. For let v be the largest value; then
+  it maximises F = (pairs won) - v (pairs), over all completions. Let i be more confident than j, with i incorrect
+  and j correct. Seen from the other answers, the gain h of being correct, per weight, is not smaller for i than for
+  j. If h(j) <= v w_i, making j incorrect does not lower F; otherwise making i correct does not. Where that leaves no
+  pairs, exchanging the two does not. So an inversion is never needed. At the threshold itself, among equal
+  confidences, every attainable weight Y is tried. The smallest value is that of reversed confidences.
+
+Y is a sum of some of the weights of a bin or of a group of ties. Where there are more than `MAX_SUMS` of these, as
+among many different weights, every real number up to their total is allowed. The bounds then still hold, but may be
+wider than need be. Everything else is tight as it is.
+Normalised metrics and recalibrated ones divide by, or are fitted to, the unknown, and have no bounds here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ..baselines import confidence_bins
+from ..decisions import Decisions, confidence_decisions
+from ..files.truth import Unjudged
+from ..inputs import Bools, Floats, require, same_length
+from ..metrics import METRICS, Key, metric_values, sample_costs
+from ..options import Options
+from ..ranking import tie_groups
+from ..results import System, as_given
+
+MAX_SUMS = 20_000  # of a group: 80 answers of one weight with 240 of another
+
+
+class Bounds(NamedTuple):
+    """The smallest and the largest value of a metric; nan if no completion defines it."""
+
+    low: float
+    high: float
+
+
+def bounds_of(system: System, unjudged: Unjudged) -> Mapping[Key, Bounds]:
+    """Return the bounds of a system's metrics; see `unjudged_bounds`.
+
+    Parameters
+    ----------
+    system : System
+        Of confidences, with the unjudged answers counted as wrong.
+    unjudged : Unjudged
+    """
+    decisions, options = as_given(system)
+    if decisions.confidence is None or not unjudged.rows.any():
+        return {}
+    correct = np.where(unjudged.rows, np.nan, 1.0 - decisions.candidate_cost)
+    return unjudged_bounds(decisions.confidence, correct, options)
+
+
+def unjudged_share(correct: Floats, *, sample_weight: Floats | None = None) -> float:
+    """Return the (weighted) share of answers without a verdict.
+
+    Parameters
+    ----------
+    correct : ndarray, shape (N,)
+        1, 0, or nan where unjudged.
+    sample_weight : ndarray, shape (N,), optional
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
+    >>> unjudged_share(np.array([1, 0, np.nan, np.nan]))
+    0.5
+    """
+    return float(np.average(np.isnan(correct), weights=sample_weight))
+
+
+def unjudged_bounds(confidence: Floats, correct: Floats, options: Options) -> dict[Key, Bounds]:
+    """Return the bounds of every metric of a system of which some answers are unjudged.
+
+    Parameters
+    ----------
+    confidence : ndarray, shape (N,)
+        q_e in [0, 1], none missing.
+    correct : ndarray, shape (N,)
+        1, 0, or nan where unjudged. Without a nan the bounds are the value.
+    options : Options
+        n, num_classes, reject_costs, n_bins, epsilon and sample_weight are used.
+
+    Returns
+    -------
+    dict of Key to Bounds
+        In the order of `METRICS`.
+
+    Raises
+    ------
+    InputError
+        A value out of range, or arrays of different lengths.
+
+    Examples
+    --------
+    One answer right, one wrong, one unjudged: if that one is wrong, the error rate is worst, and AUROC best.
+
+    >>> bounds = unjudged_bounds(np.array([0.9, 0.6, 0.2]), np.array([1, 0, np.nan]), Options(n=(1.0,)))
+    >>> [[round(limit, 3) for limit in bounds[Key(*key)]] for key in [("ecuas", 1.0), ("error_rate",), ("auroc",)]]
+    [[0.67, 0.803], [0.333, 0.667], [0.5, 1.0]]
+    """
+    same_length(predictions=confidence, references=correct)
+    require((confidence >= 0) & (confidence <= 1), confidence, "predictions", "must lie in [0, 1]")
+    judged = ~np.isnan(correct)
+    require(~judged | (correct == 0) | (correct == 1), correct, "references", "must be 0 or 1, or nan where unjudged")
+    right, wrong = (_completed(confidence, np.where(judged, correct, fill), options) for fill in (1.0, 0.0))
+    worst = _values(wrong, options)
+    bounds = {key: Bounds(*sorted((value, worst[key]))) for key, value in _values(right, options).items()}
+    bounds |= _of_means(right, wrong, options)
+    weight = np.ones(len(correct)) if options.sample_weight is None else options.sample_weight
+    bounds[Key("ece")] = _of_ece(confidence, correct, weight, n_bins=options.n_bins)
+    highest = _largest_auroc(confidence, correct, weight), _largest_auroc(-confidence, correct, weight)
+    bounds[Key("auroc")] = Bounds(1 - highest[1], highest[0])
+    return {key: bounds[key] for key in worst}
+
+
+def _completed(confidence: Floats, correct: Floats, options: Options) -> Decisions:
+    return confidence_decisions(confidence, correct.astype(np.int64), num_classes=options.num_classes)
+
+
+def _values(decisions: Decisions, options: Options) -> dict[Key, float]:
+    weight = options.sample_weight
+    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=weight)
+    values = metric_values(decisions, ties, options, sample_weight=weight)
+    return {key: float(value) for key, value in values.items()}
+
+
+def _of_means(right: Decisions, wrong: Decisions, options: Options) -> dict[Key, Bounds]:
+    bounds = {}
+    for (key, one), (_, other) in zip(sample_costs(right, options), sample_costs(wrong, options), strict=True):
+        ends = (np.average(end(one, other), weights=options.sample_weight) for end in (np.minimum, np.maximum))
+        if METRICS[key.metric].is_shown:
+            bounds[key] = Bounds(*map(float, ends))
+    return bounds
+
+
+def _of_ece(confidence: Floats, correct: Floats, weight: Floats, *, n_bins: int) -> Bounds:
+    bins, judged = confidence_bins(confidence, n_bins=n_bins), ~np.isnan(correct)
+    low = high = 0.0
+    for index in np.unique(bins):
+        inside = bins == index
+        gap = float(weight[inside] @ (confidence - np.where(judged, correct, 0.0))[inside])
+        open_weights = weight[inside & ~judged]
+        total = float(open_weights.sum())
+        sums = _attainable(open_weights)
+        low += np.abs(gap - (np.clip(gap, 0, total) if sums is None else sums)).min()
+        high += max(abs(gap), abs(gap - total))
+    return Bounds(low / float(weight.sum()), high / float(weight.sum()))
+
+
+def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float:
+    """Return the largest AUROC over all thresholds, and over all weights of correct answers at each."""
+    levels, level = np.unique(confidence, return_inverse=True)
+    open_ = np.isnan(correct)
+
+    def total(rows: Bools) -> Floats:
+        return np.asarray(np.bincount(level[rows], weight[rows], minlength=len(levels)), np.float64)
+
+    known_right, known_wrong, unknown = total(correct == 1), total(correct == 0), total(open_)
+    wrong_below, unknown_below = np.cumsum(known_wrong) - known_wrong, np.cumsum(unknown) - unknown
+    # Below the threshold level all unjudged answers are incorrect, above it all are correct.
+    won_below = _before(known_right * (wrong_below + unknown_below + (known_wrong + unknown) / 2))
+    right_above = _after(known_right + unknown)
+    won_above = _after((known_right + unknown) * (wrong_below + known_wrong / 2))
+    right_all, wrong_all, unknown_above = known_right.sum(), known_wrong.sum(), _after(unknown)
+    by_level = np.flatnonzero(open_)[np.argsort(level[open_], kind="stable")]
+    groups = np.split(weight[by_level], np.flatnonzero(np.diff(level[by_level])) + 1)
+    best = -np.inf
+    for t, open_weights in zip(np.unique(level[open_]) if open_.any() else [0], groups, strict=True):
+        # Y of the weight U at the threshold is correct: pairs won, and correct times incorrect, are quadratics in Y.
+        wrong = wrong_below[t] + unknown_below[t] + (known_wrong[t] + unknown[t]) / 2
+        won = [
+            -0.5,
+            wrong - right_above[t] - known_right[t] / 2,
+            won_below[t] + known_right[t] * wrong + won_above[t] + right_above[t] * (unknown_below[t] + unknown[t]),
+        ]
+        right, incorrect = right_all + unknown_above[t], wrong_all + unknown_below[t] + unknown[t]
+        pairs = [-1.0, incorrect - right, right * incorrect]
+        best = max(best, _largest_ratio(won, pairs, open_weights))
+    return best if best > -np.inf else np.nan
+
+
+def _largest_ratio(won: list[float], pairs: list[float], weights: Floats) -> float:
+    """Return the largest ratio of two quadratics over the sums of some of the weights; -inf if there are no pairs."""
+    sums = _attainable(weights)
+    if sums is None:
+        stationary = np.roots(np.polysub(np.polymul(np.polyder(won), pairs), np.polymul(won, np.polyder(pairs))))
+        inside = np.r_[0.0, weights.sum(), stationary.real[np.isreal(stationary)]]
+        least = weights.min()  # of a sum that is not 0
+        sums = np.r_[0.0, np.clip(inside, least, weights.sum() - least), weights.sum()]
+    numerator, denominator = np.polyval(won, sums), np.polyval(pairs, sums)
+    defined = denominator > 1e-12 * max(1.0, abs(pairs[2]))
+    return float((numerator[defined] / denominator[defined]).max(initial=-np.inf))
+
+
+def _attainable(weights: Floats) -> Floats | None:
+    """Return the sums of all subsets of the weights, or None if these are more than `MAX_SUMS`."""
+    sums = np.zeros(1)
+    for value, count in zip(*np.unique(weights, return_counts=True), strict=True):
+        if len(sums) * (count + 1) > MAX_SUMS:
+            return None
+        sums = (sums[:, None] + value * np.arange(count + 1)).ravel()
+    return sums
+
+
+def _before(values: Floats) -> Floats:
+    return np.asarray(np.cumsum(values) - values)
+
+
+def _after(values: Floats) -> Floats:
+    return np.asarray(values.sum() - np.cumsum(values))

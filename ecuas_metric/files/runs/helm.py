@@ -1,0 +1,87 @@
+"""The runs of HELM: ``per_instance_stats.json``, in which `max_prob` is the probability of the answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from ...errors import FileAdvice, FileError, Note
+from .parts import Part, Row, RunOptions, files_in, starts_with, tasks_among, verdict
+
+NEEDED = (b'"instance_id"', b'"train_trial_index"', b'"stats"')
+METRIC = "exact_match"  # what HELM's own calibration errors take for correctness
+ADVICE = "Only models that return log-probabilities have it; see the field `logprobs` of the model's deployment."
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the files of statistics that a path is or holds; none if there are none."""
+    files = files_in(path, "per_instance_stats.json") if path.is_dir() else [path]
+    return [file for file in files if file.suffix == ".json" and starts_with(file, NEEDED)]
+
+
+def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
+    """Read runs: one part each. Several trials of an instance are a group; perturbed instances are left out.
+
+    Raises
+    ------
+    FileError
+        If the model returned no probabilities, or a run lacks the metric that says what is correct.
+    """
+    named = [(file, *_model_and_task(file)) for file in files]
+    return [_part(*one, options) for one in tasks_among(named, options)]
+
+
+def _part(file: Path, model: str, task: str, options: RunOptions) -> Part:
+    instances = _instances(file)
+    splits = [_split(instance) for instance in instances]
+    split = "test" if "test" in splits else splits[0]
+    kept = [
+        each for each, of in zip(instances, splits, strict=True) if of == split and each.get("perturbation") is None
+    ]
+    metric = options.filter or METRIC
+    stats = [{stat["name"]["name"]: stat.get("mean") for stat in each["stats"]} for each in kept]
+    for name in (metric, "max_prob"):
+        if not kept or any(stat.get(name) is None for stat in stats):
+            raise FileError(file, f"holds no {name}", advice=ADVICE if name == "max_prob" else FileAdvice.NAME_FILTER)
+    if not any(stat.get("logprob", -1) < 0 for stat in stats):
+        raise FileError(file, "holds no log-probabilities but 0", advice=ADVICE)
+    frame = pd.DataFrame(
+        {
+            "id": [f"{each['instance_id']} {each['train_trial_index']}" for each in kept],
+            "group": [str(each["instance_id"]) for each in kept],
+            "correct": [verdict(stat[metric], file, line) for line, stat in enumerate(stats)],
+            "confidence": [stat["max_prob"] for stat in stats],
+        }
+    )
+    trials = len({each["train_trial_index"] for each in kept})
+    fact = f"HELM run, task {task}, {frame['group'].nunique():,} instances of the split {split}, correct by {metric}"
+    fact += f", in {trials} trials, which are groups" * (trials > 1)
+    fact += f"; {len(instances) - len(kept):,} of other splits or perturbed are left out" * (len(instances) > len(kept))
+    return Part(model, task, frame if trials > 1 else frame.drop(columns="group"), str(file), Note("run", f"{fact}."))
+
+
+def _instances(file: Path) -> list[Row]:
+    try:
+        instances: list[Row] = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise FileError(file, "must be JSON", got=str(error)[:80]) from None
+    return instances
+
+
+def _split(instance: Row) -> str:
+    return next((str(stat["name"].get("split")) for stat in instance["stats"]), "")
+
+
+def _model_and_task(file: Path) -> tuple[str, str]:
+    """Return both from `run_spec.json`; else from the folder, ``task:model=name``."""
+    spec = file.with_name("run_spec.json")
+    known = json.loads(spec.read_text(encoding="utf-8")) if spec.exists() else {}
+    name = str(known.get("name") or file.parent.name)
+    task, _, arguments = name.partition(":")
+    others = [one for one in arguments.split(",") if not one.startswith(("model=", "model_deployment=")) and one]
+    in_name = dict(one.split("=", 1) for one in arguments.split(",") if "=" in one)
+    model = (known.get("adapter_spec") or {}).get("model") or in_name.get("model") or file.parent.name
+    return str(model), ":".join([task, ",".join(others)] if others else [task])

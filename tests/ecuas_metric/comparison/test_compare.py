@@ -1,0 +1,251 @@
+import numpy as np
+import pytest
+
+from ecuas_metric.comparison.compare import align, compare_systems
+from ecuas_metric.errors import InputError
+from ecuas_metric.intervals import Resampling, bootstrap_weights
+from ecuas_metric.metrics import Key
+from ecuas_metric.options import checked_options
+from ecuas_metric.results import all_values, prepare
+
+OPTIONS = {"confidence_level": 0.95, "n_resamples": 400, "interval_method": "percentile"}
+
+
+@pytest.fixture
+def outputs(rng):
+    """Two systems that answer alike, of which the second is overconfident, and a third that answers otherwise."""
+    p = rng.beta(3, 1.5, 400)
+    correct = (rng.random(400) < p).astype(int)
+    other = rng.beta(3, 1.5, 400)
+    return {
+        "calibrated": (p, correct),
+        "overconfident": (1 - (1 - p) ** 3, correct),
+        "other": (other, (rng.random(400) < other).astype(int)),
+    }
+
+
+def systems_of(outputs, *, ids=None, **options):
+    checked, ids = checked_options(**OPTIONS | options), ids or {}
+    return {name: prepare("confidences", *arrays, checked, ids=ids.get(name)) for name, arrays in outputs.items()}
+
+
+def rows_of(outputs, **options):
+    return {(row.first, row.second, str(row.key)): row for row in compare_systems(systems_of(outputs, **options))}
+
+
+def test_differences_are_those_of_the_metrics(outputs):
+    systems = systems_of(outputs)
+    values = {name: all_values(system) for name, system in systems.items()}
+    for (first, second, _), row in rows_of(outputs).items():
+        assert row.difference == pytest.approx(values[first][row.key] - values[second][row.key], abs=1e-12)
+        assert row.low <= row.difference <= row.high or row.key == Key("ece")
+
+
+def test_pairing_makes_the_interval_of_similar_systems_narrow(outputs):
+    rows = rows_of(outputs)
+    paired, unpaired = (
+        rows[first, second, "ecuas_1"] for first, second in (("calibrated", "overconfident"), ("calibrated", "other"))
+    )
+    assert paired.high - paired.low < 0.7 * (unpaired.high - unpaired.low)
+
+
+def test_the_calibrated_system_is_better_and_significantly_so(outputs):
+    row = rows_of(outputs)["calibrated", "overconfident", "ecuas_0"]
+    assert row.high < 0
+    assert row.p <= row.p_adjusted < 0.02
+
+
+def test_a_system_against_itself_has_no_difference(outputs):
+    rows = rows_of({"one": outputs["other"], "two": outputs["other"]})
+    for row in rows.values():
+        limits = (np.nan, np.nan) if row.key == Key("ece") else (0, 0)
+        assert (row.difference, row.low, row.high) == pytest.approx((0, *limits), abs=1e-9, nan_ok=True)
+        assert row.p == row.p_adjusted == 1, row.key
+
+
+def test_swapping_systems_flips_the_sign(outputs):
+    there = rows_of({name: outputs[name] for name in ("calibrated", "other")})
+    back = rows_of({name: outputs[name] for name in ("other", "calibrated")})
+    for (first, second, key), row in there.items():
+        assert back[second, first, key].difference == pytest.approx(-row.difference)
+        assert back[second, first, key].p == row.p
+        assert back[second, first, key].p_adjusted == row.p_adjusted
+
+
+def test_confidence_metrics_are_marked_where_the_answers_differ(outputs):
+    only_confidences = {"ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"}
+    for (first, second, key), row in rows_of(outputs, normalize=True).items():
+        same_answers = {first, second} == {"calibrated", "overconfident"}
+        assert row.fair == (same_answers or row.key.metric not in only_confidences), (first, second, key)
+
+
+def test_every_metric_has_the_same_test(outputs):
+    options = {"normalize": True, "decompose": True, "reject_costs": 0.3, "n_resamples": 50, "n": 1}
+    for row in rows_of(outputs, **options).values():
+        assert (
+            1 / 400 <= row.p <= row.p_adjusted <= 1 or row.key.variant == "calibration_loss"
+        )  # 399 swaps, more than were asked for
+
+
+def test_p_values_are_uniform_if_there_is_no_difference():
+    p_values = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        confidence = rng.random(60)
+        arrays = {name: (rng.permutation(confidence), rng.integers(0, 2, 60)) for name in "ab"}
+        rows = rows_of(arrays, n_resamples=99, n=1)
+        p_values.append([rows["a", "b", key].p for key in ("ecuas_1", "auroc", "aurc", "ece")])
+    for column in np.array(p_values).T:
+        assert 0.3 < column.mean() < 0.7
+        assert (column < 0.05).mean() < 0.15
+
+
+def test_one_wrong_answer_each_is_no_evidence_on_auroc():
+    rng = np.random.default_rng(0)
+    arrays = {name: (rng.random(100), np.arange(100) != wrong) for name, wrong in (("a", 17), ("b", 60))}
+    row = rows_of({name: (p, correct.astype(int)) for name, (p, correct) in arrays.items()})["a", "b", "auroc"]
+    assert row.p > 0.2
+
+
+def test_many_systems_can_differ(rng):
+    """Eleven systems are 55 pairs: the least p-value is that of a single test."""
+    p = rng.beta(4, 1.5, 300)
+    correct = (rng.random(300) < p).astype(int)
+    arrays = {f"good{i}": (p, correct) for i in range(10)} | {"bad": (1 - p, correct)}
+    rows = rows_of(arrays, n=1, n_resamples=99)
+    for key in ("ecuas_1", "auroc", "aurc", "ece"):
+        assert rows["good0", "bad", key].p_adjusted == 1 / 400
+
+
+def test_an_interval_is_about_the_bootstraps(outputs):
+    systems = systems_of(outputs, n=(0, 1), n_resamples=2000)
+    for (first, second, _), row in rows_of(outputs, n=(0, 1), n_resamples=2000).items():
+        if row.key != Key("ece"):
+            resamples = [
+                np.vstack(list(bootstrap_weights(400, Resampling(2000))))[:, systems[name].order]
+                for name in (first, second)
+            ]
+            values = [
+                all_values(systems[name], of, [row.key])[row.key]
+                for name, of in zip((first, second), resamples, strict=True)
+            ]
+            low, high = np.quantile(values[0] - values[1], [0.025, 0.975])
+            assert (row.low, row.high) == pytest.approx((low, high), abs=0.15 * (high - low)), row
+
+
+def test_intervals_and_p_values_agree(outputs, rng):
+    weight, groups = rng.random(400), np.arange(400) // 5
+    for options in ({}, {"sample_weight": weight, "groups": groups, "n_resamples": 100, "confidence_level": 0.9}):
+        alpha = 1 - options.get("confidence_level", 0.95)
+        for row in rows_of(outputs, normalize=True, **options).values():
+            if not np.isnan(row.low):
+                assert (row.low > 0 or row.high < 0) == (row.p <= alpha), row
+                assert not (row.low_all > 0 or row.high_all < 0) or row.p_adjusted <= alpha, row
+                assert row.low_all <= row.low + 1e-9, row
+                assert row.high_all >= row.high - 1e-9, row
+
+
+def test_equal_weights_are_no_weights(outputs):
+    """And the way of weights is another one in the code."""
+    for tied in (False, True):
+        arrays = {name: (p.round(1) if tied else p, correct) for name, (p, correct) in outputs.items()}
+        plain = rows_of(arrays, n_resamples=50, reject_costs=0.3)
+        weighted = rows_of(arrays, n_resamples=50, reject_costs=0.3, sample_weight=np.ones(400))
+        for key, row in plain.items():
+            assert (row.p, row.p_adjusted) == (weighted[key].p, weighted[key].p_adjusted), key
+
+
+def test_ids_bring_samples_together(outputs, rng):
+    assert shuffled_rows(outputs, rng, "overconfident", "other") == compare_systems(with_ids(outputs))
+
+
+def test_ties_are_resampled_alike_whatever_the_order_of_the_rows(rng):
+    tied = {name: (rng.integers(0, 5, 60) / 4, rng.integers(0, 2, 60)) for name in "abc"}
+    assert shuffled_rows(tied, rng, "b", n_resamples=50) == compare_systems(with_ids(tied, n_resamples=50))
+
+
+def test_weights_and_groups_follow_the_ids(outputs, rng):
+    options = {"sample_weight": 10 ** rng.uniform(-6, 3, 400), "groups": np.arange(400) // 4, "n_resamples": 50}
+    ours, expected = (
+        shuffled_rows(outputs, rng, "overconfident", "other", **options),
+        compare_systems(with_ids(outputs, **options)),
+    )
+    for row, same in zip(ours, expected, strict=True):
+        assert row[3:-1] == pytest.approx(same[3:-1], abs=1e-12, nan_ok=True), row.key
+    others = with_ids({"other": outputs["other"]}, **options | {"sample_weight": rng.random(400)})
+    with pytest.raises(
+        InputError, match="^calibrated and other cannot be paired: their weights differ, first at sample 0"
+    ):
+        compare_systems(with_ids(outputs, **options) | others)
+
+
+def with_ids(outputs, **options):
+    ids = {name: [f"q{i}" for i in range(len(arrays[0]))] for name, arrays in outputs.items()}
+    return systems_of(outputs, ids=ids, **options)
+
+
+def shuffled_rows(outputs, rng, *names, **options):
+    """Compare systems, the samples of some of which come in another order."""
+    systems = with_ids(outputs, **options)
+    for name in names:
+        order = rng.permutation(len(outputs[name][0]))
+        arrays, ids = tuple(array[order] for array in outputs[name]), [systems[name].ids[i] for i in order]
+        moved = {option: options[option][order] for option in ("sample_weight", "groups") if option in options}
+        systems |= systems_of({name: arrays}, ids={name: ids}, **options | moved)
+    return compare_systems(systems)
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ({"one": list("abc"), "two": list("abd")}, "^one and two have different samples.*'c' is not in two"),
+        ({"one": list("abc"), "two": list("abb")}, "^two: sample ids must be unique; got 'b' repeatedly"),
+        ({"one": list("abc"), "two": None}, "^one and two cannot be paired: only one of them has sample ids"),
+    ],
+)
+def test_samples_that_do_not_match_are_refused(ids, message):
+    arrays = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
+    with pytest.raises(ValueError, match=message):
+        align(systems_of({"one": arrays, "two": arrays}, ids=ids))
+
+
+def test_other_mismatches_are_refused():
+    arrays = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
+    short = tuple(array[:2] for array in arrays)
+    with pytest.raises(ValueError, match="^one and two cannot be paired: they have 3 and 2 samples"):
+        compare_systems(systems_of({"one": arrays, "two": short}))
+    with pytest.raises(ValueError, match="^a comparison needs at least two systems; got 1"):
+        compare_systems(systems_of({"one": arrays}))
+    q = np.array([[0.6, 0.4], [0.3, 0.7]])
+    one, two = (prepare("posteriors", q, np.array(labels), checked_options(**OPTIONS)) for labels in ([0, 1], [1, 1]))
+    with pytest.raises(ValueError, match="^one and two cannot be paired: their true classes differ, first at sample 0"):
+        compare_systems({"one": one, "two": two})
+
+
+def test_a_comparison_needs_a_confidence_level():
+    arrays = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
+    system = prepare("confidences", *arrays, checked_options())
+    with pytest.raises(InputError, match="^confidence_level is missing: the level of the intervals of differences"):
+        compare_systems({"one": system, "two": system})
+
+
+def test_weights_of_one_system_only_are_refused():
+    arrays = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
+    one, two = (systems_of({"s": arrays}, sample_weight=weight)["s"] for weight in (None, [1, 2, 3]))
+    with pytest.raises(ValueError, match="^one and two cannot be paired: only one of them has weights"):
+        compare_systems({"one": one, "two": two})
+
+
+def test_a_calibration_loss_is_marked_where_the_answers_differ(outputs):
+    rows = rows_of(outputs, decompose=True, n=1, n_resamples=20)
+    assert not rows["calibrated", "other", "ecuas_1_calibration_loss"].fair
+    assert rows["calibrated", "other", "ecuas_1_recalibrated"].fair
+
+
+def test_weights_and_groups_count(outputs, rng):
+    weights, groups = rng.integers(0, 3, 400), np.arange(400) // 5
+    repeated = {name: tuple(np.repeat(array, weights) for array in arrays) for name, arrays in outputs.items()}
+    ours = rows_of(outputs, sample_weight=weights, weights_are="counts", groups=groups, n_resamples=20)
+    expected = rows_of(repeated, groups=np.repeat(groups, weights), n_resamples=20)
+    for key, row in ours.items():
+        assert row.difference == pytest.approx(expected[key].difference, abs=1e-12)

@@ -1,0 +1,151 @@
+"""How often do the tests of `ecuas compare` see a difference where there is none? Simulated systems that are alike."""
+
+import numpy as np
+import pytest
+
+from ecuas_metric.comparison.compare import compare_systems
+from ecuas_metric.metrics import Key
+from ecuas_metric.options import checked_options
+from ecuas_metric.results import prepare
+from tests.ecuas_metric.simulated import independent_seeds
+
+RUNS, LEVEL = 3000, 0.05
+MOST = 5.8  # %, two standard deviations of 3,000 runs above 5
+MOST_OUTSIDE = 7.0  # %: differences to one system are skewed together, those after swaps are not; 6.0 in 6,000 runs
+NUM_GROUPS = 20
+
+
+def alike(rng, size):
+    """Return what draws systems that are right as often as they say, of difficulties common to all."""
+    difficulty = logit(rng.beta(4, 1.5, size))
+
+    def one():
+        p = sigmoid(difficulty + 0.5 * rng.normal(size=size))
+        return p, (rng.random(size) < p).astype(int)
+
+    return one, {}
+
+
+def tenths(rng, size):
+    one, options = alike(rng, size)
+    return rounded(one), options
+
+
+def rare(rng, size):
+    """1 % errors, and two confidences."""
+
+    def one():
+        sure = rng.random(size) < 0.8
+        return np.where(sure, 1.0, 0.95), (rng.random(size) >= np.where(sure, 0.005, 0.03)).astype(int)
+
+    return one, {}
+
+
+def rare_at_random(rng, size):
+    """1 % errors, and confidences that say nothing of them."""
+    return lambda: (rng.random(size), (rng.random(size) >= 0.01).astype(int)), {}
+
+
+def weighted(rng, size):
+    return alike(rng, size)[0], {"sample_weight": np.exp(rng.normal(0, 0.7, size))}
+
+
+def grouped(rng, size):
+    groups = np.arange(size) * NUM_GROUPS // size
+    difficulty = logit(rng.beta(4, 1.5, NUM_GROUPS))
+
+    def one():
+        p = sigmoid(difficulty + 0.5 * rng.normal(size=NUM_GROUPS))[groups]
+        return p, (rng.random(size) < p).astype(int)
+
+    return one, {"groups": groups}
+
+
+def two_scales(rng, size):
+    """Equally good orders of confidences that the second system says on a scale of its own: for AUROC, AURC, AUGRC."""
+    one, options = tenths(rng, size)
+    scales = iter([(1.0, 0.0), (0.4, 0.05)])
+
+    def scaled():
+        (factor, shift), (p, correct) = next(scales), one()
+        return factor * p + shift, correct
+
+    return scaled, options
+
+
+def logit(p):
+    return np.log(p / (1 - p))
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def rounded(one):
+    def of_tenths():
+        p, correct = one()
+        return p.round(1), correct
+
+    return of_tenths
+
+
+def rejections(kind, size, num_systems, *, runs=RUNS, swaps=199, **options):
+    """Return, in %, how often each metric of two systems is significant, any adjusted one, and how often the first
+    system is outside each confidence set for the best, which all are."""
+    alone, outside, together = {}, {}, 0
+    level = 1 - 20 / (swaps + 1)  # with which no more swaps are made than these
+    for data, seed in independent_seeds(runs):
+        one, of_kind = kind(np.random.default_rng(data), size)
+        checked = checked_options(
+            confidence_level=level, n_resamples=swaps, random_state=seed, n=(0, 1), **options, **of_kind
+        )
+        rows = compare_systems({str(i): prepare("confidences", *one(), checked) for i in range(num_systems)})
+        together += any(row.p_adjusted <= LEVEL for row in rows)
+        for row in rows:
+            if (row.first, row.second) == ("0", "1"):
+                alone[row.key] = alone.get(row.key, 0) + (row.p <= LEVEL)
+                outside[row.key] = outside.get(row.key, 0) + (row.p_first_best <= LEVEL)
+    return *(
+        {key: 100 * count / runs for key, count in found.items()} for found in (alone, outside)
+    ), 100 * together / runs
+
+
+def show(kind, size, alone, together, what="p_adjusted"):
+    print(f"\n{kind.__name__}, N = {size}: " + ", ".join(f"{key} {share:.1f}" for key, share in alone.items()), end="")
+    print(f"; any {what} {together:.1f}", flush=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [100, 455])
+@pytest.mark.parametrize("kind", [alike, tenths, rare, rare_at_random, weighted, grouped])
+def test_a_pair_that_is_alike_is_rarely_significant(kind, size):
+    alone, _, together = rejections(kind, size, 2, normalize=True)
+    show(kind, size, alone, together)
+    assert max(alone.values()) <= MOST, alone
+    assert together <= MOST
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [100, 455])
+def test_orders_that_are_alike_are_rarely_significant_on_two_scales(size):
+    alone, *_ = rejections(two_scales, size, 2)
+    of_order = {key: share for key, share in alone.items() if key in map(Key, ("auroc", "aurc", "augrc"))}
+    show(two_scales, size, of_order, np.nan)
+    assert max(of_order.values()) <= MOST, of_order
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [tenths, rare])
+def test_recalibrated_values_that_are_alike_are_rarely_significant(kind):
+    alone, _, together = rejections(kind, 100, 2, swaps=99, decompose=True)
+    show(kind, 100, {key: share for key, share in alone.items() if key.variant == "recalibrated"}, together)
+    assert max(alone.values()) <= MOST, alone
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [tenths, rare])
+def test_21_systems_that_are_alike_are_rarely_significant_anywhere(kind):
+    _, outside, together = rejections(kind, 100, 21, swaps=99)
+    show(kind, 100, outside, together, "p_adjusted of 21 systems; before: the first is not among the best, any")
+    assert together <= MOST
+    assert max(outside.values()) <= MOST_OUTSIDE, outside

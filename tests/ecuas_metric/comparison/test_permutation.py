@@ -1,0 +1,118 @@
+import itertools
+
+import numpy as np
+import pytest
+
+from ecuas_metric.baselines import aurc
+from ecuas_metric.comparison.permutation import swap_differences
+from ecuas_metric.comparison.permuted_order import area_scores
+from ecuas_metric.comparison.significance import swap_p_values
+from ecuas_metric.intervals import Resampling
+from ecuas_metric.metrics import METRICS, Key
+from ecuas_metric.options import checked_options
+from ecuas_metric.ranking import TieGroups
+from ecuas_metric.results import all_values, prepare
+
+
+def system(confidence, correct, **options):
+    options = checked_options(confidence_level=0.95, n=1, **options)
+    return prepare("confidences", np.asarray(confidence, float), np.asarray(correct), options)
+
+
+def swapped(one, other, **resampling):
+    systems = {"one": one, "other": other}
+    keys = {name: list(all_values(each)) for name, each in systems.items()}
+    return swap_differences(systems, keys, resampling=Resampling(**resampling))["one", "other"]
+
+
+def all_swaps(one, other):
+    """Return the difference of every metric after each of the 2^N swaps, by taking the swapped systems as given."""
+    (p, y), (q, z) = one, other
+    for swaps in itertools.product([False, True], repeat=len(p)):
+        first = system(np.where(swaps, q, p), np.where(swaps, z, y))
+        second = system(np.where(swaps, p, q), np.where(swaps, y, z))
+        a, b = all_values(first), all_values(second)
+        yield {str(key): float(a[key] - b[key]) for key in a}
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_the_p_value_is_the_exact_one_of_all_swaps(tied, rng):
+    values = np.array([0.2, 0.2, 0.5, 0.9, 0.9, 0.9] if tied else [0.1, 0.25, 0.4, 0.6, 0.7, 0.95])
+    p, q = rng.permutation(values), rng.permutation(values)  # of one scale: ranks are as good
+    y, z = np.array([1, 0, 1, 1, 0, 1]), np.array([0, 0, 1, 1, 1, 0])
+    exact = list(all_swaps((p, y), (q, z)))
+    ours = swapped(system(p, y), system(q, z), n_resamples=20_000)
+    for key, after in ours.items():
+        values = np.array([values[str(key)] for values in exact])
+        difference = values[0]  # of no swap
+        share = 1 - np.mean(np.abs(values) < abs(difference) - 1e-12)
+        assert swap_p_values(difference, after, rounding=1e-12) == pytest.approx(share, abs=0.015), str(key)
+
+
+def test_groups_are_swapped_whole(rng):
+    p, q = rng.random((2, 8))
+    groups = np.arange(8) // 4
+    one, other = (system(c, rng.integers(0, 2, 8), groups=groups) for c in (p, q))
+    for values in swapped(one, other, n_resamples=200, groups=groups).values():
+        assert len(np.unique(np.abs(values[np.isfinite(values)]).round(12))) <= 2  # of 4 swaps, 2 up to the sign
+
+
+def test_a_swap_of_nothing_is_the_data(rng):
+    """One group of all samples: swapped or not, the difference is that of the metrics, with either sign."""
+    size = 40
+    for options in ({}, {"sample_weight": rng.random(size)}):
+        every = {"normalize": True, "decompose": True, "reject_costs": 0.3, "groups": np.zeros(size, int), **options}
+        one, other = (system(rng.random(size).round(d), rng.integers(0, 2, size), **every) for d in (1, 9))
+        values = [all_values(each) for each in (one, other)]
+        for key, after in swapped(one, other, n_resamples=20, groups=every["groups"]).items():
+            difference = float(values[0][key] - values[1][key])
+            np.testing.assert_allclose(np.abs(after), abs(difference), atol=1e-12, err_msg=str(key))
+            assert len(np.unique(np.sign(after))) == 2, key
+
+
+def test_posteriors_of_any_cost_are_swapped_too(rng):
+    size, cost = 30, np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 5.0], [1.0, 1.0, 0.0]])
+    labels, groups = rng.integers(0, 3, size), np.zeros(size, int)
+    for each in ("zero_one", "log", cost):
+        options = checked_options(confidence_level=0.9, n=1, cost=each, normalize=True, groups=groups)
+        one, other = (prepare("posteriors", rng.dirichlet([1, 1, 1], size), labels, options) for _ in range(2))
+        values = [all_values(system) for system in (one, other)]
+        for key, after in swapped(one, other, n_resamples=5, groups=groups).items():
+            np.testing.assert_allclose(np.abs(after), abs(float(values[0][key] - values[1][key])), atol=1e-12)
+
+
+def test_a_metric_of_samples_without_a_way_of_its_own_is_swapped(rng, monkeypatch):
+    weight = rng.random(30)
+    one, other = (system(rng.random(30), rng.integers(0, 2, 30), sample_weight=weight) for _ in range(2))
+    quick = swapped(one, other, n_resamples=40)[Key("ece")]
+    monkeypatch.setitem(METRICS, "gap", METRICS["ece"])
+    slow = swapped(one, other, n_resamples=40)[Key("gap")]
+    np.testing.assert_allclose(slow, quick, atol=1e-12)
+
+
+@pytest.mark.parametrize("total", [0.7, 1.0, 1.5, 4.0, 4.3])
+def test_scores_give_the_area(rng, total):
+    weight = rng.random(6)
+    weight *= total / weight.sum()
+    cost = weight * rng.random(6)
+    until = np.cumsum(weight)
+    scores, integral = area_scores(float(until[-1]))
+    place = np.concatenate([[0.0], until])
+    below = np.minimum(place.astype(int), len(scores) - 1)
+    sums = integral[below] + (place - below) * scores[below]
+    expected = aurc(TieGroups(weight, cost, np.arange(6.0)))
+    assert np.sum(cost / weight * np.diff(sums)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_test_of_an_order_does_not_depend_on_the_scale_of_confidences(rng):
+    for decimals in (1, 9):  # with ties and without
+        p, q = rng.random((2, 60)).round(decimals)
+        y, z = rng.integers(0, 2, (2, 60))
+        one, other = (swapped(system(p, y), system(c, z), n_resamples=50) for c in (q, 0.01 * q**3))
+        assert_same_order(one, other)
+
+
+def assert_same_order(one, other):
+    for key in one:
+        if key.metric in ("auroc", "aurc", "augrc", "error_rate"):
+            np.testing.assert_allclose(one[key], other[key])

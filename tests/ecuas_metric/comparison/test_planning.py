@@ -1,0 +1,121 @@
+import json
+import math
+
+import numpy as np
+import pytest
+
+from ecuas_metric import confidence_system
+from ecuas_metric.comparison.compare import compare_systems
+from ecuas_metric.comparison.planning import plan_of, plan_of_rates, plan_of_systems
+from ecuas_metric.errors import InputError
+from ecuas_metric.metrics import Key
+from ecuas_metric.options import checked_options
+from ecuas_metric.reporting import cli
+from ecuas_metric.results import prepare
+from tests.ecuas_metric.comparison.test_error_rates import logit, sigmoid
+from tests.ecuas_metric.simulated import independent_seeds
+
+OPTIONS = {"confidence_level": 0.95, "n": (0, 1)}
+
+
+def pair(rng, size, loss=0.1):
+    """Return two systems that find the same samples hard, the second wrong `loss` more often."""
+    difficulty = logit(rng.beta(4, 1.5, size))
+    p, q = (sigmoid(difficulty + 0.5 * rng.normal(size=size)) for _ in range(2))
+    correct = rng.random(size) < p, rng.random(size) < q * (1 - loss)
+    return {"a": (p, correct[0].astype(int)), "b": (q, correct[1].astype(int))}
+
+
+def systems_of(outputs, **options):
+    return {name: confidence_system(y, p, **OPTIONS, **options) for name, (p, y) in outputs.items()}
+
+
+def test_the_deviation_of_an_error_rate_is_that_of_the_discordant_pairs(rng):
+    outputs = pair(rng, 300)
+    plan = {plan.key: plan for plan in plan_of_systems(systems_of(outputs))}[Key("error_rate")]
+    first, second = (1 - correct for _, correct in outputs.values())
+    b, c = np.mean(first > second), np.mean(first < second)
+    assert plan.difference == pytest.approx(b - c)
+    assert plan.deviation == pytest.approx(math.sqrt((b + c - (b - c) ** 2) * 300 / 299))
+
+
+def test_weights_and_groups_count(rng):
+    outputs = pair(rng, 300)
+    repeated = {name: tuple(np.repeat(array, 2) for array in arrays) for name, arrays in outputs.items()}
+    plain, grouped = (
+        {plan.key: plan for plan in plan_of_systems(systems)}[Key("ecuas", 1.0)]
+        for systems in (systems_of(outputs), systems_of(repeated, groups=np.arange(600) // 2))
+    )
+    assert grouped.detectable == pytest.approx(plain.detectable)  # twice the samples say nothing new
+    assert grouped.needed == pytest.approx(2 * plain.needed, abs=2)
+
+
+@pytest.mark.parametrize(("power", "alpha"), [(0.8, 0.05), (0.9, 0.01), (0.5, 0.2)])
+def test_what_n_detects_needs_n(power, alpha):
+    plan = plan_of(Key("error_rate"), 0.03, 0.4, 500, power=power, alpha=alpha)
+    back = plan_of(Key("error_rate"), plan.detectable, 0.4, 500, power=power, alpha=alpha)
+    assert back.needed == 500
+    assert plan_of(Key("error_rate"), 0.03, 0.4, plan.needed, power=power, alpha=alpha).detectable <= 0.03 + 1e-9
+
+
+def test_the_model_has_the_rates_it_is_given(rng):
+    plan = plan_of_rates(Key("error_rate"), (0.3, 0.1), correlation=0.2)
+    a, b = 0.3 * 0.7, 0.1 * 0.9
+    assert plan.difference == pytest.approx(0.2)
+    assert plan.deviation == pytest.approx(math.sqrt(a + b - 0.4 * math.sqrt(a * b)))
+    assert plan_of_rates(Key("ecuas", 1.0), (0.2, 0.2), correlation=1).deviation == pytest.approx(0, abs=1e-6)
+    assert plan_of_rates(Key("ecuas", 0.0), (0.2, 0.2)).needed is None
+    # At a large n an ECUAS_n is the error rate, of whatever confidences.
+    large = plan_of_rates(Key("ecuas", 1e6), (0.3, 0.1), correlation=0.2)
+    assert large[1:3] == pytest.approx(plan[1:3], rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"error_rates": (0.2,)}, "^error_rates takes two rates; got 1"),
+        ({"error_rates": (0.2, 1.0)}, "^error_rates must lie inside"),
+        ({"power": 1.0}, "^power must lie inside"),
+        ({"power": 0.01}, "^power must be above half of alpha"),
+        ({"samples": 0}, "^samples must be at least 1; got 0"),
+        ({"correlation": 2.0}, "^correlation must lie in"),
+        ({"key": Key("aurc")}, "^a plan without files knows error_rate and ecuas_n only; got 'aurc'"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(given, message):
+    arguments = {"key": Key("error_rate"), "error_rates": (0.3, 0.2)} | given
+    with pytest.raises(InputError, match=message):
+        plan_of_rates(**arguments)
+
+
+def test_the_command_plans_with_files_and_without(rng, tmp_path, capsys):
+    for name, (p, correct) in pair(rng, 60).items():
+        rows = [f"{q},{y}" for q, y in zip(p, correct, strict=True)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["confidence,correct", *rows]))
+    files, output = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], tmp_path / "plan.json"
+    assert cli.main(["plan", *files, "--difference", "0.1", "--metrics", "er,auroc", "--output", str(output)]) == 0
+    assert "detectable with N = 60" in capsys.readouterr().out
+    row, _ = json.loads(output.read_text())["rows"]
+    assert row["difference"] == 0.1
+    assert cli.main(["plan", "--error-rates", "0.3,0.25", "--samples", "455"]) == 0
+    assert "ECUAS_128" in capsys.readouterr().out
+    for wrong in ([], [files[0]], [*files, "--auroc", "0.7"], [*files, "--error-rates", "0.1,0.2"]):
+        assert cli.main(["plan", *wrong]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_the_planned_samples_find_the_planned_difference():
+    """Between a pilot of 100,000 samples and tests of as many as it says: the power is the one planned."""
+    pilot = plan_of_systems(systems_of(pair(np.random.default_rng(0), 100_000)))
+    for plan in pilot:
+        if plan.key.metric in ("error_rate", "ecuas", "aurc"):
+            found = 0
+            for data, seed in independent_seeds(500):
+                options = checked_options(confidence_level=0.9, n_resamples=199, n=(0, 1), random_state=seed)
+                outputs = pair(np.random.default_rng(data), plan.needed)
+                systems = {name: prepare("confidences", *arrays, options) for name, arrays in outputs.items()}
+                (row,) = compare_systems(systems, only=[plan.key])
+                found += row.p <= 0.05
+            print(f"\n{plan.key}: N = {plan.needed}, power {found / 5:.1f} %", end="", flush=True)
+            assert 74 <= found / 5 <= 86, plan.key  # three standard deviations of 500 runs

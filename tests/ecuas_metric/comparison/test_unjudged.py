@@ -1,0 +1,146 @@
+"""Bounds of unjudged answers: those of all completions, tried one by one."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ecuas_metric.comparison import unjudged
+from ecuas_metric.comparison.unjudged import Bounds, unjudged_bounds, unjudged_share
+from ecuas_metric.decisions import confidence_decisions
+from ecuas_metric.errors import InputError
+from ecuas_metric.metrics import Key, metric_values
+from ecuas_metric.options import checked_options
+from ecuas_metric.ranking import tie_groups
+
+OPTIONS = {"n": [0, 0.5, 1, 128], "reject_costs": [0.25, 0.6], "n_bins": 5}
+UNIT = st.one_of(st.sampled_from([0.0, 0.1, 0.2, 0.5, 0.8, 0.95, 1.0]), st.floats(0, 1))
+
+
+@st.composite
+def open_systems(draw, weights=(1.0,)):
+    size = draw(st.integers(1, 7))
+    row = st.tuples(UNIT, st.sampled_from([0.0, 1.0, np.nan]), st.sampled_from(weights))
+    confidence, correct, weight = np.array(draw(st.lists(row, min_size=size, max_size=size))).T
+    return confidence, correct, weight
+
+
+def completions(correct):
+    unknown = np.flatnonzero(np.isnan(correct))
+    for verdicts in itertools.product([0, 1], repeat=len(unknown)):
+        completed = correct.copy()
+        completed[unknown] = verdicts
+        yield completed.astype(int)
+
+
+def values(confidence, correct, options):
+    decisions = confidence_decisions(confidence, correct, num_classes=options.num_classes)
+    weight = options.sample_weight
+    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=weight)
+    return metric_values(decisions, ties, options, sample_weight=weight)
+
+
+def brute_force(confidence, correct, options):
+    found = [values(confidence, completed, options) for completed in completions(correct)]
+    bounds = {}
+    for key in found[0]:
+        numbers = np.array([each[key] for each in found])
+        defined = numbers[~np.isnan(numbers)]
+        bounds[key] = (defined.min(), defined.max()) if len(defined) else (np.nan, np.nan)
+    return bounds
+
+
+def assert_tight(confidence, correct, options):
+    bounds, expected = unjudged_bounds(confidence, correct, options), brute_force(confidence, correct, options)
+    assert list(bounds) == list(expected)
+    for key, limits in expected.items():
+        np.testing.assert_allclose(bounds[key], limits, rtol=1e-9, atol=1e-9, err_msg=str(key))
+
+
+@given(open_systems(), st.sampled_from([None, 2, 4]))
+def test_the_bounds_are_those_of_all_completions(system, num_classes):
+    confidence, correct, _ = system
+    assert_tight(confidence, correct, checked_options(**OPTIONS, num_classes=num_classes))
+
+
+@given(open_systems(weights=(0.5, 1.0, 1.645445, 3.0)))
+def test_weighted_bounds_are_those_of_all_completions(system):
+    confidence, correct, weight = system
+    if weight.sum() >= 1:  # AURC needs as much
+        assert_tight(confidence, correct, checked_options(**OPTIONS, sample_weight=weight))
+
+
+@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(i, marks=pytest.mark.slow) for i in range(12, 60))])
+def test_auroc_of_ties_of_many_weights(seed):
+    """The knapsack inside a group of ties, where known answers decide whether the ends or the middle are best."""
+    rng = np.random.default_rng(seed)
+    confidence = rng.choice([0.3, 0.5, 0.9], size=11)
+    correct = np.where(rng.random(11) < 0.7, np.nan, rng.random(11) < 0.5)
+    assert_tight(confidence, correct, checked_options(sample_weight=rng.choice([0.5, 1.0, 2.5], size=11)))
+
+
+@given(open_systems(weights=(0.5, 1.0, 1.645445, 3.0)))
+def test_bounds_of_too_many_sums_contain_those_of_all_completions(system):
+    confidence, correct, weight = system
+    options = checked_options(sample_weight=weight + 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(unjudged, "MAX_SUMS", 0)
+        bounds = unjudged_bounds(confidence, correct, options)
+    for key, (low, high) in brute_force(confidence, correct, options).items():
+        if not np.isnan(low):
+            assert bounds[key].low <= low + 1e-9
+            assert bounds[key].high >= high - 1e-9
+
+
+@given(open_systems())
+def test_judging_an_answer_never_widens_the_bounds(system):
+    confidence, correct, _ = system
+    options = checked_options(**OPTIONS)
+    wide = unjudged_bounds(confidence, correct, options)
+    for index in np.flatnonzero(np.isnan(correct)):
+        for verdict in (0.0, 1.0):
+            judged = correct.copy()
+            judged[index] = verdict
+            for key, (low, high) in unjudged_bounds(confidence, judged, options).items():
+                assert np.isnan(low) or wide[key].low <= low + 1e-9 <= high + 2e-9 <= wide[key].high + 3e-9
+
+
+def test_all_right_and_all_wrong_do_not_bound():
+    """The reason for this module: both ends of ECE and of AUROC lie elsewhere."""
+    confidence, correct = np.array([0.5, 0.5, 0.9, 0.2]), np.array([np.nan, np.nan, np.nan, np.nan])
+    options = checked_options()
+    bounds = unjudged_bounds(confidence, correct, options)
+    ends = [values(confidence, np.full(4, verdict), options) for verdict in (0, 1)]
+    assert bounds[Key("auroc")] == Bounds(0.0, 1.0)
+    assert np.isnan([end[Key("auroc")] for end in ends]).all()
+    assert bounds[Key("ece")].low == pytest.approx((0 + 0.1 + 0.2) / 4)
+    assert min(end[Key("ece")] for end in ends) > bounds[Key("ece")].low
+
+
+def test_everything_judged_leaves_nothing_open(rng):
+    confidence, correct = rng.random(50), rng.integers(0, 2, 50)
+    options = checked_options(**OPTIONS)
+    bounds = unjudged_bounds(confidence, correct.astype(float), options)
+    for key, value in values(confidence, correct, options).items():
+        np.testing.assert_allclose(bounds[key], (value, value), rtol=1e-12, atol=1e-12)
+
+
+def test_the_share():
+    correct = np.array([1, np.nan, 0])
+    assert unjudged_share(correct) == pytest.approx(1 / 3)
+    assert unjudged_share(correct, sample_weight=np.array([1.0, 2.0, 1.0])) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("confidence", "correct", "message"),
+    [
+        ([0.5, np.nan], [1, np.nan], r"must lie in \[0, 1\]; got nan at index 1"),
+        ([0.5, 0.5], [1, 0.5], r"must be 0 or 1, or nan where unjudged; got 0\.5 at index 1"),
+        ([0.5], [1, 0], "length"),
+    ],
+)
+def test_bad_input(confidence, correct, message):
+    with pytest.raises(InputError, match=message):
+        unjudged_bounds(np.array(confidence), np.array(correct, float), checked_options())

@@ -1,0 +1,185 @@
+"""Errors and notes are values: their fields, and how Python, the command and files put them into words."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from ecuas_metric import confidence_system, make_report, prepare_submissions, read_submissions
+from ecuas_metric.comparison.compare import compare_systems
+from ecuas_metric.errors import Advice, FileAdvice, FileError, InputError, Note
+from ecuas_metric.inputs import confidences
+from ecuas_metric.reporting import cli
+from ecuas_metric.reporting.flags import WORDS
+
+PERCENTAGES = "id,confidence,correct\na,0.9,1\n\nb,87,0\nc,92,1\n"
+OUT_OF_RANGE = {"argument": "predictions", "rule": "must lie in [0, 1]", "value": 87.0, "got": "87.0", "index": 1}
+OUT_OF_RANGE |= {"count": 2, "total": 3, "advice": Advice.PERCENTAGES}
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def to(name, text):
+        (tmp_path / name).write_text(text)
+        return name
+
+    return to
+
+
+def caught(call, *arguments, **options):
+    with pytest.raises(InputError) as info:
+        call(*arguments, **options)
+    return info.value
+
+
+def fields(error):
+    return {name: value for name, value in vars(error).items() if value not in (None, "")}
+
+
+def test_an_error_of_the_metric_has_fields_and_a_text():
+    error = caught(confidences, [0.9, 87.0, 92.0], [1, 0, 1])
+    assert fields(error) == OUT_OF_RANGE
+    assert str(error) == "predictions must lie in [0, 1]; got 87.0 at index 1 (2 of 3). Percentages? Divide by 100."
+
+
+def test_an_error_of_a_file_also_has_file_column_and_row(write):
+    error = caught(read_submissions, write("a.csv", PERCENTAGES))
+    assert isinstance(error, FileError)
+    assert fields(error) == OUT_OF_RANGE | {
+        **{"file": "a.csv", "column": "confidence", "row": 4},
+        "advice": FileAdvice.PERCENTAGES,
+    }
+    assert str(error) == (
+        "a.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). Percentages? Set scale=100."
+    )
+
+
+def test_text_in_a_column_of_numbers(write):
+    error = caught(read_submissions, write("a.csv", "confidence,correct\n0.9,1\nmuch,0\nmore,0\n"))
+    assert (error.file, error.column, error.row, error.value) == ("a.csv", "confidence", 3, "much")
+    assert (error.count, error.total, error.rule) == (2, 3, "must hold numbers")
+
+
+def test_a_row_without_correctness(write):
+    error = caught(read_submissions, write("a.csv", "confidence,correct\n0.9,1\n0.8,\n0.7,\n"))
+    assert (error.file, error.column, error.row) == ("a.csv", "correct", 3)
+    assert (error.count, error.total, error.advice) == (2, 3, FileAdvice.UNJUDGED)
+    assert str(error) == (
+        "a.csv: column 'correct' has no value in row 3 (2 of 3). "
+        "Judge them, count them as wrong with unjudged='wrong', or get bounds with unjudged='bounds'."
+    )
+
+
+def test_an_option_that_does_not_fit_a_file(write):
+    submissions = read_submissions(write("a.csv", "confidence,correct\n0.9,1\n"))
+    error = caught(prepare_submissions, submissions, reject_costs=2)
+    assert (error.file, error.argument, error.value, error.column, error.row) == (
+        "a.csv",
+        "reject_costs",
+        2,
+        None,
+        None,
+    )
+    assert str(error) == (
+        "a.csv: reject_costs must lie in [0, 1], the largest sensible uncertainty; got 2.0 at index 0 (1 of 1)."
+    )
+    assert error.render(WORDS).startswith("a.csv: --reject-costs must lie in [0, 1]")
+
+
+def test_every_surface_has_its_own_words_for_one_error(write, capsys):
+    path = write("a.csv", "confidence,correct\n,1\n0.5,0\n")
+    error = caught(prepare_submissions, read_submissions(path))
+    assert str(error) == (
+        "a.csv: column 'confidence' must not be NaN; got nan in row 2 (1 of 2). "
+        "Missing confidences? Set missing_confidence to a number in [0, 1] to replace them."
+    )
+    assert cli.main(["score", path]) == 2
+    assert capsys.readouterr().err == (
+        "ecuas: a.csv: column 'confidence' must not be NaN; got nan in row 2 (1 of 2). "
+        "Missing confidences? Set their value with --missing-confidence.\n"
+    )
+
+
+@pytest.mark.parametrize("advice", [advice for kind in (Advice, FileAdvice) for advice in kind])
+def test_the_command_has_its_own_words_for_what_only_python_has(advice):
+    said = InputError("x", advice=advice).render(WORDS)
+    assert not any(python in said for python in ("=", "_", "shape")) or "--columns" in said, said
+
+
+@pytest.mark.parametrize("name", ["n_bins", "num_classes", "random_state", "predictions", "n"])
+def test_a_file_or_a_system_may_be_called_as_an_option_is(name, write, capsys):
+    assert cli.main(["score", write(f"{name}.csv", PERCENTAGES)]) == 2
+    assert capsys.readouterr().err == (
+        f"ecuas: {name}.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). "
+        "Percentages? --scale 100 divides by 100.\n"
+    )
+    assert cli.main(["score", f"nothing/{name}.csv"]) == 2
+    assert capsys.readouterr().err == f"ecuas: nothing/{name}.csv: there is no such file.\n"
+    write("systems.csv", f"system,confidence,correct\n{name},,1\n{name},0.5,0\n")
+    assert cli.main(["score", "systems.csv", "--missing-confidence", "0.5", "--metrics", "ecuas_0"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == f"note: {name}: 1 of 2 confidences are missing (NaN) and count as 0.5.\n"
+    assert captured.out.splitlines()[2].startswith(f"{name} ")
+
+
+def test_errors_travel_between_processes(write):
+    for error in (
+        caught(confidences, [0.9, 87.0], [1, 0]),
+        caught(read_submissions, write("a.csv", PERCENTAGES)),
+        caught(read_submissions, "nothing.csv"),
+        caught(compare_systems, {}),
+    ):
+        there = pickle.loads(pickle.dumps(error))
+        assert type(there) is type(error)
+        assert fields(there) == fields(error)
+        assert str(there) == str(error)
+
+
+def test_notes_belong_to_their_system():
+    systems = {
+        "whole": confidence_system([1, 0], [0.9, 0.4]),
+        "gaps": confidence_system([1, 0], [0.9, np.nan], missing_confidence=0.5),
+        "sure": confidence_system([1, 1], [0.9, 0.4], normalize=True),
+    }
+    assert make_report(systems).notes() == [
+        ("gaps", Note("missing", "1 of 2 confidences are missing (NaN) and count as 0.5.")),
+        ("sure", Note("undefined", "auroc is nan: it needs both correct and incorrect samples.")),
+        (
+            "sure",
+            Note(
+                "undefined",
+                "The naive system costs nothing, so these are nan when normalized: "
+                "confidence_cross_entropy, confidence_brier_score.",
+            ),
+        ),
+    ]
+
+
+def test_a_note_with_advice_has_the_words_of_its_surface():
+    system = confidence_system([1, 0], [0.9, 0.1], num_classes=2)
+    [(_, note)] = make_report({"a": system}).notes()
+    assert (note.kind, note.advice) == ("above_max_uncertainty", Advice.WRONG_COST)
+    assert str(note).endswith("The uncertainties do not fit this cost, or num_classes is too small.")
+    assert note.render(WORDS).endswith("The uncertainties do not fit this cost, or --num-classes is too small.")
+
+
+def test_reports_made_at_once_do_not_mix(recwarn):
+    """Each of four threads has notes that the others do not; none is a warning, which would be the process's."""
+    confidence = np.linspace(0.05, 0.95, 400)
+
+    def report(missing):
+        with_gaps = np.where(np.arange(400) < missing, np.nan, confidence)
+        correct = (np.arange(400) % 3 > 0).astype(int) if missing else np.ones(400, int)
+        options = {"missing_confidence": 0.5, "confidence_level": 0.9, "n_resamples": 200}
+        return make_report({"a": confidence_system(correct, with_gaps, **options)})
+
+    alone = [report(missing) for missing in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        at_once = list(pool.map(report, [missing for _ in range(3) for missing in range(4)]))
+    assert [one.notes() for one in at_once] == [one.notes() for one in alone] * 3
+    assert len({str(one.notes()) for one in alone}) == 4
+    assert [one.results["a"].flat() for one in at_once[1:4]] == [one.results["a"].flat() for one in alone[1:]]
+    assert not recwarn.list

@@ -1,0 +1,100 @@
+"""Files in every format that `read_sheet` knows, compressed, from standard input and from addresses."""
+
+import bz2
+import gzip
+import io
+import lzma
+import re
+import sys
+
+import fsspec
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from ecuas_metric.files.read import read_sheet
+from ecuas_metric.files.sources import stem
+
+CSV = b"confidence,correct\n0.9,1\n0.25,0\n"
+FRAME = pd.DataFrame({"confidence": [0.9, 0.25], "correct": [1, 0]})
+
+
+def cells(path):
+    return read_sheet(path).frame.to_numpy(dtype=float).tolist()
+
+
+def zstd(content):
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(content)
+    return sink.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize(
+    ("suffix", "compress"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress), ("zst", zstd)]
+)
+def test_compressed_files_hold_what_was_compressed(suffix, compress, tmp_path):
+    path = tmp_path / f"gpt-4.1.csv.{suffix}"
+    path.write_bytes(compress(CSV))
+    assert cells(path) == FRAME.to_numpy().tolist()
+    assert stem(path) == "gpt-4.1"
+    path.write_bytes(compress(CSV)[:-9])
+    with pytest.raises(ValueError, match=r"cannot be read as csv: "):
+        read_sheet(path)
+
+
+def test_other_formats_hold_the_same(tmp_path):
+    FRAME.to_feather(tmp_path / "a.feather")
+    table = pa.Table.from_pandas(FRAME)
+    with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table)
+    np.savez(tmp_path / "a.npz", **{name: FRAME[name].to_numpy() for name in FRAME})
+    np.save(tmp_path / "a.npy", FRAME.to_records(index=False))
+    FRAME.to_csv(tmp_path / "a.dat", index=False)
+    FRAME.to_parquet(tmp_path / "a")
+    FRAME.to_json(tmp_path / "list.jsonl", orient="records", indent=2)
+    for name in ("a.feather", "a.arrow", "a.npz", "a.npy", "a.dat", "a", "list.jsonl"):
+        assert cells(tmp_path / name) == FRAME.to_numpy().tolist(), name
+
+
+def test_excel_files(tmp_path):
+    pytest.importorskip("openpyxl")
+    FRAME.to_excel(tmp_path / "a.xlsx", index=False)
+    assert cells(tmp_path / "a.xlsx") == FRAME.to_numpy().tolist()
+    assert read_sheet(tmp_path / "a.xlsx").rows.tolist() == [2, 3]
+    with pd.ExcelWriter(tmp_path / "b.xlsx") as book:
+        FRAME.head(0).to_excel(book, sheet_name="Empty", index=False)
+        FRAME.to_excel(book, sheet_name="One", index=False)
+    assert cells(tmp_path / "b.xlsx") == FRAME.to_numpy().tolist()
+    with pd.ExcelWriter(tmp_path / "b.xlsx", mode="a") as book:
+        FRAME.to_excel(book, sheet_name="Two", index=False)
+    with pytest.raises(ValueError, match=r"several sheets: One, Two; save the one"):
+        read_sheet(tmp_path / "b.xlsx")
+
+
+@pytest.mark.parametrize("content", [CSV, gzip.compress(CSV, mtime=0), b'{"confidence": 0.9, "correct": 1}\n'])
+def test_standard_input_is_known_by_how_it_begins(content, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert cells("-")[0] == [0.9, 1]
+
+
+def test_addresses_are_read_by_fsspec():
+    with fsspec.open("memory://runs/a.csv", "wb") as file:
+        file.write(CSV)
+    assert cells("memory://runs/a.csv") == FRAME.to_numpy().tolist()
+    with pytest.raises(ValueError, match=re.escape("memory://runs/b.csv: there is no such file.")):
+        read_sheet("memory://runs/b.csv")
+
+
+def test_comments_before_the_header_are_skipped_and_counted(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"# produced by eval.py\n" + CSV)
+    assert read_sheet(tmp_path / "a.csv").rows.tolist() == [3, 4]
+
+
+def test_a_folder_and_an_array_without_labels_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="is a folder"):
+        read_sheet(tmp_path)
+    np.save(tmp_path / "a.npy", np.ones((3, 2)))
+    with pytest.raises(ValueError, match=r"one array has no labels; save both with numpy\.savez"):
+        read_sheet(tmp_path / "a.npy")

@@ -1,0 +1,478 @@
+"""What evaluation tools leave on disk, in the forms that lm-eval 0.4.13, lighteval 0.13.0 and inspect-ai 0.3 write."""
+
+import gzip
+import json
+import re
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import log_softmax
+
+from ecuas_metric import read_submissions, score_confidences, score_posteriors
+from ecuas_metric.files.runs import RunOptions, read_parts
+from ecuas_metric.reporting.cli import main
+
+CHOICES = ["red", "deep blue", "green", "a kind of yellow"]
+TIME = "2026-11-21T15-19-06.756603"
+
+
+def lm_eval_row(number, label, scores, *, target=None, choices=CHOICES, **more):
+    best = int(np.argmax(scores))
+    return {
+        "doc_id": number,
+        "doc": {"question": f"What colour is thing {number}?", "choices": choices, "label": label},
+        "target": str(label) if target is None else target,
+        "arguments": {f"gen_args_{k}": {"arg_0": "What?", "arg_1": f" {text}"} for k, text in enumerate(choices)},
+        "resps": [[[str(score), "False"]] for score in scores],
+        "filtered_resps": [[str(score), "False"] for score in scores],
+        "filter": "none",
+        "metrics": ["acc"],
+        "doc_hash": f"hash-{number}",
+        "acc": float(best == label),
+    } | more
+
+
+def written(folder, rows, task="colors", time=TIME):
+    folder.mkdir(exist_ok=True)
+    file = folder / f"samples_{task}_{time}.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+@pytest.fixture
+def scores(rng):
+    return rng.normal(-3, 1, size=(30, 4)), rng.integers(0, 4, 30)
+
+
+@pytest.fixture
+def lm_eval(tmp_path, scores):
+    rows = [lm_eval_row(i, int(label), list(row)) for i, (row, label) in enumerate(zip(*scores, strict=True))]
+    file = written(tmp_path / "org__model", rows)
+    (tmp_path / "org__model" / f"results_{TIME}.json").write_text(json.dumps({"model_name": "org/model"}))
+    return file
+
+
+def only(path, **options):
+    (submission,) = read_submissions(path, run=RunOptions(**options))
+    return submission
+
+
+def test_lm_eval_choices_are_posteriors(lm_eval, scores, capsys):
+    values, labels = scores
+    for path in (lm_eval, lm_eval.parent, lm_eval.parent.parent):
+        submission = only(path)
+        assert (submission.name, submission.form, submission.predictions_are) == (
+            "org/model", "posteriors", "log_probabilities"
+        )  # fmt: skip
+        assert submission.predictions == pytest.approx(log_softmax(values, axis=1), abs=1e-12)
+        assert submission.references.tolist() == labels.tolist()
+        assert submission.ids.tolist() == [f"hash-{i}" for i in range(30)]
+    out = lm_eval.parent / "table.json"
+    assert main(["score", str(lm_eval.parent.parent), "--output", str(out)]) == 0
+    expected = score_posteriors(labels, values, predictions_are="logits")
+    row = json.loads(out.read_text())["rows"][0]
+    assert {key: row[key] for key in expected} == pytest.approx(expected, abs=1e-12)
+    assert "note: org/model: lm-eval samples, task colors, 30 questions, 4 choices." in capsys.readouterr().err
+
+
+def test_lm_eval_scores_by_length_decide_as_acc_norm_does(tmp_path, rng):
+    """lm-eval divides by the lengths of the choices, which do not begin with the space before each, unless they do."""
+    values, labels = rng.normal(-3, 1, size=(300, 4)), rng.integers(0, 4, 300)
+    choices = [*CHOICES[:3], "Gelb wie Öl"]
+    for length, name, size in (("chars", "acc_norm", len), ("bytes", "acc_bytes", lambda text: len(text.encode()))):
+        for space in ("", " "):
+            scaled = values / np.array([size(space + text) for text in choices])
+            rows = [
+                lm_eval_row(i, int(label), list(row), choices=choices) | {name: float(best == label)}
+                for i, (row, label, best) in enumerate(zip(values, labels, scaled.argmax(axis=1), strict=True))
+            ]
+            submission = only(written(tmp_path / "m", rows), length=length)
+            assert submission.predictions == pytest.approx(log_softmax(scaled, axis=1), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("choices", "target"),
+    [
+        (CHOICES, lambda label: str(label)),
+        (CHOICES, lambda label: "ABCD"[label]),
+        (CHOICES, lambda label: CHOICES[label]),
+        (["1", "2", "3", "0"], lambda label: str(label)),  # an index, though it is the text of another choice
+        (["1", "2", "3", "0"], lambda label: ["1", "2", "3", "0"][label]),
+    ],
+)
+def test_lm_eval_targets_are_what_acc_says_they_are(tmp_path, scores, choices, target):
+    rows = [
+        lm_eval_row(i, int(label), list(row), target=target(label), choices=choices)
+        for i, (row, label) in enumerate(zip(*scores, strict=True))
+    ]
+    assert only(written(tmp_path / "m", rows)).references.tolist() == scores[1].tolist()
+    for row in rows:
+        row["acc"] = 1 - row["acc"]
+    with pytest.raises(ValueError, match="targets must be an index, a letter or the text of a choice, and agree with"):
+        read_submissions(written(tmp_path / "m", rows))
+
+
+def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(tmp_path):
+    rows = [
+        lm_eval_row(i, i % 2, [-1.0, -2.0, -3.0, -4.0][: 2 + i % 2], choices=CHOICES[: 2 + i % 2]) for i in range(8)
+    ]
+    two, three = read_submissions(written(tmp_path / "m", rows))
+    assert (two.predictions.shape, three.predictions.shape) == ((4, 2), (4, 3))
+    assert (two.name, three.name) == ("m colors, 2 choices", "m colors, 3 choices")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"filtered_resps": [["nan", "False"]] * 4}, "must have finite log-likelihoods in row 1"),
+        (
+            {"acc": 0.63},
+            "must have one right choice in each sample; acc is a share of the probability, as in truthfulqa",
+        ),
+        (
+            {"target": "[1, 2]"},
+            "targets must be an index, a letter or the text of a choice, and agree with acc; got '[1",
+        ),
+        ({"target": "E"}, "targets must be an index, a letter or the text of a choice, and agree with acc; got 'E'"),
+        ({"filtered_resps": ["Paris"], "exact_match": 1.0}, "has log-likelihoods of choices for some samples only"),
+        ({"filter": "strict-match"}, "has several filters; got strict-match, none. Specify which with run="),
+    ],
+)
+def test_lm_eval_samples_that_cannot_be_used(tmp_path, change, message):
+    rows = [lm_eval_row(i, 1, [-1.0, -2.0, -3.0, -4.0]) for i in range(3)]
+    rows[0] |= change
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_submissions(written(tmp_path / "m", rows))
+
+
+def test_lm_eval_runs_of_one_task_and_tasks_are_chosen(lm_eval, tmp_path):
+    rows = [json.loads(line) for line in lm_eval.open()]
+    written(lm_eval.parent, rows, task="other")
+    assert [part.task for part in read_parts(tmp_path)] == ["colors", "other"]
+    assert [s.name for s in read_submissions(tmp_path)] == ["org/model colors", "org/model other"]
+    assert only(tmp_path, tasks=["other"]).name == "org/model"
+    with pytest.raises(ValueError, match=r"has no such task; got 'x', not colors, other\."):
+        read_parts(tmp_path, RunOptions(tasks=["x"]))
+    written(lm_eval.parent, rows, time="2027-01-01T00-00-00.000000")
+    with pytest.raises(ValueError, match=r"has more than one run of task colors by org/model.*Give the file of one"):
+        read_parts(tmp_path)
+
+
+def test_lm_eval_tasks_whose_samples_are_unlike_others(tmp_path):
+    """As lm-eval 0.4.13 writes winogrande, and tasks with acc_mutual_info, which has the choices twice."""
+    rows = []
+    for i, (label, scores) in enumerate([(0, [-1.0, -2.0]), (1, [-1.0, -2.0]), (1, [-3.0, -2.0])]):
+        row = lm_eval_row(i, label, scores, target=" was late.", choices=["was late."] * 2)
+        rows.append(row)
+    submission = only(written(tmp_path / "m", rows))
+    assert submission.references.tolist() == [0, 1, 1]
+    assert submission.notes[0].fact.endswith("3 questions, 2 choices; which is right follows from acc.")
+    doubled = lm_eval_row(0, 2, [-4.0, -3.0, -2.0, -9.0, -1.0, -1.0, -1.0, 0.0], choices=CHOICES * 2)
+    doubled |= {"acc_mutual_info": 1.0, "acc": 1.0}
+    assert only(written(tmp_path / "m", [doubled])).predictions.shape == (1, 4)
+
+
+def test_lm_eval_lines_end_where_newlines_are(tmp_path, lm_eval):
+    """Prompts hold other separators of lines; a compressed file is read as it is."""
+    text = lm_eval.read_text().replace("What?", "What?\u2028\x85")
+    assert text.count("\u2028") == 120
+    for name, content in ((lm_eval.name, text.encode()), (f"{lm_eval.name}.gz", gzip.compress(text.encode()))):
+        file = tmp_path / "other" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(content)
+        assert only(file).references.tolist() == only(lm_eval).references.tolist()
+        file.unlink()
+
+
+def test_lm_eval_runs_of_two_models_in_one_folder(lm_eval):
+    other = "2026-12-24T00-00-00.000000"
+    written(lm_eval.parent, [json.loads(line) for line in lm_eval.open()], time=other)
+    (lm_eval.parent / f"results_{other}.json").write_text(json.dumps({"model_name": "org/other"}))
+    assert [submission.name for submission in read_submissions(lm_eval.parent)] == ["org/model", "org/other"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no samples. Was the run interrupted?"),
+        ("{}\n", "must hold samples of lm-eval in each line"),
+        (None, "must be JSON in each line; got Unterminated string starting at"),
+    ],
+)
+def test_lm_eval_runs_that_were_interrupted(lm_eval, text, message):
+    whole = lm_eval.read_text()
+    first = whole.splitlines(keepends=True)[0]
+    lm_eval.write_text(whole[: len(first) + 30] if text is None else text and first + text)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_submissions(lm_eval.parent)
+
+
+def test_lm_eval_answers_in_words_need_the_name_of_a_confidence(tmp_path, capsys):
+    rows = [
+        lm_eval_row(i, 0, [-1.0], choices=["x"])
+        | {"filtered_resps": ["Paris"], "exact_match": float(i % 2), "doc": {"sure": (i + 1) / 8}}
+        for i in range(6)
+    ]
+    file = written(tmp_path / "m", rows)
+    assert main(["score", str(file)]) == 2
+    assert (
+        "holds answers in words, and log-likelihoods only with output_type: multiple_choice in the task. Name the field"
+        in (capsys.readouterr().err)
+    )
+    (submission,) = read_submissions(file, columns={"confidence": "doc.sure"})
+    assert submission.predictions.tolist() == [(i + 1) / 8 for i in range(6)]
+    assert submission.references.tolist() == [0, 1, 0, 1, 0, 1]
+    with pytest.raises(ValueError, match=r"has no field doc\.surely\.$"):
+        read_submissions(file, columns={"confidence": "doc.surely"})
+
+
+@pytest.fixture
+def lighteval(tmp_path, scores):
+    rows = [
+        {
+            "doc": {"query": "?", "choices": [f" {text}" for text in CHOICES], "gold_index": int(label), "id": str(i),
+                    "task_name": "colors|0"},
+            "metric": {"acc": int(np.argmax(row) == label)},
+            "model_response": {"logprobs": list(row), "text": []},
+        }
+        for i, (row, label) in enumerate(zip(*scores, strict=True))
+    ]  # fmt: skip
+    file = tmp_path / "details" / "org" / "model" / TIME / f"details_colors|0_{TIME}.parquet"
+    file.parent.mkdir(parents=True)
+    pd.DataFrame(rows).to_parquet(file)
+    return file
+
+
+def test_lighteval_choices_are_posteriors(lighteval, scores, tmp_path):
+    values, labels = scores
+    for path in (lighteval, tmp_path):
+        submission = only(path)
+        assert submission.name == "org/model"
+        assert submission.predictions == pytest.approx(log_softmax(values, axis=1), abs=1e-12)
+        assert submission.references.tolist() == labels.tolist()
+        assert submission.notes[0].fact == "lighteval details, task colors|0, 30 questions, 4 choices."
+
+
+def test_lighteval_details_that_cannot_be_used(lighteval):
+    """A task in words has no log-probabilities; an interrupted run has no rows."""
+    frame = pd.read_parquet(lighteval)
+    frame["model_response"] = [{"text": ["red"]}] * len(frame)
+    frame.to_parquet(lighteval)
+    with pytest.raises(
+        ValueError, match="holds answers in words, without log-probabilities of choices. Name the field"
+    ):
+        read_submissions(lighteval)
+    frame["doc"] = [doc | {"specific": {"p": 0.25}} for doc in frame["doc"]]
+    frame.to_parquet(lighteval)
+    (submission,) = read_submissions(lighteval, columns={"confidence": "doc.specific.p"})
+    assert submission.predictions.tolist() == [0.25] * 30
+    frame[:0].to_parquet(lighteval)
+    with pytest.raises(ValueError, match="holds no samples. Was the run interrupted"):
+        read_submissions(lighteval)
+
+
+def inspect_log(samples, model="org/model"):
+    return {"version": 2, "status": "success", "eval": {"task": "things", "model": model}, "samples": samples}
+
+
+def inspect_sample(number, value, confidence, epoch=1, scorer="match"):
+    metadata = {} if confidence is None else {"confidence": confidence}
+    return {"id": number, "epoch": epoch, "scores": {scorer: {"value": value, "metadata": metadata}}}
+
+
+def eval_file(path, log):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({key: value for key, value in log.items() if key != "samples"}))
+        for sample in log["samples"]:
+            archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".json", ".eval"])
+def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
+    values, q = ["C", "I", "N", 1, 0.0, True], rng.random(12)
+    samples = [inspect_sample(i, values[i % 6], float(q[i + 6 * (e - 1)]), e) for e in (1, 2) for i in range(6)]
+    log, path = inspect_log(samples), tmp_path / f"log{suffix}"
+    path.write_text(json.dumps(log)) if suffix == ".json" else eval_file(path, log)
+    submission = only(path)
+    assert submission.notes[0].fact == (
+        "Inspect log, task things, scorer match, 6 samples in 2 epochs, which are groups."
+    )
+    assert sorted(submission.per_sample["groups"]) == sorted(str(i) for i in range(6) for _ in range(2))
+    found = score_confidences(submission.references, submission.predictions)
+    assert found == pytest.approx(score_confidences([1, 0, 0, 1, 0, 1] * 2, q))
+
+
+@pytest.mark.parametrize(
+    ("samples", "message"),
+    [
+        (
+            [inspect_sample(1, "C", None)],
+            "scorer match keeps no confidence, as Score(value=.., metadata={'confidence': p}) would. Name ",
+        ),
+        ([inspect_sample(1, "A", 0.5)], "must be scored as right or wrong: C, I, P, N, or a number; got 'A' in row 1"),
+        (
+            [inspect_sample(1, "P", 0.5)],
+            "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1",
+        ),
+        ([{"id": 1, "epoch": 1, "scores": {}}], "holds no scores; got 1 samples, status success"),
+        (
+            [{"id": 1, "epoch": 1, "scores": {"a": {"value": "C"}, "b": {"value": "C"}}}],
+            "has several scorers; got a, b. Specify which with run=",
+        ),
+    ],
+)
+def test_inspect_logs_that_cannot_be_used(tmp_path, samples, message):
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(inspect_log(samples)))
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_submissions(path)
+
+
+def test_grades_count_as_correct_from_the_one_that_is_given(tmp_path):
+    log = inspect_log([inspect_sample(i, value, 0.5) for i, value in enumerate(["C", "P", 0.4, "N"])])
+    submission = read_submissions(eval_file(tmp_path / "a.eval", log), correct_from=0.5)[0]
+    assert submission.references.tolist() == [1, 1, 0, 0]
+    rows = [lm_eval_row(i, 0, [-1.0], choices=["x"]) | {"filtered_resps": ["a"], "f1": i / 3} for i in range(4)]
+    for row in rows:
+        del row["acc"]
+        row["doc"] = {"percent": 70}
+    file = written(tmp_path / "m", rows)
+    (submission,) = read_submissions(file, columns={"confidence": "doc.percent"}, correct_from=0.6, scale=100)
+    assert (submission.references.tolist(), submission.predictions[0]) == ([0, 0, 1, 1], 0.7)
+
+
+def test_a_log_that_was_cut_off_is_said_to_be_one(tmp_path):
+    path = eval_file(tmp_path / "a.eval", inspect_log([inspect_sample(1, "C", 0.5)]))
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(ValueError, match=r"a\.eval: must be a log of Inspect; got File is not a zip file"):
+        read_submissions(path)
+
+
+def test_several_tasks_are_not_compared_unless_pooled(lm_eval, tmp_path, capsys):
+    for model in ("a", "b"):
+        for task in ("x", "y"):
+            written(tmp_path / model, [json.loads(line) for line in lm_eval.open()], task=task)
+    lm_eval.unlink()
+    assert main(["compare", str(tmp_path)]) == 2
+    assert "takes one task of each model; got x, 4 choices; y, 4 choices. Choose one with --tasks" in (
+        capsys.readouterr().err
+    )
+    for chosen in (["--tasks", "x"], ["--by", "model"]):
+        assert main(["compare", str(tmp_path), "--metrics", "error_rate", *chosen]) == 0
+
+
+def test_inspect_samples_that_ended_in_an_error_are_counted(tmp_path):
+    samples = [inspect_sample(i, "CI"[i % 2], 0.5) for i in range(4)] + [
+        {"id": 9, "epoch": 1, "scores": {}, "error": {}}
+    ]
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(inspect_log(samples)))
+    assert "4 samples; 1 of 5 without a score are left out." in only(path).notes[0].fact
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            {"results": {}, "configs": {}, "versions": {}, "n-shot": {}},
+            "lm-eval without samples. Run it again with",
+        ),
+        (
+            {"config_general": {}, "results": {}, "config_tasks": {}},
+            "lighteval without samples. Run it again with",
+        ),
+        ({"score": 1, "metrics": {}, "htmls": [], "convos": [], "metadata": {}}, "simple-evals without samples. It"),
+    ],
+)
+def test_results_without_samples_name_the_flag_that_keeps_them(tmp_path, content, message):
+    (tmp_path / "run").mkdir()
+    file = tmp_path / "run" / f"results_{TIME}.json"
+    file.write_text(json.dumps(content))
+    for path in (tmp_path, file):
+        with pytest.raises(ValueError, match=re.escape(f"{file}: holds results of {message}")):
+            read_submissions(path)
+
+
+def test_what_is_no_run_is_a_file_as_any_other(tmp_path):
+    for name, text in (
+        ("a.json", '[{"confidence": 0.9, "correct": 1}]'),
+        ("a.jsonl", '{"confidence": 0.9, "correct": 1}'),
+    ):
+        path = tmp_path / name
+        path.write_text(text)
+        assert read_parts(path) is None
+        assert only(path).predictions.tolist() == [0.9]
+    assert read_parts(tmp_path / "nowhere") is None
+
+
+def helm_instance(number, confidence, correct, *, trial=0, split="test", logprob=-1.0, **more):
+    means = {"max_prob": confidence, "exact_match": correct, "quasi_exact_match": 1, "logprob": logprob}
+    stats = [{"name": {"name": name, "split": split}, "count": 1, "mean": mean} for name, mean in means.items()]
+    return {"instance_id": f"id{number}", "train_trial_index": trial, "stats": stats} | more
+
+
+def helm_run(folder, instances, spec=None):
+    folder.mkdir(parents=True)
+    (folder / "per_instance_stats.json").write_text(json.dumps(instances))
+    if spec is not None:
+        (folder / "run_spec.json").write_text(json.dumps(spec))
+    return folder / "per_instance_stats.json"
+
+
+def test_helm_instances_have_the_probability_of_the_answer(tmp_path, rng):
+    q = rng.random(8).tolist()
+    kept = [helm_instance(i, q[i + 4 * t], i % 2, trial=t) for t in (0, 1) for i in range(4)]
+    left_out = [helm_instance(7, 0.5, 1, split="valid"), helm_instance(1, 0.5, 1, perturbation={"name": "typos"})]
+    spec = {"name": "mmlu:subject=law,model=org_m", "adapter_spec": {"model": "org/m"}}
+    helm_run(tmp_path / "v1" / "mmlu:subject=law,model=org_m", kept + left_out, spec)
+    submission = only(tmp_path / "v1")
+    assert (submission.name, submission.predictions.tolist()) == ("org/m", q)
+    assert submission.references.tolist() == [0, 1, 0, 1] * 2
+    assert submission.per_sample["groups"] == ["id0", "id1", "id2", "id3"] * 2
+    assert submission.notes[0].fact == (
+        "HELM run, task mmlu:subject=law, 4 instances of the split test, correct by exact_match, in 2 trials, "
+        "which are groups; 2 of other splits or perturbed are left out."
+    )
+    assert only(tmp_path, filter="quasi_exact_match").references.all()
+    helm_run(tmp_path / "v2" / "boolq:model=org_m", kept)
+    assert [part.task for part in read_parts(tmp_path)] == ["mmlu:subject=law", "boolq"]
+    helm_run(tmp_path / "v3" / "mmlu:subject=law,model=org_m", kept, spec)
+    with pytest.raises(ValueError, match=r"has more than one run of task mmlu:subject=law by org/m; got .*v1.*v3"):
+        read_parts(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"confidence": None}, "holds no max_prob. Only models that return log-probabilities have it"),
+        ({"logprob": 0.0}, "holds no log-probabilities but 0. Only models that return log-probabilities have it"),
+        ({"correct": None}, "holds no exact_match. Specify which with"),
+        ({"correct": 0.5}, "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1"),
+    ],
+)
+def test_helm_runs_that_cannot_be_used(tmp_path, change, message):
+    file = helm_run(tmp_path / "x", [helm_instance(1, **({"confidence": 0.5, "correct": 1} | change))])
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_submissions(file)
+
+
+def test_results_of_the_authors_code_are_named_by_their_experiment(tmp_path):
+    """As `callm.models.evaluator` writes them: newlines in questions are escaped, no confidence is `nan`."""
+    header = "Question,Gold Answers,Predicted Answer,Confidence,Correct,Evaluator Response,Raw Output\n"
+    rows = ['"Q1, ""quoted""\\n","[\'a\', \'b\']",x,0.844422,No,,r\n', "Q2,['a'],x,nan,Yes,,r\n"]
+    for method in ("label_prob", "verbalized"):
+        folder = tmp_path / f"{method}_zero_shot_Qwen_evaluation" / "version_0"
+        folder.mkdir(parents=True)
+        (folder / "evaluation_results.csv").write_text(header + "".join(rows))
+    one, two = read_submissions(tmp_path)
+    assert (one.name, two.name) == ("label_prob_zero_shot_Qwen", "verbalized_zero_shot_Qwen")
+    assert one.predictions == pytest.approx([0.844422, np.nan], nan_ok=True)
+    assert one.references.tolist() == [0, 1]
+    assert one.ids.tolist() == ['Q1, "quoted"\\n', "Q2"]
+    (folder / "evaluation_results.csv").write_text(header + rows[1] * 2)
+    assert read_submissions(folder)[0].ids is None
+    with pytest.raises(ValueError, match=r"has no column P\.$"):
+        read_submissions(folder, columns={"confidence": "P"})

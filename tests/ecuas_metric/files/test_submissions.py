@@ -1,0 +1,292 @@
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ecuas_metric.errors import Note
+from ecuas_metric.files.submissions import read_submissions
+from ecuas_metric.files.truth import MEANING, RULES
+
+
+def write(path, text, encoding="utf-8"):
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def only(path, **options):
+    (submission,) = read_submissions(path, **options)
+    return submission
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "encoding"),
+    [
+        ("plain.csv", "confidence,correct\n0.9,1\n0.25,0\n", "utf-8"),
+        ("spreadsheet.csv", "Confidence;Correct\r\n0,9;1\r\n0,25;0\r\n", "utf-8-sig"),
+        ("points.csv", "id;confidence;correct\n1;0.9;1\n2;0.25;0\n", "utf-8"),
+        ("tabs.tsv", "correct\tconfidence\n1\t0.9\n0\t0.25\n", "utf-8"),
+        ("words.csv", "confidence, correct\n0.9, TRUE\n0.25, false\n", "utf-8"),
+        ("blank.csv", "confidence,correct\n0.9,1\n\n0.25,0\n\n", "utf-8"),
+        ("lines.jsonl", '{"confidence": 0.9, "correct": true}\n{"confidence": 0.25, "correct": 0}\n', "utf-8"),
+        ("whole.csv", "id;confidence;correct\n1;1;1\n2;0,25;0\n".replace(";1;1", ";0,9;1"), "utf-8"),
+        ("told.csv", "sep=;\r\nconfidence;correct\r\n0,9;1\r\n0,25;0\r\n", "utf-8"),
+        ("index.csv", ",confidence,correct\n0,0.9,1\n1,0.25,0\n", "utf-8"),
+        ("trailing.csv", "confidence,correct,\n0.9,1,\n0.25,0,\n", "utf-8"),
+        ("wide.csv", "confidence\tcorrect\n0.9\t1\n0.25\t0\n", "utf-16"),
+        (
+            "gaps.jsonl",
+            '{"confidence": 0.9, "correct": 1, "a": "x\u2028y"}\n\n{"confidence": 0.25, "correct": 0}\n',
+            "utf-8",
+        ),
+        ("array.json", '[{"confidence": 0.9, "correct": 1}, {"confidence": 0.25, "correct": 0}]', "utf-8"),
+    ],
+)
+def test_files_of_other_tools_hold_the_same(name, text, encoding, tmp_path):
+    submission = only(write(tmp_path / name, text, encoding))
+    assert (submission.form, submission.name) == ("confidences", name.split(".")[0])
+    assert submission.predictions.tolist() == [0.9, 0.25]
+    assert submission.references.tolist() == [1, 0]
+
+
+def test_a_data_frame_written_with_its_index(tmp_path):
+    pd.DataFrame({"id": ["001", "2"], "confidence": [0.9, 0.25], "correct": [1, 0]}).to_csv(tmp_path / "a.csv")
+    submission = only(tmp_path / "a.csv")
+    assert (submission.ids.tolist(), submission.predictions.tolist()) == (["001", "2"], [0.9, 0.25])
+
+
+def test_parquet_with_float32_and_an_index(tmp_path):
+    frame = pd.DataFrame({"confidence": np.float32([0.9, 0.25]), "correct": [True, False]}, index=[7, 3])
+    frame.to_parquet(tmp_path / "a.parquet")
+    np.testing.assert_array_equal(only(tmp_path / "a.parquet").predictions, np.float32([0.9, 0.25]))
+
+
+def test_digits_survive_csv(tmp_path):
+    value = 0.1234567890123456789
+    read = only(write(tmp_path / "a.csv", f"confidence,correct\n{value!r},1\n")).predictions[0]
+    assert read == pytest.approx(value, rel=2e-16)  # pandas before 3.1 may err by the last bit
+
+
+@pytest.mark.parametrize("prefix", ["prob_", "p_", "p", "logit_"])
+def test_posteriors_in_columns_are_put_in_the_order_of_their_numbers(prefix, tmp_path):
+    head = ",".join([f"{prefix}{k}" for k in (10, 2, 1, 0, *range(3, 10))])
+    submission = only(write(tmp_path / "a.csv", f"{head},label\n10,2,1,0,3,4,5,6,7,8,9,4\n"))
+    assert submission.form == "posteriors"
+    assert submission.predictions.tolist() == [list(range(11))]
+
+
+def test_posteriors_in_one_column_of_lists(tmp_path):
+    pd.DataFrame({"label": [0, 1], "posteriors": [[0.7, 0.3], [0.4, 0.6]]}).to_parquet(tmp_path / "a.parquet")
+    rows = [{"label": 0, "probs": [0.7, 0.3]}, {"label": 1, "probs": [0.4, 0.6]}]
+    write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, rows)))
+    for ending in ("parquet", "jsonl"):
+        assert only(tmp_path / f"a.{ending}").predictions.tolist() == [[0.7, 0.3], [0.4, 0.6]]
+
+
+def test_a_column_of_systems_is_several_systems(tmp_path):
+    path = write(tmp_path / "a.csv", "model,llm,confidence,correct,id\na,x,0.9,1,1\nb,x,0.8,0,1\na,y,0.7,1,2\n")
+    submissions = read_submissions(path)
+    assert {submission.name: submission.ids.tolist() for submission in submissions} == {"a": ["1", "2"], "b": ["1"]}
+    assert [submission.name for submission in read_submissions(path, columns={"system": "model+llm"})] == [
+        "a x",
+        "b x",
+        "a y",
+    ]
+
+
+def test_columns_can_be_named(tmp_path):
+    path = write(tmp_path / "a.csv", "p true,ok,w,doc\n0.9,1,2,a\n0.8,0,3,b\n")
+    names = {"confidence": "p true", "correct": "OK", "weight": "w", "group": "doc"}
+    submission = only(path, columns=names)
+    assert submission.per_sample == {"sample_weight": [2, 3], "groups": ["a", "b"]}
+
+
+def test_a_column_of_strata_is_used_without_being_named(tmp_path):
+    path = write(tmp_path / "a.csv", "confidence,correct,stratum\n0.9,1,a\n0.8,0,b\n")
+    assert only(path).per_sample == {"strata": ["a", "b"]}
+
+
+def test_unjudged_answers_are_an_error_or_counted(tmp_path):
+    path = write(tmp_path / "a.csv", "confidence,correct,id\n0.9,1,x\n0.8,,y\n0.7,0,z\n")
+    message = (
+        r"column 'correct' has no value in row 3 \(1 of 3\)\. Judge them, count them as wrong with unjudged='wrong'"
+    )
+    with pytest.raises(ValueError, match=message):
+        read_submissions(path)
+    found = {rule: only(path, unjudged=rule) for rule in RULES}
+    for rule, (ids, truth, rows) in {
+        "bounds": (["x", "y", "z"], [1, 0, 0], [False, True, False]),
+        "wrong": (["x", "y", "z"], [1, 0, 0], [False, True, False]),
+        "drop": (["x", "z"], [1, 0], [False, False]),
+    }.items():
+        submission = found[rule]
+        assert (submission.ids.tolist(), submission.references.tolist()) == (ids, truth)
+        assert (submission.unjudged.rule, submission.unjudged.rows.tolist()) == (rule, rows)
+        assert submission.unjudged.share == pytest.approx(1 / 3)
+        assert submission.notes == (Note("unjudged", "1 of 3 answers (33.3%) are unjudged.", MEANING[rule]),)
+    with pytest.raises(ValueError, match=r"^unjudged must be one of bounds, wrong, drop; got 'right'\.$"):
+        read_submissions(path, unjudged="right")
+    write(path, "confidence,correct\n0.9,\n")
+    with pytest.raises(ValueError, match="column 'correct' has no value at all"):
+        read_submissions(path, unjudged="bounds")
+
+
+def test_the_share_of_unjudged_answers_is_weighted(tmp_path):
+    path = write(tmp_path / "a.csv", "confidence,correct,w\n0.9,1,1\n0.8,,2\n0.7,0,1\n")
+    for rule in RULES:
+        submission = only(path, unjudged=rule, columns={"weight": "w"})
+        assert submission.unjudged.share == 0.5
+        assert submission.notes[0].fact == "1 of 3 answers (50.0% by weight) are unjudged."
+
+
+def test_a_label_that_is_missing_has_no_bounds(tmp_path):
+    path = write(tmp_path / "a.csv", "prob_0,prob_1,label\n0.9,0.1,0\n0.8,0.2,\n")
+    for rule in (None, "bounds", "wrong"):
+        with pytest.raises(ValueError, match=r"column 'label' has no value in row 3 \(1 of 2\)\.$"):
+            read_submissions(path, unjudged=rule)
+    assert only(path, unjudged="drop").references.tolist() == [0]
+
+
+def test_ids_are_the_same_text_in_every_kind_of_file(tmp_path):
+    write(tmp_path / "a.csv", "id,confidence,correct\n001,0.5,1\n2,0.5,1\n")
+    write(
+        tmp_path / "b.jsonl",
+        '{"id": "001", "confidence": 0.5, "correct": 1}\n{"id": 2, "confidence": 0.5, "correct": 1}',
+    )
+    pd.DataFrame({"id": ["001", "2"], "confidence": 0.5, "correct": 1}).to_parquet(tmp_path / "c.parquet")
+    pd.DataFrame({"id": [1.0, 2.0], "confidence": 0.5, "correct": 1}).to_parquet(tmp_path / "d.parquet")
+    assert [only(tmp_path / name).ids.tolist() for name in ("a.csv", "b.jsonl", "c.parquet")] == [["001", "2"]] * 3
+    assert only(tmp_path / "d.parquet").ids.tolist() == [1, 2]
+
+
+def test_a_missing_confidence_is_nan(tmp_path):
+    assert np.isnan(only(write(tmp_path / "a.csv", "confidence,correct\n,1\n0.5,0\n")).predictions[0])
+    assert np.isnan(only(write(tmp_path / "b.jsonl", '{"confidence": null, "correct": 1}\n')).predictions[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "a.csv",
+            "confidence,correct\n0.9,1\n90,0\n",
+            "column 'confidence' must lie in [0, 1]; got 90.0 in row 3 (1 of 2). Percentages? Set scale=100.",
+        ),
+        (
+            "a.csv",
+            "confidence,correct\n0.9,1\n\n90,0\n",
+            "column 'confidence' must lie in [0, 1]; got 90.0 in row 4 (1 of 2). Percentages? Set scale=100.",
+        ),
+        (
+            "a.csv",
+            "confidence,correct\n0.9,1\nmuch,0\n",
+            "column 'confidence' must hold numbers; got 'much' in row 3 (1 of 2).",
+        ),
+        (
+            "a.csv",
+            "confidence,correct\n0.9,maybe\n",
+            "column 'correct' must hold numbers; got 'maybe' in row 2 (1 of 1).",
+        ),
+        (
+            "a.csv",
+            "q,correct\n0.9,1\n",
+            "has 'correct' for correct, but no confidence; found q, correct. "
+            "Name them with columns: {'confidence': NAME, 'correct': NAME}, ",
+        ),
+        (
+            "a.csv",
+            "p_0,p_1,label\n0.5,0.5,2\n",
+            "column 'label' must be labels in [0, 2); got 2.0 in row 2 (1 of 1). Count from 0.",
+        ),
+        ("a.csv", "confidence,correct\n", "the file has no rows."),
+        ("a.csv", "", "the file has no rows"),
+        (
+            "a.csv",
+            "confidence,correct\n0.9,1\n0.8,0,3\n",
+            "cannot be read as csv: Error tokenizing data. C error: Expected 2 fields in line 3, saw 3",
+        ),
+        (
+            "a.csv",
+            "confidence,correct\n0.9,1,\n",
+            "cannot be read as csv: the rows have more cells than the header has names",
+        ),
+        (
+            "a.json",
+            '{"confidence": 1}',
+            "cannot be read as json: it must be a list of objects, or an object of columns",
+        ),
+        ("a.json", "[1, 2]", "cannot be read as json: it must be a list of objects, or an object of columns"),
+        (
+            "a.csv",
+            "system,confidence,correct\n" + "".join(f"s{i},0.5,1\n" for i in range(1001)),
+            "column 'system' must name at most 1,000 systems; got 1,001.",
+        ),
+        ("a.jsonl", '{"confidence": 1\n', "cannot be read as jsonl: row 1 is not JSON: Expecting ',' delimiter"),
+        ("a.jsonl", "[1, 2]\n", "cannot be read as jsonl: row 1 must be a JSON object; got [1, 2]"),
+        (
+            "a.jsonl",
+            '{"label": 0, "probs": [0.5, 0.5]}\n{"label": 0, "probs": [1]}\n',
+            "column 'probs' must have rows of one length (2 in the first); got 1 in row 2.",
+        ),
+        ("a.parquet", "no parquet", "cannot be read as parquet: "),
+        ("a.png", "\0PNG", "the suffix must be one of .csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet, .npz, "),
+        (
+            "a.csv",
+            "p_0,p_1,p_3,label\n0.5,0.2,0.3,1\n",
+            "columns of posteriors must be numbered from 0 without a gap, p_0 to p_2; found p_0, p_1, p_3.",
+        ),
+        ("a.csv", "p_1,p_2,label\n0.5,0.5,0\n", "columns of posteriors must be numbered from 0 without a gap"),
+        ("a.csv", "p_0,p_1,prob_0,prob_1,label\n1,0,1,0,1\n", "columns p_.. and prob_.. may both be the posteriors: "),
+        (
+            "a.csv",
+            "confidence,Confidence,correct\n0.5,0.6,1\n",
+            "columns 'confidence' and 'Confidence' may both be the confidence: confidence=confidence or "
+            "confidence=Confidence. Specify which with columns, e.g. {ROLE: NAME}.",
+        ),
+        (
+            "a.csv",
+            "confidence,correct,confidence\n0.5,1,0.6\n",
+            "cannot be read as csv: columns must have different names; 'confidence' is repeated",
+        ),
+        (
+            "a.csv",
+            "confidence,correct,system\n0.5,1,a\n0.6,0,\n",
+            "column 'system' must name a system; it is empty in row 3.",
+        ),
+        ("a.csv", "confidence,correct\nyes,1\n", "column 'confidence' must hold numbers; got 'yes' in row 2 (1 of 1)."),
+        (
+            "a.csv",
+            "confidence;correct\n0,5;1\nn/v;1\n",
+            "column 'confidence' must hold numbers; got 'n/v' in row 3 (1 of 2).",
+        ),
+        (
+            "a.csv",
+            "confidence,correct\n0.5,2\n",
+            "column 'correct' must be 0 (incorrect) or 1 (correct); got 2.0 in row 2 (1 of 1). "
+            "Class labels? Pass posteriors of shape (N, K) as predictions.",
+        ),
+        ("a.csv", "=1+1,correct\n=cmd(),1\n", "has 'correct' for correct, but no confidence; found =1+1, correct."),
+    ],
+)
+def test_errors_name_file_row_and_column(name, text, message, tmp_path):
+    path = write(tmp_path / name, text)
+    with pytest.raises(ValueError, match="^" + re.escape(f"{path}: {message}")):
+        read_submissions(path)
+
+
+def test_a_file_that_is_not_text_and_one_that_is_not_there(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"\xd0\x00binary\xd0")
+    with pytest.raises(ValueError, match=r"a\.csv: cannot be read as csv: it is not UTF-8 text\. Save it as UTF-8\.$"):
+        read_submissions(path)
+    with pytest.raises(ValueError, match=r"nothing\.csv: there is no such file\.$"):
+        read_submissions(tmp_path / "nothing.csv")
+
+
+@pytest.mark.parametrize("columns", [{"truth": "a"}, {"confidence": "nowhere"}])
+def test_wrong_names_of_columns_are_errors(columns, tmp_path):
+    with pytest.raises(
+        ValueError, match=r"columns must be among|there is no column 'nowhere'; found confidence, correct"
+    ):
+        read_submissions(write(tmp_path / "a.csv", "confidence,correct\n0.9,1\n"), columns=columns)
