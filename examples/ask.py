@@ -40,7 +40,7 @@ KNOWS = {  # a word of the question -> the answer of the made-up model, its prob
 
 
 def reply(messages: list[ChatMessage], _tools: object, _choice: object, config: GenerateConfig) -> ModelOutput:
-    """Return what the made-up model says to a question, to "is this answer right?", and when it states a probability."""
+    """Return what the made-up model says: an answer, an answer and its probability, or whether an answer is right."""
     asked = " ".join(message.text for message in messages)
     answer, known, stated = next(KNOWS[word] for word in KNOWS if word in asked)
     if "Accepted answers" in asked:  # the judge, of what no accepted answer equals

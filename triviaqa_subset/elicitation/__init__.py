@@ -1,1 +1,1 @@
-"""Tasks of Inspect that ask a language model, with our definitions of answer and confidence: see docs/elicitation.md."""
+"""Tasks of Inspect that ask a language model for answers and confidences; see docs/elicitation.md."""

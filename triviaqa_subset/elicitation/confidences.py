@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from ..matching import normalize_answer
 
@@ -10,15 +9,6 @@ Likely = Sequence[tuple[str, float]]  # tokens with their natural log-probabilit
 ROUNDING = 1e-6  # a log-probability of a float32 softmax may come out this much above 0
 EXACT_ENOUGH = 0.01  # width of the range in which a confidence is known to lie
 AROUND = " \n\t*\"'.,:ĠĊ▁"
-
-
-class Semantic(NamedTuple):
-    """The answer of the class with the largest weight, that class's share, and the indices of each class's samples."""
-
-    answer: str
-    confidence: float
-    classes: list[list[int]]
-    shares: list[float]
 
 
 def sequence_posterior(logprobs: Sequence[float]) -> float:
@@ -47,7 +37,8 @@ def is_true(first: Likely, generated: Likely = ()) -> tuple[float | None, str | 
     True
     """
     begun, split = _split_word(generated)
-    (true, most_true), (false, most_false) = (_masses([*first, *split], word, begun, first) for word in ("true", "false"))
+    known = [*first, *split]
+    (true, most_true), (false, most_false) = (_masses(known, word, begun, first) for word in ("true", "false"))
     low = true / (true + most_false) if true + most_false else 0.0
     high = most_true / (most_true + false) if most_true + false else 1.0
     if not true + false or high - low > EXACT_ENOUGH:
@@ -55,8 +46,8 @@ def is_true(first: Likely, generated: Likely = ()) -> tuple[float | None, str | 
         return None, f'"True" and "False" must both be {where}; the confidence is from {low:.3f} to {high:.3f}'
     if true and false:
         return true / (true + false), None
-    known, word, bound = (low, "False", "a lower bound") if true else (high, "True", "an upper bound")
-    return known, f'"{word}" is not listed: the confidence is {bound}, at most {high - low:.1e} off'
+    limit, word, bound = (low, "False", "a lower bound") if true else (high, "True", "an upper bound")
+    return limit, f'"{word}" is not listed: the confidence is {bound}, at most {high - low:.1e} off'
 
 
 def letter_posteriors(first: Likely, letters: str) -> list[float] | None:
@@ -80,8 +71,8 @@ def semantic_confidence(
     weights: Sequence[float] | None = None,
     *,
     same: Callable[[str, str], bool] = same_answer,
-) -> Semantic:
-    r"""Group sampled answers that mean the same; the class with the largest weight gives answer and confidence.
+) -> tuple[str, float]:
+    r"""Return the commonest meaning among sampled answers, and its share of their weight.
 
     .. math:: q_k = \frac{\sum_{i \in k} w_i}{\sum_i w_i}, \quad q_e = \max_k q_k
 
@@ -90,7 +81,7 @@ def semantic_confidence(
     joins the first class whose first member means the same; the answer is that class's heaviest wording, the first
     one on ties. Samples weighted by their posteriors must be distinct: repeated ones would count twice.
 
-    >>> semantic_confidence(["Rome", "Paris", "paris."])[:2]
+    >>> semantic_confidence(["Rome", "Paris", "paris."])
     ('Paris', 0.6666666666666666)
     """
     mass = [1.0] * len(samples) if weights is None else [float(weight) for weight in weights]
@@ -106,7 +97,7 @@ def semantic_confidence(
     heaviest = shares.index(max(shares))
     wordings = [samples[place] for place in classes[heaviest]]
     answer = max(wordings, key=lambda text: math.fsum(mass[i] for i in classes[heaviest] if samples[i] == text))
-    return Semantic(answer, shares[heaviest], classes, shares)
+    return answer, shares[heaviest]
 
 
 def _masses(known: Likely, word: str, begun: str | None, first: Likely) -> tuple[float, float]:

@@ -68,21 +68,13 @@ class Outcome(NamedTuple):
     posteriors: list[float] | None = None
 
 
-class Answer(NamedTuple):
-    """An answer with its tokens, or with why there are none."""
-
-    text: str
-    tokens: list[Token] | None
-    missing: str
-
-
 class Interview:
     """What one question is asked; the answer is asked for once, whichever methods need it."""
 
     def __init__(self, state: TaskState, setup: Setup, prompts: dict[str, Messages]) -> None:
         self.state, self.setup, self.prompts, self.model = state, setup, prompts, plain(get_model())
         self.choices = [choice.value for choice in state.choices]
-        self._answer: Answer | Unusable | None = None
+        self._answer: Reply | None = None
 
     async def sequence_posterior(self) -> Outcome:
         """Return the answer with the probability of its tokens."""
@@ -97,9 +89,7 @@ class Interview:
     async def is_true(self) -> Outcome:
         """Return the answer with the probability of "True", when the model is asked whether it is right."""
         answer = (await self._first_answer()).text
-        config = GenerateConfig(
-            temperature=0.0, max_tokens=SHORT, logprobs=True, top_logprobs=self.setup.top_logprobs
-        )
+        config = GenerateConfig(temperature=0.0, max_tokens=SHORT, logprobs=True, top_logprobs=self.setup.top_logprobs)
         reply = await self._ask("is_true", config, answer=answer)
         if reply.tokens is None:
             return Outcome(answer, None, reply.missing)
@@ -122,7 +112,7 @@ class Interview:
     async def semantic(self) -> Outcome:
         """Return the commonest meaning of several answers, with its share."""
         seed, weigh = active_generate_config().seed, self.setup.weights == "sequence"
-        drawn: list[Answer] = []
+        drawn: list[Reply] = []
         for number in range(self.setup.samples):
             own_seed = None if seed is None else seed + number
             config = GenerateConfig(temperature=self.setup.temperature, seed=own_seed, logprobs=weigh or None)
@@ -131,12 +121,10 @@ class Interview:
         distinct = list({answer.text: answer for answer in reversed(drawn)}.values())[::-1] if weigh else drawn
         if weigh and not all(answer.tokens for answer in distinct):
             return Outcome(drawn[0].text, None, drawn[0].missing)
-        samples = [answer.text for answer in distinct]
         weights = [_posterior(answer.tokens or []) for answer in distinct] if weigh else None
-        found = await self._classes(samples, weights)
-        return Outcome(found.answer, found.confidence)
+        return Outcome(*await self._commonest([answer.text for answer in distinct], weights))
 
-    async def _classes(self, samples: list[str], weights: list[float] | None) -> confidences.Semantic:
+    async def _commonest(self, samples: list[str], weights: list[float] | None) -> tuple[str, float]:
         """Group the samples; ask the model of pairs, if it is to judge them, until all that matter are known."""
         known: dict[tuple[str, str], bool] = {}
 
@@ -153,25 +141,20 @@ class Interview:
             reply = await self._ask("semantic_equivalence", short, pred_answer=second, gold_answers=first)
             known[first, second] = yes_or_no(reply.text) is True
 
-    async def _first_answer(self) -> Answer:
+    async def _first_answer(self) -> Reply:
         if self._answer is None:
             top = self.setup.top_logprobs if self.choices else 1
-            try:
-                self._answer = await self._ask_answer(GenerateConfig(logprobs=True, top_logprobs=top))
-            except Unusable as reason:
-                self._answer = reason
-        if isinstance(self._answer, Unusable):
-            raise self._answer
+            self._answer = await self._ask_answer(GenerateConfig(logprobs=True, top_logprobs=top))
         return self._answer
 
-    async def _ask_answer(self, config: GenerateConfig) -> Answer:
+    async def _ask_answer(self, config: GenerateConfig) -> Reply:
+        """Ask for the answer; of the reply that is its first line."""
         reply = _spoken(await self._ask("sequence_posterior", config))
         _check_whole(reply)
         line = reply.text.split("\n")[0]
         if JSON.match(line):
             raise Unusable(f"the reply must be the answer alone; got JSON, {line[:60]!r}")
-        tokens = None if reply.tokens is None else first_line(reply.tokens)
-        return Answer(" ".join(line.split()), tokens, reply.missing)
+        return reply._replace(text=" ".join(line.split()), tokens=reply.tokens and first_line(reply.tokens))
 
     async def _ask(self, prompt: str, config: GenerateConfig, **fields: str) -> Reply:
         """Ask, and return the body of the reply."""
@@ -245,4 +228,4 @@ def _unlikely(tokens: list[Token]) -> str | None:
     if active_generate_config().temperature != 0:
         return None
     odd = [token.text for token in tokens if token.top and max(p for _, p in token.top) > token.logprob + 0.01]
-    return f"{odd[0]!r} is not the likeliest token: a penalty or a setting of the server changes replies" if odd else None
+    return f"{odd[0]!r} is not the likeliest token: a setting of the server changes its replies" if odd else None

@@ -106,9 +106,10 @@ def choice_letter(reply: str, choices: Sequence[str]) -> str | None:
 
 def _other_meaning(found: re.Match[str]) -> str | None:
     """Return what a stated number is, if it is not the probability that the answer is right."""
-    before, after = found.string[: found.start("number")], found.string[found.end() :].partition("\n")[0]
-    lead = found.string[found.start() : found.start("number")]
-    if INVERTED.search(lead) or INVERTED.search(after) or re.search(r"\b(?:error|failure) \Z", before[: found.start()]):
+    word_before = re.search(r"\w* ?\Z", found.string[: found.start()])
+    lead = (word_before[0] if word_before else "") + found.string[found.start() : found.start("number")]
+    after = found.string[found.end() :].partition("\n")[0]
+    if INVERTED.search(lead) or INVERTED.search(after):
         return "the probability is that of being wrong"
     if CONDITIONAL.search(lead) or CONDITIONAL.search(after):
         return "the probability has a condition"

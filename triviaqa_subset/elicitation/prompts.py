@@ -8,25 +8,24 @@ from string import ascii_uppercase
 import yaml
 
 Messages = list[dict[str, str]]
-ROLES = ("system", "user", "assistant")
 FIELD = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 DEFAULTS = Path(__file__).parent / "prompts.yaml"
 
 
-def load_prompts(task: str, file: str | Path | None = None) -> dict[str, Messages]:
-    """Return the prompts of a task, "triviaqa" or "mmlu", and `semantic_equivalence`, with which answers are compared.
-
-    Those in a YAML file of the form of `prompts.yaml` replace the built-in ones, one by one.
-    """
+def load_prompts(task: str, file: str | None = None) -> dict[str, Messages]:
+    """Return the prompts of a task, `triviaqa` or `mmlu`, or those of a file of the form of `prompts.yaml`."""
     prompts = yaml.safe_load(DEFAULTS.read_text(encoding="utf-8"))
     own = yaml.safe_load(Path(file).read_text(encoding="utf-8")) if file else {}
-    if not isinstance(own, dict) or not all(isinstance(methods, dict) for methods in own.values()):
-        raise ValueError(f"{file} must map tasks to methods to messages; got {str(own)[:40]!r}.")
-    for part, method, messages in ((part, *item) for part, methods in own.items() for item in methods.items()):
-        if method not in prompts.get(part, {}):
-            known = ", ".join(f"{name}: {each}" for name in prompts for each in prompts[name])
-            raise ValueError(f"{file}: prompts must be among {known}; got {part}: {method}.")
-        prompts[part][method] = _checked(messages, prompts[part][method], f"{file}, {part}: {method}")
+    for part, methods in own.items():
+        for method, messages in methods.items():
+            needed = _fields(prompts.get(part, {}).get(method, []))
+            if not needed or _fields(messages) != needed:
+                known = ", ".join(f"{name}: {each}" for name in prompts for each in prompts[name])
+                raise ValueError(
+                    f"{file} must have prompts among {known}, with the same fields; got {part}: {method} with "
+                    f"{', '.join(sorted(_fields(messages))) or 'none'}."
+                )
+            prompts[part][method] = messages
     found: dict[str, Messages] = prompts[task] | prompts["judge"]
     return found
 
@@ -46,21 +45,5 @@ def choices_text(choices: Sequence[str]) -> str:
     return "\n".join(f"{letter}. {choice}" for letter, choice in zip(ascii_uppercase, choices, strict=False))
 
 
-def _checked(messages: object, built_in: Messages, place: str) -> Messages:
-    if not isinstance(messages, list) or not all(_is_message(message) for message in messages):
-        raise ValueError(f"{place} must be messages, each with a role and a content; got {repr(messages)[:60]}.")
-    if not any(message["role"] == "user" for message in messages):
-        raise ValueError(f"{place} must have a user message; got {', '.join(m['role'] for m in messages)}.")
-    found, needed = ({name for each in both for name in FIELD.findall(each["content"])} for both in (messages, built_in))
-    if found != needed:
-        raise ValueError(f"{place} must have the fields {', '.join(sorted(needed))}; got {', '.join(sorted(found))}.")
-    return messages
-
-
-def _is_message(message: object) -> bool:
-    return (
-        isinstance(message, dict)
-        and set(message) == {"role", "content"}
-        and message["role"] in ROLES
-        and isinstance(message["content"], str)
-    )
+def _fields(messages: Messages) -> set[str]:
+    return {name for message in messages for name in FIELD.findall(message["content"])}

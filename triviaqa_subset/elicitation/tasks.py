@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import GenerateConfig, get_model, model_roles
-from inspect_ai.scorer import CORRECT, INCORRECT, Metric, SampleScore, Score, Scorer, Target, metric, scorer
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer, value_to_float
 from inspect_ai.solver import TaskState
 
 from ..grading import Grade, grade
@@ -16,6 +16,14 @@ from .questions import mmlu_samples, own_samples, triviaqa_samples
 from .replies import Unusable, body, read_reply
 
 
+def _registered(function: Callable[..., Task]) -> Callable[..., Task]:
+    """Register a task as ecuas/NAME: Inspect puts the package of its module before a name, and none without one."""
+    function.__module__ = "ecuas"
+    registered: Callable[..., Task] = task(name=f"ecuas/{function.__name__}")(function)
+    return registered
+
+
+@_registered
 def triviaqa(
     methods: str | Sequence[str] = METHODS[:3],
     questions: str = "curated",
@@ -27,25 +35,17 @@ def triviaqa(
     return _task(triviaqa_samples(questions, dataset, source), "triviaqa", methods, options)
 
 
+@_registered
 def mmlu(methods: str | Sequence[str] = METHODS[:3], source: str | None = None, **options: object) -> Task:
     """Ask the multiple-choice questions of MMLU's test split, or of a file."""
     return _task(mmlu_samples(source), "mmlu", methods, options)
 
 
+@_registered
 def questions(file: str, methods: str | Sequence[str] = METHODS[:3], **options: object) -> Task:
     """Ask questions of your own."""
     samples = own_samples(file)
     return _task(samples, "mmlu" if samples[0].choices else "triviaqa", methods, options)
-
-
-def _registered(function: Callable[..., Task]) -> Callable[..., Task]:
-    """Register a task as ecuas/NAME: Inspect puts the package of its module before a name, and none without one."""
-    function.__module__ = "ecuas"
-    registered: Callable[..., Task] = task(name=f"ecuas/{function.__name__}")(function)
-    return registered
-
-
-triviaqa, mmlu, questions = map(_registered, (triviaqa, mmlu, questions))
 
 
 def _task(samples: Sequence[Sample], name: str, methods: str | Sequence[str], options: dict[str, object]) -> Task:
@@ -63,16 +63,11 @@ def _task(samples: Sequence[Sample], name: str, methods: str | Sequence[str], op
 
 @metric
 def counts() -> Metric:
-    """Count the graded answers; Inspect itself counts those that are unlabelled as unscored."""
+    """Count the graded answers; an accuracy would leave those out that are unlabelled, most of which are wrong."""
 
     def count(scores: list[SampleScore]) -> dict[str, float]:
-        values = [each.score.value for each in scores]
-        confidences = [(each.score.metadata or {}).get("confidence") for each in scores]
-        return {
-            "right": values.count(CORRECT) + values.count(1.0),
-            "wrong": values.count(INCORRECT) + values.count(0.0),
-            "without_confidence": confidences.count(None),
-        }
+        right = sum(map(value_to_float(), (each.score.value for each in scores)))
+        return {"right": right, "wrong": len(scores) - right}
 
     return count
 
