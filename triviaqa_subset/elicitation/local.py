@@ -62,8 +62,7 @@ async def _generate(
     listed = reply.logprobs.content if reply.logprobs else []
     length = next((place for place, token in enumerate(listed) if token.token in ends), len(listed))
     reply.stop_reason = "stop" if length < len(listed) else "max_tokens"
-    tokens = [token.model_copy(update={"bytes": None}) for token in listed[:length]]
-    reply.logprobs = Logprobs(content=tokens) if config.logprobs else None
+    reply.logprobs = Logprobs(content=listed[:length]) if config.logprobs else None
     if output.usage:
         output.usage.output_tokens = length
     return output

@@ -127,7 +127,8 @@ def _tokens(listed: "list[Logprob]") -> list[Token]:
         for one, top in zip(listed, tops, strict=True)
     ]
     in_bytes = [one.bytes for one in listed]
-    if not any(in_bytes) or any(piece is None or not all(0 <= byte < 256 for byte in piece) for piece in in_bytes):
+    codes = [list(map(ord, one.token)) for one in listed]  # which some providers of Inspect give as the bytes
+    if None in in_bytes or in_bytes == codes or not any(in_bytes):
         return tokens
     texts = decoded([bytes(piece or ()) for piece in in_bytes])
     # A token that ends the turn is written, but has no bytes.
