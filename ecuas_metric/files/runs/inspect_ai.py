@@ -18,6 +18,7 @@ from .parts import Part, Row, RunOptions, field, files_in, only, starts_with, ta
 
 ZSTANDARD = 93  # a method of compression that zipfile knows from Python 3.14 on
 NEEDED = (b'"eval"', b'"task"', b'"model"', b'"version"')
+BESIDE = ("logs.json", "eval-set.json")  # in the folder of an eval set, with the headers of its logs
 CONFIDENCE = "metadata.confidence"
 
 
@@ -98,7 +99,7 @@ def _confidence(sample: Row, score: Row, options: RunOptions) -> object:
 def _is_log(file: Path) -> bool:
     if file.suffix == ".eval":
         return starts_with(file, [b"PK"], size=2)
-    return file.suffix == ".json" and starts_with(file, NEEDED)
+    return file.suffix == ".json" and file.name not in BESIDE and starts_with(file, NEEDED)
 
 
 def _log(file: Path) -> tuple[Row, list[Row]]:
