@@ -64,7 +64,7 @@ class System(NamedTuple):
     notes : tuple of Note
         What a reader must know of the input.
     ids : sequence of str or int, or None
-        What pairs the samples of different systems, in the order given; those of a file are a pandas.Index.
+        What pairs the samples of different systems, in the order given; those of a file are a pyarrow.Array.
     recalibration : str, or None
         How its outputs were recalibrated by cross-validation, e.g. "affine/5".
     """

@@ -210,7 +210,8 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
             )
         if system.ids is not None and reference.ids is not None:
             rows = order_of(name, system.ids, first, reference.ids)
-            system = reordered(system, rows) if (rows[1:] < rows[:-1]).any() else system
+            if (rows[1:] < rows[:-1]).any():
+                system = reordered(system._replace(ids=None), rows)._replace(ids=reference.ids)
         _same_samples(first, reference, name, system)
         aligned[name] = system
     return aligned

@@ -12,8 +12,7 @@ from ..comparison.compare import UNFAIR, is_fair, same_answers
 from ..comparison.pairing import repeated_ids, unlike, whole_numbers
 from ..comparison.unjudged import Bounds, bounds_of
 from ..errors import FileAdvice, FileError, InputError, Note
-from ..files.submissions import Submission
-from ..files.truth import Unjudged
+from ..files.submissions import Submission, Unjudged
 from ..metrics import METRICS, Key, place
 from ..options import checked_options
 from ..results import Estimate, Results, System, all_values, compute_results, prepare, signature_of
