@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..comparison.compare import compare_systems
 from ..comparison.pairing import in_common
 from ..comparison.planning import plan_of_rates, plan_of_systems
-from ..comparison.significance import swaps_needed
+from ..comparison.significance import permutations_needed
 from ..errors import FileAdvice, FileError, InputError, Note
 from ..files.columns import NAMES
 from ..files.read import STANDARD_INPUT, stem
@@ -146,7 +146,7 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
     above = introduction(systems, rows, alpha=alpha, digits=arguments.digits, by_position=arguments.by_position)
     grid = comparison_grid(
         shown,
-        signature_of(first, swaps=swaps_needed(first.options)),
+        signature_of(first, swaps=permutations_needed(first.options)),
         options=first.options,
         tests=num_tests(rows),
         digits=arguments.digits,
