@@ -116,7 +116,7 @@ def ecuas_score(
     ... )
     """
     options = checked_options(n=_one(n), cost=cost, normalize=normalize, sample_weight=sample_weight)
-    return _value(_posterior_system(y_true, y_prob, labels, options, words=_OF_PROBABILITIES), "ecuas")
+    return _value(_posterior_system(y_true, y_prob, labels, options, words=_OF_PROBABILITIES, rank=False), "ecuas")
 
 
 def confidence_ecuas_score(
@@ -165,7 +165,7 @@ def confidence_ecuas_score(
     0.67
     """
     options = checked_options(n=_one(n), num_classes=num_classes, sample_weight=sample_weight)
-    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), "ecuas")
+    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES, rank=False), "ecuas")
 
 
 def ece_score(
@@ -620,13 +620,14 @@ def _posterior_system(
     ids: Iterable[object] | None = None,
     *,
     words: Mapping[str, str] = _OF_POSTERIORS,
+    rank: bool = True,
 ) -> System:
     with _in_words(words):
         array = _two_columns(numbers(y_prob, "y_prob"), options)
         if array.ndim == 2 and array.shape[1] > 1:  # `posteriors` refuses all other shapes
             y_true = _columns(y_true, labels, array)
         array, truth = posteriors(array, y_true)
-        return prepare("posteriors", array, truth, options, ids=_texts(ids, y_true=truth))
+        return prepare("posteriors", array, truth, options, ids=_texts(ids, y_true=truth), rank=rank)
 
 
 def _confidence_system(
@@ -635,10 +636,11 @@ def _confidence_system(
     options: Options,
     words: Mapping[str, str],
     ids: Iterable[object] | None = None,
+    rank: bool = True,
 ) -> System:
     with _in_words(words):
         q, truth = confidences(confidence, correct)
-        return prepare("confidences", q, truth, options, ids=_texts(ids, correct=truth))
+        return prepare("confidences", q, truth, options, ids=_texts(ids, correct=truth), rank=rank)
 
 
 def _value(system: System, name: str) -> float:

@@ -41,11 +41,10 @@ from .metrics import (
     recalibrated_values,
     values_of_calibration,
 )
-from .options import Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
+from .options import PER_SAMPLE, Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
 from .ranking import ResampledTies, Resamples, TieGroups, positions, stably_sorted, tie_groups
 
 FEW_ERRORS = 25  # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
-PER_SAMPLE = ("sample_weight", "groups", "strata")
 
 
 class System(NamedTuple):
@@ -108,7 +107,13 @@ class Results(NamedTuple):
 
 
 def prepare(
-    form: str, predictions: Array, references: Array, options: Options, *, ids: Sequence[object] | None = None
+    form: str,
+    predictions: Array,
+    references: Array,
+    options: Options,
+    *,
+    ids: Sequence[object] | None = None,
+    rank: bool = True,
 ) -> System:
     """Turn a system's output into decisions, check the options that depend on the data, and sort.
 
@@ -121,6 +126,8 @@ def prepare(
     options : Options
     ids : sequence of str or int, optional
         The id of each sample.
+    rank : bool
+        Whether to sort, which means of costs do not need; the system has no tie groups otherwise.
 
     Returns
     -------
@@ -146,6 +153,8 @@ def prepare(
     for name in PER_SAMPLE:
         if (values := getattr(options, name)) is not None:
             same_length(**{"predictions": references, name: values})
+    if not rank:
+        return System(decisions, options, TieGroups(*np.empty((3, 0))), None, notes, ids)
     return ranked(decisions, options, notes=notes, ids=ids)
 
 
