@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOCK := requirements-dev.txt
 CORE := -m "not e2e and not slow"
+EVERY_EXTRA := $(addprefix --extra ,test lint lock bench croissant local spark)
 # The tests of a file stay in one process, since they share what it starts.
 PARALLEL ?= --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 10
 .DEFAULT_GOAL := help
@@ -72,8 +73,27 @@ lint: $(VENV)/test.installed $(VENV)/lint.installed  ## ruff and mypy
 hooks: $(VENV)/lint.installed  ## run what is quick of `make lint` at every commit
 	$(BIN)/pre-commit install
 
+# Asking language models: an environment of its own, by uv, since Inspect does not fit beside Gradio.
+ASKING := .venv-elicitation
+$(ASKING)/%.installed: pyproject.toml requirements-elicitation.txt | $(VENV)/lock.installed
+	test -x $(ASKING)/bin/python || $(BIN)/uv venv --quiet --python $(BIN)/python $(ASKING)
+	$(BIN)/uv pip install --quiet --python $(ASKING) --constraint requirements-elicitation.txt --editable '.[$*]'
+	touch $@
+
+.PHONY: ask test-elicitation lock-elicitation
+ask: $(ASKING)/elicitation.installed  ## a made-up model asked with Inspect: its answers and confidences, scored
+	$(ASKING)/bin/python -m examples.ask
+
+test-elicitation: $(ASKING)/test-elicitation.installed  ## the tests of asking language models, with Inspect over loopback
+	$(ASKING)/bin/python -m pytest tests/triviaqa_subset/elicitation triviaqa_subset/elicitation
+
+lock-elicitation: $(VENV)/lock.installed  ## renew requirements-elicitation.txt
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra test-elicitation \
+		--no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock-elicitation" \
+		pyproject.toml --output-file requirements-elicitation.txt
+
 lock: $(VENV)/lock.installed  ## renew requirements-dev.txt, the versions that every target installs
-	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --all-extras --no-emit-index-url \
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 $(EVERY_EXTRA) --no-emit-index-url \
 		--no-emit-find-links --no-annotate --custom-compile-command "make lock" pyproject.toml --output-file $(LOCK)
 
 clean:  ## remove what was installed and made
