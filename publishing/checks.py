@@ -27,7 +27,7 @@ SECRET = re.compile(
 PATH = re.compile(rb"(?<![\w./:-])/(?:home|Users|root)/\w|[A-Z]:\\Users\\")
 SPACE_FIELDS = ("title", "emoji", "colorFrom", "colorTo", "sdk", "sdk_version", "python_version", "app_file", "pinned")
 METRIC_FIELDS = (*SPACE_FIELDS, "tags", "description")
-DATASET_FIELDS = ("pretty_name", "license", "language", "task_categories", "configs", "dataset_info")
+DATASET_FIELDS = ("pretty_name", "license", "language", "task_categories", "configs")
 LOAD_METRIC = """\
 import sys
 needless = dict.fromkeys(("transformers", "scipy"))  # Evaluate would import them, seconds long; the metric does without

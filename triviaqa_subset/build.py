@@ -17,7 +17,7 @@ from .configurations import make_configurations
 from .croissant import describe
 from .folders import BUILT, FOLDER
 from .labels import STRATA, read_labels
-from .pool import HUB, START, SUFFIXES, Pool, draw_pool, drop_aliases, read_source
+from .pool import HUB, START, SUFFIXES, Pool, draw_pool, read_source
 from .selection import AUTHORS, check_ours, choose, weights
 
 SUMS = "SHA256SUMS"
@@ -78,7 +78,7 @@ def build(
     check_ours(labels.questions)
     from_text = source is not None or not without_text
     pool = draw_pool(read_source(source), labels.questions) if from_text else None
-    texts = drop_aliases(pool.texts, labels.aliases) if pool else {}
+    texts = pool.texts if pool else {}
     selected, remark = labels.questions["selected"], ""
     if selection is not None:
         selected, remark = choose(labels.questions, selection, texts)
@@ -103,7 +103,7 @@ def write(tables: dict[str, Dataset], out: Path, remark: str = "", made: dict[st
             pq.write_table(table.with_format("arrow")[:], path, compression="zstd", write_page_index=True)
         sums = {path.name: _file_sha256(path) for path in sorted((stage / "data").iterdir())}
         (stage / "data" / SUMS).write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sums.items()))
-        write_card(FOLDER / "README.md", stage / "README.md", tables, stage / "data", remark, made)
+        write_card(FOLDER / "README.md", stage / "README.md", tables, remark, made)
         front = DatasetCard.load(stage / "README.md").data.to_dict()
         (stage / "data" / CROISSANT).write_text(json.dumps(describe(tables, sums, front), indent=1) + "\n")
         _replace(stage, out, ("data", "README.md"))

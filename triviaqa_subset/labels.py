@@ -53,8 +53,8 @@ class Labels(NamedTuple):
     Attributes
     ----------
     questions : DataFrame
-        In pool order; `pool_positions` holds lists of int, `weight` is NaN outside the subset, `question_sha256` is
-        empty where the whole text was not available, where alone `question_start_sha256` is not.
+        In pool order; `pool_positions` holds lists of int, `dropped_aliases` lists of hashes, `weight` is NaN outside
+        the subset, `question_sha256` is empty where the whole text was not available.
     answers : DataFrame
         The label bank.
     systems : DataFrame
@@ -87,6 +87,8 @@ def read_labels(folder: str | Path) -> Labels:
     questions = labels.questions
     questions["pool_positions"] = [[int(place) for place in text.split()] for text in questions["pool_positions"]]
     questions["weight"] = pd.to_numeric(questions["weight"], errors="coerce")
+    dropped = labels.aliases.groupby("question_id")["alias_sha256"].agg(list)
+    questions["dropped_aliases"] = [dropped.get(own, []) for own in questions["question_id"]]
     for name, table in zip(COLUMNS, labels, strict=True):
         for flag in (column for column, pattern in COLUMNS[name].items() if pattern == FLAG):
             table[flag] = table[flag] == "1"

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
@@ -101,7 +101,7 @@ def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
     """Find the pool among the source's rows; ids, order and question hashes must agree, and most of the aliases.
 
     A source with questions outside the pool is taken to be the whole split, and the draw is repeated. One with
-    questions of the pool only is joined by question_id.
+    questions of the pool only is joined by question_id. The texts come without the aliases that the curation drops.
     """
     ids = list(questions["question_id"])
     redrawn = not {row["question_id"] for row in rows} <= set(ids)
@@ -111,15 +111,15 @@ def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
     _check(drawn, order, hashes, f" The source has {len(rows)} rows, the split {SPLIT_ROWS}." if redrawn else "")
     texts = {row["question_id"]: row for row in reversed(drawn)}  # of two copies, the one drawn first
     aliases = _compare_aliases(texts, dict(zip(ids, questions["aliases_sha256"], strict=True)))
+    texts = drop_aliases(texts, dict(zip(ids, questions["dropped_aliases"], strict=True)))
     return Pool(texts, redrawn, [question_id for question_id in ids if not hashes[question_id][0]], aliases)
 
 
-def drop_aliases(texts: Mapping[str, TriviaRow], dropped: pd.DataFrame) -> dict[str, TriviaRow]:
-    """Return the texts without the gold aliases that the curation drops."""
-    bad = dropped.groupby("question_id")["alias_sha256"].agg(set).to_dict()
+def drop_aliases(texts: Mapping[str, TriviaRow], dropped: Mapping[str, Collection[str]]) -> dict[str, TriviaRow]:
+    """Return the texts without the gold aliases of these hashes."""
 
     def good(row: TriviaRow) -> TriviaRow:
-        gold, hashes = row["answer"], bad.get(row["question_id"], set())
+        gold, hashes = row["answer"], dropped[row["question_id"]]
         kept = [[x for x in gold[name] if sha256(plain(x)) not in hashes] for name in ("aliases", "normalized_aliases")]
         return {**row, "answer": {"value": gold["value"], "aliases": kept[0], "normalized_aliases": kept[1]}}
 

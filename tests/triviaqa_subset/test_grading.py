@@ -241,7 +241,8 @@ def test_without_text_the_bank_alone_decides_and_a_warning_says_so():
 @pytest.fixture(scope="module")
 def judged(shared):
     """The dataset with its texts, and the judged answers in clear with their labels."""
-    dataset, answers = read_texts(shared / "triviaqa" / "pool_text.jsonl", read_labels(FOLDER / "curation").aliases)
+    questions = read_labels(FOLDER / "curation").questions.set_index("question_id")
+    dataset, answers = read_texts(shared / "triviaqa" / "pool_text.jsonl", questions["dropped_aliases"].to_dict())
     labels = pd.read_csv(FOLDER / "curation" / "answers.csv").set_index(["question_id", "answer_sha256"])["correct"]
     keys = [hashlib.sha256(text.encode()).hexdigest() for text in answers["normalized"]]
     return dataset, answers.assign(correct=labels.loc[list(zip(answers["question_id"], keys, strict=True))].to_numpy())
