@@ -49,18 +49,26 @@ class Pool(NamedTuple):
 def read_source(source: str | None) -> list[TriviaRow]:
     """Read TriviaQA's validation rows from the Hub, or from a file with the Hub's columns or with a list `aliases`."""
     raw, place = (_from_hub(), "the Hub") if source is None else (read_rows(source), source)
+    given = [_with_answer(row) for row in raw]
+    golds = [row.get("answer") for row in given]
+    require(
+        (_has_lists(gold) for gold in golds), golds, f"{place}: answer must have aliases, normalized_aliases (lists)"
+    )
     try:
-        rows: list[TriviaRow] = pa.Table.from_pylist([_with_answer(row) for row in raw], ROW).to_pylist()
+        rows: list[TriviaRow] = pa.Table.from_pylist(given, ROW).to_pylist()
     except pa.ArrowException as error:
         rule = "question_id, question (text) and answer {value (text), aliases, normalized_aliases (lists of text)}"
         raise ValueError(f"{place} must have {rule}; {error}.") from error
     for column in ROW.names:
         values = [row[column] for row in rows]  # type: ignore[literal-required]
         require((value is not None for value in values), values, f"{place}: {column} must be given")
-    golds = [row["answer"] for row in rows]
-    lists = (None not in (gold["aliases"], gold["normalized_aliases"]) for gold in golds)
-    require(lists, golds, f"{place}: answer must have aliases and normalized_aliases")
     return rows
+
+
+def _has_lists(gold: object) -> bool:
+    return isinstance(gold, dict) and all(
+        isinstance(gold.get(name), list) for name in ("aliases", "normalized_aliases")
+    )
 
 
 def _with_answer(row: RawRow) -> RawRow:
