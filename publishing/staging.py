@@ -157,6 +157,8 @@ def _gather_space(out: Path) -> None:
     (out / "app.py").write_text(START, encoding="utf-8")
     for folder in (SCRIPT.parent, DATA):
         shutil.copytree(folder, out / folder.name, ignore=LEFT_OUT)
+    (out / "docs").mkdir()
+    shutil.copyfile(ROOT / "docs" / "dataset.md", out / "docs" / "dataset.md")  # the card links to it there
     _gather_dataset(out / DATA.name)
 
 
