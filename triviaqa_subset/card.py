@@ -25,16 +25,9 @@ def write_card(
 ) -> None:
     """Write the card with the `configs` of these tables, whose columns the Parquet files describe; keep the rest.
 
-    Parameters
-    ----------
-    template, card : Path
-        The file whose text and other metadata are kept, and the one to write.
-    tables : mapping of str to Dataset
-        One configuration each. With the text of questions, the licence is `TEXT_LICENSE` instead of the template's.
-    remark : str
-        What distinguishes this copy from the one that the text describes, to be set above the text.
-    made : mapping of str to str, optional
-        Markdown by name, to be set between the comments of that name: see `card_tables`.
+    With the text of questions in a table, the licence is `TEXT_LICENSE` instead of the template's. A remark on what
+    distinguishes this copy from the one that the text describes is set above the text; what was made, see
+    `card_tables`, between the comments of its name.
     """
     page = DatasetCard.load(template)
     page.data.configs = [_config(name) for name in tables]

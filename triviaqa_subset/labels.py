@@ -50,21 +50,10 @@ KEYS = {
 class Labels(NamedTuple):
     """The tables of a curation folder, typed and checked.
 
-    Attributes
-    ----------
-    questions : DataFrame
-        In pool order; `pool_positions` holds lists of int, `dropped_aliases` lists of hashes, `weight` is NaN outside
-        the subset, `question_sha256` is empty where the whole text was not available.
-    answers : DataFrame
-        The label bank.
-    systems : DataFrame
-        Per question and system, whether its answer was an exact match and correct, else its key in the label bank.
-    errata : DataFrame
-        What each curation changed, or looked at and left: the `reason` of a question, the `label` of an answer.
-    decisions : DataFrame
-        What was decided of each question that a rule of `checks` finds.
-    aliases : DataFrame
-        The gold aliases that are dropped, by hash.
+    `questions`: in pool order; `pool_positions` holds lists of int, `dropped_aliases` lists of hashes, and `weight` is
+    NaN outside the subset. `answers`: the label bank. `systems`: per question and system, whether its answer was an
+    exact match and correct, else its key in the bank. `errata`: what each curation changed, or looked at and left.
+    `decisions`: what was decided of each question that a rule of `checks` finds. `aliases`: those that are dropped.
     """
 
     questions: pd.DataFrame

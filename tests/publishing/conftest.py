@@ -19,7 +19,7 @@ from tests.publishing.server import TOKEN
 from tests.publishing.store import Store
 from triviaqa_subset.build import write
 
-CONFIGURATIONS = ["curated", "kept", "pool", "systems", "answers"]
+CONFIGURATIONS = ["curated", "kept", "pool", "systems", "answers", "published"]
 SPACE = {
     "README.md": """---
 title: ECUAS demo

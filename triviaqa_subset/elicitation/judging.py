@@ -227,7 +227,7 @@ def _by_text(
         "question": [question["question"] for question in questions],
         "answer": [question["answer"] for question in questions],
     }
-    grades = grade(given, dataset, bank=bank, judge=judge, concurrency=concurrency)
+    grades = grade(given, dataset, bank=bank, judge=judge)
     return list(zip(grades.correct, grades.decided_by, strict=True))
 
 
