@@ -377,7 +377,7 @@ def grade(
         sheet = uploads.read_answers(path)
     graded, counts = answers.graded(sheet, known, accepted=accepted, rest=rest)
     found = scoring.evaluated([answers.submission(graded, "yours", weighted=weighted, rest=rest)], options)
-    correct = graded.frame.set_index("question_id")["correct"].astype(float)
+    correct = handlers.frame_of(graded, text=answers.TEXT).set_index("question_id")["correct"].astype(float)
     return _result(found, explain=False) | {
         "graded": counts,
         "open": [key for _, key in answers.open_answers(graded, known)][: handlers.MAX_OPEN],

@@ -20,7 +20,7 @@ from gradio.utils import get_upload_folder
 
 from ecuas_metric.comparison.planning import plan_of_rates
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.read import Sheet
+from ecuas_metric.files.read import Sheet, frame_of
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import Options
 from ecuas_metric.reporting.report import make_report, report_grid
@@ -224,7 +224,7 @@ def _on_the_leaderboard(
     submission = answers.submission(graded, file, weighted=weighted, rest=rest)
     folder = own_folder()
     shown = scoring.score([submission], options, folder, remarks=[remark])
-    frame, known = graded.frame, asked_questions(asked)
+    frame, known = frame_of(graded, text=answers.TEXT), asked_questions(asked)
     mine = leaderboard.row_of(submission.name, frame.set_index("question_id")["correct"].astype(float), asked)
     table = leaderboard_table(labels, mine)
     path = folder / f"{submission.name}.graded.csv"

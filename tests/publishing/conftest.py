@@ -177,7 +177,7 @@ def checkout(tmp_path_factory):
     folder = tmp_path_factory.mktemp("checkout")
     for name in ("publish.py", "LICENSE"):  # and no CHANGELOG.md: nothing is unreleased there
         shutil.copy(ROOT / name, folder)
-    for name in ("publishing", "ecuas_metric", "triviaqa_subset"):
+    for name in ("publishing", "ecuas_metric", "triviaqa_subset", "docs"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "space").mkdir()
     for name, text in SPACE.items():
