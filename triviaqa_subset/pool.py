@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
@@ -170,18 +170,11 @@ def _join(rows: list[TriviaRow], ids: list[str]) -> list[TriviaRow]:
     rule = "question_id must be unique in a source of the pool's questions"
     require((counts[own] == 1 for own in given), given, rule)
     by_id = dict(zip(given, rows, strict=True))
-    require_all(by_id, ids, "source", "pool")
-    return [by_id[question_id] for question_id in ids]
-
-
-def require_all(given: Mapping[str, object], ids: Sequence[str], source: str, whole: str) -> None:
-    """Raise a ValueError unless a source has all questions of a whole: the pool or the curated subset."""
-    missing = [question_id for question_id in ids if question_id not in given]
+    missing = [question_id for question_id in ids if question_id not in by_id]
     if missing:
-        raise ValueError(
-            f"{source} must have all {len(ids)} questions of the {whole}; {missing[0]} is missing "
-            f"({len(missing)} of {len(ids)})."
-        )
+        wrong = f"{missing[0]} is missing ({len(missing)} of {len(ids)})"
+        raise ValueError(f"source must have all {len(ids)} questions of the pool; {wrong}.")
+    return [by_id[question_id] for question_id in ids]
 
 
 def _check(drawn: list[TriviaRow], order: list[str], hashes: dict[str, tuple[str, str]], advice: str) -> None:

@@ -38,18 +38,20 @@ def test_the_columns_have_types():
 @pytest.mark.parametrize(
     ("name", "edits", "message"),
     [
-        ("questions", {"stratum": "odd"}, "questions: stratum must match exact_match_all|reviewed; got 'odd'"),
-        ("questions", {"pool_positions": "one"}, "questions: pool_positions must match [0-9]+( [0-9]+)*; got 'one'"),
-        ("answers", {"correct": "1", "debatable": "1"}, "answers: debatable must be 0 for a correct answer; got '1'"),
-        ("systems", {"question_id": "q0"}, "systems: question_id must be in questions; got 'q0'"),
-        ("systems", {"correct": ""}, "systems: correct must match [01]; got ''"),
-        ("decisions", {"decision": "discard"}, "decisions: decision must be discard for what questions discard, and"),
-        ("aliases", {"alias_sha256": "x"}, "aliases: alias_sha256 must match [0-9a-f]{64}; got 'x'"),
-        (
-            "errata",
-            {"column": "label"},
-            "errata: column must be label where there is an answer_sha256, and reason else",
-        ),
+        ("questions", {"selected": "0"}, "weight must be given for what is selected, and for nothing else; got"),
+        ("questions", {"decision": "discard"}, "reason must be ok for what is kept, and for nothing else; got 'ok'"),
+        ("questions", {"stratum": "odd"}, "stratum must match exact_match_all|reviewed; got 'odd'"),
+        ("questions", {"stratum": "exact_match_all"}, "stratum must be exact_match_all where every system has an"),
+        ("questions", {"question_sha256": ""}, "question_start_sha256 must be given where question_sha256 is not, and"),
+        ("questions", {"pool_positions": "one"}, "pool_positions must match [0-9]+( [0-9]+)*; got 'one'"),
+        ("answers", {"correct": "1", "debatable": "1"}, "debatable must be 0 for a correct answer; got '1'"),
+        ("answers", {"question_id": "nowhere"}, "question_id must be in questions; got 'nowhere'"),
+        ("systems", {"correct": ""}, "correct must match [01]; got ''"),
+        ("systems", {"answer_sha256": ""}, "answer_sha256 must be that of an answer in answers with the same correct"),
+        ("systems", {"exact_match": "1"}, "correct must be 1 for an exact match; got '0'"),
+        ("decisions", {"decision": "discard"}, "decision must be discard for what questions discard, and for nothing"),
+        ("aliases", {"alias_sha256": "x"}, "alias_sha256 must match [0-9a-f]{64}; got 'x'"),
+        ("errata", {"column": "label"}, "column must be label where there is an answer_sha256, and reason elsewhere"),
     ],
 )
 def test_what_breaks_a_rule_is_named(name, edits, message, tables, tmp_path):
@@ -58,7 +60,15 @@ def test_what_breaks_a_rule_is_named(name, edits, message, tables, tmp_path):
     for column, value in edits.items():
         table.loc[2, column] = value
     table.to_csv(folder / f"{name}.csv", index=False)
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}.* at index 2 \\(1 of {len(table)}\\)\\.$"):
+    with pytest.raises(ValueError, match=f"^{name}: {re.escape(message)}.* at index 2 \\(1 of {len(table)}\\)\\.$"):
+        read_labels(folder)
+
+
+def test_positions_are_held_once_each(tables, tmp_path):
+    folder = Path(shutil.copytree(OWN, tmp_path / "curation"))
+    questions = tables["questions"]
+    questions.assign(pool_positions="1").to_csv(folder / "questions.csv", index=False)
+    with pytest.raises(ValueError, match=r"^questions: pool_positions must hold 0 to 976 once each; got 1 at index 0"):
         read_labels(folder)
 
 
