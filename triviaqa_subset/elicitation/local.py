@@ -51,13 +51,13 @@ def _chat(api: Any, render: Any, messages: Sequence[ChatMessage], tools: Sequenc
 
 
 async def _generate(
-    api: Any, ask: Any, ends: frozenset[str], messages: Any, tools: Any, choice: Any, config: GenerateConfig
+    api: Any, ask: Any, ends: frozenset[str], input: Any, tools: Any, tool_choice: Any, config: GenerateConfig
 ) -> ModelOutput:
     """Ask, and cut what stands after the end of the turn, where the other replies of a batch are longer."""
     api.do_sample = bool(config.temperature)  # read before the provider first waits
     plainly = {"temperature": config.temperature, "top_p": 1.0, "top_k": 0} if config.temperature else {}
     asked = config.model_copy(update={"temperature": None, "top_p": None, "top_k": None, "logprobs": True} | plainly)
-    output: ModelOutput = await ask(messages, tools, choice, asked)
+    output: ModelOutput = await ask(input, tools, tool_choice, asked)
     reply = output.choices[0]
     listed = reply.logprobs.content if reply.logprobs else []
     length = next((place for place, token in enumerate(listed) if token.token in ends), len(listed))

@@ -44,7 +44,8 @@ def own(tmp_path):
 
 
 def asked(server, file, folder, provider="openai-api/x/m", methods=METHODS, limit=None, **options):
-    model = get_model(provider, base_url=server.url, api_key="k", memoize=False)
+    where = {"base_url": server.url, "api_key": "k"} if server else {}
+    model = get_model(provider, memoize=False, **where)
     task = questions(file=file, methods=methods, samples=2, **options)
     (log,) = evaluate(task, model=model, log_dir=str(folder), display="none", seed=1, limit=limit)
     return log
