@@ -12,11 +12,7 @@ AROUND = " \n\t*\"'.,:ĠĊ▁"
 
 
 def sequence_posterior(logprobs: Sequence[float]) -> float:
-    r"""Return the probability of a sequence of tokens, :math:`q_e = \exp \sum_t \log p(x_t | x_{<t})`.
-
-    >>> round(sequence_posterior([math.log(0.5), math.log(0.8)]), 12)
-    0.4
-    """
+    r"""Return the probability of a sequence of tokens, :math:`q_e = \exp \sum_t \log p(x_t | x_{<t})`."""
     if not logprobs or not all(value <= ROUNDING for value in logprobs):
         raise ValueError(f"logprobs must be at most 0, of at least one token; got {list(logprobs)[:3]}.")
     return min(1.0, math.exp(math.fsum(logprobs)))
@@ -30,11 +26,6 @@ def is_true(first: Likely, generated: Likely = ()) -> tuple[float | None, str | 
     generated in several tokens has their product. A word that is not listed has at most the probability of the least
     likely token, and at most what the listed ones leave of 1; a token that begins a word ("Tr") may go on to become
     it. Where this leaves more than `EXACT_ENOUGH` open, the confidence is missing.
-
-    >>> round(is_true([("True", math.log(0.5)), (" true", math.log(0.1)), ("False", math.log(0.2))])[0], 12)
-    0.75
-    >>> is_true([("True", math.log(0.6)), ("Yes", math.log(0.2))])[0] is None
-    True
     """
     begun, split = _split_word(generated)
     known = [*first, *split]
@@ -51,11 +42,7 @@ def is_true(first: Likely, generated: Likely = ()) -> tuple[float | None, str | 
 
 
 def letter_posteriors(first: Likely, letters: str) -> list[float] | None:
-    """Return the probability of each letter as the first token, or None if it is not known to within `EXACT_ENOUGH`.
-
-    >>> letter_posteriors([("A", math.log(0.5)), (" B", math.log(0.5))], "AB")
-    [0.5, 0.5]
-    """
+    """Return the probability of each letter as the first token, or None if it is not known to within `EXACT_ENOUGH`."""
     known, most = zip(*(_masses(first, letter.lower(), None, first) for letter in letters), strict=True)
     unknown, total = math.fsum(most) - math.fsum(known), math.fsum(known)
     return [mass / total for mass in known] if total and unknown / (total + unknown) <= EXACT_ENOUGH else None
@@ -80,9 +67,6 @@ def semantic_confidence(
     Farquhar, "Semantic uncertainty", ICLR 2023; the paper, "Application of ECUAS to generative systems"). A sample
     joins the first class whose first member means the same; the answer is that class's heaviest wording, the first
     one on ties. Samples weighted by their posteriors must be distinct: repeated ones would count twice.
-
-    >>> semantic_confidence(["Rome", "Paris", "paris."])
-    ('Paris', 0.6666666666666666)
     """
     mass = [1.0] * len(samples) if weights is None else [float(weight) for weight in weights]
     if not samples or len(mass) != len(samples):

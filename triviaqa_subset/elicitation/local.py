@@ -58,10 +58,11 @@ async def _generate(
     plainly = {"temperature": config.temperature, "top_p": 1.0, "top_k": 0} if config.temperature else {}
     asked = config.model_copy(update={"temperature": None, "top_p": None, "top_k": None, "logprobs": True} | plainly)
     output: ModelOutput = await ask(input, tools, tool_choice, asked)
-    reply = output.choices[0]
-    listed = reply.logprobs.content if reply.logprobs else []
+    reply, count = output.choices[0], len(api.tokenizer(output.completion, add_special_tokens=False)["input_ids"])
+    listed = reply.logprobs.content if reply.logprobs else []  # the likeliest tokens, which are not those of a sample
     length = next((place for place, token in enumerate(listed) if token.token in ends), len(listed))
-    reply.stop_reason = "stop" if length < len(listed) else "max_tokens"
+    ended = count < (config.max_tokens or 0) - 2 if plainly else length < len(listed)
+    reply.stop_reason = "stop" if ended else "max_tokens"
     reply.logprobs = Logprobs(content=listed[:length]) if config.logprobs else None
     if output.usage:
         output.usage.output_tokens = length

@@ -7,15 +7,7 @@ from itertools import dropwhile
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from inspect_ai.model import (
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageUser,
-    GenerateConfig,
-    Model,
-    ModelOutput,
-    get_model,
-)
+from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model, messages_from_openai
 from inspect_ai.model._generate_config import active_generate_config  # --extra-body, --seed and --temperature
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
@@ -28,7 +20,6 @@ from .replies import Reply, Token, Unusable, body, first_line, read_reply
 METHODS = ("sequence_posterior", "is_true", "verbalized", "semantic")
 PREFILLS = ("message", "continue", "none", "text")
 CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}  # of vLLM and SGLang
-MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 SHORT = 8  # tokens for one word: only the first word counts, and there may be blank tokens before it
 LONGER = "Allow more --max-tokens, or turn reasoning off."
 JSON = re.compile(r"\s*[{\[]\s*[\"{]")
@@ -118,7 +109,7 @@ class Interview:
             config = GenerateConfig(temperature=self.setup.temperature, seed=own_seed, logprobs=weigh or None)
             drawn.append(await self._ask_answer(config))
         # With weights a repeated answer would count twice: by how often it was drawn and by its probability.
-        distinct = list({answer.text: answer for answer in reversed(drawn)}.values())[::-1] if weigh else drawn
+        distinct = [a for n, a in enumerate(drawn) if not weigh or a.text not in [b.text for b in drawn[:n]]]
         if weigh and not all(answer.tokens for answer in distinct):
             return Outcome(drawn[0].text, None, drawn[0].missing)
         weights = [_posterior(answer.tokens or []) for answer in distinct] if weigh else None
@@ -195,7 +186,7 @@ def elicit(methods: Sequence[str] = METHODS[:3], **options: object) -> Solver:
 
 async def ask(model: Model, messages: Messages, config: GenerateConfig) -> ModelOutput:
     """Ask a model; samples of an answer are never taken from a cache, where all of them would be the same."""
-    sent = [MESSAGES[message["role"]](content=message["content"]) for message in messages]
+    sent = await messages_from_openai(messages)
     return await model.generate(sent, config=config, **({"cache": False} if config.temperature else {}))
 
 

@@ -82,15 +82,6 @@ def body(reply: Reply, prefill: str = "") -> Reply:
     """Return a reply without reasoning, without the repeated prefill and without the end-of-turn token.
 
     Servers differ in all three. `tokens` are those that spell the text; None if those of the reply do not.
-
-    Examples
-    --------
-    >>> tokens = [Token("Guess", -0.1, []), Token(":", -0.1, []), Token(" Rome", -0.3, []), Token("</s>", 0.0, [])]
-    >>> rome = body(Reply("Guess: Rome", tokens), "Guess:")
-    >>> rome.text, rome.tokens
-    ('Rome', [Token(text=' Rome', logprob=-0.3, top=[])])
-    >>> body(Reply("Rome", [Token("token_id:17", -0.3, [])])).missing
-    'the tokens do not spell the text of the reply'
     """
     said = reply.text[_reasoning(reply.text) :]
     text = said[_echo(said, prefill) :].strip()
@@ -100,13 +91,7 @@ def body(reply: Reply, prefill: str = "") -> Reply:
 
 
 def first_line(tokens: list[Token]) -> list[Token]:
-    r"""Return the tokens of the first line that is not blank; one that also contains its end is included.
-
-    Examples
-    --------
-    >>> [token.text for token in first_line([Token(text, -1.0, []) for text in (" Ro", "me", "\n", "Why")])]
-    [' Ro', 'me']
-    """
+    """Return the tokens of the first line that is not blank; one that also contains its end is included."""
     line, found = "", []
     for token in tokens:
         before, newline, _ = (token.text if line.strip() else token.text.lstrip()).partition("\n")
@@ -196,13 +181,7 @@ def _without_end(tokens: list[Token], text: str) -> list[Token]:
 
 
 def decoded(pieces: Sequence[bytes]) -> list[str]:
-    r"""Return the text of each piece of a sequence of UTF-8 bytes; a character belongs to the piece that ends it.
-
-    Examples
-    --------
-    >>> decoded([b"\xe6\x9d", b"\xb1 3"])
-    ['', '東 3']
-    """
+    """Return the text of each piece of a sequence of UTF-8 bytes; a character belongs to the piece that ends it."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     texts = [decoder.decode(piece) for piece in pieces]
     return [*texts[:-1], texts[-1] + decoder.decode(b"", final=True)] if texts else []
@@ -213,11 +192,6 @@ def respelled(pieces: Sequence[str], text: str) -> list[str] | None:
 
     Servers write tokens as text, with byte tokens such as <0xE6>, with "bytes:\xe6", as a byte-level vocabulary has
     them (Ġ, Ċ), or as SentencePiece has them (▁). Blank space around the text does not count.
-
-    Examples
-    --------
-    >>> respelled(["ĠNew", "ĠYork"], "New York"), respelled(["token_id:17"], "Rome") is None
-    ([' New', ' York'], True)
     """
     for reading in (str.encode, _bytes_in_text, _vocabulary_bytes):
         read = _read(pieces, reading)

@@ -28,32 +28,14 @@ def command(tmp_path):
     file = tmp_path / "questions.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     asked = ["-T", f"file={file}", "-T", "methods=sequence_posterior,is_true", "--log-dir", str(tmp_path / "logs")]
-    model = [
-        "--model",
-        "openai-api/x/m",
-        "-M",
-        "max_retries=30",
-        "--max-connections",
-        "4",
-        "--log-buffer",
-        "5",
-        "--retry-on-error",
-        "9",
-    ]
-    return [
-        Path(sys.executable).with_name("inspect"),
-        "eval-set",
-        "ecuas/questions",
-        *asked,
-        *model,
-        "--display",
-        "none",
-    ]
+    model = ["--model", "openai-api/x/m", "-M", "max_retries=30", "--max-connections", "4", "--retry-on-error", "9"]
+    inspect = Path(sys.executable).with_name("inspect")
+    return [inspect, "eval-set", "ecuas/questions", *asked, *model, "--log-buffer", "5", "--display", "none"]
 
 
 @pytest.mark.e2e
 def test_nothing_is_lost_doubled_or_altered(command, tmp_path):
-    from ecuas_metric.files.runs import read_parts
+    from ecuas_metric import read_submissions
 
     with serving() as server:
         server.fault = faulty
@@ -66,12 +48,13 @@ def test_nothing_is_lost_doubled_or_altered(command, tmp_path):
             started.wait()
         done = subprocess.run(command, env=env, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
-    parts = {part.model.split()[-1]: part.frame for part in read_parts(tmp_path / "logs")}
-    assert list(parts) == ["sequence_posterior", "is_true"]
-    for method, frame in parts.items():
-        numbers = [int(text.split()[0].removeprefix("q-")) for text in frame["id"]]
+    systems = {system.name.split()[-1]: system for system in read_submissions(tmp_path / "logs")}
+    assert list(systems) == ["sequence_posterior", "is_true"]
+    for method, system in systems.items():
+        numbers = [int(text.split()[0].removeprefix("q-")) for text in system.ids]
         assert sorted(numbers) == list(range(COUNT))
-        for number, row in zip(numbers, frame.itertuples(), strict=True):
-            true, false = truth(number)
-            expected = posterior(number) if method == "sequence_posterior" else true / (true + false)
-            assert (row.confidence, row.correct, row.weight) == (pytest.approx(expected, rel=1e-9), 1, 1 + number % 2)
+        shares = [true / (true + false) for true, false in map(truth, numbers)]
+        expected = list(map(posterior, numbers)) if method == "sequence_posterior" else shares
+        assert list(system.predictions) == pytest.approx(expected, rel=1e-9)
+        assert list(system.references) == [1] * COUNT
+        assert list(system.per_sample["sample_weight"]) == [1 + number % 2 for number in numbers]

@@ -19,7 +19,7 @@ TEMPLATE = (
     "{{ bos_token }}{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
-SPECIAL = ["<s>", "<|end|>", "<|system|>", "<|user|>", "<|assistant|>"]
+SPECIAL = ["<s>", "<|end|>", "<|system|>", "<|user|>", "<|assistant|>", *(f"<|end {i}|>" for i in range(25))]
 OWN_SETTINGS = {
     "do_sample": True, "temperature": 0.3, "top_k": 2, "top_p": 0.5, "min_p": 0.2, "typical_p": 0.5,
     "repetition_penalty": 1.3, "no_repeat_ngram_size": 2, "num_beams": 3, "num_return_sequences": 2,
@@ -45,7 +45,7 @@ COUNT = 5
 
 
 def saved(folder, name):
-    """Save a random model of an architecture with a byte-level tokenizer; some of its tokens end a turn."""
+    """Save a random model of an architecture with a byte-level tokenizer; many of its special tokens end a turn."""
     import tokenizers
     import torch
     import transformers
@@ -58,7 +58,11 @@ def saved(folder, name):
     trainer = tokenizers.trainers.BpeTrainer(vocab_size=400, special_tokens=SPECIAL, initial_alphabet=alphabet)
     made.train_from_iterator(["Which name was invented for this thing? True False Probability: 0.5"] * 4, trainer)
     tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made, bos_token="<s>", eos_token="<|end|>", chat_template=TEMPLATE
+        tokenizer_object=made,
+        bos_token="<s>",
+        eos_token="<|end|>",
+        chat_template=TEMPLATE,
+        additional_special_tokens=SPECIAL[2:],
     )
     tokenizer.save_pretrained(folder)
     torch.manual_seed(1)
@@ -67,9 +71,9 @@ def saved(folder, name):
     network = transformers.AutoModelForCausalLM.from_config(config)
     network.save_pretrained(folder)
     file = folder / "generation_config.json"
-    ends = list(range(1, len(tokenizer), 13))
+    ends = [1, *range(5, len(SPECIAL))]
     file.write_text(json.dumps(json.loads(file.read_text()) | OWN_SETTINGS | {"eos_token_id": ends}))
-    return network.double().eval(), tokenizer, ends
+    return network.double().eval(), transformers.AutoTokenizer.from_pretrained(folder), ends
 
 
 def teacher_forced(network, tokenizer, ends, prompt, length):
