@@ -103,7 +103,9 @@ def test_the_top_level_of_the_metric_is_what_the_loader_copies_and_three_other_f
 
 
 def test_the_top_level_of_the_dataset_is_the_dataset():
-    names = "__init__ build pool labels selection configurations card matching grading checking folders power croissant"
+    names = (
+        "__init__ build pool labels selection configurations card checks matching grading checking folders croissant"
+    )
     assert {path.stem for path in DATASET.glob("*.py")} == set(names.split())
 
 

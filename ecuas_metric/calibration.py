@@ -1,7 +1,4 @@
-"""What others report of such systems: ECE, AUROC, AURC, AUGRC, and the per-sample scores of the confidence.
-
-The error rate, the cross-entropy and the Brier score are means of per-sample costs, see `metrics`.
-"""
+"""How far confidences are from what they promise: ECE, the same without bias, a test, and their per-sample scores."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .inputs import PER_SAMPLE, FloatOrFloats, Floats, Ints, blocks
-from .ranking import ResampledTies, Resamples, TieGroups, holds_of_neighbours
+from .ranking import Resamples, TieGroups, holds_of_neighbours
 
 ROUNDING = 1e-12  # what is as small, relative to its terms, is 0
 MOST_DRAWN = 2**15  # confidences whose answers are drawn one by one; of more it is sums of neighbours,
@@ -262,87 +259,13 @@ def ece_of_resamples(confidence: Floats, incorrect: Floats, resamples: Resamples
     return np.abs(gaps).sum(axis=-1) / resamples.total
 
 
-def auroc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
-    """Return the probability that a correct sample is less uncertain than an incorrect one, ties counting 1/2.
-
-    Parameters
-    ----------
-    groups : TieGroups
-        Of `ranking.tie_groups` with the 0-1 cost: ``cost`` is the weight of the incorrect samples.
-
-    Returns
-    -------
-    float or ndarray, shape (...)
-        In [0, 1]; 1 separates correct from incorrect, 0.5 is chance; nan if there is only one of the two.
-
-    References
-    ----------
-    Hanley and McNeil 1982; Estienne et al., section "Empirical analysis".
-    """
-    areas = groups.areas
-    pairs = areas.correct * areas.cost
-    return np.clip(1 - areas.lost_pairs / np.where(pairs > 0, pairs, np.nan), 0.0, 1.0)[()]
-
-
-def aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
-    r"""Return the area under risk against coverage, samples taken from low to high uncertainty.
-
-    .. math:: \frac{1}{N - 1} \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2}, \qquad R_k = E_k / k
-
-    the trapezoid rule over coverages 1/N, 2/N .. 1, divided by 1 - 1/N. :math:`E_k` is the cost of the first k
-    samples, in expectation over the orders of tied samples: it grows linearly inside a tie group, and the
-    value does not depend on the order of the rows. With weights, k is the weight taken: 1, 2 .. and at last the total
-    weight W, in a step that may be shorter than 1, divided by W - 1. The value is a mean of risks, continuous in
-    the weights, and a weight that is a whole number is so many equal samples.
-
-    The unit of the weights matters, for N samples taken twice have an area of their own: that of 2 N points. See
-    `options.checked_options`: weights that count samples are in the unit of one sample, all others are brought to the
-    unit in which their total is their effective number of samples, N where they are equal.
-
-    Parameters
-    ----------
-    groups : TieGroups
-        Of `ranking.tie_groups`, with total weight W.
-
-    Returns
-    -------
-    float or ndarray, shape (...)
-        In [0, max c]; the risk itself where W <= 1.
-
-    References
-    ----------
-    Geifman, Uziel and El-Yaniv 2019; Estienne et al., section "Empirical analysis"; Kish 1965, "Survey sampling",
-    for the effective number of samples.
-    """
-    areas, total = groups.areas, groups.areas.weight
-    whole = np.maximum(np.floor(total), 1.0)  # the last whole point
-    whole_risk, last_risk = (areas.cost - areas.last_cost) / whole, areas.cost / total
-    area = areas.risks - areas.first_cost / np.minimum(total, 1.0) / 2 - whole_risk / 2
-    area = area + (total - whole) * (whole_risk + last_risk) / 2
-    return np.where(total > 1, area / np.where(total > 1, total - 1, 1.0), last_risk)[()]
-
-
-def augrc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
-    """Return the area under generalised risk, the accepted cost / N, against coverage from 0 to 1.
-
-    Trapezoid rule, ties as in `aurc`. For the 0-1 cost and accuracy a it equals
-    (1 - AUROC) a (1 - a) + (1 - a)^2 / 2.
-
-    Parameters
-    ----------
-    groups : TieGroups
-        Of `ranking.tie_groups`.
-
-    Returns
-    -------
-    float or ndarray, shape (...)
-        In [0, max c / 2].
-
-    References
-    ----------
-    Traub et al. 2024, "Overcoming common flaws in the evaluation of selective classification systems".
-    """
-    return groups.areas.accepted_cost / np.square(groups.areas.weight)
+def ece_influence(confidence: Floats, incorrect: Floats, *, n_bins: int, sample_weight: Floats | None) -> Floats:
+    """Return the influence (N,) of each sample on `ece`: the sign of its bin's gap times its own, less the mean."""
+    gap = confidence - (1 - incorrect)
+    bins = confidence_bins(confidence, n_bins=n_bins)
+    signs = np.sign(sums_in_bins(gap, bins, n_bins=n_bins, sample_weight=sample_weight))
+    influence = gap * signs[bins]
+    return np.asarray(influence - np.average(influence, weights=sample_weight))
 
 
 def calibration_p_value(
