@@ -75,7 +75,8 @@ class Interview:
         first = next((token for token in answer.tokens if token.text.strip()), answer.tokens[0])
         letters = ascii_uppercase[: len(self.choices)]
         posteriors = confidences.letter_posteriors(_candidates(first), letters) if letters else None
-        return Outcome(answer.text, _posterior(answer.tokens), _unlikely(answer.tokens), posteriors)
+        whole = confidences.sequence_posterior([token.logprob for token in answer.tokens])
+        return Outcome(answer.text, whole, _unlikely(answer.tokens), posteriors)
 
     async def is_true(self) -> Outcome:
         """Return the answer with the probability of "True", when the model is asked whether it is right."""
@@ -110,9 +111,10 @@ class Interview:
             drawn.append(await self._ask_answer(config))
         # With weights a repeated answer would count twice: by how often it was drawn and by its probability.
         distinct = [a for n, a in enumerate(drawn) if not weigh or a.text not in [b.text for b in drawn[:n]]]
-        if weigh and not all(answer.tokens for answer in distinct):
+        logprobs = [[token.logprob for token in answer.tokens or ()] for answer in distinct]
+        if weigh and not all(logprobs):
             return Outcome(drawn[0].text, None, drawn[0].missing)
-        weights = [_posterior(answer.tokens or []) for answer in distinct] if weigh else None
+        weights = [confidences.sequence_posterior(each) for each in logprobs] if weigh else None
         return Outcome(*await self._commonest([answer.text for answer in distinct], weights))
 
     async def _commonest(self, samples: list[str], weights: list[float] | None) -> tuple[str, float]:
@@ -202,10 +204,6 @@ def _check_whole(reply: Reply) -> None:
     """Raise `Unusable` if the answer, the first line of the reply, was cut itself, or is reasoning."""
     if reply.is_cut and ("\n" not in reply.text or THINKING.match(reply.text)):
         raise Unusable(f"the answer must end within --max-tokens; got {reply.text[:60]!r}, which was cut. {LONGER}")
-
-
-def _posterior(tokens: list[Token]) -> float:
-    return confidences.sequence_posterior([token.logprob for token in tokens])
 
 
 def _candidates(token: Token) -> list[tuple[str, float]]:

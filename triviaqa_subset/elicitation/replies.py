@@ -3,7 +3,7 @@
 import codecs
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from .confidences import ROUNDING
@@ -29,6 +29,10 @@ LABEL = r"(?:(?:my|the)\s+)?(?:(?:best|final)\s+)?(?:guess|answer)\s*:"
 CUT = ("max_tokens", "model_length")
 BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 ESCAPES = re.compile(r"bytes:((?:\\x[0-9a-fA-F]{2})+)")
+# The characters that a byte-level vocabulary, such as GPT-2's, writes for the 256 bytes.
+PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+OTHERS = [byte for byte in range(0x100) if byte not in PRINTABLE]
+ALPHABET = {chr(byte): byte for byte in PRINTABLE} | {chr(0x100 + place): byte for place, byte in enumerate(OTHERS)}
 MARKS = {"\u0120": b" ", "\u010a": b"\n", "\u0109": b"\t", "\u2581": b" "}  # Ġ Ċ ĉ ▁
 
 
@@ -60,17 +64,17 @@ def read_reply(output: "ModelOutput") -> Reply:
         raise Unusable("the reply must have a choice; got none")
     choice, content = output.choices[0], output.choices[0].message.content
     parts = [] if isinstance(content, str) else content
-    text, explanation = choice.message.text, getattr(choice.stop_details, "explanation", None)
+    text = choice.message.text
     if any(getattr(part, "refusal", None) for part in parts):
         raise Unusable(f"the model refused: {' '.join(text.split())}")
     if choice.stop_reason == "content_filter" or output.error:
-        raise Unusable(f"the server withheld the reply: {output.error or explanation or text[:60]!r}")
+        raise Unusable(f"the server withheld the reply: {output.error or text[:60]!r}")
     reasoning = "".join(part.reasoning for part in parts if part.type == "reasoning")
     reply = Reply(text, None, choice.stop_reason in CUT, reasoning)
     if not choice.logprobs or not choice.logprobs.content:
         return reply
     tokens, usage = _tokens(choice.logprobs.content), output.usage
-    if not all(_is_valid(token) for token in tokens):
+    if not all(-math.inf < p <= ROUNDING for _, p, _ in tokens):
         return reply._replace(missing="the log-probabilities must be numbers of at most 0")
     # All but the token that ends the turn must be listed; servers count those of a reasoning in several ways.
     if usage and usage.output_tokens > len(tokens) + 1 and not reasoning and not _reasoning(text):
@@ -92,25 +96,19 @@ def body(reply: Reply, prefill: str = "") -> Reply:
 
 def first_line(tokens: list[Token]) -> list[Token]:
     """Return the tokens of the first line that is not blank; one that also contains its end is included."""
-    line, found = "", []
-    for token in tokens:
+    line = ""
+    for place, token in enumerate(tokens):
         before, newline, _ = (token.text if line.strip() else token.text.lstrip()).partition("\n")
-        if line.strip() and newline and not before.strip():
-            break
-        found.append(token)
-        line += token.text
         if newline:
-            break
-    return found
+            return tokens[: place + bool(before.strip() or not line.strip())]
+        line += token.text
+    return tokens
 
 
 def _tokens(listed: "list[Logprob]") -> list[Token]:
     """Return the tokens; where each has its bytes, with the text that these make."""
-    tops = [[(other.token, other.logprob) for other in one.top_logprobs or ()] for one in listed]
-    tokens = [
-        Token(one.token, one.logprob, [pair for pair in top if pair[1] != -math.inf])
-        for one, top in zip(listed, tops, strict=True)
-    ]
+    tops = [[(top.token, top.logprob) for top in one.top_logprobs or () if top.logprob > -math.inf] for one in listed]
+    tokens = [Token(one.token, one.logprob, top) for one, top in zip(listed, tops, strict=True)]
     in_bytes = [one.bytes for one in listed]
     codes = [list(map(ord, one.token)) for one in listed]  # which some providers of Inspect give as the bytes
     if None in in_bytes or in_bytes == codes or not any(in_bytes):
@@ -119,10 +117,6 @@ def _tokens(listed: "list[Logprob]") -> list[Token]:
     # A token that ends the turn is written, but has no bytes.
     named = [text or ("" if piece else token.text) for text, piece, token in zip(texts, in_bytes, tokens, strict=True)]
     return [token._replace(text=text) for token, text in zip(tokens, named, strict=True)]
-
-
-def _is_valid(token: Token) -> bool:
-    return -math.inf < token.logprob <= ROUNDING and all(p <= ROUNDING for _, p in token.top)
 
 
 def _reasoning(text: str) -> int:
@@ -194,17 +188,13 @@ def respelled(pieces: Sequence[str], text: str) -> list[str] | None:
     them (Ġ, Ċ), or as SentencePiece has them (▁). Blank space around the text does not count.
     """
     for reading in (str.encode, _bytes_in_text, _vocabulary_bytes):
-        read = _read(pieces, reading)
+        try:
+            read = decoded([reading(piece) for piece in pieces])
+        except UnicodeEncodeError:  # a lone surrogate
+            read = list(pieces)
         if "".join(read).strip() == text.strip():
             return read
     return None
-
-
-def _read(pieces: Sequence[str], reading: Callable[[str], bytes]) -> list[str]:
-    try:
-        return decoded([reading(piece) for piece in pieces])
-    except UnicodeEncodeError:  # a lone surrogate
-        return list(pieces)
 
 
 def _bytes_in_text(piece: str) -> bytes:
@@ -217,16 +207,6 @@ def _bytes_in_text(piece: str) -> bytes:
 def _vocabulary_bytes(piece: str) -> bytes:
     if BYTE.fullmatch(piece):
         return _bytes_in_text(piece)
-    if "\u2581" in piece or not all(character in _ALPHABET for character in piece):
+    if "\u2581" in piece or not all(character in ALPHABET for character in piece):
         return b"".join(MARKS.get(character, character.encode()) for character in piece)
-    return bytes(_ALPHABET[character] for character in piece)
-
-
-def _alphabet() -> dict[str, int]:
-    """Return the characters that a byte-level vocabulary writes for the 256 bytes, as GPT-2's does."""
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(0x100) if byte not in printable]
-    return {chr(byte): byte for byte in printable} | {chr(0x100 + place): byte for place, byte in enumerate(others)}
-
-
-_ALPHABET = _alphabet()
+    return bytes(ALPHABET[character] for character in piece)

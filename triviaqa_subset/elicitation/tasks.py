@@ -28,17 +28,16 @@ def triviaqa(
     methods: str | Sequence[str] = METHODS[:3],
     questions: str = "curated",
     dataset: str | None = None,
-    source: str | None = None,
     **options: object,
 ) -> Task:
     """Ask the curated TriviaQA questions, or those of another configuration, `kept` or `pool`."""
-    return _task(triviaqa_samples(questions, dataset, source), "triviaqa", methods, options)
+    return _task(triviaqa_samples(questions, dataset), "triviaqa", methods, options)
 
 
 @_registered
-def mmlu(methods: str | Sequence[str] = METHODS[:3], source: str | None = None, **options: object) -> Task:
-    """Ask the multiple-choice questions of MMLU's test split, or of a file."""
-    return _task(mmlu_samples(source), "mmlu", methods, options)
+def mmlu(methods: str | Sequence[str] = METHODS[:3], **options: object) -> Task:
+    """Ask the multiple-choice questions of MMLU's test split."""
+    return _task(mmlu_samples(), "mmlu", methods, options)
 
 
 @_registered

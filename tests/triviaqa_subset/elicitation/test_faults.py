@@ -24,7 +24,10 @@ def faulty(number):
 
 @pytest.fixture
 def command(tmp_path):
-    rows = [{"question": question(i), "answer": answer(i), "weight": 1 + i % 2} for i in range(COUNT)]
+    rows = [
+        {"question_id": f"q-{i}", "question": question(i), "answer": answer(i), "weight": 1 + i % 2}
+        for i in range(COUNT)
+    ]
     file = tmp_path / "questions.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     asked = ["-T", f"file={file}", "-T", "methods=sequence_posterior,is_true", "--log-dir", str(tmp_path / "logs")]
@@ -51,7 +54,7 @@ def test_nothing_is_lost_doubled_or_altered(command, tmp_path):
     systems = {system.name.split()[-1]: system for system in read_submissions(tmp_path / "logs")}
     assert list(systems) == ["sequence_posterior", "is_true"]
     for method, system in systems.items():
-        numbers = [int(text.split()[0].removeprefix("q-")) for text in system.ids]
+        numbers = [int(str(text).split()[0].removeprefix("q-")) for text in system.ids]
         assert sorted(numbers) == list(range(COUNT))
         shares = [true / (true + false) for true, false in map(truth, numbers)]
         expected = list(map(posterior, numbers)) if method == "sequence_posterior" else shares

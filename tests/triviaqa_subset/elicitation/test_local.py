@@ -97,7 +97,7 @@ def test_answers_and_posteriors_are_those_of_teacher_forcing(name, tmp_path):
     from tests.triviaqa_subset.elicitation.test_servers import asked
 
     network, tokenizer, ends = saved(tmp_path / "model", name)
-    rows = [{"question": question(i) + " Why?" * i, "answer": "Nix"} for i in range(COUNT)]
+    rows = [{"question_id": f"q-{i}", "question": question(i) + " Why?" * i, "answer": "Nix"} for i in range(COUNT)]
     (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     log = asked(None, str(tmp_path / "questions.jsonl"), tmp_path, f"hf/{tmp_path / 'model'}", ["sequence_posterior"])
     assert log.status == "success", log.error
