@@ -13,9 +13,7 @@ SET_BY_US = {"eos_token_id", "bos_token_id", "pad_token_id", "transformers_versi
 def plain(model: Model) -> Model:
     """Make a model of the `hf` provider plain, once; leave models of other providers as they are.
 
-    Its generation_config may come from the Hub with a repetition penalty, suppressed tokens or the like: of it only the
-    tokens that end a turn are used, and a warning names the rest. Greedy requests are greedy, the start of a reply is
-    continued, and the tokens listed are those up to the end of the turn.
+    Of its generation_config, which may hold a repetition penalty or the like, only the tokens that end a turn are used.
     """
     api: Any = model.api
     if not (hasattr(api, "hf_chat") and hasattr(api, "do_sample")) or "generate" in vars(api):
@@ -24,20 +22,16 @@ def plain(model: Model) -> Model:
     dropped = {name: value for name, value in own.items() if name not in SET_BY_US and not name.startswith("_")}
     if dropped:
         getLogger(__name__).warning("%s: its generation_config is not used: %s", model, dropped)
-    ends = {*_ids(own.get("eos_token_id")), *_ids(api.tokenizer.eos_token_id)}
-    api.model.generation_config = type(api.model.generation_config)(
-        eos_token_id=sorted(ends) or None, pad_token_id=api.tokenizer.pad_token_id
-    )
+    ends = own.get("eos_token_id") or []
+    ends = sorted({*(ends if isinstance(ends, list) else [ends]), api.tokenizer.eos_token_id} - {None})
+    made = type(api.model.generation_config)
+    api.model.generation_config = made(eos_token_id=ends or None, pad_token_id=api.tokenizer.pad_token_id)
     if api.tokenizer.chat_template is not None:  # which writes the special tokens itself
         api.tokenizer_call_args = {"add_special_tokens": False} | api.tokenizer_call_args
     api.hf_chat = partial(_chat, api, api.hf_chat)
-    names = frozenset(api.tokenizer.convert_ids_to_tokens(sorted(ends)))
+    names = frozenset(api.tokenizer.convert_ids_to_tokens(ends))
     api.generate = partial(_generate, api, api.generate, names)
     return model
-
-
-def _ids(value: Any) -> list[int]:
-    return [] if value is None else value if isinstance(value, list) else [value]
 
 
 def _chat(api: Any, render: Any, messages: Sequence[ChatMessage], tools: Sequence[object]) -> str:

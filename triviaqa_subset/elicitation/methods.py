@@ -11,6 +11,7 @@ from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model, mess
 from inspect_ai.model._generate_config import active_generate_config  # --extra-body, --seed and --temperature
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from ..matching import normalize_answer
 from . import confidences
 from .local import plain
 from .parsing import answer_and_probability, yes_or_no
@@ -115,24 +116,23 @@ class Interview:
         if weigh and not all(logprobs):
             return Outcome(drawn[0].text, None, drawn[0].missing)
         weights = [confidences.sequence_posterior(each) for each in logprobs] if weigh else None
-        return Outcome(*await self._commonest([answer.text for answer in distinct], weights))
+        meanings: list[str] = []
+        for answer in distinct:
+            meanings.append(await self._meaning(answer.text, list(dict.fromkeys(meanings))))
+        return Outcome(*confidences.semantic_confidence([answer.text for answer in distinct], meanings, weights))
 
-    async def _commonest(self, samples: list[str], weights: list[float] | None) -> tuple[str, float]:
-        """Group the samples; ask the model of pairs, if it is to judge them, until all that matter are known."""
-        known: dict[tuple[str, str], bool] = {}
-
-        def same(first: str, second: str) -> bool:
-            equal = confidences.same_answer(first, second)
-            return equal if equal or self.setup.same == "equality" else known[first, second]
-
-        while True:
-            try:
-                return confidences.semantic_confidence(samples, weights, same=same)
-            except KeyError as unknown:
-                first, second = unknown.args[0]
-            short = GenerateConfig(temperature=0.0, max_tokens=SHORT)
-            reply = await self._ask("semantic_equivalence", short, pred_answer=second, gold_answers=first)
-            known[first, second] = yes_or_no(reply.text) is True
+    async def _meaning(self, answer: str, known: list[str]) -> str:
+        """Return the first known answer that means the same, else this one."""
+        for first in known:
+            if normalize_answer(first) == normalize_answer(answer):
+                return first
+            if self.setup.same == "judge":
+                short = GenerateConfig(temperature=0.0, max_tokens=SHORT)
+                if yes_or_no(
+                    (await self._ask("semantic_equivalence", short, pred_answer=answer, gold_answers=first)).text
+                ):
+                    return first
+        return answer
 
     async def _first_answer(self) -> Reply:
         if self._answer is None:
@@ -180,7 +180,8 @@ def elicit(methods: Sequence[str] = METHODS[:3], **options: object) -> Solver:
                 outcome = await getattr(interview, method)()
             except Unusable as reason:
                 outcome = Outcome(None, None, str(reason))
-            state.store.set(method, outcome._asdict() | {"model": state.output.model})
+            known = {name: value for name, value in outcome._asdict().items() if name != "posteriors" or value}
+            state.store.set(method, known | {"model": state.output.model})
         return state
 
     return solve
@@ -195,8 +196,7 @@ async def ask(model: Model, messages: Messages, config: GenerateConfig) -> Model
 def _spoken(reply: Reply) -> Reply:
     """Return a reply that must not be empty."""
     if not reply.text:
-        why = f"{'it was cut' if reply.is_cut else 'nothing'}{' after reasoning' if reply.reasoning else ''}"
-        raise Unusable(f"the reply must not be empty; got {why}. {LONGER}")
+        raise Unusable(f"the reply must not be empty; got nothing{' but reasoning' * bool(reply.reasoning)}. {LONGER}")
     return reply
 
 

@@ -3,7 +3,7 @@
 import codecs
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from .confidences import ROUNDING
@@ -27,8 +27,7 @@ PREAMBLE = r"(?:(?:Sure|Certainly|Of course|Okay|Here)\b[^\n]{0,80}|[^\n]{0,80}:
 FENCE = r"\s*```\w*\n"
 LABEL = r"(?:(?:my|the)\s+)?(?:(?:best|final)\s+)?(?:guess|answer)\s*:"
 CUT = ("max_tokens", "model_length")
-BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
-ESCAPES = re.compile(r"bytes:((?:\\x[0-9a-fA-F]{2})+)")
+ESCAPED = re.compile(r"<0x[0-9A-Fa-f]{2}>|bytes:(?:\\x[0-9a-fA-F]{2})+")
 # The characters that a byte-level vocabulary, such as GPT-2's, writes for the 256 bytes.
 PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
 OTHERS = [byte for byte in range(0x100) if byte not in PRINTABLE]
@@ -182,14 +181,13 @@ def decoded(pieces: Sequence[bytes]) -> list[str]:
 
 
 def respelled(pieces: Sequence[str], text: str) -> list[str] | None:
-    r"""Return the pieces as they stand in the text, or None if they do not spell it.
+    """Return the pieces as they stand in the text, or None if they do not spell it; blank space around does not count.
 
-    Servers write tokens as text, with byte tokens such as <0xE6>, with "bytes:\xe6", as a byte-level vocabulary has
-    them (Ġ, Ċ), or as SentencePiece has them (▁). Blank space around the text does not count.
+    Servers write tokens as text, with byte tokens (<0xE6>), as a byte-level vocabulary (Ġ), or as SentencePiece (▁).
     """
-    for reading in (str.encode, _bytes_in_text, _vocabulary_bytes):
+    for alphabet in ({}, ALPHABET):
         try:
-            read = decoded([reading(piece) for piece in pieces])
+            read = decoded([_bytes(piece, alphabet) for piece in pieces])
         except UnicodeEncodeError:  # a lone surrogate
             read = list(pieces)
         if "".join(read).strip() == text.strip():
@@ -197,16 +195,10 @@ def respelled(pieces: Sequence[str], text: str) -> list[str] | None:
     return None
 
 
-def _bytes_in_text(piece: str) -> bytes:
-    byte, escapes = BYTE.fullmatch(piece), ESCAPES.fullmatch(piece)
-    if byte:
-        return bytes.fromhex(byte[1])
-    return bytes.fromhex(escapes[1].replace("\\x", "")) if escapes else piece.encode()
-
-
-def _vocabulary_bytes(piece: str) -> bytes:
-    if BYTE.fullmatch(piece):
-        return _bytes_in_text(piece)
-    if "\u2581" in piece or not all(character in ALPHABET for character in piece):
-        return b"".join(MARKS.get(character, character.encode()) for character in piece)
-    return bytes(ALPHABET[character] for character in piece)
+def _bytes(piece: str, alphabet: Mapping[str, int]) -> bytes:
+    escaped = ESCAPED.fullmatch(piece)
+    if escaped:
+        return bytes.fromhex(re.sub(r"\\x|<0x|>|bytes:", "", piece))
+    if alphabet and "\u2581" not in piece and all(character in alphabet for character in piece):
+        return bytes(alphabet[character] for character in piece)
+    return b"".join(MARKS.get(character, character.encode()) if alphabet else character.encode() for character in piece)
