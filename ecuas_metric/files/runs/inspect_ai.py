@@ -38,6 +38,8 @@ def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
         wrong; or if no score has a confidence.
     """
     logs = {file: _log(file) for file in files}
+    last = {str(header["eval"].get("task_id") or file): file for file, (header, _) in sorted(logs.items())}
+    logs = {file: log for file, log in logs.items() if file in last.values()}  # not what an eval set repeated
     named = [(file, *_model_and_task(file, header)) for file, (header, _) in logs.items()]
     found = []
     for file, model, task in tasks_among(named, options):
