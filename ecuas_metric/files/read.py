@@ -462,6 +462,8 @@ def _sheet_of_object(value: dict[str, Any]) -> Sheet | None:
     lists = [part for part in value.values() if isinstance(part, list)]
     if value and len(lists) == len(value) and (len(value) > 1 or not _are_objects(lists[0])):
         if len({len(part) for part in lists}) > 1:
+            if (rows := _nested_rows(value)) is not None:
+                return rows
             raise ValueError("its columns must have the same length")
         return _numbered(list(value), [from_values(part) for part in lists])
     return _nested_rows(value)
