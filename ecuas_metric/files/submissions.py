@@ -14,12 +14,13 @@ from ..options import OPTIONS
 from .columns import FORMS, Columns, find_columns, form_of, system_of, text_columns, with_nested
 from .predictions import in_order, name_of, of_both_classes, predictions_in, told_logits
 from .read import Sheet, read_sheet
-from .runs import Part, RunOptions, columns_of, names_of, pooled, read_parts
+from .runs import Part, RunOptions, names_of, pooled, read_parts
 from .sources import stem
 from .truth import RULES, Unjudged, classes_in, hits, note_first_class, settled, truth_in, unjudged_in
 from .values import as_ids, column_of_numbers
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
+OF_RUNS = ("confidence", "weight", "group")  # roles whose fields in a run can be named
 PARTLY = {Advice.PARTLY_CORRECT: FileAdvice.PARTLY_CORRECT, Advice.PERCENTAGES: FileAdvice.PERCENTAGES}
 PARTLY[Advice.OTHER_SCALE] = FileAdvice.OTHER_SCALE  # what reading a file can do
 MAX_SYSTEMS = 1000  # more is a column of something else
@@ -182,11 +183,12 @@ def read_run(
 ) -> list[Submission] | None:
     """Return the systems of a run, or None if it is none; see `read_submissions`."""
     given = columns or {}
-    parts = read_parts(path, (run or RunOptions())._replace(confidence=given.get("confidence")))
+    named = {role: given.get(role) for role in OF_RUNS}
+    parts = read_parts(path, RunOptions(**{**(run or RunOptions())._asdict(), **named}))
     if parts is None:
         return None
     parts = _by(parts, given.get("part"), path)
-    return [_of_part(part, name, told or Reading()) for part, name in zip(parts, names_of(parts), strict=True)]
+    return [submission_of(part, name, told or Reading()) for part, name in zip(parts, names_of(parts), strict=True)]
 
 
 def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:
@@ -196,12 +198,12 @@ def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:
     return pooled(parts) if by == "model" else parts
 
 
-def _of_part(part: Part, name: str, reading: Reading) -> Submission:
+def submission_of(part: Part, name: str, reading: Reading) -> Submission:
     """Return the system of a part of a run."""
-    sheet = Sheet(part.frame.reset_index(drop=True), part.frame.index.to_numpy() + 1)
-    columns = columns_of(part.frame)
+    table, columns = part.table()
     if "correct" not in columns:
         reading = reading._replace(correct_from=None, scale=1)
+    sheet = Sheet(pd.DataFrame(table), part.rows)
     (submission,) = submissions_of(sheet, part.path, columns=columns, **reading._replace(labels=None)._asdict())
     told = "log_probabilities" if submission.form == "posteriors" else None
     of_task = part.task if part.num_classes is None else f"{part.task}, {part.num_classes} choices"
