@@ -32,7 +32,8 @@ def ecuas_metrics() -> object:
                 label = true_choice(doc.gold_index, len(scores))
             except InputError:
                 label = -1
-            return dict.fromkeys(DIRECTIONS, [float(label), *scores])
+            sample = [float(label), *scores]
+            return dict.fromkeys(DIRECTIONS, sample)
 
     return CorpusLevelMetricGrouping(
         metric_name=list(DIRECTIONS),

@@ -112,7 +112,7 @@ def part_of(log: Log, scorer: str, options: RunOptions) -> Part:
         **({"group": ids} if epochs > 1 else {}),
         **_per_sample(samples, options, file, rows),
         "correct": np.array([in_file(file, row, verdict, each.get("value")) for row, each in enumerate(scores, 1)]),
-        "confidence": confidences_in(stated, name, file, rows),
+        "confidence": confidences_in(stated, f"{name} with a value, of scorer {scorer}", file, rows),
     }
     missing = sum(value is None or bool(value != value) for value in columns["confidence"])
     fact = f"Inspect log, task {task}, scorer {scorer}, {len(set(ids)):,} samples"

@@ -14,16 +14,16 @@ from ecuas_metric.reporting.cli import main
 from tests.conftest import ROOT
 
 
-def run(tool, folder, *arguments):
+def run(tool, folder, *arguments, code=0):
     """Run a tool's Python in a folder, without a network."""
     python = ROOT / ".venv-integrations" / tool / "bin" / "python"
     if not python.exists():
         pytest.skip(f"{tool} is not installed: make test-integrations")
-    env = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "home")}
+    env = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "home"), "COLUMNS": "1000"}
     done = subprocess.run(
         [python, *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=600, check=False
     )
-    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    assert done.returncode == code, (done.stdout + done.stderr)[-3000:]
     return done
 
 
