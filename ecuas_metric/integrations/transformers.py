@@ -10,8 +10,7 @@ import numpy as np
 from ..api import score_posteriors
 from ..errors import InputError
 from ..inputs import Array
-
-IGNORED = -100  # the label of what is not to be evaluated, e.g. the second piece of a word
+from .tensors import rows_of
 
 
 def compute_metrics(**options: Any) -> Callable[..., dict[str, float]]:
@@ -63,18 +62,7 @@ def _rows(predictions: Any, label_ids: Any) -> tuple[Array, Array]:
     if isinstance(label_ids, (tuple, list)) and any(hasattr(label, "shape") for label in label_ids):
         rule = "must be one column of labels; choose the one that the logits are of, with label_names"
         raise InputError("label_ids", rule, got=f"{len(label_ids)} columns")
-    logits = _array(predictions[0] if isinstance(predictions, tuple) else predictions)  # hidden states come after
-    labels = _array(label_ids)
-    if logits.shape[:-1] != labels.shape:
-        rule = "must have one class for each row of logits, of shape (.., K)"
-        raise InputError("label_ids", rule, got=f"shapes {labels.shape} and {logits.shape}")
-    kept = labels.reshape(-1) != IGNORED
-    return logits.reshape(-1, logits.shape[-1])[kept], labels.reshape(-1)[kept]
-
-
-def _array(values: Any) -> Array:
-    """Return an array or a tensor, of bfloat16 too, which NumPy does not have, as an array."""
-    if hasattr(values, "detach"):
-        values = values.detach().cpu()
-        values = values.double() if values.is_floating_point() else values
-    return np.asarray(values)
+    logits = (
+        predictions[0] if isinstance(predictions, tuple) else predictions
+    )  # hidden states may come after the logits
+    return rows_of(logits, label_ids)[:2]
