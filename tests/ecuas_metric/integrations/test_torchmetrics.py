@@ -129,7 +129,7 @@ def test_one_number_is_tracked_and_drawn(rng):
     for metric in (plug_with(confidence[0], correct, only="ecuas_1"), plug_with(confidence[0], correct)):
         _, axes = metric.plot()
         assert axes is not None
-    with pytest.raises(ValueError, match="only must be one of error_rate"):
+    with pytest.raises(ValueError, match="only must be one of ecuas_0"):
         plug_with(confidence[0], correct, only="ecuas_3").compute()
 
 
