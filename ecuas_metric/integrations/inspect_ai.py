@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from ..api import score_confidences
-from ..errors import InputError
+from ..errors import InputError, missing_package
 from ..files.runs.inspect_ai import Log, part_of
 from ..files.runs.parts import RunOptions
 from ..files.submissions import Reading, submission_of
@@ -154,4 +154,4 @@ def _inspect() -> ModuleType:
     try:
         return import_module("inspect_ai.scorer")
     except ImportError as error:
-        raise ImportError("ecuas_metric.integrations.inspect_ai needs Inspect: pip install inspect-ai") from error
+        raise missing_package(f"{__name__} needs", "inspect-ai") from error

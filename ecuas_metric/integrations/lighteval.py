@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..errors import InputError
+from ..errors import InputError, missing_package
 from ..files.runs.lighteval import ONE_RIGHT, true_choice
 from .choices import DIRECTIONS, metric_of_choices
 
@@ -21,7 +21,7 @@ def ecuas_metrics() -> object:
         from lighteval.metrics.utils.metric_utils import CorpusLevelMetricGrouping
         from lighteval.tasks.requests import SamplingMethod
     except ImportError as error:
-        raise ImportError("ecuas_metric.integrations.lighteval needs lighteval: pip install lighteval") from error
+        raise missing_package(f"{__name__} needs", "lighteval") from error
 
     class Choices(Preparator):  # type: ignore[misc]
         """The true choice, -1 without one, and the log-probabilities of all, as one flat list for each metric."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from ..errors import missing_package
 from ..files.runs.lm_eval import record_of
 from .choices import DIRECTIONS, metric_of_choices
 
@@ -27,7 +28,7 @@ def _task() -> object:
     try:
         from lm_eval.api.task import ConfigurableTask
     except ImportError as error:
-        raise ImportError("ecuas_metric.integrations.lm_eval needs lm-eval: pip install lm-eval") from error
+        raise missing_package(f"{__name__} needs", "lm-eval") from error
 
     class EcuasTask(ConfigurableTask):  # type: ignore[misc]
         """A task of multiple choice: what is right is what its `doc_to_target` says, as for lm-eval's own metrics."""

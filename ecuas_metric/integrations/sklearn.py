@@ -40,10 +40,10 @@ class _Scorer(type(make_scorer(_ecuas))):  # type: ignore[misc]
 def ecuas_scorer(*, n: float = 1, cost: str | ArrayLike = "zero_one", normalize: bool = False) -> Any:
     """Return a scorer: minus ECUAS_n of a classifier's `predict_proba`, since scikit-learn maximises.
 
-    It is an object of `sklearn.metrics.make_scorer`: ``set_score_request(sample_weight=True)`` routes weights to it, and
-    `TunedThresholdClassifierCV` takes it, whose decisions count as certain. The classes are those of the fitted
-    classifier and those of `y`, each of which may lack some, as in folds: a class that the classifier has not seen has
-    the probability 0. They may be strings, and two or more.
+    It is an object of `sklearn.metrics.make_scorer`: ``set_score_request(sample_weight=True)`` routes weights to it,
+    and `TunedThresholdClassifierCV` takes it, whose decisions count as certain. The classes, numbers or strings, are
+    those of the fitted classifier and of `y`, each of which may lack some, as in folds: a class that the classifier has
+    not seen has the probability 0.
 
     Parameters
     ----------

@@ -63,7 +63,8 @@ ran("missing", replies, dataset=dataset, scorer=answer_with_confidence())
 ran("replaced", replies, dataset=dataset, scorer=answer_with_confidence(missing_confidence=0.5))
 
 CI = [("C", 0.9), ("I", 0.6), ("C", 0.3), ("I", 0.2), ("I", 0.7)]
-ran("text", "abcde", dataset=samples(5), scorer=scores([("C", "0.9"), ("I", "60%"), (1, "0.3"), (False, "20 %"), ("no", 0.7)]))
+words = [("C", "0.9"), ("I", "60%"), (1, "0.3"), (False, "20 %"), ("no", 0.7)]
+ran("text", "abcde", dataset=samples(5), scorer=scores(words))
 ran("partial_grade", "abcde", dataset=samples(5), scorer=scores([("P", 0.9), *CI[1:]]))
 ran("from_half", "abcde", dataset=samples(5), scorer=scores([("P", 0.9), *CI[1:]], correct_from=0.5))
 ran("weighted", "abcde", dataset=samples(5, weighted=True), scorer=scores(CI))
@@ -73,7 +74,8 @@ ran("unscored", "abcde", dataset=samples(5), scorer=scores([(float("nan"), 0.9),
 ran("one_raised", "abcde", dataset=samples(5), scorer=scores([*CI[:4], ("raise", 0.7)]), fail_on_error=False)
 ran("stopped", "abcde", dataset=samples(5), scorer=scores([*CI[:4], ("raise", 0.7)]))
 ran("json", "abcde", dataset=samples(5), scorer=scores(CI), log_format="json")
-ran("two", ["a (50 %)", *"bcde"], dataset=samples(5), scorer=[scores(CI), answer_with_confidence(missing_confidence=0.5)])
+both = [scores(CI), answer_with_confidence(missing_confidence=0.5)]
+ran("two", ["a (50 %)", *"bcde"], dataset=samples(5), scorer=both)
 for reducer in (None, "mode", ["mean", "at_least_2"]):
     name = "epochs" + "_".join(["", *reducer] if isinstance(reducer, list) else [reducer or ""])
     ran(name, "abcdef", dataset=samples(2), scorer=scores(CI), epochs=Epochs(3, reducer))

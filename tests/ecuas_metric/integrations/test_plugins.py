@@ -67,8 +67,9 @@ def test_the_scorer_is_one_of_scikit_learns(rng):
     scoring = {"a": ecuas_scorer(n=0), "b": "accuracy"}
     assert GridSearchCV(LogisticRegression(), grid, scoring=scoring, refit="a").fit(X, y).best_params_ == {"C": 1.0}
     fitted = CalibratedClassifierCV(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
-    for scorer in (ecuas_scorer(n=2), pickle.loads(pickle.dumps(ecuas_scorer(n=2))), clone(ecuas_scorer(n=2), safe=False)):
-        assert scorer(fitted, X, y) == -ecuas_score(y, fitted.predict_proba(X), n=2)
+    scorer = ecuas_scorer(n=2)
+    for copied in (scorer, pickle.loads(pickle.dumps(scorer)), clone(scorer, safe=False)):
+        assert copied(fitted, X, y) == -ecuas_score(y, fitted.predict_proba(X), n=2)
     with pytest.raises(AttributeError, match="predict_proba"):
         ecuas_scorer()(LinearSVC().fit(X, y), X, y)
 
