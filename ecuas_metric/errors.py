@@ -197,6 +197,7 @@ class FileAdvice(StrEnum):
     PERCENTAGES = "Percentages? Set scale=100."
     CONFIDENCE_FIELD = "Name the field that has the confidence with columns, e.g. {'confidence': 'doc.confidence'}."
     NAME_FILTER = "Specify which with run=RunOptions(filter=NAME)."
+    PARTIAL = "Read what there is with run=RunOptions(partial=True)."
     OTHER_SCALE = "On another scale? Set scale to its largest value, to divide by it."
 
 

@@ -38,12 +38,13 @@ from .columns import (
     name_of,
     system_of,
 )
-from .read import Sheet, inside, read_sheet, sheet_of, stem
+from .read import Sheet, inside, read_sheet, stem
 from .read import is_number as is_number_text
-from .runs import Part, RunOptions, columns_of, names_of, pooled, read_parts
+from .runs import Part, RunOptions, names_of, pooled, read_parts
 from .values import TRUTH, as_ids, classes_of, is_missing, numbers_in, row_of_numbers, typed
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
+OF_RUNS = ("confidence", "weight", "group")  # roles whose fields in a run can be named
 PARTLY = {Advice.PARTLY_CORRECT: FileAdvice.PARTLY_CORRECT, Advice.PERCENTAGES: FileAdvice.PERCENTAGES}
 PARTLY[Advice.OTHER_SCALE] = FileAdvice.OTHER_SCALE  # what reading a file can do
 MAX_SYSTEMS = 1000  # more is a column of something else
@@ -252,11 +253,12 @@ def read_run(
 ) -> list[Submission] | None:
     """Return the systems of a run, or None if it is none; see `read_submissions`."""
     given = columns or {}
-    parts = read_parts(path, (run or RunOptions())._replace(confidence=given.get("confidence")))
+    named = {role: given.get(role) for role in OF_RUNS}
+    parts = read_parts(path, RunOptions(**{**(run or RunOptions())._asdict(), **named}))
     if parts is None:
         return None
     parts = _by(parts, given.get("part"), path)
-    return [_of_part(part, name, told or Reading()) for part, name in zip(parts, names_of(parts), strict=True)]
+    return [submission_of(part, name, told or Reading()) for part, name in zip(parts, names_of(parts), strict=True)]
 
 
 def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:
@@ -266,10 +268,10 @@ def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:
     return pooled(parts) if by == "model" else parts
 
 
-def _of_part(part: Part, name: str, reading: Reading) -> Submission:
+def submission_of(part: Part, name: str, reading: Reading) -> Submission:
     """Return the system of a part of a run."""
-    sheet = sheet_of(part.frame.reset_index(drop=True), part.frame.index.to_numpy() + 1)
-    columns = columns_of(part.frame)
+    values, columns = part.table()
+    sheet = Sheet(pa.table({name: _column_of(column) for name, column in values.items()}), part.rows)
     if "correct" not in columns:
         reading = reading._replace(correct_from=None, scale=1)
     (submission,) = submissions_of(sheet, part.path, columns=columns, **reading._replace(labels=None)._asdict())
@@ -277,6 +279,13 @@ def _of_part(part: Part, name: str, reading: Reading) -> Submission:
     of_task = part.task if part.num_classes is None else f"{part.task}, {part.num_classes} choices"
     notes = (part.note, *submission.notes)
     return submission._replace(name=name, notes=notes, predictions_are=told, of=part.model, part=of_task)
+
+
+def _column_of(values: Array | list[object]) -> pa.Array:
+    """Return a column (N,) of a part, null where there is no number."""
+    if not isinstance(values, np.ndarray):
+        return from_values(values)
+    return from_numpy(values, ~np.isnan(values) if values.dtype.kind == "f" else None)
 
 
 def submissions_of(

@@ -33,7 +33,7 @@ def submissions_of_files(arguments: argparse.Namespace, *, unjudged: str | None 
     flags = {"weight": arguments.weight, "group": arguments.groups, "part": arguments.by}
     common = {name: value for name, value in flags.items() if value}
     tasks = None if arguments.tasks is None else arguments.tasks.split(",")
-    run = RunOptions(tasks=tasks, filter=arguments.filter, length=arguments.choice_length)
+    run = RunOptions(tasks, arguments.filter, arguments.choice_length, partial=arguments.partial)
     submissions, named = [], []
     for file, columns in zip(files, columns_of_files(arguments.columns, files), strict=True):
         given = {**common, **columns}
