@@ -944,24 +944,26 @@ def _limits_by_cells(
     third = float((np.square(moments.weight2) / moments.weight) @ (rest * np.square(rest))) / total**3 * cells.scale**2
     skew = (2 * cells.z**2 + 1) / 6 * third / (half / cells.z) ** 2 if half > 0 else 0.0
     skew = min(max(skew, -MOST_SKEW * half), MOST_SKEW * half)
-    centre = value - _bias(key, value, moments, cells)
+    centre = value - finite_sample_bias(key, value, moments)
     low = centre - math.sqrt(less.sum() + (half + max(-skew, 0.0)) ** 2)
     high = centre + math.sqrt(more.sum() + (half + max(skew, 0.0)) ** 2)
     return low, high, _unseen(line, less, more, (centre - low) ** 2, (high - centre) ** 2, moments, form, cells)
 
 
-def _bias(key: Key, value: float, moments: Moments, cells: _Cells) -> float:
-    """Return by how much a finite sample lifts AURC and AUGRC, to the order 1 / N.
+def finite_sample_bias(key: Key, value: float, moments: Moments) -> float:
+    """Return by how much a sample of this size lifts AURC and AUGRC, to the order 1 / N.
 
-    Of N samples in random order of rank, the mean of 1/k + .. + 1/(N - 1), k the rank, is -log of the share before it:
-    so the sum of the risks at 1/N, .., 1 is N times the area, plus the error rate, less the risk of the most confident.
+    Of N samples the mean of 1/k + .. + 1/(N - 1), k a sample's rank, is -log of the share of all that is before it: so
+    the sum of the risks at 1/N, .., 1 is N times the area, plus the error rate, less the risk of the most confident.
     """
     count, mean = moments.effective_count, float(moments.cost.sum() / moments.weight.sum())
-    if key.metric == "augrc":
+    if key == Key("augrc"):
         return (mean / 2 - value) / count
-    if key.metric == "aurc" and count > 2:
-        return (value + mean / 2 - 1.5 * float(cells.rate[0])) / (count - 1)
-    return 0.0
+    if key != Key("aurc") or count <= 2:
+        return 0.0
+    first = 1 + int(np.searchsorted(np.cumsum(moments.weight), moments.weight.sum() / CELLS))
+    risk = float(moments.cost[:first].sum() / moments.weight[:first].sum())
+    return (value + mean / 2 - 1.5 * risk) / (count - 1)
 
 
 def _limits_of_expected_cost(

@@ -293,8 +293,8 @@ OPTIONS = {
     "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE", ("confidences", "posteriors")),
     "epsilon": Option(
         _in(0, 0.5, inside=True),
-        "Lower bound of uncertainties in ECUAS_n, relative to the largest entry of a cost matrix, and of probabilities in "
-        "logarithms",
+        "Lower bound of uncertainties in ECUAS_n, in units of a cost matrix's largest entry or of max_uncertainty, "
+        "and of probabilities in logarithms",
     ),
     "sample_weight": Option(_weights, "Weight of each sample, >= 0"),
     "weights_are": Option(
