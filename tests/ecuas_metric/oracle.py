@@ -202,7 +202,7 @@ def _augrc(pieces):
 
 def _recalibrated(system, n):
     """Return ECUAS_n of the isotonic regression, the greatest convex minorant of accepted cost against weight."""
-    u, c, _, largest, weight, _ = system
+    u, c, _, largest, weight, _, unit = system
     groups = []
     for value in sorted(set(u)):
         rows = [i for i in range(len(u)) if u[i] == value and weight[i]]
@@ -219,5 +219,5 @@ def _recalibrated(system, n):
     costs = Decimal(0)
     for w, cost, members in pooled:
         for k in members:
-            costs += decimal(groups[k][0]) * ecuas(cost / w, means[k], n, largest)
+            costs += decimal(groups[k][0]) * ecuas(cost / w, means[k], n, largest, unit)
     return costs / decimal(sum(w for w, _ in groups))
