@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..comparison.pairing import unlike
 from ..errors import Note
 from ..files.submissions import Submission
-from ..intervals import finite_sample_bias, moments_of
+from ..intervals import moments_of
 from ..metrics import Key
 from ..results import Estimate, Results, System, without_weight_0
+from ..selective import finite_sample_bias
 from .report import Report
 
 NO_AVERAGE = ("calibration_p",)  # the mean of p-values says nothing
@@ -76,7 +77,8 @@ def _bias(key: Key, results: Results, system: System) -> float:
     value, weighing = results.estimates[key].value, without_weight_0(system)
     if system.options.confidence_level is None or system.options.interval_method != "analytic":
         return 0.0
-    return finite_sample_bias(key, value, moments_of(weighing.decisions, weighing.options.sample_weight))
+    moments = moments_of(weighing.decisions, weighing.options.sample_weight)
+    return finite_sample_bias(key.metric, value, moments.ties, moments.effective_count)
 
 
 def _average(estimates: Sequence[Estimate], biases: Sequence[float]) -> Estimate:
