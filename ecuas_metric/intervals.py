@@ -35,7 +35,7 @@ NONE = (math.nan, math.nan)
 FEW = 10  # effective wrong, or right, answers below which first-order theory does not hold
 ENOUGH = 25  # of them, from which on the plug-in interval of a recalibrated value is near its level
 FEW_EVENTS = 30  # equal influences below which DeLong's limits are held against Newcombe's
-FEW_GROUPS = 10  # effective groups below which a note says that all intervals are approximate
+FEW_GROUPS = 5  # effective groups below which a note says that all intervals are approximate
 SHARES = ("error_rate", "coverage")
 CONFIDENCE_SCORES = ("confidence_cross_entropy", "confidence_brier_score")  # whose naive system knows the error rate
 CELLS = 12  # of confidence, at most
@@ -895,7 +895,8 @@ def _unseen(
     """Return the cell of few wrong, or few right, answers that an interval mostly owes one of its sides to."""
     rare, parts = np.minimum(cells.wrong, cells.right), np.maximum(less / below, more / above)
     k = int(np.where(rare < FEW, parts, 0.0).argmax())
-    if not (rare[k] < FEW and parts[k] > UNSEEN * (1 + rare[k] / FEW)):
+    are_few = min(cells.wrong.sum(), cells.right.sum()) < FEW
+    if not (are_few or parts[k] > UNSEEN * (1 + rare[k] / FEW)) or rare[k] >= FEW:
         return None
     rows = slice(cells.starts[k], [*cells.starts[1:], len(moments.weight)][k])
     ends = moments.uncertainty[rows][[0, -1]].tolist()

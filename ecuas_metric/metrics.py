@@ -333,11 +333,6 @@ def recalibrated_values(ties: Ties, options: Options, *, max_uncertainty: float)
         At most the ECUAS_n itself, and the same for any strictly increasing map of the uncertainties. (The
         floor `epsilon` can undercut it by about as much.)
 
-    Raises
-    ------
-    ImportError
-        If SciPy is not installed.
-
     References
     ----------
     Brummer and du Preez 2013, "The PAV algorithm optimizes binary proper scoring rules".
