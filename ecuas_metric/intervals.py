@@ -879,6 +879,7 @@ def _within(bounds: Limits, value: float, low: float, high: float, count: float)
     if high - low <= ROUNDING * abs(value) and math.isfinite(most):
         _, share = wilson_limits(0.0, count, student_quantile(0.975, math.inf))
         low, high = value - share * (value - least), value + share * (most - value)
+    value = min(value, most)  # which rounding may pass
     return min(max(low, least), value), max(min(high, most), value)
 
 
@@ -901,8 +902,11 @@ def _unseen(
     rows = slice(cells.starts[k], [*cells.starts[1:], len(moments.weight)][k])
     ends = moments.uncertainty[rows][[0, -1]].tolist()
     first, last = [1 - u for u in ends[::-1]] if form.confidence is not None else ends
-    seen, answers = round(float(rare[k])), round(float(cells.wrong[k] + cells.right[k]))
-    return _Unseen(seen, answers, first, last, cells.wrong[k] <= cells.right[k], float(np.abs(line.slope[rows]).max()))
+    answers = float(moments.weight[rows].sum() ** 2 / moments.weight2[rows].sum())
+    seen = round(float(rare[k] / (cells.wrong[k] + cells.right[k])) * answers)
+    return _Unseen(
+        seen, round(answers), first, last, cells.wrong[k] <= cells.right[k], float(np.abs(line.slope[rows]).max())
+    )
 
 
 def _variance(line: Line, moments: Moments) -> float:
