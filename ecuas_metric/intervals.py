@@ -896,10 +896,11 @@ def _unseen(
     """Return the cell of few wrong, or few right, answers that an interval mostly owes one of its sides to."""
     rare, parts = np.minimum(cells.wrong, cells.right), np.maximum(less / below, more / above)
     k = int(np.where(rare < FEW, parts, 0.0).argmax())
-    are_few = min(cells.wrong.sum(), cells.right.sum()) < FEW
-    if not (are_few or parts[k] > UNSEEN * (1 + rare[k] / FEW)) or rare[k] >= FEW:
-        return None
     rows = slice(cells.starts[k], [*cells.starts[1:], len(moments.weight)][k])
+    are_few = min(cells.wrong.sum(), cells.right.sum()) < FEW
+    least = UNSEEN * (1 + (rare[k] / FEW if rows.stop - rows.start > 1 else 0.0))  # less of several confidences
+    if not (are_few or parts[k] > least) or rare[k] >= FEW:
+        return None
     ends = moments.uncertainty[rows][[0, -1]].tolist()
     first, last = [1 - u for u in ends[::-1]] if form.confidence is not None else ends
     answers = float(moments.weight[rows].sum() ** 2 / moments.weight2[rows].sum())
