@@ -38,6 +38,7 @@ FEW_EVENTS = 30  # equal influences below which DeLong's limits are held against
 FEW_GROUPS = 5  # effective groups below which a note says that all intervals are approximate
 SHARES = ("error_rate", "coverage")
 CONFIDENCE_SCORES = ("confidence_cross_entropy", "confidence_brier_score")  # whose naive system knows the error rate
+MOST_GROUPS = 2**16  # of equal uncertainty, read for an interval
 CELLS = 12  # of confidence, at most
 PER_CELL = 5  # wrong or right answers, whichever are fewer, for each cell
 LEAST_CELLS = 3
@@ -673,6 +674,7 @@ def analytic_limits(
         variance is as that of independent samples, and the degrees of freedom.
     """
     level = options.confidence_level or 0.0
+    moments = moments if spread else _coarse(moments)
     limits, errors = dict.fromkeys(values, NONE), dict[Key, float]()
     unseen, cells = dict[Key, _Unseen](), dict[float, _Cells]()
     few = min(FEW, moments.effective_count / 2)  # where half of the samples are wrong, or right, these are not rare
@@ -705,6 +707,16 @@ def analytic_limits(
             limits[key] = _within(_range_of(key, form, options), value, low, high, moments.effective_count / scale)
             unseen |= {key: blame} if blame else {}
     return Intervals(limits, errors, _notes(values, limits, unseen, moments, form))
+
+
+def _coarse(moments: Moments) -> Moments:
+    """Return neighbouring groups as one where there are more than intervals can tell apart."""
+    if (size := len(moments.weight)) <= MOST_GROUPS:
+        return moments
+    starts = np.arange(MOST_GROUPS) * size // MOST_GROUPS
+    weight, cost, weight2, weight2_cost, weight2_cost2 = (np.add.reduceat(sums, starts) for sums in moments[1:6])
+    u = np.add.reduceat(moments.uncertainty * moments.weight, starts) / weight
+    return Moments(u, weight, cost, weight2, weight2_cost, weight2_cost2, moments.num_samples)
 
 
 def _rarer(key: Key, moments: Moments, form: Decisions, options: Options) -> float:
