@@ -127,7 +127,7 @@ def ecuas_score(
         predictions_are=predictions_are,
         renormalize=renormalize,
     )
-    return _value(_posterior_system(y_true, y_prob, labels, options), "ecuas")
+    return _value(_posterior_system(y_true, y_prob, labels, options, rank=False), "ecuas")
 
 
 def confidence_ecuas_score(
@@ -176,7 +176,7 @@ def confidence_ecuas_score(
     0.67
     """
     options = checked_options(n=_one(n), num_classes=num_classes, sample_weight=sample_weight)
-    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), "ecuas")
+    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES, rank=False), "ecuas")
 
 
 def ece_score(
@@ -628,6 +628,8 @@ def _posterior_system(
     labels: ArrayLike | None,
     options: Options,
     ids: Iterable[object] | None = None,
+    *,
+    rank: bool = True,
 ) -> System:
     with _in_words(_OF_POSTERIORS):
         given = numbers(_by_class(y_prob, y_true, labels), "y_prob")
@@ -637,7 +639,7 @@ def _posterior_system(
             y_true = _columns(y_true, labels, array)
         array, truth = posteriors(array, y_true)
         hard = note_hard(given, "probabilities of the second class") if given.ndim == 1 else ()
-        system = prepare("posteriors", array, truth, options, ids=_texts(ids, y_true=truth))
+        system = prepare("posteriors", array, truth, options, ids=_texts(ids, y_true=truth), rank=rank)
         return system._replace(notes=hard + system.notes)
 
 
@@ -672,6 +674,7 @@ def _confidence_system(
     options: Options,
     words: Mapping[str, str],
     ids: Iterable[object] | None = None,
+    rank: bool = True,
 ) -> System:
     with _in_words(words):
         given, told = numbers(confidence, "predictions"), numbers(correct, "references")
@@ -680,7 +683,7 @@ def _confidence_system(
             advice = "Swapped? correct comes first."
             raise InputError("references", "must be 0 or 1", value=told, got=got, advice=advice)
         q, truth = confidences(given, told)
-        return prepare("confidences", q, truth, options, ids=_texts(ids, correct=truth))
+        return prepare("confidences", q, truth, options, ids=_texts(ids, correct=truth), rank=rank)
 
 
 def _value(system: System, name: str) -> float:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from ecuas_metric.reporting.grids import Cell, Grid, to_latex, to_markdown
+from ecuas_metric.reporting.tables import Cell, Grid, to_latex, to_markdown
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 from tqdm.auto import tqdm
