@@ -27,6 +27,7 @@ BLOCK = re.compile(r"(?:<!-- (not run|run after): (.*?) -->\n)?```(?:sh|bash|con
 TARGETS = {  # what a target needs, or why it is not run
     "space": ("timeout 60 make space || [ $? = 124 ]", ""),  # serves until it is stopped
     "reproduce": ("make reproduce SCORES=scores", ""),
+    "publish": ("make publish NAMESPACE=NAME FLAGS=--dry-run", ""),
     "test-integrations": ("", "installs the newest versions of four tools: a job of its own"),
     "check-croissant": ("", "a step of .ci/run"),
     "check-lowest": ("", "a step of .ci/run"),
