@@ -111,7 +111,8 @@ def environment(home: Path, env: Path, root: Path) -> dict[str, str]:
     """Return the variables of a newcomer's shell, with the caches of this machine; pytest only collects tests."""
     kept = {name: os.environ[name] for name in os.environ if name.startswith(("LANG", "LC_", "PIP_", "UV_", "SSL_"))}
     uv_cache = subprocess.check_output([UV, "cache", "dir"], text=True).strip()
-    kept |= {"UV_CACHE_DIR": uv_cache, "UV_LINK_MODE": "copy", "UV_CONSTRAINT": str(root / "requirements-dev.txt")}
+    kept |= {"UV_CACHE_DIR": uv_cache, "UV_CONSTRAINT": str(root / "requirements-dev.txt")}
+    kept.setdefault("PIP_CACHE_DIR", str(Path.home() / ".cache" / "pip"))
     kept |= {"PATH": f"{env / 'bin'}:{os.environ['PATH']}", "VIRTUAL_ENV": str(env), "HOME": str(home)}
     return kept | {"PYTEST_ADDOPTS": "--collect-only -q", "HF_HUB_OFFLINE": "1"}
 
