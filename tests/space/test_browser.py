@@ -439,8 +439,8 @@ def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_a_link(visi
     rows = tab.locator("table.rates tbody tr")
     rows.nth(20).wait_for()
     assert rows.first.inner_text().split() == [
-        *("1.", "gemini-2.5-pro", "verbalized", "0.025", "[0.012,", "0.051]"),
-        *("0.015", "[0.007,", "0.031]", "0.029", "[0.020,", "0.042]"),
+        *("1.", "gemini-2.5-pro", "verbalized", "0.022", "[0.010,", "0.046]"),
+        *("0.013", "[0.006,", "0.028]", "0.027", "[0.019,", "0.040]"),
     ]
     downloads = tab.get_by_role("button", name=re.compile("Download (graded|CSV)")).locator("visible=true")
     assert [button.is_enabled() for button in downloads.all()] == [False, False]
