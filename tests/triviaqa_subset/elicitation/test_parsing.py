@@ -63,9 +63,11 @@ def test_a_reply_is_read_as_it_was_meant_or_not_at_all(style):
     for answer, confidence, text in replies(style):
         found = read(text)
         assert found.answer == answer, text
-        assert found.confidence == pytest.approx(confidence, abs=1e-12) or (found.missing and not STYLES[style]), text
+        assert found.confidence == pytest.approx(confidence, abs=1e-12) or (found.explanation and not STYLES[style]), (
+            text
+        )
         cut = read(text[: rng.randrange(len(text) + 1)], cut=True)
-        assert cut.missing or cut[:2] == (answer, pytest.approx(confidence, abs=1e-12)), text
+        assert cut.explanation or cut[:2] == (answer, pytest.approx(confidence, abs=1e-12)), text
 
 
 def read(text, *, cut=False):
@@ -84,7 +86,8 @@ STATED = {  # what follows "Paris" -> the probability
     0.1: ["\nProbability: 1 in 10", "\nProbability: 1 out of 10"],
     None: ["", "\nProbability:", *(f"\nProbability: 0.8{dash}0.9" for dash in "-\u2013\u2014\u2212~"),
            *(f"\nProbability: {odd}" for odd in ("rather high", "N/A", "85", "150 %", "-0.2", "0.8 - 0.9",
-             "0.8 to 0.9", "8/10", "0,85", "5e-1", "0.8.5", "0.5%-1%", "1 of 5", "1 in 0", "0.8 .. 0.9", "0.8 and 0.9", "0.8 through 0.9"))],
+             "0.8 to 0.9", "8/10",
+             "0,85", "5e-1", "0.8.5", "0.5%-1%", "1 of 5", "1 in 0", "0.8 .. 0.9", "0.8 and 0.9", "0.8 through 0.9"))],
 }  # fmt: skip
 ANSWERED = {  # a reply -> its answer, which holds numbers or words of its own
     "Paris, with probability 0.3\nProbability: 0.85": ("Paris, with probability 0.3", 0.85),
@@ -103,7 +106,7 @@ def test_answer_and_probability():
     for reply, expected in cases.items():
         found = answer_and_probability(reply)
         assert found[:2] == expected, reply
-        assert (found.missing is None) == (expected[1] is not None)
+        assert (found.explanation is None) == (expected[1] is not None)
 
 
 OTHER = {
@@ -118,7 +121,7 @@ OTHER = {
 @pytest.mark.parametrize(("stated", "missing"), [(text, missing) for missing, texts in OTHER.items() for text in texts])
 def test_a_number_that_is_another_one_is_missing_with_a_reason(stated, missing):
     found = answer_and_probability(f"Paris\n{stated}")
-    assert (found.confidence, missing in found.missing) == (None, True)
+    assert (found.confidence, missing in found.explanation) == (None, True)
 
 
 @given(
@@ -128,7 +131,7 @@ def test_a_number_that_is_another_one_is_missing_with_a_reason(stated, missing):
 )
 def test_a_stated_probability_is_read_as_it_stands(confidence, layout, answer):
     assert answer_and_probability(layout.format(answer, confidence))[:2] == (answer, confidence)
-    found, stated, _ = answer_and_probability(layout.format(answer, f"{100 * confidence:.1f} %"))
+    found, stated, *_ = answer_and_probability(layout.format(answer, f"{100 * confidence:.1f} %"))
     assert (found, stated) == (answer, pytest.approx(confidence, abs=1e-12))
 
 
