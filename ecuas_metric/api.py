@@ -45,9 +45,6 @@ _OF_COSTS = _in_place_of("uncertainty", "candidate_cost")
 _NUMBERED = "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0."
 
 
-_MARGINS = "Margins, as of decision_function? They are logits: predictions_are='logits'."
-
-
 def ecuas_score(
     y_true: ArrayLike,
     y_prob: ArrayLike,
@@ -730,7 +727,7 @@ def _two_columns(y_prob: Array, options: Options) -> Array:
         require(y_prob <= 0, y_prob, "y_prob", "must be at most 0, the logarithms of probabilities")
         return np.stack([np.log1p(-np.exp(y_prob)), y_prob], axis=1)
     rule = "must lie in [0, 1] where it has shape (N,), the probability of the second class"
-    require((y_prob >= 0) & (y_prob <= 1), y_prob, "y_prob", rule, "" if np.isnan(y_prob).any() else _MARGINS)
+    require((y_prob >= 0) & (y_prob <= 1), y_prob, "y_prob", rule, "" if np.isnan(y_prob).any() else Advice.MARGINS)
     return stacked(y_prob)
 
 

@@ -288,7 +288,7 @@ def _below_infinity(block: Array) -> Bools:
 
 def _scale_advice(confidence: Floats, correct: Array) -> str:
     if np.nanmin(confidence) < 0:
-        return Advice.LOG_PROBABILITIES
+        return Advice.LOG_PROBABILITIES if np.nanmax(confidence) <= RANGE_TOLERANCE else ""
     if _are_whole(confidence) and not np.isin(correct, (0, 1)).all():  # both are classes
         return Advice.CLASS_LABELS
     largest = np.nanmax(confidence)

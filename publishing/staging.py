@@ -114,6 +114,8 @@ def _gather_space(out: Path) -> None:
     for name in ("README.md", "requirements.txt"):  # where the Hub looks for them
         (out / "space" / name).rename(out / name)
     (out / "app.py").write_text(START, encoding="utf-8")
+    (out / "docs").mkdir(exist_ok=True)
+    shutil.copyfile(ROOT / "docs" / "dataset.md", out / "docs" / "dataset.md")  # the card links to it there
     _gather_dataset(out / DATA.name)
 
 

@@ -1,4 +1,4 @@
-"""Run every command that the pages and the Makefile print: each in a fresh copy of the work tree, with an empty HOME and
+"""Run every command that the pages and the Makefile print, each in a fresh copy of the work tree with an empty HOME and
 an environment that holds what the text asked for, by default `pip install .`.
 
 The line above a block of shell may be `<!-- run after: COMMAND -->`, what the text says to do before, or

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.publishing.conftest import environment
+from triviaqa_subset.labels import COLUMNS
 
 
 def parquet(rows):
@@ -24,7 +25,7 @@ def curation(root, tmp_path):
     """Our curation with the hashes of the invented questions below."""
     folder = tmp_path / "curation"
     folder.mkdir()
-    for name in ("questions", "answers", "systems", "errata"):
+    for name in COLUMNS:
         table = pd.read_csv(root / "triviaqa_subset" / "curation" / f"{name}.csv", dtype=str, keep_default_na=False)
         if name == "questions":
             table["question_sha256"] = [hashlib.sha256(f"{i}?".encode()).hexdigest() for i in table["question_id"]]

@@ -15,7 +15,7 @@ from tests.publishing.conftest import CONFIGURATIONS, build_with_text
 SPACE_FIELDS = {"title", "emoji", "colorFrom", "colorTo", "sdk", "pinned", "sdk_version", "python_version", "app_file"}
 FIELDS = {
     "metric": SPACE_FIELDS | {"tags", "description"},
-    "dataset": {"pretty_name", "license", "language", "task_categories", "configs", "dataset_info"},
+    "dataset": {"pretty_name", "license", "language", "task_categories", "configs"},
     "space": SPACE_FIELDS,
 }
 
