@@ -548,7 +548,7 @@ def _scaled(values: Array, scale: float, prediction: Sequence[str]) -> tuple[Arr
 
 def _with_good_advice(error: FileError, values: Array | list[object], form: str) -> FileError:
     """Return an error about a scale that only some of the numbers are on, with how many are on which."""
-    if form == "positive" and error.advice in (Advice.LOG_PROBABILITIES, FileAdvice.OTHER_SCALE):
+    if form == "positive" and error.advice in ("", Advice.LOG_PROBABILITIES, FileAdvice.OTHER_SCALE):
         error.advice = Advice.MARGINS
     if error.advice not in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE):
         return error

@@ -31,27 +31,21 @@ def swapped(**columns):
     return BASE.drop(columns=["confidence" if "uncertainty" in columns else "correct"]).assign(**columns)
 
 
-def followed(table, *, truth):
-    """Return a table that is refused, and the one whose numbers the advice gives."""
-    return table, truth
-
-
 ADVISED = {  # a table, and the one that has the numbers which the command in the advice gives
-    "uncertainty": followed(swapped(uncertainty=1 - Q), truth=BASE),
-    "error": followed(swapped(error=1 - C), truth=BASE),
-    "incorrect": followed(swapped(incorrect=1 - C), truth=BASE),
-    "hallucination": followed(swapped(hallucination=1 - C), truth=BASE),
-    "probabilities as y_pred": followed(BINARY.rename(columns={"y_prob": "y_pred"}), truth=BINARY),
-    "P(1) as confidence": followed(
-        pd.DataFrame({"y_true": Y, "y_pred": (P > 0.5).astype(int), "confidence": P}), truth=BINARY
+    "uncertainty": (swapped(uncertainty=1 - Q), BASE),
+    "error": (swapped(error=1 - C), BASE),
+    "incorrect": (swapped(incorrect=1 - C), BASE),
+    "hallucination": (swapped(hallucination=1 - C), BASE),
+    "probabilities as y_pred": (BINARY.rename(columns={"y_prob": "y_pred"}), BINARY),
+    "P(1) as confidence": (pd.DataFrame({"y_true": Y, "y_pred": (P > 0.5).astype(int), "confidence": P}), BINARY),
+    "a longer name": (BASE.rename(columns={"confidence": "Confidence Score"}), BASE),
+    "two other names": (BASE.rename(columns={"confidence": "p_true", "correct": "acc"}), BASE),
+    "percentages": (BASE.assign(confidence=(100 * Q).round(2)), BASE),
+    "a name with a sign, in percent": (
+        BASE.assign(**{"conf (%)": (100 * Q).round(2)}).drop(columns="confidence"),
+        BASE,
     ),
-    "a longer name": followed(BASE.rename(columns={"confidence": "Confidence Score"}), truth=BASE),
-    "two other names": followed(BASE.rename(columns={"confidence": "p_true", "correct": "acc"}), truth=BASE),
-    "percentages": followed(BASE.assign(confidence=(100 * Q).round(2)), truth=BASE),
-    "a name with a sign, in percent": followed(
-        BASE.assign(**{"conf (%)": (100 * Q).round(2)}).drop(columns="confidence"), truth=BASE
-    ),
-    "margins": followed(pd.DataFrame({"label": Y, "prob": np.log(P / (1 - P))}), truth=BINARY),
+    "margins": (pd.DataFrame({"label": Y, "prob": np.log(P / (1 - P))}), BINARY),
 }
 REFUSED = {  # what no flag can mend, and what the refusal says
     "few on another scale": (BASE.assign(confidence=np.where(np.arange(N) % 25, Q, 100)), "must lie on one scale; 192"),
@@ -83,7 +77,8 @@ def run(tmp_path, monkeypatch, capsys):
             table.to_csv("a.csv", index=False)
         code = cli.main(["score", "a.csv", "--output", "out.json", *shlex.split(flags)])
         rows = json.loads((tmp_path / "out.json").read_text())["rows"] if code == 0 else [{}]
-        return code, rows[0], capsys.readouterr().err
+        row = {key: value for key, value in rows[0].items() if not isinstance(value, str)}
+        return code, row, capsys.readouterr().err
 
     return run
 
@@ -239,7 +234,7 @@ def test_documents_of_tools_are_reached_by_dotted_names(run, tmp_path):
         (tmp_path / "a.csv").rename(tmp_path / "a.json")
         flags = [] if name == "by id" else ["--columns", "correct=success,confidence=metrics.0.score"]
         assert cli.main(["score", "a.json", "--output", "tool.json", *flags]) == 0
-        assert json.loads((tmp_path / "tool.json").read_text())["rows"][0] == pytest.approx(expected)
+        assert json.loads((tmp_path / "tool.json").read_text())["rows"][0].items() >= expected.items()
     events = [{"event_id": 1, "sample_id": "1", "type": "sampling", "data": {"sampled": "x"}}]
     events += [{"event_id": 2, "sample_id": "1", "type": "match", "data": answer} for answer in answers]
     (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, events)))
@@ -261,4 +256,4 @@ def test_folders_of_hive_and_text_of_other_widths_are_tables(run, tmp_path):
     found = json.loads((tmp_path / "all.json").read_text())["rows"]
     assert [row["system"] for row in found] == ["A", "B", "u", "v", "m"]
     for row in found:
-        assert row | {"system": ""} == pytest.approx(expected | {"system": ""})
+        assert row.items() >= expected.items()
