@@ -41,6 +41,7 @@ def submissions_of_files(arguments: argparse.Namespace, *, unjudged: str | None 
             "correct_from": arguments.correct_from,
             "scale": arguments.scale,
             "unjudged": arguments.unjudged or unjudged,
+            "predictions_are": arguments.predictions_are,
         }
         found = read_submissions(file.path, columns=given, labels=labels, run=run, **told)
         submissions += [_called(submission, file, found) for submission in found]
