@@ -16,7 +16,8 @@ SCRIPTS = {  # what stands before the recipe, or writes its file
 from uqlm import BlackBoxUQ
 sampled = [["Paris", "Paris", "Lyon", "Paris"], ["Rome", "Bari", "Milan", "Turin"], ["Oslo"] * 4]
 scorer = BlackBoxUQ(scorers=["exact_match"], use_best=False)
-result = scorer.score(["Paris", "Rome", "Oslo"], sampled_responses=sampled, show_progress_bars=False)
+said = ["Paris", "Rome", "Oslo"]
+result = scorer.score(responses=said, sampled_responses=sampled, show_progress_bars=False)
 correct = [1, 0, 1]
 """,
     "lm-polygraph": """
