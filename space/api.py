@@ -77,7 +77,9 @@ def tool(function: Callable[..., Json], signature: inspect.Signature | None = No
 
     own = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=gr.Request)
     parameters = [*signature.parameters.values(), own]
-    called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    called.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=parameters, return_annotation=Json
+    )
     called.__annotations__ = {one.name: one.annotation for one in parameters} | {"return": Json}
     return called
 

@@ -1,12 +1,13 @@
-"""Curves of systems -> SVG that the page shows as it is: a legend, intervals, and values under the mouse or a finger.
+"""Curves of systems -> SVG that the page shows as it is, with a legend and intervals; `page.js` shows values on demand.
 
 The page's style sheet colours the lines by class, for light and dark; `slot-1` to `slot-6` have different dashes too.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import NamedTuple
 
@@ -21,9 +22,6 @@ from ecuas_metric.results import System
 NUM_SLOTS = 6
 NUM_POINTS = 200  # of a line
 NUM_LIMITS = 25  # points of a line that have an interval
-NUM_STRIPS = 32  # across a plot, each with the values of the points below it
-LONGEST = 28  # characters of a name beside its value
-CHARACTER = 7.5  # width of one under the mouse, as wide as it is on a phone
 LEFT, TOP, WIDTH, HEIGHT = 56, 26, 412, 220
 SIZE = (480, 290)
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -93,11 +91,12 @@ def figure(title: str, lines: Mapping[str, Line], axes: tuple[Axis, Axis], *, hi
     description = f"{title} {axes[1].title} against {axes[0].title} of {', '.join(named)}"
     drawn = "".join(_curve(name, line, axes) for name, line in reversed(list(lines.items())))
     hint = f'<p class="hint">{hint}</p>' if hint else ""
+    limits = escape(json.dumps([*axes[0][:3], *axes[1][:3], axes[0].ticks if axes[0].low == -0.5 else {}]))
     return (
         f'<figure class="plot"><figcaption><h3>{escape(title)}</h3></figcaption>{_legend(lines, named)}{hint}'
         f'<svg viewBox="0 0 {SIZE[0]} {SIZE[1]}" role="img" aria-label="{escape(description)}">{_frame(*axes)}'
-        f'<svg x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{HEIGHT}">{drawn}</svg>'
-        f"{_strips(named, axes)}</svg></figure>"
+        f'<svg class="curves" x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{HEIGHT}" data-axes="{limits}">{drawn}</svg>'
+        "</svg></figure>"
     )
 
 
@@ -146,7 +145,7 @@ def _reject_costs(systems: Mapping[str, System], styles: Mapping[str, str]) -> s
     for name, curve in curves.items():
         lines[f"(accept all) {name}"] = Line(f"{styles[name]} faint", curve.reject_cost[[0, -1]], curve.accept_all[:2])
     widest = max((curve.reject_cost for curve in curves.values()), key=lambda at: float(at[-1]))[[0, -1]]
-    top = 1.15 * max(float(line.y.max()) for line in lines.values())
+    top = 1.25 * max(float(line.y.max()) for line in lines.values())
     axes = axis("reject cost", float(widest[-1])), axis("cost per question", top)
     return figure("What does it cost its users?", lines | {REJECT: Line(REFERENCE, widest, widest)}, axes)
 
@@ -211,7 +210,7 @@ def _interval(line: Line, axes: tuple[Axis, Axis]) -> str:
     low, high = (placed(line.at[some], limit[some], axes) for limit in line.band)
     if not line.marks:
         return f'<polygon class="band" points="{_path(np.concatenate([low, high[::-1]]))}"/>' if some.any() else ""
-    bars = "".join(f"M{x:.1f},{bottom:.1f}V{top:.1f}" for (x, bottom), (_, top) in zip(low, high, strict=True))
+    bars = "".join(f"M{x:.2f},{bottom:.2f}V{top:.2f}" for (x, bottom), (_, top) in zip(low, high, strict=True))
     return f'<path class="bars" d="{bars}"/>' if bars else ""
 
 
@@ -252,39 +251,3 @@ def _frame(x: Axis, y: Axis) -> str:
     parts.append(f'<text class="title" x="4" y="14">{escape(y.title)}</text>')
     parts.append(f'<text class="x title" x="{LEFT + WIDTH / 2}" y="{SIZE[1] - 6}">{escape(x.title)}</text>')
     return "".join(parts)
-
-
-def _strips(lines: Mapping[str, Line], axes: tuple[Axis, Axis]) -> str:
-    """Cover a plot with strips; each shows, while it is pointed at, the points of all curves in it."""
-    x = axes[0]
-    is_text = x.low == -0.5
-    number = len(x.ticks) if is_text else NUM_STRIPS
-    wide, strips = WIDTH / number, []
-    places = {name: np.minimum(placed(line.x, line.y, axes)[:, 0] // wide, number - 1) for name, line in lines.items()}
-    for i in range(number):
-        rows = []
-        for name, line in lines.items():
-            inside = np.flatnonzero(places[name] == i)
-            if len(inside):
-                middle = inside[len(inside) // 2]
-                rows.append((x.ticks[i] if is_text else short(line.x[middle]), name, line.y[middle]))
-        if rows:
-            strips.append(_strip(rows, x.title, i * wide, wide))
-    return f'<g transform="translate({LEFT},{TOP})">{"".join(strips)}</g>'
-
-
-def _strip(rows: Sequence[tuple[str, str, float]], title: str, left: float, wide: float) -> str:
-    one = len({at for at, *_ in rows}) == 1
-    lines = [f"{title} {rows[0][0]}"] if one else []
-    lines += [f"{_cut(name)} {short(value)}{'' if one else f' at {at}'}" for at, name, value in rows]
-    is_right, length = left > WIDTH / 2, CHARACTER * max(map(len, lines))
-    at = max(left - 6, min(length, WIDTH)) if is_right else min(left + wide + 6, max(0, WIDTH - length))
-    spans = "".join(f'<tspan x="{at:.1f}" dy="1.25em">{escape(line)}</tspan>' for line in lines)
-    return (
-        f'<g class="strip"><rect x="{left:.2f}" y="0" width="{wide:.2f}" height="{HEIGHT}"/>'
-        f'<text class="tip{" end" if is_right else ""}" y="0">{spans}</text></g>'
-    )
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

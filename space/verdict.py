@@ -33,7 +33,7 @@ MAX_NAMES = 3  # in a sentence
 MAX_CROSSINGS = 3
 NOT_SAID = "Which is cheapest is not said: these systems do not answer the same questions, or not all are labelled."
 TOO_MANY = "Which is cheapest is not tested here: there are too many samples and systems. Use `ecuas compare`."
-CHOSEN = "What a rejected answer costs; a mistake costs 1, a correct answer nothing"
+CHOSEN = "for an answer that is not used; a mistake costs 1"
 HOW = "Each reject cost is tested by itself, adjusted for all pairs of systems; grey: too close to call."
 Namer = Callable[[str], str]
 
@@ -218,9 +218,8 @@ def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
     return (
         f'<div class="decision" data-all="{escape(json.dumps(data))}">'
         f'<div role="status" class="said">{said[start]}</div>'
-        f'<label class="setting"><span>Reject cost <output>{grid[start]:.2f}</output></span>'
-        f'<input type="range" min="0" max="{len(grid) - 1}" value="{start}" aria-valuetext="{grid[start]:.2f}">'
-        f"<small>{CHOSEN}</small></label>"
+        f'<label class="setting">Reject cost <output>{grid[start]:.2f}</output> <small>{CHOSEN}</small>'
+        f'<input type="range" min="0" max="{len(grid) - 1}" value="{start}" aria-valuetext="{grid[start]:.2f}"></label>'
         f'{_strip(decision, styles)}<p class="caption">{summary(decision, _bold)} {HOW}</p>'
         f'<ul class="costs">{bars}</ul>{more_text}</div>'
     )
