@@ -67,7 +67,7 @@ class Graded(NamedTuple):
         columns = COLUMNS | ({"weight": "weight"} if weighted else {})
         sheet = Sheet(self.frame[list(columns.values())], self.rows)
         unjudged = "drop" if self.rule == "drop" else "bounds"
-        (only,) = submissions_of(sheet, "answers.csv", columns=columns, unjudged=unjudged)
+        (only,) = submissions_of(sheet, name, columns=columns, unjudged=unjudged)
         return only._replace(name=name)
 
     def summary(self) -> str:

@@ -16,7 +16,7 @@ from ecuas_metric.files import read as files
 from ecuas_metric.files.columns import NAMES
 from ecuas_metric.files.submissions import Reading
 from space import bounded, uploads
-from space.words import in_words
+from space.markup import in_words
 from tests.ecuas_metric.files.test_runs import eval_file, inspect_log, inspect_sample, lm_eval_row, written
 
 ROW = b"confidence,correct\n0.5,1\n"
@@ -256,6 +256,12 @@ def test_chosen_columns_are_those_of_the_files_that_have_them(tmp_path):
     assert (first.predictions[0], second.predictions[0]) == (0.5, 0.25)
     with pytest.raises(ValueError, match=r"^No file has a column 'nowhere'\. Choose another under Columns\.$"):
         uploads.read_uploads(paths, columns=columns | {"group": "nowhere"})
+
+
+def test_names_show_as_they_are_and_stay_different(tmp_path):
+    rows = "".join(f"{name},0.5,1\n" for name in ("a\u202eb", "ab", "\u200b", "c\0d"))
+    (tmp_path / "x.csv").write_text("system,confidence,correct\n" + rows)
+    assert [one.name for one in uploads.read_uploads([str(tmp_path / "x.csv")])] == ["ab", "ab (2)", "unnamed", "cd"]
 
 
 def test_systems_may_be_named_by_several_columns(tmp_path):
