@@ -162,7 +162,7 @@ def score_submissions(submissions: Sequence[Submission], options: Options) -> Sc
     systems, unjudged = prepare_open(submissions, **given)
     report = make_report(systems, unjudged=unjudged)
     is_open = any(found.rule == "bounds" for found in unjudged.values())
-    unfair = any(key.metric == "ecuas" for key in report.unfair)
+    unfair = any(key.metric == "ecuas" and not key.variant for key in report.unfair)
     can_be_ranked = not (is_open or report.unlike or unfair)
     decision = verdict.decide(systems) if can_be_ranked else verdict.undecided(verdict.NOT_SAID)
     return Scored(systems, report, decision, is_open)

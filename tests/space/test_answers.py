@@ -10,6 +10,7 @@ import pytest
 
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.files.read import Sheet
+from ecuas_metric.reporting.report import prepare_open
 from space import answers, subset
 from space.subset import tables
 from space.uploads import read_answers
@@ -60,9 +61,7 @@ def test_the_visitor_decides_the_rest_but_not_what_the_bank_knows(mine):
 def test_the_order_of_the_file_changes_nothing(mine):
     mine.frame["confidence"] = np.linspace(0, 1, len(mine.frame))
     other = mine.frame.sample(frac=1, random_state=1)
-    pd.testing.assert_frame_equal(
-        answers.graded(mine, "curated").frame, answers.graded(sheet(other), "curated").frame
-    )
+    pd.testing.assert_frame_equal(answers.graded(mine, "curated").frame, answers.graded(sheet(other), "curated").frame)
 
 
 def test_missing_answers_are_said(mine):
@@ -263,13 +262,13 @@ NAMES = [  # a forged name -> what is shown of it
     ("gemini-2.5-pro", "a model"),
     ("GEMINI 2.5 Pro · verbalized", "a model"),
     ("1. gemini-2.5-pro (checked)", "a model"),
-    ("ｇｅｍｉｎｉ-2.5-pro", "a model"),
-    ("gеmini-2.5-pro", "a model"),  # a Cyrillic letter
+    ("\uff47emini-2.5-pro", "a model"),
+    ("g\u0435mini-2.5-pro", "a model"),  # a Cyrillic letter
     ("\u202eorp-5.2-inimeg", "orp-5.2-inimeg"),
     ("\0", "a model"),
     ("", "a model"),
     ("x" * 5000, "x" * 60),
-    ("𝕏" * 200, "𝕏" * 60),
+    ("\U0001d54f" * 200, "\U0001d54f" * 60),
     ("../../etc/passwd", "../../etc/passwd"),
     ("<script>alert(1)</script>", "<script>alert(1)</script>"),
     ("gemini-4-ultra", "gemini-4-ultra"),
@@ -286,7 +285,4 @@ def test_a_forged_name_is_never_one_of_the_datasets_and_is_marked(forged, shown)
 def test_confidences_out_of_range_are_an_error_later(confidence):
     _, graded, _ = answers.unpack(token_of(good(confidence=confidence)))
     with pytest.raises(InputError, match=r"must lie in|must not be NaN|are missing|must be"):
-        submission = graded.submission("m", weighted=True)
-        from ecuas_metric.reporting.report import prepare_open
-
-        prepare_open([submission])
+        prepare_open([graded.submission("m", weighted=True)])

@@ -83,7 +83,12 @@ def test_files_and_numbers_are_those_of_the_command_line(level, files, tmp_path)
 def test_words_and_verdict_are_in_the_same_piece_as_the_table(files):
     scored = scoring.score_files(list(map(str, files)), {})
     html = scored.html(title="<T>", remarks=["Graded."])
-    assert [html.count(mark) for mark in ("<h2><bdi>&lt;T&gt;", 'class="decision"', "<table", "Graded.")] == [1, 1, 2, 1]
+    assert [html.count(mark) for mark in ("<h2><bdi>&lt;T&gt;", 'class="decision"', "<table", "Graded.")] == [
+        1,
+        1,
+        2,
+        1,
+    ]
     assert verdict.headline(scored.decision.orders[1.0], "By ECUAS_1", scored.decision) in " ".join(scored.sentences())
 
 

@@ -156,6 +156,8 @@ def test_a_plan_is_the_commands_with_the_design_of_the_subset():
     effect = (weights**2).mean() / weights.mean() ** 2
     weighted, plain, kept = ([float(cell) for cell in row[1:]] for row in rows[:3])
     assert weighted == pytest.approx([value * effect**0.5 for value in plain], abs=1e-3)
-    assert kept == pytest.approx([value * (len(weights) / len(subset.asked("kept"))) ** 0.5 for value in plain], abs=1e-3)
+    assert kept == pytest.approx(
+        [value * (len(weights) / len(subset.asked("kept"))) ** 0.5 for value in plain], abs=1e-3
+    )
     needed = [int(cell) for cell in rows[3][1:]]
     assert needed == pytest.approx([len(weights) * (value / 0.05) ** 2 for value in plain], rel=0.03)

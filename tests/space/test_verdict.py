@@ -3,6 +3,7 @@
 import json
 import re
 from html import unescape
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def test_two_identical_systems_cost_the_same():
 
 
 def test_the_needed_number_of_samples_settles_it(rng):
-    """A difference at the edge of what 400 samples show needs about that many for a power of one half: more for 80 %."""
+    """A difference at the edge of what 400 samples show needs more for a power of 80 %."""
     one = at(verdict.decide(simulated_pair(rng, 400, 0.07)), AT)
     if one.winner is None and one.difference:
         z = (one.difference - one.low) / one.difference  # half the interval, in units of the difference
@@ -120,7 +121,7 @@ def test_the_strip_covers_the_slider_and_greys_what_is_open(decision, examples):
     parts = verdict.segments(decision)
     assert parts[0][1] == 0
     assert parts[-1][2] == 1
-    assert all(one[2] == other[1] for one, other in zip(parts, parts[1:], strict=False))
+    assert all(one[2] == other[1] for one, other in pairwise(parts))
     html = verdict.as_html(decision, slots(examples))
     widths = [float(width) for width in re.findall(r"width:([\d.]+)%", html)]
     assert sum(widths) == pytest.approx(100, abs=0.1)
