@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .costs import largest_uncertainty
 from .errors import InputError, Note
-from .games import largest_uncertainty
 from .inputs import Array, Floats, Ints, row_blocks
 from .options import cost_matrix
 
@@ -97,7 +97,7 @@ def posterior_decisions(
     ========== ==================== ============================= ===================================
     zero_one   argmax_k q_k         1 - max_k q_k                 1 - 1/K
     log        the posterior        its entropy (nats)            log K
-    (K, D) C   argmin_d q.C[:, d]   that minimum                  `games.largest_uncertainty`
+    (K, D) C   argmin_d q.C[:, d]   that minimum                  `costs.largest_uncertainty`
     ========== ==================== ============================= ===================================
 
     Of several candidates that are equal, for a matrix up to rounding, the first one is taken.

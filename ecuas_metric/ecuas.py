@@ -18,14 +18,11 @@ from .inputs import Array, confidences, costs, numbers, posteriors
 from .options import OPTIONS, Options, checked_options, signature
 from .costs import ecuas_cost
 from .ranking import tie_groups
-from .baselines import aurc
-from .games import largest_uncertainty
+from .calibration import ece
+from .selective import aurc
 from .decisions import Decisions
 from .metrics import METRICS
-from .variants import recalibrated_values
 from .intervals import intervals
-from .influence import influences
-from .analytic import analytic_intervals
 from .results import compute_results, prepare
 
 _DESCRIPTION = """\

@@ -11,8 +11,8 @@ import numpy as np
 
 from .errors import InputError
 from .inputs import POSTERIOR_FORMS, Array, Floats, Ints, labels, non_negative, numbers, one_dimensional, require
+from .version import VERSION
 
-VERSION = "0.3.0"
 COSTS = ("zero_one", "log")
 INTERVAL_METHODS = ("analytic", "percentile", "bca")
 WEIGHTS = ("importance", "counts")
@@ -149,7 +149,9 @@ def number(value: object, name: str, low: float, high: float, *, inside: bool = 
     interval = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
     fits = array.ndim == 0 and (low < array < high if inside else low <= array <= high)
     if not fits or (whole and array != np.floor(array)):
-        raise InputError(name, f"must be {kind} in {interval}", value=value)
+        is_percentage = array.ndim == 0 and high == 1 < array <= 100
+        advice = f"Write {float(array) / 100:g}." if is_percentage else ""
+        raise InputError(name, f"must be {kind} in {interval}", value=value, advice=advice)
     return int(array) if whole and np.isfinite(array) else float(array)
 
 
@@ -333,9 +335,9 @@ def signature(
     Examples
     --------
     >>> signature(checked_options(n=0))
-    'ecuas|n:0|K:inf|cost:zero_one|eps:1e-07|ties:expected|bins:10|v:0.3.0'
+    'ecuas|n:0|K:inf|cost:zero_one|eps:1e-07|ties:expected|bins:10|v:0.4.0.dev0'
     >>> signature(checked_options(n=(0, 1), num_classes=4, confidence_level=0.95))
-    'ecuas|n:0,1|K:4|cost:zero_one|eps:1e-07|ties:expected|bins:10|level:0.95|intervals:analytic|v:0.3.0'
+    'ecuas|n:0,1|K:4|cost:zero_one|eps:1e-07|ties:expected|bins:10|level:0.95|intervals:analytic|v:0.4.0.dev0'
     """
     classes = 2 if options.predictions_are == "positive_probabilities" else num_classes or options.num_classes
     has_costs = options.max_uncertainty is not None  # and a K that only the user knows

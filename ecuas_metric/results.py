@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .analytic import NONE, analytic_intervals, is_biased, limits_of_gap, note_biased
 from .costs import note_above
 from .decisions import (
     Decisions,
@@ -31,11 +30,19 @@ from .inputs import (
     same_length,
     stacked,
 )
-from .intervals import Resampling, intervals
-from .metrics import Key, Ties, Weights, metric_values, values_of_calibration
+from .intervals import NONE, Resampling, analytic_intervals, intervals, is_biased, limits_of_gap, note_biased
+from .metrics import (
+    Key,
+    Ties,
+    Weights,
+    metric_values,
+    naive_values,
+    normalized_values,
+    recalibrated_values,
+    values_of_calibration,
+)
 from .options import Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
 from .ranking import ResampledTies, Resamples, TieGroups, positions, stably_sorted, tie_groups
-from .variants import naive_values, normalized_values, recalibrated_values
 
 FEW_ERRORS = 25  # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
 PER_SAMPLE = ("sample_weight", "groups", "strata")
@@ -57,7 +64,7 @@ class System(NamedTuple):
     notes : tuple of Note
         What a reader must know of the input.
     ids : sequence of str or int, or None
-        What pairs the samples of different systems, in the order given; those of a file are a pandas.Index.
+        What pairs the samples of different systems, in the order given; those of a file are a pyarrow.Array.
     recalibration : str, or None
         How its outputs were recalibrated by cross-validation, e.g. "affine/5".
     """

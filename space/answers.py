@@ -19,14 +19,14 @@ import numpy as np
 import pandas as pd
 
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.read import Sheet
+from ecuas_metric.files.read import sheet_of
 from ecuas_metric.files.submissions import Submission, submissions_of
 from ecuas_metric.inputs import Ints
-from ecuas_metric.reporting.export import neutral
+from ecuas_metric.reporting.tables import neutral
 from triviaqa_subset.grading import grade, normalize_answer
 
 from . import subset
-from .uploads import plain
+from .uploads import Answers, plain
 
 REST = {  # what answers that nothing decides count as, in words -> the rule
     "unknown: best and worst case": "bounds",
@@ -65,7 +65,7 @@ class Graded(NamedTuple):
             got = f"{len(self.frame):,} unknown ones"
             raise InputError("Answers", "must not all be unknown", got=got, advice=advice)
         columns = COLUMNS | ({"weight": "weight"} if weighted else {})
-        sheet = Sheet(self.frame[list(columns.values())], self.rows)
+        sheet = sheet_of(self.frame[list(columns.values())], self.rows)
         unjudged = "drop" if self.rule == "drop" else "bounds"
         (only,) = submissions_of(sheet, name, columns=columns, unjudged=unjudged)
         return only._replace(name=name)
@@ -97,7 +97,7 @@ class Graded(NamedTuple):
         self.frame.assign(**{name: self.frame[name].map(neutral) for name in texts}).to_csv(path, index=False)
 
 
-def graded(answers: Sheet, asked: str, *, accepted: Iterable[str] = (), rule: str = "bounds") -> Graded:
+def graded(answers: Answers, asked: str, *, accepted: Iterable[str] = (), rule: str = "bounds") -> Graded:
     """Grade answers by exact match and label bank, and by the visitor where these do not decide.
 
     `accepted` are the keys of `open_answers` that the visitor takes for correct; the others fall under `rule`.
@@ -188,7 +188,7 @@ def _with_design(frame: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
     return frame.join(known, on="question_id").reset_index(drop=True)
 
 
-def _require_known(answers: Sheet, questions: pd.DataFrame) -> None:
+def _require_known(answers: Answers, questions: pd.DataFrame) -> None:
     given = answers.frame["question_id"]
     unknown, again = ~given.isin(set(questions["question_id"])), given.duplicated()
     for wrong, rule, advice in (

@@ -274,12 +274,13 @@ def _on_the_board(found: api.Evaluation, order: str, link: str, remarks: Sequenc
     result, *rest = laid_out(found.scored, found.row.system, remarks)
     top = markup.message(remarks[0], kind="warning") if remarks == [RESTORED] else ""
     button = gr.DownloadButton(value=str(path), interactive=True)
-    return result, top, board(order, found.row), found.row, button, link, *rest
+    return result, top, board(order, mine=found.row), found.row, button, link, *rest
 
 
-def board(order: str, mine: subset.Row | None = None) -> str:
-    """Show the leaderboard, the lowest ECUAS of an order first."""
-    return subset.leaderboard([*subset.known_rows(), *([mine] if mine else [])], order)
+def board(order: str, task: str = subset.TASKS[0], mine: subset.Row | None = None) -> str:
+    """Show the leaderboard of a task, the lowest ECUAS of an order first, with a visitor's row where it belongs."""
+    own = [mine] if mine and task == subset.TASKS[0] else []
+    return subset.leaderboard([*subset.known_rows(task=task), *own], order)
 
 
 def own_folder() -> Path:
@@ -460,7 +461,9 @@ def leaderboard_tab(last: list[Any]) -> tuple[Any, list[Any]]:
     gr.Markdown(LEADERBOARD)
     with gr.Row():
         with gr.Column(scale=3, min_width=320):
-            order = gr.Radio(list(subset.ORDERS), value="1", label="n", info=scoring.CONTROLS["n"].help)
+            with gr.Row():
+                order = gr.Radio(list(subset.ORDERS), value="1", label="n", info="Those that the paper prints")
+                task = gr.Radio(list(subset.TASKS), value=subset.TASKS[0], label="Questions", info="Of the paper")
             table, mine = text("Leaderboard", board("1"), elem_classes="results"), gr.State()
         with gr.Column(scale=2, min_width=320):
             gr.Markdown(f"## Grade your model\n{'' if subset.has_text() else NO_TEXT}")
@@ -483,7 +486,7 @@ def leaderboard_tab(last: list[Any]) -> tuple[Any, list[Any]]:
                 link = text("Link to this result")
     result, *downloads = results()
     gr.on([file.change, asked.change], grade, [file, asked], [message, accepted], show_progress="hidden", **PRIVATE)
-    gr.on([order.change, mine.change], board, [order, mine], table, **QUIET)
+    gr.on([order.change, task.change], board, [order, task, mine], table, **QUIET)
     outputs = [result, top, table, mine, graded, link, *downloads, text("Plots"), *last]
     inputs = [file, asked, accepted, rest, *settings, order]
     button.click(score_answers, inputs, outputs, show_progress_on=table, concurrency_limit=4, **PRIVATE)

@@ -14,10 +14,9 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import Submission
 from ecuas_metric.inputs import POSTERIOR_FORMS
 from ecuas_metric.options import DEFAULTS, OPTIONS, Options, checked_options, is_set
-from ecuas_metric.reporting.explanation import explain
-from ecuas_metric.reporting.export import to_json, write
-from ecuas_metric.reporting.grids import Grid, Record
 from ecuas_metric.reporting.report import BELOW, Report, make_report, prepare_open, report_grid, report_records
+from ecuas_metric.reporting.tables import Grid, Record, to_json, write
+from ecuas_metric.reporting.text import explain
 from ecuas_metric.results import System
 
 from . import verdict

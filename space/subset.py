@@ -23,8 +23,8 @@ from .markup import scrolled
 ANY = "any"
 VERDICTS = ("right", "wrong")
 ASKED = ("curated", "kept")
-CONFIGURATIONS = ("pool", "curated", "kept", "systems", "answers")
-PUBLISHED = "published"  # the paper's figures, in copies that have them
+CONFIGURATIONS = ("pool", "curated", "kept", "systems", "answers", "published")
+TASKS = ("TriviaQA", "MMLU")  # of the paper's figures
 NO_TEXT = (
     "This copy has no text. To see questions and gold answers, look the id up in the dataset mandarjoshi/trivia_qa "
     "(rc.nocontext, validation), or build the subset with text: python -m triviaqa_subset.build"
@@ -36,7 +36,7 @@ PLANNED = (ERROR_RATE, Key("ecuas", 0.0), Key("ecuas", 1.0))
 BETWEEN = " · "  # the language model and the method
 ABOUT = (
     "ECUAS and error rate in black: printed in the paper, for its own selection of 455 questions. “Our labels”: error "
-    "rate on the curated subset, weighted to represent the 926 kept questions, [95% interval]. Lower is better."
+    "rate on the curated subset, weighted to represent all kept questions, [95% interval]. Lower is better."
 )
 BOUNDS = "Where answers are missing or unknown: the lowest and highest possible value; the highest decides the place."
 NONE = Estimate(float("nan"))
@@ -53,14 +53,13 @@ def tables() -> dict[str, pd.DataFrame]:
         ("kept", "stratum", tuple(STRATA)),
         ("pool", "reason", REASONS),
         ("systems", "method", METHODS),
+        ("published", "method", METHODS),
     ):
         frames[name][column] = frames[name][column].map(dict(enumerate(words)))
     right = frames["systems"].groupby("question_id")["correct"].sum()
     weight = frames["curated"].set_index("question_id")["weight"]
     pool = frames["pool"]
     frames["pool"] = pool.assign(right=pool["question_id"].map(right), weight=pool["question_id"].map(weight))
-    published = folder / f"{PUBLISHED}.parquet"
-    frames[PUBLISHED] = pd.read_parquet(published) if published.exists() else pd.DataFrame()
     return frames
 
 
@@ -135,7 +134,10 @@ def plan(
     weights = tables()["curated"]["weight"].to_numpy()
     effect = float(np.mean(weights**2) / np.mean(weights) ** 2)
     settings: dict[str, Any] = {"auroc": auroc, "correlation": correlation, "difference": difference}
-    plans = {key: plan_of_rates(key, error_rates, samples=len(weights), **settings) for key in PLANNED}
+    try:
+        plans = {key: plan_of_rates(key, error_rates, samples=len(weights), **settings) for key in PLANNED}
+    except OverflowError:
+        raise InputError("difference", "is too small", value=difference) from None
     kept = len(tables()["kept"])
     sizes = (("455, weighted", len(weights) / effect), ("455", len(weights)), (f"{kept} (kept)", kept))
     rows = [
@@ -169,14 +171,16 @@ class Row(NamedTuple):
 
 
 @cache
-def known_rows(labels: str = "correct") -> tuple[Row, ...]:
-    """Return the rows of the dataset's own systems."""
-    published = _published()
+def known_rows(labels: str = "correct", task: str = TASKS[0]) -> tuple[Row, ...]:
+    """Return the rows of the paper's systems, on TriviaQA with their error rates by our labels."""
+    published = _published(task)
+    if task != TASKS[0]:
+        return tuple(Row(name, numbers, NONE) for name, numbers in published.items())
     rows = []
     for (llm, method), part in tables()["systems"].groupby(["llm", "method"], sort=False):
         correct = part.set_index("question_id")[labels].astype(float)
-        row = row_of(f"{llm}{BETWEEN}{method}", correct, "kept")
-        rows.append(row._replace(published=published.get(_same(llm, method), {})))
+        name = f"{llm}{BETWEEN}{method}"
+        rows.append(row_of(name, correct, "kept", published[name]))
     return tuple(rows)
 
 
@@ -217,21 +221,13 @@ def record(row: Row) -> dict[str, object]:
     return {"system": row.system, "published": numbers, "weighted": _record(row.weighted), **counts}
 
 
-def _published() -> dict[str, dict[Key, Estimate]]:
-    """Return the paper's numbers on TriviaQA by system."""
-    frame = tables()[PUBLISHED]
-    if frame.empty:
-        return {}
-    frame = frame[frame["benchmark"].astype(str).str.lower() == "triviaqa"]
+def _published(task: str) -> dict[str, dict[Key, Estimate]]:
+    """Return the paper's numbers on a task by system."""
+    frame = tables()["published"]
     return {
-        _same(row["llm"], row["method"]): {key: Estimate(float(row[str(key)])) for key in ORDERS.values()}
-        for row in frame.to_dict("records")
+        f"{row['llm']}{BETWEEN}{row['method']}": {key: Estimate(float(row[str(key)])) for key in ORDERS.values()}
+        for row in frame[frame["task"] == TASKS.index(task)].to_dict("records")
     }
-
-
-def _same(llm: str, method: str) -> str:
-    """Return a system's name as both tables have it."""
-    return "".join(one for one in f"{llm}{method}".casefold() if one.isalnum())
 
 
 def _rate(questions: pd.DataFrame, correct: pd.Series) -> Estimate:
@@ -255,7 +251,18 @@ def _html(row: Row, number: str, by_rate: int, key: Key) -> str:
         name += f"<small>{row.answered} of {row.questions} answered, {known} known to be right or wrong</small>"
     cells = "".join(_cell(row.published.get(one, NONE), is_chosen=one == key) for one in ORDERS.values())
     own = ' class="own"' if row.mark else ""
-    return f'<tr{own}><th scope="row" title="by error rate: {by_rate}">{name}</th>{cells}{_cell(row.weighted)}</tr>'
+    place = "" if row.mark else f"<small>{_ordinal(by_rate)} by error rate</small>"
+    return f'<tr{own}><th scope="row">{name}{place}</th>{cells}{_cell(row.weighted)}</tr>'
+
+
+def _ordinal(number: int) -> str:
+    """Return a place in words.
+
+    >>> [_ordinal(number) for number in (1, 2, 12, 23)]
+    ['1st', '2nd', '12th', '23rd']
+    """
+    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def _cell(rate: Estimate, *, is_chosen: bool = False) -> str:

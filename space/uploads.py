@@ -7,13 +7,16 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
+
+import pandas as pd
 
 from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.files.columns import find_columns, text_columns
+from ecuas_metric.files.columns import Table, find_columns
 from ecuas_metric.files.read import SUFFIXES as TABLES
-from ecuas_metric.files.read import Sheet, read_sheet
+from ecuas_metric.files.read import Sheet, frame_of, read_sheet
 from ecuas_metric.files.submissions import Reading, Submission, read_run, submissions_of
+from ecuas_metric.inputs import Ints
 
 from .bounded import LimitExceededError, bounded
 
@@ -52,6 +55,13 @@ MAX_TEXT = 1000  # characters of an answer
 Result = TypeVar("Result")
 
 
+class Answers(NamedTuple):
+    """Answers of a visitor's model: question_id, answer, confidence, and the number of each row in its file."""
+
+    frame: pd.DataFrame
+    rows: Ints
+
+
 def read_uploads(
     paths: Sequence[str],
     *,
@@ -80,7 +90,7 @@ def plain(text: str, longest: int = MAX_NAME) -> str:
     return "".join(one for one in one_line if unicodedata.category(one)[0] != "C")[:longest].strip()
 
 
-def read_answers(path: str) -> Sheet:
+def read_answers(path: str) -> Answers:
     """Return the columns question_id, answer, confidence of a file, a missing answer as an empty one."""
     check_size(Path(path))
     return _safely(_read_answers, [path])
@@ -147,8 +157,8 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> 
         if of_run is not None:  # without the results beside it, a run is named after its folder
             submissions += [one._replace(name=one.name.replace(path.parent.name, path.stem)) for one in of_run]
             continue
-        sheet = _read_sheet(path, text=text_columns(chosen))
-        names = set(sheet.frame.columns)
+        sheet = _read_sheet(path)
+        names = set(sheet.table.column_names)
         known |= names
         present = {role: column for role, column in chosen.items() if _parts(role, column) <= names}
         with _errors_of(path):
@@ -182,18 +192,19 @@ def _named(submissions: list[Submission]) -> list[Submission]:
     return found
 
 
-def _read_answers(paths: Sequence[str]) -> Sheet:
-    sheet = _read_sheet(Path(paths[0]), text=TEXT)
-    missing = [name for name in NEEDED if name not in sheet.frame]
+def _read_answers(paths: Sequence[str]) -> Answers:
+    sheet = _read_sheet(Path(paths[0]))
+    frame = frame_of(sheet, text=TEXT)
+    missing = [name for name in NEEDED if name not in frame]
     if missing:
-        found = ", ".join(map(str, sheet.frame.columns[:20]))
+        found = ", ".join(map(str, frame.columns[:20]))
         raise InputError("Answers", f"must have columns {', '.join(NEEDED)}; {missing[0]} is missing among {found}")
-    texts = {name: sheet.frame[name].fillna("").astype(str) for name in TEXT}
+    texts = {name: frame[name].fillna("").astype(str) for name in TEXT}
     for name, values in texts.items():
         if (long := values.str.len() > MAX_TEXT).any():
             rule = f"must have at most {MAX_TEXT:,} characters in a row; {long.sum():,} rows have more"
             raise InputError(f"column {name!r}", rule)
-    return sheet._replace(frame=sheet.frame[list(NEEDED)].assign(**texts))
+    return Answers(frame[list(NEEDED)].assign(**texts), sheet.rows)
 
 
 def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
@@ -201,23 +212,23 @@ def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
     with suppress(InputError), _errors_of(path):
         if read_run(path) is not None:
             return [], dict.fromkeys(COLUMNS)
-    frame = _read_sheet(path).frame
+    table = _read_sheet(path).table
     try:
-        used = find_columns(frame, {}, path.name)
+        used = find_columns(Table(table.schema, table, path.name), {})
     except InputError:  # e.g. two columns may be the confidence: the visitor chooses
         used = {}
-    return list(frame.columns), {role: _only(used.get(role, [])) for role in COLUMNS}
+    return table.column_names, {role: _only(used.get(role, [])) for role in COLUMNS}
 
 
-def _read_sheet(path: Path, *, text: Collection[str] = ()) -> Sheet:
+def _read_sheet(path: Path) -> Sheet:
     if path.suffix.lower() in COUNTED:
         with path.open("rb") as file:  # before so many are read
             header = file.readline()
         _check_columns(path, max(map(header.count, SEPARATORS)) + 1)
     with _errors_of(path):
-        sheet = read_sheet(path, text=text)
-    _check_columns(path, len(sheet.frame.columns))
-    for name in sheet.frame.columns:
+        sheet = read_sheet(path)
+    _check_columns(path, sheet.table.num_columns)
+    for name in sheet.table.column_names:
         _check_length(f"{path.name}: names of columns", name)
     return sheet
 

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..analytic import NONE, Design, Limits, design_of, limits_on_log_scale, quantile_of, standard_error
-from ..baselines import confidence_bins
+from ..calibration import confidence_bins
 from ..costs import ecuas_cost, fixed_reject_cost
 from ..inputs import Bools, Floats
-from ..intervals import wilson_limits
+from ..intervals import NONE, Design, Limits, design_of, limits_on_log_scale, quantile_of, standard_error, wilson_limits
 from ..results import System
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..baselines import confidence_bins, sums_in_bins
+from ..calibration import confidence_bins, sums_in_bins
 from ..costs import ROUNDING, above, ecuas_cost
 from ..errors import InputError
 from ..inputs import Floats, Ints

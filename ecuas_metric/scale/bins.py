@@ -9,9 +9,8 @@ import numpy as np
 
 from ..decisions import Decisions
 from ..inputs import FloatOrFloats, Floats
-from ..metrics import Key
+from ..metrics import Key, naive_values
 from ..options import Options
-from ..variants import naive_values
 from .moments import first
 from .settings import bits_of, no_rows, settings_of
 from .state import State

@@ -12,9 +12,8 @@ import numpy as np
 
 from ..decisions import Decisions
 from ..inputs import Floats
-from ..metrics import METRICS, Key, keys
+from ..metrics import METRICS, Key, keys, recalibrated_values
 from ..ranking import TieGroups
-from ..variants import recalibrated_values
 from .cells import is_exact
 from .moments import ties_of
 from .settings import no_rows, settings_of

@@ -10,9 +10,18 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..analytic import FEW, NONE, SHARES, Limits, analytic_intervals, limits_of_auroc, limits_on_log_scale
 from ..errors import Note
-from ..intervals import student_quantile, wilson_limits
+from ..intervals import (
+    FEW,
+    NONE,
+    SHARES,
+    Limits,
+    analytic_intervals,
+    limits_of_auroc,
+    limits_on_log_scale,
+    student_quantile,
+    wilson_limits,
+)
 from ..metrics import Key
 from ..results import prepare
 from .cells import is_exact, ranks_of

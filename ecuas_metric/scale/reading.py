@@ -6,11 +6,10 @@ import math
 from typing import NamedTuple
 
 from ..errors import Advice, InputError, Note
-from ..files.truth import MEANING
+from ..files.submissions import MEANING
 from ..inputs import RANGE_TOLERANCE
-from ..metrics import METRICS, Key, keys
+from ..metrics import METRICS, Key, keys, normalized_values, recalibrated_values
 from ..results import note_undefined
-from ..variants import normalized_values, recalibrated_values
 from .bins import naive_of, one_row_per_bin
 from .bounds import Bounds, order_bounds, recalibrated_bounds
 from .cells import is_exact, ranks_of

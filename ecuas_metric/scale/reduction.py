@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..baselines import confidence_bins
+from ..calibration import confidence_bins
 from ..costs import above
 from ..decisions import SUM_NOTE, Decisions, select
 from ..inputs import ROUNDED_SUM_TOLERANCE, ROW_SUM_TOLERANCE, Array, Floats, Ints, blocks, require

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..costs import largest_uncertainty
 from ..decisions import Decisions
 from ..errors import InputError
-from ..games import largest_uncertainty
 from ..metrics import METRICS, Key, keys
 from ..options import Options, checked_options, is_set
 from .cells import Ruler

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from ..errors import FileError, InputError
+from ..errors import FileError, InputError, missing_package
 from ..options import Options, checked_options
 from .batches import require_rule, states_of_batches
 from .collection import Collection, merge_collections, write_collection
@@ -210,7 +210,7 @@ def score_files(
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError:
-        raise ImportError("Spark needs PySpark: pip install 'ecuas-metric[spark]'") from None
+        raise missing_package("Spark needs", "pyspark[connect]") from None
     if state_file and Path(state_file).exists():
         raise FileError(state_file, "is there already, and would be overwritten", advice="Name another one.")
     session = SparkSession.builder.getOrCreate()

@@ -1,4 +1,4 @@
-"""Standard errors from a state, by the influences of the rows: those of `analytic`, without the rows."""
+"""Standard errors from a state, by the influences of the rows: those of `intervals`, without the rows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..costs import ecuas_cost
-from ..influence import LINES
-from ..metrics import METRICS, Key
-from ..variants import recalibrated_uncertainty
+from ..metrics import METRICS, Key, recalibrated_uncertainty
+from ..selective import LINES
 from .moments import error_of_lines, error_of_ratio, name_of, ties_of
 from .settings import no_rows, ratio_parts, settings_of
 from .state import State

@@ -6,7 +6,7 @@ import math
 import numpy as np
 from scipy import stats
 
-from ecuas_metric.baselines import squared_gap
+from ecuas_metric.calibration import squared_gap
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, compute_results, prepare

@@ -9,18 +9,11 @@ from hypothesis import strategies as st
 from scipy.special import digamma
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
-from ecuas_metric.baselines import (
-    augrc,
-    aurc,
-    auroc,
-    confidence_bins,
-    confidence_brier_cost,
-    confidence_cross_entropy_cost,
-    ece,
-)
+from ecuas_metric.calibration import confidence_bins, confidence_brier_cost, confidence_cross_entropy_cost, ece
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import harmonic_numbers, tie_groups
 from ecuas_metric.results import compute_results, prepare
+from ecuas_metric.selective import augrc, aurc, auroc
 from tests.ecuas_metric.systems import confidence_systems
 
 WEIGHTED = st.lists(  # uncertainty, cost, weight

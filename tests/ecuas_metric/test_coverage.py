@@ -5,7 +5,7 @@ import math
 import pytest
 
 from ecuas_metric import score_confidences
-from ecuas_metric.analytic import FEW
+from ecuas_metric.intervals import FEW
 from tests.conftest import ROOT
 from tests.ecuas_metric.simulated import SYSTEMS, accurate, coverage, in_20_groups, rare
 

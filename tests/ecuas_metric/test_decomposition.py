@@ -5,10 +5,9 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from ecuas_metric.decisions import confidence_decisions, cost_decisions
-from ecuas_metric.metrics import mean_costs
+from ecuas_metric.metrics import mean_costs, recalibrated_values
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import tie_groups
-from ecuas_metric.variants import recalibrated_values
 from tests.ecuas_metric.systems import compute, confidence_systems
 
 ORDERS = (0.0, 0.5, 1.0, 7.0, np.inf)

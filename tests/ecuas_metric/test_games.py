@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ecuas_metric import games
-from ecuas_metric.games import largest_uncertainty
+from ecuas_metric import costs as games
+from ecuas_metric.costs import largest_uncertainty
 
 COSTS = [0.0, 1e-3, 0.01, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0, 10.0, 1e3, 1e5, 1e7]
 

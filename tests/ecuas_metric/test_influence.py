@@ -1,9 +1,7 @@
 import numpy as np
 import pytest
 
-from ecuas_metric.analytic import design_of, standard_error
-from ecuas_metric.influence import influences
-from ecuas_metric.intervals import Resampling, bootstrap, jackknife
+from ecuas_metric.intervals import Resampling, bootstrap, design_of, influences, jackknife, standard_error
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, prepare
 

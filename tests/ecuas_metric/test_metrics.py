@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ecuas_metric import inputs
-from ecuas_metric.baselines import confidence_brier_cost, confidence_cross_entropy_cost
+from ecuas_metric.calibration import confidence_brier_cost, confidence_cross_entropy_cost
 from ecuas_metric.costs import ecuas_cost, fixed_reject_cost
 from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
 from ecuas_metric.metrics import METRICS, VARIANTS, Key, mean_costs, place

@@ -9,11 +9,10 @@ import pandas as pd
 import pytest
 
 from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.files.read import Sheet
 from ecuas_metric.reporting.report import prepare_open
 from space import answers, subset
 from space.subset import tables
-from space.uploads import read_answers
+from space.uploads import Answers, read_answers
 from tests.space.test_subset import with_text  # noqa: F401
 from triviaqa_subset.grading import answer_sha256, label_bank
 
@@ -27,7 +26,7 @@ def mine():
 
 
 def sheet(frame):
-    return Sheet(frame.reset_index(drop=True), np.arange(len(frame)) + 2)
+    return Answers(frame.reset_index(drop=True), np.arange(len(frame)) + 2)
 
 
 def known(mine):

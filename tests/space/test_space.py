@@ -205,6 +205,7 @@ CALLS = {  # a call with a fault -> the error of one line, which names the argum
     ("leaderboard", 0): ({"labels": "x"}, "labels must be one of correct, exact_match; got 'x'."),
     ("plan", 0): ({"auroc": True}, "auroc must be a number; got True."),
     ("plan", 1): ({"auroc": 0.99999}, "auroc of calibrated confidences is at most"),
+    ("plan", 2): ({"difference": 1e-300}, "difference is too small"),
     ("score", 7): ({"files": ["a,b\n1,2\n"], "n": True}, "n must be text or a number or a list; got True."),
     ("score", 8): ({"files": ["a,b\n1,2\n"], "n": -1}, "n must be >= 0"),
     ("grade", 2): ({"file": "question_id,answer,confidence\n", "others": "x"}, "others must be one of bounds, wrong"),

@@ -126,27 +126,20 @@ def test_a_visitors_row_is_marked_without_a_number_and_unknown_answers_earn_no_b
     assert html.rindex("<tr ") == html.index('<tr class="own">')  # the last: it may be the worst
 
 
-def test_published_numbers_join_their_systems_and_sort_the_board(monkeypatch):
-    rows = [
-        {"benchmark": "TriviaQA", "llm": row.system.partition(" · ")[0].replace("-", " "), "method": row.system[-9:]}
-        | {"error_rate": 0.1 + i / 100, "ecuas_0": 1 - i / 100, "ecuas_1": 0.5, "ecuas_128": 0.2}
-        for i, row in enumerate(subset.known_rows())
-        if row.system.endswith("verbalized")
-    ]
-    rows = [row | {"method": "verbalized"} for row in rows]
-    monkeypatch.setitem(subset.tables(), subset.PUBLISHED, pd.DataFrame(rows))
-    subset.known_rows.cache_clear()
-    try:
-        board = subset.known_rows()
-        some = [row for row in board if row.published]
-        assert len(some) == 7
-        by_rate = re.findall("<bdi>(.*?)</bdi>", subset.leaderboard(board, "∞ (error rate)"))
-        by_cost = re.findall("<bdi>(.*?)</bdi>", subset.leaderboard(board, "0"))
-        assert by_cost[:7] == [row["llm"].replace(" ", "-") for row in rows][::-1] or len(set(by_cost[:7])) == 7
-        assert by_cost[:7] != by_rate[:7]
-    finally:
-        monkeypatch.undo()
-        subset.known_rows.cache_clear()
+@pytest.mark.parametrize(("task", "table"), zip(subset.TASKS, ("triviaqa", "mmlu"), strict=True))
+def test_the_papers_numbers_sort_the_board_and_disagree_with_the_error_rate(task, table):
+    published = pd.read_parquet(ROOT / "triviaqa_subset" / "data" / "published.parquet")
+    published = published[published["task"] == subset.TASKS.index(task)]
+    rows = subset.known_rows(task=task)
+    assert len(rows) == len(published) == 21
+    orders = {}
+    for order, key in subset.ORDERS.items():
+        html = subset.leaderboard(rows, order)
+        shown = [float(text) for text in re.findall(r"<td class=chosen>([\d.]+)", html)]
+        np.testing.assert_allclose(shown, np.sort(published[str(key)]), atol=5e-4)
+        orders[order] = re.findall("<bdi>(.*?)</bdi><small>(.*?)<", html)
+    assert orders["0"] != orders["∞ (error rate)"]
+    assert sum("1st by error rate" in row for row in html.split("</tr>")) == 1
 
 
 def test_a_plan_is_the_commands_with_the_design_of_the_subset():

@@ -2,13 +2,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from ecuas_metric.baselines import aurc, ece
+from ecuas_metric.calibration import ece
 from ecuas_metric.costs import ecuas_cost, fixed_reject_cost
 from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
 from ecuas_metric.results import ranked
+from ecuas_metric.selective import aurc
 from tests.ecuas_metric.systems import confidence_systems, values
 
 

@@ -5,9 +5,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from ecuas_metric.analytic import design_of, standard_error
 from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.influence import influences
+from ecuas_metric.intervals import design_of, influences, standard_error
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, as_given, prepare
 from ecuas_metric.scale.joined import pair_of_table

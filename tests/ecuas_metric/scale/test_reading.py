@@ -6,8 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from ecuas_metric.analytic import design_of, standard_error
-from ecuas_metric.influence import influences
+from ecuas_metric.intervals import design_of, influences, standard_error
 from ecuas_metric.metrics import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, compute_results, prepare

@@ -1,0 +1,379 @@
+"""How far confidences are from what they promise: ECE, the same without bias, a test, and their per-sample scores."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from .inputs import PER_SAMPLE, FloatOrFloats, Floats, Ints, blocks
+from .ranking import Resamples, TieGroups, holds_of_neighbours
+
+ROUNDING = 1e-12  # what is as small, relative to its terms, is 0
+MOST_DRAWN = 2**15  # confidences whose answers are drawn one by one; of more it is sums of neighbours,
+ENOUGH = 1000.0  # if the variance of the number of errors is as large: they are normal
+DRAWN = 2**20  # numbers at a time
+
+
+def confidence_cross_entropy_cost(
+    uncertainty: Floats, incorrect: Floats, *, epsilon: float = 1e-7, out: Floats | None = None
+) -> Floats:
+    """Return -log q_e of correct and -log(1 - q_e) of incorrect samples (nats), q_e in [epsilon, 1 - epsilon].
+
+    Parameters
+    ----------
+    uncertainty : ndarray, shape (N,)
+        1 - q_e in [0, 1].
+    incorrect : ndarray, shape (N,)
+        0 or 1.
+    epsilon : float
+        In (0, 0.5).
+    out : ndarray, shape (N,), optional
+        Where to write them.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+
+    References
+    ----------
+    Estienne et al., section "Empirical analysis", CE of q_e.
+
+    Examples
+    --------
+    >>> confidence_cross_entropy_cost(np.array([0.25, 0.25]), np.array([0, 1])).round(4).tolist()
+    [0.2877, 1.3863]
+    """
+    of_truth = np.subtract(1.0, incorrect, out=out)
+    of_truth -= uncertainty
+    np.abs(of_truth, out=of_truth)  # the complement where correct, itself where incorrect
+    np.maximum(of_truth, epsilon, out=of_truth)
+    np.minimum(of_truth, 1 - epsilon, out=of_truth)
+    np.log(of_truth, out=of_truth)
+    return np.negative(of_truth, out=of_truth)
+
+
+def confidence_brier_cost(uncertainty: Floats, incorrect: Floats, *, out: Floats | None = None) -> Floats:
+    """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample, in [0, 1]; in `out` if it is given.
+
+    References
+    ----------
+    Estienne et al., section "Empirical analysis", BS of q_e.
+
+    Examples
+    --------
+    >>> confidence_brier_cost(np.array([0.25, 0.25]), np.array([0, 1])).tolist()
+    [0.0625, 0.5625]
+    """
+    difference = np.subtract(uncertainty, incorrect, out=out)
+    return np.square(difference, out=difference)
+
+
+def confidence_bins(confidence: Floats, *, n_bins: int = 10) -> Ints:
+    """Return the index of each confidence's bin [k / n_bins, (k + 1) / n_bins), the last one closed.
+
+    Examples
+    --------
+    The edges are the decimals one writes, not products that miss them:
+
+    >>> confidence_bins(np.array([0.0, 0.29, 0.57, 1.0]), n_bins=100).tolist()
+    [0, 29, 57, 99]
+    """
+    bins = (confidence * n_bins).astype(np.int64)
+    bins += confidence >= (bins + 1) / n_bins
+    bins -= confidence < bins / n_bins
+    return np.minimum(bins, n_bins - 1)
+
+
+def ece(
+    confidence: Floats, incorrect: Floats, *, n_bins: int = 10, sample_weight: Floats | None = None
+) -> FloatOrFloats:
+    """Return the expected calibration error: sum over bins of share * abs(mean confidence - accuracy).
+
+    Parameters
+    ----------
+    confidence : ndarray, shape (N,)
+        q_e in [0, 1].
+    incorrect : ndarray, shape (N,)
+        0 or 1.
+    n_bins : int
+        Number of bins of equal width, see `confidence_bins`.
+    sample_weight : ndarray, shape (..., N), optional
+
+    Returns
+    -------
+    float or ndarray, shape (...)
+        In [0, 1]; 0 is calibrated on average within each bin.
+
+    References
+    ----------
+    Naeini et al. 2015; Estienne et al., section "Empirical analysis".
+
+    Examples
+    --------
+    >>> ece(np.array([0.9, 0.9, 0.9, 0.9]), np.array([0, 0, 0, 1])).round(4)
+    np.float64(0.15)
+    """
+    if holds_of_neighbours(np.greater_equal, confidence):
+        gaps = _gaps_of_sorted(-confidence, incorrect, n_bins, sample_weight)
+    else:
+        gaps = _gaps(confidence, incorrect, n_bins, sample_weight)
+    total = len(confidence) if sample_weight is None else sample_weight.sum(axis=-1)
+    return np.abs(gaps).sum(axis=-1) / total
+
+
+def ece_debiased(
+    confidence: Floats,
+    incorrect: Floats,
+    *,
+    n_bins: int = 10,
+    sample_weight: Floats | None = None,
+    copies: bool = False,
+    groups: Ints | None = None,
+) -> FloatOrFloats:
+    r"""Return the root mean square of the gaps of `ece`, without the bias that a finite sample gives them.
+
+    .. math:: \sqrt{\max(0, E)}, \qquad E = \sum_b \frac{N_b}{N} \frac{1}{N_b (N_b - 1)} \sum_{i \ne j} g_i g_j
+
+    where :math:`g_i` is the confidence of sample i minus its correctness, and i and j are in bin b. The product of two
+    different samples has the square of the bin's gap as its mean; the squares of single samples, which lift that of
+    their mean, are left out; so is a bin of one sample, which has no pairs.
+
+    Parameters
+    ----------
+    confidence, incorrect, n_bins, sample_weight
+        See `ece`. A pair weighs the product of its weights.
+    copies : bool
+        Whether a weight is so many samples, which make pairs among themselves.
+    groups : ndarray of int, shape (N,), optional
+        Samples of one group depend on each other and make no pairs.
+
+    Returns
+    -------
+    float or ndarray, shape (...)
+        In [0, 1]; 0 where the gaps are no larger than chance makes them, or no bin has pairs.
+
+    References
+    ----------
+    Kumar, Liang and Ma 2019, "Verified uncertainty calibration", Definition 4.1; Ferro and Fricker 2012, "A
+    bias-corrected decomposition of the Brier score".
+
+    Examples
+    --------
+    >>> incorrect = np.repeat([0, 0, 0, 1], 25)
+    >>> [round(float(ece_debiased(np.full(100, q), incorrect)), 4) for q in (0.75, 0.9)]
+    [0.0, 0.1435]
+    """
+    square = squared_gap(
+        confidence, incorrect, n_bins=n_bins, sample_weight=sample_weight, copies=copies, groups=groups
+    )
+    return np.sqrt(np.maximum(square, 0.0))
+
+
+def squared_gap(
+    confidence: Floats,
+    incorrect: Floats,
+    *,
+    n_bins: int,
+    sample_weight: Floats | None = None,
+    copies: bool = False,
+    groups: Ints | None = None,
+) -> FloatOrFloats:
+    """Return E of `ece_debiased`, which has no bias, and may be negative."""
+    bins = confidence_bins(confidence, n_bins=n_bins)
+    weight = np.ones(len(bins)) if sample_weight is None else sample_weight
+
+    def sums(values: Floats) -> tuple[Floats, Floats]:
+        """Return the sum over all pairs of each bin, and that of samples (or groups) with themselves."""
+        of_all = np.square(sums_in_bins(values, bins, n_bins=n_bins, sample_weight=weight))
+        if groups is None:
+            own = weight if copies else np.square(weight)
+            return of_all, sums_in_bins(np.square(values), bins, n_bins=n_bins, sample_weight=own)
+        held, cell = np.unique(np.stack([bins, groups]), axis=1, return_inverse=True)
+        own = np.square(sums_in_bins(values, cell.ravel(), n_bins=held.shape[1], sample_weight=weight))
+        return of_all, sums_in_bins(np.ones(held.shape[1]), held[0], n_bins=n_bins, sample_weight=own)
+
+    one = np.ones(len(bins))
+    (all_pairs, alone), (products, squares) = sums(one), sums(confidence - (1 - incorrect))
+    pairs = all_pairs - alone
+    has_pairs = pairs > ROUNDING * all_pairs
+    scale = np.where(has_pairs, np.sqrt(all_pairs) / np.where(has_pairs, pairs, 1.0), 0.0)
+    total = np.einsum("...b,...b->...", products - squares, scale)
+    rounding = ROUNDING * np.einsum("...b,...b->...", products + squares, scale)
+    held = np.where(has_pairs, np.sqrt(all_pairs), 0.0).sum(axis=-1)
+    return np.where(np.abs(total) > rounding, total, 0.0)[()] / np.where(held > 0, held, 1.0)
+
+
+def sums_in_bins(values: Floats, bins: Ints, *, n_bins: int, sample_weight: Floats | None = None) -> Floats:
+    """Sum (weighted) values (N,) over bins: shape (..., n_bins)."""
+    if sample_weight is None:
+        return np.asarray(np.bincount(bins, values, minlength=n_bins), np.float64)
+    rows = sample_weight.reshape(-1, len(values))
+    sums = [np.bincount(bins, row * values, minlength=n_bins) for row in rows]
+    return np.reshape(np.array(sums), (*sample_weight.shape[:-1], n_bins))
+
+
+def _gaps(confidence: Floats, incorrect: Floats, n_bins: int, sample_weight: Floats | None) -> FloatOrFloats:
+    gaps: FloatOrFloats = 0.0
+    for rows in blocks(len(confidence)):
+        bins = confidence_bins(confidence[rows], n_bins=n_bins)
+        gap = confidence[rows] - (1 - incorrect[rows])
+        weight = None if sample_weight is None else sample_weight[..., rows]
+        gaps = gaps + sums_in_bins(gap, bins, n_bins=n_bins, sample_weight=weight)
+    return gaps
+
+
+def _gaps_of_sorted(rank: Floats, incorrect: Floats, n_bins: int, sample_weight: Floats | None) -> Floats:
+    """Return the same for increasing -q: then bins are stretches; those without samples are left out."""
+    edges = np.arange(n_bins - 1, 0, -1) / n_bins
+    starts = np.unique(np.concatenate([[0], np.searchsorted(rank, -edges, side="right"), [len(rank)]]))
+    if sample_weight is None:
+        sums = np.add.reduceat(incorrect, starts[:-1]) - np.add.reduceat(rank, starts[:-1])
+        return np.asarray(sums - np.diff(starts))
+    gap = incorrect - rank - 1
+    cuts = np.union1d(starts, [rows.start for rows in blocks(len(rank), row_size=PER_SAMPLE)])
+    parts = [np.vecdot(sample_weight[..., i:j], gap[i:j]) for i, j in itertools.pairwise(cuts.tolist())]
+    return np.asarray(np.add.reduceat(np.stack(parts, axis=-1), np.searchsorted(cuts, starts[:-1]), axis=-1))
+
+
+def ece_of_groups(groups: TieGroups, *, n_bins: int = 10) -> FloatOrFloats:
+    """Return the `ece` of groups of equal confidences q_e, ranked by -q_e."""
+    weight = None if groups.are_samples else groups.weight
+    gaps = _gaps_of_sorted(groups.rank, groups.mean_cost, n_bins, weight)
+    return np.abs(gaps).sum(axis=-1) / groups.weight.sum(axis=-1)
+
+
+def ece_of_resamples(confidence: Floats, incorrect: Floats, resamples: Resamples, *, n_bins: int = 10) -> FloatOrFloats:
+    """Return the `ece` of each resample, shape (B,)."""
+    gaps = np.zeros((len(resamples.counts), n_bins))
+    for rows, weight in resamples.blocks():
+        bins, gap = confidence_bins(confidence[rows], n_bins=n_bins), confidence[rows] - (1 - incorrect[rows])
+        if (bins[1:] > bins[:-1]).any():
+            order = np.argsort(-bins, kind="stable")
+            bins, gap, weight = bins[order], gap[order], weight[:, order]
+        cuts = [0, *(np.flatnonzero(bins[1:] != bins[:-1]) + 1).tolist(), len(bins)]
+        for start, stop in itertools.pairwise(cuts):
+            gaps[:, bins[start]] += np.vecdot(weight[:, start:stop], gap[start:stop])
+    return np.abs(gaps).sum(axis=-1) / resamples.total
+
+
+def ece_influence(confidence: Floats, incorrect: Floats, *, n_bins: int, sample_weight: Floats | None) -> Floats:
+    """Return the influence (N,) of each sample on `ece`: the sign of its bin's gap times its own, less the mean."""
+    gap = confidence - (1 - incorrect)
+    bins = confidence_bins(confidence, n_bins=n_bins)
+    signs = np.sign(sums_in_bins(gap, bins, n_bins=n_bins, sample_weight=sample_weight))
+    influence = gap * signs[bins]
+    return np.asarray(influence - np.average(influence, weights=sample_weight))
+
+
+def calibration_p_value(
+    confidence: Floats,
+    incorrect: Floats,
+    *,
+    sample_weight: Floats | None = None,
+    copies: bool = False,
+    groups: Ints | None = None,
+    n_resamples: int = 1000,
+    random_state: int = 0,
+) -> float:
+    r"""Return the p-value of the test that confidences are calibrated: correct as often as they say.
+
+    The statistic is the range of the cumulative differences, which needs no bins:
+
+    .. math:: \max_{a < b} \Big| \sum_{i: a < q_i \le b} w_i (y_i - q_i) \Big|
+
+    where :math:`y_i` is 1 if sample i is correct, else 0. It is compared with that of answers drawn anew, each correct
+    with the chance that its confidence says. So the test is exact for any number of samples and errors, weights
+    included. Where there are groups, whose answers depend on each other, all sums of chance are as much larger as those
+    of groups are than they were without dependence, at least 1: the design effect, of what a line leaves of y - q.
+
+    Parameters
+    ----------
+    confidence : ndarray, shape (N,)
+        q_e in [0, 1].
+    incorrect : ndarray, shape (N,)
+        0 or 1.
+    sample_weight : ndarray, shape (N,), optional
+    copies : bool
+        Whether a weight is so many samples, each drawn for itself.
+    groups : ndarray of int, shape (N,), optional
+    n_resamples : int
+        How often answers are drawn.
+    random_state : int
+        Seed of a `numpy.random.Generator`.
+
+    Returns
+    -------
+    float
+        In (0, 1], at least 1 / (n_resamples + 1); nan for fewer than three groups.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert and Xu 2022, "Metrics of calibration for probabilistic predictions" (the
+    statistic, Kuiper's); Broecker and Smith 2007, "Increasing the reliability of reliability diagrams" (answers drawn
+    by the confidences); Rao and Scott 1981, "The analysis of categorical data from complex sample surveys" (the
+    design effect).
+
+    Examples
+    --------
+    >>> incorrect = np.repeat([0, 0, 0, 1], 25)
+    >>> calibration_p_value(np.full(100, 0.75), incorrect), calibration_p_value(np.full(100, 0.9), incorrect) < 0.01
+    (1.0, True)
+    """
+    weight = np.ones(len(confidence)) if sample_weight is None else sample_weight
+    order = np.lexsort((incorrect, weight, confidence))
+    order = order[weight[order] > 0]
+    q, correct, weight = confidence[order], 1 - incorrect[order], weight[order]
+    seen, drawn = _answers_by_chance(q, correct, weight, copies, np.random.default_rng(random_state))
+    effect = 1.0 if groups is None else _design_effect(q, correct, weight, groups[order])
+    statistic = float(_range_of_sums(seen)) / math.sqrt(effect) * (1 - ROUNDING) - ROUNDING * weight.max()
+    rows, as_large = max(1, DRAWN // seen.size), 0
+    for start in range(0, n_resamples, rows):
+        as_large += int(np.count_nonzero(_range_of_sums(drawn(min(rows, n_resamples - start))) >= statistic))
+    return math.nan if math.isnan(effect) else (1 + as_large) / (1 + n_resamples)
+
+
+def _answers_by_chance(
+    q: Floats, correct: Floats, weight: Floats, copies: bool, generator: np.random.Generator
+) -> tuple[Floats, Callable[[int], Floats]]:
+    """Return the sums of differences up to each confidence, and what draws rows of them if it is calibrated."""
+    unit, size = (np.ones(len(q)), weight) if copies else (weight, np.ones(len(q)))
+    starts = np.flatnonzero(np.concatenate([[True], (q[1:] != q[:-1]) | (unit[1:] != unit[:-1])]))
+    right, size = (np.add.reduceat(values, starts) for values in (size * correct, size))
+    q, unit = q[starts], unit[starts]
+    last = np.flatnonzero(np.concatenate([q[1:] != q[:-1], [True]]))  # of each confidence
+    variance = size * q * (1 - q)
+    if len(q) > MOST_DRAWN and variance.sum() > ENOUGH:
+        last = last[np.linspace(0, len(last) - 1, MOST_DRAWN // 2).astype(np.int64)]
+        spread = np.sqrt(np.diff(np.cumsum(np.square(unit) * variance)[last], prepend=0.0))
+        seen = np.cumsum(unit * (right - size * q))[last]
+        return seen, lambda rows: np.cumsum(spread * generator.standard_normal((rows, len(spread))), axis=-1)
+
+    def sums(right: Floats) -> Floats:
+        return np.asarray(np.cumsum(unit * (right - size * q), axis=-1)[..., last])
+
+    if (size == 1).all():
+        return sums(right), lambda rows: sums((generator.random((rows, len(q))) < q).astype(np.float64))
+    trials = size.astype(np.int64)
+    return sums(right), lambda rows: sums(generator.binomial(trials, q, (rows, len(q))).astype(np.float64))
+
+
+def _range_of_sums(sums: Floats) -> Floats:
+    """Return the largest difference of two sums, or of one and 0, of each row."""
+    return np.asarray(np.maximum(sums.max(axis=-1), 0.0) - np.minimum(sums.min(axis=-1), 0.0))
+
+
+def _design_effect(q: Floats, correct: Floats, weight: Floats, groups: Ints) -> float:
+    """Return how much more variable the sums of groups are than those of independent samples, at least 1."""
+    count = len(np.unique(groups))
+    if count < 3:
+        return math.nan
+    rest = correct - q
+    for line in (np.ones(len(q)), q - np.average(q, weights=weight)):
+        square = weight @ np.square(line)
+        rest = rest - line * ((weight * line) @ rest / square if square > 0 else 0.0)
+    square = np.square(weight) @ np.square(rest)
+    of_groups = np.square(np.bincount(groups, weight * rest)).sum()
+    return max(1.0, float(of_groups / square) * count / (count - 2)) if square > 0 else 1.0

@@ -1,0 +1,149 @@
+"""AUROC, AURC and AUGRC of tie groups, and how much each sample moves them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .inputs import PER_SAMPLE, FloatOrFloats, Floats, Ints, blocks
+from .ranking import ResampledTies, TieGroups
+
+FLAT = 0.01  # tie groups whose share of what lies before them is smaller: two terms of a series replace a difference
+
+
+def auroc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
+    """Return the probability that a correct sample is less uncertain than an incorrect one, ties counting 1/2.
+
+    Parameters
+    ----------
+    groups : TieGroups
+        Of `ranking.tie_groups` with the 0-1 cost: ``cost`` is the weight of the incorrect samples.
+
+    Returns
+    -------
+    float or ndarray, shape (...)
+        In [0, 1]; 1 separates correct from incorrect, 0.5 is chance; nan if there is only one of the two.
+
+    References
+    ----------
+    Hanley and McNeil 1982; Estienne et al., section "Empirical analysis".
+    """
+    areas = groups.areas
+    pairs = areas.correct * areas.cost
+    return np.clip(1 - areas.lost_pairs / np.where(pairs > 0, pairs, np.nan), 0.0, 1.0)[()]
+
+
+def aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
+    r"""Return the area under risk against coverage, samples taken from low to high uncertainty.
+
+    .. math:: \frac{1}{N - 1} \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2}, \qquad R_k = E_k / k
+
+    the trapezoid rule over coverages 1/N, 2/N .. 1, divided by 1 - 1/N. :math:`E_k` is the cost of the first k
+    samples, in expectation over the orders of tied samples: it grows linearly inside a tie group, and the
+    value does not depend on the order of the rows. With weights, k is the weight taken: 1, 2 .. and at last the total
+    weight W, in a step that may be shorter than 1, divided by W - 1. The value is a mean of risks, continuous in
+    the weights, and a weight that is a whole number is so many equal samples.
+
+    The unit of the weights matters, for N samples taken twice have an area of their own: that of 2 N points. See
+    `options.checked_options`: weights that count samples are in the unit of one sample, all others are brought to the
+    unit in which their total is their effective number of samples, N where they are equal.
+
+    Parameters
+    ----------
+    groups : TieGroups
+        Of `ranking.tie_groups`, with total weight W.
+
+    Returns
+    -------
+    float or ndarray, shape (...)
+        In [0, max c]; the risk itself where W <= 1.
+
+    References
+    ----------
+    Geifman, Uziel and El-Yaniv 2019; Estienne et al., section "Empirical analysis"; Kish 1965, "Survey sampling",
+    for the effective number of samples.
+    """
+    areas, total = groups.areas, groups.areas.weight
+    whole = np.maximum(np.floor(total), 1.0)  # the last whole point
+    whole_risk, last_risk = (areas.cost - areas.last_cost) / whole, areas.cost / total
+    area = areas.risks - areas.first_cost / np.minimum(total, 1.0) / 2 - whole_risk / 2
+    area = area + (total - whole) * (whole_risk + last_risk) / 2
+    return np.where(total > 1, area / np.where(total > 1, total - 1, 1.0), last_risk)[()]
+
+
+def augrc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
+    """Return the area under generalised risk, the accepted cost / N, against coverage from 0 to 1.
+
+    Trapezoid rule, ties as in `aurc`. For the 0-1 cost and accuracy a it equals
+    (1 - AUROC) a (1 - a) + (1 - a)^2 / 2.
+
+    Parameters
+    ----------
+    groups : TieGroups
+        Of `ranking.tie_groups`.
+
+    Returns
+    -------
+    float or ndarray, shape (...)
+        In [0, max c / 2].
+
+    References
+    ----------
+    Traub et al. 2024, "Overcoming common flaws in the evaluation of selective classification systems".
+    """
+    return groups.areas.accepted_cost / np.square(groups.areas.weight)
+
+
+def _auroc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
+    """Return intercept and slope in the cost, but for a constant: G and H written out, they are lines in F and C."""
+    areas = ties.areas
+    correct, incorrect, total = areas.correct, areas.cost, areas.correct + areas.cost
+    with np.errstate(divide="ignore", invalid="ignore"):  # only one of the two: nan
+        scale = total / (correct * incorrect)
+        theta = 1 - areas.lost_pairs / (correct * incorrect)
+        constant = theta * total / incorrect + (1 - theta) * total / correct
+        slope = ties.weight_middle * scale
+        slope -= constant
+        return ties.cost_middle * -scale, slope
+
+
+def _augrc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
+    slope = ties.weight_middle / -ties.areas.weight
+    slope += 1.0
+    return ties.cost_middle / ties.areas.weight, slope
+
+
+def _aurc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
+    """Return L of each group as the slope, and the rest but for a constant, in blocks that stay in the cache."""
+    total, tiny = ties.weight.sum(), np.finfo(np.float64).tiny
+    intercept, slope = np.empty((2, len(ties.cost)))
+    until = passed = np.zeros(1)
+    for rows in blocks(len(ties.cost), row_size=PER_SAMPLE):
+        w, c = ties.weight[rows] / total, ties.cost[rows] / total
+        until = np.cumsum(ties.weight[rows]) + until[-1]
+        b = until / total
+        middle = np.maximum(b - w / 2, tiny)
+        relative = np.square(w / middle)
+        log_mean = relative / 24 - np.log(middle)  # L of a group
+        rise = (1 + relative / 12 + np.square(relative) / 80) / middle  # log(b / a) / w, a = b - w
+        wide = np.flatnonzero(relative > FLAT**2)
+        _in_full(log_mean, rise, wide, w[wide], b[wide])
+        passed = np.cumsum(c * rise) + passed[-1]  # the sum of all less this is that over the groups after each
+        mean_cost = ties.cost[rows] if ties.are_samples else c / np.where(w > 0, w, 1.0)
+        intercept[rows] = passed - mean_cost * (np.log(np.maximum(b, tiny)) + log_mean)
+        slope[rows] = log_mean
+    return intercept, slope
+
+
+def _in_full(slope: Floats, rise: Floats, wide: Ints, w: Floats, b: Floats) -> None:
+    """Fill in L and log(b / a) / w of wide tie groups, where two terms of their series are not enough.
+
+    Of the first group, with nothing before it, L is 1 - log b; its rise matters to no other group.
+    """
+    a = np.where(w < b * (1 - 1e-12), b - w, 0.0)
+    log_ratio = np.log(b / np.where(a > 0, a, b))
+    slope[wide] = 1 - np.log(b) - a * log_ratio / w
+    rise[wide] = log_ratio / w
+
+
+# Intercept and slope of a sample's influence in its cost, (G,) each, but for a constant: see `intervals.influences`.
+LINES = {"auroc": _auroc_lines, "aurc": _aurc_lines, "augrc": _augrc_lines}
