@@ -63,6 +63,12 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
     FileAdvice.COUNT_AS_WRONG: CHOOSE,
     FileAdvice.UNJUDGED: CHOOSE,
     FileAdvice.NAME_COLUMNS: "Choose them under Columns.",
+    FileAdvice.NAME_ROLE: "Choose it under Columns.",
+    FileAdvice.NAME_GUESSES: "Choose it under Columns.",
+    FileAdvice.PROBABILITIES: "Probabilities of class 1? The command `ecuas` reads them as such.",
+    FileAdvice.COMPLEMENT: "The command `ecuas` reads its complement.",
+    FileAdvice.SAY_NUM_CLASSES: "For free text, leave the number of possible answers empty under Options.",
+    FileAdvice.NAME_WHOLE_ID: "Choose all columns of the id under Columns, joined by +.",
     FileAdvice.NO_POSTERIORS: "Keep the columns of all classes.",
     FileAdvice.SAY_WHICH: "Choose it under Columns.",
 }

@@ -129,7 +129,7 @@ def rows_of(path, **options):
 
 def test_other_scales_grades_and_predicted_classes_are_read(tmp_path):
     (tmp_path / "a.csv").write_text("confidence,correct\n90.5,0.8\n40,0.2\n")
-    (tmp_path / "b.csv").write_text("guess,truth,confidence\ncat,cat,0.905\ndog,cat,0.4\n")
+    (tmp_path / "b.csv").write_text("guess,truth,confidence\ncat,cat,0.905\ndog,bird,0.4\n")
     (tmp_path / "c.csv").write_text("confidence,correct\n0.905,1\n0.4,0\n")
     plain = rows_of(tmp_path / "c.csv")
     for path, options in (
