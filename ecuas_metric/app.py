@@ -21,7 +21,6 @@ HELP = (
 ecuas = evaluate.load(str(HERE / "ecuas.py"))
 core = sys.modules[type(ecuas).__module__]  # Evaluate's copy of ecuas.py, with the functions that it imports
 Advice = sys.modules[core.InputError.__module__].Advice
-METRICS = sys.modules[core.compute_results.__module__].METRICS
 ARROWS = {True: "↑", False: "↓", None: ""}
 PAPER, HUB = "https://arxiv.org/abs/2605.20490", "https://huggingface.co"
 LINKS = (
@@ -103,7 +102,7 @@ def _numbers(text: str) -> list[float]:
 
 
 def _table(estimates: Mapping[Any, Any]) -> pd.DataFrame:
-    names = [f"{key} {ARROWS[METRICS[key.metric].higher_is_better]}".rstrip() for key in estimates]
+    names = [f"{key} {ARROWS[core.METRICS[key.metric].higher_is_better]}".rstrip() for key in estimates]
     return pd.DataFrame({"metric": names, "value": [f"{one.value:.3f}" for one in estimates.values()]})
 
 

@@ -12,7 +12,7 @@ from ..errors import FileAdvice, InputError
 from ..inputs import Array, FloatOrFloats, Floats
 from ..intervals import is_biased
 from ..metrics import METRICS, Key
-from ..results import System, all_values, as_given, reordered, resampling_of
+from ..results import System, all_values, as_given, named_systems, reordered, resampling_of
 from .pairing import order_of
 from .permutation import Pair, permuted_differences
 from .significance import (
@@ -89,7 +89,7 @@ class Comparison(NamedTuple):
 
 
 def compare_systems(
-    systems: Mapping[str, System],
+    systems: Mapping[str, System] | Iterable[System],
     *,
     progress: bool = False,
     only: Iterable[Key] | None = None,
@@ -103,7 +103,7 @@ def compare_systems(
 
     Parameters
     ----------
-    systems : mapping of name to System
+    systems : mapping of name to System, or iterable of System
         Of `confidence_system`, `posterior_system` or `prepare_submissions`, with one ``confidence_level``. They are
         aligned by their ids; where no system has any, samples are paired by their position. The level, the groups
         and the seed are those of the first; there are `n_resamples` permutations, or more if the level needs them, see
@@ -143,6 +143,7 @@ def compare_systems(
     >>> round(row.difference, 4), row.high < 0, row.fair
     (-0.1867, True, True)
     """
+    systems = named_systems(systems)
     if len(systems) < 2:
         raise InputError("a comparison", "needs at least two systems", value=len(systems))
     if any(system.options.confidence_level is None for system in systems.values()):

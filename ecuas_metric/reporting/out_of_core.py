@@ -20,7 +20,7 @@ from ..scale.local import score_files
 from ..scale.reading import Readings, read
 from ..scale.settings import SHAPING, settings_of
 from ..scale.state import State
-from .commands import chosen_keys, columns_of_files, named_file
+from .arguments import chosen_keys, columns_of_files, named_file
 from .report import Report, report_grid, report_records
 from .tables import Grid, Record
 

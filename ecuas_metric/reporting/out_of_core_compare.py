@@ -16,7 +16,7 @@ from ..scale.local import score_files
 from ..scale.pairs import Difference, Pair, differences, merge_pairs, unpaired_differences
 from ..scale.parquet import ParquetPart, parts_of, table_of
 from ..scale.settings import SHAPING
-from .commands import chosen_keys
+from .arguments import chosen_keys
 from .out_of_core import Table, inputs_of, refuse, signature_of_state
 from .report import NO_INTERVAL, interval_text, title
 from .tables import Cell, Grid, Record
