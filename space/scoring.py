@@ -6,6 +6,8 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -74,13 +76,21 @@ CONTROLS = {
 }
 
 
-class Scored(NamedTuple):
-    """Systems, every number of theirs, who is cheapest, and whether some numbers are bounds."""
+@dataclass(frozen=True)
+class Scored:
+    """Systems, every number of theirs, and whether some are bounds, since not all answers have correctness."""
 
     systems: dict[str, System]
     report: Report
-    decision: verdict.Decision
     is_open: bool
+
+    @cached_property
+    def decision(self) -> verdict.Decision:
+        """Who is cheapest, if these systems can be compared."""
+        unfair = any(key.metric == "ecuas" and not key.variant for key in self.report.unfair)
+        if self.is_open or self.report.unlike or unfair:
+            return verdict.undecided(verdict.NOT_SAID)
+        return verdict.decide(self.systems)
 
     def sentences(self, name: verdict.Namer = str) -> list[str]:
         """Return what the numbers say: who is cheapest, and what each system's confidences are worth."""
@@ -160,11 +170,7 @@ def score_submissions(submissions: Sequence[Submission], options: Options) -> Sc
     given = {name: getattr(options, name) for name in LABELS if is_set(options, name)}
     systems, unjudged = prepare_open(submissions, **given)
     report = make_report(systems, unjudged=unjudged)
-    is_open = any(found.rule == "bounds" for found in unjudged.values())
-    unfair = any(key.metric == "ecuas" and not key.variant for key in report.unfair)
-    can_be_ranked = not (is_open or report.unlike or unfair)
-    decision = verdict.decide(systems) if can_be_ranked else verdict.undecided(verdict.NOT_SAID)
-    return Scored(systems, report, decision, is_open)
+    return Scored(systems, report, any(found.rule == "bounds" for found in unjudged.values()))
 
 
 def options_of(given: Mapping[str, Any]) -> Options:
