@@ -133,13 +133,16 @@ def use_own_previews() -> None:
     env.loader = ChoiceLoader([DictLoader({name: page}), env.loader])
 
 
-def shown(outputs: int) -> Callable[[Shower], Shower]:
-    """Make a function show an error in its first output, and empty the others."""
+def shown(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
+    """Make a function show an error in its first output, empty others, and keep what the last ones show."""
 
     def decorate(function: Shower) -> Shower:
         def guarded(*arguments: Any) -> Outputs:
+            result: Outputs
             result, error = api.attempt(function, *arguments)
-            return (markup.message(error, kind="error"), *[None] * (outputs - 1)) if error else result
+            if not error:
+                return result
+            return markup.message(error, kind="error"), *[None] * (outputs - kept - 1), *[gr.skip()] * kept
 
         return guarded
 
@@ -235,13 +238,13 @@ def grade(file: str | None, asked: str) -> Outputs:
     return markup.message(graded.summary() + remark), gr.CheckboxGroup(choices=found[: api.MAX_OPEN], value=[])
 
 
-@shown(11)
+@shown(11, kept=9)
 def score_answers(
     file: str | None, asked: str, accepted: list[str], rest: str, weighted: bool, n: str, intervals: bool, order: str
 ) -> Outputs:
     """Grade answers, put the system on the leaderboard, and score it as `score` does."""
     if not file:
-        return markup.message(NO_FILE), gr.skip(), *[None] * 9
+        return markup.message(NO_FILE), None, *[gr.skip()] * 9
     rule = answers.REST.get(rest, "")
     graded = answers.graded(uploads.read_answers(file), asked, accepted=accepted or [], rule=rule)
     name = uploads.plain(Path(file).stem, answers.MAX_NAME) or "your model"
@@ -257,7 +260,7 @@ def score_answers(
     return _on_the_board(found, order, link, [graded.summary()])
 
 
-@shown(11)
+@shown(11, kept=9)
 def restore(token: str, order: str) -> Outputs:
     """Show the result that a link holds."""
     if not token:
@@ -274,7 +277,7 @@ def _on_the_board(found: api.Evaluation, order: str, link: str, remarks: Sequenc
     result, *rest = laid_out(found.scored, found.row.system, remarks)
     top = markup.message(remarks[0], kind="warning") if remarks == [RESTORED] else ""
     button = gr.DownloadButton(value=str(path), interactive=True)
-    return result, top, board(order, mine=found.row), found.row, button, link, *rest
+    return top, result, board(order, mine=found.row), found.row, button, link, *rest
 
 
 def board(order: str, task: str = subset.TASKS[0], mine: subset.Row | None = None) -> str:
@@ -487,7 +490,7 @@ def leaderboard_tab(last: list[Any]) -> tuple[Any, list[Any]]:
     result, *downloads = results()
     gr.on([file.change, asked.change], grade, [file, asked], [message, accepted], show_progress="hidden", **PRIVATE)
     gr.on([order.change, task.change], board, [order, task, mine], table, **QUIET)
-    outputs = [result, top, table, mine, graded, link, *downloads, text("Plots"), *last]
+    outputs = [top, result, table, mine, graded, link, *downloads, text("Plots"), *last]
     inputs = [file, asked, accepted, rest, *settings, order]
     button.click(score_answers, inputs, outputs, show_progress_on=table, concurrency_limit=4, **PRIVATE)
     return order, outputs

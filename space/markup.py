@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from ecuas_metric.errors import Advice, FileAdvice, InputError
-from ecuas_metric.metrics import METRICS, Key
+from ecuas_metric.metrics import METRICS
 from ecuas_metric.reporting.report import Report
 from ecuas_metric.reporting.tables import Cell, Grid
 
@@ -19,14 +19,6 @@ MAX_LENGTH = 600  # characters of a message
 HUB = "https://huggingface.co"
 NAMESPACE = "<namespace>"  # publishing writes the real one here
 PAPER = "https://arxiv.org/abs/2605.20490"
-ASSESSES = {"both": "answers and confidences", "decisions": "answers", "confidences": "confidences only"}
-BETTER = {True: "higher is better", False: "lower is better", None: "neither is better"}
-VARIANTS = {
-    "": "",
-    "normalized": " Divided by the value of a system that ignores its input.",
-    "recalibrated": " After the best recalibration.",
-    "calibration_loss": " What the best recalibration saves.",
-}
 LABELS = {  # an option of the metric -> the label of its control
     "n": "n",
     "num_classes": "Number of possible answers K",
@@ -129,22 +121,7 @@ def main_table(report: Report, grid: Grid) -> str:
 def report_table(report: Report, grid: Grid) -> str:
     """Return a report as an HTML table: the best marked, a tooltip per metric, the colour of the plots per system."""
     notes = "".join(f"<p>{escape(note)}</p>" for note in (*grid.above, *grid.notes))
-    titles = grid.header[len(grid.header) - len(report.keys) :]
-    glossary = "".join(
-        f"<dt>{escape(title)}</dt><dd>{escape(describe(key))}</dd>"
-        for key, title in zip(report.keys, titles, strict=True)
-    )
-    return (
-        f"{_table(report, grid, list(range(1, len(grid.header))), style='report all')}{notes}"
-        f"<details><summary>What each metric measures</summary><dl>{glossary}</dl></details>"
-    )
-
-
-def describe(key: Key) -> str:
-    """Return in one line what a number measures, what it assesses, and which direction is better."""
-    metric = METRICS[key.metric]
-    assesses = ASSESSES.get(key.assesses, key.assesses)
-    return f"{metric.description}. Assesses {assesses}; {BETTER[metric.higher_is_better]}.{VARIANTS[key.variant]}"
+    return _table(report, grid, list(range(1, len(grid.header))), style="report all") + notes
 
 
 def message(text: str, *, kind: str = "note") -> str:
@@ -191,7 +168,7 @@ def folded_json(record: Mapping[str, object], title: str) -> str:
 def _table(report: Report, grid: Grid, columns: Sequence[int], style: str = "report") -> str:
     """Lay out some columns of a report beside the names of its systems."""
     first, swatches = len(grid.header) - len(report.keys), slots(report.results)
-    tips = [describe(report.keys[column - first]) if column >= first else "" for column in columns]
+    tips = [METRICS[report.keys[column - first].metric].description if column >= first else "" for column in columns]
     header = "".join(_head(grid.header[column], tip) for column, tip in zip((0, *columns), ("", *tips), strict=True))
     body = "".join(
         f"<tr>{_name(row[0].text, swatches[row[0].text])}{''.join(_cell(row[column]) for column in columns)}</tr>"

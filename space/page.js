@@ -9,7 +9,7 @@ const show = (box) => {
     bar.classList.toggle("best", clear);
     bar.classList.toggle("open", best && !clear);
     bar.querySelector("i").style.width = `${(100 * cost) / (data.highest || 1)}%`;
-    bar.querySelector("b").textContent = cost.toFixed(3) + (clear ? " ★" : "");
+    bar.querySelector("b").textContent = cost + (clear ? " ★" : "");
     bar.querySelector("small").textContent = `answers ${data.shares[i][row]}%`;
   });
 };

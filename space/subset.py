@@ -35,7 +35,7 @@ ORDERS = {"0": Key("ecuas", 0.0), "1": Key("ecuas", 1.0), "128": Key("ecuas", 12
 PLANNED = (ERROR_RATE, Key("ecuas", 0.0), Key("ecuas", 1.0))
 BETWEEN = " · "  # the language model and the method
 ABOUT = (
-    "ECUAS and error rate in black: printed in the paper, for its own selection of 455 questions. “Our labels”: error "
+    "ECUAS_n and ER, the error rate: printed in the paper, for its own selection of questions. “Our labels”: error "
     "rate on the curated subset, weighted to represent all kept questions, [95% interval]. Lower is better."
 )
 BOUNDS = "Where answers are missing or unknown: the lowest and highest possible value; the highest decides the place."

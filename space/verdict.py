@@ -20,6 +20,7 @@ from ecuas_metric.metrics import Key
 from ecuas_metric.plotting.curves import order_curve, reject_cost_curve
 from ecuas_metric.results import System, as_given, ranked
 
+from .markup import isolated
 from .plots import REFERENCE, REST, order_name
 
 LEVEL = 0.95
@@ -131,10 +132,10 @@ def rejecting(system: System) -> System:
 
 def sentences(decision: Decision, name: Namer = str) -> list[str]:
     """Say who is cheapest on average over reject costs, by each ECUAS_n; names as the caller writes them."""
-    found = []
-    for n, verdict in decision.orders.items():
-        found.append(f"{headline(verdict, f'By ECUAS_{order_name(n)}', decision, name)} {detail(verdict, name)}")
-    return found
+    return [
+        f"{headline(verdict, f'By ECUAS_{order_name(n)}', decision, name)} {detail(verdict, name)}"
+        for n, verdict in decision.orders.items()
+    ]
 
 
 def headline(verdict: Verdict, where: str, decision: Decision, name: Namer = str) -> str:
@@ -154,12 +155,12 @@ def headline(verdict: Verdict, where: str, decision: Decision, name: Namer = str
 
 def detail(verdict: Verdict, name: Namer = str) -> str:
     """Give the numbers behind `headline`."""
-    first, rival = f"{verdict.cost:.3f}", f"{verdict.rival_cost:.3f} for {_called(verdict.rival, name)}"
     if not verdict.difference:
-        return f"{first} each."
+        return f"{verdict.cost:.3f} each."
     interval = f" [{verdict.low:.3f}, {verdict.high:.3f}]" if math.isfinite(verdict.low) else ""
     p = "p < 0.001" if verdict.p < 0.001 else f"p = {verdict.p:.3f}"
-    text = f"{first} against {rival}: {verdict.difference:.3f} less{interval}, adjusted {p}."
+    rival = f"{verdict.rival_cost:.3f} for {_called(verdict.rival, name)}"
+    text = f"{verdict.cost:.3f} against {rival}: {verdict.difference:.3f} less{interval}, adjusted {p}."
     if verdict.needed and verdict.winner is None:
         text += f" If that is the true difference, N = {_rounded(verdict.needed):,} would settle it."
     return text
@@ -207,19 +208,20 @@ def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
     start = int(np.abs(grid - SHOWN_FIRST).argmin())
     said = [_said(decision, row) for row in range(len(grid))]
     names = [name for name in decision.costs if styles.get(name) != REST]
-    costs = [np.round(decision.costs[name], 4).tolist() for name in names]
+    costs = [[f"{cost:.3f}" for cost in decision.costs[name]] for name in names]
     shares = [np.round(100 * decision.coverage[name]).astype(int).tolist() for name in names]
     best = [[names.index(name) for name in verdict.best if name in names] for verdict in decision.verdicts]
     data = {"at": [f"{cost:.2f}" for cost in grid], "said": said, "costs": costs, "shares": shares, "best": best}
-    data["highest"] = max(map(max, costs))
+    data["highest"] = max(float(decision.costs[name].max()) for name in names)
     bars = "".join(_bar(name, styles.get(name, REFERENCE)) for name in names)
     more = len(decision.costs) - len(names)
     more_text = f'<p class="caption">{more} more systems have no bar.</p>' if more else ""
     return (
         f'<div class="decision" data-all="{escape(json.dumps(data))}">'
         f'<div role="status" class="said">{said[start]}</div>'
-        f'<label class="setting">Reject cost <output>{grid[start]:.2f}</output> <small>{CHOSEN}</small>'
-        f'<input type="range" min="0" max="{len(grid) - 1}" value="{start}" aria-valuetext="{grid[start]:.2f}"></label>'
+        f'<div class="setting">Reject cost <output>{grid[start]:.2f}</output> <small>{CHOSEN}</small>'
+        f'<input type="range" min="0" max="{len(grid) - 1}" value="{start}" aria-label="Reject cost" '
+        f'aria-valuetext="{grid[start]:.2f}"></div>'
         f'{_strip(decision, styles)}<p class="caption">{summary(decision, _bold)} {HOW}</p>'
         f'<ul class="costs">{bars}</ul>{more_text}</div>'
     )
@@ -229,7 +231,7 @@ def _said(decision: Decision, row: int) -> str:
     verdict, where = decision.verdicts[row], f"At reject cost {decision.reject_costs[row]:.2f}"
     return (
         f'<p class="verdict">{headline(verdict, where, decision, _bold)}</p>'
-        f'<p class="caption">Cost per question: {detail(verdict, _isolated)}</p>'
+        f'<p class="caption">Cost per question: {detail(verdict, isolated)}</p>'
     )
 
 
@@ -238,7 +240,7 @@ def _strip(decision: Decision, styles: Mapping[str, str]) -> str:
     width = decision.reject_costs[-1]
     parts = "".join(
         f'<i class="{"open" if winner is None else styles.get(winner, REFERENCE)}" '
-        f'style="width:{100 * (high - low) / width:.2f}%" title="{escape(_title(winner))}"></i>'
+        f'style="width:{100 * (high - low) / width:.2f}%" title="{escape(_called(winner, str))}"></i>'
         for winner, low, high in segments(decision)
     )
     marks = "".join(f'<b style="left:{100 * one.at / width:.2f}%"></b>' for one in decision.crossings)
@@ -253,20 +255,12 @@ def _bar(name: str, style: str) -> str:
     )
 
 
-def _title(winner: str | None) -> str:
-    return "too close to call" if winner is None else _called(winner, str)
-
-
-def _called(name: str, namer: Namer) -> str:
-    return NO_SYSTEM if name == NOTHING else namer(name)
+def _called(name: str | None, namer: Namer) -> str:
+    return "too close to call" if name is None else NO_SYSTEM if name == NOTHING else namer(name)
 
 
 def _bold(name: str) -> str:
-    return f"<b>{_isolated(name)}</b>"
-
-
-def _isolated(name: str) -> str:
-    return f"<bdi>{escape(name)}</bdi>"
+    return f"<b>{isolated(name)}</b>"
 
 
 def _rounded(number: int) -> int:

@@ -467,9 +467,13 @@ def test_a_models_answers_are_graded_decided_and_scored(tmp_path):
     outputs = app.score_answers(str(path), "curated", accepted, "wrong", True, "0, 1", True, "1")
     token = re.search(r"result=([\w-]+)", outputs[5])[1]
     again = app.restore(token, "1")
-    assert "self-reported, not checked" in again[1]  # at the top
+    assert "self-reported, not checked" in again[0]  # at the top
     assert "my model (self-reported)" in again[2]  # and in its row
     assert again[-1] == outputs[-1].replace("my model", "my model (self-reported)")  # every number
+    broken = app.restore("x", "1")
+    assert "is not one of this page" in broken[0]
+    assert broken[1] is None  # no older result, and the board stays
+    assert broken[2] == {"__type__": "update"}
 
 
 BODIES = [("call/score", 413), ("queue/join", 413), ("run/score", 413), ("mcp/", 413)]
