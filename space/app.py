@@ -52,6 +52,10 @@ YOURS = "Your systems"
 RESTORED = f"From a link: {answers.SELF_REPORTED}. It was computed from grades and confidences that anybody can write."
 FILES = "Files, one per system, all at once; at most 20 MB each"
 NO_FILE = "There is no file yet: upload one, or load an example."
+UNIT = (
+    "A mistake costs 1, and an answer that is not used the reject cost. ECUAS_n averages over all reject costs, "
+    "weighted by n, so that the answer “I don't know” costs 1."
+)
 LOADING = '<p class="empty">Loading …</p>'
 LAST, SIGNATURE = "The last result as JSON", "Signature of the last result"
 SUBSET, BOARD = "subset", "leaderboard"  # tabs that a link opens
@@ -394,7 +398,7 @@ def as_text(path: Path) -> str:
 
 def cost_tab(*tabs: gr.Tab) -> None:
     """Sliders -> the two costs of an answer, and the curves of all answers."""
-    gr.Markdown("## What one answer costs under ECUAS_n\nThe unit is the answer “I don't know”, which costs 1.")
+    gr.Markdown(f"## What one answer costs under ECUAS_n\n{UNIT}")
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
             inputs = [
