@@ -41,13 +41,12 @@ from .metrics import (
     recalibrated_values,
     values_of_calibration,
 )
-from .options import Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
+from .options import PER_SAMPLE, Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
 from .ranking import ResampledTies, Resamples, TieGroups, positions, stably_sorted, tie_groups
 from .selective import auroc
 
 FEW_ERRORS = 25  # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
 INVERTED = -4  # standard errors of an AUROC of 1/2: what chance does not make
-PER_SAMPLE = ("sample_weight", "groups", "strata")
 
 
 class System(NamedTuple):
@@ -110,7 +109,13 @@ class Results(NamedTuple):
 
 
 def prepare(
-    form: str, predictions: Array, references: Array, options: Options, *, ids: Sequence[object] | None = None
+    form: str,
+    predictions: Array,
+    references: Array,
+    options: Options,
+    *,
+    ids: Sequence[object] | None = None,
+    rank: bool = True,
 ) -> System:
     """Turn a system's output into decisions, check the options that depend on the data, and sort.
 
@@ -123,6 +128,8 @@ def prepare(
     options : Options
     ids : sequence of str or int, optional
         The id of each sample.
+    rank : bool
+        Whether to sort, which means of costs do not need; the system has no tie groups otherwise.
 
     Returns
     -------
@@ -148,6 +155,8 @@ def prepare(
     for name in PER_SAMPLE:
         if (values := getattr(options, name)) is not None:
             same_length(**{"predictions": references, name: values})
+    if not rank:
+        return System(decisions, options, TieGroups(*np.empty((3, 0))), None, notes, ids)
     system = ranked(decisions, options, notes=notes, ids=ids)
     return system._replace(notes=system.notes + _note_inverted(system)) if form == "confidences" else system
 
@@ -224,7 +233,7 @@ def compute_results(system: System, *, progress: bool = False, only: Sequence[Ke
         limits, of_intervals = _intervals(system, everything, list(values), progress=progress)
         notes += of_intervals
         if (debiased := Key("ece_debiased")) in of_calibration:
-            weighing = _weighing(system)
+            weighing = without_weight_0(system)
             limits[debiased] = limits_of_gap(weighing.decisions, weighing.options)
     values |= of_calibration
     return Results({key: Estimate(value, *limits.get(key, ())) for key, value in values.items()}, notes)
@@ -282,8 +291,9 @@ def _intervals(
 ) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
     options = system.options
     if options.interval_method == "analytic":
-        weighing = _weighing(system)
-        return analytic_intervals(weighing.decisions, weighing.ties, weighing.options, values, only=only)
+        weighing = without_weight_0(system)
+        found = analytic_intervals(weighing.decisions, weighing.options, {key: values[key] for key in only})
+        return found.limits, found.notes
     limits, notes = intervals(
         lambda resamples: all_values(system, resamples, only),
         len(system.decisions.uncertainty),
@@ -296,7 +306,7 @@ def _intervals(
     return limits | dict.fromkeys(biased, NONE), notes + note_biased(biased) + _few_errors(system.decisions)
 
 
-def _weighing(system: System) -> System:
+def without_weight_0(system: System) -> System:
     """Return a system without the samples of weight 0, which would count as drawn."""
     weight = system.options.sample_weight
     if weight is None or weight.all():

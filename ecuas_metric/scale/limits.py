@@ -77,7 +77,8 @@ def _from_rows(state: State, values: Mapping[Key, float], level: float) -> tuple
         decompose="recalibrated" in variants,
     )
     system = prepare("confidences", confidence, correct, options)
-    return analytic_intervals(system.decisions, system.ties, system.options, values)
+    found = analytic_intervals(system.decisions, system.options, values)
+    return found.limits, found.notes
 
 
 def _limits(state: State, key: Key, value: float, error: float, quantile: float) -> Limits:

@@ -58,9 +58,7 @@ def _of_recalibrated(state: State, key: Key) -> float:
     u_max = no_rows(settings).max_uncertainty
     u = recalibrated_uncertainty(ties, max_uncertainty=u_max)
     free, one = (
-        ecuas_cost(
-            u, np.full(len(u), c), n=key.parameter or 0.0, max_uncertainty=u_max, epsilon=settings.options.epsilon
-        )
+        ecuas_cost(u, np.full(len(u), c), n=key.parameter or 0.0, max_uncertainty=u_max, epsilon=settings.options.floor)
         for c in (0.0, 1.0)
     )
     return error_of_lines(state, free, one - free)

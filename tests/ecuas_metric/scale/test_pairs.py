@@ -19,7 +19,7 @@ OPTIONS = checked_options(n=[0, 2], reject_costs=[0.4])
 def of_rows(form, predictions, references):
     options = OPTIONS.replace(confidence_level=0.95, max_uncertainty=1.0 if form == "costs" else None)
     system = prepare(form, *CHECKS[form](predictions, references), options)
-    found = influences(system.decisions, system.ties, system.options, values := all_values(system))
+    found = influences(system.decisions, system.options, values := all_values(system))
     order = np.argsort(system.order)
     return values, {key: influence[order] for key, influence in found}, design_of(as_given(system)[1], len(references))
 

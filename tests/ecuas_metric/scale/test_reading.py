@@ -26,7 +26,7 @@ def in_memory(rows, **more):
 def errors_in_memory(rows, **more):
     system = in_memory(rows, confidence_level=0.95, interval_method="analytic", **more)
     design = design_of(system.options, len(system.decisions.uncertainty))
-    found = influences(system.decisions, system.ties, system.options, all_values(system))
+    found = influences(system.decisions, system.options, all_values(system))
     return {key: standard_error(influence, design) for key, influence in found}
 
 
