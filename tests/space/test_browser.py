@@ -82,7 +82,7 @@ def opened(window, page):
         tab = window.new_page()
         tab.set_viewport_size({"width": WIDTHS[width], "height": 900})
         tab.emulate_media(color_scheme=theme)
-        tab.set_default_timeout(20_000)
+        tab.set_default_timeout(60_000)
         tab.on("request", lambda r: None if r.url.startswith((page, "data:", "blob:")) else faults.append(r.url))
         tab.on("pageerror", lambda error: faults.append(str(error)))
         tab.goto(page)
@@ -391,51 +391,6 @@ def test_a_file_that_is_too_large_or_of_another_kind_is_refused(visit, tmp_path)
     tab.get_by_text("exceed the maximum allowed size of 20").first.wait_for()
     tab.locator("input[type=file]").first.set_input_files(str(tmp_path / "book.xlsx"))
     tab.get_by_text("Invalid file type: book.xlsx. Only .csv").first.wait_for()
-
-
-def test_names_of_systems_are_text(visit, tmp_path):
-    name = "<img src=x onerror=window.hacked=1>"
-    rows = "".join(f"{system},{q},{c}\n" for system in (name, "other") for q, c in ((0.5, 1), (0.7, 0)))
-    (tmp_path / "a.csv").write_text("system,confidence,correct\n" + rows)
-    tab = visit()
-    upload(tab, [tmp_path / "a.csv"])
-    assert cells(tab)[1][0] == name
-    assert tab.evaluate("window.hacked") is None
-
-
-def test_the_costs_follow_the_sliders_by_keyboard(visit):
-    tab = visit()
-    go(tab, "Cost")
-    numbers = tab.locator(".numbers b")
-    box = tab.get_by_role("spinbutton", name=re.compile("Confidence of the answer"))
-    box.fill("0.8")
-    box.press("Enter")
-    tab.get_by_text("1.640").wait_for()
-    slider = tab.get_by_role("slider", name=re.compile("Confidence of the answer")).last
-    slider.focus()
-    for _ in range(10):
-        slider.press("ArrowRight")
-    tab.get_by_text("1.810").wait_for()  # r^2 + 2 (1 - r) for r = 0.1
-    assert numbers.all_inner_texts() == ["0.010", "1.810"]
-
-
-def test_overconfidence_moves_ecuas_and_not_aurc(visit):
-    tab = visit()
-    go(tab, "Simulate")
-    tab.get_by_text("AURC stays at").wait_for()
-
-    def as_set():
-        header, _, row = cells(tab)
-        return dict(zip(header, row, strict=True))
-
-    before = as_set()
-    slider = tab.get_by_role("slider", name=re.compile("Overconfidence")).last
-    slider.focus()
-    slider.press("End")
-    on(tab, f"!e.innerText.includes('{before['ECUAS_0 ↓']}')")
-    after = as_set()
-    assert after["AURC ↓"] == before["AURC ↓"]
-    assert float(after["ECUAS_0 ↓"]) > float(before["ECUAS_0 ↓"])
 
 
 def test_questions_are_browsed(visit):
