@@ -244,7 +244,7 @@ def _rate(questions: pd.DataFrame, correct: pd.Series) -> Estimate:
 
 def _html(row: Row, number: str, by_rate: int, key: Key) -> str:
     llm, _, method = row.system.partition(BETWEEN)
-    name = f"{number}<bdi>{escape(llm)}</bdi><small>{escape(method)}</small>"
+    name = f"{number}<bdi>{escape(llm)}</bdi><small>{escape(method.replace('_', ' '))}</small>"
     name += f"<small class=badge>{escape(row.mark)}</small>" if row.mark else ""
     if row.answered < row.questions or row.unknown:
         known = row.answered - row.unknown
