@@ -22,11 +22,12 @@ ecuas = evaluate.load(str(HERE / "ecuas.py"))
 core = sys.modules[type(ecuas).__module__]  # Evaluate's copy of ecuas.py, with the functions that it imports
 Advice = sys.modules[core.InputError.__module__].Advice
 ARROWS = {True: "↑", False: "↓", None: ""}
+NAMESPACE = "<namespace>"  # publishing writes the real one here
 PAPER, HUB = "https://arxiv.org/abs/2605.20490", "https://huggingface.co"
-LINKS = (
-    f"[Paper]({PAPER}) · [Compare systems in the demo]({HUB}/spaces/<namespace>/ecuas-demo) · "
-    f"[Dataset]({HUB}/datasets/<namespace>/triviaqa-curated)"
-)
+LINKS = f"[Paper]({PAPER})"
+if not NAMESPACE.startswith("<"):
+    LINKS += f" · [Compare systems in the demo]({HUB}/spaces/{NAMESPACE}/ecuas-demo)"
+    LINKS += f" · [Dataset]({HUB}/datasets/{NAMESPACE}/triviaqa-curated)"
 THEME = gr.themes.Default(  # that of the demo
     primary_hue="blue", font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
 ).set(
@@ -76,7 +77,7 @@ def score(table: str, n: str = "0, 1, 128", normalize: bool = False) -> tuple[pd
         options = core.checked_options(n=_numbers(n), normalize=normalize)
         form = "posteriors" if isinstance(predictions[0], list) else "confidences"
         words = WORDS | {"predictions": "The probabilities" if form == "posteriors" else "The confidences"}
-        checked = getattr(core, form)(predictions, references)
+        checked = core.FORMS[form](predictions, references)
         results = core.compute_results(core.prepare(form, *checked, options))
     except core.InputError as error:
         return _table({}), f"**This table cannot be scored.** {error.render(words)}"

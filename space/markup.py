@@ -42,6 +42,7 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
     Advice.EXPONENTIALS: "Logits? This is the sum of their exponentials. Choose logits under Options.",
     Advice.HARD_DECISIONS: "Are they class labels? Then upload probabilities instead.",
     Advice.LOGITS: "Logits? Choose logits under Options; their rows may have any sum.",
+    Advice.MARGINS: "Margins? They are logits: choose these under Options.",
     Advice.MISSING_CONFIDENCES: "Missing confidences? Enter a value for them under Options of the first tab.",
     Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Choose them under Options.",
     Advice.RENORMALIZE: "Rounded probabilities? The command `ecuas` can divide each row by its sum.",
@@ -62,6 +63,7 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
     FileAdvice.COMPLEMENT: "The command `ecuas` reads its complement.",
     FileAdvice.SAY_NUM_CLASSES: "For free text, leave the number of possible answers empty under Options.",
     FileAdvice.NAME_WHOLE_ID: "Choose all columns of the id under Columns, joined by +.",
+    FileAdvice.PARTIAL: "The command `ecuas` can read what there is.",
     FileAdvice.NO_POSTERIORS: "Keep the columns of all classes.",
     FileAdvice.SAY_WHICH: "Choose it under Columns.",
 }
