@@ -55,8 +55,11 @@ bench: $(VENV)/bench.installed  ## measure against version 0.3.0 and peers, writ
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.scale
 
-reference: $(VENV)/demo.installed  ## write docs/reference.md and the card's table of options
-	$(BIN)/python -m docs.reference
+reference: $(VENV)/demo.installed  ## write the card's table of options
+	$(BIN)/python -m docs.options
+
+docs: $(VENV)/docs.installed  ## the site in build/site: warnings are errors
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -c docs . build/site
 
 publish: $(VENV)/space.installed  ## metric, dataset and demo to the Hub: NAMESPACE=<user or organisation>, FLAGS=--dry-run to list what would go
 	$(BIN)/python publish.py all --namespace $(NAMESPACE) $(FLAGS)
