@@ -5,7 +5,7 @@ from ecuas_metric import __version__
 project, author, release = "ecuas", "The ecuas authors", __version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
 include_patterns = ["docs/*.md", "docs/*.ipynb", "*.md", "*/README.md"]
-exclude_patterns = ["build", ".venv*", "**/.venv*", "demo", "tests"]
+exclude_patterns = ["build", ".pytest_cache", ".venv*", "**/.venv*", "demo", "tests"]
 root_doc = "docs/index"
 html_theme = "furo"
 html_title = f"ecuas {release}"
@@ -13,6 +13,7 @@ myst_enable_extensions = ["dollarmath", "html_image"]
 myst_heading_anchors = 4
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
+nb_output_stderr = "remove"
 napoleon_google_docstring = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
