@@ -105,10 +105,10 @@ class Interview:
         if weigh and not all(logprobs):
             return Outcome(drawn[0].text, None, drawn[0].missing)
         weights = [confidences.sequence_posterior(each) for each in logprobs] if weigh else None
-        meanings: list[str] = []
-        for answer in distinct:
-            meanings.append(await self._meaning(answer.text, list(dict.fromkeys(meanings))))
-        return Outcome(*confidences.semantic_confidence([answer.text for answer in distinct], meanings, weights))
+        texts, meanings = [answer.text for answer in distinct], dict[str, str]()
+        for text in dict.fromkeys(texts):
+            meanings[text] = await self._meaning(text, list(dict.fromkeys(meanings.values())))
+        return Outcome(*confidences.semantic_confidence(texts, [meanings[text] for text in texts], weights))
 
     async def _meaning(self, answer: str, known: list[str]) -> str:
         """Return the first known answer that means the same, else this one."""
