@@ -906,17 +906,18 @@ def _unseen(
     cells: _Cells,
 ) -> _Unseen | None:
     """Return the cell of few wrong, or few right, answers that an interval mostly owes one of its sides to."""
-    rare, parts = np.minimum(cells.wrong, cells.right), np.maximum(less / below, more / above)
+    wrong, right = cells.wrong * cells.scale, cells.right * cells.scale
+    rare, parts = np.minimum(wrong, right), np.maximum(less / below, more / above)
     k = int(np.where(rare < FEW, parts, 0.0).argmax())
     rows = slice(cells.starts[k], [*cells.starts[1:], len(moments.weight)][k])
-    are_few = min(cells.wrong.sum(), cells.right.sum()) < FEW
-    least = UNSEEN * (1 + (rare[k] / FEW if rows.stop - rows.start > 1 else 0.0))  # less of several confidences
+    are_few = min(wrong.sum(), right.sum()) < FEW
+    least = UNSEEN * (1 + (2 * rare[k] / FEW if rows.stop - rows.start > 1 else 0.0))  # less of several confidences
     if not (are_few or parts[k] > least) or rare[k] >= FEW:
         return None
     ends = moments.uncertainty[rows][[0, -1]].tolist()
     first, last = [1 - u for u in ends[::-1]] if form.confidence is not None else ends
     answers = float(moments.weight[rows].sum() ** 2 / moments.weight2[rows].sum())
-    seen = round(float(rare[k] / (cells.wrong[k] + cells.right[k])) * answers)
+    seen = round(float(rare[k] / (wrong[k] + right[k])) * answers)
     return _Unseen(
         seen, round(answers), first, last, cells.wrong[k] <= cells.right[k], float(np.abs(line.slope[rows]).max())
     )
