@@ -859,13 +859,17 @@ def _limits_of_expected_cost(
     accepted, cost = float(moments.weight[accepts].sum()) / total, float(moments.cost[accepts].sum()) / total
     if form.confidence is not None:
         shares, sizes = np.array([cost, accepted - cost]), np.array([1 - gamma, gamma])
+        odds = shares / np.maximum(1 - shares, ROUNDING)
+        together = math.sqrt(min(max(float(odds.prod()), 0.0), 1.0))  # minus the correlation of two shares of one whole
     else:
         squares = float(moments.weight2_cost2[accepts].sum()) / float(moments.weight2.sum())
         event = max(squares / cost if cost else form.max_uncertainty, cost)
-        shares, sizes = np.array([cost / event, accepted]), np.array([event, gamma])
+        shares, sizes, together = np.array([cost / event, accepted]), np.array([event, gamma]), 0.0
     low, high = np.array([share_limits(float(share), count, cells.z) for share in shares]).T
     (wrong_below, right_below), (wrong_above, right_above) = sizes * (shares - low), sizes * (high - shares)
-    return value - math.hypot(wrong_below, right_above), value + math.hypot(wrong_above, right_below)
+    low_half = wrong_below**2 + right_above**2 + 2 * together * wrong_below * right_above
+    high_half = wrong_above**2 + right_below**2 + 2 * together * wrong_above * right_below
+    return value - math.sqrt(low_half), value + math.sqrt(high_half)
 
 
 def _range_of(key: Key, form: Decisions, options: Options) -> Limits:
