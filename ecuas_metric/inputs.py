@@ -44,7 +44,7 @@ def numbers(values: Any, name: str) -> Array:
     if hasattr(values, "detach"):  # a tensor: NumPy knows no bfloat16 and takes no gradients along
         values = values.detach().cpu()
         values = values.double() if values.is_floating_point() else values
-    if np.ma.isMaskedArray(values):  # NumPy would unmask it silently
+    if type(values).__name__ == "MaskedArray":  # NumPy would unmask it silently
         values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
         array = np.asarray(values)
@@ -288,7 +288,7 @@ def _below_infinity(block: Array) -> Bools:
 
 def _scale_advice(confidence: Floats, correct: Array) -> str:
     if np.nanmin(confidence) < 0:
-        return Advice.LOG_PROBABILITIES
+        return Advice.LOG_PROBABILITIES if np.nanmax(confidence) <= RANGE_TOLERANCE else ""
     if _are_whole(confidence) and not np.isin(correct, (0, 1)).all():  # both are classes
         return Advice.CLASS_LABELS
     largest = np.nanmax(confidence)

@@ -12,13 +12,13 @@ from datasets import Dataset
 from datasets.exceptions import DatasetsError
 from huggingface_hub import DatasetCard
 
-from .card import card_tables, write_card
+from .card import PAGE, card_tables, fill, write_card
 from .configurations import make_configurations
 from .croissant import describe
 from .folders import BUILT, FOLDER
 from .labels import STRATA, read_labels
 from .pool import HUB, START, SUFFIXES, Pool, draw_pool, read_source
-from .selection import AUTHORS, FORMER, check_ours, choose, weights
+from .selection import AUTHORS, check_ours, choose, weights
 
 SUMS = "SHA256SUMS"
 CROISSANT = "croissant.json"
@@ -32,8 +32,8 @@ examples
       ids, labels and hashes only, into the folder of the package: the form that is committed
   python -m triviaqa_subset.build --selection authors
       the questions of {AUTHORS} instead of ours
-  python -m triviaqa_subset.build --selection {FORMER}
-      our questions of the first curation
+  python -m triviaqa_subset.build --selection curation-1
+      our questions of the first curation; --selection curation-2 of the second
 """
 
 
@@ -45,34 +45,20 @@ def build(
     selection: str | None = None,
     curation: str | Path = FOLDER / "curation",
 ) -> list[str]:
-    """Build the dataset into a folder; a build that fails leaves the folder as it was.
+    """Build the dataset into a folder, which a build that fails leaves as it was; return what was built, line by line.
 
     Parameters
     ----------
     out : path
         Gets `data/*.parquet`, `data/SHA256SUMS`, `data/croissant.json` and `README.md`.
     source : str, optional
-        A file with the Hub's columns, see `read_source`. By default the Hub; with `without_text` no source
-        is needed, and a given one is only checked.
+        See `read_source`. By default the Hub; with `without_text` none is needed, and a given one is only checked.
     without_text : bool
         Leave question and answer out.
     selection : str, optional
-        `authors`, `curation-1`, a file or a Hub dataset whose questions make up the subset instead of ours.
+        The questions that make up the subset instead of ours: see `choose`.
     curation : path
-        The folder of questions.csv, answers.csv, systems.csv and errata.csv.
-
-    Returns
-    -------
-    list of str
-        What was built, and what could not be checked, one line each.
-
-    Raises
-    ------
-    ValueError
-        Anything in source, selection or curation that does not fit; see `read_source`, `draw_pool`,
-        `choose` and `read_labels`.
-    OSError
-        A file, or the Hub, out of reach.
+        The folder of the CSV files that `read_labels` reads.
     """
     labels = read_labels(curation)
     check_ours(labels.questions)
@@ -84,23 +70,16 @@ def build(
         selected, remark = choose(labels.questions, selection, texts)
     weight = weights(labels.questions, selected)
     tables = make_configurations(labels, selected, weight, {} if without_text else texts)
-    write(tables, Path(out), remark, card_tables(labels))
+    made = card_tables(labels)
+    write(tables, Path(out), remark, made)
+    if Path(out) == FOLDER and PAGE.exists():
+        PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
     sizes = [f"{name}: {len(table)} rows" for name, table in tables.items()]
     return [*_checked(pool), *([remark] if remark else []), *sizes]
 
 
 def write(tables: dict[str, Dataset], out: Path, remark: str = "", made: dict[str, str] | None = None) -> None:
-    """Write everything to a folder within `out`, then move it into place: data and card change together or not at all.
-
-    Parameters
-    ----------
-    tables : dict of str to Dataset
-        One configuration each.
-    out : Path
-        Made if it does not exist.
-    remark, made
-        See `write_card`.
-    """
+    """Write everything to a folder within `out`, then move it into place: all changes together or not at all."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".build-") as folder:
         stage = Path(folder)
@@ -110,9 +89,9 @@ def write(tables: dict[str, Dataset], out: Path, remark: str = "", made: dict[st
             pq.write_table(table.with_format("arrow")[:], path, compression="zstd", write_page_index=True)
         sums = {path.name: _file_sha256(path) for path in sorted((stage / "data").iterdir())}
         (stage / "data" / SUMS).write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sums.items()))
-        write_card(FOLDER / "README.md", stage / "README.md", tables, stage / "data", remark, made)
-        front = DatasetCard.load(stage / "README.md").data.to_dict()
-        (stage / "data" / CROISSANT).write_text(json.dumps(describe(tables, sums, front), indent=1) + "\n")
+        write_card(FOLDER / "README.md", stage / "README.md", tables, remark, made)
+        license = DatasetCard.load(stage / "README.md").data.license
+        (stage / "data" / CROISSANT).write_text(json.dumps(describe(tables, sums, license), indent=1) + "\n")
         _replace(stage, out, ("data", "README.md"))
 
 
@@ -174,8 +153,12 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--source", metavar="FILE", help=f"file with TriviaQA's rows ({', '.join(SUFFIXES)}), instead of the Hub")
     add("--without-text", action="store_true", help="leave questions and answers out")
-    add("--selection", metavar="NAME", help=f"`authors`, `{FORMER}`, or a file or a Hub dataset of questions")
-    add("--curation", metavar="DIR", default=FOLDER / "curation", help="the folder of the four CSV files")
+    add(
+        "--selection",
+        metavar="NAME",
+        help="`authors`, `curation-1`, `curation-2`, or a file or a Hub dataset of questions",
+    )
+    add("--curation", metavar="DIR", default=FOLDER / "curation", help="the folder of the curation's CSV files")
     add("--out", metavar="DIR", help="the folder to write to (default: see the examples)")
     return parser
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
 from ..errors import InputError
+from ..files.runs.parts import log_posteriors
 from ..inputs import posteriors
 from ..metrics import METRICS, Key, keys
 from ..options import checked_options
@@ -18,44 +22,45 @@ KEYS = (
     *map(Key, ("error_rate", "ece", "auroc", "aurc", "cross_entropy", "brier_score")),
 )
 DIRECTIONS = {str(key): bool(METRICS[key.metric].higher_is_better) for key in KEYS}  # is a higher value better?
+ADVICE = "`ecuas score` of the saved samples says which, and has a row for each number of choices."
 
 
 def metric_of_choices(
-    name: str, labels: Sequence[int], log_likelihoods: Sequence[Sequence[float]], **options: object
+    name: str, labels: Sequence[int], log_likelihoods: Sequence[Sequence[float]], why: str = "", **options: object
 ) -> float:
-    """Return one metric of the log-likelihoods of choices.
+    """Return a metric, by its key, of the log-likelihoods of choices, and of labels that are -1 where there is no one.
 
-    Parameters
-    ----------
-    name : str
-        Its key, e.g. "ecuas_1".
-    labels : sequence of int
-        The true choices, of which not every one needs to occur.
-    log_likelihoods : sequence of sequence of float
-    **options
-        Of `ecuas_metric.score_posteriors`.
+    It is nan, and a warning with the reason is logged, where the reader of the tool's runs would refuse the samples:
+    because of what `why` says of those without a label, or as the number of choices differs, on which u_M depends.
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InputError
-        If the number of choices differs between questions: u_M depends on it.
-
-    Examples
-    --------
     >>> metric_of_choices("error_rate", [0, 2], [[-1.0, -2.0, -3.0], [-1.0, -2.0, -3.0]])
     0.5
     """
-    counts = {len(scores) for scores in log_likelihoods}
+    try:
+        return _value(name, labels, log_likelihoods, why, {"n": (0, 1), **options})
+    except InputError as error:
+        warn_once(f"The metrics of ECUAS are nan: {error}")
+        return math.nan
+
+
+@cache
+def warn_once(text: str) -> None:
+    """Log a warning, the first time that it is given."""
+    logging.getLogger(__name__).warning(text)
+
+
+def _value(
+    name: str, labels: Sequence[int], scores: Sequence[Sequence[float]], why: str, options: dict[str, object]
+) -> float:
+    if without := sum(label < 0 for label in labels):
+        raise InputError("samples", why, count=without, total=len(labels), advice=ADVICE)
+    counts = {len(of_choices) for of_choices in scores}
     if len(counts) > 1:
+        got = " and ".join(map(str, sorted(counts)))
         rule = "must be as many in every question, since u_M depends on their number"
-        advice = "`ecuas score` of the saved samples has a row for each number."
-        raise InputError("choices", rule, got=" and ".join(map(str, sorted(counts))), advice=advice)
-    checked = checked_options(**{"predictions_are": "logits", "n": (0, 1), **options})
-    system = prepare("posteriors", *posteriors(np.array(log_likelihoods, dtype=np.float64), labels), checked)
+        raise InputError("choices", rule, got=got, advice=ADVICE)
+    checked = checked_options(predictions_are="log_probabilities", **options)
+    values = log_posteriors(np.array(scores, dtype=np.float64))
+    system = prepare("posteriors", *posteriors(values, labels), checked)
     wanted = [key for key in keys(system.decisions, checked) if str(key) == name]
-    values = all_values(system, only=wanted or None)
-    return float({str(key): value for key, value in values.items()}[name])
+    return float({str(key): value for key, value in all_values(system, only=wanted or None).items()}[name])

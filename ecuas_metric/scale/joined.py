@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import FileError, InputError
-from ..files.columns import find_columns
+from ..files.columns import match_columns
 from ..files.submissions import Source
 from ..options import Options
 from .layout import Layout, layout_of, numbers_of_column, predictions_of, rows_of_systems, words_of
@@ -103,8 +103,8 @@ def systems_of(table: pa.Table, columns: Mapping[str, str] | None, source: str) 
 
 
 def _ids(schema: pa.Schema, columns: Mapping[str, str] | None, source: str) -> str | None:
-    found = find_columns(schema.empty_table().to_pandas(), dict(columns or {}), source)
-    return next(iter(found["id"]), None) if found["system"] else None
+    used = match_columns(schema, columns, source=source, out_of_core=True).used
+    return next(iter(used["id"]), None) if used["system"] else None
 
 
 def _require_same_ids(one: pa.ChunkedArray, two: pa.ChunkedArray, name: str, source: str) -> None:

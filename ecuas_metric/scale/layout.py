@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..errors import FileAdvice, FileError
-from ..files.columns import find_columns, form_of
+from ..errors import FileError
+from ..files.columns import match_columns
 from ..files.submissions import Source
 from ..inputs import Floats
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-GIVEN_ONLY = ("count", "wrong", "uncertainty", "cost")  # roles of columns that no name tells
 
 
 class Layout(NamedTuple):
@@ -75,24 +73,11 @@ def layout_of(schema: pa.Schema, columns: Mapping[str, str] | None = None, *, so
     >>> layout_of(pa.schema({"q": pa.float64(), "correct": pa.bool_()}), {"confidence": "q"}).columns
     ['q', 'correct']
     """
-    given = dict(columns or {})
-    own = {role: _present(given.pop(role), schema, source) for role in GIVEN_ONLY if role in given}
-    frame = schema.empty_table().to_pandas()
-    used = find_columns(frame, given, source)
-    systems, weight = tuple(dict.fromkeys([*used["system"], *used["part"]])), next(iter(used["weight"]), None)
-    if "uncertainty" in own:
-        return Layout("costs", (own["uncertainty"],), own["cost"], systems, weight)
-    if "count" in own:
-        return Layout("counts", tuple(used["confidence"][:1]), own["wrong"], systems, None, own["count"])
-    form = form_of(frame, used, given, source)
-    if form == "predicted":
-        raise FileError(source, "a predicted and a true class are not compared out of core; write a column correct")
-    roles = {"confidences": ("confidence", "correct"), "positive": ("positive", "label")}
-    predictions, references = (used[role] for role in roles.get(form, ("posteriors", "label")))
-    if form != "posteriors" and len(predictions) > 1:
-        rule = f"there must be one column of {form}; found {', '.join(predictions)}"
-        raise FileError(source, rule, advice=FileAdvice.SAY_WHICH)
-    return Layout(form, tuple(predictions), references[0], systems, weight)
+    roles = match_columns(schema, columns, source=source, out_of_core=True)
+    weight, copies = (next(iter(roles.used[role]), None) for role in ("weight", "count"))
+    if roles.form != "counts":
+        return Layout(roles.form, roles.predictions, roles.references[0], roles.systems, weight)
+    return Layout("counts", roles.predictions, roles.references[0], roles.systems, None, copies)
 
 
 def rows_of_systems(
@@ -183,9 +168,3 @@ def _as_numbers(column: pa.ChunkedArray, name: str, source: Source) -> Floats:
         raise FileError(source.file, f"must hold numbers; it holds {kind}", column=name, advice=advice)
     column = column.cast(kind).cast(pa.uint8()) if types.is_boolean(kind) else column
     return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), np.float64)
-
-
-def _present(name: str, schema: pa.Schema, source: str) -> str:
-    if name not in schema.names:
-        raise FileError(source, f"there is no column {name!r}; found {', '.join(schema.names[:20])}")
-    return name

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tqdm.auto import tqdm
 
 from ..errors import FileError, InputError
-from ..files.sources import stem
+from ..files.read import stem
 from ..options import Options
 from .batches import require_rule, states_of_batches
 from .collection import Collection, merge_collections, read_collection, write_collection

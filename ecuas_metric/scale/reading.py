@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from ..errors import Advice, InputError, Note
-from ..files.truth import MEANING
+from ..files.submissions import MEANING
 from ..inputs import RANGE_TOLERANCE
 from ..metrics import METRICS, Key, keys, normalized_values, recalibrated_values
 from ..results import note_undefined

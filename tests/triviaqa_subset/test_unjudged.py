@@ -10,7 +10,7 @@ import pytest
 
 from ecuas_metric.comparison.unjudged import unjudged_bounds, unjudged_share
 from ecuas_metric.decisions import confidence_decisions
-from ecuas_metric.files.truth import MEANING
+from ecuas_metric.files.submissions import MEANING
 from ecuas_metric.metrics import Key, metric_values
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import tie_groups
@@ -28,7 +28,7 @@ BOUNDED = [Key("error_rate"), Key("ecuas", 0.0), Key("ecuas", 1.0), Key("auroc")
 
 @pytest.fixture(scope="module")
 def answered():
-    questions, _, systems, _ = read_labels(FOLDER / "curation")
+    questions, _, systems, *_ = read_labels(FOLDER / "curation")
     systems = systems.assign(unjudged=unjudged_without(systems))
     selected = questions.set_index("question_id")["weight"].dropna()
     return systems[systems["question_id"].isin(selected.index)].assign(
