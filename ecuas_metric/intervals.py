@@ -859,13 +859,17 @@ def _limits_of_expected_cost(
     accepted, cost = float(moments.weight[accepts].sum()) / total, float(moments.cost[accepts].sum()) / total
     if form.confidence is not None:
         shares, sizes = np.array([cost, accepted - cost]), np.array([1 - gamma, gamma])
+        odds = shares / np.maximum(1 - shares, ROUNDING)
+        together = math.sqrt(min(max(float(odds.prod()), 0.0), 1.0))  # minus the correlation of two shares of one whole
     else:
         squares = float(moments.weight2_cost2[accepts].sum()) / float(moments.weight2.sum())
         event = max(squares / cost if cost else form.max_uncertainty, cost)
-        shares, sizes = np.array([cost / event, accepted]), np.array([event, gamma])
+        shares, sizes, together = np.array([cost / event, accepted]), np.array([event, gamma]), 0.0
     low, high = np.array([share_limits(float(share), count, cells.z) for share in shares]).T
     (wrong_below, right_below), (wrong_above, right_above) = sizes * (shares - low), sizes * (high - shares)
-    return value - math.hypot(wrong_below, right_above), value + math.hypot(wrong_above, right_below)
+    low_half = wrong_below**2 + right_above**2 + 2 * together * wrong_below * right_above
+    high_half = wrong_above**2 + right_below**2 + 2 * together * wrong_above * right_below
+    return value - math.sqrt(low_half), value + math.sqrt(high_half)
 
 
 def _range_of(key: Key, form: Decisions, options: Options) -> Limits:
@@ -906,17 +910,18 @@ def _unseen(
     cells: _Cells,
 ) -> _Unseen | None:
     """Return the cell of few wrong, or few right, answers that an interval mostly owes one of its sides to."""
-    rare, parts = np.minimum(cells.wrong, cells.right), np.maximum(less / below, more / above)
+    wrong, right = cells.wrong * cells.scale, cells.right * cells.scale
+    rare, parts = np.minimum(wrong, right), np.maximum(less / below, more / above)
     k = int(np.where(rare < FEW, parts, 0.0).argmax())
     rows = slice(cells.starts[k], [*cells.starts[1:], len(moments.weight)][k])
-    are_few = min(cells.wrong.sum(), cells.right.sum()) < FEW
-    least = UNSEEN * (1 + (rare[k] / FEW if rows.stop - rows.start > 1 else 0.0))  # less of several confidences
+    are_few = min(wrong.sum(), right.sum()) < FEW
+    least = UNSEEN * (1 + (2 * rare[k] / FEW if rows.stop - rows.start > 1 else 0.0))  # less of several confidences
     if not (are_few or parts[k] > least) or rare[k] >= FEW:
         return None
     ends = moments.uncertainty[rows][[0, -1]].tolist()
     first, last = [1 - u for u in ends[::-1]] if form.confidence is not None else ends
     answers = float(moments.weight[rows].sum() ** 2 / moments.weight2[rows].sum())
-    seen = round(float(rare[k] / (cells.wrong[k] + cells.right[k])) * answers)
+    seen = round(float(rare[k] / (wrong[k] + right[k])) * answers)
     return _Unseen(
         seen, round(answers), first, last, cells.wrong[k] <= cells.right[k], float(np.abs(line.slope[rows]).max())
     )
