@@ -20,6 +20,7 @@ import gradio as gr
 from gradio.utils import get_upload_folder
 
 from ecuas_metric.errors import InputError
+from ecuas_metric.files.read import frame_of
 from ecuas_metric.inputs import POSTERIOR_FORMS
 from ecuas_metric.reporting.report import make_report, report_grid, report_records
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
@@ -377,7 +378,7 @@ def grade(
         sheet = uploads.read_answers(path)
     graded, counts = answers.graded(sheet, known, accepted=accepted, rest=rest)
     found = scoring.evaluated([answers.submission(graded, "yours", weighted=weighted, rest=rest)], options)
-    correct = handlers.frame_of(graded, text=answers.TEXT).set_index("question_id")["correct"].astype(float)
+    correct = frame_of(graded, text=answers.TEXT).set_index("question_id")["correct"].astype(float)
     return _result(found, explain=False) | {
         "graded": counts,
         "open": [key for _, key in answers.open_answers(graded, known)][: handlers.MAX_OPEN],
