@@ -77,7 +77,7 @@ hooks: $(VENV)/lint.installed  ## run what is quick of `make lint` at every comm
 ASKING := .venv-elicitation
 $(ASKING)/%.installed: pyproject.toml requirements-elicitation.txt | $(VENV)/lock.installed
 	test -x $(ASKING)/bin/python || $(BIN)/uv venv --quiet --python $(BIN)/python $(ASKING)
-	$(BIN)/uv pip install --quiet --python $(ASKING) --constraint requirements-elicitation.txt --editable '.[$*]'
+	$(UV) --python $(ASKING) --constraint requirements-elicitation.txt --editable '.[$*]'
 	touch $@
 
 .PHONY: ask test-elicitation lock-elicitation
