@@ -12,6 +12,7 @@ from scipy.special import log_softmax
 
 from ecuas_metric import read_submissions, score_confidences, score_posteriors
 from ecuas_metric.files.runs import RunOptions, read_parts
+from ecuas_metric.files.runs.lm_eval import record_of
 from ecuas_metric.reporting.cli import main
 
 CHOICES = ["red", "deep blue", "green", "a kind of yellow"]
@@ -476,3 +477,60 @@ def test_results_of_the_authors_code_are_named_by_their_experiment(tmp_path):
     assert read_submissions(folder)[0].ids is None
     with pytest.raises(ValueError, match=r"has no column P\.$"):
         read_submissions(folder, columns={"confidence": "P"})
+
+
+def test_inspect_runs_that_did_not_end_are_read_only_if_asked_for(tmp_path):
+    log = inspect_log([inspect_sample(i, "CI"[i % 2], 0.5) for i in range(3)])
+    log["eval"]["dataset"] = {"sample_ids": [*range(4)]}
+    log["eval"]["config"] = {"epochs": 2}
+    path = tmp_path / "log.json"
+    for status in ("error", "cancelled", "started"):
+        path.write_text(json.dumps(log | {"status": status}))
+        with pytest.raises(ValueError, match=f"did not end; got status {status}, 3 of 8 planned samples scored. Read "):
+            read_submissions(path)
+        fact = only(path, partial=True).notes[0].fact
+        assert fact.endswith(f"3 samples; partial: 3 of 8 planned samples are scored, status {status}.")
+
+
+def test_inspect_scorers_are_systems_weights_are_used_and_unscored_answers_unlabelled(tmp_path):
+    samples = [inspect_sample(i, value, 0.5) for i, value in enumerate(["C", "I", float("nan"), "C"])]
+    for weight, sample in enumerate(samples, 1):
+        sample["metadata"] = {"weight": weight, "stratum": "ab"[weight % 2]}
+        sample["scores"]["said"] = {"value": "C", "metadata": {"confidence": None if weight > 2 else "80 %"}}
+        sample["scores"]["other"] = {"value": "C", "metadata": {}}
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "a.json").write_text(json.dumps(inspect_log(samples)))
+    (tmp_path / "set" / "logs.json").write_text('{"a.eval": {"eval": {"task": "", "model": ""}, "version": 2}}')
+    match, said = read_submissions(tmp_path / "set", unjudged="bounds")
+    assert (match.name, said.name) == ("org/model match", "org/model said")
+    assert match.unjudged.rows.tolist() == [False, False, True, False]
+    assert said.predictions == pytest.approx([0.8, 0.8, np.nan, np.nan], nan_ok=True)
+    for submission in (match, said):
+        assert submission.per_sample == {"sample_weight": [1.0, 2.0, 3.0, 4.0], "strata": ["b", "a", "b", "a"]}
+    assert said.notes[0].fact.endswith(
+        "; 2 of 4 without a confidence; weighted: 4 samples with weights that add up to 10."
+    )
+    del samples[1]["metadata"]["weight"]
+    (tmp_path / "set" / "a.json").write_text(json.dumps(inspect_log(samples)))
+    with pytest.raises(ValueError, match=r"column 'metadata\.weight' has no value.* in row 2"):
+        read_submissions(tmp_path / "set")
+
+
+def test_lm_eval_targets_are_those_that_the_plug_in_recorded(tmp_path, scores):
+    """They are not what `doc` or the text of the target says; where there is none, the reason is the reader's."""
+    rows = [
+        lm_eval_row(
+            i, 0, list(row), target="2", metrics=["ecuas_1"], ecuas_1=record_of(int(label), CHOICES, row[:, None])
+        )
+        for i, (row, label) in enumerate(zip(*scores, strict=True))
+    ]
+    for row in rows:
+        del row["acc"]
+    assert only(written(tmp_path / "m", rows)).references.tolist() == scores[1].tolist()
+    (submission,) = read_submissions(
+        written(tmp_path / "m", rows), columns={"weight": "doc_id", "group": "doc.question"}
+    )
+    assert submission.per_sample["sample_weight"] == [float(i) for i in range(30)]
+    rows[3]["ecuas_1"] = record_of([0, 1], CHOICES, scores[0][3][:, None])
+    with pytest.raises(ValueError, match="must have one right choice in each sample; got '2' in row 4"):
+        read_submissions(written(tmp_path / "m", rows))

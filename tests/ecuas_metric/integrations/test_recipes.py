@@ -103,7 +103,7 @@ def test_a_recipe_as_written(tmp_path, tool):
     title = TITLES.get(tool, tool)
     (tmp_path / "script.py").write_text(SCRIPTS[tool] + recipe(title, "python"))
     run(tool, tmp_path, "script.py")
-    assert close(scored(tmp_path, title), arithmetic(C, [0.75, 0.0, 1.0] if tool == "uqlm" else Q))
+    assert close(scored(tmp_path, title), arithmetic(C, [0.75, 0.25, 1.0] if tool == "uqlm" else Q))
 
 
 def test_the_recipe_for_promptfoo(tmp_path):
