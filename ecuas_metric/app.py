@@ -125,7 +125,7 @@ with gr.Blocks(title="ECUAS") as demo:
             button = gr.Button("Compute", variant="primary")
         with gr.Column():
             message = gr.Markdown()
-            values = gr.Dataframe(_table({}), label="Metrics", interactive=False)
+            values = gr.Dataframe(score(CONFIDENCES)[0], label="Metrics", interactive=False)
     gr.Markdown(card())
     button.click(score, [table, n, normalize], [values, message], api_name="score")
 
