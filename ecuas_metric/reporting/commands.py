@@ -72,9 +72,14 @@ def _score(arguments: argparse.Namespace) -> list[str]:
     notes = [*report.notes(), *_averages(arguments, report, submissions, systems, keys)]
     if arguments.explain:
         _bullets(explain(systems, only=keys))
-    if arguments.figures:
+    remarks = []
+    if arguments.figures and _are_bounded(unjudged):
+        remarks = [
+            Note("undefined", "No figures are drawn while answers are unjudged.", FileAdvice.UNJUDGED).render(WORDS)
+        ]
+    elif arguments.figures:
         _say_paths(write_figures(systems, arguments.figures))
-    return [f"{name}: {note.render(WORDS)}" for name, note in notes if note.kind not in BELOW]
+    return [*(f"{name}: {note.render(WORDS)}" for name, note in notes if note.kind not in BELOW), *remarks]
 
 
 def _averages(
@@ -174,12 +179,14 @@ def _recalibrated(
 
 
 def _refuse_open(arguments: argparse.Namespace, unjudged: Mapping[str, Unjudged]) -> None:
-    if not any(found.rule == "bounds" for found in unjudged.values()):
-        return
-    for name in ("explain", "figures", "calibrate"):
-        if getattr(arguments, name):
+    for name in ("explain", "calibrate"):
+        if getattr(arguments, name) and _are_bounded(unjudged):
             rule = "needs a verdict on every answer, and some are unjudged"
             raise InputError(f"--{name}", rule, advice=FileAdvice.UNJUDGED)
+
+
+def _are_bounded(unjudged: Mapping[str, Unjudged]) -> bool:
+    return any(found.rule == "bounds" for found in unjudged.values())
 
 
 def _plan(arguments: argparse.Namespace) -> list[str]:
