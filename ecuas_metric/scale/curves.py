@@ -8,18 +8,17 @@ from ..decisions import Decisions
 from ..errors import InputError
 from ..plotting.curves import Reliability
 from ..results import System
-from .bins import bins_of
-from .cells import ranks_of
-from .moments import ties_of
-from .settings import is_mirrored, is_plain, no_rows, settings_of
+from .reading import reliability_bins, ties_of
+from .sketch import ranks_of
+from .settings import empty_decisions, parse_settings
 from .state import State
 
 
 def system_of(state: State) -> System:
     """Return a system that has the curves of the rows of a state.
 
-    Its risk against coverage is exact at each of its points, which are those of the rows at the edges of cells. Against
-    the reject cost, costs and coverages are exact where cells are, and else within a cell of the rows' own; so is
+    Its risk against coverage is exact at each of its points, which are those of the rows at the edges of sketch. Against
+    the reject cost, costs and coverages are exact where sketch are, and else within a cell of the rows' own; so is
     ECUAS_n against n.
 
     Parameters
@@ -46,14 +45,14 @@ def system_of(state: State) -> System:
     >>> risk_coverage(system_of(state)).risk.round(2).tolist()
     [0.0, 0.33, 0.5]
     """
-    settings = settings_of(state.settings)
-    if not is_plain(settings):
+    settings = parse_settings(state.settings)
+    if not settings.is_plain:
         raise InputError("curves", "are drawn of states without weights and of the 0-1 cost")
-    none, ties, cells = no_rows(settings), ties_of(state), state.cells
-    rank = ranks_of(cells.low, mirrored=is_mirrored(settings))
+    none, ties, sketch = empty_decisions(settings), ties_of(state), state.sketch
+    rank = ranks_of(sketch.low, mirrored=settings.is_mirrored)
     uncertainty = np.repeat(none.uncertainty_at(rank), 2)
-    confidence = np.repeat(-rank, 2) if is_mirrored(settings) else 1 - uncertainty
-    labels = None if is_mirrored(settings) else np.zeros(len(uncertainty), np.int64)  # then u orders the rows
+    confidence = np.repeat(-rank, 2) if settings.is_mirrored else 1 - uncertainty
+    labels = None if settings.is_mirrored else np.zeros(len(uncertainty), np.int64)  # then u orders the rows
     candidate_cost = np.tile([0.0, 1.0], len(rank))
     weight = np.stack([ties.weight - ties.cost, ties.cost], axis=1).ravel()
     decisions = Decisions(uncertainty, candidate_cost, none.max_uncertainty, confidence=confidence, labels=labels)
@@ -85,9 +84,9 @@ def reliability(state: State) -> Reliability:
     >>> bins.accuracy.tolist(), bins.counts.tolist()
     ([1.0, 0.5], [1, 2])
     """
-    settings = settings_of(state.settings)
-    if no_rows(settings).confidence is None:
+    settings = parse_settings(state.settings)
+    if empty_decisions(settings).confidence is None:
         raise InputError("a reliability diagram", "needs confidences: a system under the 0-1 cost")
-    rows, weight, confidence, accuracy = bins_of(state)
+    rows, weight, confidence, accuracy = reliability_bins(state)
     edges = np.arange(len(rows) + 1) / len(rows)
     return Reliability(edges[:-1], edges[1:], confidence, accuracy, rows.astype(np.int64), weight / weight.sum())

@@ -1,28 +1,38 @@
-"""The metrics of a state: exact, or with the bounds between which they lie, and with standard errors."""
+"""The metrics of a state: exact, or with the bounds between which they lie, with standard errors and intervals.
+
+With w the weight of a row and x one of its costs, a state holds the sum of w x; without weights w is 1. Its bins are tie
+groups, of which the core computes what it computes of the tie groups of rows in memory.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import NamedTuple
 
+import numpy as np
+
+from ..decisions import Decisions
 from ..errors import Advice, InputError, Note
 from ..files.truth import MEANING
-from ..inputs import RANGE_TOLERANCE
-from ..metrics import METRICS, Key, keys, normalized_values, recalibrated_values
+from ..inputs import RANGE_TOLERANCE, FloatOrFloats, Floats
+from ..intervals import Moments, analytic_limits
+from ..metrics import METRICS, Key, keys, naive_values, normalized_values, recalibrated_values
+from ..options import Options
+from ..ranking import TieGroups
 from ..results import note_undefined
-from .bins import naive_of, one_row_per_bin
-from .bounds import Bounds, order_bounds, recalibrated_bounds
-from .cells import is_exact, ranks_of
-from .limits import limits_of
-from .moments import first, mean, name_of, ties_of
-from .settings import Settings, is_mirrored, no_rows, ratio_parts, settings_of
-from .standard_errors import standard_errors
-from .state import State
+from .exact_sum import DIGITS, floats_of_digits, fraction
+from .settings import Settings, empty_decisions, parse_settings, ratio_parts
+from .sketch import ranks_of
+from .state import COLUMNS, OWN_LOSSES, State, cost_unit
 
+USUAL_LEVEL = 0.95
 UNJUDGED = {
     "wrong": "They count as wrong: most metrics are at least as good as they are here.",
     "drop": MEANING["drop"],
 }
+Bounds = tuple[float, float]
 
 
 class Reading(NamedTuple):
@@ -34,7 +44,7 @@ class Reading(NamedTuple):
     lower_bound, upper_bound : float or None
         What it is at least and at most, where the state does not tell it exactly; else None.
     standard_error : float
-        nan where there is none: of ECE, calibration losses and normalised values.
+        nan where there is none, as of ECE and calibration losses.
     low, high : float or None
         The limits of its interval, which include the bounds; None without a confidence level, nan where none holds.
     """
@@ -98,41 +108,199 @@ def read(
     """
     if not state.rows:
         raise InputError("a state", "must have rows; nobody judged those that it is of")
-    settings = settings_of(state.settings)
-    values = _values(state)
+    if not state.samples:
+        raise InputError("sample_weight", "must not be all zero", value=0.0, got=f"{state.rows} zeros")
+    settings, found = parse_settings(state.settings), _values(state)
     if normalize:
-        naive = naive_of(state)
-        values |= normalized_values(values, {key: value for key, value in naive.items() if key in values})
+        naive = _naive_values(state)
+        found |= normalized_values(found, {key: value for key, value in naive.items() if key in found})
     bounds = order_bounds(state)
     if decompose:
-        u_max = no_rows(settings).max_uncertainty
+        u_max = empty_decisions(settings).max_uncertainty
         for key, best in recalibrated_values(ties_of(state), settings.options, max_uncertainty=u_max).items():
-            loss = values[key._replace(variant="")] - best
-            values |= {key: float(best), key._replace(variant="calibration_loss"): float(loss)}
-        bounds |= recalibrated_bounds(state, values)
-    values = {key: float(value) for key, value in values.items()}
-    errors = standard_errors(state, values)
-    limits, notes = ({}, ()) if confidence_level is None else limits_of(state, values, errors, confidence_level)
-    numbers = {key: _reading(value, bounds.get(key), errors[key], limits.get(key)) for key, value in values.items()}
+            found |= {key: best, key._replace(variant="calibration_loss"): found[key._replace(variant="")] - best}
+        bounds |= _recalibrated_bounds(state, found)
+    values = {key: float(value) for key, value in found.items()}
+    options = settings.options.replace(confidence_level=confidence_level or USUAL_LEVEL)
+    own = {key: _own_error(state, key, value) for key, value in values.items() if key.metric in OWN_LOSSES}
+    intervals = analytic_limits(moments_of(state), empty_decisions(settings), options, values, own=own)
+    limits, notes = ({}, ()) if confidence_level is None else (intervals.limits, intervals.notes)
+    errors = intervals.standard_errors
+    numbers = {
+        key: _reading(value, bounds.get(key), errors.get(key, math.nan), limits.get(key))
+        for key, value in values.items()
+    }
     return Readings(numbers, state.rows, _notes(state, values, bounds) + notes)
 
 
-def _values(state: State) -> dict[Key, float]:
-    settings = settings_of(state.settings)
-    ties, ratios, values = ties_of(state), ratio_parts(settings), dict[Key, float]()
-    for key in keys(no_rows(settings), settings.options):
+def moments_of(state: State) -> Moments:
+    """Return what the core computes standard errors and intervals from."""
+    settings = parse_settings(state.settings)
+    rank = _middle_ranks(state)
+    return Moments(empty_decisions(settings).uncertainty_at(rank), *_bin_sums(state), state.samples)
+
+
+def ties_of(state: State) -> TieGroups:
+    """Return the bins as tie groups, their weights in the unit that `options.checked_options` brings them to."""
+    settings = parse_settings(state.settings)
+    weight, cost, squared, *_ = _bin_sums(state)
+    if settings.is_weighted and settings.options.weights_are == "importance":
+        unit = weight.sum() / squared.sum()
+        weight, cost = weight * unit, cost * unit
+    return TieGroups(weight, cost, ranks_of(state.sketch.low, mirrored=settings.is_mirrored))
+
+
+def reliability_bins(state: State) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the rows, the weight, and the mean confidence and accuracy (nan if empty) of each bin of ECE, (B,)."""
+    bins = range(parse_settings(state.settings).options.n_bins)
+    rows = np.array([state.sums.get(f"bin {k} rows", 0) for k in bins], np.float64)
+    weight, *sums = ([_of_group(state, "bin", k, name) for k in bins] for name in ("weight", "confidence", "correct"))
+    means = ([float(s / w) if w else math.nan for s, w in zip(part, weight, strict=True)] for part in sums)
+    confidence, accuracy = map(np.array, means)
+    return rows, np.array([float(w) for w in weight]), confidence, accuracy
+
+
+def order_bounds(state: State) -> dict[Key, Bounds]:
+    """Return the lowest and the highest value of each metric of the order; nothing where the sketch is exact."""
+    if state.sketch.is_exact:
+        return {}
+    settings = parse_settings(state.settings)
+    best, worst = _extreme_orders(state)
+    found: dict[Key, Bounds] = {}
+    for key in keys(empty_decisions(settings), settings.options):
+        of_ties: Callable[[TieGroups], FloatOrFloats] | None = METRICS[key.metric].of_ties
+        if of_ties is not None:
+            low, high = sorted((float(of_ties(best)), float(of_ties(worst))))
+            found[key] = low, high
+    return found
+
+
+def _values(state: State) -> dict[Key, FloatOrFloats]:
+    settings = parse_settings(state.settings)
+    ties, ratios, values = ties_of(state), ratio_parts(settings), dict[Key, FloatOrFloats]()
+    for key in keys(empty_decisions(settings), settings.options):
         metric = METRICS[key.metric]
         if metric.of_ties is not None:
-            values[key] = float(metric.of_ties(ties))
+            values[key] = metric.of_ties(ties)
         elif metric.of_samples is not None:
-            decisions, options, weight = one_row_per_bin(state)
-            values[key] = float(metric.of_samples(decisions, None, options, weight))
-        elif key in ratios:
-            top, bottom = (first(state, name_of(part)) for part in ratios[key])
+            decisions, weight = _one_row_per_bin(state)
+            values[key] = metric.of_samples(decisions, None, settings.options, weight)
+        elif key in ratios or metric.is_shown:
+            top, bottom = (_sum(state, str(part)) for part in ratios.get(key, (key, "1")))
             values[key] = float(top / bottom) if bottom else math.nan
-        elif metric.is_shown:
-            values[key] = mean(state, name_of(key))
     return values
+
+
+def _sum(state: State, name: str) -> Fraction:
+    """Return the sum of w x over the rows, x the cost of a key, or 1."""
+    settings = parse_settings(state.settings)
+    if name == "1" and not settings.is_weighted:
+        return Fraction(state.rows)
+    return fraction(state.sums.get(name, 0), bits=settings.bits)
+
+
+def _of_group(state: State, kind: str, group: int, name: str) -> Fraction:
+    settings = parse_settings(state.settings)
+    if name == "weight" and not settings.is_weighted:
+        return Fraction(state.sums.get(f"{kind} {group} rows", 0))
+    return fraction(state.sums.get(f"{kind} {group} {name}", 0), bits=settings.bits)
+
+
+def _own_error(state: State, key: Key, value: float) -> float:
+    """Return the standard error of the mean of a loss that bins do not tell: that of `intervals.standard_error`."""
+    if key.variant or state.samples < 2:
+        return math.nan
+    squares, own = _sum(state, f"{key}*{key}"), _sum(state, str(key))
+    crossed, weights = (own, Fraction(state.rows)) if not parse_settings(state.settings).is_weighted else (
+        _sum(state, f"1*{key}"), Fraction(float(_bin_sums(state)[2].sum()))
+    )  # fmt: skip
+    mean, total = Fraction(value), _sum(state, "1")
+    variance = squares - 2 * mean * crossed + mean**2 * weights - (own - mean * total) ** 2 / state.samples
+    return math.sqrt(max(float(variance / total**2), 0.0) * (state.samples / (state.samples - 1)))
+
+
+def _bin_sums(state: State) -> Floats:
+    """Return the sums of w, w c, w^2, w^2 c and w^2 c^2 in each bin, shape (5, G)."""
+    settings, sketch = parse_settings(state.settings), state.sketch
+    if settings.is_plain:
+        rows, wrong = sketch.rows.astype(np.float64), sketch.sums[0].astype(np.float64)
+        return np.stack([rows, wrong, rows, wrong, wrong])
+    unit = cost_unit(empty_decisions(settings).max_uncertainty)
+    sums = floats_of_digits(sketch.sums.reshape(COLUMNS, DIGITS, -1))
+    return np.asarray(sums * unit ** np.array([0, 1, 0, 1, 2])[:, None])
+
+
+def _middle_ranks(state: State) -> Floats:
+    """Return the rank in the middle of each bin, (G,): exactly that of its rows where they are tied."""
+    mirrored = parse_settings(state.settings).is_mirrored
+    low, high = (ranks_of(edge, mirrored=mirrored) for edge in (state.sketch.low, state.sketch.high))
+    return low + (high - low) / 2
+
+
+def _naive_values(state: State) -> dict[Key, FloatOrFloats]:
+    """Return the values of the system that ignores its input, for `normalize`."""
+    settings = parse_settings(state.settings)
+    none, values = empty_decisions(settings), dict[Key, FloatOrFloats]()
+    if none.confidence is not None:
+        wrong = _sum(state, "error_rate")
+        weights = np.array([float(_sum(state, "1") - wrong), float(wrong)])
+        one_each = Decisions(np.zeros(2), np.array([0.0, 1.0]), none.max_uncertainty, confidence=np.zeros(2))
+        values |= naive_values(one_each, settings.options, sample_weight=weights)
+    if none.labels is not None:
+        classes = np.arange(int(settings.options.num_classes or 0))
+        weights = np.array([float(_of_group(state, "class", k, "weight")) for k in range(len(classes))])
+        zeros = np.zeros(len(classes))
+        one_each = Decisions(zeros, zeros, none.max_uncertainty, labels=classes)
+        values |= naive_values(one_each, settings.options, sample_weight=weights)
+    return values
+
+
+def _one_row_per_bin(state: State) -> tuple[Decisions, Floats]:
+    """Return decisions that have the bins of the rows, which is all that a metric of bins looks at."""
+    _, weight, confidence, accuracy = reliability_bins(state)
+    some = weight > 0
+    weight, confidence, accuracy = weight[some], confidence[some], accuracy[some]
+    u_max = empty_decisions(parse_settings(state.settings)).max_uncertainty
+    return Decisions(1 - confidence, 1 - accuracy, u_max, confidence=confidence), weight
+
+
+def _recalibrated_bounds(state: State, values: Mapping[Key, FloatOrFloats]) -> dict[Key, Bounds]:
+    """Return bounds of recalibrated values and calibration losses; nothing where the sketch is exact.
+
+    One uncertainty for all rows of a bin is among the maps that recalibration chooses from, so that the value read from
+    the bins is the highest; no order within a bin lets it save more than the best one.
+    """
+    if state.sketch.is_exact:
+        return {}
+    settings = parse_settings(state.settings)
+    u_max, (best, _) = empty_decisions(settings).max_uncertainty, _extreme_orders(state)
+    found: dict[Key, Bounds] = {}
+    for key, value in recalibrated_values(best, settings.options, max_uncertainty=u_max).items():
+        low, loss = float(value), key._replace(variant="calibration_loss")
+        read_value, read_loss = float(values[key]), float(values[loss])
+        found[key] = min(low, read_value), read_value
+        found[loss] = read_loss, max(float(values[key._replace(variant="")]) - low, read_loss)
+    return found
+
+
+def _extreme_orders(state: State) -> tuple[TieGroups, TieGroups]:
+    """Return the tie groups with the costs of each inexact bin as late as they can be, and as early.
+
+    Each metric of the order is monotone in the accumulated costs, so that these two orders bound it.
+    """
+    ties, sketch = ties_of(state), state.sketch
+    is_tied = sketch.low == sketch.high
+    dearest = state.largest_cost or 1.0
+    heavy = np.where(is_tied, 0.0, np.minimum(ties.cost / dearest, ties.weight))
+    light, light_cost = ties.weight - heavy, np.where(is_tied, ties.cost, 0.0)
+    cheap, dear = (light, light_cost), (heavy, ties.cost - light_cost)
+    return _interleaved(cheap, dear, ties.rank), _interleaved(dear, cheap, ties.rank)
+
+
+def _interleaved(first: tuple[Floats, Floats], then: tuple[Floats, Floats], rank: Floats) -> TieGroups:
+    weight, cost = (np.stack(pair, axis=1).ravel() for pair in zip(first, then, strict=True))
+    some = weight > 0
+    return TieGroups(weight[some], cost[some], np.repeat(rank, 2)[some])
 
 
 def _reading(value: float, bounds: Bounds | None, error: float, limits: Bounds | None) -> Reading:
@@ -143,8 +311,8 @@ def _reading(value: float, bounds: Bounds | None, error: float, limits: Bounds |
     return Reading(value, least, most, error, limits[0] - below, limits[1] + above)
 
 
-def _notes(state: State, values: dict[Key, float], bounds: dict[Key, Bounds]) -> tuple[Note, ...]:
-    settings, rows = settings_of(state.settings), state.rows
+def _notes(state: State, values: Mapping[Key, float], bounds: Mapping[Key, Bounds]) -> tuple[Note, ...]:
+    settings, rows = parse_settings(state.settings), state.rows
     facts = {
         "missing": f"confidences are missing (NaN) and count as {settings.options.missing_confidence}",
         "clipped": f"rows have predictions outside [0, 1] by at most {RANGE_TOLERANCE:g}, which are clipped",
@@ -160,16 +328,12 @@ def _notes(state: State, values: dict[Key, float], bounds: dict[Key, Bounds]) ->
         if count := state.sums.get(f"unjudged, {rule}"):
             total = rows + count if rule == "drop" else rows
             notes.append(Note("unjudged", f"{count} of {total} answers ({count / total:.1%}) are unjudged.", meaning))
-    if settings.form == "confidences" and set(_confidences(state, settings)) == {0.0, 1.0}:
+    if settings.is_mirrored and set(-ranks_of(state.sketch.low[:3], mirrored=True) + 0.0) == {0.0, 1.0}:
         notes.append(
             Note("hard_decisions", "All predictions are 0 or 1 and count as confidences.", Advice.HARD_DECISIONS)
         )
-    if bounds and not is_exact(state.cells):
+    if bounds:
         widest = max(high - low for low, high in bounds.values())
-        fact = f"Metrics of the order are read from {len(state.cells.low)} cells; each lies within its bounds, which "
+        fact = f"Metrics of the order are read from {len(state.sketch.low)} bins; each lies within its bounds, which "
         notes.append(Note("bounded", f"{fact}are at most {widest:.1e} apart: {', '.join(map(str, bounds))}."))
     return (*notes, *note_undefined(values))
-
-
-def _confidences(state: State, settings: Settings) -> list[float]:
-    return list(-ranks_of(state.cells.low[:3], mirrored=is_mirrored(settings)) + 0.0)

@@ -1,0 +1,294 @@
+"""States as one Parquet file, of as many systems as there are, which also knows the files that their rows are from.
+
+Its rows are the bins of the sketches: ``system``; ``first`` and ``last``, the confidences (or, of posteriors and costs,
+the uncertainties) between which the rows of a bin lie; ``rows``; and ``wrong``, or, with weights or costs, ``digits``,
+the sums of w, w c, w^2, w^2 c and w^2 c^2 as digits of 31 bits from 2^-93 up. The metadata ``ecuas`` of its schema is
+JSON: the version, the settings and sums of each system, the files, and the SHA-256 of all that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..errors import FileError, InputError
+from .settings import Settings, parse_settings
+from .sketch import Sketch, ranks_of, sort_keys
+from .state import COLUMNS, State, merge
+from .exact_sum import DIGITS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+VERSION = 3  # to be raised whenever the cost of a row, what is summed of it or its key changes
+METADATA = b"ecuas"
+AGAIN = "Score the rows again."
+ENCODINGS = {
+    "first": "BYTE_STREAM_SPLIT",
+    "last": "BYTE_STREAM_SPLIT",
+    "rows": "DELTA_BINARY_PACKED",
+    "wrong": "DELTA_BINARY_PACKED",
+    "digits.list.element": "DELTA_BINARY_PACKED",
+}
+
+
+class Collection(NamedTuple):
+    """States by the names of their systems, and the files they are of by their addresses, with their sizes."""
+
+    states: Mapping[str, State] = {}
+    files: Mapping[str, int] = {}
+
+
+def to_bytes(collection: Collection) -> bytes:
+    """Return states as the bytes of a Parquet file: the same for the same rows, however they were cut and merged.
+
+    Parameters
+    ----------
+    collection : Collection
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> from ecuas_metric.options import checked_options
+    >>> from ecuas_metric.scale.state import state_of
+    >>> states = {"a": state_of("confidences", [0.9, 0.4], [1, 0], checked_options())}
+    >>> import pyarrow as pa
+    >>> from pyarrow import parquet
+    >>> parquet.read_table(pa.BufferReader(to_bytes(Collection(states)))).to_pylist()[0]
+    {'system': 'a', 'first': 0.9, 'last': 0.9, 'rows': 1, 'wrong': 0, 'digits': None}
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    states = sorted(collection.states.items())
+    systems = [
+        {
+            "name": name,
+            "settings": state.settings,
+            "sums": dict(state.sums),
+            "largest_cost": state.largest_cost,
+            "level": state.sketch.level,
+            "bins": len(state.sketch.low),
+        }
+        for name, state in states
+    ]
+    header = {"version": VERSION, "systems": systems, "files": dict(collection.files)}
+    header["sha256"] = _digest(header, [state.sketch for _, state in states])
+    schema = _schema().with_metadata({METADATA: json.dumps(header, sort_keys=True)})
+    table = pa.concat_tables([schema.empty_table(), *(_table_of(name, state, schema) for name, state in states)])
+    sink = io.BytesIO()
+    parquet.write_table(
+        table,
+        sink,
+        compression="zstd",
+        use_dictionary=["system"],
+        column_encoding=ENCODINGS,
+        write_statistics=False,
+        row_group_size=2**24,
+    )
+    return sink.getvalue()
+
+
+def from_bytes(content: bytes, *, source: str = "a state") -> Collection:
+    """Return the states that `to_bytes` wrote.
+
+    Parameters
+    ----------
+    content : bytes
+    source : str
+        What to call it in errors.
+
+    Returns
+    -------
+    Collection
+
+    Raises
+    ------
+    FileError
+        If it holds no states, states of another version, is damaged, or has options that there are not any more.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    if content.startswith((b"ECUAS state", b"ECUAS collection")):
+        raise FileError(source, "holds states of a version before 0.4", advice=AGAIN)
+    if not content.startswith(b"PAR1"):
+        raise FileError(source, "is not a file of states", advice="`ecuas score --state FILE` writes one.")
+    try:
+        file = parquet.ParquetFile(pa.BufferReader(content))
+        metadata = (file.schema_arrow.metadata or {}).get(METADATA)
+        if metadata is None:
+            raise FileError(source, "is a Parquet file, but not one of states", advice="Score it.")
+        header = json.loads(metadata)
+        if header["version"] != VERSION:
+            raise FileError(source, f"must have version {VERSION}", value=header["version"], advice=AGAIN)
+        states = _states_of(file.read(use_threads=False), header["systems"], source)
+    except (pa.ArrowException, OSError, LookupError, ValueError, TypeError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise FileError(source, "is damaged: it cannot be read to its end", advice=AGAIN) from None
+    digest = header.pop("sha256", "")
+    if digest != _digest(header, [state.sketch for state in states.values()]):
+        raise FileError(source, "is damaged: its checksum is another", advice=AGAIN)
+    return Collection(states, header["files"])
+
+
+def read_collection(path: str | Path) -> Collection:
+    """Return the states of a file that `write_collection` wrote.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Collection
+
+    Raises
+    ------
+    FileError
+        If there is none, or see `from_bytes`.
+    """
+    try:
+        return from_bytes(Path(path).read_bytes(), source=str(path))
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        raise FileError(path, "there is no such file" if missing else f"cannot be read: {error.strerror}") from None
+
+
+def write_collection(path: str | Path, collection: Collection) -> None:
+    """Write states into one file: at once, so that no half of it is ever there.
+
+    Parameters
+    ----------
+    path : path
+    collection : Collection
+
+    Raises
+    ------
+    FileError
+        If there is no room or no such folder; what was there before is there still.
+    """
+    beside = Path(f"{path}.part")
+    try:
+        beside.write_bytes(to_bytes(collection))
+        os.replace(beside, path)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink()
+        raise FileError(path, f"cannot be written: {error.strerror}") from None
+
+
+def merge_collections(collections: Iterable[Collection], *, names: Iterable[str] = ()) -> Collection:
+    """Return all states, those of one system merged.
+
+    Parameters
+    ----------
+    collections : iterable of Collection
+    names : iterable of str
+        What to call them in errors.
+
+    Returns
+    -------
+    Collection
+
+    Raises
+    ------
+    FileError
+        If two of them are of the same file, whose rows would count twice.
+    InputError
+        If the options of two states of a system differ.
+    """
+    states: dict[str, State] = {}
+    files: dict[str, int] = {}
+    called = [*names]
+    for place, (more, read) in enumerate(collections):
+        for address in read:
+            if address in files:
+                name = called[place] if called else "a collection"
+                raise FileError(name, f"holds the rows of {address}, as another does: they would count twice")
+        files |= read
+        for system, state in more.items():
+            states[system] = state if system not in states else merge([states[system], state])
+    return Collection(states, files)
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema(
+        {
+            "system": pa.dictionary(pa.int32(), pa.string()),
+            "first": pa.float64(),
+            "last": pa.float64(),
+            "rows": pa.int64(),
+            "wrong": pa.int64(),
+            "digits": pa.list_(pa.int64()),
+        }
+    )
+
+
+def _table_of(name: str, state: State, schema: pa.Schema) -> pa.Table:
+    """Return the bins of a state as rows of the file."""
+    import pyarrow as pa
+
+    settings, sketch = parse_settings(state.settings), state.sketch
+    size = len(sketch.low)
+    edges = (_signed(ranks_of(keys, mirrored=settings.is_mirrored), settings) for keys in (sketch.low, sketch.high))
+    system = pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([name], pa.string()))
+    wrong, digits = pa.array(sketch.sums[0]), pa.nulls(size, schema.field("digits").type)
+    if not settings.is_plain:
+        starts = pa.array(np.arange(size + 1, dtype=np.int32) * np.int32(COLUMNS * DIGITS))
+        wrong, digits = pa.nulls(size, pa.int64()), pa.ListArray.from_arrays(starts, pa.array(sketch.sums.T.ravel()))
+    return pa.Table.from_arrays([system, *map(pa.array, edges), pa.array(sketch.rows), wrong, digits], schema=schema)
+
+
+def _states_of(table: pa.Table, systems: list[dict[str, Any]], source: str) -> dict[str, State]:
+    states, start = {}, 0
+    for system in systems:
+        rows = table.slice(start, system["bins"])
+        start += system["bins"]
+        try:
+            settings = parse_settings(system["settings"])
+        except TypeError as error:
+            raise FileError(source, f"was made with options that there are not any more: {error}") from None
+        sketch = _sketch_of(rows, settings, system["level"])
+        states[system["name"]] = State(system["settings"], system["sums"], sketch, system["largest_cost"])
+    if start != len(table):
+        raise ValueError("there are other bins")
+    return states
+
+
+def _sketch_of(rows: pa.Table, settings: Settings, level: int) -> Sketch:
+    edges = (_signed(rows[name].to_numpy(), settings) for name in ("first", "last"))
+    low, high = (sort_keys(edge, mirrored=settings.is_mirrored) for edge in edges)
+    if settings.is_plain:
+        sums = rows["wrong"].to_numpy()[None, :]
+    else:
+        sums = rows["digits"].combine_chunks().flatten().to_numpy().reshape(-1, COLUMNS * DIGITS).T
+    return Sketch(level, low, high, rows["rows"].to_numpy(), np.ascontiguousarray(sums))
+
+
+def _signed(ranks: np.ndarray, settings: Settings) -> np.ndarray:
+    """Return confidences of ranks, and ranks of confidences; uncertainties are their own."""
+    return 0.0 - ranks if settings.is_mirrored else ranks
+
+
+def _digest(header: Mapping[str, object], sketches: Iterable[Sketch]) -> str:
+    """Return the SHA-256 of all that is in a file but itself."""
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for sketch in sketches:
+        for column in sketch[1:]:
+            digest.update(np.ascontiguousarray(column, "<i8").tobytes())
+    return digest.hexdigest()
