@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..errors import FileAdvice, FileError, InputError
+from ..errors import FileAdvice, FileError, InputError, Note
 from ..inputs import ROUNDED_SUM_TOLERANCE
 from .values import as_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NAMES = {  # the role of a column -> the names it is known by, lower case
     "confidence": ("confidence", "confidences", "conf", "q_e"),
@@ -34,7 +38,11 @@ FORMS = {  # a form of input -> the roles of its predictions and its truth, and 
     "posteriors": ("posteriors", "label"),
     "positive": ("positive", "label"),
     "predicted": ("confidence", "label", "predicted"),
+    "costs": ("uncertainty", "cost"),
+    "counts": ("confidence", "wrong", "count"),
 }
+GIVEN_ONLY = ("count", "wrong", "uncertainty", "cost")  # roles of columns that no name tells
+OPTIONAL = ("system", "part", "id", "weight", "group", "stratum")
 IDS_IF_UNIQUE = ("index", "idx", "question")  # an id where no other column is, and no value is there twice
 LACKING = {  # a role that a file has -> what is not there beside it
     "correct": "no confidence",
@@ -52,6 +60,93 @@ POSTERIOR_COLUMN = re.compile(rf"{PREFIX}_?(\d+)")
 CLASS_COLUMN = re.compile(rf"{PREFIX}_(.+)", flags=re.IGNORECASE)
 ONE_SYSTEM = re.compile(r"(?i)(?P<system>.+)[ _.-](?P<role>confidence|conf|correct|is_correct)")
 Columns = Mapping[str, Sequence[str]]  # role -> its columns: none, one, or several
+
+
+class Roles(NamedTuple):
+    """Which columns of a table are read, and as what.
+
+    Attributes
+    ----------
+    form : {"confidences", "posteriors", "positive", "predicted", "costs", "counts"}
+        What the columns are together; see `FORMS`.
+    used : dict of str to tuple of str
+        A role to its columns: none, one, or several, as posteriors of all classes or confidences of several systems.
+    notes : tuple of Note
+        What a reader must know, e.g. a column of weights that is not used.
+    """
+
+    form: str
+    used: Mapping[str, Sequence[str]]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def predictions(self) -> tuple[str, ...]:
+        """Columns of confidences, posteriors, the probability of class 1, or uncertainties."""
+        return tuple(self.used[FORMS[self.form][0]])
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The column of the truth; several where several systems have columns of their own."""
+        return tuple(self.used[FORMS[self.form][1]])
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Columns whose values name the system of a row, joined by a space."""
+        return tuple(dict.fromkeys([*self.used["system"], *self.used["part"]]))
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that are read."""
+        named = [*self.predictions, *self.references, *(c for role in OPTIONAL for c in self.used[role])]
+        return list(dict.fromkeys(named + [c for role in FORMS[self.form][2:] for c in self.used[role]]))
+
+
+def match_columns(
+    schema: pa.Schema,
+    given: Mapping[str, str] | None = None,
+    *,
+    source: str,
+    rows: pa.Table | None = None,
+    out_of_core: bool = False,
+) -> Roles:
+    """Return which columns of tables with a schema are read, and as what: for memory, out of core and Spark.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        Names and types.
+    given : mapping of str to str, optional
+        The role of a column (a key of `NAMES`) to its name, where its name does not say.
+    source : str
+        What to call the table in errors.
+    rows : pyarrow.Table, optional
+        Some rows, or all: their values say what names leave open, as the classes that columns are named by.
+    out_of_core : bool, default False
+        Whether to refuse what needs all rows at once, with advice that works.
+
+    Raises
+    ------
+    InputError
+        If `given` has an unknown role.
+    FileError
+        If there is no such column, none that says what the rows are, or two for one role.
+    """
+    given = dict(given or {})
+    frame = (schema.empty_table() if rows is None else rows).to_pandas()
+    own = {role: given.pop(role) for role in GIVEN_ONLY if role in given}
+    used = find_columns(frame, given, source) | {role: [] for role in GIVEN_ONLY}
+    for role, name in own.items():
+        used[role] = [name]
+        if name not in schema.names:
+            raise FileError(source, f"there is no column {name!r}; found {_listed(frame)}")
+    form = "costs" if "uncertainty" in own else "counts" if "count" in own else form_of(frame, used, given, source)
+    if out_of_core and form == "predicted":
+        raise FileError(source, "a predicted and a true class are not compared out of core; write a column correct")
+    roles = Roles(form, used)
+    if out_of_core and form != "posteriors" and len(roles.predictions) > 1:
+        rule = f"there must be one column of {form}; found {', '.join(roles.predictions)}"
+        raise FileError(source, rule, advice=FileAdvice.SAY_WHICH)
+    return roles
 
 
 def text_columns(columns: Mapping[str, str] | None = None) -> set[str]:
@@ -162,7 +257,7 @@ def form_of(frame: pd.DataFrame, used: Columns, given: Mapping[str, str], file: 
     FileError
         If there are columns of no form, or of two.
     """
-    found = [form for form, roles in FORMS.items() if all(used[role] for role in roles)]
+    found = [form for form, roles in FORMS.items() if all(used.get(role) for role in roles)]
     if "predicted" in given and "predicted" in found:
         return "predicted"
     found = [form for form in found if form != "positive" or "posteriors" not in found]
