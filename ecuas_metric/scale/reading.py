@@ -35,7 +35,7 @@ UNJUDGED = {
 Bounds = tuple[float, float]
 
 
-class Reading(NamedTuple):
+class BoundedEstimate(NamedTuple):
     """One number of a state.
 
     Attributes
@@ -57,18 +57,18 @@ class Reading(NamedTuple):
     high: float | None = None
 
 
-class Readings(NamedTuple):
+class StateResults(NamedTuple):
     """All numbers of a state, the number of its rows, and what a reader must know of them."""
 
-    numbers: dict[Key, Reading]
+    estimates: dict[Key, BoundedEstimate]
     rows: int
     notes: tuple[Note, ...]
 
     def flat(self) -> dict[str, float]:
         """Return plain floats: ``key``, and what else there is as ``key_lower_bound``, ``key_standard_error``, .."""
         found: dict[str, float] = {}
-        for key, reading in self.numbers.items():
-            for field, value in reading._asdict().items():
+        for key, estimate in self.estimates.items():
+            for field, value in estimate._asdict().items():
                 if value is not None and (field == "value" or not math.isnan(value)):
                     found[str(key) if field == "value" else f"{key}_{field}"] = value
         return found
@@ -76,7 +76,7 @@ class Readings(NamedTuple):
 
 def read(
     state: State, *, normalize: bool = False, decompose: bool = False, confidence_level: float | None = None
-) -> Readings:
+) -> StateResults:
     """Return every metric of the rows of a state.
 
     Parameters
@@ -89,7 +89,7 @@ def read(
 
     Returns
     -------
-    Readings
+    StateResults
         In the order of the registry.
 
     Raises
@@ -102,8 +102,8 @@ def read(
     >>> from ecuas_metric.options import checked_options
     >>> from ecuas_metric.scale.state import state_of
     >>> state = state_of("confidences", [0.9, 0.8, 0.4], [1, 0, 1], checked_options(n=1))
-    >>> readings = read(state)
-    >>> round(readings.flat()["ecuas_1"], 4), round(readings.flat()["ecuas_1_standard_error"], 4)
+    >>> results = read(state)
+    >>> round(results.flat()["ecuas_1"], 4), round(results.flat()["ecuas_1_standard_error"], 4)
     (0.67, 0.4954)
     """
     if not state.rows:
@@ -126,11 +126,11 @@ def read(
     intervals = analytic_limits(moments_of(state), empty_decisions(settings), options, values, own=own)
     limits, notes = ({}, ()) if confidence_level is None else (intervals.limits, intervals.notes)
     errors = intervals.standard_errors
-    numbers = {
-        key: _reading(value, bounds.get(key), errors.get(key, math.nan), limits.get(key))
+    estimates = {
+        key: _estimate(value, bounds.get(key), errors.get(key, math.nan), limits.get(key))
         for key, value in values.items()
     }
-    return Readings(numbers, state.rows, _notes(state, values, bounds) + notes)
+    return StateResults(estimates, state.rows, _notes(state, values, bounds) + notes)
 
 
 def moments_of(state: State) -> Moments:
@@ -303,12 +303,12 @@ def _interleaved(first: tuple[Floats, Floats], then: tuple[Floats, Floats], rank
     return TieGroups(weight[some], cost[some], np.repeat(rank, 2)[some])
 
 
-def _reading(value: float, bounds: Bounds | None, error: float, limits: Bounds | None) -> Reading:
+def _estimate(value: float, bounds: Bounds | None, error: float, limits: Bounds | None) -> BoundedEstimate:
     least, most = bounds or (None, None)
     if limits is None:
-        return Reading(value, least, most, error)
+        return BoundedEstimate(value, least, most, error)
     below, above = (0.0, 0.0) if bounds is None else (value - bounds[0], bounds[1] - value)
-    return Reading(value, least, most, error, limits[0] - below, limits[1] + above)
+    return BoundedEstimate(value, least, most, error, limits[0] - below, limits[1] + above)
 
 
 def _notes(state: State, values: Mapping[Key, float], bounds: Mapping[Key, Bounds]) -> tuple[Note, ...]:

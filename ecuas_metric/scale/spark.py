@@ -1,37 +1,41 @@
-"""The engine on a cluster: a Spark data frame -> one state per system; packed states are all that is shuffled.
+"""The engine on a cluster: a Spark data frame, or Parquet files -> one state per system.
 
-The functions that Spark's workers run are found there by their names: this package must be installed on them.
+Each part of the rows becomes a state where it is, and nothing but states goes from task to task. What is wrong in a row
+comes back as a row too: an error with its fields. Workers find the functions here by their names: this package must be
+installed on them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Unpack
 
 from ..errors import FileError, InputError
 from ..options import Options, checked_options
-from .batches import require_rule, states_of_batches
-from .collection import Collection, merge_collections, write_collection
-from .layout import layout_of
-from .local import name_of
-from .packing import unpack
-from .reading import Readings, read
-from .settings import SHAPING
-from .state import State
-from .workers import SCHEMA, MapBatches, merged_table, packed_rows, reading_of, tasks_of
+from .batches import RowOptions, check_reading, columns_read, match_columns_of_rows, states_of_batches
+from .local import batches_of, parts_of, parts_of_patterns, row_groups_of
+from .reading import StateResults, read
+from .settings import STATE_OPTIONS
+from .state import State, merge
+from .storage import Collection, from_bytes, to_bytes, write_collection
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+ROWS_OF_TASK = 2**23
+FAN_IN = 64  # tasks that merge the states of a system before one task merges theirs
+SCHEMA = "system string, slot int, part int, state binary, error binary"
 BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 USUAL_BATCH, LARGE_BATCH = "10000", str(2**17)  # rows
-FAN_IN = 64  # tasks that merge the states of a system before one task merges theirs
-TOLD = tuple(f"{error.__module__}.{error.__qualname__}: " for error in (FileError, InputError))
+Row = dict[str, object]  # of SCHEMA
+Batches = Iterator["pa.RecordBatch"]
 
 
 def score(
@@ -46,7 +50,7 @@ def score(
     decompose: bool = False,
     confidence_level: float | None = None,
     **options: object,
-) -> dict[str, Readings]:
+) -> dict[str, StateResults]:
     """Return every metric of each system in a Spark data frame.
 
     Parameters
@@ -55,10 +59,8 @@ def score(
         Of a classic session or of Spark Connect.
     confidence, correct, by : str, optional
         The columns, where their names do not tell: `by` that of the systems.
-    columns : mapping, optional
-        Further roles of columns, see `batches.layout_of`.
-    unjudged : {"wrong", "drop"}, optional
-        See `batches.states_of_batches`.
+    columns, unjudged
+        See `batches.RowOptions`.
     normalize, decompose, confidence_level
         See `reading.read`.
     **options
@@ -66,44 +68,38 @@ def score(
 
     Returns
     -------
-    dict of str to Readings
+    dict of str to StateResults
         By the names of the systems; the same as of the states of `local.score_files`.
 
     Raises
     ------
     FileError
-        Names the partition, the column, the row in the partition (from 1) and the value; the Spark job has failed.
+        Names the partition, the column, the row in the partition (from 1) and the value.
     InputError
         If an option means nothing for a state.
     """
     for name in options:
-        if name not in SHAPING:
-            raise InputError(name, f"does not go with a state; the options are {', '.join(SHAPING)}")
+        if name not in STATE_OPTIONS:
+            raise InputError(name, f"does not go with a state; the options are {', '.join(STATE_OPTIONS)}")
     roles = {"confidence": confidence, "correct": correct, "system": by}
     given = {**(columns or {}), **{role: name for role, name in roles.items() if name is not None}}
     states = states_of_frame(df, checked_options(**options), columns=given, unjudged=unjudged)
     level = checked_options(confidence_level=confidence_level).confidence_level
     return {
         name: read(state, normalize=normalize, decompose=decompose, confidence_level=level)
-        for name, state in sorted(states.items())
+        for name, state in states.items()
     }
 
 
 def states_of_frame(
-    df: DataFrame,
-    options: Options,
-    *,
-    columns: Mapping[str, str] | None = None,
-    unjudged: str | None = None,
-    name: str = "system",
-    fan_in: int = FAN_IN,
+    df: DataFrame, options: Options, *, name: str = "system", fan_in: int = FAN_IN, **reading: Unpack[RowOptions]
 ) -> dict[str, State]:
-    """Return the state of each system in a Spark data frame, to the byte that of `states_of_batches` of its rows.
+    """Return the state of each system in a Spark data frame, to the last bit that of `states_of_batches` of its rows.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-    options, columns, unjudged, name
+    options, name, **reading
         See `batches.states_of_batches`.
     fan_in : int
         How many tasks merge the states of the partitions of a system before one merges theirs. About the root of the
@@ -118,84 +114,46 @@ def states_of_frame(
     FileError
         See `score`.
     """
-    from pyarrow.types import is_primitive
+    from pyspark import TaskContext
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    require_rule(unjudged)
+    check_reading(reading)
     schema = to_arrow_schema(df.schema)
-    layout = layout_of(schema, columns, source="the data frame")
-    told = {"columns": columns, "unjudged": unjudged, "name": name}
+    names = columns_read(match_columns_of_rows(schema, reading, source="the data frame"))
+
+    def states(batches: Batches) -> Batches:
+        context = TaskContext.get()
+        part = 0 if context is None else context.partitionId()
+        renamed = (batch.rename_columns(names) for batch in batches)
+        source = f"partition {part}"
+        yield from _rows(part, fan_in, lambda: states_of_batches(renamed, options, name=name, source=source, **reading))
+
     # A column whose name has a dot does not go through mapInArrow: numbered here, and called by its name there.
-    rows = df.selectExpr(*[f"{_quoted(column)} AS c{i}" for i, column in enumerate(layout.columns)])
-    states = rows.mapInArrow(_scoring(layout.columns, options, told, fan_in), SCHEMA)
-    are_few = len(layout.predictions) == 1 and is_primitive(schema.field(layout.predictions[0]).type)
-    with _large_batches(df.sparkSession) if are_few else nullcontext():
-        return _merged(states)
-
-
-@contextmanager
-def _large_batches(session: SparkSession) -> Iterator[None]:
-    """Let Spark hand out more rows at a time while a job runs: less work on both sides, unless a number was set."""
-    before = session.conf.get(BATCH)
-    if before != USUAL_BATCH:
-        yield
-        return
-    session.conf.set(BATCH, LARGE_BATCH)
-    try:
-        yield
-    finally:
-        session.conf.set(BATCH, before)
-
-
-def _states_of_files(
-    df: DataFrame, options: Options, *, columns: Mapping[str, str] | None, unjudged: str | None, name: str
-) -> dict[str, State]:
-    """Return the states of a data frame that is nothing but files, which tasks read themselves where they can."""
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    is_elsewhere = type(df).__module__.startswith("pyspark.sql.connect")  # paths there are not paths here
-    addresses = [] if is_elsewhere else [unquote(address) for address in df.inputFiles()]
-    tasks = tasks_of(addresses, to_arrow_schema(df.schema).names)
-    if not tasks:
-        return states_of_frame(df, options, columns=columns, unjudged=unjudged, name=name)
-    told = {"columns": columns, "unjudged": unjudged, "name": name}
-    places = df.sparkSession.range(0, len(tasks), 1, len(tasks))
-    fan_in = math.isqrt(len(tasks))
-    return _merged(places.mapInArrow(reading_of(tasks, options, told, fan_in), SCHEMA))
-
-
-def _merged(states: DataFrame) -> dict[str, State]:
-    """Run the job, and return the one state of each system that is left of those of all partitions."""
-    from pyspark.errors import PySparkException
-
-    for keys in (("system", "slot"), ("system",)):
-        states = states.groupBy(*keys).applyInArrow(merged_table, SCHEMA)
-    try:
-        table = states.toArrow()
-    except PySparkException as error:
-        raise _told(error) or error from None
-    packed = zip(table["system"].to_pylist(), table["state"].to_pylist(), strict=True)
-    return {system: unpack(state) for system, state in sorted(packed)}
+    quoted = ["`" + column.replace("`", "``") + "`" for column in names]
+    rows = df.selectExpr(*[f"{column} AS c{i}" for i, column in enumerate(quoted)])
+    with _large_batches(df.sparkSession, are_wide=any(_is_nested(schema.field(column).type) for column in names)):
+        return _merged(rows.mapInArrow(states, SCHEMA))
 
 
 def score_files(
     patterns: Sequence[str | tuple[str, str]],
     options: Options,
     *,
-    columns: Mapping[str, str] | None = None,
-    unjudged: str | None = None,
     state_file: str | Path | None = None,
+    **reading: Unpack[RowOptions],
 ) -> Collection:
-    """Return the states of all systems in Parquet files that Spark reads, as `local.score_files` does.
+    """Return the states of all systems in Parquet files, as `local.score_files` does.
+
+    The tasks read the files as that function does: Spark would turn columns into rows, and these into columns again.
 
     Parameters
     ----------
     patterns : sequence of str or (name, str)
-        Paths, folders or patterns that Spark's workers can read.
-    options, columns, unjudged
+        Paths, folders, patterns or addresses that this process and the workers can read.
+    options, **reading
         See `local.score_files`.
     state_file : path, optional
-        Where the states are written, at the end and as a whole. It does not say which files they are of.
+        Where the states are written, at the end and as a whole.
 
     Returns
     -------
@@ -204,54 +162,139 @@ def score_files(
     Raises
     ------
     FileError
-        If a path cannot be read, if `state_file` is there already, or see `score`.
+        If a path cannot be read, if `state_file` is there already, if Spark does not start, or see `score`.
     """
-    try:
-        from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise ImportError("Spark needs PySpark: pip install 'ecuas-metric[spark]'") from None
+    check_reading(reading)
     if state_file and Path(state_file).exists():
         raise FileError(state_file, "is there already, and would be overwritten", advice="Name another one.")
-    session = SparkSession.builder.getOrCreate()
-    parts = []
-    for given in patterns:
-        name, pattern = given if isinstance(given, tuple) else (name_of(given), given)
-        try:
-            df = session.read.parquet(pattern)
-        except PySparkException as error:
-            raise FileError(pattern, f"Spark cannot read it: {_first_line(error)}") from None
-        parts.append(Collection(_states_of_files(df, options, columns=columns, unjudged=unjudged, name=name)))
-    collection = merge_collections(parts)
+    files = parts_of_patterns(patterns)
+    tasks = [(name, part.address, *task) for name, part in files for task in row_groups_of(part, ROWS_OF_TASK)]
+    fan_in = max(math.isqrt(len(tasks)), 1)
+
+    def states_of_task(place: int) -> dict[str, State]:
+        name, address, groups, first = tasks[place]
+        (part,) = parts_of(address)
+        rows = (batch for batch, _ in batches_of(part, reading, groups=groups))
+        return states_of_batches(rows, options, name=name, source=address, first=first, **reading)
+
+    def states(batches: Batches) -> Batches:
+        for place in (place for batch in batches for place in batch["id"].to_pylist()):
+            yield from _rows(place, fan_in, lambda place=place: states_of_task(place))  # type: ignore[misc]
+
+    found = _merged(_session().range(0, len(tasks), 1, len(tasks)).mapInArrow(states, SCHEMA)) if tasks else {}
+    collection = Collection(found, {part.address: part.size for _, part in files})
     if state_file:
         write_collection(state_file, collection)
     return collection
 
 
-def _scoring(names: list[str], options: Options, told: Mapping[str, Any], fan_in: int) -> MapBatches:
-    def states(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pyspark import TaskContext
+def merged_rows(table: pa.Table) -> pa.Table:
+    """Return one row with the merged state of all rows of a table of states, or with the first error among them."""
+    import pyarrow as pa
 
-        context = TaskContext.get()
-        part = 0 if context is None else context.partitionId()
-        renamed = (batch.rename_columns(names) for batch in batches)
-        yield from packed_rows(states_of_batches(renamed, options, **told, source=f"partition {part}"), part, fan_in)
+    first, *others = sorted(table.to_pylist(), key=lambda row: (row["error"] is None, row["part"]))
+    if others and first["error"] is None:
+        state = from_bytes(first["state"]).states[first["system"]]
+        for row in others:
+            try:
+                state = merge([state, from_bytes(row["state"]).states[row["system"]]])
+            except InputError as error:
+                parts = f"partitions {first['part']} and {row['part']}"
+                first |= {"state": None, "error": pickle.dumps(FileError(parts, str(error).rstrip(".")))}
+                break
+        else:
+            first["state"] = to_bytes(Collection({first["system"]: state}))
+    return pa.Table.from_pylist([first], _arrow_schema())
 
-    return states
+
+def _rows(part: int, fan_in: int, states: Callable[[], Mapping[str, State]]) -> Batches:
+    """Yield a batch for the state of each system, which one of `fan_in` tasks is to merge, or one for an error."""
+    import pyarrow as pa
+
+    row: Row = {"slot": part % fan_in, "part": part, "state": None, "error": None}
+    try:
+        rows = [{**row, "system": name, "state": to_bytes(Collection({name: one}))} for name, one in states().items()]
+    except InputError as error:
+        rows = [{**row, "system": "", "error": pickle.dumps(error)}]
+    yield from (pa.RecordBatch.from_pylist([row], _arrow_schema()) for row in rows)
 
 
-def _quoted(column: str) -> str:
-    return "`" + column.replace("`", "``") + "`"
+def _merged(states: DataFrame) -> dict[str, State]:
+    """Run the job, and return the one state of each system that is left of those of all parts, or raise their error."""
+    from pyspark.errors import PySparkException
+
+    for keys in (("system", "slot"), ("system",)):
+        states = states.groupBy(*keys).applyInArrow(merged_rows, SCHEMA)
+    try:
+        rows = sorted(states.toArrow().to_pylist(), key=lambda row: row["part"])
+    except PySparkException as error:
+        raise FileError("Spark", f"the job failed: {_first_line(error)}") from None
+    for row in rows:
+        if row["error"] is not None:
+            raise pickle.loads(row["error"])
+    return {row["system"]: from_bytes(row["state"]).states[row["system"]] for row in rows}
 
 
-def _told(error: Exception) -> FileError | None:
-    """Return the error of a worker, of which nothing but the traceback as text comes back, or None."""
-    for line in map(str.strip, str(error).splitlines()):
-        for start in TOLD:
-            if line.startswith(start):
-                source, _, rule = line.removeprefix(start).rstrip(".").partition(": ")
-                return FileError(source, rule) if rule else FileError("the data frame", source)
-    return None
+def _session() -> SparkSession:
+    """Return the running session, or a new one: quiet, and with workers of the running Python unless told otherwise."""
+    try:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise ImportError("Spark needs PySpark: pip install 'ecuas-metric[spark]'") from None
+    if (running := SparkSession.getActiveSession()) is not None:
+        return running
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    is_told = {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"} & {*os.environ}  # Spark Connect, or begun by spark-submit
+    try:
+        with _quiet(not is_told):
+            session = SparkSession.builder.config("spark.log.level", "OFF").getOrCreate()
+    except PySparkException as error:
+        rule = f"it does not start: {_first_line(error)}"
+        raise FileError("Spark", rule, advice="It needs Java 17 or newer.") from None
+    return session
+
+
+@contextmanager
+def _quiet(is_quiet: bool) -> Iterator[None]:
+    """Keep what the Java machine says on its start, and from then on, from the error stream."""
+    if not is_quiet:
+        yield
+        return
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+@contextmanager
+def _large_batches(session: SparkSession, *, are_wide: bool) -> Iterator[None]:
+    """Let Spark hand out more rows at a time while a job runs: less work on both sides, unless a number was set."""
+    before = session.conf.get(BATCH)
+    is_usual = before == USUAL_BATCH and not are_wide
+    session.conf.set(BATCH, LARGE_BATCH if is_usual else before)
+    try:
+        yield
+    finally:
+        session.conf.set(BATCH, before)
+
+
+def _is_nested(kind: pa.DataType) -> bool:
+    from pyarrow.types import is_nested
+
+    return bool(is_nested(kind))
+
+
+def _arrow_schema() -> pa.Schema:
+    import pyarrow as pa
+
+    binary = {"state": pa.binary(), "error": pa.binary()}
+    return pa.schema({"system": pa.string(), "slot": pa.int32(), "part": pa.int32(), **binary})
 
 
 def _first_line(error: Exception) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from ..options import checked_options
-from .packing import pack, unpack
-from .reading import Readings, read
-from .settings import SHAPING
+from .reading import StateResults, read
+from .settings import STATE_OPTIONS
 from .state import State, merge, state_of
+from .storage import Collection, from_bytes, to_bytes
 
-READING = ("normalize", "decompose", "confidence_level")
+READING_OPTIONS = ("normalize", "decompose", "confidence_level")
 
 
 class StreamedMetrics:
@@ -21,7 +21,7 @@ class StreamedMetrics:
     form : {"confidences", "posteriors", "costs"}
         What `update` is given.
     **options
-        Those of `evaluate` that a state depends on (`settings.SHAPING`), and ``normalize``, ``decompose`` and
+        Those of `evaluate` that a state depends on (`settings.STATE_OPTIONS`), and ``normalize``, ``decompose`` and
         ``confidence_level`` for `compute`.
 
     Raises
@@ -41,13 +41,13 @@ class StreamedMetrics:
     """
 
     def __init__(self, form: str = "confidences", **options: object) -> None:
-        unknown = [name for name in options if name not in (*SHAPING, *READING)]
+        unknown = [name for name in options if name not in (*STATE_OPTIONS, *READING_OPTIONS)]
         if unknown:
             raise TypeError(
-                f"{type(self).__name__} takes no option {unknown[0]!r}; it takes {', '.join(SHAPING + READING)}"
+                f"{type(self).__name__} takes no option {unknown[0]!r}; it takes {', '.join(STATE_OPTIONS + READING_OPTIONS)}"
             )
         self.form = form
-        self.reading = {name: options.pop(name) for name in READING if name in options}
+        self.reading = {name: options.pop(name) for name in READING_OPTIONS if name in options}
         checked_options(**self.reading)
         self.options = checked_options(**options)
         self.state: State | None = None
@@ -92,7 +92,7 @@ class StreamedMetrics:
 
     def packed(self) -> bytes:
         """Return the state as bytes, empty without rows: for checkpoints and other processes."""
-        return b"" if self.state is None else pack(self.state)
+        return b"" if self.state is None else to_bytes(Collection({"": self.state}))
 
     def load(self, packed: object) -> None:
         """Add the rows of a state that `packed` returned.
@@ -102,9 +102,9 @@ class StreamedMetrics:
         packed : bytes
         """
         if isinstance(packed, bytes) and packed:
-            self._add(unpack(packed))
+            self._add(from_bytes(packed).states[""])
 
-    def readings(self) -> Readings:
+    def results(self) -> StateResults:
         """Return the numbers with bounds, standard errors and notes.
 
         Raises
@@ -117,8 +117,8 @@ class StreamedMetrics:
         return read(self.state, **self.reading)  # type: ignore[arg-type]
 
     def compute(self) -> dict[str, float]:
-        """Return the numbers as plain floats, see `reading.Readings.flat`."""
-        return self.readings().flat()
+        """Return the numbers as plain floats, see `reading.StateResults.flat`."""
+        return self.results().flat()
 
     def reset(self) -> None:
         """Forget all rows."""
