@@ -10,7 +10,7 @@ import pandas as pd
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.read import Sheet
 from ecuas_metric.files.submissions import Submission, submissions_of
-from ecuas_metric.reporting.export import neutral
+from ecuas_metric.reporting.tables import neutral
 from triviaqa_subset.grading import grade, normalize_answer
 
 TEXT = ("question_id", "answer")

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from ecuas_metric.metrics import METRICS, Key
-from ecuas_metric.reporting.grids import Cell, Grid
 from ecuas_metric.reporting.report import Report
+from ecuas_metric.reporting.tables import Cell, Grid
 
 from .plots import slots
 

@@ -13,10 +13,9 @@ from typing import NamedTuple
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import Submission
 from ecuas_metric.options import Options, checked_options, is_set
-from ecuas_metric.reporting.explanation import explain
-from ecuas_metric.reporting.export import to_json, write
-from ecuas_metric.reporting.grids import Grid, Record
 from ecuas_metric.reporting.report import BELOW, Report, make_report, prepare_open, report_grid, report_records
+from ecuas_metric.reporting.tables import Grid, Record, to_json, write
+from ecuas_metric.reporting.text import explain
 from ecuas_metric.results import System
 
 from .deployment import costs_of

@@ -50,6 +50,8 @@ class Comparison(NamedTuple):
     p_first_best, p_second_best : float
         The p-value of "by this metric no other system is better than this one", see `best.p_values_of_best`: those
         above alpha are the confidence set for the best system. nan where systems are not ranked by the metric.
+    first_value, second_value : float
+        The metric of either system.
     """
 
     first: str
@@ -65,6 +67,18 @@ class Comparison(NamedTuple):
     high_all: float = math.nan
     p_first_best: float = math.nan
     p_second_best: float = math.nan
+    first_value: float = math.nan
+    second_value: float = math.nan
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """The metric of the first system and of the second."""
+        return self.first_value, self.second_value
+
+    def __str__(self) -> str:
+        """Return one line: the metric, the difference with its interval, and its adjusted p-value."""
+        numbers = f"{self.difference:+.4g} [{self.low:+.4g}, {self.high:+.4g}], adjusted p = {self.p_adjusted:.3g}"
+        return f"{self.key}: {self.first} - {self.second} = {numbers}"
 
 
 def compare_systems(
@@ -125,6 +139,39 @@ def compare_systems(
     resampling = resampling_of(as_given(reference)[1])._replace(n_resamples=swaps_needed(reference.options))
     swapped = swap_differences(aligned, values, resampling=resampling, progress=progress)
     return _tested(swapped, values, aligned)
+
+
+def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[str]]:
+    """Return the confidence set for the best system by each metric that ranks systems.
+
+    Parameters
+    ----------
+    rows : iterable of Comparison
+        Of `compare_systems`.
+    level : float
+        In (0, 1): the chance that a set holds the best system.
+
+    Returns
+    -------
+    dict of Key to list of str
+
+    Examples
+    --------
+    >>> from ecuas_metric import compare_systems, confidence_system
+    >>> correct, options = [1, 1, 0, 1, 0, 1] * 9, {"confidence_level": 0.95, "n": 1}
+    >>> systems = {
+    ...     "sharp": confidence_system(correct, [0.9, 0.8, 0.2, 0.9, 0.1, 0.7] * 9, **options),
+    ...     "vague": confidence_system(correct, [0.5, 0.6, 0.5, 0.5, 0.4, 0.5] * 9, **options),
+    ... }
+    >>> sets = best_systems(compare_systems(systems), level=0.95)
+    >>> sets[Key("ecuas", 1.0)], sets[Key("error_rate")]
+    (['sharp'], ['sharp', 'vague'])
+    """
+    found: dict[Key, dict[str, float]] = {}
+    for row in rows:
+        if not math.isnan(row.p_first_best):
+            found.setdefault(row.key, {}).update({row.first: row.p_first_best, row.second: row.p_second_best})
+    return {key: [name for name, p in of_key.items() if p > 1 - level] for key, of_key in found.items()}
 
 
 def align(systems: Mapping[str, System]) -> dict[str, System]:
@@ -229,11 +276,13 @@ def _tested(
     best = _best(which, differences, after, fair)
     numbers = _numbers(which, differences, after, rounding, next(iter(systems.values())))
     rows = []
-    for (pair, key), is_row_fair, row in zip(which, fair, numbers.tolist(), strict=True):
+    of_systems = zip(ours.tolist(), theirs.tolist(), strict=True)
+    for (pair, key), is_row_fair, row, both in zip(which, fair, numbers.tolist(), of_systems, strict=True):
         # nan is one object here, so that equal comparisons are equal.
         difference, low, high, p, adjusted, *together = (math.nan if math.isnan(number) else number for number in row)
         places = (best[key].get(name, math.nan) for name in pair)
-        rows.append(Comparison(*pair, key, difference, low, high, p, adjusted, is_row_fair, *together, *places))
+        row_of = Comparison(*pair, key, difference, low, high, p, adjusted, is_row_fair, *together, *places)
+        rows.append(row_of._replace(first_value=both[0], second_value=both[1]))
     return rows
 
 

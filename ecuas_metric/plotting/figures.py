@@ -43,6 +43,7 @@ from .panels import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -60,6 +61,7 @@ FEW = 5  # samples of a bin below which its accuracy says next to nothing
 MAX_COUNTS = 20  # bins above which there is no room for numbers
 BAND_POINTS = 41
 CONTEXT_POINTS = 60
+ORDERS = (0, 0.1, 1, 10, 100, 1000)  # ticks of n
 MARK: Style = {"marker": "o", "markersize": 4, "clip_on": False}
 HOLLOW: Style = MARK | {"linestyle": "", "markerfacecolor": "white", "zorder": 3}
 
@@ -77,14 +79,6 @@ class Line(NamedTuple):
 def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
     """Draw risk against coverage; equally uncertain samples are accepted together, in steps.
 
-    Parameters
-    ----------
-    systems : mapping of name to System
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Raises
     ------
     ImportError
@@ -98,24 +92,18 @@ def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
     'coverage'
     """
     lines = {name: _risk_line(system) for name, system in systems.items()}
-    figure, grid = _drawn(lines, "coverage", "mean cost of the accepted")
+    are_answers = all(system.decisions.confidence is not None for system in systems.values())
+    what = "error rate" if are_answers else "mean cost"
+    figure, grid = _drawn(lines, "coverage", f"{what} of accepted answers\n(selective risk)")
     top = 1.1 * max(float(line.y[line.x > 0.05].max(initial=0.0)) for line in lines.values())  # first steps are wild
     for axes in grid:
         axes.set(xlim=(0, 1), ylim=(0, top or 1))
-    _legend(figure, grid, lines)
+    _legend(figure, grid, systems)
     return figure
 
 
 def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
     """Draw expected cost against reject cost, with accepting all (dotted, one line per system) and rejecting all.
-
-    Parameters
-    ----------
-    systems : mapping of name to System
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     See Also
     --------
@@ -133,20 +121,12 @@ def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
         axes.plot(widest.reject_cost, widest.reject_all, linestyle="--", label="reject all", **REFERENCE)
         axes.plot([], [], linestyle=":", label="accept all", **REFERENCE)
         axes.set(xlim=(0, widest.reject_cost[-1]), ylim=(0, top))
-    _legend(figure, grid, lines, more=("reject all", "accept all"))
+    _legend(figure, grid, systems, more=("reject all", "accept all"))
     return figure
 
 
 def order_figure(systems: Mapping[str, System]) -> Figure:
     """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right.
-
-    Parameters
-    ----------
-    systems : mapping of name to System
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     See Also
     --------
@@ -155,10 +135,12 @@ def order_figure(systems: Mapping[str, System]) -> Figure:
     lines = {name: _order_line(system) for name, system in systems.items()}
     figure, grid = _drawn(lines, "n", "ECUAS$_n$")
     for axes in grid:
-        axes.set_xscale("symlog", linthresh=0.01)
-        axes.set(xlim=(0, next(iter(lines.values())).x[-1]), xticks=(0, 0.1, 1, 10, 100, 1000))
+        axes.set_xscale("asinh", linear_width=0.05)
+        axes.set_xlim(0, next(iter(lines.values())).x[-1])
+        axes.set_xticks(ORDERS, [f"{order:g}" for order in ORDERS])
+        axes.xaxis.minorticks_off()
         axes.set_ylim(0, 1.1 * max(float(line.y.max()) for line in lines.values()))
-    _legend(figure, grid, lines)
+    _legend(figure, grid, systems)
     return figure
 
 
@@ -166,14 +148,6 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
     """Draw accuracy against confidence in bins, and below it how many samples are in each; a column per system.
 
     Bins of fewer than five samples have hollow marks, and the line leaves them out.
-
-    Parameters
-    ----------
-    systems : mapping of name to System
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------
@@ -204,9 +178,11 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
         if i % columns == 0:
             axes.set_ylabel("accuracy", fontsize="small")
             counts.set_ylabel("samples", fontsize="small")
+    marks = _band_handle(grid[0], systems)
     if any(((bins.counts > 0) & (bins.counts < FEW)).any() for bins in binned.values()):
-        mark = grid[0].plot([], [], color="0.3", label=f"fewer than {FEW} samples", **HOLLOW | {"clip_on": True})
-        legend_below(figure, mark)
+        marks += grid[0].plot([], [], color="0.3", label=f"fewer than {FEW} samples", **HOLLOW | {"clip_on": True})
+    if marks:
+        legend_below(figure, marks)
     return figure
 
 
@@ -304,13 +280,25 @@ def _styles(count: int) -> list[Style]:
     return styles(count) if count <= MAX_TOGETHER else [{"color": COLORS[0], "linewidth": 1.6}] * count
 
 
-def _legend(figure: Figure, grid: list[Axes], lines: Mapping[str, Line], more: tuple[str, ...] = ()) -> None:
-    """Name the lines of one panel, or say once what is grey in all of them."""
+def _legend(figure: Figure, grid: list[Axes], systems: Mapping[str, System], more: tuple[str, ...] = ()) -> None:
+    """Name the lines of one panel, or say once what is grey in all of them, and what the bands are."""
+    band = _band_handle(grid[0], systems)
     if len(grid) == 1:
         return legend(figure, grid[0])
     handles, names = grid[0].get_legend_handles_labels()
     grey = grid[0].plot([], [], label="the other systems", **CONTEXT)
-    return legend_below(figure, [*grey, *(handle for handle, name in zip(handles, names, strict=True) if name in more)])
+    listed = [handle for handle, name in zip(handles, names, strict=True) if name in more]
+    return legend_below(figure, [*grey, *listed, *band])
+
+
+def _band_handle(axes: Axes, systems: Mapping[str, System]) -> list[Artist]:
+    """Return what the legend shows for bands, if systems have a confidence level."""
+    level = next(iter(systems.values())).options.confidence_level
+    if level is None:
+        return []
+    return [
+        axes.fill_between([], [], color="0.4", alpha=0.25, linewidth=0, label=f"{level:.0%} interval at each point")
+    ]
 
 
 def _draw_accuracy(axes: Axes, bins: Reliability, band: Band | None, color: str) -> None:

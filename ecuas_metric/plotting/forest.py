@@ -20,13 +20,17 @@ LONGEST = 44  # characters of a name: two names of systems, or one
 
 
 class Bar(NamedTuple):
-    """A difference: what of, its value and interval (nan where there is none), and whether it is significant."""
+    """A difference: what of, its value, and its simultaneous interval, nan where there is none."""
 
     name: str
     value: float
     low: float
     high: float
-    is_significant: bool
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the interval does: the difference is more than chance, beside all others that are drawn."""
+        return self.low > 0 or self.high < 0
 
 
 class Panel(NamedTuple):
@@ -37,29 +41,10 @@ class Panel(NamedTuple):
     bars: Sequence[Bar]
 
 
-def forest_figure(drawn: Sequence[Panel], *, alpha: float = 0.05, caption: str = "") -> Figure:
-    """Draw differences with their intervals, those that are significant filled.
+def forest_figure(drawn: Sequence[Panel], *, level: float = 0.95, caption: str = "") -> Figure:
+    """Draw differences with their simultaneous intervals, filled where these exclude 0; a caption above the panels.
 
-    Parameters
-    ----------
-    drawn : sequence of Panel
-    alpha : float
-        What is called significant.
-    caption : str
-        Above the panels.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-
-    Examples
-    --------
-    >>> figure = forest_figure([Panel("ER ↓", "first - second", [Bar("a - b", -0.1, -0.2, 0.1, False)])])
+    >>> figure = forest_figure([Panel("ER ↓", "first - second", [Bar("a - b", -0.1, -0.2, 0.1)])])
     >>> figure.axes[0].get_title()
     'ER ↓'
     """
@@ -72,9 +57,11 @@ def forest_figure(drawn: Sequence[Panel], *, alpha: float = 0.05, caption: str =
         axes.remove()
     for i, (axes, panel) in enumerate(zip(grid, drawn, strict=False)):
         _draw(axes, panel, are_named=not alike or i % columns == 0)
+    lines = f"{level:.0%} intervals that hold for all differences together"
     marks = [
-        grid[0].plot([], [], "o", color=COLORS[0], label=f"significant: p (all tests) at most {alpha:g}")[0],
-        grid[0].plot([], [], "o", color=OPEN, markerfacecolor="white", label="may be chance")[0],
+        grid[0].plot([], [], "o", color=COLORS[0], label="excludes 0: significant")[0],
+        grid[0].plot([], [], "o", color=OPEN, markerfacecolor="white", label="may be due to chance")[0],
+        grid[0].plot([], [], "-", color=OPEN, label=lines)[0],
     ]
     legend_below(figure, marks)
     if caption:
@@ -86,11 +73,11 @@ def _draw(axes: Axes, panel: Panel, *, are_named: bool) -> None:
     names = list(short_names((bar.name for bar in panel.bars), longest=LONGEST).values())
     axes.axvline(0, linestyle="--", **REFERENCE)
     for place, bar in enumerate(panel.bars):
-        color = COLORS[0] if bar.is_significant else OPEN
+        color = COLORS[0] if bar.excludes_zero else OPEN
         if np.isfinite([bar.low, bar.high]).all():
             axes.plot([bar.low, bar.high], [place, place], color=color, linewidth=1.4)
         axes.plot(
-            bar.value, place, "o", color=color, markersize=4.5, markerfacecolor=color if bar.is_significant else "white"
+            bar.value, place, "o", color=color, markersize=4.5, markerfacecolor=color if bar.excludes_zero else "white"
         )
     axes.set_yticks(range(len(panel.bars)), [label(name) if are_named else "" for name in names], fontsize="x-small")
     axes.set_ylim(len(panel.bars) - 0.4, -0.6)  # the first at the top

@@ -20,18 +20,22 @@ from ..metrics import Key, place
 from ..results import System, signature_of
 from .arguments import chosen_keys
 from .averages import macro_averages
-from .differences import arranged, comparison_grid, comparison_records, explanation, num_tests, write_differences
-from .explanation import explain
-from .export import check_suffix, write
+from .differences import (
+    arranged,
+    comparison_grid,
+    comparison_records,
+    num_tests,
+    plan_grid,
+    plan_records,
+    write_differences,
+)
 from .flags import FLAGS, PLANNED, WORDS, parser, refuse_without
-from .grids import Grid, Record, to_text
-from .overview import introduction, overview
 from .parsed import metrics_of, numbers_of, options_of, submissions_of_files
-from .plans import plan_grid, plan_records
 from .recalibrating import with_recalibrated
 from .report import (
     BELOW,
     Report,
+    legend,
     make_report,
     prepare_open,
     prepare_submissions,
@@ -39,7 +43,8 @@ from .report import (
     report_records,
     write_figures,
 )
-from .terminal import screen_of
+from .tables import Grid, Record, check_suffix, screen_of, to_text, write
+from .text import explain, how_to_read, introduction, overview
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -111,7 +116,7 @@ def _score(arguments: argparse.Namespace) -> list[str]:
     _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, report_records(report, keys=keys))
     notes = [*report.notes(), *_averages(arguments, report, submissions, systems, keys)]
     if arguments.explain:
-        _bullets(explain(systems))
+        _bullets(explain(systems, only=keys))
     if arguments.figures:
         _say_paths(write_figures(systems, arguments.figures))
     return [f"{name}: {note.render(WORDS)}" for name, note in notes if note.kind not in BELOW]
@@ -130,7 +135,9 @@ def _averages(
         return []
     shown = [key for key in keys if key in averages.keys]
     grid = report_grid(averages, digits=arguments.digits, keys=shown, sizes=True)
-    grid = grid._replace(above=[f"Macro-averages over {arguments.by}; N counts its values.", *grid.above], signature="")
+    above = [f"Macro-averages over {arguments.by}; N counts its values.", *grid.above]
+    notes = [note for note in grid.notes if note not in legend(shown)]  # it stands below the table of the parts
+    grid = grid._replace(above=above, notes=notes, signature="")
     print("", to_text(grid, screen_of(sys.stdout)), sep="\n", end="")
     for path in map(Path, arguments.output):
         grid = grid._replace(signature=averages.signature)
@@ -186,7 +193,7 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
     text = overview(grid, rows, screen_of(sys.stdout), alpha=alpha, full=arguments.full)
     _emit(arguments, text, grid, comparison_records(shown))
     if arguments.explain:
-        _bullets(explanation(first.options, tests=num_tests(rows), by_row=first.ids is None))
+        _bullets(how_to_read(first.options, tests=num_tests(rows), by_row=first.ids is None))
     if arguments.figures:
         _say_paths(write_differences(rows, arguments.figures, alpha=alpha))
     return [f"{name}: {note.render(WORDS)}" for name, system in systems.items() for note in system.notes]

@@ -1,4 +1,4 @@
-"""Comparisons -> what is shown of them: chosen and sorted, as a table, as records, and in plain words."""
+"""Comparisons and plans -> what is shown of them: chosen and sorted, as tables, as records, as a figure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..comparison.compare import UNFAIR, Comparison
+from ..comparison.planning import ALPHA, POWER, Plan
 from ..metrics import METRICS, Key
 from ..options import Options
-from .grids import Cell, Grid, Record
-from .report import NO_INTERVAL, interval_text, title
-from .summary import is_significant
+from .report import NO_INTERVAL, interval_text, legend, title
+from .tables import Cell, Grid, Record
 
 if TYPE_CHECKING:
     from ..plotting.forest import Panel
@@ -22,23 +22,15 @@ MAX_BARS = 15  # pairs in a panel of the figure; of more, those with the best sy
 MAX_ROWS = 60  # differences that are printed unless all are asked for
 
 
+def is_significant(row: Comparison, alpha: float) -> bool:
+    """Return whether a difference is more than chance: whether its adjusted p-value is at most alpha."""
+    return row.p_adjusted <= alpha
+
+
 def arranged(
     rows: Sequence[Comparison], *, order: str = "systems", significant_at: float | None = None
 ) -> list[Comparison]:
-    """Return comparisons metric by metric, in the order in which these come, and sorted within each.
-
-    Parameters
-    ----------
-    rows : sequence of Comparison
-    order : {"systems", "difference", "p"}
-        As the systems were given, the largest difference first, or the least adjusted p-value first.
-    significant_at : float, optional
-        Leave out those whose adjusted p-value is larger.
-
-    Returns
-    -------
-    list of Comparison
-    """
+    """Return comparisons metric by metric, sorted within each by one of `ORDERS`; only significant ones if asked."""
     kept = [row for row in rows if significant_at is None or is_significant(row, significant_at)]
     if order == "difference":
         kept.sort(key=lambda row: -abs(row.difference) if row.difference == row.difference else math.inf)
@@ -51,29 +43,12 @@ def arranged(
 def comparison_grid(
     rows: Sequence[Comparison], line: str, *, options: Options, tests: int, digits: int = 3, above: Iterable[str] = ()
 ) -> Grid:
-    """Lay comparisons out: one row per metric and pair, † on those that must not be compared.
+    """Lay comparisons out, metric by metric: one row per pair, † on those that must not be compared.
 
-    Parameters
-    ----------
-    rows : sequence of Comparison
-        Metric by metric.
-    line : str
-        The signature.
-    options : Options
-        With the level of the intervals and the number of swaps.
-    tests : int
-        How many the p-values are corrected for.
-    digits : int
-        After the point.
-    above : iterable of str
-        To be shown before the table.
-
-    Returns
-    -------
-    Grid
+    `line` is the signature, `options` has the level of the intervals, `tests` how many the p-values are adjusted for.
     """
     level = options.confidence_level or 0.0
-    header = ["metric", "first", "second", "difference", f"{level:.0%} interval", "p (swap)", "p (all tests)"]
+    header = ["metric", "first", "second", "difference", f"{level:.0%} interval", "p", "adjusted p"]
     cells = [
         [
             *(Cell(text) for text in (title(row.key) + ("" if row.fair else "†"), row.first, row.second)),
@@ -83,53 +58,23 @@ def comparison_grid(
         ]
         for row in rows
     ]
-    unfair = [] if all(row.fair for row in rows) else [f"† {UNFAIR}"]
-    bare = [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
-    return Grid(header, cells, [*legend(tests), *unfair, *bare], line, labels=3, above=list(above), grouped=True)
+    notes = columns_explained(tests, level)
+    notes += [] if all(row.fair for row in rows) else [f"† {UNFAIR}"]
+    notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
+    notes += legend(dict.fromkeys(row.key for row in rows))
+    return Grid(header, cells, notes, line, labels=3, above=list(above), grouped=True)
 
 
-def legend(tests: int) -> list[str]:
-    """Return one line on each column of numbers that does not explain itself."""
+def columns_explained(tests: int, level: float) -> list[str]:
+    """Return one line on each column of numbers of a comparison."""
+    adjusted = f"p adjusted for all {tests} tests of this table, jointly (Westfall and Young); judge by this one"
     return [
         "difference: first minus second; below 0, the first is better if lower is better (↓), else the second",
-        "p (swap): how often so large a difference comes about if the two systems' outputs are swapped at random",
-        f"p (all tests): the same, corrected for all {tests} tests made here; go by this one",
-    ]
-
-
-def explanation(options: Options, *, tests: int, by_row: bool) -> list[str]:
-    """Return how the numbers of a comparison came about and what they do not say, in sentences.
-
-    Parameters
-    ----------
-    options : Options
-        With the level of the intervals.
-    tests : int
-        How many the p-values are corrected for.
-    by_row : bool
-        Whether the samples were paired by their rows, not by ids.
-
-    Returns
-    -------
-    list of str
-    """
-    level = options.confidence_level or 0.0
-    return [
-        f"Every system is compared with every other on the same samples, paired by {'their rows' if by_row else 'id'}.",
-        "A difference is the metric of the first system minus that of the second. ↓: lower is better, so that a "
-        "negative difference favours the first. ↑: higher is better, so that a positive one does.",
-        f"The {level:.0%} interval shows how large the true difference may be, for one pair and one metric "
-        "alone. There is none where no valid interval is known.",
-        "p (swap) comes from a randomisation test: if the two systems were equally good, it would not matter which "
-        "gave which output. So their outputs are swapped on a random half of the samples, again and again, and p is "
-        "the share of swaps after which they differ at least as much as observed. More --resamples make it finer.",
-        f"p (all tests) is corrected for all {tests} tests of this call (Westfall and Young's step-down method, which "
-        "takes into account how they are correlated): if no systems differed, the probability of any false alarm "
-        f"at p <= {1 - level:.2g} would be {1 - level:.2g}. Fewer --metrics and systems make fewer tests.",
-        "If that is a different set of systems, a line also names those that may be the best by its metric alone: in "
-        f"{level:.0%} of such comparisons the true best one is among them.",
-        "An interval may exclude 0 even if p (all tests) is not small: the interval is for one difference alone.",
-        "Not significant does not mean equal: there may just be too few samples. The interval shows what is possible.",
+        f"{level:.0%} interval: for this pair and metric alone; it excludes 0 where p, not adjusted p, is at most "
+        f"{1 - level:.2g}",
+        "p: paired permutation test, how often so large a difference arises if the two systems' outputs are exchanged "
+        "at random",
+        f"adjusted p: {adjusted if tests > 1 else 'the same as p, since there is one test'}",
     ]
 
 
@@ -138,27 +83,52 @@ def num_tests(rows: Iterable[Comparison]) -> int:
     return sum(not math.isnan(row.p) for row in rows)
 
 
+def comparison_records(rows: Iterable[Comparison]) -> list[Record]:
+    """Return one dict per pair and metric: the fields of `Comparison`, the key as text."""
+    return [{**row._asdict(), "key": str(row.key)} for row in rows]
+
+
+def plan_grid(
+    plans: Iterable[Plan],
+    *,
+    planned: bool = False,
+    power: float = POWER,
+    alpha: float = ALPHA,
+    digits: int = 3,
+    signature: str = "",
+) -> Grid:
+    """Lay plans out: one row per metric; `planned` tells whether their difference was asked for."""
+    plans = list(plans)
+    samples = plans[0].samples if plans else 0
+    header = [
+        "metric",
+        "planned" if planned else "difference",
+        "deviation",
+        f"detectable with N = {samples}",
+        "N to find it",
+    ]
+    rows = [
+        [
+            Cell(title(plan.key)),
+            Cell(f"{plan.difference:+.{digits}f}"),
+            Cell(f"{plan.deviation:.{digits}f}"),
+            Cell("" if math.isnan(plan.detectable) else f"{plan.detectable:.{digits}f}"),
+            Cell("" if plan.needed is None else f"{plan.needed}"),
+        ]
+        for plan in plans
+    ]
+    above = f"For a power of {power:.0%} in a two-sided test at the level {alpha:g}, of one metric and one pair:"
+    notes = ["deviation: standard deviation of the paired difference of one sample", *legend(p.key for p in plans)]
+    return Grid(header, rows, notes, signature, above=[above])
+
+
+def plan_records(plans: Iterable[Plan]) -> list[Record]:
+    """Return one dict per metric, the key as text."""
+    return [{**plan._asdict(), "key": str(plan.key)} for plan in plans]
+
+
 def write_differences(rows: Sequence[Comparison], folder: str | Path, *, alpha: float) -> list[Path]:
-    """Draw the differences with their intervals into a folder, as PNG and SVG.
-
-    Parameters
-    ----------
-    rows : sequence of Comparison
-        Of all pairs.
-    folder : path
-        Created if it does not exist.
-    alpha : float
-        See `summary.winner`.
-
-    Returns
-    -------
-    list of Path
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
+    """Draw the differences of all pairs with their simultaneous intervals into a folder, as PNG and SVG."""
     from ..plotting.forest import forest_figure
     from ..plotting.panels import save
 
@@ -167,23 +137,25 @@ def write_differences(rows: Sequence[Comparison], folder: str | Path, *, alpha: 
     drawn = [key for key in dict.fromkeys(row.key for row in rows) if key not in unfair] or list(unfair)
     left_out = [] if drawn == list(unfair) else [title(key) for key in unfair]
     caption = f"Not drawn, since the systems' answers differ: {', '.join(left_out)}" if left_out else ""
-    panels = [_panel([row for row in rows if row.key == key], alpha) for key in drawn]
-    return save(forest_figure(panels, alpha=alpha, caption=caption), Path(folder) / "differences")
+    panels = [_panel([row for row in rows if row.key == key]) for key in drawn]
+    return save(forest_figure(panels, level=1 - alpha, caption=caption), Path(folder) / "differences")
 
 
-def _panel(rows: Sequence[Comparison], alpha: float) -> Panel:
+def _panel(rows: Sequence[Comparison]) -> Panel:
     """Return all differences of a metric; where pairs are many, those of the other systems from the best."""
     from ..plotting.forest import Bar, Panel
     from ..plotting.names import short_names
 
     names = short_names([name for row in rows for name in (row.first, row.second)])
     if len(rows) <= MAX_BARS:
-        bars = [Bar(f"{names[row.first]} - {names[row.second]}", *row[3:6], is_significant(row, alpha)) for row in rows]
+        bars = [
+            Bar(f"{names[row.first]} - {names[row.second]}", row.difference, row.low_all, row.high_all) for row in rows
+        ]
         return Panel(title(rows[0].key), _sides(rows[0].key), bars)
     reference, what = _reference(rows)
     others = [row if row.second == reference else _turned(row) for row in rows if reference in (row.first, row.second)]
     others.sort(key=lambda row: abs(row.difference))
-    bars = [Bar(names[row.first], *row[3:6], is_significant(row, alpha)) for row in others]
+    bars = [Bar(names[row.first], row.difference, row.low_all, row.high_all) for row in others]
     return Panel(title(rows[0].key), f"difference from {names[reference]}{what}", bars)
 
 
@@ -209,22 +181,9 @@ def _reference(rows: Sequence[Comparison]) -> tuple[str, str]:
 
 
 def _turned(row: Comparison) -> Comparison:
-    return row._replace(first=row.second, second=row.first, difference=-row.difference, low=-row.high, high=-row.low)
-
-
-def comparison_records(rows: Iterable[Comparison]) -> list[Record]:
-    """Return one dict per pair and metric.
-
-    Parameters
-    ----------
-    rows : iterable of Comparison
-
-    Returns
-    -------
-    list of Record
-        The fields of `Comparison`, the key as text.
-    """
-    return [{**row._asdict(), "key": str(row.key)} for row in rows]
+    """Return the same difference, second minus first."""
+    turned = row._replace(first=row.second, second=row.first, difference=-row.difference)
+    return turned._replace(low=-row.high, high=-row.low, low_all=-row.high_all, high_all=-row.low_all)
 
 
 def _p(value: float) -> str:

@@ -21,8 +21,8 @@ from ..scale.reading import Readings, read
 from ..scale.settings import SHAPING, settings_of
 from ..scale.state import State
 from .arguments import chosen_keys, columns_of_files, named_file
-from .grids import Grid, Record
 from .report import Report, report_grid, report_records
+from .tables import Grid, Record
 
 # What is not read from files out of core, and what it is where it was not asked for.
 NOT_READ = {"tasks": None, "filter": None, "choice_length": "none", "labels": None, "scale": 1.0, "correct_from": None}

@@ -17,9 +17,9 @@ from ..scale.pairs import Difference, Pair, differences, merge_pairs, unpaired_d
 from ..scale.parquet import ParquetPart, parts_of, table_of
 from ..scale.settings import SHAPING
 from .arguments import chosen_keys
-from .grids import Cell, Grid, Record
 from .out_of_core import Table, inputs_of, refuse, signature_of_state
 from .report import NO_INTERVAL, interval_text, title
+from .tables import Cell, Grid, Record
 
 NOT_COMPARED = {"figures": None, "only": None, "sort": "systems", "weight": None}
 Found = dict[tuple[str, str], dict[Key, Difference]]

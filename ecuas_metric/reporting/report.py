@@ -17,18 +17,25 @@ from ..files.truth import Unjudged
 from ..metrics import METRICS, Key, place
 from ..options import checked_options
 from ..results import Estimate, Results, System, all_values, compute_results, prepare, signature_of
-from .grids import Cell, Grid, Record
+from .tables import BEST, Cell, Grid, Record, to_html, to_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-UNLIKE = "No best is marked, since these differ between the systems:"
+UNLIKE = "No best value is marked: these differ between the systems:"
+BEST_VALUE = f"{BEST} best value, which need not be significantly better than the others (see ecuas compare)"
 NONE_SHOWN = "[-]"
-NO_INTERVAL = f"{NONE_SHOWN} No interval around this number is known to hold the true value as often as it would say."
+NO_INTERVAL = f"{NONE_SHOWN} no interval: none with valid coverage is known for this number"
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 ARROWS = {True: " ↑", False: " ↓", None: ""}
+DIRECTIONS = {True: "higher is better", False: "lower is better", None: "neither high nor low is better"}
 BELOW = ("unjudged", "biased")  # the notes that the table itself shows
 SUFFIXES = {"recalibrated": " recal.", "calibration_loss": " cal. loss"}
+VARIANTS = {
+    "normalized": ("N-", "divided by the value of a system that ignores its input"),
+    "recalibrated": ("recal.", "after the best recalibration, fitted on the same samples"),
+    "calibration_loss": ("cal. loss", "what that recalibration would save"),
+}
 
 
 class Report(NamedTuple):
@@ -40,13 +47,13 @@ class Report(NamedTuple):
     keys : list of Key
         The metrics, in the order of the columns.
     unfair : list of Key
-        Those that must not rank these systems, see `comparison.is_fair`.
+        Those that must not rank these systems, see `comparison.compare.is_fair`.
     signature : str
         Of all systems, or of each where they differ.
     sizes : dict of name to int
         Their numbers of samples N.
     unlike : list of str
-        What forbids to rank them by any metric, see `pairing.unlike`.
+        What forbids to rank them by any metric, see `comparison.pairing.unlike`.
     unjudged : dict of name to Unjudged
         The systems of which some answers are unjudged.
     bounds : dict of name to (dict of Key to Bounds)
@@ -65,6 +72,17 @@ class Report(NamedTuple):
     def notes(self) -> list[tuple[str, Note]]:
         """Return what a reader must know beside the numbers: system and note."""
         return [(name, note) for name, results in self.results.items() for note in results.notes]
+
+    def share_unjudged(self, name: str) -> float:
+        """Return the share of a system's answers that are unjudged, in [0, 1]."""
+        return self.unjudged[name].share if name in self.unjudged else 0.0
+
+    def __str__(self) -> str:
+        """Return the table as text."""
+        return to_text(report_grid(self, sizes=True))
+
+    def _repr_html_(self) -> str:
+        return to_html(report_grid(self, sizes=True))
 
 
 def prepare_submissions(submissions: Iterable[Submission], **options: object) -> dict[str, System]:
@@ -116,22 +134,7 @@ def prepare_submissions(submissions: Iterable[Submission], **options: object) ->
 
 
 def prepare_open(submissions: Iterable[Submission], **options: object) -> tuple[dict[str, System], dict[str, Unjudged]]:
-    """Prepare submissions of which some answers may be unjudged, for `make_report`.
-
-    Parameters
-    ----------
-    submissions : iterable of Submission
-        Read with any rule for unjudged answers.
-    **options
-        See `prepare_submissions`.
-
-    Returns
-    -------
-    systems : dict of name to System
-        With the unjudged answers counted as wrong.
-    unjudged : dict of name to Unjudged
-        Those of the systems that have any.
-    """
+    """Prepare submissions with the unjudged answers counted as wrong; also return these, by system."""
     given = list(submissions)
     unjudged = {submission.name: submission.unjudged for submission in given if submission.unjudged}
     closed = [
@@ -199,23 +202,8 @@ def make_report(
 def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None, sizes: bool = False) -> Grid:
     """Lay a report out: one row per system, one column per metric with its arrow, † on those that must not rank.
 
-    Parameters
-    ----------
-    report : Report
-    digits : int
-        After the point.
-    keys : iterable of Key, optional
-        The columns; by default all.
-    sizes : bool
-        Whether the second column is N, the number of samples. A column with the share of unjudged answers follows
-        where there are any.
+    With `sizes` the second column is N; the share of unjudged answers follows where there are any.
 
-    Returns
-    -------
-    Grid
-
-    Examples
-    --------
     >>> from ecuas_metric import confidence_system
     >>> report = make_report({"a": confidence_system([1, 0, 1], [0.9, 0.8, 0.4])})
     >>> grid = report_grid(report, keys=[Key("error_rate"), Key("ecuas", 1.0)], sizes=True)
@@ -234,40 +222,30 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
         [
             Cell(name),
             *([Cell(str(report.sizes[name]))] if sizes else []),
-            *([Cell(f"{_share(report, name):.{digits}f}")] if report.unjudged else []),
+            *([Cell(f"{report.share_unjudged(name):.{digits}f}")] if report.unjudged else []),
             *(_cell(results.estimates[key], best[key], digits, report.bounds.get(name, {}).get(key)) for key in shown),
         ]
         for name, results in report.results.items()
     ]
-    marked = [f"† {UNFAIR}"] if set(shown) & set(report.unfair) else []
-    marked += [NO_INTERVAL] if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]) else []
+    notes = [BEST_VALUE] if any(cell.is_best for row in rows for cell in row) else []
+    notes += [f"† {UNFAIR}"] if set(shown) & set(report.unfair) else []
+    notes += [NO_INTERVAL] if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]) else []
     of_unjudged = [(name, note) for name, note in report.notes() if note.kind == "unjudged"]
-    unjudged = [f"{name}: {note.fact}" for name, note in of_unjudged]
-    unjudged += dict.fromkeys(note.advice for _, note in of_unjudged if note.advice)
+    notes += [f"{name}: {note.fact}" for name, note in of_unjudged]
+    notes += dict.fromkeys(note.advice for _, note in of_unjudged if note.advice)
     above = [f"{UNLIKE} {', '.join(report.unlike)}."] if report.unlike else []
-    return Grid(header, rows, [*marked, *unjudged], report.signature, above=above)
+    return Grid(header, rows, [*notes, *legend(shown)], report.signature, above=above)
 
 
 def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list[Record]:
-    """Return one dict per system, with its name, its N, its numbers, and the keys by which systems must not be ranked.
-
-    Parameters
-    ----------
-    report : Report
-    keys : iterable of Key, optional
-        By default all.
-
-    Returns
-    -------
-    list of Record
-    """
+    """Return one dict per system: name, N, numbers with all digits, and the keys by which systems must not rank."""
     shown = list(report.keys if keys is None else keys)
     unfair = " ".join(str(key) for key in shown if key in report.unfair)
     return [
         {
             "system": name,
             "N": report.sizes[name],
-            **({"unjudged": _share(report, name)} if report.unjudged else {}),
+            **({"unjudged": report.share_unjudged(name)} if report.unjudged else {}),
             **_numbers(results, shown),
             **_limits(report, name, shown),
             "must_not_rank": unfair,
@@ -276,25 +254,41 @@ def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list
     ]
 
 
-def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
-    """Draw all curves of the systems into a folder, as PNG and SVG.
+def legend(keys: Iterable[Key]) -> list[str]:
+    """Return one line for each metric shown, with its meaning and direction, and one for each mark of a variant.
 
-    Parameters
-    ----------
-    systems : mapping of name to System
-    folder : path
-        Created if it does not exist.
-
-    Returns
-    -------
-    list of Path
-        The files; no reliability diagrams if a system has no confidences.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
+    >>> legend([Key("error_rate"), Key("error_rate", variant="normalized")])[1]
+    'N-: divided by the value of a system that ignores its input'
     """
+    shown = list(keys)
+    lines = {}
+    for key in shown:
+        metric = METRICS[key.metric]
+        subscript = {"n": "_n", "reject_costs": "_r"}.get(metric.one_per, "")
+        lines[f"{metric.title}{subscript}"] = f"{_lowered(metric.description)} ({DIRECTIONS[metric.higher_is_better]})"
+    lines |= dict(VARIANTS[variant] for variant in dict.fromkeys(key.variant for key in shown) if variant)
+    return [f"{name}: {meaning}" for name, meaning in lines.items()]
+
+
+def title(key: Key) -> str:
+    """Return the header of a metric's column with its arrow.
+
+    >>> title(Key("ecuas", 0.0, "normalized")), title(Key("auroc"))
+    ('N-ECUAS_0 ↓', 'AUROC ↑')
+    """
+    metric = METRICS[key.metric]
+    subscript = "" if key.parameter is None else f"_{key.parameter:g}".replace("inf", "∞")
+    prefix = "N-" if key.variant == "normalized" else ""
+    return f"{prefix}{metric.title}{subscript}{SUFFIXES.get(key.variant, '')}{ARROWS[metric.higher_is_better]}"
+
+
+def interval_text(low: float, high: float, form: str) -> str:
+    """Return an interval as a table shows it, with numbers of a format; `NONE_SHOWN` where there is none."""
+    return NONE_SHOWN if math.isnan(low) else f"[{low:{form}}, {high:{form}}]"
+
+
+def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
+    """Draw all curves of the systems into a folder, as PNG and SVG; reliability if all have confidences."""
     from ..plotting import figures
 
     drawings: dict[str, Callable[[], Figure]] = {
@@ -305,28 +299,6 @@ def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Pat
     if all(system.decisions.confidence is not None for system in systems.values()):
         drawings["reliability"] = partial(figures.reliability_figure, systems)
     return [path for name, draw in drawings.items() for path in figures.save(draw(), Path(folder) / name)]
-
-
-def title(key: Key) -> str:
-    """Return the header of a metric's column with its arrow.
-
-    Parameters
-    ----------
-    key : Key
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> title(Key("ecuas", 0.0, "normalized")), title(Key("auroc"))
-    ('N-ECUAS_0 ↓', 'AUROC ↑')
-    """
-    metric = METRICS[key.metric]
-    subscript = "" if key.parameter is None else f"_{key.parameter:g}".replace("inf", "∞")
-    prefix = "N-" if key.variant == "normalized" else ""
-    return f"{prefix}{metric.title}{subscript}{SUFFIXES.get(key.variant, '')}{ARROWS[metric.higher_is_better]}"
 
 
 def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
@@ -365,10 +337,6 @@ def _unknown(system: System, only: Iterable[Key] | None) -> Results:
     return Results({key: Estimate(math.nan) for key in keys}, notes)
 
 
-def _share(report: Report, name: str) -> float:
-    return report.unjudged[name].share if name in report.unjudged else 0.0
-
-
 def _limits(report: Report, name: str, keys: Iterable[Key]) -> dict[str, float]:
     bounds = report.bounds.get(name, {})
     ends = {
@@ -402,6 +370,6 @@ def _cell(estimate: Estimate, best: float | None, digits: int, bounds: Bounds | 
     return Cell(f"{value:.{digits}f}{limits}{f' ({span})' if span else ''}", is_best)
 
 
-def interval_text(low: float, high: float, form: str) -> str:
-    """Return an interval as a table shows it, with numbers of a format; `NONE_SHOWN` where there is none."""
-    return NONE_SHOWN if math.isnan(low) else f"[{low:{form}}, {high:{form}}]"
+def _lowered(text: str) -> str:
+    """Return a sentence without its capital, unless that is an abbreviation's."""
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]

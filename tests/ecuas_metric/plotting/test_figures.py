@@ -66,7 +66,7 @@ def test_few_samples_of_a_bin_are_visible_and_all_are_counted():
 def test_panels_have_room_whatever_their_number(count, systems, recwarn):
     """Matplotlib warns where labels leave no room for an axis."""
     many = dict(zip((f"a-long-name-{i}_verbalized" for i in range(count)), systems.values(), strict=False))
-    bars = [Bar(name, 0.1, -0.1, 0.2, True) for name in many]
+    bars = [Bar(name, 0.1, -0.1, 0.2) for name in many]
     for figure in (reliability_figure(many), forest_figure([Panel("ER", "first - second", bars)] * min(count, 4))):
         figure.draw_without_rendering()
     assert not recwarn.list
@@ -74,15 +74,15 @@ def test_panels_have_room_whatever_their_number(count, systems, recwarn):
 
 def test_a_forest_plot_has_a_bar_for_each_difference_that_has_an_interval():
     bars = [
-        Bar("a - b", 0.1, 0.05, 0.2, True),
-        Bar("a - c", 0.1, -0.05, 0.2, False),
-        Bar("b - c", 0.1, *[np.nan] * 2, True),
+        Bar("a - b", 0.1, 0.05, 0.2),
+        Bar("a - c", 0.1, -0.05, 0.2),
+        Bar("b - c", 0.1, *[np.nan] * 2),
     ]
     (axes,) = forest_figure([Panel("ER", "first - second", bars)], caption="not drawn: ECE").axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a - b", "a - c", "b - c"]
     points = [line for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata()) == 1]
     filled = [line.get_markerfacecolor() != "white" for line in points]
-    assert filled[:3] == [True, False, True]
+    assert filled[:3] == [True, False, False]
     assert len([line for line in axes.lines if line.get_marker() == "None" and len(line.get_xdata()) == 2]) == 1 + 2
 
 

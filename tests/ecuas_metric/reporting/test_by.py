@@ -11,6 +11,7 @@ from ecuas_metric import score_confidences
 from ecuas_metric.files.runs import RunOptions
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.reporting.cli import main
+from ecuas_metric.reporting.tables import BEST
 from tests.ecuas_metric.files.test_runs import lm_eval_row, written
 
 METRICS = ("ecuas_0", "error_rate", "auroc", "aurc")
@@ -63,7 +64,7 @@ def test_averages_of_several_systems_are_ranked_by_the_values_they_share(frame, 
         f"{system} {subject}" for system in "aB" for subject in ("law", "art", "medicine")
     ]
     assert pd.read_csv(tmp_path / "t_macro.csv")["system"].tolist() == ["a", "B"]
-    assert "*" in capsys.readouterr().out.split("Macro")[1]
+    assert BEST in capsys.readouterr().out.split("Macro")[1]
     frame[frame["subject"] != "law"].to_csv(tmp_path / "b.csv")
     score(*files, "--by", "subject")
     assert "differ between the systems: parts." in capsys.readouterr().out.split("Macro")[1]

@@ -15,6 +15,7 @@ from ecuas_metric.files.submissions import OPTION_OF_ROLE
 from ecuas_metric.options import DEFAULTS, OPTIONS, checked_options
 from ecuas_metric.reporting import cli
 from ecuas_metric.reporting.flags import COMPARE_EXAMPLES, FLAGS, SCORE_EXAMPLES, parser
+from ecuas_metric.reporting.tables import BEST
 from tests.conftest import ROOT
 from tests.ecuas_metric.systems import compute
 
@@ -112,7 +113,7 @@ def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_b
     assert cli.main(["compare", "gpt.csv", "one.csv"]) == 2
     assert capsys.readouterr().err.endswith("--by-position pairs them by their rows.\n")
     assert cli.main(["compare", "gpt.csv", "llama.jsonl", "--by-position", "--resamples", "50"]) == 0
-    assert capsys.readouterr().out.startswith("2 systems on 90 samples, paired by their rows. Significant: p")
+    assert capsys.readouterr().out.startswith("2 systems on 90 samples, paired by their rows. Significant: adjusted p")
 
 
 def many(folder, rng, count=12):
@@ -153,7 +154,7 @@ def test_differences_can_be_chosen_sorted_and_drawn(folder, capsys, rng):
     assert cli.main([*common, "--sort", "difference", "--figures", "plots", "--explain"]) == 0
     shown = capsys.readouterr().out
     assert shown.count("\nECUAS_1 ↓  ") == 2  # in the summary, and once in the table
-    assert "\n- p (swap) comes from a randomisation test" in shown
+    assert "\n- p comes from a paired permutation test" in shown
     rows = json.loads((folder / "out.json").read_text())["rows"]
     assert [row["key"] for row in rows] == ["ecuas_1"] * 6 + ["error_rate"] * 6
     sizes = [abs(row["difference"]) for row in rows[:6]]
@@ -173,11 +174,11 @@ def test_systems_that_are_unlike_have_no_best(folder, capsys):
     pd.read_json("llama.jsonl", lines=True).tail(-1).to_json("short.jsonl", orient="records", lines=True)
     assert cli.main(["score", "gpt.csv", "short.jsonl"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("No best is marked, since these differ between the systems: numbers of samples, questions.\n")
-    assert "*" not in out
+    assert out.startswith("No best value is marked: these differ between the systems: numbers of samples, questions.\n")
+    assert BEST not in out
     assert cli.main(["score", "gpt.csv", "short.jsonl", "--common"]) == 0
     out = capsys.readouterr()
-    assert "*" in out.out
+    assert BEST in out.out
     assert [line.split()[1] for line in out.out.splitlines()[2:4]] == ["89", "89"]
 
 

@@ -123,7 +123,8 @@ def test_answers_left_out_are_noted(rng):
     two = submission("two", rng, notes=(Note("unjudged", "4 answers.", "Most are wrong."),))
     report = make_report(prepare_submissions([one, two]))
     assert report.notes() == [("one", one.notes[0]), ("two", two.notes[0])]
-    assert report_grid(report).notes[-3:] == ["one: 3 answers.", "two: 4 answers.", "Most are wrong."]
+    notes = report_grid(report, keys=[]).notes
+    assert notes == ["one: 3 answers.", "two: 4 answers.", "Most are wrong."]
 
 
 def opened(name, rng, rule, **given):

@@ -1,0 +1,420 @@
+"""Results in sentences: which system is best, who beats whom, for which users, and how sure all this is."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from ..comparison.compare import Comparison, best_systems, compare_systems
+from ..errors import InputError
+from ..intervals import units
+from ..metrics import METRICS, Key, values_of_calibration
+from ..options import Options
+from ..plotting.curves import RejectCostCurve, reject_cost_curve
+from ..plotting.names import short_names
+from ..results import System, all_values, ranked, resampling_of
+from .differences import MAX_ROWS, arranged, is_significant
+from .report import title
+from .tables import Cell, Grid, Screen, to_text
+
+LEVEL = 0.95
+MAX_NAMES = 4  # systems listed in a sentence
+MAX_PAIRED_ROWS = 100_000  # samples times pairs: some seconds of permutations
+MAX_RANGES = 3
+WORTH_SAYING = 0.01  # the share of its cost that a recalibration saves at least
+USES = {  # the n from which on -> whose costs ECUAS_n weighs most
+    0.0: "to whom a mistake is much worse than a rejection",
+    1.0: "with reject costs of all sizes",
+    8.0: "to whom a rejection is nearly as bad as a mistake",
+}
+Found = Mapping[str, tuple[float, str]]  # the value of each system, and how it is shown
+Name = Callable[[str], str]
+
+
+# ---- who beats whom ------------------------------------------------------------------------------------------------
+
+
+def winner(row: Comparison, alpha: float) -> str | None:
+    """Return the system that is significantly better; None if neither is, or they must not be ranked.
+
+    >>> row = Comparison("a", "b", Key("auroc"), 0.2, 0.1, 0.3, 0.001, 0.004, fair=True)
+    >>> winner(row, 0.05), winner(row._replace(key=Key("ece")), 0.05), winner(row, 0.001)
+    ('a', 'b', None)
+    """
+    better = METRICS[row.key.metric].higher_is_better
+    if better is None or not row.fair or not row.difference or not is_significant(row, alpha):
+        return None
+    return row.first if (row.difference > 0) == better else row.second
+
+
+def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3, name: Name = str) -> list[str]:
+    """Return one line per metric: which system is best, and which of the others it beats significantly.
+
+    >>> row = Comparison("a", "b", Key("error_rate"), -0.2, -0.3, -0.1, 0.001, 0.004, fair=True)
+    >>> summary([row._replace(first_value=0.1, second_value=0.3)], alpha=0.05)
+    ['ER ↓  a is better: 0.100 against 0.300, significant (adjusted p = 0.004).']
+    """
+    keys = list(dict.fromkeys(row.key for row in rows))
+    unfair = {row.key for row in rows if not row.fair}
+    ranked = [key for key in keys if key not in unfair and METRICS[key.metric].higher_is_better is not None]
+    width = max(map(len, map(title, ranked)), default=0)
+    sets = best_systems(rows, level=1 - alpha)
+    lines: list[str] = []
+    for key in ranked:
+        of_key = [row for row in rows if row.key == key]
+        values = {name: value for row in of_key for name, value in zip(row[:2], row.values, strict=True)}
+        found = {system: (value, f"{value:.{digits}f}") for system, value in values.items()}
+        lines.append(f"{title(key):{width}}  {_of_metric(key, of_key, found, sets.get(key, []), alpha, name)}")
+    if unfair:
+        named = ", ".join(f"{title(key)}†" for key in keys if key in unfair)
+        lines.append(f"{named}: no winner, since the systems' answers differ (see † below).")
+    neither = [title(key) for key in keys if key not in unfair and METRICS[key.metric].higher_is_better is None]
+    return lines + ([f"{', '.join(neither)}: neither high nor low is better."] if neither else [])
+
+
+def ranking_metrics(rows: Iterable[Comparison]) -> list[Key]:
+    """Return the metrics by which at least two of the systems may be ranked."""
+    fair = (row.key for row in rows if METRICS[row.key.metric].higher_is_better is not None and row.fair)
+    return list(dict.fromkeys(fair))
+
+
+def wins(rows: Iterable[Comparison], alpha: float) -> dict[tuple[str, str], int]:
+    """Return on how many metrics one system beats another, by winner and loser."""
+    won = [(row, winner(row, alpha)) for row in rows]
+    return Counter((name, row.second if name == row.first else row.first) for row, name in won if name is not None)
+
+
+def wins_grid(rows: Sequence[Comparison], *, alpha: float) -> Grid:
+    """Lay out who beats whom: in each cell on how many metrics the row's system beats the column's; best first.
+
+    >>> rows = [Comparison("a", "b", Key("error_rate"), 0.2, 0.1, 0.3, 0.001, 0.004, fair=True)]
+    >>> [[cell.text for cell in row] for row in wins_grid(rows, alpha=0.05).rows]
+    [['1 b', '', '1', '1', '0'], ['2 a', '.', '', '0', '1']]
+    """
+    names = list(dict.fromkeys(name for row in rows for name in (row.first, row.second)))
+    won, short = wins(rows, alpha), short_names(names)
+    plus = {name: sum(won.get((name, other), 0) for other in names) for name in names}
+    minus = {name: sum(won.get((other, name), 0) for other in names) for name in names}
+    names.sort(key=lambda name: (minus[name] - plus[name], -plus[name]))
+    numbers = [str(i) for i in range(1, len(names) + 1)]
+    cells = [
+        [
+            f"{number:>{len(numbers[-1])}} {short[one]}",
+            *("" if one == other else str(won.get((one, other), 0) or ".") for other in names),
+            str(plus[one]),
+            str(minus[one]),
+        ]
+        for number, one in zip(numbers, names, strict=True)
+    ]
+    ranking = ranking_metrics(rows)
+    without = "" if all(row.fair for row in rows) else " without †"
+    what = f"on how many of {len(ranking)} metrics{without}" if len(ranking) > 1 else "1 where"
+    above = [f"Wins: {what} the row's system is significantly better than the column's; a dot means none."]
+    header = ["system", *numbers, "wins", "losses"]
+    return Grid(header, [[Cell(text) for text in row] for row in cells], [], "", above=above)
+
+
+def introduction(
+    systems: Mapping[str, System],
+    rows: Sequence[Comparison],
+    *,
+    alpha: float,
+    digits: int = 3,
+    by_position: bool = False,
+) -> list[str]:
+    """Return the lines above the differences: what is compared, what cannot be found, and the summary."""
+    first = next(iter(systems.values()))
+    size = len(first.decisions.uncertainty)
+    paired = "id" if first.ids is not None else "their rows" if by_position else "their rows: there is no column of ids"
+    about = f"{len(systems)} systems on {size} samples, paired by {paired}. Significant: adjusted p at most {alpha:g}."
+    return [about, *limits(first, alpha), "", *summary(arranged(rows), alpha=alpha, digits=digits), ""]
+
+
+def limits(system: System, alpha: float) -> list[str]:
+    """Return a line if there are so few samples that no difference can be significant."""
+    resampling, size = resampling_of(system.options), len(system.decisions.uncertainty)
+    exchanged = len(units(size, resampling)[1])
+    least = 2.0 ** (1 - exchanged)  # all permutations are as likely, and half of them differ in sign only
+    if least <= alpha:
+        return []
+    what = "samples" if resampling.groups is None else "groups"
+    return [f"With {exchanged} {what} no p-value can be below {least:.2g}, so nothing can be significant."]
+
+
+def overview(grid: Grid, rows: Sequence[Comparison], screen: Screen, *, alpha: float, full: bool = False) -> str:
+    """Return the text of a comparison: its introduction, a matrix of wins, and the differences unless too many."""
+    parts = ["\n".join(screen.wrapped(grid.above))]
+    if len({row.first for row in rows}) > 1 and ranking_metrics(rows):
+        some = bool(wins(rows, alpha))
+        none = "No system is significantly better than another by any metric.\n"
+        parts.append(to_text(wins_grid(rows, alpha=alpha), screen) if some else none)
+    is_long = not full and len(grid.rows) > MAX_ROWS
+    parts.append(_too_many(grid, rows, screen, alpha) if is_long else to_text(grid._replace(above=()), screen))
+    return "\n".join(parts)
+
+
+def how_to_read(options: Options, *, tests: int, by_row: bool) -> list[str]:
+    """Return how the numbers of a comparison came about and what they do not say, in sentences."""
+    level = options.confidence_level or 0.0
+    return [
+        f"Every system is compared with every other on the same samples, paired by {'their rows' if by_row else 'id'}.",
+        "A difference is the metric of the first system minus that of the second. ↓: lower is better, so that a "
+        "negative difference favours the first. ↑: higher is better, so that a positive one does.",
+        f"The {level:.0%} interval shows how large the true difference may be, for one pair and one metric "
+        "alone. There is none where no valid interval is known.",
+        "p comes from a paired permutation test: if the two systems were equally good, it would not matter which gave "
+        "which output. So their outputs are exchanged on a random half of the samples, again and again, and p is "
+        "the share of permutations after which they differ at least as much as observed. More --resamples make it "
+        "finer.",
+        f"The adjusted p is for all {tests} tests of this call together (Westfall and Young's step-down method, which "
+        "takes into account how they are correlated): if no systems differed, the probability of any false alarm "
+        f"at p <= {1 - level:.2g} would be {1 - level:.2g}. Fewer --metrics and systems make fewer tests.",
+        "Where a line adds which systems may be the best by its metric alone, it means: in "
+        f"{level:.0%} of such comparisons the true best one is among them.",
+        "An interval may exclude 0 although the adjusted p is large: the interval is for one difference alone. Those "
+        "that --figures draws hold for all differences together.",
+        "Not significant does not mean equal: there may just be too few samples. The interval shows what is possible.",
+    ]
+
+
+def _too_many(grid: Grid, rows: Sequence[Comparison], screen: Screen, alpha: float) -> str:
+    significant = sum(is_significant(row, alpha) for row in rows)
+    how = (
+        f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --full shows all, "
+        "--only significant or --metrics some of them; --output FILE writes all, --figures DIR draws them."
+    )
+    footnotes = [note for note in grid.notes if note.startswith("†")]
+    return "\n".join(screen.wrapped([how, "", *footnotes, grid.signature])) + "\n"
+
+
+def _of_metric(
+    key: Key, rows: Sequence[Comparison], found: Found, may_be_best: Sequence[str], alpha: float, name: Name
+) -> str:
+    undefined = [system for system, (value, _) in found.items() if math.isnan(value)]
+    if undefined:
+        return f"undefined for {_listed(undefined, name)}."
+    sign = -1 if METRICS[key.metric].higher_is_better else 1
+    best, *others = sorted(found, key=lambda system: sign * found[system][0])
+    pairs = {frozenset((row.first, row.second)): row for row in rows}
+    if len(others) == 1:
+        return _of_two(best, others[0], found, pairs[frozenset(found)], alpha, name)
+    tied = [other for other in others if winner(pairs[frozenset((best, other))], alpha) != best]
+    is_same = not may_be_best or set(may_be_best) == {best, *tied}
+    return _of_many(best, tied, rows, found, alpha, name) + ("" if is_same else _of_best(may_be_best, alpha, name))
+
+
+def _of_many(best: str, tied: Sequence[str], rows: Sequence[Comparison], found: Found, alpha: float, name: Name) -> str:
+    num_others = len(found) - 1
+    if not any(row.difference for row in rows):
+        return f"no difference: {found[best][1]} each."
+    first = f"{name(best)} is best ({found[best][1]})"
+    if not tied:
+        return f"{first}, significantly better than {'both' if num_others == 2 else f'all {num_others}'} others."
+    if len(tied) == num_others:
+        first = f"{name(best)} has the best value ({found[best][1]})"
+        if any(winner(row, alpha) for row in rows):
+            return f"{first}, but is not significantly better than any other."
+        return f"{first}, but no two systems differ significantly."
+    if len(tied) <= min(MAX_NAMES, num_others - len(tied)):
+        return f"{first}, significantly better than all others except {_listed(tied, name)}."
+    beaten = num_others - len(tied)
+    return f"{first}, significantly better than {beaten} of {num_others} others, not than {_listed(tied, name)}."
+
+
+def _of_best(names: Sequence[str], alpha: float, name: Name) -> str:
+    """Say which systems may be the best."""
+    known = " or ".join(map(name, names)) if len(names) <= MAX_NAMES else f"one of {_listed(names, name)}"
+    return f" By this metric alone, at {1 - alpha:.0%} confidence, the best is {known}."
+
+
+def _of_two(best: str, other: str, found: Found, row: Comparison, alpha: float, name: Name) -> str:
+    if not row.difference:
+        return f"no difference: {found[best][1]} each."
+    numbers = f"{found[best][1]} against {found[other][1]}"
+    if is_significant(row, alpha):
+        return f"{name(best)} is better: {numbers}, significant (adjusted {_p(row.p_adjusted)})."
+    return f"{name(best)} has the better value, {numbers}, which may be due to chance (adjusted {_p(row.p_adjusted)})."
+
+
+def _listed(systems: Sequence[str], name: Name) -> str:
+    more = len(systems) - MAX_NAMES
+    if more <= 1:
+        return ", ".join(map(name, systems))
+    return f"{', '.join(map(name, systems[:MAX_NAMES]))} and {more} more"
+
+
+# ---- a report in plain words ---------------------------------------------------------------------------------------
+
+
+def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None) -> list[str]:
+    """Explain a report: which system is best for which use, how sure that is, and what recalibration would gain.
+
+    Differences are tested as `ecuas compare` does with the same metrics (`only`, by default all), at the systems'
+    confidence level or 0.95.
+
+    >>> from ecuas_metric import confidence_system
+    >>> correct, confidence = [1, 1, 1, 0, 1, 0, 0, 0], [0.75] * 4 + [0.25] * 4
+    >>> explain({"model": confidence_system(correct, confidence)})[-1]
+    'Recalibration alone would gain less than 1% of ECUAS_0.'
+    """
+    asked = None if only is None else list(only)
+    given = [Key("ecuas", n) for n in next(iter(systems.values())).options.n]
+    orders = sorted(key.parameter or 0.0 for key in given if asked is None or key in asked)
+    orders = sorted({*orders[:1], *orders[-1:]})
+    keys = [Key("ecuas", order) for order in orders]
+    values = {
+        name: {key: float(value) for key, value in all_values(system, only=keys).items()}
+        for name, system in systems.items()
+    }
+    by_reject_cost = _best_by_reject_cost({name: reject_cost_curve(system) for name, system in systems.items()})
+    rest = [*by_reject_cost, *_calibration(systems), *([_recalibration(systems, values, orders[0])] if orders else [])]
+    if len(systems) == 1 or not orders:
+        return rest
+    pairs, remark = _paired(systems, asked)
+    level = next(iter(systems.values())).options.confidence_level or LEVEL
+    return [*(_best(order, values, pairs, level) for order in orders), *([remark] if remark else []), *rest]
+
+
+def _best(order: float, values: Mapping[str, Mapping[Key, float]], pairs: Sequence[Comparison], level: float) -> str:
+    key = Key("ecuas", order)
+    best, second = sorted(values, key=lambda name: values[name][key])[:2]
+    users = next(words for start, words in reversed(USES.items()) if order >= start)
+    numbers = f"{_name(order)} {values[best][key]:.3f} against {values[second][key]:.3f} for {second}"
+    row = next((row for row in pairs if row.key == key and {row.first, row.second} == {best, second}), None)
+    whom = f"For users {users} (n = {order:g})"
+    if row is None:
+        return f"{whom}, {best} has the lowest cost: {numbers}, the next. Whether this is significant was not tested."
+    if not row.difference:
+        return f"{whom}, {best} and {second} cost the same: {_name(order)} {values[best][key]:.3f}."
+    low, high = sorted((row.low, row.high) if row.second == best else (-row.low, -row.high))
+    interval = f"{level:.0%} interval [{low:.3f}, {high:.3f}]"
+    lead = f"a lead of {abs(row.difference):.3f} ({interval}, adjusted {_p(row.p_adjusted)})"
+    if is_significant(row, round(1 - level, 12)):
+        return f"{whom}, {best} is best: {numbers}, the next best; {lead}."
+    return f"{whom}, {best} has the lowest cost: {numbers}, the next. That may be due to chance: {lead}."
+
+
+def _paired(systems: Mapping[str, System], only: Sequence[Key] | None) -> tuple[list[Comparison], str]:
+    """Compare all pairs; the second value says why not, or what the p-values are adjusted for."""
+    first = next(iter(systems.values()))
+    if len(first.decisions.uncertainty) * len(systems) * (len(systems) - 1) / 2 > MAX_PAIRED_ROWS:
+        return [], "There are too many samples and pairs to test differences here: use `ecuas compare`."
+    try:
+        rows = compare_systems({name: _with_level(system) for name, system in systems.items()}, only=only)
+    except InputError as error:
+        return [], f"These systems cannot be compared sample by sample, so no difference is tested: {error}"
+    tests = sum(not math.isnan(row.p) for row in rows)
+    how = f"p-values are adjusted for {tests} tests: of all pairs by all metrics shown, as `ecuas compare` does."
+    if first.ids is None:
+        how += " There is no column of ids: the tests assume that the same row of each file is the same sample."
+    return rows, how
+
+
+def _best_by_reject_cost(curves: Mapping[str, RejectCostCurve]) -> list[str]:
+    """Say between which reject costs which system costs least, or where a single one costs less than no system."""
+    name, curve = next(iter(curves.items()))
+    if len(curves) == 1:
+        return [_useful_range(name, curve)]
+    if len({curve.reject_cost[-1] for curve in curves.values()}) > 1:
+        return []
+    names = list(curves)
+    lowest = np.argmin([curve.expected_cost for curve in curves.values()], axis=0)[1:]  # at 0 nothing costs anything
+    ranges = [(names[i], list(group)) for i, group in groupby(range(len(lowest)), key=lambda at: lowest[at])]
+    here = "On these samples, chance not considered,"
+    if len(ranges) == 1:
+        return [f"{here} {ranges[0][0]} has the lowest cost whatever a rejection costs."]
+    if len(ranges) > MAX_RANGES:
+        where = "see the plot of cost against reject cost"
+        return [f"Which system has the lowest cost for its users changes often with the reject cost: {where}."]
+    grid = curve.reject_cost[1:]
+    parts = [f"{name} up to a reject cost of {grid[group[-1]]:.2f}" for name, group in ranges[:-1]]
+    return [f"{here} the system that costs least is {', then '.join(parts)}, then {ranges[-1][0]}."]
+
+
+def _useful_range(name: str, curve: RejectCostCurve) -> str:
+    useful = curve.expected_cost < np.minimum(curve.accept_all, curve.reject_all) - 1e-12
+    if not useful.any():
+        return f"Whatever the cost of a rejection, users of {name} do better by accepting all or rejecting all."
+    low, high = curve.reject_cost[useful][[0, -1]]
+    return (
+        f"Users of {name} to whom a rejection costs {_between(low, high)} of a mistake do better by using its "
+        "confidences than by accepting or rejecting everything."
+    )
+
+
+def _between(low: float, high: float) -> str:
+    """Return a range with as few digits as distinguish its limits."""
+    for digits in (2, 3, 4):
+        first, last = f"{low:.{digits}f}", f"{high:.{digits}f}"
+        if first != last:
+            return f"between {first} and {last}"
+    return f"about {low:.2f}"
+
+
+def _calibration(systems: Mapping[str, System]) -> list[str]:
+    """Say whose confidences are off by more than chance explains, by the test of calibration of each."""
+    off, rest = [], []
+    for name, system in systems.items():
+        options, key = system.options.replace(calibration=True), Key("calibration_p")
+        for p in values_of_calibration(system.decisions, options, only=(key,)).values():
+            if p <= 1 - LEVEL:
+                off.append(f"{name} ({_p(p)}; {_mean_gap(system)})")
+            elif not math.isnan(p):
+                rest.append(f"{name} ({_p(p)})")
+    sentences = []
+    if off:
+        sentences.append(f"Miscalibrated by more than chance explains: {', '.join(off)}.")
+    if rest:
+        sentences.append(f"No evidence of miscalibration, which does not prove calibration: {', '.join(rest)}.")
+    return sentences
+
+
+def _mean_gap(system: System) -> str:
+    """Say how far uncertainties lie from costs on average: the 0-1 cost's, so confidences from correctness."""
+    decisions = system.decisions
+    gap = float(np.average(decisions.candidate_cost - decisions.uncertainty, weights=system.options.sample_weight))
+    if abs(gap) < 0.005:
+        return "about right on average"
+    return f"{abs(gap):.2f} too {'high' if gap > 0 else 'low'} on average"
+
+
+def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[Key, float]], order: float) -> str:
+    """Say what the best recalibration would gain at most, for the system that it changes most."""
+    key = Key("ecuas", order)
+    after = {name: _best_recalibrated(system, order) for name, system in systems.items()}
+    name = max(after, key=lambda name: values[name][key] - after[name])
+    before = values[name][key]
+    gain = before - after[name]
+    if gain < WORTH_SAYING * before or not before:
+        return f"Recalibration alone would gain less than {WORTH_SAYING:.0%} of {_name(order)}."
+    return (
+        f"Recalibration alone, with the same answers in the same order of confidence, would take {_name(order)} "
+        f"of {name} from {before:.3f} to {after[name]:.3f} at best, {gain / before:.0%} less. "
+        "It is fitted on these same samples, so the gain on new ones would be smaller."
+    )
+
+
+def _best_recalibrated(system: System, order: float) -> float:
+    options = system.options.replace(n=(order,), decompose=True)
+    key = Key("ecuas", order, "recalibrated")
+    return float(np.asarray(all_values(system._replace(options=options), only=(key,))[key]))
+
+
+def _with_level(system: System) -> System:
+    """Return a system with a confidence level; its samples are sorted if they are not yet."""
+    if system.options.confidence_level is not None:
+        return system
+    return ranked(system.decisions, system.options.replace(confidence_level=LEVEL), ids=system.ids)
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+
+
+def _name(order: float) -> str:
+    """Return the name of ECUAS_n, e.g. ECUAS_128."""
+    return title(Key("ecuas", order)).partition(" ")[0]

@@ -1,0 +1,24 @@
+"""Comparisons made up of given values, for tests of what is shown of them."""
+
+import itertools
+
+from ecuas_metric.comparison.compare import Comparison
+from ecuas_metric.metrics import Key
+
+ALPHA = 0.05
+ER, AUROC, COVERAGE = Key("error_rate"), Key("auroc"), Key("coverage", 0.2)
+
+
+def row(first, second, key, difference, p=0.001, *, fair=True):
+    low, high = difference - 0.1, difference + 0.1
+    return Comparison(first, second, key, difference, low, high, p, p, fair, low, high)
+
+
+def rows_of(values, key=ER, p=0.001, **options):
+    pairs = itertools.combinations(values, 2)
+    return [
+        row(a, b, key, values[a] - values[b], p(a, b) if callable(p) else p, **options)._replace(
+            first_value=values[a], second_value=values[b]
+        )
+        for a, b in pairs
+    ]

@@ -1,0 +1,211 @@
+"""Tables as text, Markdown, LaTeX, HTML, CSV and JSON; what is shown follows the terminal, files have everything."""
+
+import csv
+import html
+import io
+import json
+import math
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from ecuas_metric.reporting.report import make_report, prepare_submissions, report_grid, report_records
+from ecuas_metric.reporting.tables import (
+    BEST,
+    Cell,
+    Grid,
+    Screen,
+    neutral,
+    screen_of,
+    to_csv,
+    to_html,
+    to_json,
+    to_latex,
+    to_markdown,
+    to_text,
+    write,
+)
+from tests.ecuas_metric.files.submitted import submission
+
+SMALL = Grid(
+    ["system", "ER ↓", "ECUAS_0 ↓†"],
+    [[Cell("a|b & 100%_x"), Cell("0.100", True), Cell("0.500")], [Cell("c"), Cell("0.250"), Cell("0.400", True)]],
+    [f"{BEST} best value", "† a note"],
+    "ecuas|n:0|v:1",
+)
+NAMES = [f"runs_of_a_model_with_a_name_{i}_that_is_long" for i in range(12)]
+GRID = Grid(
+    ["system", *(f"ECUAS_{n} ↓" for n in range(8))],
+    [[Cell(name), *(Cell(f"{i}.{n}23", n == i) for n in range(8))] for i, name in enumerate(NAMES)],
+    ["† a note that is " + "very " * 30 + "long"],
+    "ecuas|n:0",
+)
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_a_table_is_as_wide_as_its_screen_and_leaves_nothing_out(width):
+    text = to_text(GRID, Screen(width))
+    assert max(map(len, text.splitlines())) <= width
+    for row in GRID.rows:
+        assert all(cell.text in text for cell in row[1:])
+    blocks = text.split("\n\n")[:-1]
+    assert [len(block.splitlines()) for block in blocks] == [14] * len(blocks)
+    assert (len(blocks) > 1) == (width < 120)
+
+
+def test_a_pipe_has_no_end_and_no_colour():
+    lines = to_text(GRID, screen_of(io.StringIO())).splitlines()
+    assert len(lines) == 17
+    assert all(name in line for name, line in zip(NAMES, lines[2:], strict=False))
+    assert not COLOUR.search("".join(lines))
+
+
+def test_names_stay_whole_where_there_is_room():
+    assert NAMES[0] in to_text(GRID, Screen(200))
+
+
+@pytest.mark.parametrize(
+    ("variables", "on_terminal", "in_pipe"),
+    [
+        ({}, True, False),
+        ({"NO_COLOR": "1"}, False, False),
+        ({"NO_COLOR": ""}, True, False),
+        ({"FORCE_COLOR": "1"}, True, True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, False),
+        ({"TERM": "dumb"}, False, False),
+    ],
+)
+def test_colours_follow_terminal_and_environment(variables, on_terminal, in_pipe, monkeypatch):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert (screen_of(Terminal()).is_coloured, screen_of(io.StringIO()).is_coloured) == (on_terminal, in_pipe)
+
+
+def test_colours_change_nothing_else_and_never_reach_a_file(monkeypatch, tmp_path):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = to_text(GRID, screen_of(io.StringIO()))
+    assert COLOUR.search(shown)
+    assert COLOUR.sub("", shown) == to_text(GRID)
+    for suffix in (".txt", ".md", ".tex", ".csv", ".json"):
+        write(tmp_path / f"table{suffix}", GRID, [])
+        assert "\x1b" not in (tmp_path / f"table{suffix}").read_text()
+
+
+def test_the_width_is_the_terminals(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "72")
+    assert (screen_of(Terminal()).width, screen_of(io.StringIO()).width) == (72, None)
+    monkeypatch.setenv("COLUMNS", "3")
+    assert screen_of(Terminal()).width == 40
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
+def test_every_line_can_be_encoded(encoding):
+    grid = GRID._replace(rows=[[Cell("λ"), *GRID.rows[0][1:]]])
+    text = to_text(grid, Screen(encoding=encoding))
+    assert text.encode(encoding).decode(encoding) == text
+    assert ("ECUAS_0 ↓" in text) == (encoding == "utf-8")
+    assert (r"\u03bb" in text) == (encoding != "utf-8")
+    assert len({len(line) for line in text.splitlines()[:1]}) == 1
+
+
+def test_a_name_of_grouped_rows_is_shown_once():
+    rows = [[Cell(metric), Cell(pair)] for metric in ("ER", "ECE") for pair in ("a b", "a c")]
+    lines = to_text(Grid(["metric", "pair"], rows, [], "", labels=2, grouped=True)).splitlines()[2:]
+    assert [line[:4].strip() for line in lines] == ["ER", "", "ECE", ""]
+
+
+def test_text_is_aligned_and_marks_the_best():
+    lines = to_text(SMALL).splitlines()
+    assert len({line.index("0.") for line in lines[2:4]}) == 1
+    assert lines[2].split()[-2:] == ["0.100●", "0.500"]
+    assert lines[-2:] == ["† a note", "ecuas|n:0|v:1"]
+
+
+def test_markdown_has_as_many_cells_in_every_row():
+    lines = to_markdown(SMALL).splitlines()
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines[:4]} == {4}
+    assert "**0.100**" in lines[2]
+    assert lines[-1] == "`ecuas|n:0|v:1`"
+
+
+def test_latex_escapes_names_and_sets_subscripts():
+    text = to_latex(SMALL)
+    assert r"a$|$b \& 100\%\_x & \textbf{0.100} & 0.500 \\" in text
+    assert r"ECUAS$_{0}$ $\downarrow$$^\dagger$" in text
+    assert "[$-$0.5, +0.1]" in to_latex(SMALL._replace(rows=[[Cell("GPT-2"), Cell("[-0.5, +0.1]"), Cell("")]]))
+    assert "\n{}[base] &" in to_latex(SMALL._replace(rows=[[Cell("[base]"), Cell("1"), Cell("2")]]))
+    assert r"\multicolumn{3}{p{\linewidth}}{\footnotesize $^\dagger$ a note} \\" in text
+    assert "Bold: best value" in text
+    assert BEST not in text
+    assert text.index(r"\toprule") < text.index(r"\midrule") < text.index(r"\bottomrule")
+
+
+@pytest.mark.e2e
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(tmp_path):
+    document = r"\documentclass{article}\usepackage{booktabs}\begin{document}" + to_latex(SMALL) + r"\end{document}"
+    (tmp_path / "a.tex").write_text(document)
+    subprocess.run(["pdflatex", "-halt-on-error", "a.tex"], cwd=tmp_path, check=True, capture_output=True)
+
+
+@pytest.fixture
+def submissions(rng):
+    return [submission(name, rng) for name in ("one", "two", "=three")]
+
+
+def test_csv_and_json_hold_all_digits_and_no_formula(submissions):
+    report = make_report(prepare_submissions(submissions))
+    rows = list(csv.DictReader(io.StringIO(to_csv(report_records(report), report.signature))))
+    assert [row["system"] for row in rows] == ["one", "two", "'=three"]
+    assert float(rows[1]["ecuas_0"]) == report.results["two"].flat()["ecuas_0"]
+    assert rows[0]["signature"] == report.signature
+    content = json.loads(to_json([{"a": math.nan, "b": 0.1}], "line", ["note"]))
+    assert content == {"signature": "line", "notes": ["note"], "rows": [{"a": None, "b": 0.1}]}
+
+
+@pytest.mark.parametrize("suffix", ["md", "tex", "csv", "json", "txt"])
+def test_every_format_holds_names_numbers_and_signature(suffix, submissions, tmp_path):
+    report = make_report(prepare_submissions(submissions))
+    path = tmp_path / "new" / f"table.{suffix}"
+    write(path, report_grid(report), report_records(report))
+    text = path.read_text()
+    assert "three" in text
+    assert report.signature in text
+    assert f"{report.results['one'].flat()['ecuas_0']:.3f}"[:4] in text
+
+
+def test_another_format_is_an_error(submissions, tmp_path):
+    report = make_report(prepare_submissions(submissions))
+    with pytest.raises(ValueError, match=r"table\.doc: a table can be written as \.md, \.tex, \.txt, \.csv, \.json\.$"):
+        write(tmp_path / "table.doc", report_grid(report), [])
+
+
+@pytest.mark.parametrize("start", list("=+-@"))
+def test_formulas_are_neutralised(start):
+    assert neutral(f"{start}cmd()") == f"'{start}cmd()"
+    assert neutral(f"a{start}") == f"a{start}"
+
+
+def test_html_is_escaped_and_holds_every_cell():
+    text = to_html(SMALL._replace(rows=[[Cell("<script>"), Cell("0.1", True), Cell("0.2")]]))
+    assert "<script>" not in text
+    assert html.escape("<script>") in text
+    assert "<b>0.1</b>" in text
+    assert text.count("<td>") == text.count("<th>") == 3

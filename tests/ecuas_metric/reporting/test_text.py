@@ -1,0 +1,308 @@
+"""Sentences: who beats whom, for which users a system is best, and what recalibration would gain."""
+
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ecuas_metric import confidence_system, ranking, results
+from ecuas_metric.comparison.compare import compare_systems
+from ecuas_metric.files.submissions import read_submissions
+from ecuas_metric.metrics import Key
+from ecuas_metric.reporting import cli, text
+from ecuas_metric.reporting.report import prepare_submissions
+from ecuas_metric.reporting.tables import Grid, Screen
+from ecuas_metric.reporting.text import how_to_read, introduction, limits, overview, summary, winner, wins, wins_grid
+from ecuas_metric.results import compute_results
+from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, ER, row, rows_of
+
+
+def said(values, key=ER, p=0.001, **options):
+    return summary(rows_of(values, key, p, **options), alpha=ALPHA)
+
+
+@pytest.mark.parametrize(
+    ("key", "difference", "p", "fair", "expected"),
+    [
+        (ER, -0.1, 0.01, True, "a"),
+        (ER, 0.1, 0.01, True, "b"),
+        (AUROC, 0.1, 0.05, True, "a"),
+        (AUROC, 0.1, 0.06, True, None),
+        (AUROC, 0.1, 0.01, False, None),
+        (AUROC, math.nan, math.nan, True, None),
+        (ER, 0.0, 0.01, True, None),
+        (COVERAGE, 0.1, 0.01, True, None),
+    ],
+)
+def test_a_winner_is_better_significantly_and_fairly(key, difference, p, fair, expected):
+    assert winner(row("a", "b", key, difference, p, fair=fair), ALPHA) == expected
+
+
+def test_two_systems_have_one_sentence_a_metric():
+    assert said({"a": 0.1, "b": 0.3}) == ["ER ↓  a is better: 0.100 against 0.300, significant (adjusted p = 0.001)."]
+    (line,) = said({"a": 0.1, "b": 0.3}, AUROC, 0.4)
+    assert (
+        line == "AUROC ↑  b has the better value, 0.300 against 0.100, which may be due to chance (adjusted p = 0.400)."
+    )
+    assert said({"a": 0.1, "b": 0.1}, p=1.0) == ["ER ↓  no difference: 0.100 each."]
+    assert said({"a": 0.1, "b": math.nan}, AUROC, math.nan) == ["AUROC ↑  undefined for b."]
+
+
+def test_of_many_systems_the_best_is_named_and_whom_it_does_not_beat():
+    values = {"a": 0.3, "b": 0.1, "c": 0.2, "d": 0.4}
+    assert said(values) == ["ER ↓  b is best (0.100), significantly better than all 3 others."]
+    assert said(values, p=1.0) == ["ER ↓  b has the best value (0.100), but no two systems differ significantly."]
+    (line,) = said(values, p=lambda *pair: 0.01 if set(pair) == {"c", "d"} else 0.2)
+    assert line == "ER ↓  b has the best value (0.100), but is not significantly better than any other."
+    (line,) = said(values, p=lambda *pair: 0.2 if set(pair) == {"b", "c"} else 0.01)
+    assert line.endswith("significantly better than all others except c.")
+    (line,) = said(values, p=lambda *pair: 0.01 if set(pair) == {"b", "d"} else 0.2)
+    assert line.endswith("significantly better than 1 of 3 others, not than c, a.")
+
+
+def test_what_must_not_be_ranked_has_no_winner():
+    (line,) = said({"a": 0.1, "b": 0.3}, AUROC, fair=False)
+    assert line.startswith("AUROC ↑†: no winner, since the systems' answers differ")
+    assert said({"a": 0.1, "b": 0.3}, COVERAGE) == ["Cov_0.2: neither high nor low is better."]
+
+
+def test_a_win_is_a_loss_of_another_and_the_best_come_first(rng):
+    values = {f"a system of the name {i:02}": value for i, value in enumerate(rng.permutation(12) / 12)}
+    rows = rows_of(values) + rows_of(values, AUROC, p=0.2) + rows_of(values, COVERAGE)
+    won = wins(rows, ALPHA)
+    assert sum(won.values()) == 66
+    assert not any((loser, best) in won for best, loser in won)
+    grid = wins_grid(rows, alpha=ALPHA)
+    assert [line[0].text.lstrip().split(" ", 1)[1] for line in grid.rows] == sorted(values, key=values.get)
+    assert [int(line[-2].text) - int(line[-1].text) for line in grid.rows] == list(range(11, -12, -2))
+    assert grid.above[0].startswith("Wins: on how many of 2 metrics the row's")
+
+
+def test_there_is_a_matrix_of_three_systems_or_more_by_metrics_that_rank():
+    values = {"a": 0.1, "b": 0.2, "c": 0.3}
+    grid = Grid(["system"], [], [], "signature")
+    shown = overview(grid, rows_of(values), Screen(), alpha=ALPHA)
+    assert "Wins: 1 where the row's system is significantly better than the column's; a dot means none." in shown
+    for rows in (rows_of(values, AUROC, fair=False), rows_of({"a": 0.1, "b": 0.2})):
+        assert "Wins" not in overview(grid, rows, Screen(), alpha=ALPHA)
+
+
+def system(size=40, **options):
+    rng = np.random.default_rng(0)
+    options = {"confidence_level": 0.95, "n_resamples": 99} | options
+    return confidence_system(np.arange(size) % 2, rng.random(size), **options)
+
+
+def test_what_the_sample_makes_impossible_is_said():
+    assert limits(system(), ALPHA) == []
+    (line,) = limits(system(5), ALPHA)
+    assert line.startswith("With 5 samples no p-value can be below 0.062, so nothing can be significant")
+    (line,) = limits(system(groups=np.arange(40) // 10), ALPHA)
+    assert line.startswith("With 4 groups no p-value can be below 0.12,")
+
+
+def test_no_p_value_is_below_the_limit_that_is_said(rng):
+    arrays = [(rng.random(4), [1, 1, 1, 0]), (rng.random(4), [0, 0, 0, 1])]
+    options = {"confidence_level": 0.95, "n_resamples": 500, "n": 1}
+    rows = compare_systems({str(i): confidence_system(c, p, **options) for i, (p, c) in enumerate(arrays)})
+    assert min(r.p for r in rows) > 0.11  # 2 of 2^4 swaps
+
+
+def test_the_introduction_says_what_is_compared():
+    systems = {"a": system(), "b": system(n=(0, 1, 128))}
+    rows = compare_systems(systems)
+    lines = introduction(systems, rows, alpha=ALPHA)
+    assert lines[0] == (
+        "2 systems on 40 samples, paired by their rows: there is no column of ids. Significant: adjusted p at most "
+        "0.05."
+    )
+    assert all("no difference" in line for line in lines[2:-1])
+    assert len(lines[2:-1]) == len(rows)
+    with_ids = {name: one._replace(ids=[str(i) for i in range(40)]) for name, one in systems.items()}
+    assert "paired by id." in introduction(with_ids, rows, alpha=ALPHA)[0]
+
+
+def test_the_explanation_has_the_numbers_of_this_call():
+    text = " ".join(how_to_read(system(confidence_level=0.9).options, tests=12, by_row=False))
+    assert all(part in text for part in ("paired by id", "90% interval", "all 12 tests", "p <= 0.1 "))
+    assert "paired by their rows" in how_to_read(system().options, tests=1, by_row=True)[0]
+
+
+def test_the_confidence_set_for_the_best_is_named_where_it_is_another():
+    values = {"a": 0.1, "b": 0.2, "c": 0.3}
+    may_be_best = {"a": 0.9, "b": 0.2, "c": 0.01}
+    rows = [
+        one._replace(p_first_best=may_be_best[one.first], p_second_best=may_be_best[one.second])
+        for one in rows_of(values)
+    ]
+    (line,) = summary(rows, alpha=ALPHA)
+    assert line.endswith("both others. By this metric alone, at 95% confidence, the best is a or b.")
+    same = [one._replace(p_adjusted=0.2) if (one.first, one.second) == ("a", "b") else one for one in rows]
+    (line,) = summary(same, alpha=ALPHA)
+    assert line.endswith("significantly better than all others except b.")
+
+
+def explained(submissions, **options):
+    return text.explain(prepare_submissions(submissions, **options))
+
+
+@pytest.fixture
+def files(tmp_path, rng):
+    """Two systems with ids, the second one in another order and more often right."""
+    paths = []
+    for name, accuracy in (("first", 0.6), ("second", 0.8)):
+        correct = rng.random(120) < accuracy
+        confidence = np.clip(0.3 + 0.4 * correct + 0.3 * rng.random(120), 0, 1).round(3)
+        frame = pd.DataFrame({"id": range(120), "confidence": confidence, "correct": correct.astype(int)})
+        paths.append(str(tmp_path / f"{name}.csv"))
+        frame.sample(frac=1, random_state=len(paths)).to_csv(paths[-1], index=False)
+    return paths
+
+
+@pytest.fixture
+def submissions(files):
+    return [submission for path in files for submission in read_submissions(path)]
+
+
+def test_the_best_is_named_for_small_and_large_n_with_the_commands_p_value(submissions):
+    small, large, *_ = explained(submissions)
+    rows = compare_systems(prepare_submissions(submissions, confidence_level=0.95))
+    for sentence, key in ((small, "ecuas_0"), (large, "ecuas_128")):
+        (row,) = [row for row in rows if str(row.key) == key]
+        best = row.first if row.difference < 0 else row.second
+        assert f"{best} is best" in sentence
+        assert f"a lead of {abs(row.difference):.3f}" in sentence
+        shown = "p < 0.001" if row.p_adjusted < 0.001 else f"p = {row.p_adjusted:.3f}"
+        assert shown in sentence
+        assert ("due to chance" in sentence) == (row.p_adjusted > 0.05)
+    assert "to whom a mistake is much worse than a rejection (n = 0)" in small
+    assert "to whom a rejection is nearly as bad as a mistake (n = 128)" in large
+
+
+def test_the_interval_of_a_lead_is_of_the_lead_whichever_system_comes_first(submissions):
+    def lead(text):
+        return [
+            float(x) for x in re.search(r"lead of ([-\d.]+) \(95% interval \[([-\d.]+), ([-\d.]+)\]", text).groups()
+        ]
+
+    forward, backward = explained(submissions)[0], explained(submissions[::-1])[0]
+    for value, low, high in (lead(forward), lead(backward)):
+        assert low <= value <= high
+    assert lead(forward)[0] == lead(backward)[0]
+
+
+def test_a_system_beside_itself_is_no_discovery(submissions):
+    twins = [submissions[0], submissions[0]._replace(name="twin")]
+    assert "cost the same: ECUAS_0" in explained(twins)[0]
+
+
+def test_unpaired_systems_are_not_tested_and_the_reason_is_given(submissions):
+    other = submissions[1]._replace(ids=pd.Index([f"other{i}" for i in range(120)]))
+    lines = explained([submissions[0], other])
+    assert not any("lead" in line for line in lines)
+    assert "Whether this is significant was not tested." in lines[0]
+    assert any("different samples" in line for line in lines)
+
+
+def test_without_ids_the_pairing_by_rows_is_explained(submissions):
+    bare = [submission._replace(ids=None) for submission in submissions]
+    assert any("no column of ids" in line for line in explained(bare))
+
+
+def test_many_samples_are_not_compared(submissions, monkeypatch):
+    monkeypatch.setattr(text, "MAX_PAIRED_ROWS", 119)
+    monkeypatch.setattr(text, "compare_systems", None)
+    lines = explained(submissions)
+    assert any("use `ecuas compare`" in line for line in lines)
+
+
+def test_reject_costs_and_recalibration_of_one_system(submissions):
+    useful, _, gain = explained(submissions[:1])
+    assert re.match(r"Users of first to whom a rejection costs between [\d.]+ and [\d.]+ of a mistake", useful)
+    before, after = map(float, re.search(r"from ([\d.]+) to ([\d.]+) at best", gain).groups())
+    assert after < before
+
+
+def test_a_recalibrated_system_gains_nothing(submissions):
+    halves = np.r_[np.ones(60), np.zeros(20), np.ones(10), np.zeros(30)].astype(int)
+    perfect = submissions[0]._replace(predictions=np.repeat([0.75, 0.25], [80, 40]), references=halves)
+    assert explained([perfect])[-1] == "Recalibration alone would gain less than 1% of ECUAS_0."
+
+
+def test_a_system_of_no_use_is_called_so(submissions):
+    inverted = submissions[0]._replace(predictions=1 - submissions[0].references.astype(float))
+    assert "do better by accepting all or rejecting all" in explained([inverted])[0]
+
+
+def test_one_n_is_one_sentence(submissions):
+    lines = explained(submissions, n=(1,))
+    assert sum("For users" in line for line in lines) == 1
+    assert "with reject costs of all sizes (n = 1)" in lines[0]
+
+
+def test_weights_are_used(submissions):
+    doubled = [submission._replace(per_sample={"sample_weight": [1.0] * 60 + [2.0] * 60}) for submission in submissions]
+    repeated = [
+        submission._replace(
+            predictions=np.r_[submission.predictions, submission.predictions[60:]],
+            references=np.r_[submission.references, submission.references[60:]],
+            ids=pd.Index([*submission.ids, *(f"again {i}" for i in submission.ids[60:])]),
+        )
+        for submission in submissions
+    ]
+    for one, two in zip(doubled, repeated, strict=True):
+        assert without_p(explained([one])) == without_p(explained([two]))
+
+
+def without_p(lines):
+    """Leave out p-values: there is more chance in weights than in copies."""
+    return [re.sub(r"p [=<] [\d.]+", "p", line) for line in lines]
+
+
+def test_calibration_is_told_with_the_p_value_of_the_metric(submissions):
+    lines = [line for line in explained(submissions) if "iscalibrat" in line]
+    systems = prepare_submissions(submissions, calibration=True)
+    for name, system in systems.items():
+        p = compute_results(system).estimates[Key("calibration_p")].value
+        (line,) = [line for line in lines if f"{name} (p" in line]
+        assert f"{name} ({'p < 0.001' if p < 0.001 else f'p = {p:.3f}'}" in line
+        assert line.startswith("No evidence") == (p > 0.05)
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [((0.1, 0.9), "between 0.10 and 0.90"), ((0.991, 0.994), "between 0.991 and 0.994"), ((0.5, 0.5), "about 0.50")],
+)
+def test_the_limits_of_a_range_are_distinct(limits, words):
+    assert text._between(*limits) == words
+
+
+def test_the_level_of_intervals_is_the_systems(submissions):
+    assert "(90% interval [" in explained(submissions, confidence_level=0.9)[0]
+    assert "(95% interval" in explained(submissions)[0]
+
+
+@pytest.mark.parametrize(("level", "num_sorted"), [(0.95, 0), (None, 2)])
+def test_systems_that_are_sorted_are_not_sorted_again(level, num_sorted, submissions, monkeypatch):
+    systems = prepare_submissions(submissions, confidence_level=level)
+    sorted_again = []
+
+    def tie_groups(rank_by, candidate_cost, **options):
+        sorted_again.append((rank_by[1:] < rank_by[:-1]).any())
+        return ranking.tie_groups(rank_by, candidate_cost, **options)
+
+    ranked = []
+    monkeypatch.setattr(results, "tie_groups", tie_groups)
+    monkeypatch.setattr(text, "ranked", lambda *given, **named: ranked.append(1) or results.ranked(*given, **named))
+    text.explain(systems)
+    assert not any(sorted_again)
+    assert len(ranked) == num_sorted
+
+
+def test_the_command_prints_the_sentences_below_the_table(files, submissions, capsys):
+    assert cli.main(["score", *files, "--interval", "0.95", "--explain"]) == 0
+    table, _, below = capsys.readouterr().out.partition("\n\n- ")
+    assert table.startswith("system")
+    assert f"- {below}".splitlines() == [f"- {line}" for line in explained(submissions, confidence_level=0.95)]
