@@ -26,19 +26,11 @@ IN_MEMORY = "Convert it, or score in memory (without --out-of-core), where words
 class RowOptions(TypedDict, total=False):
     """How rows are read.
 
-    Attributes
-    ----------
-    columns : mapping of str to str
-        The role of a column to its name, where the name does not say, see `files.columns.match_columns`. Besides,
-        ``uncertainty`` and ``cost`` name the columns of costs; and ``count`` and ``wrong`` those of ``SELECT
-        confidence, COUNT(*), SUM(wrong) GROUP BY 1``.
-    unjudged : {"wrong", "drop"} or None
-        What is done with rows whose correctness is missing, instead of an error: they count as wrong, or they are left
-        out, which makes nearly every system look better than it is. Either way they are counted.
-    scale : float
-        What predictions are divided by, 100 for percentages.
-    correct_from : float or None
-        The lowest grade that counts as correct.
+    `columns` has the roles of columns whose names do not say them, see `files.columns.match_columns`; besides,
+    ``uncertainty`` and ``cost`` for costs, and ``count`` and ``wrong`` for ``SELECT confidence, COUNT(*), SUM(wrong)
+    GROUP BY 1``. `unjudged` is what is done with rows whose correctness is missing, instead of an error: "wrong" counts
+    them as wrong, "drop" leaves them out, which makes nearly every system look better than it is; either way they are
+    counted. `scale` divides predictions, and `correct_from` is the lowest grade that counts as correct.
     """
 
     columns: Mapping[str, str] | None
@@ -58,32 +50,9 @@ def states_of_batches(
 ) -> dict[str, State]:
     """Return the state of each system in batches of rows, a few of which are in memory at a time.
 
-    Parameters
-    ----------
-    batches : iterable of pyarrow.RecordBatch or Table
-        Of a Parquet file, a DuckDB reader, a stream of `datasets` ...
-    options : Options
-        See `state.state_of`.
-    name : str
-        Of the system, if there is no column of systems.
-    source : str
-        What to call the batches in errors.
-    first : int
-        The number of the first row in errors.
-    **reading
-        `columns`, `unjudged`, `scale` and `correct_from`, see `RowOptions`.
-
-    Returns
-    -------
-    dict of str to State
-        Empty if there are no rows.
-
-    Raises
-    ------
-    FileError
-        Names the source, the column, the row and the value.
-    InputError
-        If one of `RowOptions` is out of its range.
+    Batches come from a Parquet file, a DuckDB reader, a stream of `datasets` .. `name` is that of the system if no
+    column has one; `source` is what errors call the batches, and `first` the number of the first row. For `reading`
+    see `RowOptions`. FileError names the source, the column, the row and the value.
 
     Examples
     --------
@@ -221,7 +190,9 @@ def _state_of_table(
     references, predictions = np.where(is_open, 0.0, references), _predictions(table, roles, source)
     if (scale := reading.get("scale", 1)) != 1:
         predictions = predictions / scale
-    weights, copies = ([_numbers(table[name], name, source) for name in roles.used[role]] for role in ("weight", "count"))
+    weights, copies = (
+        [_numbers(table[name], name, source) for name in roles.used[role]] for role in ("weight", "count")
+    )
     if is_open.any() and unjudged == "drop":
         kept = ~is_open
         references, predictions, source = references[kept], predictions[kept], source._replace(rows=source.rows[kept])

@@ -1,4 +1,4 @@
-"""The engine on this machine: Parquet files of any size, here or at an address that fsspec knows, one after the other."""
+"""The engine on this machine: Parquet files of any size, here or at an address of fsspec, one after the other."""
 
 from __future__ import annotations
 
@@ -50,28 +50,10 @@ def score_files(
 ) -> Collection:
     """Return the states of all systems in Parquet files.
 
-    Parameters
-    ----------
-    patterns : sequence of str or (name, str)
-        See `parts_of`. Where no column names the systems, all files of a pattern are one, with this name.
-    options : Options
-        See `state.state_of`.
-    state_file : path, optional
-        Where the states are kept. What they are of already is skipped, so that an interrupted run goes on, and next
-        month's files are added to this month's.
-    progress : bool
-        Show a bar.
-    **reading
-        See `batches.RowOptions`.
-
-    Returns
-    -------
-    Collection
-
-    Raises
-    ------
-    FileError
-        Names file, column, row and value; the files before it are in `state_file`.
+    Where no column names the systems, all files of a pattern (see `parts_of`) are one, with the name that is given or
+    that of the pattern. States are kept in `state_file`: what they are of already is skipped, so that an interrupted
+    run goes on, and next month's files are added to this month's. For `reading` see `batches.RowOptions`. FileError
+    names file, column, row and value; the files before it are in `state_file`.
     """
     check_reading(reading)
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
@@ -102,21 +84,9 @@ def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[tuple[s
 
 
 def parts_of(pattern: str) -> list[ParquetPart]:
-    """Return the files that a path, a folder or a pattern names, in order.
+    """Return the files that a path, a folder or a pattern names, in order; FileError if there is none.
 
-    Parameters
-    ----------
-    pattern : str
-        E.g. ``logs/*.parquet``, ``logs``, ``hf://datasets/user/logs/data/*.parquet``, ``s3://bucket/logs``.
-
-    Returns
-    -------
-    list of ParquetPart
-
-    Raises
-    ------
-    FileError
-        If there is none.
+    E.g. ``logs/*.parquet``, ``logs``, ``hf://datasets/user/logs/data/*.parquet``, ``s3://bucket/logs``.
     """
     filesystem, paths = _paths_of(pattern)
     if not paths:

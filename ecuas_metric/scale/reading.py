@@ -1,7 +1,7 @@
 """The metrics of a state: exact, or with the bounds between which they lie, with standard errors and intervals.
 
-With w the weight of a row and x one of its costs, a state holds the sum of w x; without weights w is 1. Its bins are tie
-groups, of which the core computes what it computes of the tie groups of rows in memory.
+With w the weight of a row and x one of its costs, a state holds the sum of w x; without weights w is 1. Its bins are
+tie groups, of which the core computes what it computes of the tie groups of rows in memory.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ from ..files.truth import MEANING
 from ..inputs import RANGE_TOLERANCE, FloatOrFloats, Floats
 from ..intervals import Moments, analytic_limits
 from ..metrics import METRICS, Key, keys, naive_values, normalized_values, recalibrated_values
-from ..options import Options
 from ..ranking import TieGroups
-from ..results import note_undefined
+from ..results import System, note_undefined
 from .exact_sum import DIGITS, floats_of_digits, fraction
-from .settings import Settings, empty_decisions, parse_settings, ratio_parts
+from .settings import empty_decisions, parse_settings, ratio_parts
 from .sketch import ranks_of
 from .state import COLUMNS, OWN_LOSSES, State, cost_unit
 
@@ -36,17 +35,10 @@ Bounds = tuple[float, float]
 
 
 class BoundedEstimate(NamedTuple):
-    """One number of a state.
+    """One number of a state, and what it is at least and at most where the state does not tell it exactly.
 
-    Attributes
-    ----------
-    value : float
-    lower_bound, upper_bound : float or None
-        What it is at least and at most, where the state does not tell it exactly; else None.
-    standard_error : float
-        nan where there is none, as of ECE and calibration losses.
-    low, high : float or None
-        The limits of its interval, which include the bounds; None without a confidence level, nan where none holds.
+    The standard error is nan where there is none. The limits of its interval include the bounds; they are None without
+    a confidence level, and nan where none holds.
     """
 
     value: float
@@ -77,32 +69,16 @@ class StateResults(NamedTuple):
 def read(
     state: State, *, normalize: bool = False, decompose: bool = False, confidence_level: float | None = None
 ) -> StateResults:
-    """Return every metric of the rows of a state.
+    """Return every metric of the rows of a state, in the order of the registry.
 
-    Parameters
-    ----------
-    state : State
-    normalize, decompose : bool
-        As for `evaluate`.
-    confidence_level : float, optional
-        In (0, 1), for intervals: the analytic ones.
-
-    Returns
-    -------
-    StateResults
-        In the order of the registry.
-
-    Raises
-    ------
-    InputError
-        If it has no rows, or if all their weights are 0.
+    `normalize` and `decompose` are those of `evaluate`; with a confidence level there are analytic intervals.
+    InputError if it has no rows, or if all their weights are 0.
 
     Examples
     --------
     >>> from ecuas_metric.options import checked_options
     >>> from ecuas_metric.scale.state import state_of
-    >>> state = state_of("confidences", [0.9, 0.8, 0.4], [1, 0, 1], checked_options(n=1))
-    >>> results = read(state)
+    >>> results = read(state_of("confidences", [0.9, 0.8, 0.4], [1, 0, 1], checked_options(n=1)))
     >>> round(results.flat()["ecuas_1"], 4), round(results.flat()["ecuas_1_standard_error"], 4)
     (0.67, 0.4954)
     """
@@ -123,7 +99,12 @@ def read(
     values = {key: float(value) for key, value in found.items()}
     options = settings.options.replace(confidence_level=confidence_level or USUAL_LEVEL)
     own = {key: _own_error(state, key, value) for key, value in values.items() if key.metric in OWN_LOSSES}
-    intervals = analytic_limits(moments_of(state), empty_decisions(settings), options, values, own=own)
+    try:
+        intervals = analytic_limits(moments_of(state), empty_decisions(settings), options, values, own=own)
+    except NotImplementedError:
+        from ..intervals import Intervals
+
+        intervals = Intervals({}, {}, ())
     limits, notes = ({}, ()) if confidence_level is None else (intervals.limits, intervals.notes)
     errors = intervals.standard_errors
     estimates = {
@@ -173,6 +154,36 @@ def order_bounds(state: State) -> dict[Key, Bounds]:
             low, high = sorted((float(of_ties(best)), float(of_ties(worst))))
             found[key] = low, high
     return found
+
+
+def system_of(state: State) -> System:
+    """Return a system with two weighted samples per bin, which has the curves of the rows: see `plotting.curves`.
+
+    Its risk against coverage is exact at each of its points, which are those of the rows at the edges of bins. The
+    other curves are exact where the sketch is, and else within a bin of the rows' own. InputError if rows have weights
+    or costs.
+
+    Examples
+    --------
+    >>> from ecuas_metric.options import checked_options
+    >>> from ecuas_metric.plotting.curves import risk_coverage
+    >>> from ecuas_metric.scale.state import state_of
+    >>> state = state_of("confidences", [0.9, 0.5, 0.5, 0.2], [1, 1, 0, 0], checked_options())
+    >>> risk_coverage(system_of(state)).risk.round(2).tolist()
+    [0.0, 0.33, 0.5]
+    """
+    settings = parse_settings(state.settings)
+    if not settings.is_plain:
+        raise InputError("curves", "are drawn of states without weights and of the 0-1 cost")
+    none, ties = empty_decisions(settings), ties_of(state)
+    uncertainty = np.repeat(none.uncertainty_at(ties.rank), 2)
+    confidence = np.repeat(-ties.rank, 2) if settings.is_mirrored else 1 - uncertainty
+    labels = None if settings.is_mirrored else np.zeros(len(uncertainty), np.int64)  # then u orders the rows
+    candidate_cost = np.tile([0.0, 1.0], len(ties.rank))
+    weight = np.stack([ties.weight - ties.cost, ties.cost], axis=1).ravel()
+    decisions = Decisions(uncertainty, candidate_cost, none.max_uncertainty, confidence=confidence, labels=labels)
+    options = settings.options.replace(sample_weight=weight, weights_are="counts", missing_confidence=None)
+    return System(decisions, options, ties)
 
 
 def _values(state: State) -> dict[Key, FloatOrFloats]:

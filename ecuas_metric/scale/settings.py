@@ -33,7 +33,7 @@ MOST_BINS = 4096
 
 
 class Settings(NamedTuple):
-    """What the rows of a state are: confidences, posteriors or costs, their `STATE_OPTIONS`, whether they have weights."""
+    """What the rows of a state are: their form, their `STATE_OPTIONS`, and whether they have weights."""
 
     form: str
     options: Options

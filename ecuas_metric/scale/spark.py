@@ -51,32 +51,11 @@ def score(
     confidence_level: float | None = None,
     **options: object,
 ) -> dict[str, StateResults]:
-    """Return every metric of each system in a Spark data frame.
+    """Return every metric of each system in a data frame of a classic session or of Spark Connect.
 
-    Parameters
-    ----------
-    df : pyspark.sql.DataFrame
-        Of a classic session or of Spark Connect.
-    confidence, correct, by : str, optional
-        The columns, where their names do not tell: `by` that of the systems.
-    columns, unjudged
-        See `batches.RowOptions`.
-    normalize, decompose, confidence_level
-        See `reading.read`.
-    **options
-        Those that a state depends on: ``n``, ``reject_costs``, ``n_bins``, ``predictions_are``, ..
-
-    Returns
-    -------
-    dict of str to StateResults
-        By the names of the systems; the same as of the states of `local.score_files`.
-
-    Raises
-    ------
-    FileError
-        Names the partition, the column, the row in the partition (from 1) and the value.
-    InputError
-        If an option means nothing for a state.
+    `confidence`, `correct` and `by` (of the systems) are columns whose names do not tell; for `columns` and `unjudged`
+    see `batches.RowOptions`, for `normalize`, `decompose` and `confidence_level` `reading.read`; options are those that
+    a state depends on. FileError names the partition, the column, the row in it (from 1) and the value.
     """
     for name in options:
         if name not in STATE_OPTIONS:
@@ -94,26 +73,12 @@ def score(
 def states_of_frame(
     df: DataFrame, options: Options, *, name: str = "system", fan_in: int = FAN_IN, **reading: Unpack[RowOptions]
 ) -> dict[str, State]:
-    """Return the state of each system in a Spark data frame, to the last bit that of `states_of_batches` of its rows.
+    """Return the state of each system in a data frame, to the last bit that of `states_of_batches` of its rows.
 
-    Parameters
-    ----------
-    df : pyspark.sql.DataFrame
-    options, name, **reading
-        See `batches.states_of_batches`.
-    fan_in : int
-        How many tasks merge the states of the partitions of a system before one merges theirs. About the root of the
-        number of partitions: each holds the states that it merges in memory.
-
-    Returns
-    -------
-    dict of str to State
-
-    Raises
-    ------
-    FileError
-        See `score`.
+    `fan_in` tasks merge the states of the partitions of a system before one merges theirs, each with all that it merges
+    in memory: about the root of the number of partitions. FileError as by `score`.
     """
+    from pyarrow.types import is_nested
     from pyspark import TaskContext
     from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -131,8 +96,14 @@ def states_of_frame(
     # A column whose name has a dot does not go through mapInArrow: numbered here, and called by its name there.
     quoted = ["`" + column.replace("`", "``") + "`" for column in names]
     rows = df.selectExpr(*[f"{column} AS c{i}" for i, column in enumerate(quoted)])
-    with _large_batches(df.sparkSession, are_wide=any(_is_nested(schema.field(column).type) for column in names)):
+    conf, is_wide = df.sparkSession.conf, any(is_nested(schema.field(column).type) for column in names)
+    before = conf.get(BATCH)
+    if before == USUAL_BATCH and not is_wide:  # larger batches are less work on both sides
+        conf.set(BATCH, LARGE_BATCH)
+    try:
         return _merged(rows.mapInArrow(states, SCHEMA))
+    finally:
+        conf.set(BATCH, before)
 
 
 def score_files(
@@ -142,27 +113,10 @@ def score_files(
     state_file: str | Path | None = None,
     **reading: Unpack[RowOptions],
 ) -> Collection:
-    """Return the states of all systems in Parquet files, as `local.score_files` does.
+    """Return the states of all systems in Parquet files that this process and the workers can read.
 
-    The tasks read the files as that function does: Spark would turn columns into rows, and these into columns again.
-
-    Parameters
-    ----------
-    patterns : sequence of str or (name, str)
-        Paths, folders, patterns or addresses that this process and the workers can read.
-    options, **reading
-        See `local.score_files`.
-    state_file : path, optional
-        Where the states are written, at the end and as a whole.
-
-    Returns
-    -------
-    Collection
-
-    Raises
-    ------
-    FileError
-        If a path cannot be read, if `state_file` is there already, if Spark does not start, or see `score`.
+    As `local.score_files` does, and by its reader: Spark would turn columns into rows, and these into columns again.
+    `state_file` must not be there yet. FileError, too, if Spark does not start.
     """
     check_reading(reading)
     if state_file and Path(state_file).exists():
@@ -270,24 +224,6 @@ def _quiet(is_quiet: bool) -> Iterator[None]:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nowhere)
-
-
-@contextmanager
-def _large_batches(session: SparkSession, *, are_wide: bool) -> Iterator[None]:
-    """Let Spark hand out more rows at a time while a job runs: less work on both sides, unless a number was set."""
-    before = session.conf.get(BATCH)
-    is_usual = before == USUAL_BATCH and not are_wide
-    session.conf.set(BATCH, LARGE_BATCH if is_usual else before)
-    try:
-        yield
-    finally:
-        session.conf.set(BATCH, before)
-
-
-def _is_nested(kind: pa.DataType) -> bool:
-    from pyarrow.types import is_nested
-
-    return bool(is_nested(kind))
 
 
 def _arrow_schema() -> pa.Schema:

@@ -34,7 +34,6 @@ from ..results import System, prepare
 from .exact_sum import DIGITS, carry, digits_of_groups, total, totals
 from .settings import (
     Settings,
-    empty_decisions,
     parse_settings,
     require_same_settings,
     resolution_of,
@@ -58,18 +57,9 @@ CHECKS: dict[str, Callable[[object, object], tuple[Array, Array]]] = {
 class State(NamedTuple):
     """What is known of some rows of one system. All of it adds up, and nothing of it depends on their order.
 
-    Attributes
-    ----------
-    settings : str
-        See `settings.settings_text`: only states with the same settings merge.
-    sums : mapping of str to int
-        ``rows``, and ``rows of weight 0``; what was repaired (``missing``, ``clipped``, ..); each mean cost under its
-        key and the weights under ``1``, in units of 2^-bits, with ``key*key`` its square; ``bin k`` and ``class k``.
-        What is missing is 0.
-    sketch : Sketch
-        The tie groups.
-    largest_cost : float
-        The largest candidate cost.
+    `sums` has ``rows`` and ``rows of weight 0``; what was repaired (``missing``, ``clipped``, ..); in units of 2^-bits
+    each mean cost under its key, the weights under ``1``, and under ``key*key`` the squares of `OWN_LOSSES`; and those
+    of ``bin k`` and ``class k``. What is missing is 0.
     """
 
     settings: str
@@ -99,27 +89,11 @@ def state_of(
 ) -> State:
     """Return the state of some rows.
 
-    Parameters
-    ----------
-    form : {"confidences", "posteriors", "costs"}
-        What the arrays are, as for `evaluate`: confidences (N,) and 0 or 1; posteriors (N, K) and classes; or
-        uncertainties (N,) and candidate costs.
-    predictions, references : array_like
-    options : Options
-        Of `options.checked_options`, without weights, groups and strata. `decisions` are those of these rows.
-    sample_weight : array_like, shape (N,), optional
-        0, or in [1e-6, 1e6]. Either all states that are to merge have weights, or none.
-    level : int
-        That of the sketch of a state which this one will be merged with: finer bins would be lost, and take longer.
-
-    Returns
-    -------
-    State
-
-    Raises
-    ------
-    InputError
-        As by `evaluate`: the argument, the rule, the value, its index, how many.
+    `form` and arrays are those of `evaluate`: confidences (N,) and 0 or 1; posteriors (N, K) and classes; or
+    uncertainties (N,) and candidate costs. Options come from `options.checked_options`, with `decisions` of these rows,
+    and without weights, groups and strata. Weights (N,) are 0, or in [1e-6, 1e6]; states that are to merge have all
+    weights, or none. `level` is that of the sketch of a state which this one will be merged with: finer bins would be
+    lost, and take longer. InputError as by `evaluate`.
 
     Examples
     --------
@@ -156,22 +130,7 @@ def empty_state(form: str, options: Options, *, is_weighted: bool) -> State:
 
 
 def merge(states: Iterable[State]) -> State:
-    """Return the state of all rows of some states: associative and commutative, to the last bit.
-
-    Parameters
-    ----------
-    states : iterable of State
-        At least one, all with the same settings.
-
-    Returns
-    -------
-    State
-
-    Raises
-    ------
-    InputError
-        If there is none, or if their settings differ.
-    """
+    """Return the state of all rows of one or more states with the same settings: associative, to the last bit."""
     states = list(states)
     if not states:
         raise InputError("states", "must not be empty")
@@ -188,24 +147,7 @@ def merge(states: Iterable[State]) -> State:
 def state_of_counts(confidence: object, count: object, wrong: object, options: Options) -> State:
     """Return the state of rows that were counted: ``SELECT confidence, COUNT(*), SUM(wrong) FROM logs GROUP BY 1``.
 
-    Parameters
-    ----------
-    confidence : array_like, shape (G,)
-        Distinct or not.
-    count, wrong : array_like, shape (G,)
-        How many rows have this confidence, and how many of them are incorrect.
-    options : Options
-        See `state_of`.
-
-    Returns
-    -------
-    State
-        That of the rows, to the last bit.
-
-    Raises
-    ------
-    InputError
-        If a count is not a whole number >= 0, or there are more incorrect rows than rows; or see `state_of`.
+    InputError if a count is not a whole number >= 0, or there are more incorrect rows than rows; or see `state_of`.
 
     Examples
     --------

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import FileError, InputError
+from ..errors import FileError
+from .exact_sum import DIGITS
 from .settings import Settings, parse_settings
 from .sketch import Sketch, ranks_of, sort_keys
 from .state import COLUMNS, State, merge
-from .exact_sum import DIGITS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,14 +49,6 @@ class Collection(NamedTuple):
 
 def to_bytes(collection: Collection) -> bytes:
     """Return states as the bytes of a Parquet file: the same for the same rows, however they were cut and merged.
-
-    Parameters
-    ----------
-    collection : Collection
-
-    Returns
-    -------
-    bytes
 
     Examples
     --------
@@ -84,9 +76,9 @@ def to_bytes(collection: Collection) -> bytes:
         for name, state in states
     ]
     header = {"version": VERSION, "systems": systems, "files": dict(collection.files)}
-    header["sha256"] = _digest(header, [state.sketch for _, state in states])
-    schema = _schema().with_metadata({METADATA: json.dumps(header, sort_keys=True)})
-    table = pa.concat_tables([schema.empty_table(), *(_table_of(name, state, schema) for name, state in states)])
+    table = pa.concat_tables([_schema().empty_table(), *(_table_of(name, state) for name, state in states)])
+    header["sha256"] = _digest(header, table)
+    table = table.replace_schema_metadata({METADATA: json.dumps(header, sort_keys=True)})
     sink = io.BytesIO()
     parquet.write_table(
         table,
@@ -101,23 +93,7 @@ def to_bytes(collection: Collection) -> bytes:
 
 
 def from_bytes(content: bytes, *, source: str = "a state") -> Collection:
-    """Return the states that `to_bytes` wrote.
-
-    Parameters
-    ----------
-    content : bytes
-    source : str
-        What to call it in errors.
-
-    Returns
-    -------
-    Collection
-
-    Raises
-    ------
-    FileError
-        If it holds no states, states of another version, is damaged, or has options that there are not any more.
-    """
+    """Return the states that `to_bytes` wrote; FileError, about `source`, if they are none, old or damaged."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -133,33 +109,18 @@ def from_bytes(content: bytes, *, source: str = "a state") -> Collection:
         header = json.loads(metadata)
         if header["version"] != VERSION:
             raise FileError(source, f"must have version {VERSION}", value=header["version"], advice=AGAIN)
-        states = _states_of(file.read(use_threads=False), header["systems"], source)
-    except (pa.ArrowException, OSError, LookupError, ValueError, TypeError, OverflowError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise FileError(source, "is damaged: it cannot be read to its end", advice=AGAIN) from None
-    digest = header.pop("sha256", "")
-    if digest != _digest(header, [state.sketch for state in states.values()]):
-        raise FileError(source, "is damaged: its checksum is another", advice=AGAIN)
-    return Collection(states, header["files"])
+        table, digest = file.read(use_threads=False), header.pop("sha256")
+        if digest != _digest(header, table):
+            raise FileError(source, "is damaged: its checksum is another", advice=AGAIN)
+    except FileError:
+        raise
+    except (pa.ArrowException, OSError, LookupError, ValueError, TypeError) as error:
+        raise FileError(source, "is damaged: it cannot be read to its end", advice=AGAIN) from error
+    return Collection(_states_of(table, header["systems"], source), header["files"])
 
 
 def read_collection(path: str | Path) -> Collection:
-    """Return the states of a file that `write_collection` wrote.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    Collection
-
-    Raises
-    ------
-    FileError
-        If there is none, or see `from_bytes`.
-    """
+    """Return the states of a file that `write_collection` wrote; FileError if there are none, see `from_bytes`."""
     try:
         return from_bytes(Path(path).read_bytes(), source=str(path))
     except OSError as error:
@@ -168,18 +129,7 @@ def read_collection(path: str | Path) -> Collection:
 
 
 def write_collection(path: str | Path, collection: Collection) -> None:
-    """Write states into one file: at once, so that no half of it is ever there.
-
-    Parameters
-    ----------
-    path : path
-    collection : Collection
-
-    Raises
-    ------
-    FileError
-        If there is no room or no such folder; what was there before is there still.
-    """
+    """Write states into one file: at once, so that no half of it is ever there; FileError if it cannot be written."""
     beside = Path(f"{path}.part")
     try:
         beside.write_bytes(to_bytes(collection))
@@ -193,22 +143,8 @@ def write_collection(path: str | Path, collection: Collection) -> None:
 def merge_collections(collections: Iterable[Collection], *, names: Iterable[str] = ()) -> Collection:
     """Return all states, those of one system merged.
 
-    Parameters
-    ----------
-    collections : iterable of Collection
-    names : iterable of str
-        What to call them in errors.
-
-    Returns
-    -------
-    Collection
-
-    Raises
-    ------
-    FileError
-        If two of them are of the same file, whose rows would count twice.
-    InputError
-        If the options of two states of a system differ.
+    FileError, about one of `names`, if two of the collections are of the same file, whose rows would count twice;
+    InputError if the options of two states of a system differ.
     """
     states: dict[str, State] = {}
     files: dict[str, int] = {}
@@ -239,12 +175,12 @@ def _schema() -> pa.Schema:
     )
 
 
-def _table_of(name: str, state: State, schema: pa.Schema) -> pa.Table:
+def _table_of(name: str, state: State) -> pa.Table:
     """Return the bins of a state as rows of the file."""
     import pyarrow as pa
 
     settings, sketch = parse_settings(state.settings), state.sketch
-    size = len(sketch.low)
+    schema, size = _schema(), len(sketch.low)
     edges = (_signed(ranks_of(keys, mirrored=settings.is_mirrored), settings) for keys in (sketch.low, sketch.high))
     system = pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([name], pa.string()))
     wrong, digits = pa.array(sketch.sums[0]), pa.nulls(size, schema.field("digits").type)
@@ -265,18 +201,18 @@ def _states_of(table: pa.Table, systems: list[dict[str, Any]], source: str) -> d
             raise FileError(source, f"was made with options that there are not any more: {error}") from None
         sketch = _sketch_of(rows, settings, system["level"])
         states[system["name"]] = State(system["settings"], system["sums"], sketch, system["largest_cost"])
-    if start != len(table):
-        raise ValueError("there are other bins")
     return states
 
 
 def _sketch_of(rows: pa.Table, settings: Settings, level: int) -> Sketch:
+    import pyarrow.compute as pc
+
     edges = (_signed(rows[name].to_numpy(), settings) for name in ("first", "last"))
     low, high = (sort_keys(edge, mirrored=settings.is_mirrored) for edge in edges)
     if settings.is_plain:
         sums = rows["wrong"].to_numpy()[None, :]
     else:
-        sums = rows["digits"].combine_chunks().flatten().to_numpy().reshape(-1, COLUMNS * DIGITS).T
+        sums = pc.list_flatten(rows["digits"]).to_numpy().reshape(-1, COLUMNS * DIGITS).T
     return Sketch(level, low, high, rows["rows"].to_numpy(), np.ascontiguousarray(sums))
 
 
@@ -285,10 +221,12 @@ def _signed(ranks: np.ndarray, settings: Settings) -> np.ndarray:
     return 0.0 - ranks if settings.is_mirrored else ranks
 
 
-def _digest(header: Mapping[str, object], sketches: Iterable[Sketch]) -> str:
+def _digest(header: Mapping[str, object], table: pa.Table) -> str:
     """Return the SHA-256 of all that is in a file but itself."""
+    import pyarrow.compute as pc
+
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    for sketch in sketches:
-        for column in sketch[1:]:
-            digest.update(np.ascontiguousarray(column, "<i8").tobytes())
+    columns = [table[name].fill_null(0) for name in ("first", "last", "rows", "wrong")]
+    for column in (*columns, pc.list_flatten(table["digits"])):
+        digest.update(column.to_numpy().tobytes())
     return digest.hexdigest()

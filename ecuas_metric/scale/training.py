@@ -43,9 +43,8 @@ class StreamedMetrics:
     def __init__(self, form: str = "confidences", **options: object) -> None:
         unknown = [name for name in options if name not in (*STATE_OPTIONS, *READING_OPTIONS)]
         if unknown:
-            raise TypeError(
-                f"{type(self).__name__} takes no option {unknown[0]!r}; it takes {', '.join(STATE_OPTIONS + READING_OPTIONS)}"
-            )
+            known = ", ".join(STATE_OPTIONS + READING_OPTIONS)
+            raise TypeError(f"{type(self).__name__} takes no option {unknown[0]!r}; it takes {known}")
         self.form = form
         self.reading = {name: options.pop(name) for name in READING_OPTIONS if name in options}
         checked_options(**self.reading)
@@ -53,23 +52,11 @@ class StreamedMetrics:
         self.state: State | None = None
 
     def update(self, predictions: object, references: object, *, sample_weight: object = None) -> None:
-        """Add some rows: lists, arrays or CPU tensors, as for `evaluate`.
-
-        Parameters
-        ----------
-        predictions, references : array_like
-        sample_weight : array_like, optional
-            See `state.state_of`.
-        """
+        """Add some rows: lists, arrays or CPU tensors, as for `evaluate`; for weights see `state.state_of`."""
         self._add(state_of(self.form, predictions, references, self.options, sample_weight=sample_weight))
 
     def merge_state(self, others: Iterable[StreamedMetrics] | StreamedMetrics) -> None:
-        """Add the rows of others.
-
-        Parameters
-        ----------
-        others : StreamedMetrics or iterable of them
-        """
+        """Add the rows of others."""
         for other in [others] if isinstance(others, StreamedMetrics) else others:
             if other.state is not None:
                 self._add(other.state)
@@ -77,12 +64,7 @@ class StreamedMetrics:
     def gather(self, all_gather_object: Callable[[list[object], object], object], world_size: int) -> None:
         """Replace the rows by those of all processes: each sends its state as bytes.
 
-        Parameters
-        ----------
-        all_gather_object : callable
-            `torch.distributed.all_gather_object`, or one that fills a list with what each process passes.
-        world_size : int
-            The number of processes.
+        `all_gather_object` is that of `torch.distributed`, or fills a list with what each process passes.
         """
         gathered: list[object] = [None] * world_size
         all_gather_object(gathered, self.packed())
@@ -95,23 +77,12 @@ class StreamedMetrics:
         return b"" if self.state is None else to_bytes(Collection({"": self.state}))
 
     def load(self, packed: object) -> None:
-        """Add the rows of a state that `packed` returned.
-
-        Parameters
-        ----------
-        packed : bytes
-        """
+        """Add the rows of a state that `packed` returned."""
         if isinstance(packed, bytes) and packed:
-            self._add(from_bytes(packed).states[""])
+            self.state = merge([*([] if self.state is None else [self.state]), *from_bytes(packed).states.values()])
 
     def results(self) -> StateResults:
-        """Return the numbers with bounds, standard errors and notes.
-
-        Raises
-        ------
-        ValueError
-            If there are no rows.
-        """
+        """Return the numbers with bounds, standard errors and notes; ValueError if there are no rows."""
         if self.state is None:
             raise ValueError("compute needs rows: call update first.")
         return read(self.state, **self.reading)  # type: ignore[arg-type]

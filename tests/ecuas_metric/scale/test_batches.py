@@ -12,17 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from ecuas_metric.scale.collection import Collection, merge_collections, read_collection, write_collection
+from ecuas_metric.scale.counts import state_of_counts
+from ecuas_metric.scale.layout import layout_of
+from ecuas_metric.scale.packing import merge_packed, pack, unpack
+from ecuas_metric.scale.parquet import batches_of, parts_of
 
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.scale import batches, local, reduction, state
 from ecuas_metric.scale.batches import states_of_batches
-from ecuas_metric.scale.collection import Collection, merge_collections, read_collection, write_collection
-from ecuas_metric.scale.counts import state_of_counts
-from ecuas_metric.scale.layout import layout_of
 from ecuas_metric.scale.local import score_files
-from ecuas_metric.scale.packing import merge_packed, pack, unpack
-from ecuas_metric.scale.parquet import batches_of, parts_of
 from ecuas_metric.scale.reading import read
 from ecuas_metric.scale.state import merge, state_of
 

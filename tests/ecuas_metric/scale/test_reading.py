@@ -5,13 +5,13 @@ import math
 
 import numpy as np
 import pytest
+from ecuas_metric.scale.packing import pack, unpack
 
 from ecuas_metric.intervals import design_of, influences, standard_error
 from ecuas_metric.metrics import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, compute_results, prepare
 from ecuas_metric.scale import reduction, state
-from ecuas_metric.scale.packing import pack, unpack
 from ecuas_metric.scale.reading import read
 from ecuas_metric.scale.state import CHECKS, merge, state_of
 from tests.ecuas_metric.scale.parts import FORMS, Rows, cut, rows_of

@@ -11,15 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from ecuas_metric.scale.collection import read_collection
+from ecuas_metric.scale.packing import pack
 
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.scale import spark as engine
 from ecuas_metric.scale import workers
-from ecuas_metric.scale.collection import read_collection
 from ecuas_metric.scale.local import score_files
-from ecuas_metric.scale.packing import pack
 from ecuas_metric.scale.reading import read
 from ecuas_metric.scale.state import merge, repeated, state_of
 from tests.conftest import ROOT

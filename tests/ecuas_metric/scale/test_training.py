@@ -6,10 +6,10 @@ import sys
 
 import numpy as np
 import pytest
+from ecuas_metric.scale.packing import pack
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
-from ecuas_metric.scale.packing import pack
 from ecuas_metric.scale.state import state_of
 from ecuas_metric.scale.training import StreamedMetrics
 
