@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
 
 from ..errors import FileAdvice, FileError, InputError
 from ..files.columns import Roles, match_columns
@@ -13,9 +16,6 @@ from ..files.submissions import MAX_SYSTEMS, Source
 from ..inputs import Bools, Floats
 from ..options import Options
 from .state import State, empty_state, merge, state_of, state_of_counts
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 UNJUDGED = ("wrong", "drop")
 CHUNK = 2**22  # bytes of rows that are scored together
@@ -127,8 +127,6 @@ def _merged_at_times(state: State | None, more: State, waiting: list[State]) -> 
 
 def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
     """Yield tables of about CHUNK bytes."""
-    import pyarrow as pa
-
     waiting: list[pa.Table] = []
     for batch in batches:
         if len(batch):
@@ -144,8 +142,6 @@ def _rows_of_systems(
     table: pa.Table, roles: Roles, name: str, source: str, start: int
 ) -> Iterator[tuple[str, np.ndarray | None]]:
     """Yield the name of each system in a table and its rows (N,), or one name and None, which is all rows."""
-    import pyarrow.compute as pc
-
     if not roles.systems:
         yield name, None
         return
@@ -164,7 +160,6 @@ def _rows_of_systems(
 
 
 def _as_text(names: pa.ChunkedArray, column: str, source: str) -> pa.ChunkedArray:
-    import pyarrow as pa
 
     try:
         return names.cast(pa.string())
@@ -233,9 +228,6 @@ def _require_judged(is_open: Bools, roles: Roles, source: Source, unjudged: str 
 
 def _predictions(table: pa.Table, roles: Roles, source: Source) -> Floats:
     """Return predictions (N,), or (N, K) of columns of classes or of lists."""
-    import pyarrow.compute as pc
-    import pyarrow.types as types
-
     if len(roles.predictions) > 1:
         return np.stack([_numbers(table[name], name, source) for name in roles.predictions], axis=1)
     name = roles.predictions[0]
@@ -251,9 +243,6 @@ def _predictions(table: pa.Table, roles: Roles, source: Source) -> Floats:
 
 def _numbers(column: pa.ChunkedArray, name: str, source: Source) -> Floats:
     """Return a column of numbers or truths (N,), NaN where there is none."""
-    import pyarrow as pa
-    import pyarrow.types as types
-
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind)):
         raise FileError(source.file, f"must hold numbers; it holds {kind}", column=name, advice=IN_MEMORY)

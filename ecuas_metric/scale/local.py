@@ -7,10 +7,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 from urllib.parse import unquote
 
+import fsspec
 import numpy as np
+import pyarrow as pa
+from fsspec import AbstractFileSystem
+from pyarrow import parquet as pq
 from tqdm.auto import tqdm
 
 from ..errors import FileError, InputError
@@ -20,11 +24,6 @@ from .batches import RowOptions, check_reading, columns_read, match_columns_of_r
 from .settings import require_options
 from .state import State
 from .storage import Collection, merge_collections, read_collection, write_collection
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyarrow import fs
-    from pyarrow import parquet as pq
 
 SECONDS_BETWEEN_SAVES = 30.0
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -37,7 +36,7 @@ class ParquetPart(NamedTuple):
     address: str
     path: str
     size: int
-    filesystem: fs.FileSystem
+    filesystem: AbstractFileSystem
 
 
 def score_files(
@@ -165,8 +164,6 @@ def _name_of(pattern: str) -> str:
 
 @contextmanager
 def _opened(part: ParquetPart) -> Iterator[pq.ParquetFile]:
-    import pyarrow as pa
-    from pyarrow import parquet as pq
 
     with ExitStack() as stack:
         try:
@@ -179,10 +176,8 @@ def _opened(part: ParquetPart) -> Iterator[pq.ParquetFile]:
             raise FileError(part.address, f"cannot be read as Parquet: {reason}") from None
 
 
-def _paths_of(pattern: str) -> tuple[fs.FileSystem, list[str]]:
+def _paths_of(pattern: str) -> tuple[AbstractFileSystem, list[str]]:
     """Return a file system and the paths there that a pattern names."""
-    import fsspec
-
     try:
         filesystem, path = fsspec.core.url_to_fs(pattern)
         if any(character in path for character in "*?["):
@@ -206,13 +201,11 @@ def _in_path(part: ParquetPart) -> dict[str, str | None]:
 
 
 def _field(name: str, value: str | None) -> pa.Field:
-    import pyarrow as pa
 
     return pa.field(name, _repeated(value, 0).type)
 
 
 def _repeated(value: str | None, count: int) -> pa.Array:
-    import pyarrow as pa
 
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([value], pa.string()))
 

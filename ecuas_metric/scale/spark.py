@@ -11,10 +11,15 @@ import math
 import os
 import pickle
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
+
+import pyarrow as pa
+from pyarrow.types import is_nested
 
 from ..errors import FileError, InputError
 from ..options import Options, checked_options
@@ -26,7 +31,6 @@ from .state import State, merge
 from .storage import Collection, from_bytes, to_bytes, write_collection
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS_OF_TASK = 2**23
@@ -34,8 +38,11 @@ FAN_IN = 64  # tasks that merge the states of a system before one task merges th
 SCHEMA = "system string, slot int, part int, state binary, error binary"
 BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 USUAL_BATCH, LARGE_BATCH = "10000", str(2**17)  # rows
-Row = dict[str, object]  # of SCHEMA
-Batches = Iterator["pa.RecordBatch"]
+ARROW = pa.schema(
+    {"system": pa.string(), "slot": pa.int32(), "part": pa.int32(), "state": pa.binary(), "error": pa.binary()}
+)
+Row = dict[str, Any]  # of SCHEMA
+Batches = Iterator[pa.RecordBatch]
 
 
 def score(
@@ -78,7 +85,6 @@ def states_of_frame(
     `fan_in` tasks merge the states of the partitions of a system before one merges theirs, each with all that it merges
     in memory: about the root of the number of partitions. FileError as by `score`.
     """
-    from pyarrow.types import is_nested
     from pyspark import TaskContext
     from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -144,33 +150,33 @@ def score_files(
 
 def merged_rows(table: pa.Table) -> pa.Table:
     """Return one row with the merged state of all rows of a table of states, or with the first error among them."""
-    import pyarrow as pa
-
     first, *others = sorted(table.to_pylist(), key=lambda row: (row["error"] is None, row["part"]))
     if others and first["error"] is None:
-        state = from_bytes(first["state"]).states[first["system"]]
+        state = _state(first)
         for row in others:
             try:
-                state = merge([state, from_bytes(row["state"]).states[row["system"]]])
+                state = merge([state, _state(row)])
             except InputError as error:
                 parts = f"partitions {first['part']} and {row['part']}"
-                first |= {"state": None, "error": pickle.dumps(FileError(parts, str(error).rstrip(".")))}
-                break
-        else:
-            first["state"] = to_bytes(Collection({first["system"]: state}))
-    return pa.Table.from_pylist([first], _arrow_schema())
+                failed = pickle.dumps(FileError(parts, str(error).rstrip(".")))
+                return pa.Table.from_pylist([{**first, "state": None, "error": failed}], ARROW)
+        first["state"] = to_bytes(Collection({first["system"]: state}))
+    return pa.Table.from_pylist([first], ARROW)
 
 
 def _rows(part: int, fan_in: int, states: Callable[[], Mapping[str, State]]) -> Batches:
     """Yield a batch for the state of each system, which one of `fan_in` tasks is to merge, or one for an error."""
-    import pyarrow as pa
-
-    row: Row = {"slot": part % fan_in, "part": part, "state": None, "error": None}
+    row: Row = {"system": "", "slot": part % fan_in, "part": part, "state": None, "error": None}
     try:
         rows = [{**row, "system": name, "state": to_bytes(Collection({name: one}))} for name, one in states().items()]
     except InputError as error:
-        rows = [{**row, "system": "", "error": pickle.dumps(error)}]
-    yield from (pa.RecordBatch.from_pylist([row], _arrow_schema()) for row in rows)
+        rows = [{**row, "error": pickle.dumps(error)}]
+    yield from (pa.RecordBatch.from_pylist([row], ARROW) for row in rows)
+
+
+def _state(row: Row) -> State:
+    (state,) = from_bytes(row["state"]).states.values()
+    return state
 
 
 def _merged(states: DataFrame) -> dict[str, State]:
@@ -180,13 +186,12 @@ def _merged(states: DataFrame) -> dict[str, State]:
     for keys in (("system", "slot"), ("system",)):
         states = states.groupBy(*keys).applyInArrow(merged_rows, SCHEMA)
     try:
-        rows = sorted(states.toArrow().to_pylist(), key=lambda row: row["part"])
+        rows = sorted(states.toArrow().to_pylist(), key=lambda row: (row["error"] is None, row["part"]))
     except PySparkException as error:
         raise FileError("Spark", f"the job failed: {_first_line(error)}") from None
-    for row in rows:
-        if row["error"] is not None:
-            raise pickle.loads(row["error"])
-    return {row["system"]: from_bytes(row["state"]).states[row["system"]] for row in rows}
+    if rows and rows[0]["error"] is not None:
+        raise pickle.loads(rows[0]["error"])
+    return {row["system"]: _state(row) for row in sorted(rows, key=itemgetter("system"))}
 
 
 def _session() -> SparkSession:
@@ -196,25 +201,24 @@ def _session() -> SparkSession:
         from pyspark.sql import SparkSession
     except ImportError:
         raise ImportError("Spark needs PySpark: pip install 'ecuas-metric[spark]'") from None
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     if (running := SparkSession.getActiveSession()) is not None:
         return running
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    is_told = {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"} & {*os.environ}  # Spark Connect, or begun by spark-submit
+    builder = SparkSession.builder
+    if {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"} & {*os.environ}:  # Spark Connect, or begun by spark-submit
+        return builder.getOrCreate()
     try:
-        with _quiet(not is_told):
-            session = SparkSession.builder.config("spark.log.level", "OFF").getOrCreate()
+        with _no_error_stream():
+            return builder.config("spark.log.level", "OFF").getOrCreate()
     except PySparkException as error:
         rule = f"it does not start: {_first_line(error)}"
         raise FileError("Spark", rule, advice="It needs Java 17 or newer.") from None
-    return session
 
 
 @contextmanager
-def _quiet(is_quiet: bool) -> Iterator[None]:
-    """Keep what the Java machine says on its start, and from then on, from the error stream."""
-    if not is_quiet:
-        yield
-        return
+def _no_error_stream() -> Iterator[None]:
+    """Keep what processes say that are started meanwhile, as the Java machine does, from the error stream."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
@@ -224,13 +228,6 @@ def _quiet(is_quiet: bool) -> Iterator[None]:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nowhere)
-
-
-def _arrow_schema() -> pa.Schema:
-    import pyarrow as pa
-
-    binary = {"state": pa.binary(), "error": pa.binary()}
-    return pa.schema({"system": pa.string(), "slot": pa.int32(), "part": pa.int32(), **binary})
 
 
 def _first_line(error: Exception) -> str:

@@ -15,18 +15,18 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
 
 from ..errors import FileError
 from .exact_sum import DIGITS
 from .settings import Settings, parse_settings
 from .sketch import Sketch, ranks_of, sort_keys
 from .state import COLUMNS, State, merge
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 VERSION = 3  # to be raised whenever the cost of a row, what is summed of it or its key changes
 METADATA = b"ecuas"
@@ -60,9 +60,6 @@ def to_bytes(collection: Collection) -> bytes:
     >>> parquet.read_table(pa.BufferReader(to_bytes(Collection(states)))).to_pylist()[0]
     {'system': 'a', 'first': 0.9, 'last': 0.9, 'rows': 1, 'wrong': 0, 'digits': None}
     """
-    import pyarrow as pa
-    from pyarrow import parquet
-
     states = sorted(collection.states.items())
     systems = [
         {
@@ -94,9 +91,6 @@ def to_bytes(collection: Collection) -> bytes:
 
 def from_bytes(content: bytes, *, source: str = "a state") -> Collection:
     """Return the states that `to_bytes` wrote; FileError, about `source`, if they are none, old or damaged."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
     if content.startswith((b"ECUAS state", b"ECUAS collection")):
         raise FileError(source, "holds states of a version before 0.4", advice=AGAIN)
     if not content.startswith(b"PAR1"):
@@ -161,7 +155,6 @@ def merge_collections(collections: Iterable[Collection], *, names: Iterable[str]
 
 
 def _schema() -> pa.Schema:
-    import pyarrow as pa
 
     return pa.schema(
         {
@@ -177,8 +170,6 @@ def _schema() -> pa.Schema:
 
 def _table_of(name: str, state: State) -> pa.Table:
     """Return the bins of a state as rows of the file."""
-    import pyarrow as pa
-
     settings, sketch = parse_settings(state.settings), state.sketch
     schema, size = _schema(), len(sketch.low)
     edges = (_signed(ranks_of(keys, mirrored=settings.is_mirrored), settings) for keys in (sketch.low, sketch.high))
@@ -205,7 +196,6 @@ def _states_of(table: pa.Table, systems: list[dict[str, Any]], source: str) -> d
 
 
 def _sketch_of(rows: pa.Table, settings: Settings, level: int) -> Sketch:
-    import pyarrow.compute as pc
 
     edges = (_signed(rows[name].to_numpy(), settings) for name in ("first", "last"))
     low, high = (sort_keys(edge, mirrored=settings.is_mirrored) for edge in edges)
@@ -223,8 +213,6 @@ def _signed(ranks: np.ndarray, settings: Settings) -> np.ndarray:
 
 def _digest(header: Mapping[str, object], table: pa.Table) -> str:
     """Return the SHA-256 of all that is in a file but itself."""
-    import pyarrow.compute as pc
-
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     columns = [table[name].fill_null(0) for name in ("first", "last", "rows", "wrong")]
     for column in (*columns, pc.list_flatten(table["digits"])):
