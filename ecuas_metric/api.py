@@ -97,8 +97,6 @@ def ecuas_score(
     InputError
         If a row of `y_prob` is not a distribution, a class is not among the labels, lengths differ, or an option is out
         of its range.
-    ImportError
-        If `cost` is an array and SciPy is not installed.
 
     References
     ----------
@@ -430,8 +428,6 @@ def score_posteriors(
     ------
     InputError
         See `ecuas_score`; or if an option is for other input.
-    ImportError
-        If `cost` is an array or `decompose` is set, and SciPy is not installed.
     TypeError
         If there is no such option.
 
@@ -469,8 +465,6 @@ def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: obje
     ------
     InputError
         See `confidence_ecuas_score`; or if an option is for other input.
-    ImportError
-        If `decompose` is set and SciPy is not installed.
     TypeError
         If there is no such option.
 
@@ -516,8 +510,6 @@ def score_costs(
     InputError
         If a cost or an uncertainty is negative or not finite, lengths differ, or an option is out of its range or for
         other input.
-    ImportError
-        If `decompose` is set and SciPy is not installed.
     TypeError
         If there is no such option.
 

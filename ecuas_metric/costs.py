@@ -209,8 +209,6 @@ def weighted_cost(
         If an uncertainty or a cost is negative or nan, the shapes differ, `max_uncertainty` is not positive, a
         weight is negative, infinite or nan, a break point is out of range, or an integral does not converge, e.g.
         that of w = 1 / gamma from an uncertainty of 0.
-    ImportError
-        If SciPy is not installed.
 
     References
     ----------
@@ -304,10 +302,8 @@ def _non_negative_weight(function: Callable[[float], float]) -> Callable[[float]
 
 def _integrals(function: Callable[[float], float], edges: Floats) -> Floats:
     """Integrate over each interval between consecutive edges."""
-    try:
-        from scipy.integrate import IntegrationWarning, quad
-    except ImportError:
-        raise ImportError("weighted_cost needs SciPy: pip install 'ecuas-metric[costs]'") from None
+    from scipy.integrate import IntegrationWarning, quad
+
     values = np.zeros(len(edges) - 1)
     with warnings.catch_warnings():
         warnings.simplefilter("error", IntegrationWarning)
@@ -423,10 +419,8 @@ def _leaving(table: Integers, rows: Array, column: int) -> int:
 
 def _strategies(matrix: Floats) -> tuple[Floats, Floats]:
     """Return weights of classes and of decisions that solve the programme but for rounding."""
-    try:
-        from scipy.optimize import linprog
-    except ImportError:
-        raise ImportError("A large cost matrix needs SciPy: pip install 'ecuas-metric[costs]'") from None
+    from scipy.optimize import linprog
+
     of_class, of_decision = _scales(matrix)
     solution = linprog(
         c=-of_decision,  # maximise the sum of y = of_decision * z where matrix @ y <= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from copy import copy
 from enum import StrEnum
@@ -123,6 +124,11 @@ def _shown(value: object) -> str:
     """Return a value as Python writes it, of NumPy's numbers the number, and of long ones the beginning."""
     text = repr(value.item() if isinstance(value, np.generic) else value)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
+
+
+def missing_package(who_needs: str, *packages: str) -> ImportError:
+    """Return the error that names packages which are not installed by the names under which any index has them."""
+    return ImportError(f"{who_needs} {' and '.join(packages)}: pip install {shlex.join(packages)}")
 
 
 class Note(NamedTuple):

@@ -530,6 +530,7 @@ def _moments(values: Floats, design: Design) -> tuple[float, float]:
     unit = design.weight[0] if are_equal else 1.0
     return float(total * unit), float(squares * unit**2)
 
+
 class Moments(NamedTuple):
     """What an interval is computed from, in memory and from a state alike: sums over groups of equal uncertainty.
 

@@ -414,10 +414,8 @@ def _best_uncertainty(weight: Floats, cost: Floats, regression: Isotonic, max_un
 
 
 def _isotonic_regression() -> Isotonic:
-    try:
-        from scipy.optimize import isotonic_regression
-    except ImportError:
-        raise ImportError("decompose needs SciPy: pip install 'ecuas-metric[recalibration]'") from None
+    from scipy.optimize import isotonic_regression
+
     return lambda values, weights: np.asarray(isotonic_regression(values, weights=weights).x)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from .errors import InputError
 from .inputs import POSTERIOR_FORMS, Array, Floats, Ints, labels, non_negative, numbers, one_dimensional, require
 
-VERSION = "0.3.0"
+VERSION = "0.4.0.dev0"
 COSTS = ("zero_one", "log")
 INTERVAL_METHODS = ("analytic", "percentile", "bca")
 WEIGHTS = ("importance", "counts")
@@ -333,9 +333,9 @@ def signature(
     Examples
     --------
     >>> signature(checked_options(n=0))
-    'ecuas|n:0|K:inf|cost:zero_one|eps:1e-07|ties:expected|bins:10|v:0.3.0'
+    'ecuas|n:0|K:inf|cost:zero_one|eps:1e-07|ties:expected|bins:10|v:0.4.0.dev0'
     >>> signature(checked_options(n=(0, 1), num_classes=4, confidence_level=0.95))
-    'ecuas|n:0,1|K:4|cost:zero_one|eps:1e-07|ties:expected|bins:10|level:0.95|intervals:analytic|v:0.3.0'
+    'ecuas|n:0,1|K:4|cost:zero_one|eps:1e-07|ties:expected|bins:10|level:0.95|intervals:analytic|v:0.4.0.dev0'
     """
     classes = 2 if options.predictions_are == "positive_probabilities" else num_classes or options.num_classes
     has_costs = options.max_uncertainty is not None  # and a K that only the user knows

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from ecuas_metric.reporting.grids import Cell, Grid, to_latex, to_markdown
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 from tqdm.auto import tqdm
 
 from ecuas_metric import apply_affine, cross_validated, fit_affine, posterior_system, score_posteriors
 from ecuas_metric.inputs import posteriors
+from ecuas_metric.options import checked_options, signature
 from ecuas_metric.plotting.figures import (
     confidence_cost_figure,
     order_figure,
@@ -146,12 +148,11 @@ def comparison(ours: dict[Key, dict[str, float]]) -> pd.DataFrame:
 def write_tables(table: pd.DataFrame, out: Path) -> list[Path]:
     """Write the comparison as CSV, with all digits, and as Markdown and LaTeX, with those the paper prints."""
     out.mkdir(parents=True, exist_ok=True)
-    text = table.map(lambda value: f"{value:.4f}" if isinstance(value, float) else value)
-    lines = [list(text.columns), ["---"] * len(text.columns), *text.to_numpy().tolist()]
-    markdown = "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-    latex = text.rename(columns=lambda name: name.replace("_", r"\_")).to_latex(index=False)
+    text = table.map(lambda value: Cell(f"{value:.4f}" if isinstance(value, float) else value))
+    options = signature(checked_options(**OPTIONS))
+    grid = Grid(list(text.columns), text.to_numpy().tolist(), [], options, labels=len(text.columns) - len(TITLES))
     written = []
-    for ending, content in ((".csv", table.to_csv(index=False)), (".md", markdown), (".tex", latex)):
+    for ending, content in ((".csv", table.to_csv(index=False)), (".md", to_markdown(grid)), (".tex", to_latex(grid))):
         written.append(out / f"classification{ending}")
         written[-1].write_text(content)
     return written

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..errors import FileAdvice, FileError
+from ..errors import FileAdvice, FileError, missing_package
 from ..inputs import Array, Bools, Ints
 from .csv_tables import require_distinct, table_of_csv
 from .json_tables import rows_of_lines, table_of_json
@@ -180,7 +180,7 @@ def _read_excel(source: Readable, text: Collection[str]) -> Sheet:
     try:
         import openpyxl  # noqa: F401
     except ImportError:
-        raise ImportError("Excel files need openpyxl: pip install 'ecuas-metric[excel]'") from None
+        raise missing_package("Excel files need", "openpyxl") from None
     with opened(source) as file:
         sheets = pd.read_excel(file, engine="openpyxl", sheet_name=None)
     filled = {name: frame for name, frame in sheets.items() if not frame.empty}

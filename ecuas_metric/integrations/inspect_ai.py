@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from ..api import score_confidences
+from ..errors import missing_package
 
 STATED = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%)?\s*\)?\s*\.?\s*$")
 
@@ -67,4 +68,4 @@ def _inspect() -> ModuleType:
     try:
         return import_module("inspect_ai.scorer")
     except ImportError as error:
-        raise ImportError("ecuas_metric.integrations.inspect_ai needs Inspect: pip install inspect-ai") from error
+        raise missing_package(f"{__name__} needs", "inspect-ai") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..errors import missing_package
 from .choices import DIRECTIONS, metric_of_choices
 
 
@@ -19,7 +20,7 @@ def ecuas_metrics() -> object:
         from lighteval.metrics.utils.metric_utils import CorpusLevelMetricGrouping
         from lighteval.tasks.requests import SamplingMethod
     except ImportError as error:
-        raise ImportError("ecuas_metric.integrations.lighteval needs lighteval: pip install lighteval") from error
+        raise missing_package(f"{__name__} needs", "lighteval") from error
 
     class Choices(Preparator):  # type: ignore[misc]
         """The true choice and the log-probabilities of all, as one flat list for each metric."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from ..errors import missing_package
 from ..scale.training import StreamedMetrics
 
 MANY = 64  # states of batches are merged when there are as many
@@ -26,8 +27,7 @@ def _ecuas() -> object:
         import torch
         from torchmetrics import Metric
     except ImportError as error:
-        needed = "ecuas_metric.integrations.torchmetrics needs torchmetrics: pip install 'ecuas-metric[torchmetrics]'"
-        raise ImportError(needed) from error
+        raise missing_package(f"{__name__} needs", "torchmetrics") from error
 
     class ECUAS(Metric):  # type: ignore[misc]
         """All metrics, equal to those of all rows at once: see `ecuas_metric.scale.StreamedMetrics` for the arguments.

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import missing_package
+
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
@@ -52,7 +54,7 @@ def panels(
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("Figures need matplotlib: pip install 'ecuas-metric[report]'") from None
+        raise missing_package("Figures need", "matplotlib") from None
     figure = Figure(figsize=(width * columns + 0.4, height), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False, height_ratios=ratios or [1] * rows).ravel().tolist()
     for axes in grid:

@@ -3,5 +3,3 @@
 What is fitted is a small named tuple of numbers; `fit_*` makes it, `apply_*` uses it on any data. As scikit-learn's
 ``fit(X, y)``, the functions take the scores before the truth.
 """
-
-INSTALL = "pip install 'ecuas-metric[recalibration]'"

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from ..decisions import log_softmax
 from ..errors import Advice, InputError
 from ..inputs import Floats, Ints, finite, labels
-from . import INSTALL
 
 # What `fit_affine` calls the arguments that the core knows as predictions and references.
 _WORDS = {"predictions and references": "log_posteriors and references"}
@@ -52,8 +51,6 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
         If a log-posterior is not finite, a reference is not a class, lengths differ, a class has no sample, or the
         scores separate the classes: where some scale and bias put every true class on top of its row. Of temperature
         scaling, also if the best scale is not positive, as of scores that fall with the truth.
-    ImportError
-        If SciPy is not installed.
     RuntimeError
         If the minimisation does not converge.
 
@@ -153,8 +150,6 @@ def fit_temperature(log_posteriors: ArrayLike, references: ArrayLike) -> Affine:
     ------
     InputError
         See `fit_affine`.
-    ImportError
-        If SciPy is not installed.
     RuntimeError
         If the minimisation does not converge.
 
@@ -242,10 +237,8 @@ def _cross_entropy_of_affine(
 
 
 def _minimum(objective: Callable[[Floats], tuple[float, Floats]], start: Floats) -> Floats:
-    try:
-        from scipy.optimize import minimize
-    except ImportError:
-        raise ImportError(f"Affine calibration needs SciPy: {INSTALL}") from None
+    from scipy.optimize import minimize
+
     options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-13, "gtol": 1e-7}
     solution = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
     if not (solution.success and np.isfinite(solution.x).all()):

@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import Advice, InputError
+from ..errors import Advice, InputError, missing_package
 from ..inputs import Array, Floats, finite, same_length
-from . import INSTALL
 
 Fitted = TypeVar("Fitted")
 
@@ -90,5 +89,5 @@ def _default_splitter() -> Any:
     try:
         from sklearn.model_selection import StratifiedKFold
     except ImportError:
-        raise ImportError(f"Cross-validation needs scikit-learn: {INSTALL}") from None
+        raise missing_package("Cross-validation needs", "scikit-learn") from None
     return StratifiedKFold(5, shuffle=True, random_state=42)

@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import Advice, InputError
+from ..errors import Advice, InputError, missing_package
 from ..inputs import Floats, confidences, finite
-from . import INSTALL
 
 # What `fit_isotonic` calls the arguments that the core knows as predictions and references.
 _WORDS = {
@@ -62,7 +61,7 @@ def fit_isotonic(confidence: ArrayLike, correct: ArrayLike) -> Isotonic:
     try:
         from sklearn.isotonic import IsotonicRegression
     except ImportError:
-        raise ImportError(f"Isotonic recalibration needs scikit-learn: {INSTALL}") from None
+        raise missing_package("Isotonic recalibration needs", "scikit-learn") from None
     try:
         q, truth = confidences(finite(confidence, "confidence"), correct)
     except InputError as error:

@@ -324,7 +324,7 @@ def _add_out_of_core(part: argparse.ArgumentParser) -> None:
     _add_reader(part)
     help_ = "with --out-of-core: save the state in this file, and skip files that it already includes"
     part.add_argument("--state", metavar="FILE", help=help_)
-    help_ = "what reads the files out of core: this process, or Spark (pip install 'ecuas-metric[spark]')"
+    help_ = "what reads the files out of core: this process, or Spark (pip install 'pyspark[connect]')"
     part.add_argument("--engine", choices=["local", "spark"], default="local", help=help_)
 
 

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError, Note
+from ..errors import InputError, Note, missing_package
 from ..files.submissions import Submission
 from ..inputs import Array, Floats, Ints, stacked
-from ..recalibration import INSTALL
 from ..recalibration.affine import apply_affine, fit_affine, fit_temperature
 from ..recalibration.folds import cross_validated
 from ..recalibration.isotonic import apply_isotonic, fit_isotonic
@@ -136,7 +135,7 @@ def _splitter(truth: Array, folds: int, groups: Ints | None) -> object:
     try:
         from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
     except ImportError:
-        raise ImportError(f"Recalibration in folds needs scikit-learn: {INSTALL}") from None
+        raise missing_package("Recalibration in folds needs", "scikit-learn") from None
     classes, counts = np.unique(truth, return_counts=True)
     if len(counts) < 2:
         raise InputError("references", "must contain more than one class to recalibrate", value=classes[0])

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import pyarrow as pa
 from pyarrow.types import is_nested
 
-from ..errors import FileError, InputError
+from ..errors import FileError, InputError, missing_package
 from ..options import Options, checked_options
 from .batches import RowOptions, check_reading, columns_read, match_columns_of_rows, states_of_batches
 from .local import batches_of, parts_of, parts_of_patterns, row_groups_of
@@ -200,7 +200,7 @@ def _session() -> SparkSession:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError:
-        raise ImportError("Spark needs PySpark: pip install 'ecuas-metric[spark]'") from None
+        raise missing_package("Spark needs", "pyspark[connect]") from None
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     if (running := SparkSession.getActiveSession()) is not None:
         return running

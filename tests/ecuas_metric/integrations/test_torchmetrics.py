@@ -84,7 +84,7 @@ def test_options_are_checked_at_once_and_a_missing_library_is_named(monkeypatch)
         plug.ECUAS(m=1)
     plug._ecuas.cache_clear()
     monkeypatch.setitem(sys.modules, "torchmetrics", None)
-    with pytest.raises(ImportError, match=r"pip install 'ecuas-metric\[torchmetrics\]'$"):
+    with pytest.raises(ImportError, match="pip install torchmetrics$"):
         plug.ECUAS()
     with pytest.raises(AttributeError, match="no attribute 'ecuas'"):
         plug.ecuas()
