@@ -18,13 +18,7 @@ FRACTION_DIGITS, DIGITS = 3, 7  # of a bin: multiples of 2^-93, and no overflow 
 
 
 def total(values: Floats, *, bits: int) -> int:
-    """Return the sum of values (N,), each rounded to a whole number of 2^-bits, in this unit.
-
-    Examples
-    --------
-    >>> total(np.array([1e17, 0.5, -1e17]), bits=62) == 2**61
-    True
-    """
+    """Return the sum of values (N,), each rounded to a whole number of 2^-bits, in this unit."""
     result = 0
     for rows in blocks(len(values)):
         for whole, shift in _whole_numbers(values[rows], bits):
@@ -33,13 +27,7 @@ def total(values: Floats, *, bits: int) -> int:
 
 
 def totals(values: Floats, groups: Ints, *, bits: int) -> list[int]:
-    """Return the `total` of each group of values (N,), those of group k at k.
-
-    Examples
-    --------
-    >>> totals(np.array([0.5, 0.25, 1.0]), np.array([2, 2, 0]), bits=2)
-    [4, 0, 3]
-    """
+    """Return the `total` of each group of values (N,), that of group k at k."""
     size = int(groups.max(initial=-1)) + 1
     result = [0] * size
     for rows in blocks(len(values)):

@@ -123,7 +123,7 @@ def batches_of(
         in_path = {name: value for name, value in _in_path(part).items() if name not in file.schema_arrow.names}
         schema = file.schema_arrow
         for name, value in in_path.items():
-            schema = schema.append(_field(name, value))
+            schema = schema.append(pa.field(name, _repeated(value, 0).type))
         read = columns_read(match_columns_of_rows(schema, reading, source=part.address))
         own = [name for name in read if name not in in_path]
         size = _batch_size(file, own)
@@ -198,11 +198,6 @@ def _in_path(part: ParquetPart) -> dict[str, str | None]:
     """Return what the names of a file's folders say of its rows, e.g. model=a, as Hive and Spark write them."""
     named = (name.partition("=") for name in part.path.split("/")[:-1] if "=" in name)
     return {key: None if value == NO_VALUE else unquote(value) for key, _, value in named if key}
-
-
-def _field(name: str, value: str | None) -> pa.Field:
-
-    return pa.field(name, _repeated(value, 0).type)
 
 
 def _repeated(value: str | None, count: int) -> pa.Array:

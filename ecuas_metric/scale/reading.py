@@ -7,7 +7,7 @@ tie groups, of which the core computes what it computes of the tie groups of row
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from ..metrics import METRICS, Key, keys, naive_values, normalized_values, recal
 from ..ranking import TieGroups
 from ..results import System, note_undefined
 from .exact_sum import DIGITS, floats_of_digits, fraction
-from .settings import empty_decisions, parse_settings, ratio_parts
+from .settings import empty_decisions, parse_settings
 from .sketch import ranks_of
 from .state import COLUMNS, OWN_LOSSES, State, cost_unit
 
@@ -98,13 +98,8 @@ def read(
         bounds |= _recalibrated_bounds(state, found)
     values = {key: float(value) for key, value in found.items()}
     options = settings.options.replace(confidence_level=confidence_level or USUAL_LEVEL)
-    own = {key: _own_error(state, key, value) for key, value in values.items() if key.metric in OWN_LOSSES}
-    try:
-        intervals = analytic_limits(moments_of(state), empty_decisions(settings), options, values, own=own)
-    except NotImplementedError:
-        from ..intervals import Intervals
-
-        intervals = Intervals({}, {}, ())
+    own = {key: _own_error(state, key) for key in values if key.metric in OWN_LOSSES and not key.variant}
+    intervals = analytic_limits(moments_of(state), empty_decisions(settings), options, values, own=own)
     limits, notes = ({}, ()) if confidence_level is None else (intervals.limits, intervals.notes)
     errors = intervals.standard_errors
     estimates = {
@@ -116,9 +111,10 @@ def read(
 
 def moments_of(state: State) -> Moments:
     """Return what the core computes standard errors and intervals from."""
-    settings = parse_settings(state.settings)
-    rank = _middle_ranks(state)
-    return Moments(empty_decisions(settings).uncertainty_at(rank), *_bin_sums(state), state.samples)
+    settings, sketch = parse_settings(state.settings), state.sketch
+    low, high = (ranks_of(edge, mirrored=settings.is_mirrored) for edge in (sketch.low, sketch.high))
+    middle = empty_decisions(settings).uncertainty_at(low + (high - low) / 2)  # that of all rows of an exact bin
+    return Moments(middle, *_bin_sums(state), state.samples)
 
 
 def ties_of(state: State) -> TieGroups:
@@ -131,29 +127,12 @@ def ties_of(state: State) -> TieGroups:
     return TieGroups(weight, cost, ranks_of(state.sketch.low, mirrored=settings.is_mirrored))
 
 
-def reliability_bins(state: State) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the rows, the weight, and the mean confidence and accuracy (nan if empty) of each bin of ECE, (B,)."""
-    bins = range(parse_settings(state.settings).options.n_bins)
-    rows = np.array([state.sums.get(f"bin {k} rows", 0) for k in bins], np.float64)
-    weight, *sums = ([_of_group(state, "bin", k, name) for k in bins] for name in ("weight", "confidence", "correct"))
-    means = ([float(s / w) if w else math.nan for s, w in zip(part, weight, strict=True)] for part in sums)
-    confidence, accuracy = map(np.array, means)
-    return rows, np.array([float(w) for w in weight]), confidence, accuracy
-
-
 def order_bounds(state: State) -> dict[Key, Bounds]:
     """Return the lowest and the highest value of each metric of the order; nothing where the sketch is exact."""
     if state.sketch.is_exact:
         return {}
-    settings = parse_settings(state.settings)
-    best, worst = _extreme_orders(state)
-    found: dict[Key, Bounds] = {}
-    for key in keys(empty_decisions(settings), settings.options):
-        of_ties: Callable[[TieGroups], FloatOrFloats] | None = METRICS[key.metric].of_ties
-        if of_ties is not None:
-            low, high = sorted((float(of_ties(best)), float(of_ties(worst))))
-            found[key] = low, high
-    return found
+    both = [_of_ties(state, ties) for ties in _extreme_orders(state)]
+    return {key: (min(pair), max(pair)) for key in both[0] if (pair := [values[key] for values in both])}
 
 
 def system_of(state: State) -> System:
@@ -162,15 +141,6 @@ def system_of(state: State) -> System:
     Its risk against coverage is exact at each of its points, which are those of the rows at the edges of bins. The
     other curves are exact where the sketch is, and else within a bin of the rows' own. InputError if rows have weights
     or costs.
-
-    Examples
-    --------
-    >>> from ecuas_metric.options import checked_options
-    >>> from ecuas_metric.plotting.curves import risk_coverage
-    >>> from ecuas_metric.scale.state import state_of
-    >>> state = state_of("confidences", [0.9, 0.5, 0.5, 0.2], [1, 1, 0, 0], checked_options())
-    >>> risk_coverage(system_of(state)).risk.round(2).tolist()
-    [0.0, 0.33, 0.5]
     """
     settings = parse_settings(state.settings)
     if not settings.is_plain:
@@ -187,19 +157,27 @@ def system_of(state: State) -> System:
 
 
 def _values(state: State) -> dict[Key, FloatOrFloats]:
-    settings = parse_settings(state.settings)
-    ties, ratios, values = ties_of(state), ratio_parts(settings), dict[Key, FloatOrFloats]()
+    settings, values = parse_settings(state.settings), dict[Key, FloatOrFloats]()
+    of_ties = _of_ties(state, ties_of(state))
     for key in keys(empty_decisions(settings), settings.options):
         metric = METRICS[key.metric]
-        if metric.of_ties is not None:
-            values[key] = metric.of_ties(ties)
+        if key in of_ties:
+            values[key] = of_ties[key]
         elif metric.of_samples is not None:
             decisions, weight = _one_row_per_bin(state)
             values[key] = metric.of_samples(decisions, None, settings.options, weight)
-        elif key in ratios or metric.is_shown:
-            top, bottom = (_sum(state, str(part)) for part in ratios.get(key, (key, "1")))
+        elif metric.is_shown:
+            parts = [str(key._replace(metric=name)) for name in metric.ratio] if metric.ratio else [str(key), "1"]
+            top, bottom = (_sum(state, part) for part in parts)
             values[key] = float(top / bottom) if bottom else math.nan
     return values
+
+
+def _of_ties(state: State, ties: TieGroups) -> dict[Key, float]:
+    """Return the metrics of the order of tie groups."""
+    settings = parse_settings(state.settings)
+    found = {key: METRICS[key.metric].of_ties for key in keys(empty_decisions(settings), settings.options)}
+    return {key: float(compute(ties)) for key, compute in found.items() if compute is not None}
 
 
 def _sum(state: State, name: str) -> Fraction:
@@ -217,17 +195,17 @@ def _of_group(state: State, kind: str, group: int, name: str) -> Fraction:
     return fraction(state.sums.get(f"{kind} {group} {name}", 0), bits=settings.bits)
 
 
-def _own_error(state: State, key: Key, value: float) -> float:
+def _own_error(state: State, key: Key) -> float:
     """Return the standard error of the mean of a loss that bins do not tell: that of `intervals.standard_error`."""
-    if key.variant or state.samples < 2:
+    count, total = state.samples, _sum(state, "1")
+    if count < 2:
         return math.nan
-    squares, own = _sum(state, f"{key}*{key}"), _sum(state, str(key))
-    crossed, weights = (own, Fraction(state.rows)) if not parse_settings(state.settings).is_weighted else (
-        _sum(state, f"1*{key}"), Fraction(float(_bin_sums(state)[2].sum()))
-    )  # fmt: skip
-    mean, total = Fraction(value), _sum(state, "1")
-    variance = squares - 2 * mean * crossed + mean**2 * weights - (own - mean * total) ** 2 / state.samples
-    return math.sqrt(max(float(variance / total**2), 0.0) * (state.samples / (state.samples - 1)))
+    own, squares, crossed, weights = _sum(state, str(key)), _sum(state, f"{key}*{key}"), _sum(state, str(key)), total
+    if parse_settings(state.settings).is_weighted:
+        crossed, weights = _sum(state, f"1*{key}"), Fraction(float(_bin_sums(state)[2].sum()))
+    mean = own / total
+    variance = (squares - 2 * mean * crossed + mean**2 * weights) / total**2
+    return math.sqrt(max(float(variance), 0.0) * (count / (count - 1)))
 
 
 def _bin_sums(state: State) -> Floats:
@@ -239,13 +217,6 @@ def _bin_sums(state: State) -> Floats:
     unit = cost_unit(empty_decisions(settings).max_uncertainty)
     sums = floats_of_digits(sketch.sums.reshape(COLUMNS, DIGITS, -1))
     return np.asarray(sums * unit ** np.array([0, 1, 0, 1, 2])[:, None])
-
-
-def _middle_ranks(state: State) -> Floats:
-    """Return the rank in the middle of each bin, (G,): exactly that of its rows where they are tied."""
-    mirrored = parse_settings(state.settings).is_mirrored
-    low, high = (ranks_of(edge, mirrored=mirrored) for edge in (state.sketch.low, state.sketch.high))
-    return low + (high - low) / 2
 
 
 def _naive_values(state: State) -> dict[Key, FloatOrFloats]:
@@ -267,12 +238,14 @@ def _naive_values(state: State) -> dict[Key, FloatOrFloats]:
 
 
 def _one_row_per_bin(state: State) -> tuple[Decisions, Floats]:
-    """Return decisions that have the bins of the rows, which is all that a metric of bins looks at."""
-    _, weight, confidence, accuracy = reliability_bins(state)
-    some = weight > 0
-    weight, confidence, accuracy = weight[some], confidence[some], accuracy[some]
-    u_max = empty_decisions(parse_settings(state.settings)).max_uncertainty
-    return Decisions(1 - confidence, 1 - accuracy, u_max, confidence=confidence), weight
+    """Return decisions with the bins of ECE, which is all that it looks at, and the weights (B,) of these."""
+    settings, rows = parse_settings(state.settings), []
+    for k in range(settings.options.n_bins):
+        weight, confidence, correct = (_of_group(state, "bin", k, name) for name in ("weight", "confidence", "correct"))
+        if weight:
+            rows.append((float(weight), float(confidence / weight), float(correct / weight)))
+    weights, q, accuracy = np.array(rows).T
+    return Decisions(1 - q, 1 - accuracy, empty_decisions(settings).max_uncertainty, confidence=q), weights
 
 
 def _recalibrated_bounds(state: State, values: Mapping[Key, FloatOrFloats]) -> dict[Key, Bounds]:

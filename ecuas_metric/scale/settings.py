@@ -11,7 +11,6 @@ import numpy as np
 from ..costs import largest_uncertainty
 from ..decisions import Decisions
 from ..errors import InputError
-from ..metrics import METRICS, Key, keys
 from ..options import Options, checked_options, is_set
 from ..results import PER_SAMPLE
 from .sketch import Resolution
@@ -106,16 +105,6 @@ def empty_decisions(settings: Settings) -> Decisions:
     if options.cost == "log":
         return Decisions(none, none, float(np.log(num_classes)), None, none, none, labels)
     return Decisions(none, none, 1 - 1 / num_classes, none, none, none, labels)
-
-
-def ratio_parts(settings: Settings) -> dict[Key, tuple[Key, Key]]:
-    """Return the metrics that divide one mean by another, with the keys of the two."""
-    found = {key: METRICS[key.metric].ratio for key in keys(empty_decisions(settings), settings.options)}
-    return {
-        key: (key._replace(metric=ratio[0]), key._replace(metric=ratio[1]))
-        for key, ratio in found.items()
-        if ratio is not None
-    }
 
 
 def resolution_of(settings: Settings) -> Resolution:

@@ -7,7 +7,6 @@ installed on them.
 
 from __future__ import annotations
 
-import math
 import os
 import pickle
 import sys
@@ -78,13 +77,9 @@ def score(
 
 
 def states_of_frame(
-    df: DataFrame, options: Options, *, name: str = "system", fan_in: int = FAN_IN, **reading: Unpack[RowOptions]
+    df: DataFrame, options: Options, *, name: str = "system", **reading: Unpack[RowOptions]
 ) -> dict[str, State]:
-    """Return the state of each system in a data frame, to the last bit that of `states_of_batches` of its rows.
-
-    `fan_in` tasks merge the states of the partitions of a system before one merges theirs, each with all that it merges
-    in memory: about the root of the number of partitions. FileError as by `score`.
-    """
+    """Return the state of each system in a data frame, to the last bit that of `states_of_batches` of its rows."""
     from pyspark import TaskContext
     from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -97,7 +92,7 @@ def states_of_frame(
         part = 0 if context is None else context.partitionId()
         renamed = (batch.rename_columns(names) for batch in batches)
         source = f"partition {part}"
-        yield from _rows(part, fan_in, lambda: states_of_batches(renamed, options, name=name, source=source, **reading))
+        yield from _rows(part, lambda: states_of_batches(renamed, options, name=name, source=source, **reading))
 
     # A column whose name has a dot does not go through mapInArrow: numbered here, and called by its name there.
     quoted = ["`" + column.replace("`", "``") + "`" for column in names]
@@ -129,7 +124,6 @@ def score_files(
         raise FileError(state_file, "is there already, and would be overwritten", advice="Name another one.")
     files = parts_of_patterns(patterns)
     tasks = [(name, part.address, *task) for name, part in files for task in row_groups_of(part, ROWS_OF_TASK)]
-    fan_in = max(math.isqrt(len(tasks)), 1)
 
     def states_of_task(place: int) -> dict[str, State]:
         name, address, groups, first = tasks[place]
@@ -139,7 +133,7 @@ def score_files(
 
     def states(batches: Batches) -> Batches:
         for place in (place for batch in batches for place in batch["id"].to_pylist()):
-            yield from _rows(place, fan_in, lambda place=place: states_of_task(place))  # type: ignore[misc]
+            yield from _rows(place, lambda place=place: states_of_task(place))  # type: ignore[misc]
 
     found = _merged(_session().range(0, len(tasks), 1, len(tasks)).mapInArrow(states, SCHEMA)) if tasks else {}
     collection = Collection(found, {part.address: part.size for _, part in files})
@@ -164,9 +158,9 @@ def merged_rows(table: pa.Table) -> pa.Table:
     return pa.Table.from_pylist([first], ARROW)
 
 
-def _rows(part: int, fan_in: int, states: Callable[[], Mapping[str, State]]) -> Batches:
-    """Yield a batch for the state of each system, which one of `fan_in` tasks is to merge, or one for an error."""
-    row: Row = {"system": "", "slot": part % fan_in, "part": part, "state": None, "error": None}
+def _rows(part: int, states: Callable[[], Mapping[str, State]]) -> Batches:
+    """Yield a batch for the state of each system, which one of `FAN_IN` tasks is to merge, or one for an error."""
+    row: Row = {"system": "", "slot": part % FAN_IN, "part": part, "state": None, "error": None}
     try:
         rows = [{**row, "system": name, "state": to_bytes(Collection({name: one}))} for name, one in states().items()]
     except InputError as error:

@@ -19,7 +19,6 @@ from ..inputs import (
     Array,
     Floats,
     Ints,
-    blocks,
     confidences,
     costs,
     finite,
@@ -145,17 +144,7 @@ def merge(states: Iterable[State]) -> State:
 
 
 def state_of_counts(confidence: object, count: object, wrong: object, options: Options) -> State:
-    """Return the state of rows that were counted: ``SELECT confidence, COUNT(*), SUM(wrong) FROM logs GROUP BY 1``.
-
-    InputError if a count is not a whole number >= 0, or there are more incorrect rows than rows; or see `state_of`.
-
-    Examples
-    --------
-    >>> from ecuas_metric.options import checked_options
-    >>> state = state_of_counts([0.9, 0.4], [10_000_000_000, 2], [1_000_000_000, 1], checked_options())
-    >>> state.rows, state.sketch.sums.tolist()
-    (10000000002, [[1000000000, 1]])
-    """
+    """Return the state of rows that were counted: ``SELECT confidence, COUNT(*), SUM(wrong) FROM logs GROUP BY 1``."""
     q = one_dimensional(np.asarray(confidence, np.float64), "predictions")
     rows, incorrect = _whole(count, "count"), _whole(wrong, "wrong")
     same_length(predictions=q, count=rows)
@@ -225,35 +214,26 @@ def _repairs(settings: Settings, predictions: Array, decisions: Decisions) -> di
 
 def _sums_of_costs(settings: Settings, decisions: Decisions, weight: Floats | None) -> dict[str, int]:
     """Sum w x for every cost x, the weights w under ``1``, and w^2 x and w^2 x^2 of `OWN_LOSSES`."""
-    sums: defaultdict[str, int] = defaultdict(int)
-    for rows in blocks(len(decisions.uncertainty)):
-        w = None if weight is None else weight[rows]
-        columns = {} if w is None else {"1": w}
-        for key, cost in sample_costs(select(decisions, rows), settings.options):
-            name, weighted = str(key), cost if w is None else w * cost
-            columns[name] = weighted
-            if key.metric in OWN_LOSSES:
-                columns[f"{name}*{name}"] = weighted * weighted
-                columns |= {} if w is None else {f"1*{name}": w * weighted}
-        for name, values in columns.items():
-            sums[name] += total(values, bits=settings.bits)
-    return dict(sums)
+    bits = settings.bits
+    sums = {} if weight is None else {"1": total(weight, bits=bits)}
+    for key, cost in sample_costs(decisions, settings.options):
+        name, weighted = str(key), cost if weight is None else weight * cost
+        sums[name] = total(weighted, bits=bits)
+        if key.metric in OWN_LOSSES:
+            sums[f"{name}*{name}"] = total(weighted * weighted, bits=bits)
+            sums |= {} if weight is None else {f"1*{name}": total(weight * weighted, bits=bits)}
+    return sums
 
 
 def _sums_of_bins(settings: Settings, decisions: Decisions, weight: Floats | None) -> dict[str, int]:
     """Sum rows, weights, confidences and correct answers in the bins of ECE."""
     if decisions.confidence is None:
         return {}
-    sums: defaultdict[str, int] = defaultdict(int)
-    for rows in blocks(len(decisions.confidence)):
-        confidence, w = decisions.confidence[rows], None if weight is None else weight[rows]
-        columns = {"confidence": confidence, "correct": 1 - decisions.candidate_cost[rows]}
-        if w is not None:
-            columns = {name: w * column for name, column in columns.items()}
-        bins = confidence_bins(confidence, n_bins=settings.options.n_bins)
-        for name, more in _sums_in_groups("bin", bins, columns, settings, w).items():
-            sums[name] += more
-    return dict(sums)
+    columns = {"confidence": decisions.confidence, "correct": 1 - decisions.candidate_cost}
+    if weight is not None:
+        columns = {name: weight * column for name, column in columns.items()}
+    bins = confidence_bins(decisions.confidence, n_bins=settings.options.n_bins)
+    return _sums_in_groups("bin", bins, columns, settings, weight)
 
 
 def _sums_in_groups(

@@ -16,20 +16,9 @@ READING_OPTIONS = ("normalize", "decompose", "confidence_level")
 class StreamedMetrics:
     """All metrics of a system whose rows come in batches, and from several processes, in constant memory.
 
-    Parameters
-    ----------
-    form : {"confidences", "posteriors", "costs"}
-        What `update` is given.
-    **options
-        Those of `evaluate` that a state depends on (`settings.STATE_OPTIONS`), and ``normalize``, ``decompose`` and
-        ``confidence_level`` for `compute`.
-
-    Raises
-    ------
-    TypeError
-        If there is no such option.
-    InputError
-        If an option is out of its range.
+    `form` says what `update` is given: "confidences", "posteriors" or "costs". Options are those of `evaluate` that a
+    state depends on (`settings.STATE_OPTIONS`), and ``normalize``, ``decompose`` and ``confidence_level`` for
+    `compute`. TypeError if there is no such option, InputError if one is out of its range.
 
     Examples
     --------

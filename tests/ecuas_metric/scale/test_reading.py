@@ -39,7 +39,7 @@ def test_numbers_are_those_of_compute(form, rng):
 
 def random_rows(rng):
     """Return rows of any form, size, number of errors and design that a state has."""
-    form, size = str(rng.choice(list(FORMS))), int(rng.choice([3, 12, 40, 150, 400]))
+    form, size = str(rng.choice(list(FORMS))), int(rng.choice([5, 12, 40, 150, 400]))
     rows = rows_of(form, rng, size=size)
     if rows.form == "confidences" and rng.random() < 0.5:  # few errors
         rows.references[:] = rng.random(size) < rng.choice([0.03, 0.97, 1.0])

@@ -103,7 +103,7 @@ def written(events):
 def test_states_are_those_of_the_local_reader_and_all_that_is_shuffled(session, events, logs, local):
     before = len(written(events))
     df = session.read.parquet(str(logs))
-    found = engine.states_of_frame(df, OPTIONS, fan_in=2)
+    found = engine.states_of_frame(df, OPTIONS)
     assert of_each(found) == of_each(local)
     assert local["continuous"].sketch.level > 0  # coarsened: no partition alone has as many confidences
     shuffled, records = written(events)[before:].sum(axis=0)
