@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..comparison.compare import UNFAIR, is_fair
 from ..errors import FileError, InputError
@@ -38,7 +38,7 @@ UNPAIRED = (
 Table = tuple[Grid, list[Record], list[str], Mapping[str, System]]  # shown, written, notes, and what figures show
 
 
-def score_out_of_core(arguments: Namespace, options: Mapping[str, object]) -> Table:
+def score_out_of_core(arguments: Namespace, options: Mapping[str, Any]) -> Table:
     """Score files without having their rows in memory: grid, records, notes, and the systems of which figures are."""
     collection = _collection(arguments, options, engine=arguments.engine, state_file=arguments.state)
     return _table(collection, options, arguments)
@@ -55,7 +55,7 @@ def merge_files(arguments: Namespace) -> Table:
     return _table(collection, options, arguments)
 
 
-def compare_out_of_core(arguments: Namespace, options: Mapping[str, object]) -> Table:
+def compare_out_of_core(arguments: Namespace, options: Mapping[str, Any]) -> Table:
     """Subtract the numbers of all pairs of systems, whose rows are never all in memory."""
     _refuse(arguments, NOT_COMPARED)
     states = _collection(arguments, options).states
@@ -65,7 +65,7 @@ def compare_out_of_core(arguments: Namespace, options: Mapping[str, object]) -> 
     for settings in others:
         require_same_settings(first, settings)
     level = float(arguments.confidence_level)
-    results = _results(states, options, level)
+    results = _results(states, options, with_errors=True)
     keys = chosen_keys(arguments.metrics, sorted(next(iter(results.values())).estimates, key=place))
     rows = [_difference(key, *pair, results) for key in keys for pair in itertools.combinations(results, 2)]
     line = " ; ".join(dict.fromkeys(_signature(state, level) for state in states.values()))
@@ -115,7 +115,7 @@ def _differences_grid(rows: Sequence[Difference], line: str, digits: int, level:
 
 
 def _collection(
-    arguments: Namespace, options: Mapping[str, object], *, engine: str = "local", state_file: str | None = None
+    arguments: Namespace, options: Mapping[str, Any], *, engine: str = "local", state_file: str | None = None
 ) -> Collection:
     """Return the states of all systems in the files that are named."""
     _refuse(arguments)
@@ -160,19 +160,18 @@ def _engine(name: str) -> Callable[..., Collection]:
     return score_on_spark
 
 
-def _results(
-    states: Mapping[str, State], options: Mapping[str, object], level: float | None
-) -> dict[str, StateResults]:
-    wanted = {name: bool(options.get(name)) for name in ("normalize", "decompose")}
-    return {name: read(state, **wanted, confidence_level=level) for name, state in sorted(states.items())}
+def _results(states: Mapping[str, State], options: Mapping[str, Any], *, with_errors: bool) -> dict[str, StateResults]:
+    wanted = {name: options.get(name) or False for name in ("normalize", "decompose")}
+    wanted |= {"confidence_level": options.get("confidence_level"), "with_errors": with_errors}
+    return {name: read(state, **wanted) for name, state in sorted(states.items())}
 
 
-def _table(collection: Collection, options: Mapping[str, object], arguments: Namespace) -> Table:
+def _table(collection: Collection, options: Mapping[str, Any], arguments: Namespace) -> Table:
     """Return the table of all systems of a collection, with the bounds of what is not exact."""
     if not collection.states:
         raise InputError("the files", "have no rows")
-    level = checked_options(confidence_level=options.get("confidence_level")).confidence_level
-    results = _results(collection.states, options, level)
+    level = options.get("confidence_level")
+    results = _results(collection.states, options, with_errors=bool(arguments.output))
     report = _report(collection.states, results, level)
     keys = chosen_keys(arguments.metrics, report.keys)
     grid = report_grid(report, digits=arguments.digits, keys=keys, sizes=True)

@@ -15,6 +15,7 @@ from ..files.columns import Roles, match_columns
 from ..files.submissions import MAX_SYSTEMS, Source
 from ..inputs import Bools, Floats
 from ..options import Options
+from .settings import require_same_settings
 from .state import State, empty_state, merge, state_of, state_of_counts
 
 UNJUDGED = ("wrong", "drop")
@@ -64,8 +65,7 @@ def states_of_batches(
     {'a': 2, 'b': 2}
     """
     check_reading(reading)
-    found: dict[str, State] = {}
-    waiting: dict[str, list[State]] = {}
+    found: dict[str, list[State]] = {}
     start, roles, schema = first, None, None
     for table in _chunks(batches):
         if roles is None or table.schema != schema:
@@ -73,18 +73,21 @@ def states_of_batches(
         for system, rows in _rows_of_systems(table, roles, name, source, start):
             part = table if rows is None else table.drop_columns(list(roles.systems)).take(rows)
             numbers = np.arange(start, start + len(table)) if rows is None else rows + start
-            level = found[system].sketch.level if system in found else 0
-            state = _state_of_table(part, roles, options, reading, Source(source, _words(roles), numbers), level)
+            states = found.setdefault(system, [])
+            level = states[0].sketch.level if states else 0
+            states.append(_state_of_table(part, roles, options, reading, Source(source, _words(roles), numbers), level))
             try:
-                found[system] = _merged_at_times(found.get(system), state, waiting.setdefault(system, []))
+                require_same_settings(states[0].settings, states[-1].settings)
             except InputError as error:
                 rule = f"rows {start} to {start + len(table) - 1} do not fit to those before: {error}"
                 raise FileError(source, rule.rstrip(".")) from None
+            if len(states) > WAITING:  # each merge goes through all bins
+                states[:] = [merge(states)]
         if len(found) > MAX_SYSTEMS:
             rule = f"must name at most {MAX_SYSTEMS:,} systems"
             raise FileError(source, rule, column="+".join(roles.systems), value=len(found), got=f"{len(found):,}")
         start += len(table)
-    return {system: merge([state, *waiting[system]]) for system, state in found.items()}
+    return {system: merge(states) for system, states in found.items()}
 
 
 def check_reading(reading: RowOptions) -> None:
@@ -111,18 +114,6 @@ def columns_read(roles: Roles) -> list[str]:
     """Return the names of all columns that are read."""
     named = [*roles.predictions, *roles.references[:1], *roles.systems, *roles.used["weight"], *roles.used["count"]]
     return list(dict.fromkeys(named))
-
-
-def _merged_at_times(state: State | None, more: State, waiting: list[State]) -> State:
-    """Return the state, merged with those that wait once they are several: each merge goes through all bins."""
-    if state is None:
-        return more
-    waiting.append(more)
-    if len(waiting) < WAITING:
-        return state
-    merged = merge([state, *waiting])
-    waiting.clear()
-    return merged
 
 
 def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:

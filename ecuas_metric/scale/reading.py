@@ -17,8 +17,9 @@ from ..decisions import Decisions
 from ..errors import Advice, InputError, Note
 from ..files.truth import MEANING
 from ..inputs import RANGE_TOLERANCE, FloatOrFloats, Floats
-from ..intervals import Moments, analytic_limits
+from ..intervals import Intervals, Moments, analytic_limits
 from ..metrics import METRICS, Key, keys, naive_values, normalized_values, recalibrated_values
+from ..options import checked_options
 from ..ranking import TieGroups
 from ..results import System, note_undefined
 from .exact_sum import DIGITS, floats_of_digits, fraction
@@ -67,11 +68,17 @@ class StateResults(NamedTuple):
 
 
 def read(
-    state: State, *, normalize: bool = False, decompose: bool = False, confidence_level: float | None = None
+    state: State,
+    *,
+    normalize: bool = False,
+    decompose: bool = False,
+    confidence_level: float | None = None,
+    with_errors: bool = True,
 ) -> StateResults:
     """Return every metric of the rows of a state, in the order of the registry.
 
     `normalize` and `decompose` are those of `evaluate`; with a confidence level there are analytic intervals.
+    Standard errors, which take most of the time, can be left out.
     InputError if it has no rows, or if all their weights are 0.
 
     Examples
@@ -86,27 +93,23 @@ def read(
         raise InputError("a state", "must have rows; nobody judged those that it is of")
     if not state.samples:
         raise InputError("sample_weight", "must not be all zero", value=0.0, got=f"{state.rows} zeros")
-    settings, found = parse_settings(state.settings), _values(state)
-    if normalize:
-        naive = _naive_values(state)
-        found |= normalized_values(found, {key: value for key, value in naive.items() if key in found})
-    bounds = order_bounds(state)
-    if decompose:
-        u_max = empty_decisions(settings).max_uncertainty
-        for key, best in recalibrated_values(ties_of(state), settings.options, max_uncertainty=u_max).items():
-            found |= {key: best, key._replace(variant="calibration_loss"): found[key._replace(variant="")] - best}
-        bounds |= _recalibrated_bounds(state, found)
-    values = {key: float(value) for key, value in found.items()}
-    options = settings.options.replace(confidence_level=confidence_level or USUAL_LEVEL)
-    own = {key: _own_error(state, key) for key in values if key.metric in OWN_LOSSES and not key.variant}
-    intervals = analytic_limits(moments_of(state), empty_decisions(settings), options, values, own=own)
+    options = checked_options(confidence_level=confidence_level)
+    values = _values(state, normalize=normalize, decompose=decompose)
+    bounds = order_bounds(state) | _recalibrated_bounds(state, values)
+    intervals = Intervals({}, {}, ())
+    if with_errors or confidence_level is not None:
+        intervals = _intervals(state, values, options.confidence_level or USUAL_LEVEL)
     limits, notes = ({}, ()) if confidence_level is None else (intervals.limits, intervals.notes)
-    errors = intervals.standard_errors
-    estimates = {
-        key: _estimate(value, bounds.get(key), errors.get(key, math.nan), limits.get(key))
-        for key, value in values.items()
-    }
+    errors = {**dict.fromkeys(values, math.nan), **intervals.standard_errors}
+    estimates = {key: _estimate(value, bounds.get(key), errors[key], limits.get(key)) for key, value in values.items()}
     return StateResults(estimates, state.rows, _notes(state, values, bounds) + notes)
+
+
+def _intervals(state: State, values: Mapping[Key, float], level: float) -> Intervals:
+    settings = parse_settings(state.settings)
+    own = {key: _own_error(state, key) for key in values if key.metric in OWN_LOSSES and not key.variant}
+    options = settings.options.replace(confidence_level=level)
+    return analytic_limits(moments_of(state), empty_decisions(settings), options, values, own=own)
 
 
 def moments_of(state: State) -> Moments:
@@ -156,21 +159,27 @@ def system_of(state: State) -> System:
     return System(decisions, options, ties)
 
 
-def _values(state: State) -> dict[Key, FloatOrFloats]:
-    settings, values = parse_settings(state.settings), dict[Key, FloatOrFloats]()
-    of_ties = _of_ties(state, ties_of(state))
-    for key in keys(empty_decisions(settings), settings.options):
+def _values(state: State, *, normalize: bool, decompose: bool) -> dict[Key, float]:
+    """Return all values, in the order of the registry; the weights of a state are those of its tie groups."""
+    settings, ties = parse_settings(state.settings), ties_of(state)
+    none, values = empty_decisions(settings), dict[Key, FloatOrFloats](_of_ties(state, ties))
+    for key in keys(none, settings.options):
         metric = METRICS[key.metric]
-        if key in of_ties:
-            values[key] = of_ties[key]
-        elif metric.of_samples is not None:
+        if metric.of_samples is not None:
             decisions, weight = _one_row_per_bin(state)
             values[key] = metric.of_samples(decisions, None, settings.options, weight)
-        elif metric.is_shown:
+        elif metric.of_ties is None and metric.is_shown:
             parts = [str(key._replace(metric=name)) for name in metric.ratio] if metric.ratio else [str(key), "1"]
             top, bottom = (_sum(state, part) for part in parts)
             values[key] = float(top / bottom) if bottom else math.nan
-    return values
+    values = {key: values[key] for key in keys(none, settings.options) if key in values}
+    if normalize:
+        values |= normalized_values(values, {key: x for key, x in _naive_values(state).items() if key in values})
+    if decompose:
+        best = recalibrated_values(ties, settings.options, max_uncertainty=none.max_uncertainty)
+        for key, value in best.items():
+            values |= {key: value, key._replace(variant="calibration_loss"): values[key._replace(variant="")] - value}
+    return {key: float(value) for key, value in values.items()}
 
 
 def _of_ties(state: State, ties: TieGroups) -> dict[Key, float]:
@@ -248,22 +257,20 @@ def _one_row_per_bin(state: State) -> tuple[Decisions, Floats]:
     return Decisions(1 - q, 1 - accuracy, empty_decisions(settings).max_uncertainty, confidence=q), weights
 
 
-def _recalibrated_bounds(state: State, values: Mapping[Key, FloatOrFloats]) -> dict[Key, Bounds]:
+def _recalibrated_bounds(state: State, values: Mapping[Key, float]) -> dict[Key, Bounds]:
     """Return bounds of recalibrated values and calibration losses; nothing where the sketch is exact.
 
     One uncertainty for all rows of a bin is among the maps that recalibration chooses from, so that the value read from
     the bins is the highest; no order within a bin lets it save more than the best one.
     """
-    if state.sketch.is_exact:
+    if state.sketch.is_exact or not any(key.variant == "recalibrated" for key in values):
         return {}
-    settings = parse_settings(state.settings)
-    u_max, (best, _) = empty_decisions(settings).max_uncertainty, _extreme_orders(state)
-    found: dict[Key, Bounds] = {}
+    settings, (best, _) = parse_settings(state.settings), _extreme_orders(state)
+    u_max, found = empty_decisions(settings).max_uncertainty, dict[Key, Bounds]()
     for key, value in recalibrated_values(best, settings.options, max_uncertainty=u_max).items():
         low, loss = float(value), key._replace(variant="calibration_loss")
-        read_value, read_loss = float(values[key]), float(values[loss])
-        found[key] = min(low, read_value), read_value
-        found[loss] = read_loss, max(float(values[key._replace(variant="")]) - low, read_loss)
+        found[key] = min(low, values[key]), values[key]
+        found[loss] = values[loss], max(values[key._replace(variant="")] - low, values[loss])
     return found
 
 

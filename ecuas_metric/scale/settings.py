@@ -54,6 +54,14 @@ class Settings(NamedTuple):
         return 62 if self.is_plain else 93
 
 
+def state_options(**given: object) -> Options:
+    """Return checked options of a state; TypeError if it does not depend on one that is given."""
+    for name in given:
+        if name not in STATE_OPTIONS:
+            raise TypeError(f"a state takes no option {name!r}; it takes {', '.join(STATE_OPTIONS)}")
+    return checked_options(**given)
+
+
 def settings_text(form: str, options: Options, *, is_weighted: bool) -> str:
     """Return settings as text, the same for the same settings; InputError if an option means nothing for a state."""
     for name in PER_SAMPLE:

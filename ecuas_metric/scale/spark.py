@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from operator import itemgetter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -21,11 +21,11 @@ import pyarrow as pa
 from pyarrow.types import is_nested
 
 from ..errors import FileError, InputError, missing_package
-from ..options import Options, checked_options
+from ..options import Options
 from .batches import RowOptions, check_reading, columns_read, match_columns_of_rows, states_of_batches
-from .local import batches_of, parts_of, parts_of_patterns, row_groups_of
+from .local import batches_of, parts_of_patterns, row_groups_of
 from .reading import StateResults, read
-from .settings import STATE_OPTIONS
+from .settings import state_options
 from .state import State, merge
 from .storage import Collection, from_bytes, to_bytes, write_collection
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 ROWS_OF_TASK = 2**23
 FAN_IN = 64  # tasks that merge the states of a system before one task merges theirs
-SCHEMA = "system string, slot int, part int, state binary, error binary"
 BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 USUAL_BATCH, LARGE_BATCH = "10000", str(2**17)  # rows
+SCHEMA = "system string, slot int, part int, state binary, error binary"
 ARROW = pa.schema(
     {"system": pa.string(), "slot": pa.int32(), "part": pa.int32(), "state": pa.binary(), "error": pa.binary()}
 )
@@ -50,7 +50,6 @@ def score(
     confidence: str | None = None,
     correct: str | None = None,
     by: str | None = None,
-    columns: Mapping[str, str] | None = None,
     unjudged: str | None = None,
     normalize: bool = False,
     decompose: bool = False,
@@ -59,21 +58,15 @@ def score(
 ) -> dict[str, StateResults]:
     """Return every metric of each system in a data frame of a classic session or of Spark Connect.
 
-    `confidence`, `correct` and `by` (of the systems) are columns whose names do not tell; for `columns` and `unjudged`
-    see `batches.RowOptions`, for `normalize`, `decompose` and `confidence_level` `reading.read`; options are those that
-    a state depends on. FileError names the partition, the column, the row in it (from 1) and the value.
+    `confidence`, `correct` and `by` (of the systems) are columns whose names do not tell; for `unjudged` see
+    `batches.RowOptions`, for options `settings.STATE_OPTIONS` and `reading.read`. FileError names the partition, the
+    column, the row in it (from 1) and the value.
     """
-    for name in options:
-        if name not in STATE_OPTIONS:
-            raise InputError(name, f"does not go with a state; the options are {', '.join(STATE_OPTIONS)}")
     roles = {"confidence": confidence, "correct": correct, "system": by}
-    given = {**(columns or {}), **{role: name for role, name in roles.items() if name is not None}}
-    states = states_of_frame(df, checked_options(**options), columns=given, unjudged=unjudged)
-    level = checked_options(confidence_level=confidence_level).confidence_level
-    return {
-        name: read(state, normalize=normalize, decompose=decompose, confidence_level=level)
-        for name, state in states.items()
-    }
+    columns = {role: name for role, name in roles.items() if name is not None}
+    states = states_of_frame(df, state_options(**options), columns=columns, unjudged=unjudged)
+    wanted = partial(read, normalize=normalize, decompose=decompose, confidence_level=confidence_level)
+    return {name: wanted(state) for name, state in states.items()}
 
 
 def states_of_frame(
@@ -90,9 +83,11 @@ def states_of_frame(
     def states(batches: Batches) -> Batches:
         context = TaskContext.get()
         part = 0 if context is None else context.partitionId()
-        renamed = (batch.rename_columns(names) for batch in batches)
-        source = f"partition {part}"
-        yield from _rows(part, lambda: states_of_batches(renamed, options, name=name, source=source, **reading))
+        renamed, where = (
+            (batch.rename_columns(names) for batch in batches),
+            {"name": name, "source": f"partition {part}"},
+        )
+        yield from _rows(part, partial(states_of_batches, renamed, options, **where, **reading))
 
     # A column whose name has a dot does not go through mapInArrow: numbered here, and called by its name there.
     quoted = ["`" + column.replace("`", "``") + "`" for column in names]
@@ -123,17 +118,14 @@ def score_files(
     if state_file and Path(state_file).exists():
         raise FileError(state_file, "is there already, and would be overwritten", advice="Name another one.")
     files = parts_of_patterns(patterns)
-    tasks = [(name, part.address, *task) for name, part in files for task in row_groups_of(part, ROWS_OF_TASK)]
-
-    def states_of_task(place: int) -> dict[str, State]:
-        name, address, groups, first = tasks[place]
-        (part,) = parts_of(address)
-        rows = (batch for batch, _ in batches_of(part, reading, groups=groups))
-        return states_of_batches(rows, options, name=name, source=address, first=first, **reading)
+    tasks = [(name, part, *task) for name, part in files for task in row_groups_of(part, ROWS_OF_TASK)]
 
     def states(batches: Batches) -> Batches:
         for place in (place for batch in batches for place in batch["id"].to_pylist()):
-            yield from _rows(place, lambda place=place: states_of_task(place))  # type: ignore[misc]
+            name, part, groups, first = tasks[place]
+            rows = (batch for batch, _ in batches_of(part, reading, groups=groups))
+            score_rows = partial(states_of_batches, rows, options, name=name, source=part.address, first=first)
+            yield from _rows(place, partial(score_rows, **reading))
 
     found = _merged(_session().range(0, len(tasks), 1, len(tasks)).mapInArrow(states, SCHEMA)) if tasks else {}
     collection = Collection(found, {part.address: part.size for _, part in files})
@@ -144,18 +136,21 @@ def score_files(
 
 def merged_rows(table: pa.Table) -> pa.Table:
     """Return one row with the merged state of all rows of a table of states, or with the first error among them."""
-    first, *others = sorted(table.to_pylist(), key=lambda row: (row["error"] is None, row["part"]))
+    first, *others = sorted(table.to_pylist(), key=_errors_first)
     if others and first["error"] is None:
-        state = _state(first)
-        for row in others:
-            try:
+        state, row = _state(first), first
+        try:
+            for row in others:
                 state = merge([state, _state(row)])
-            except InputError as error:
-                parts = f"partitions {first['part']} and {row['part']}"
-                failed = pickle.dumps(FileError(parts, str(error).rstrip(".")))
-                return pa.Table.from_pylist([{**first, "state": None, "error": failed}], ARROW)
-        first["state"] = to_bytes(Collection({first["system"]: state}))
+            first["state"] = to_bytes(Collection({first["system"]: state}))
+        except InputError as error:
+            parts = f"partitions {first['part']} and {row['part']}"
+            first |= {"state": None, "error": pickle.dumps(FileError(parts, str(error).rstrip(".")))}
     return pa.Table.from_pylist([first], ARROW)
+
+
+def _errors_first(row: Row) -> tuple[bool, str, int]:
+    return row["error"] is None, row["system"], row["part"]
 
 
 def _rows(part: int, states: Callable[[], Mapping[str, State]]) -> Batches:
@@ -180,12 +175,12 @@ def _merged(states: DataFrame) -> dict[str, State]:
     for keys in (("system", "slot"), ("system",)):
         states = states.groupBy(*keys).applyInArrow(merged_rows, SCHEMA)
     try:
-        rows = sorted(states.toArrow().to_pylist(), key=lambda row: (row["error"] is None, row["part"]))
+        rows = sorted(states.toArrow().to_pylist(), key=_errors_first)
     except PySparkException as error:
         raise FileError("Spark", f"the job failed: {_first_line(error)}") from None
     if rows and rows[0]["error"] is not None:
         raise pickle.loads(rows[0]["error"])
-    return {row["system"]: _state(row) for row in sorted(rows, key=itemgetter("system"))}
+    return {row["system"]: _state(row) for row in rows}
 
 
 def _session() -> SparkSession:
@@ -206,8 +201,7 @@ def _session() -> SparkSession:
         with _no_error_stream():
             return builder.config("spark.log.level", "OFF").getOrCreate()
     except PySparkException as error:
-        rule = f"it does not start: {_first_line(error)}"
-        raise FileError("Spark", rule, advice="It needs Java 17 or newer.") from None
+        raise FileError("Spark", f"does not start: {_first_line(error)}", advice="It needs Java 17.") from None
 
 
 @contextmanager

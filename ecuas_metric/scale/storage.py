@@ -31,13 +31,17 @@ from .state import COLUMNS, State, merge
 VERSION = 3  # to be raised whenever the cost of a row, what is summed of it or its key changes
 METADATA = b"ecuas"
 AGAIN = "Score the rows again."
-ENCODINGS = {
-    "first": "BYTE_STREAM_SPLIT",
-    "last": "BYTE_STREAM_SPLIT",
-    "rows": "DELTA_BINARY_PACKED",
-    "wrong": "DELTA_BINARY_PACKED",
-    "digits.list.element": "DELTA_BINARY_PACKED",
-}
+SCHEMA = pa.schema(
+    {
+        "system": pa.dictionary(pa.int32(), pa.string()),
+        "first": pa.float64(),
+        "last": pa.float64(),
+        "rows": pa.int64(),
+        "wrong": pa.int64(),
+        "digits": pa.list_(pa.int64()),
+    }
+)
+COLUMNS_OF_NUMBERS = ["first", "last", "rows", "wrong", "digits.list.element"]
 
 
 class Collection(NamedTuple):
@@ -73,19 +77,11 @@ def to_bytes(collection: Collection) -> bytes:
         for name, state in states
     ]
     header = {"version": VERSION, "systems": systems, "files": dict(collection.files)}
-    table = pa.concat_tables([_schema().empty_table(), *(_table_of(name, state) for name, state in states)])
+    table = pa.concat_tables([SCHEMA.empty_table(), *(_table_of(name, state) for name, state in states)])
     header["sha256"] = _digest(header, table)
     table = table.replace_schema_metadata({METADATA: json.dumps(header, sort_keys=True)})
-    sink = io.BytesIO()
-    parquet.write_table(
-        table,
-        sink,
-        compression="zstd",
-        use_dictionary=["system"],
-        column_encoding=ENCODINGS,
-        write_statistics=False,
-        row_group_size=2**24,
-    )
+    sink, encoding = io.BytesIO(), {"use_dictionary": ["system"], "use_byte_stream_split": COLUMNS_OF_NUMBERS}
+    parquet.write_table(table, sink, compression="zstd", write_statistics=False, row_group_size=2**24, **encoding)
     return sink.getvalue()
 
 
@@ -154,31 +150,17 @@ def merge_collections(collections: Iterable[Collection], *, names: Iterable[str]
     return Collection(states, files)
 
 
-def _schema() -> pa.Schema:
-
-    return pa.schema(
-        {
-            "system": pa.dictionary(pa.int32(), pa.string()),
-            "first": pa.float64(),
-            "last": pa.float64(),
-            "rows": pa.int64(),
-            "wrong": pa.int64(),
-            "digits": pa.list_(pa.int64()),
-        }
-    )
-
-
 def _table_of(name: str, state: State) -> pa.Table:
     """Return the bins of a state as rows of the file."""
     settings, sketch = parse_settings(state.settings), state.sketch
-    schema, size = _schema(), len(sketch.low)
+    size = len(sketch.low)
     edges = (_signed(ranks_of(keys, mirrored=settings.is_mirrored), settings) for keys in (sketch.low, sketch.high))
     system = pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([name], pa.string()))
-    wrong, digits = pa.array(sketch.sums[0]), pa.nulls(size, schema.field("digits").type)
+    wrong, digits = pa.array(sketch.sums[0]), pa.nulls(size, pa.list_(pa.int64()))
     if not settings.is_plain:
         starts = pa.array(np.arange(size + 1, dtype=np.int32) * np.int32(COLUMNS * DIGITS))
         wrong, digits = pa.nulls(size, pa.int64()), pa.ListArray.from_arrays(starts, pa.array(sketch.sums.T.ravel()))
-    return pa.Table.from_arrays([system, *map(pa.array, edges), pa.array(sketch.rows), wrong, digits], schema=schema)
+    return pa.Table.from_arrays([system, *map(pa.array, edges), pa.array(sketch.rows), wrong, digits], schema=SCHEMA)
 
 
 def _states_of(table: pa.Table, systems: list[dict[str, Any]], source: str) -> dict[str, State]:

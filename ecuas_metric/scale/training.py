@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from ..options import checked_options
 from .reading import StateResults, read
-from .settings import STATE_OPTIONS
+from .settings import state_options
 from .state import State, merge, state_of
 from .storage import Collection, from_bytes, to_bytes
 
@@ -30,14 +30,10 @@ class StreamedMetrics:
     """
 
     def __init__(self, form: str = "confidences", **options: object) -> None:
-        unknown = [name for name in options if name not in (*STATE_OPTIONS, *READING_OPTIONS)]
-        if unknown:
-            known = ", ".join(STATE_OPTIONS + READING_OPTIONS)
-            raise TypeError(f"{type(self).__name__} takes no option {unknown[0]!r}; it takes {known}")
         self.form = form
         self.reading = {name: options.pop(name) for name in READING_OPTIONS if name in options}
         checked_options(**self.reading)
-        self.options = checked_options(**options)
+        self.options = state_options(**options)
         self.state: State | None = None
 
     def update(self, predictions: object, references: object, *, sample_weight: object = None) -> None:

@@ -295,7 +295,6 @@ def test_files_and_batches_of_other_settings_are_named(tmp_path, monkeypatch):
         score_files([str(tmp_path)], OPTIONS, state_file=tmp_path / "all.state")
     assert list(read_collection(tmp_path / "all.state").files) == [f"{tmp_path}/0.parquet"]
     monkeypatch.setattr(batches, "CHUNK", 1)
-    monkeypatch.setattr(batches, "WAITING", 1)
     tables = [pq.read_table(tmp_path / f"{name}.parquet") for name in "01"]
     with pytest.raises(FileError, match="part 3: rows 2 to 2 do not fit to those before: .* num_classes is 2 and 3"):
         states_of_batches(tables, OPTIONS, source="part 3")

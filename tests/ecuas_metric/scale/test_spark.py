@@ -168,7 +168,7 @@ def test_what_does_not_fit_is_refused_before_a_job_or_by_it(session, logs):
         engine.score(df, confidence="p")
     with pytest.raises(FileError, match="nothing says which answers are correct"):
         engine.score(df.drop("correct"))
-    with pytest.raises(InputError, match="resamples does not go with a state"):
+    with pytest.raises(TypeError, match="takes no option 'resamples'"):
         engine.score(df, resamples=5)
     with pytest.raises(FileError, match="nowhere: there is no such Parquet file"):
         engine.score_files([str(logs / "nowhere")], OPTIONS)
