@@ -83,11 +83,8 @@ def states_of_frame(
     def states(batches: Batches) -> Batches:
         context = TaskContext.get()
         part = 0 if context is None else context.partitionId()
-        renamed, where = (
-            (batch.rename_columns(names) for batch in batches),
-            {"name": name, "source": f"partition {part}"},
-        )
-        yield from _rows(part, partial(states_of_batches, renamed, options, **where, **reading))
+        renamed, source = (batch.rename_columns(names) for batch in batches), f"partition {part}"
+        yield from _rows(part, partial(states_of_batches, renamed, options, name=name, source=source, **reading))
 
     # A column whose name has a dot does not go through mapInArrow: numbered here, and called by its name there.
     quoted = ["`" + column.replace("`", "``") + "`" for column in names]
