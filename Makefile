@@ -4,15 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOCK := requirements-dev.txt
 CORE := -m "not e2e and not slow"
+EVERY_EXTRA := $(addprefix --extra ,test lint lock bench croissant local spark)
 # The tests of a file stay in one process, since they share what it starts.
 PARALLEL ?= --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 10
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo space reproduce check test test-slow test-integrations coverage check-lowest check-croissant \
-	bench data publish format lint hooks lock clean
+.PHONY: help install demo space reproduce check test test-slow test-integrations check-lowest check-croissant \
+	bench reference publish format lint hooks lock clean
 
 help:  ## say what there is to make
-	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 19
 
 install: $(VENV)/report.installed  ## the metric, and evaluate.load("ecuas") by its bare name
 	$(BIN)/python publish.py register
@@ -30,37 +31,23 @@ check: $(VENV)/test.installed  ## the tests of functions: no process, browser or
 	$(BIN)/python -m pytest $(CORE) $(PARALLEL)
 
 test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests, in a few minutes; those of a local model, Spark and torchmetrics with EXTRAS="local spark torchmetrics"
-	$(BIN)/python -m pytest $(PARALLEL)
+	$(BIN)/python -m pytest $(PARALLEL) $(FLAGS)
 
 test-slow: $(VENV)/test.installed  ## the simulations, and each law on many more examples, minutes long
 	$(BIN)/python -m pytest -m slow -s
 	$(BIN)/python -m pytest -m "hypothesis and not e2e" --hypothesis-profile thorough $(PARALLEL)
 
-TOOLS := .venv-integrations
-# Each tool in an environment of its own: they do not fit one together. lighteval 0.13 does not run with newer ones.
-$(TOOLS)/lm-eval.installed: PACKAGES := "lm-eval>=0.4.13,<0.5" torch
-$(TOOLS)/lighteval.installed: PACKAGES := "lighteval==0.13.0" "huggingface_hub<2" "xxhash<4"
-$(TOOLS)/inspect.installed: PACKAGES := "inspect-ai>=0.3.285,<0.4"
-$(TOOLS)/helm.installed: PACKAGES := "crfm-helm>=0.5.16,<0.6"
-$(TOOLS)/%.installed:
-	$(PYTHON) -m venv $(TOOLS)/$*
-	$(TOOLS)/$*/bin/python -m pip install --quiet --disable-pip-version-check $(PACKAGES)
-	touch $@
-
-test-integrations: $(VENV)/test.installed $(patsubst %,$(TOOLS)/%.installed,lm-eval lighteval inspect helm)  ## the tools that leave runs, live
+test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval inspect helm)  ## the tools that leave runs, live
 	$(BIN)/python -m pytest -m integrations tests/ecuas_metric/integrations
-
-coverage: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests, and the lines that none of them runs
-	$(BIN)/python -m pytest $(PARALLEL) --cov --cov-report=term-missing:skip-covered
 
 check-lowest: $(VENV)/lock.installed  ## the core tests at the lowest versions that pyproject.toml allows
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
-	$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct --editable '.[test]'
+	$(UV) --python .venv-lowest --resolution lowest-direct --editable '.[test]'
 	.venv-lowest/bin/python -m pytest $(CORE) $(PARALLEL)
 
 check-croissant: $(VENV)/lock.installed  ## the dataset's Croissant description by the format's own checker
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-croissant
-	$(BIN)/uv pip install --quiet --python .venv-croissant --constraint $(LOCK) --editable '.[croissant]'
+	$(UV) --python .venv-croissant --constraint $(LOCK) --editable '.[croissant]'
 	.venv-croissant/bin/python -c "import mlcroissant"
 	.venv-croissant/bin/python -m pytest tests/triviaqa_subset/test_croissant.py
 
@@ -68,15 +55,11 @@ bench: $(VENV)/bench.installed  ## measure against version 0.3.0 and peers, writ
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.scale
 
-data: $(VENV)/demo.installed  ## rebuild triviaqa_subset/data from its curation
-	$(BIN)/python -m triviaqa_subset.build --without-text
-
-.PHONY: reference
 reference: $(VENV)/demo.installed  ## write docs/reference.md and the card's table of options
 	$(BIN)/python -m docs.reference
 
-publish: $(VENV)/test.installed  ## metric, dataset and demo to the Hub: NAMESPACE=<user or organisation>
-	$(BIN)/python publish.py all --namespace $(NAMESPACE)
+publish: $(VENV)/space.installed  ## metric, dataset and demo to the Hub: NAMESPACE=<user or organisation>, FLAGS=--dry-run to list what would go
+	$(BIN)/python publish.py all --namespace $(NAMESPACE) $(FLAGS)
 
 format: $(VENV)/lint.installed  ## let ruff format the code and mend what it can
 	$(BIN)/ruff check --fix .
@@ -90,18 +73,55 @@ lint: $(VENV)/test.installed $(VENV)/lint.installed  ## ruff and mypy
 hooks: $(VENV)/lint.installed  ## run what is quick of `make lint` at every commit
 	$(BIN)/pre-commit install
 
+# Asking language models: an environment of its own, by uv, since Inspect does not fit beside Gradio.
+ASKING := .venv-elicitation
+$(ASKING)/%.installed: pyproject.toml requirements-elicitation.txt | $(VENV)/lock.installed
+	test -x $(ASKING)/bin/python || $(BIN)/uv venv --quiet --python $(BIN)/python $(ASKING)
+	$(BIN)/uv pip install --quiet --python $(ASKING) --constraint requirements-elicitation.txt --editable '.[$*]'
+	touch $@
+
+.PHONY: ask test-elicitation lock-elicitation
+ask: $(ASKING)/elicitation.installed  ## a made-up model asked with Inspect: its answers and confidences, scored
+	$(ASKING)/bin/python -m examples.ask
+
+test-elicitation: $(ASKING)/test-elicitation.installed  ## the tests of asking language models, with Inspect over loopback
+	$(ASKING)/bin/python -m pytest tests/triviaqa_subset/elicitation triviaqa_subset/elicitation
+
+lock-elicitation: $(VENV)/lock.installed  ## renew requirements-elicitation.txt
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra test-elicitation \
+		--no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock-elicitation" \
+		pyproject.toml --output-file requirements-elicitation.txt
+
 lock: $(VENV)/lock.installed  ## renew requirements-dev.txt, the versions that every target installs
-	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --all-extras --no-emit-index-url \
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 $(EVERY_EXTRA) --no-emit-index-url \
 		--no-emit-find-links --no-annotate --custom-compile-command "make lock" pyproject.toml --output-file $(LOCK)
 
 clean:  ## remove what was installed and made
-	rm -rf $(VENV) .venv-lowest .venv-croissant $(TOOLS) demo *.egg-info .coverage
+	rm -rf $(VENV) .venv-* demo *.egg-info .coverage
+
+# uv installs many times as fast as pip. Where the index has no uv for this machine, or uv does not get there, pip does it.
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+UV = $(BIN)/uv pip install --quiet $(addprefix --find-links ,$(FIND_LINKS)) $(addprefix --default-index ,$(INDEX))
+# uv does not read pip's configuration.
+FIND_LINKS = $(or $(PIP_FIND_LINKS),$(shell $(BIN)/python -m pip config get global.find-links 2>/dev/null))
+INDEX = $(or $(PIP_INDEX_URL),$(shell $(BIN)/python -m pip config get global.index-url 2>/dev/null))
 
 $(BIN)/python:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
+	-$(PIP) --constraint $(LOCK) --only-binary uv uv
 
 # One stamp per extra: `make test` after `make demo` installs only what is missing.
 $(VENV)/%.installed: pyproject.toml $(LOCK) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(LOCK) --editable '.[$*]'
+	$(UV) --python $(BIN)/python --constraint $(LOCK) --editable '.[$*]' || $(PIP) --constraint $(LOCK) --editable '.[$*]'
+	touch $@
+
+# Each tool in an environment of its own: they do not fit one together. lighteval 0.13 does not run with newer ones.
+.venv-integrations/lm-eval.installed: PACKAGES := "lm-eval>=0.4.13,<0.5" torch
+.venv-integrations/lighteval.installed: PACKAGES := "lighteval==0.13.0" "huggingface_hub<2" "xxhash<4"
+.venv-integrations/inspect.installed: PACKAGES := "inspect-ai>=0.3.285,<0.4"
+.venv-integrations/helm.installed: PACKAGES := "crfm-helm>=0.5.16,<0.6"
+.venv-integrations/%.installed: | $(VENV)/lock.installed
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-integrations/$*
+	$(UV) --python .venv-integrations/$* $(PACKAGES)
 	touch $@

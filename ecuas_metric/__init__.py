@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from .costs import ecuas_cost, fixed_reject_cost, weighted_cost
     from .errors import InputError
     from .files.submissions import read_submissions
-    from .options import VERSION as __version__
     from .recalibration.affine import apply_affine, fit_affine, fit_temperature
     from .recalibration.folds import cross_validated
     from .recalibration.isotonic import apply_isotonic, fit_isotonic
     from .reporting.report import make_report, prepare_submissions
+    from .version import VERSION as __version__
 
 __all__ = [
     "InputError",
@@ -88,7 +88,7 @@ if not TYPE_CHECKING:  # else a type checker would take any name for one of this
 
     def __getattr__(name):
         if name == "__version__":
-            value = import_module(".options", __name__).VERSION
+            value = import_module(".version", __name__).VERSION
         elif name in _MODULES:
             value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
         else:

@@ -15,7 +15,7 @@ from .errors import Advice, InputError, Note
 from .inputs import Array, Ints, confidences, costs, numbers, one_dimensional, posteriors, require, same_length, stacked
 from .metrics import METRICS, Key, values_of_calibration
 from .options import Options, checked_options, number
-from .results import System, all_values, compute_results, note_undefined, prepare
+from .results import System, all_values, compute_results, note_hard, note_undefined, prepare
 
 
 def _in_place_of(predictions: str, references: str) -> dict[str, str]:
@@ -33,11 +33,6 @@ _OF_POSTERIORS = {
     **_in_place_of("y_prob", "y_true"),
     Advice.CONFIDENCES: "Probabilities of the second class? Pass them as a flat list.",
 }
-_OF_PROBABILITIES = {
-    **_OF_POSTERIORS,
-    Advice.LOGITS: "Logits? score_posteriors takes them with predictions_are='logits'.",
-    Advice.PREDICTIONS_ARE: "Logits or log-probabilities? score_posteriors takes them with predictions_are.",
-}
 _OF_CONFIDENCES = {
     **_in_place_of("confidence", "correct"),
     Advice.CLASS_LABELS: "Class labels? score_posteriors takes posteriors of shape (N, K).",
@@ -50,6 +45,9 @@ _OF_COSTS = _in_place_of("uncertainty", "candidate_cost")
 _NUMBERED = "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0."
 
 
+_MARGINS = "Margins, as of decision_function? They are logits: predictions_are='logits'."
+
+
 def ecuas_score(
     y_true: ArrayLike,
     y_prob: ArrayLike,
@@ -59,6 +57,8 @@ def ecuas_score(
     cost: str | ArrayLike = "zero_one",
     normalize: bool = False,
     sample_weight: ArrayLike | None = None,
+    predictions_are: str = "probabilities",
+    renormalize: bool = False,
 ) -> float:
     r"""Return ECUAS_n of a classifier with posteriors: its expected cost over all reject costs. Lower is better.
 
@@ -74,7 +74,7 @@ def ecuas_score(
         True classes, all numbers or all strings.
     y_prob : array_like, shape (N, K) or (N,)
         Posteriors in [0, 1], each row with sum 1, the columns in the sorted order of the classes, as `predict_proba`
-        returns them; or for two classes the probability of the second one.
+        returns them, or of a data frame named by the classes; or for two classes the probability of the second one.
     n : float, default 1
         In [0, inf]. Small n punishes confident mistakes, large n tends to the mean cost of the candidate decisions.
     labels : array_like, shape (K,), optional
@@ -86,6 +86,10 @@ def ecuas_score(
         Divide by the value of a system that outputs the class frequencies: 1 is no better than ignoring the input.
     sample_weight : array_like, shape (N,), optional
         Non-negative.
+    predictions_are : {"probabilities", "log_probabilities", "logits"}, default "probabilities"
+        What `y_prob` holds; of shape (N,) the logits are margins, as of `decision_function`.
+    renormalize : bool, default False
+        Divide rows of probabilities by their sums, which rounding keeps within 0.05 of 1.
 
     Returns
     -------
@@ -115,8 +119,15 @@ def ecuas_score(
     ...     ecuas_score, response_method="predict_proba", greater_is_better=False, labels=["cat", "dog"]
     ... )
     """
-    options = checked_options(n=_one(n), cost=cost, normalize=normalize, sample_weight=sample_weight)
-    return _value(_posterior_system(y_true, y_prob, labels, options, words=_OF_PROBABILITIES), "ecuas")
+    options = checked_options(
+        n=_one(n),
+        cost=cost,
+        normalize=normalize,
+        sample_weight=sample_weight,
+        predictions_are=predictions_are,
+        renormalize=renormalize,
+    )
+    return _value(_posterior_system(y_true, y_prob, labels, options), "ecuas")
 
 
 def confidence_ecuas_score(
@@ -416,8 +427,7 @@ def score_posteriors(
         Every option of `compute` for posteriors: n, predictions_are, renormalize, cost, decisions, reject_costs,
         normalize, n_bins, epsilon, sample_weight, weights_are, decompose, calibration, confidence_level,
         interval_method, n_resamples, random_state, groups, strata.
-        Decisions are columns of the cost, numbered from 0; with predictions_are other than probabilities, `y_prob` has
-        shape (N, K).
+        Decisions are columns of the cost, numbered from 0.
 
     Returns
     -------
@@ -486,7 +496,7 @@ def score_costs(
 ) -> dict[str, float]:
     """Compute all metrics of a system whose uncertainties and costs are known, under any cost.
 
-    The truth comes first, as everywhere in this module; the per-sample `ecuas_cost` takes the uncertainty first.
+    The truth comes first, as everywhere in this module; the per-sample `ecuas_cost` takes both by name.
 
     Parameters
     ----------
@@ -618,15 +628,42 @@ def _posterior_system(
     labels: ArrayLike | None,
     options: Options,
     ids: Iterable[object] | None = None,
-    *,
-    words: Mapping[str, str] = _OF_POSTERIORS,
 ) -> System:
-    with _in_words(words):
-        array = _two_columns(numbers(y_prob, "y_prob"), options)
+    with _in_words(_OF_POSTERIORS):
+        given = numbers(_by_class(y_prob, y_true, labels), "y_prob")
+        _refuse_swapped(y_true, given)
+        array = _two_columns(given, options)
         if array.ndim == 2 and array.shape[1] > 1:  # `posteriors` refuses all other shapes
             y_true = _columns(y_true, labels, array)
         array, truth = posteriors(array, y_true)
-        return prepare("posteriors", array, truth, options, ids=_texts(ids, y_true=truth))
+        hard = note_hard(given, "probabilities of the second class") if given.ndim == 1 else ()
+        system = prepare("posteriors", array, truth, options, ids=_texts(ids, y_true=truth))
+        return system._replace(notes=hard + system.notes)
+
+
+def _by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike:
+    """Return the columns of a data frame in the order of the classes, if all of them are named by these."""
+    names = list(getattr(y_prob, "columns", ()))
+    if len(names) < 2:
+        return y_prob
+    known = np.unique(_classes(y_true, "y_true")) if labels is None else _classes(labels, "labels")
+    if {str(name) for name in names} != {str(name) for name in known.tolist()}:
+        return y_prob
+    by_name = {str(name): name for name in names}
+    return y_prob[[by_name[str(name)] for name in known.tolist()]]  # type: ignore[index,call-overload]
+
+
+def _refuse_swapped(y_true: ArrayLike, y_prob: Array) -> None:
+    """Raise InputError if the truth holds probabilities, and the probabilities classes."""
+    truth = np.asarray(y_true)
+    if y_prob.ndim == 1 and truth.ndim == 1 and truth.dtype.kind == "f" and _are_swapped(truth, y_prob):
+        got = "numbers between 0 and 1"
+        raise InputError("y_true", "must hold classes", value=truth, got=got, advice="Swapped? y_true comes first.")
+
+
+def _are_swapped(truth: Array, predictions: Array) -> bool:
+    """Return whether predictions are all 0 or 1, and the truth is not, but lies in [0, 1]."""
+    return bool(np.isin(predictions, (0, 1)).all() and ((truth >= 0) & (truth <= 1)).all() and (truth % 1 != 0).any())
 
 
 def _confidence_system(
@@ -637,7 +674,12 @@ def _confidence_system(
     ids: Iterable[object] | None = None,
 ) -> System:
     with _in_words(words):
-        q, truth = confidences(confidence, correct)
+        given, told = numbers(confidence, "predictions"), numbers(correct, "references")
+        if given.ndim == told.ndim == 1 and _are_swapped(told, given):
+            got = "numbers between 0 and 1, and confidence only 0 and 1"
+            advice = "Swapped? correct comes first."
+            raise InputError("references", "must be 0 or 1", value=told, got=got, advice=advice)
+        q, truth = confidences(given, told)
         return prepare("confidences", q, truth, options, ids=_texts(ids, correct=truth))
 
 
@@ -676,14 +718,16 @@ def _texts(ids: Iterable[object] | None, **truth: Array) -> list[str] | None:
 
 
 def _two_columns(y_prob: Array, options: Options) -> Array:
-    """Return posteriors (N, 2) where there is one probability per sample, that of the second class."""
-    if y_prob.ndim != 1:
+    """Return posteriors (N, 2) where there is one number per sample, that of the second class."""
+    if y_prob.ndim != 1 or options.predictions_are == "positive_probabilities":
         return y_prob
-    if options.predictions_are != "probabilities":
-        rule = f"must have shape (N, K) where predictions_are is {options.predictions_are!r}"
-        raise InputError("y_prob", rule, value=y_prob.shape, got=f"shape {y_prob.shape}")
+    if options.predictions_are == "logits":
+        return np.stack([np.zeros(len(y_prob)), y_prob], axis=1)
+    if options.predictions_are == "log_probabilities":
+        require(y_prob <= 0, y_prob, "y_prob", "must be at most 0, the logarithms of probabilities")
+        return np.stack([np.log1p(-np.exp(y_prob)), y_prob], axis=1)
     rule = "must lie in [0, 1] where it has shape (N,), the probability of the second class"
-    require((y_prob >= 0) & (y_prob <= 1), y_prob, "y_prob", rule)
+    require((y_prob >= 0) & (y_prob <= 1), y_prob, "y_prob", rule, "" if np.isnan(y_prob).any() else _MARGINS)
     return stacked(y_prob)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 # Evaluate copies the files imported here, one per line, and no others: also those that only the others need.
+from .version import VERSION
 from .errors import InputError
 from .inputs import Array, confidences, costs, numbers, posteriors
 from .options import OPTIONS, Options, checked_options, signature

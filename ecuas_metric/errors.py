@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from copy import copy
 from enum import StrEnum
 from typing import Any, NamedTuple
-
-import numpy as np
 
 LONGEST_VALUE = 100  # characters of an offender in a message
 Words = Mapping[str, str]  # an argument or an advice -> what a surface calls it
@@ -24,6 +23,7 @@ class Advice(StrEnum):
     EXPONENTIALS = "Logits? This is the sum of their exponentials; predictions_are='logits' accepts any sum."
     FLOOR = "A probability of 0? Its logarithm needs a floor."
     INTERVALS_OF_FEW = "Use interval_method='analytic' instead."
+    INVERTED = "Does it say how sure the answer is right, and is correct 1 for right? Else pass 1 - confidence."
     LOG_PROBABILITIES = "Log-probabilities? Take their exponential."
     LOGITS = "Logits? Use predictions_are='logits', which accepts rows with any sum."
     HARD_DECISIONS = (
@@ -116,13 +116,17 @@ class InputError(ValueError):
         """
         got = f"; got {self.got}" if self.got else ""
         share = "" if self.count is None else f" ({self.count} of {self.total})"
-        advice = words.get(self.advice, self.advice)
+        advice = self.filled(words.get(self.advice, self.advice))
         return f"{self.subject(words)} {self.rule}{got}{self.place()}{share}. {advice}".rstrip()
+
+    def filled(self, advice: str) -> str:
+        """Return advice with what it leaves open."""
+        return advice
 
 
 def _shown(value: object) -> str:
     """Return a value as Python writes it, of NumPy's numbers the number, and of long ones the beginning."""
-    text = repr(value.item() if isinstance(value, np.generic) else value)
+    text = repr(value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
@@ -162,11 +166,21 @@ class FileAdvice(StrEnum):
 
     COUNT_AS_WRONG = "Judge them, or count them as wrong with unjudged='wrong'."
     UNJUDGED = "Judge them, count them as wrong with unjudged='wrong', or get bounds with unjudged='bounds'."
-    NAME_COLUMNS = (
-        "Name them with columns: {'confidence': NAME, 'correct': NAME}, {'label': NAME, 'posteriors': 'A+B'} with all "
-        "classes, {'label': NAME, 'positive': NAME} with the probability of class 1, or {'label': NAME, 'predicted': "
-        "NAME, 'confidence': NAME}."
-    )
+    NAME_COLUMNS = "Name them with columns={'confidence': NAME, 'correct': NAME}, or 'label' and 'posteriors': 'A+B'."
+    NAME_ROLE = "Name it with columns={columns}."
+    NAME_GUESSES = "Perhaps columns={columns}?"
+    PROBABILITIES = "Probabilities of class 1? columns={columns} reads them as such."
+    COMPLEMENT = "columns={columns} reads its complement."
+    RECALIBRATE = "Map it to a probability in [0, 1] first, e.g. by a calibration method fitted on other answers."
+    IN_MEMORY = "Score it in memory."
+    OUT_OF_CORE = "Score it out of core."
+    USE_WEIGHT = "Name it as the role weight to use it."
+    RENAME_STRATUM = "Rename it if they do not."
+    LEAVE_ROWS_OUT = "Leave such rows out."
+    GROUP_REPEATED = "Samples of one id depend on each other: without groups, intervals and tests are too sure."
+    SAY_NUM_CLASSES = "For free text, set num_classes=math.inf."
+    MIXED_SCALES = "Write all of them on one scale."
+    NAME_WHOLE_ID = "Name all columns of the id with columns={'id': 'A+B'}, or what makes several systems with part."
     COMMON = "Keep only the common ones with in_common."
     BY_POSITION = "Add ids to all files, or to none to pair the samples by row."
     NAME_HEADER = "The first row must contain the names of the columns, e.g. confidence,correct."
@@ -195,6 +209,8 @@ class FileError(InputError):
         The column it is about, instead of the argument.
     row : int or None
         The row, instead of the index, as an editor or a spreadsheet numbers it.
+    columns : mapping of str to str, or None
+        The roles of columns that the advice names.
 
     Examples
     --------
@@ -211,16 +227,25 @@ class FileError(InputError):
         argument: str = "",
         column: str | None = None,
         row: int | None = None,
+        columns: Mapping[str, str] | None = None,
         **fields: Any,
     ) -> None:
         super().__init__(argument, rule, **fields)
         self.args = (str(file), rule)  # what pickle calls this with; the fields follow
-        self.file, self.column, self.row = str(file), column, row
+        self.file, self.column, self.row, self.columns = str(file), column, row, columns
 
     def subject(self, words: Words) -> str:
         """Return file and column, or what else the error is about."""
         what = super().subject(words) if self.column is None else f"column {self.column!r}"
         return f"{self.file}: {what}" if what else f"{self.file}:"
+
+    def filled(self, advice: str) -> str:
+        """Return advice with the columns that it names, as Python or the command takes them."""
+        if self.columns is None:
+            return advice
+        pairs = ",".join(f"{role}={name}" for role, name in self.columns.items())
+        pairs = pairs if re.fullmatch(r"[\w.,=+-]+", pairs) else f'"{pairs}"'
+        return advice.replace("{columns}", str(dict(self.columns))).replace("{pairs}", pairs)
 
     def place(self) -> str:
         """Return the row, with a leading space, or nothing."""

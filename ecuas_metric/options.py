@@ -11,8 +11,8 @@ import numpy as np
 
 from .errors import InputError
 from .inputs import POSTERIOR_FORMS, Array, Floats, Ints, labels, non_negative, numbers, one_dimensional, require
+from .version import VERSION
 
-VERSION = "0.4.0.dev0"
 COSTS = ("zero_one", "log")
 INTERVAL_METHODS = ("analytic", "percentile", "bca")
 WEIGHTS = ("importance", "counts")
@@ -149,7 +149,9 @@ def number(value: object, name: str, low: float, high: float, *, inside: bool = 
     interval = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
     fits = array.ndim == 0 and (low < array < high if inside else low <= array <= high)
     if not fits or (whole and array != np.floor(array)):
-        raise InputError(name, f"must be {kind} in {interval}", value=value)
+        is_percentage = array.ndim == 0 and high == 1 < array <= 100
+        advice = f"Write {float(array) / 100:g}." if is_percentage else ""
+        raise InputError(name, f"must be {kind} in {interval}", value=value, advice=advice)
     return int(array) if whole and np.isfinite(array) else float(array)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,8 +43,10 @@ from .metrics import (
 )
 from .options import Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
 from .ranking import ResampledTies, Resamples, TieGroups, positions, stably_sorted, tie_groups
+from .selective import auroc
 
 FEW_ERRORS = 25  # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
+INVERTED = -4  # standard errors of an AUROC of 1/2: what chance does not make
 PER_SAMPLE = ("sample_weight", "groups", "strata")
 
 
@@ -64,7 +66,7 @@ class System(NamedTuple):
     notes : tuple of Note
         What a reader must know of the input.
     ids : sequence of str or int, or None
-        What pairs the samples of different systems, in the order given; those of a file are a pandas.Index.
+        What pairs the samples of different systems, in the order given; those of a file are a pyarrow.Array.
     recalibration : str, or None
         How its outputs were recalibrated by cross-validation, e.g. "affine/5".
     """
@@ -146,7 +148,18 @@ def prepare(
     for name in PER_SAMPLE:
         if (values := getattr(options, name)) is not None:
             same_length(**{"predictions": references, name: values})
-    return ranked(decisions, options, notes=notes, ids=ids)
+    system = ranked(decisions, options, notes=notes, ids=ids)
+    return system._replace(notes=system.notes + _note_inverted(system)) if form == "confidences" else system
+
+
+def named_systems(systems: Mapping[str, System] | Iterable[System]) -> dict[str, System]:
+    """Return systems by their names, numbered where they have none."""
+    given = dict(systems) if isinstance(systems, Mapping) else {f"system {k}": one for k, one in enumerate(systems, 1)}
+    for name, system in given.items():
+        if not isinstance(system, System):
+            rule = "must be of confidence_system, posterior_system or prepare_submissions"
+            raise InputError("systems", rule, got=f"{type(system).__name__} for {name!r}")
+    return given
 
 
 def ranked(
@@ -318,6 +331,19 @@ def note_undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
         fact = f"The naive system costs nothing, so these are nan when normalized: {', '.join(zeros)}."
         notes.append(Note("undefined", fact))
     return tuple(notes)
+
+
+def _note_inverted(system: System) -> tuple[Note, ...]:
+    """Return a note if wrong answers have higher confidences than right ones, by more than chance makes them."""
+    wrong = int(np.count_nonzero(system.decisions.candidate_cost))
+    right = len(system.decisions.candidate_cost) - wrong
+    if not wrong or not right:
+        return ()
+    value = float(auroc(system.ties))
+    if (value - 0.5) * math.sqrt(12 * wrong * right / (wrong + right + 1)) > INVERTED:
+        return ()
+    fact = f"Wrong answers have higher confidences than right ones: AUROC is {value:.2f}."
+    return (Note("inverted", fact, Advice.INVERTED),)
 
 
 def _two_columns(predictions: Array) -> Array:

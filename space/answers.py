@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.read import Sheet
+from ecuas_metric.files.read import Sheet, frame_of, sheet_of
 from ecuas_metric.files.submissions import Submission, submissions_of
 from ecuas_metric.reporting.tables import neutral
 from triviaqa_subset.grading import grade, normalize_answer
@@ -86,15 +86,16 @@ def graded(
     _require_known(answers, curated)
     # Without text there is no gold answer: the label bank alone decides, as the page says.
     gold = curated if "answer" in curated else curated.assign(answer=[NO_GOLD] * len(curated))
-    grades = grade(answers.frame, gold)
-    decided = answers.frame.assign(correct=pd.Series(grades.correct, dtype=float), decided_by=grades.decided_by)
+    frame = frame_of(answers, text=TEXT)
+    grades = grade(frame, gold)
+    decided = frame.assign(correct=pd.Series(grades.correct, dtype=float), decided_by=grades.decided_by)
     done = with_design(decided, curated)
     is_open = done["decided_by"] == "unjudged"
     ticked = is_open & _keys(done).isin(set(accepted))
     done.loc[ticked, ["correct", "decided_by"]] = [1.0, "you"]
     if rest == REST[1]:
         done.loc[is_open & ~ticked, ["correct", "decided_by"]] = [0.0, "you"]
-    return answers._replace(frame=done), _summary(done["decided_by"], len(curated))
+    return sheet_of(done, answers.rows), _summary(done["decided_by"], len(curated))
 
 
 def with_design(frame: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
@@ -111,7 +112,7 @@ def write(frame: pd.DataFrame, path: Path) -> None:
 
 def open_answers(graded: Sheet, curated: pd.DataFrame) -> list[tuple[str, str]]:
     """Return text and key of each answer that is not decided, in the order of the file."""
-    done = graded.frame
+    done = frame_of(graded, text=TEXT)
     unknown = done[done["decided_by"] == "unjudged"].assign(key=_keys)
     asked = curated.set_index("question_id").get("question", pd.Series(dtype=str))
     texts = (
@@ -135,17 +136,18 @@ def submission(graded: Sheet, file: str, *, weighted: bool, rest: str = REST[0])
     rest : str
         One of `REST`: whether unknown answers bound the result or are left out.
     """
-    if graded.frame["correct"].isna().all():
+    frame = frame_of(graded, text=TEXT)
+    if frame["correct"].isna().all():
         advice = "Tick the correct ones, count the others as wrong, or grade with the text of the questions."
-        raise InputError("Answers", "must not all be unknown", got=f"{len(graded.frame):,} unknown ones", advice=advice)
+        raise InputError("Answers", "must not all be unknown", got=f"{len(frame):,} unknown ones", advice=advice)
     columns = COLUMNS | ({"weight": "weight"} if weighted else {})
-    sheet = graded._replace(frame=graded.frame[list(columns.values())])
+    sheet = sheet_of(frame[list(columns.values())], graded.rows)
     (only,) = submissions_of(sheet, Path(file).name, columns=columns, unjudged="drop" if rest == REST[2] else "bounds")
     return only
 
 
 def _require_known(answers: Sheet, curated: pd.DataFrame) -> None:
-    given = answers.frame["question_id"]
+    given = frame_of(answers, text=TEXT)["question_id"]
     if (unknown := ~given.isin(set(curated["question_id"]))).any():
         first = given[unknown].iloc[0][:60]
         raise InputError(

@@ -363,10 +363,10 @@ def grade(
 
     Args:
         file: With columns question_id, answer, confidence; an upload, its address, a data: address, or a text.
-        asked: Which questions: curated (the 455 of the subset) or kept (all 926 that were not discarded).
+        asked: Which questions: curated (the 455 of the subset) or kept (all 918 that were not discarded).
         accepted: Keys of answers, of those in `open` of an earlier result, that are correct.
         others: What the other answers in `open` count as: unknown (best and worst case), wrong, or drop.
-        weighted: Weight the questions so that they represent the 926 that were kept.
+        weighted: Weight the questions so that they represent the 918 that were kept.
         n: Parameters of ECUAS_n, e.g. 0, 1, inf.
         intervals: Add 95 % intervals.
     """
@@ -377,7 +377,7 @@ def grade(
         sheet = uploads.read_answers(path)
     graded, counts = answers.graded(sheet, known, accepted=accepted, rest=rest)
     found = scoring.evaluated([answers.submission(graded, "yours", weighted=weighted, rest=rest)], options)
-    correct = graded.frame.set_index("question_id")["correct"].astype(float)
+    correct = handlers.frame_of(graded, text=answers.TEXT).set_index("question_id")["correct"].astype(float)
     return _result(found, explain=False) | {
         "graded": counts,
         "open": [key for _, key in answers.open_answers(graded, known)][: handlers.MAX_OPEN],

@@ -246,13 +246,13 @@ def leaderboard_tab(last: list[Any]) -> list[Any]:
 
 def open_answers() -> tuple[gr.Dropdown, gr.HTML, gr.CheckboxGroup, gr.Radio, list[Any]]:
     """Lay out which questions were asked, and the answers that the visitor decides."""
-    sets = [("the 455 of the subset", "curated"), ("all 926 kept questions", "kept")]
+    sets = [("the 455 of the subset", "curated"), ("all 918 kept questions", "kept")]
     asked = gr.Dropdown(sets, value="curated", label="Questions")
     message = components.text("Message")
     accepted = gr.CheckboxGroup([], label=OPEN, info=OPEN_INFO, elem_classes="open-answers")
     rest = gr.Radio(list(answers.REST), value=answers.REST[0], label="Answers that are not ticked are")
     with gr.Row():
-        weighted = gr.Checkbox(True, label="Weight the questions", info="To represent the 926 kept questions")
+        weighted = gr.Checkbox(True, label="Weight the questions", info="To represent the 918 kept questions")
         settings = [weighted, components.orders(), components.intervals()]
     return asked, message, accepted, rest, settings
 

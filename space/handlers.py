@@ -18,11 +18,12 @@ import numpy as np
 import pandas as pd
 from gradio.utils import get_upload_folder
 
+from ecuas_metric.comparison.planning import plan_of_rates
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.read import Sheet
+from ecuas_metric.files.read import Sheet, frame_of
+from ecuas_metric.metrics import Key
 from ecuas_metric.options import Options
 from ecuas_metric.reporting.report import make_report, report_grid
-from triviaqa_subset import power
 
 from . import answer_cost, answers, drawings, leaderboard, markup, scoring, sharing, simulation, subset, uploads
 from .components import OPTION_NAMES
@@ -37,6 +38,8 @@ LINK = "result"  # what a link's query holds
 LAST = "The last result as JSON"
 VERDICTS = "How each system's answer was graded"
 PLANNED = "Detectable differences, and the number of questions needed for yours"
+PLANNED_KEYS = (Key("error_rate"), Key("ecuas", 0.0), Key("ecuas", 1.0))
+SIZES = {"455, weighted": 346, "455": 455, "918 (kept)": 918}  # weighted: as many as 455 / the mean squared weight
 MAX_OPEN = 1000  # answers that a visitor is asked about
 RESTORED = "Restored from a link: computed from the grades and confidences in it, which nobody has checked."
 PROGRESS = gr.Progress()  # Gradio passes its own to each call
@@ -145,11 +148,14 @@ def planned(
     """
     values = {"AUROC": auroc, "correlation": correlation, "difference": difference}
     require_numbers(**{"first error rate": first, "second error rate": second, **values})
+    expected = {"error_rates": (first, second), "auroc": auroc, "correlation": correlation, "difference": difference}
     try:
-        header, *rows = power.plan([first, second], auroc=auroc, correlation=correlation, difference=difference)
+        plans = [[plan_of_rates(key, samples=size, **expected) for key in PLANNED_KEYS] for size in SIZES.values()]
     except (ValueError, OverflowError) as error:
         raise InputError("A plan", f"is not possible: {str(error).rstrip('.')}") from None
-    return header, rows
+    rows = [[name, *(f"{plan.detectable:.3f}" for plan in row)] for name, row in zip(SIZES, plans, strict=True)]
+    needed = [f"needed for {difference:g}", *(str(plan.needed) for plan in plans[0])]
+    return ["questions", *map(str, PLANNED_KEYS)], [*rows, needed]
 
 
 @errors_as_message(2)
@@ -218,7 +224,7 @@ def _on_the_leaderboard(
     submission = answers.submission(graded, file, weighted=weighted, rest=rest)
     folder = own_folder()
     shown = scoring.score([submission], options, folder, remarks=[remark])
-    frame, known = graded.frame, asked_questions(asked)
+    frame, known = frame_of(graded, text=answers.TEXT), asked_questions(asked)
     mine = leaderboard.row_of(submission.name, frame.set_index("question_id")["correct"].astype(float), asked)
     table = leaderboard_table(labels, mine)
     path = folder / f"{submission.name}.graded.csv"

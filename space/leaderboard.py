@@ -21,9 +21,9 @@ from .subset import tables
 LABELS = ("correct", "exact_match")
 ERROR_RATE = Key("error_rate")
 COLUMNS = {  # an estimate -> its title and what it is
-    "weighted": ("weighted", "On the 455 questions, weighted to represent the 926 kept ones"),
+    "weighted": ("weighted", "On the 455 questions, weighted to represent the 918 kept ones"),
     "subset": ("unweighted", "On the 455 questions as they are; easy ones are over-represented"),
-    "pool": ("all kept", "On all 926 kept questions"),
+    "pool": ("all kept", "On all 918 kept questions"),
 }
 BETWEEN = " · "  # the language model and the method
 NONE = Estimate(float("nan"))

@@ -21,7 +21,7 @@ from .uploads import MAX_NAME
 WRONG, RIGHT, UNKNOWN, MISSING = range(4)
 STEPS = 2**16 - 1  # of a confidence
 ASKED = ("curated", "kept")
-MAX_LETTERS = 8000  # of a link; one of 926 answers has about 2,500
+MAX_LETTERS = 8000  # of a link; one of 918 answers has about 2,500
 
 
 def pack(graded: pd.DataFrame, questions: pd.DataFrame, *, name: str, asked: str) -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.files.columns import find_columns, text_columns
+from ecuas_metric.files.columns import Table, find_columns
 from ecuas_metric.files.read import SUFFIXES as TABLES
-from ecuas_metric.files.read import Sheet, read_sheet
+from ecuas_metric.files.read import Sheet, frame_of, read_sheet, sheet_of
 from ecuas_metric.files.submissions import Reading, Submission, read_run, submissions_of
 
 from .answers import TEXT, checked_answers
@@ -159,8 +159,8 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> 
         if of_run is not None:  # without the results beside it, a run is named after its folder
             submissions += [one._replace(name=one.name.replace(path.parent.name, path.stem)) for one in of_run]
             continue
-        sheet = _read_sheet(path, text=text_columns(chosen))
-        names = set(sheet.frame.columns)
+        sheet = _read_sheet(path)
+        names = set(sheet.table.column_names)
         known |= names
         present = {role: column for role, column in chosen.items() if _parts(role, column) <= names}
         with _errors_of(path):
@@ -186,8 +186,8 @@ def _renamed(found: list[Submission], taken: Collection[str]) -> list[Submission
 
 
 def _read_answers(paths: Sequence[str]) -> Sheet:
-    sheet = _read_sheet(Path(paths[0]), text=TEXT)
-    return sheet._replace(frame=checked_answers(sheet.frame))
+    sheet = _read_sheet(Path(paths[0]))
+    return sheet_of(checked_answers(frame_of(sheet, text=TEXT)), sheet.rows)
 
 
 def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
@@ -195,23 +195,23 @@ def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
     with suppress(InputError), _errors_of(path):
         if read_run(path) is not None:
             return [], dict.fromkeys(COLUMNS)
-    frame = _read_sheet(path).frame
+    table = _read_sheet(path).table
     try:
-        used = find_columns(frame, {}, path.name)
+        used = find_columns(Table(table.schema, table, path.name), {})
     except InputError:  # e.g. two columns may be the confidence: the visitor chooses
         used = {}
-    return list(frame.columns), {role: _only(used.get(role, [])) for role in COLUMNS}
+    return table.column_names, {role: _only(used.get(role, [])) for role in COLUMNS}
 
 
-def _read_sheet(path: Path, *, text: Collection[str] = ()) -> Sheet:
+def _read_sheet(path: Path) -> Sheet:
     if path.suffix.lower() in COUNTED:
         with path.open("rb") as file:  # before so many are read
             header = file.readline()
         _check_columns(path, max(map(header.count, SEPARATORS)) + 1)
     with _errors_of(path):
-        sheet = read_sheet(path, text=text)
-    _check_columns(path, len(sheet.frame.columns))
-    for name in sheet.frame.columns:
+        sheet = read_sheet(path)
+    _check_columns(path, sheet.table.num_columns)
+    for name in sheet.table.column_names:
         _check_length(f"{path.name}: names of columns", name)
     return sheet
 

@@ -8,8 +8,10 @@ import shlex
 import warnings
 
 import pytest
+import yaml
 
 import examples.demo
+from ecuas_metric import __version__
 from ecuas_metric.metrics import METRICS
 from ecuas_metric.options import OPTIONS
 from ecuas_metric.reporting import cli
@@ -98,3 +100,9 @@ def test_the_readme_shows_what_the_command_prints(demo, capsys, monkeypatch):
         command, shown = block.split("\n", 1)
         assert cli.main(shlex.split(command)[2:]) == 0
         same_but_for_small_numbers(shown, capsys.readouterr().out)
+
+
+def test_the_citation_names_the_version_and_the_paper():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert cited["version"] == __version__
+    assert cited["preferred-citation"]["url"] == "https://arxiv.org/abs/2605.20490"

@@ -7,16 +7,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .grading import Grades, grade, label_bank
+    from .grading import Grades, grade, judge_key, label_bank
     from .matching import answer_sha256, exact_match, normalize_answer
 
-__all__ = ["Grades", "answer_sha256", "exact_match", "grade", "label_bank", "normalize_answer"]
+__all__ = ["Grades", "answer_sha256", "exact_match", "grade", "judge_key", "label_bank", "normalize_answer"]
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "grading" if name in ("Grades", "grade", "label_bank") else "matching"
+    module = "grading" if name in ("Grades", "grade", "judge_key", "label_bank") else "matching"
     return getattr(import_module(f".{module}", __name__), name)
 
 

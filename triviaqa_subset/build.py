@@ -12,13 +12,13 @@ from datasets import Dataset
 from datasets.exceptions import DatasetsError
 from huggingface_hub import DatasetCard
 
-from .card import card_tables, write_card
+from .card import PAGE, card_tables, fill, write_card
 from .configurations import make_configurations
 from .croissant import describe
 from .folders import BUILT, FOLDER
 from .labels import STRATA, read_labels
-from .pool import HUB, START, SUFFIXES, Pool, draw_pool, read_source
-from .selection import AUTHORS, FORMER, check_ours, choose, weights
+from .pool import HUB, START, SUFFIXES, Pool, draw_pool, drop_aliases, read_source
+from .selection import AUTHORS, check_ours, choose, weights
 
 SUMS = "SHA256SUMS"
 CROISSANT = "croissant.json"
@@ -32,8 +32,8 @@ examples
       ids, labels and hashes only, into the folder of the package: the form that is committed
   python -m triviaqa_subset.build --selection authors
       the questions of {AUTHORS} instead of ours
-  python -m triviaqa_subset.build --selection {FORMER}
-      our questions of the first curation
+  python -m triviaqa_subset.build --selection curation-1
+      our questions of the first curation; --selection curation-2 of the second
 """
 
 
@@ -57,9 +57,9 @@ def build(
     without_text : bool
         Leave question and answer out.
     selection : str, optional
-        `authors`, `curation-1`, a file or a Hub dataset whose questions make up the subset instead of ours.
+        `authors`, `curation-1`, `curation-2`, a file or a Hub dataset: its questions make up the subset.
     curation : path
-        The folder of questions.csv, answers.csv, systems.csv and errata.csv.
+        The folder of the CSV files that `read_labels` reads.
 
     Returns
     -------
@@ -78,29 +78,22 @@ def build(
     check_ours(labels.questions)
     from_text = source is not None or not without_text
     pool = draw_pool(read_source(source), labels.questions) if from_text else None
-    texts = pool.texts if pool else {}
+    texts = drop_aliases(pool.texts, labels.aliases) if pool else {}
     selected, remark = labels.questions["selected"], ""
     if selection is not None:
         selected, remark = choose(labels.questions, selection, texts)
     weight = weights(labels.questions, selected)
     tables = make_configurations(labels, selected, weight, {} if without_text else texts)
-    write(tables, Path(out), remark, card_tables(labels))
+    made = card_tables(labels)
+    write(tables, Path(out), remark, made)
+    if Path(out) == FOLDER and PAGE.exists():
+        PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
     sizes = [f"{name}: {len(table)} rows" for name, table in tables.items()]
     return [*_checked(pool), *([remark] if remark else []), *sizes]
 
 
 def write(tables: dict[str, Dataset], out: Path, remark: str = "", made: dict[str, str] | None = None) -> None:
-    """Write everything to a folder within `out`, then move it into place: data and card change together or not at all.
-
-    Parameters
-    ----------
-    tables : dict of str to Dataset
-        One configuration each.
-    out : Path
-        Made if it does not exist.
-    remark, made
-        See `write_card`.
-    """
+    """Write everything to a folder within `out`, then move it into place: all changes together or not at all."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".build-") as folder:
         stage = Path(folder)
@@ -174,8 +167,12 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--source", metavar="FILE", help=f"file with TriviaQA's rows ({', '.join(SUFFIXES)}), instead of the Hub")
     add("--without-text", action="store_true", help="leave questions and answers out")
-    add("--selection", metavar="NAME", help=f"`authors`, `{FORMER}`, or a file or a Hub dataset of questions")
-    add("--curation", metavar="DIR", default=FOLDER / "curation", help="the folder of the four CSV files")
+    add(
+        "--selection",
+        metavar="NAME",
+        help="`authors`, `curation-1`, `curation-2`, or a file or a Hub dataset of questions",
+    )
+    add("--curation", metavar="DIR", default=FOLDER / "curation", help="the folder of the curation's CSV files")
     add("--out", metavar="DIR", help="the folder to write to (default: see the examples)")
     return parser
 

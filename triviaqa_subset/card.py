@@ -11,44 +11,40 @@ from datasets.info import DatasetInfosDict
 from datasets.splits import SplitDict, SplitInfo
 from huggingface_hub import DatasetCard
 
+from .configurations import published
+from .folders import FOLDER
 from .labels import Labels
 
 SPLIT = "validation"  # the split of TriviaQA from which every question comes
 DEFAULT = "curated"
 TEXT_LICENSE = "unknown"  # what TriviaQA's own card on the Hub says of the texts
+PAGE = FOLDER.parent / "docs" / "dataset.md"  # how the dataset was made; in a clone only
+PLACE = re.compile(r"(<!-- (\w+): made by the build -->\n).*?(<!-- end of \2 -->)", re.S)
+Row = Sequence[object]
 
 
 def write_card(
     template: Path,
     card: Path,
-    tables: dict[str, Dataset],
+    tables: Mapping[str, Dataset],
     data: Path,
     remark: str = "",
     made: Mapping[str, str] | None = None,
 ) -> None:
     """Write the card with `configs` and `dataset_info` of these tables; keep the rest of the template.
 
-    With the text of questions in the tables, the licence is `TEXT_LICENSE` instead of the template's.
-
     Parameters
     ----------
-    template : Path
-        A card, whose text and other metadata are kept.
-    card : Path
-        The file to write.
-    tables : dict of str to Dataset
-        One configuration each.
+    template, card : Path
+        The file whose text and other metadata are kept, and the one to write.
+    tables : mapping of str to Dataset
+        One configuration each. With the text of questions, the licence is `TEXT_LICENSE` instead of the template's.
     data : Path
         The folder of their Parquet files, for the sizes.
     remark : str
         What distinguishes this copy from the one that the text describes, to be set above the text.
     made : mapping of str to str, optional
         Markdown by name, to be set between the comments of that name: see `card_tables`.
-
-    Raises
-    ------
-    ValueError
-        If the template has no place for what was made.
     """
     page = DatasetCard.load(template)
     page.data.configs = [_config(name) for name in tables]
@@ -56,83 +52,100 @@ def write_card(
     infos.to_dataset_card_data(page.data)
     if any("question" in table.column_names for table in tables.values()):
         page.data.license = TEXT_LICENSE
-    for name, markdown in (made or {}).items():
-        page.text = _filled(page.text, name, markdown)
+    page.text = fill(page.text, made or {})
     if remark:
         page.text = f"\n> This copy: {remark}.\n" + page.text
     page.save(card)
 
 
+def fill(text: str, made: Mapping[str, str]) -> str:
+    """Return a page with the tables in their places, as far as they were made."""
+    return PLACE.sub(lambda place: f"{place[1]}{made[place[2]]}\n{place[3]}" if place[2] in made else place[0], text)
+
+
 def card_tables(labels: Labels) -> dict[str, str]:
-    """Return the tables of the card that are made of the curation, by the name of their place.
+    """Return the tables of the card and of the second page, in Markdown, by the name of their place.
 
     `discards`: how often questions are discarded where a system is wrong, and what that does to its error rate.
     `unjudged`: what the label bank would know of each LLM if the bank were made of the others' answers.
-    `errata`: what has changed since curation 1, or was looked at and left, and why.
-
-    Parameters
-    ----------
-    labels : Labels
-
-    Returns
-    -------
-    dict of str to str
-        Markdown.
+    `rates`: error rates by our labels and the paper's. `grading`: what each rule of grading accepts and rejects.
+    `decisions`: what was decided of the questions that each rule of the curation finds. `errata`: what has changed.
     """
     questions = labels.questions.set_index("question_id")[["stratum", "decision", "weight"]]
     answered = labels.systems.assign(unjudged=unjudged_without(labels.systems)).join(questions, on="question_id")
     systems = list(answered[answered["method"] != "is_true"].groupby(["llm", "method"]))
-    systems.sort(key=lambda system: (system[1]["correct"].mean(), system[0]))
-    discards = ("discarded where wrong", "where right", "error rate, kept", "error rate, all")
+    systems.sort(key=lambda system: (-system[1]["correct"].mean(), system[0]))
+    header = ("llm", "method")
     unjudged = ("error rate", "unjudged", "of these right", "unjudged left out", "unjudged wrong", "bounds")
+    discards = ("discarded where wrong", "where right", "error rate, kept", "error rate, all")
     return {
-        "discards": _table(discards, [(*system, *_discards(group)) for system, group in systems]),
-        "unjudged": _table(unjudged, [(*system, *_unjudged(group)) for system, group in systems]),
+        "discards": _grid((*header, *discards), [(*system, *_discards(group)) for system, group in systems]),
+        "unjudged": _grid((*header, *unjudged), [(*system, *_unjudged(group)) for system, group in systems]),
+        "rates": _rates(labels, systems),
+        "grading": _grading(),
+        "decisions": _decisions(labels),
         "errata": _errata(labels),
     }
 
 
 def unjudged_without(systems: pd.DataFrame) -> pd.Series:
-    """Return which answers the bank would not have if it were made without the answers of the same LLM.
-
-    Parameters
-    ----------
-    systems : DataFrame
-        The configuration `systems`.
-
-    Returns
-    -------
-    Series of bool
-    """
+    """Return which answers the bank would not have if it were made without the answers of the same LLM."""
     keys = ["question_id", "answer_sha256"]
     return ~systems["exact_match"] & (systems.groupby(keys, dropna=False)["llm"].transform("nunique") == 1)
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return _grid(("llm", "method", *header), rows)
+def _grid(header: Row, rows: Sequence[Row]) -> str:
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in (header, ("---",) * len(header), *rows))
 
 
-def _grid(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in (header, ("---",) * len(header), *rows))
+def _decimals(values: Sequence[float]) -> list[str]:
+    return [f"{value:.3f}" for value in values]
+
+
+def _rates(labels: Labels, systems: Sequence[tuple[tuple[str, str], pd.DataFrame]]) -> str:
+    curated = labels.questions[labels.questions["selected"]]
+    paper = published(labels.systems, curated)
+    paper = paper[paper["task"] == "triviaqa"].set_index(["llm", "method"])
+    rows = []
+    for system, group in systems:
+        ours, subset = paper.loc[system], group[group["weight"].notna()]
+        exact = 1.0 - subset["exact_match"]
+        kept = 1.0 - group["correct"][group["decision"] == "keep"].mean()
+        own = (ours["our_error_rate"], ours["our_weighted_error_rate"], kept, ours["error_rate"])
+        by_rule = (exact.mean(), (exact * subset["weight"]).mean(), ours["error_rate_by_judge"])
+        rows.append((*system, *_decimals((*own, *by_rule))))
+    labelled = ("labels, subset", "labels, weighted", "labels, pool", "paper, human")
+    return _grid(("llm", "method", *labelled, "exact match, subset", "weighted", "paper, LLM judge"), rows)
+
+
+def _grading() -> str:
+    table = pd.read_csv(FOLDER / "curation" / "rates.csv")
+    shares = [[f"{100 * row[way] / row['number']:.1f} %" for way in ("accepted", "rejected", "unknown")]
+              for _, row in table.iterrows()]  # fmt: skip
+    decided = [", ".join(f"{way} {row[way]:,}" for way in ("exact", "official", "contained", "refusal") if row[way])
+               for _, row in table.iterrows()]  # fmt: skip
+    keys = zip(table["rule"], table["answers"], table["number"], shares, decided, strict=True)
+    rows = [(rule, answers, f"{number:,}", *share, by or "none") for rule, answers, number, share, by in keys]
+    return _grid(("rule", "answers", "number", "accepted", "rejected", "unknown", "decided by"), rows)
+
+
+def _decisions(labels: Labels) -> str:
+    counts = labels.decisions.groupby(["rule", "decision"], sort=False).size().unstack(fill_value=0)
+    rows = [(rule, row.sum(), row["keep"], row["alias"], row["discard"]) for rule, row in counts.iterrows()]
+    return _grid(("rule", "questions", "kept", "kept without some aliases", "discarded"), rows)
 
 
 def _errata(labels: Labels) -> str:
-    """Return the changes first, then what was left; questions with the same row share it."""
-    states = labels.questions.set_index("question_id")[["in_curation_1", "selected"]].to_dict("index")
-    rows: dict[tuple[str, str, str], dict[str, None]] = {}
-    for row in labels.errata.sort_values("column", ascending=False, kind="stable").to_dict("records"):
-        own, is_question = states[row["question_id"]], row["column"] == "reason"
-        values = zip((row["before"], row["after"]), own.values(), strict=True)
-        before, after = (_state(value, used) if is_question else f"an answer {value}" for value, used in values)
-        left = row["before"] == row["after"]
-        key = (before, f"{after}, left" if left else after, row["why"])
+    """Return the changes of each curation first, then what was left; rows that say the same share a line."""
+    rows: dict[tuple[str, str, str, str], dict[str, None]] = {}
+    for row in labels.errata.to_dict("records"):
+        what = "question" if row["column"] == "reason" else "an answer"
+        after = f"{row['after']}, left" if row["before"] == row["after"] else row["after"]
+        key = (row["curation"], f"{what}: {row['before']}".replace("_", " "), after.replace("_", " "), row["why"])
         rows.setdefault(key, {})[row["question_id"]] = None
-    ordered = sorted(rows.items(), key=lambda item: item[0][1].endswith(", left"))
-    return _grid(("question", "curation 1", "curation 2", "why"), [(", ".join(ids), *key) for key, ids in ordered])
-
-
-def _state(reason: str, selected: bool) -> str:
-    return f"discarded: {reason}" if reason != "ok" else "selected" if selected else "kept"
+    ordered = sorted(rows.items(), key=lambda item: (item[0][2].endswith(", left"), item[0][0], item[0][1] < "q"))
+    lines = [(key[0], ", ".join(ids), *key[1:]) for key, ids in ordered]
+    return _grid(("curation", "question", "before", "after", "why"), lines)
 
 
 def _unjudged(group: pd.DataFrame) -> list[str]:
@@ -140,35 +153,16 @@ def _unjudged(group: pd.DataFrame) -> list[str]:
     rows = group[group["weight"].notna()]
     weight, unjudged, wrong = rows["weight"], rows["unjudged"], ~rows["correct"]
     total, left, judged_wrong = weight.sum(), weight[unjudged].sum(), weight[wrong & ~unjudged].sum()
-    values = [
-        weight[wrong].sum() / total,
-        left / total,
-        weight[unjudged & ~wrong].sum() / left,
-        judged_wrong / (total - left),
-        (judged_wrong + left) / total,
-        judged_wrong / total,
-    ]
-    shown = [f"{value:.3f}" for value in values]
-    return [*shown[:5], f"{shown[5]} to {shown[4]}"]
+    high, low = (judged_wrong + left) / total, judged_wrong / total
+    right = weight[unjudged & ~wrong].sum() / left
+    values = (weight[wrong].sum() / total, left / total, right, judged_wrong / (total - left), high)
+    return [*_decimals(values), f"{low:.3f} to {high:.3f}"]
 
 
 def _discards(group: pd.DataFrame) -> list[str]:
     discarded, reviewed = group["decision"] == "discard", group["stratum"] == "reviewed"
-    values = [
-        discarded[reviewed & ~group["correct"]].mean(),
-        discarded[reviewed & group["correct"]].mean(),
-        1 - group["correct"][~discarded].mean(),
-        1 - group["correct"].mean(),
-    ]
-    return [f"{value:.3f}" for value in values]
-
-
-def _filled(text: str, name: str, markdown: str) -> str:
-    start, end = f"<!-- {name}: made by the build -->\n", f"<!-- end of {name} -->"
-    filled, places = re.subn(f"{re.escape(start)}.*?{re.escape(end)}", f"{start}{markdown}\n{end}", text, flags=re.S)
-    if places != 1:
-        raise ValueError(f"the card must have one place for {name}, between {start.strip()} and {end}; got {places}.")
-    return filled
+    shares = [discarded[reviewed & (group["correct"] == right)].mean() for right in (False, True)]
+    return _decimals([*shares, 1 - group["correct"][~discarded].mean(), 1 - group["correct"].mean()])
 
 
 def _config(name: str) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Labels, selection and texts -> the five configurations, as typed datasets."""
+"""Labels, selection and texts -> the six configurations, as typed datasets."""
 
 from collections.abc import Mapping
 
@@ -8,11 +8,14 @@ import pyarrow as pa
 from datasets import ClassLabel, Dataset, Features, List, Value
 from numpy.typing import NDArray
 
-from .labels import METHODS, REASONS, STRATA, Labels
+from .folders import FOLDER
+from .labels import FORMER, METHODS, REASONS, STRATA, Labels
 from .pool import TriviaRow
 
+PUBLISHED_FILE = FOLDER / "curation" / "published.csv"
 ID = {"question_id": Value("string")}
 STRATUM = {"stratum": ClassLabel(names=list(STRATA))}
+METHOD = {"method": ClassLabel(names=list(METHODS))}
 TEXT = {
     "question": Value("string"),
     "answer": {
@@ -22,76 +25,78 @@ TEXT = {
     },
 }
 CURATED = ID | STRATUM | {"weight": Value("float64"), "pool_position": Value("int32")}
-POOL = (
-    ID
-    | {"pool_positions": List(Value("int32"))}
-    | STRATUM
-    | {
-        "decision": Value("string"),
-        "reason": ClassLabel(names=list(REASONS)),
-        "selected": Value("bool"),
-        "in_curation_1": Value("bool"),
-        "question_sha256": Value("string"),
-        "question_start_sha256": Value("string"),
-        "aliases_sha256": Value("string"),
-    }
-)
-SYSTEMS = ID | {
+POOL = {
+    **ID,
+    "pool_positions": List(Value("int32")),
+    **STRATUM,
+    "decision": Value("string"),
+    "reason": ClassLabel(names=list(REASONS)),
+    **dict.fromkeys(("selected", *FORMER), Value("bool")),
+    **dict.fromkeys(("question_sha256", "question_start_sha256", "aliases_sha256"), Value("string")),
+    "dropped_aliases": List(Value("string")),
+}
+SYSTEMS = {
+    **ID,
     "llm": Value("string"),
-    "method": ClassLabel(names=list(METHODS)),
-    "exact_match": Value("bool"),
-    "correct": Value("bool"),
+    **METHOD,
+    **dict.fromkeys(("exact_match", "correct"), Value("bool")),
     "answer_sha256": Value("string"),
 }
-ANSWERS = ID | {
-    "answer_sha256": Value("string"),
-    "correct": Value("bool"),
-    "debatable": Value("bool"),
-    "cut": Value("bool"),
+ANSWERS = {
+    **ID,
+    **dict.fromkeys(("answer_sha256", "full_sha256"), Value("string")),
+    **dict.fromkeys(("correct", "debatable", "cut"), Value("bool")),
+}
+OURS = ("our_error_rate", "our_weighted_error_rate")
+PRINTED = ("error_rate", "error_rate_by_judge", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score",
+           "ecuas_0", "ecuas_1", "ecuas_128")  # fmt: skip
+PUBLISHED = {
+    "task": ClassLabel(names=["triviaqa", "mmlu"]),
+    "llm": Value("string"),
+    **METHOD,
+    **dict.fromkeys((*PRINTED, *OURS), Value("float64")),
+    "source": Value("string"),
 }
 
 
 def make_configurations(
     labels: Labels, selected: pd.Series, weight: NDArray[np.float64], texts: Mapping[str, TriviaRow]
 ) -> dict[str, Dataset]:
-    """Make the configurations `curated`, `kept`, `pool`, `systems` and `answers`.
-
-    Parameters
-    ----------
-    labels : Labels
-    selected : Series of bool, length 977
-        The questions of `curated`.
-    weight : ndarray of float64, shape (977,)
-        Positive where selected.
-    texts : mapping
-        question_id -> row with question and answer; empty for the form without text.
-
-    Returns
-    -------
-    dict of str to Dataset
-        With question and answer in `curated`, `kept` and `pool` where there are texts.
-    """
+    """Make `curated`, `kept`, `pool`, `systems`, `answers` and `published`; the first three with the texts, if any."""
+    dropped = labels.aliases.groupby("question_id")["alias_sha256"].agg(list)
     questions = labels.questions.assign(
+        selected=selected,
         weight=weight,
         pool_position=[positions[0] for positions in labels.questions["pool_positions"]],
-        **{name: labels.questions[name].replace("", None) for name in POOL if name.endswith("_sha256")},
+        dropped_aliases=[dropped.get(own, []) for own in labels.questions["question_id"]],
     )
     text = TEXT if texts else {}
     for column in text:
         questions[column] = [dict(texts[own])[column] for own in questions["question_id"]]
+    kept = questions[questions["decision"] == "keep"].assign(weight=1.0)
     return {
         "curated": _dataset(questions[selected], CURATED | text),
-        "kept": _dataset(questions[questions["decision"] == "keep"].assign(weight=1.0), CURATED | text),
-        "pool": _dataset(questions.assign(selected=selected), POOL | text),
-        "systems": _dataset(labels.systems.replace({"answer_sha256": {"": None}}), SYSTEMS),
+        "kept": _dataset(kept, CURATED | text),
+        "pool": _dataset(questions, POOL | text),
+        "systems": _dataset(labels.systems, SYSTEMS),
         "answers": _dataset(labels.answers, ANSWERS),
+        "published": _dataset(published(labels.systems, questions[selected]), PUBLISHED),
     }
 
 
+def published(systems: pd.DataFrame, curated: pd.DataFrame) -> pd.DataFrame:
+    """Return what the paper prints of its systems, with our error rates of those that we have labels of."""
+    rows = systems.merge(curated[["question_id", "weight"]], on="question_id")
+    wrong = (~rows["correct"]).astype(float)
+    rates = rows.assign(our_error_rate=wrong, our_weighted_error_rate=wrong * rows["weight"])  # the mean weight is 1
+    rates = rates.groupby(["llm", "method"])[list(OURS)].mean().reset_index().assign(task="triviaqa")
+    return pd.read_csv(PUBLISHED_FILE).merge(rates, how="left", on=["task", "llm", "method"])
+
+
 def _dataset(table: pd.DataFrame, columns: Mapping[str, object]) -> Dataset:
-    """Make a dataset of the given columns, from lists: without the index of pandas, and with null for NaN."""
+    """Make a dataset of the given columns, from lists: without the index of pandas, and null for NaN or no hash."""
     features = Features(columns)
-    missing = table.isna()
+    missing = table.isna() | (table == "")
     values = {name: table[name].astype(object).mask(missing[name], None).tolist() for name in columns}
     for name, feature in columns.items():
         if isinstance(feature, ClassLabel):

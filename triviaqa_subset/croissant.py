@@ -5,51 +5,32 @@ from typing import Any
 
 from datasets import ClassLabel, Dataset, List, Value
 
+TERMS = (
+    "citeAs column equivalentProperty extract field fileObject fileProperty fileSet format includes isLiveDataset "
+    "jsonPath key md5 parentField path recordSet references regex repeated replace samplingRate separator source "
+    "subField transform"
+)
 CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
+    "sc": "https://schema.org/",
     "cr": "http://mlcommons.org/croissant/",
     "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "conformsTo": "dct:conformsTo",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
+    **{term: f"cr:{term}" for term in TERMS.split()},
 }
 TYPES = {"string": "sc:Text", "bool": "sc:Boolean", "float64": "sc:Float", "int32": "sc:Integer", "int64": "sc:Integer"}
 RESPONSIBLE_AI = {
     "rai:dataCollection": "Questions of TriviaQA (rc.nocontext, validation), drawn by shuffle(seed=42); answers of 21 "
     "systems to them, from the runs of the authors of ECUAS_n.",
     "rai:dataCollectionType": ["Secondary Data Analysis"],
-    "rai:dataAnnotationProtocol": "Each answer was judged with its question and gold answers: correct if true in the "
-    "world, or equal to the gold answer. Each question was kept or discarded by the criteria of the ECUAS_n paper.",
+    "rai:dataAnnotationProtocol": "Each answer was judged with its question and gold answers: correct if it answers "
+    "what was asked at the granularity of the accepted answers. Each question was kept or discarded by the criteria of "
+    "the ECUAS_n paper, applied as rules to all questions, and each hit decided in a log.",
     "rai:dataAnnotationPlatform": "Language-model annotators, no people.",
     "rai:annotationsPerItem": "2, and a third, strict one of what the first two had accepted",
     "rai:machineAnnotationTools": ["a language model, name and version not recorded"],
@@ -65,19 +46,6 @@ RESPONSIBLE_AI = {
 def describe(tables: Mapping[str, Dataset], sums: Mapping[str, str], card: Mapping[str, Any]) -> dict[str, Any]:
     """Return the description as JSON-LD.
 
-    Parameters
-    ----------
-    tables : mapping of str to Dataset
-        One configuration each.
-    sums : mapping of str to str
-        File name -> SHA-256.
-    card : mapping
-        The front matter of the card: `pretty_name` and `license`.
-
-    Returns
-    -------
-    dict
-
     References
     ----------
     https://docs.mlcommons.org/croissant/docs/croissant-spec.html, and -rai-spec.html beside it.
@@ -91,10 +59,10 @@ def describe(tables: Mapping[str, Dataset], sums: Mapping[str, str], card: Mappi
         "labels of 21 systems.",
         "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
         "license": card["license"],
-        "version": "2.0.0",
-        "datePublished": "2026-11-21",
+        "version": "3.0.0",
+        "datePublished": "2026-11-22",
         "creator": {"@type": "sc:Organization", "name": "The ecuas maintainers"},
-        "citeAs": "The ecuas maintainers, TriviaQA, curated subset, curation 2, 2026",
+        "citeAs": "The ecuas maintainers, TriviaQA, curated subset, curation 3, 2026",
         "isBasedOn": "https://huggingface.co/datasets/mandarjoshi/trivia_qa",
         "distribution": [_file(name, sums[f"{name}.parquet"]) for name in tables],
         "recordSet": [_records(name, table) for name, table in tables.items()],

@@ -1,6 +1,7 @@
 """Whether an answer is correct: by exact match, label bank and official normal form, by a judge, else unknown."""
 
 import csv
+import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -25,9 +26,11 @@ from .matching import (
     hedges,
     is_refusal,
     normalize_answer,
+    sha256,
+    undress,
 )
 
-__all__ = ["Grades", "answer_sha256", "exact_match", "grade", "label_bank", "normalize_answer"]
+__all__ = ["Grades", "answer_sha256", "exact_match", "grade", "judge_key", "label_bank", "normalize_answer"]
 
 BANK = FOLDER / "curation" / "answers.csv"
 DECIDED_BY = ("exact", "bank", "official", "refusal", "contained", "judge", "unjudged")
@@ -35,7 +38,7 @@ NO_GOLD = gold_forms([])
 
 Columns = Mapping[str, Any]  # a dict of lists, a DataFrame or a datasets.Dataset
 Key = tuple[str, str]  # question_id, answer
-Bank = dict[tuple[str, str], bool]  # (question_id, answer_sha256) -> correct
+Bank = dict[tuple[str, str], bool]  # (question_id, answer_sha256 or full_sha256) -> correct
 Grade = tuple[bool | None, str]  # correct, decided_by
 Judge = Callable[[str, str, list[str]], bool | None]
 
@@ -64,24 +67,52 @@ def label_bank(table: Columns | None = None) -> Bank:
     Parameters
     ----------
     table : mapping of columns, optional
-        Has `question_id`, `answer_sha256` and `correct`: the configuration `answers`, a DataFrame or
-        a dict. By default the bank that comes with this package.
+        Has `question_id`, `answer_sha256` and `correct`, and may have `full_sha256`: the configuration `answers`,
+        a DataFrame or a dict. By default the bank that comes with this package.
 
     Returns
     -------
     dict
-        (question_id, answer_sha256) -> correct.
+        (question_id, answer_sha256) -> correct; where the normal form leaves out what the judge saw also
+        (question_id, full_sha256) -> correct.
 
     Examples
     --------
-    >>> bank = label_bank()
-    >>> len(bank), bank["sfq_178", answer_sha256("Unknown.")]
-    (2683, False)
+    >>> label_bank()["sfq_178", answer_sha256("Unknown.")]
+    False
     """
     if table is None:
         return _own_bank()
-    labels = (bool(label) for label in table["correct"])
-    return dict(zip(zip(table["question_id"], table["answer_sha256"], strict=True), labels, strict=True))
+    labels = [bool(label) for label in table["correct"]]
+    bank = dict(zip(zip(table["question_id"], table["answer_sha256"], strict=True), labels, strict=True))
+    if "full_sha256" in _columns(table):
+        rows = zip(table["question_id"], table["full_sha256"], labels, strict=True)
+        bank |= {(question_id, full): label for question_id, full, label in rows if isinstance(full, str)}
+    return bank
+
+
+def judge_key(question: str, answer: str) -> str:
+    """Return the key of a judge's verdict in a record: the SHA-256, in hex, of the question and the whole answer.
+
+    Parameters
+    ----------
+    question : str
+        Its text.
+    answer : str
+        As the system gave it: a judge may tell apart what a normal form does not, such as "Paris" and "Paris (or
+        Lyon)". So it does not matter which of several runs was judged first.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> judge_key("Capital of France?", "Paris") == judge_key("Capital of France?", "Paris (or Lyon)")
+    False
+    """
+    return sha256(json.dumps([question, answer]))
 
 
 def grade(
@@ -95,12 +126,13 @@ def grade(
 ) -> Grades:
     """Grade answers; what nothing decides is unknown, and counted.
 
-    The first of these that applies decides:
+    The first of these that applies decides. 1 to 3 are tried on the answer as it is, then without what says nothing:
+    markup, quotes, footnotes, and a frame such as "The answer is".
 
     1. `exact`: the answer equals a gold alias and does not hedge, see `exact_match`. Correct.
-    2. `bank`: the label bank knows it. That a hedging answer begins like a correct one does not count.
-    3. `official`: it equals a gold alias in TriviaQA's own normal form. Correct.
-    4. `refusal`: it is empty, or says no more than "I don't know". Incorrect: silence must not pay.
+    2. `bank`: the label bank knows it. `correct` counts for a hedging answer only if this very answer was judged.
+    3. `official`: it equals a gold alias in TriviaQA's own normal form, accents aside. Correct.
+    4. `refusal`: it is empty, or says no more than that it has no answer. Incorrect: silence must not pay.
     5. `contained`: only with ``rule="containment"``, it contains the words of a gold alias. Correct.
     6. `judge`: what the judge says, if there is one and it can tell.
 
@@ -115,7 +147,7 @@ def grade(
     bank : mapping of columns, optional
         A label bank (see `label_bank`) instead of the one that comes with this package.
     judge : callable, optional
-        Called as `judge(question, answer, gold_aliases)` once for each distinct normalised answer that
+        Called as `judge(question, answer, gold_aliases)` once for each distinct answer that
         nothing else decides; returns True, False, or None for "cannot tell".
     rule : {"equality", "containment"}
         Whether containing an alias is enough; never against the bank.
@@ -186,7 +218,12 @@ def _gold(dataset: Columns) -> dict[str, Forms]:
 
 
 def _has_text(dataset: Columns) -> bool:
-    return "answer" in getattr(dataset, "column_names", dataset)
+    return "answer" in _columns(dataset)
+
+
+def _columns(table: Columns) -> Iterable[str]:
+    columns: Iterable[str] = getattr(table, "column_names", table)
+    return columns
 
 
 def _aliases(gold: Gold) -> list[str]:
@@ -194,18 +231,29 @@ def _aliases(gold: Gold) -> list[str]:
 
 
 def _look_up(question_id: str, answer: str, gold: Forms, bank: Bank, rule: str) -> Grade:
-    if equals(answer, gold):
-        return True, "exact"
-    label = bank.get((question_id, answer_sha256(answer)))
-    if label is False or (label and not hedges(answer)):
-        return label, "bank"
-    if equals_officially(answer, gold):
-        return True, "official"
+    texts = list(dict.fromkeys((answer, undress(answer))))
+    for text in texts:
+        if equals(text, gold):
+            return True, "exact"
+        label = _label(question_id, text, gold, bank)
+        if label is not None:
+            return label, "bank"
+        if equals_officially(text, gold):
+            return True, "official"
     if is_refusal(answer):
         return False, "refusal"
-    if rule == "containment" and contains(answer, gold):
+    if rule == "containment" and any(contains(text, gold) for text in texts):
         return True, "contained"
     return None, "unjudged"
+
+
+def _label(question_id: str, answer: str, gold: Forms, bank: Bank) -> bool | None:
+    """Return what the bank says of this very answer, or of its normal form if that omits nothing that matters."""
+    label = bank.get((question_id, answer_sha256(answer)))
+    if label is None or not hedges(answer, gold):
+        return label
+    left_out_matters = label or contains(answer, gold)
+    return bank.get((question_id, sha256(answer.strip())), None if left_out_matters else label)
 
 
 def _judged(undecided: list[Key], dataset: Columns, judge: Judge, concurrency: int) -> dict[Key, Grade]:
@@ -223,19 +271,9 @@ def _judged(undecided: list[Key], dataset: Columns, judge: Judge, concurrency: i
             raise TypeError(f"judge must return True, False or None; got {verdict!r} for {question_id}, {answer!r}.")
         return (None, "unjudged") if verdict is None else (bool(verdict), "judge")
 
-    meanings = {key: _meaning(*key) for key in undecided}
-    first: dict[Key, Key] = {}
-    for key, meaning in meanings.items():
-        first.setdefault(meaning, key)
     with _mapping(concurrency) as run:
-        bar = tqdm(run(judged, first.values()), total=len(first), desc="judge", unit="answer", delay=1)
-        verdicts = dict(zip(first, bar, strict=True))
-    return {key: verdicts[meaning] for key, meaning in meanings.items()}
-
-
-def _meaning(question_id: str, answer: str) -> Key:
-    """Return what answers that a judge need not tell apart share; what normalising would delete of a hedge does not."""
-    return question_id, answer.strip() if hedges(answer) else normalize_answer(answer) or answer.strip()
+        bar = tqdm(run(judged, undecided), total=len(undecided), desc="judge", unit="answer", delay=1)
+        return dict(zip(undecided, bar, strict=True))
 
 
 @contextmanager
@@ -254,4 +292,6 @@ def _mapping(concurrency: int) -> Iterator[Callable[..., Iterable[Grade]]]:
 @cache
 def _own_bank() -> Bank:
     with BANK.open(encoding="utf-8", newline="") as file:
-        return {(row["question_id"], row["answer_sha256"]): row["correct"] == "1" for row in csv.DictReader(file)}
+        rows = list(csv.DictReader(file))
+    table = {name: [row[name] or None for row in rows] for name in rows[0]}
+    return label_bank(table | {"correct": [row["correct"] == "1" for row in rows]})

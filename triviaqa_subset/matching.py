@@ -8,21 +8,86 @@ from collections.abc import Iterable
 from typing import NamedTuple, TypedDict
 
 RULES = ("equality", "containment")
-HEDGE = re.compile(
-    r"\([^)]*(\b(or|either|via|maybe|perhaps|possibly|probably|likely|not|but|though|unless)\b|\?)[^)]*\)", re.I
+BRACKET = re.compile(r"\s*\(([^)]*)\)")  # what the authors' normal form deletes
+MARK = re.compile(  # a sign of doubt, or a minus
+    r"[?\u203d\u00bf\u061f~\u2248\u2260\u00ac\u2717\u2718\u274c]|!=|(?<![\w.)])[-\u2212\u2013](?=\.?\d)"
+)
+GLOSS = re.compile(  # what a bracket may hold without being a doubt: the kind of thing that was named, or years
+    r"(?:(?:the|a|an|of|in|by|born|died|active|c|ca|circa|film|movie|novel|book|play|poem|song|single|album|band|group|"
+    r"singer|musician|composer|actor|actress|comedian|author|writer|poet|playwright|painter|artist|footballer|"
+    r"boxer|cricketer|politician|scientist|king|queen|tv|series|show|musical|opera|city|town|country|state|county|river|island|"
+    r"mountain|animal|plant|fish|bird|element|\d{3,4}s?)\b[\s,;:./&\u2013-]*)+",
+    re.I,
 )
 QUOTES = "\u2018\u2019\u00b4\u201c\u201d"  # curly ones, and the acute accent
 PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation + QUOTES, " "))
+LETTERS = str.maketrans({"\u00f8": "o", "\u0142": "l", "\u0111": "d", "\u00e6": "ae", "\u0153": "oe", "\u00df": "ss"})
 SYMBOLS = "#$%&+<=>@^|~"  # which may be an answer
 SILENCE = string.whitespace + "".join(set(string.punctuation) - set(SYMBOLS)) + QUOTES + "\u2026\u2013\u2014"
-REFUSALS = {
-    "i dont know", "i do not know", "dont know", "do not know", "i dont know the answer", "i do not know the answer",
-    "idk", "im not sure", "i am not sure", "not sure", "unsure", "i have no idea", "no idea", "unknown", "not known",
-    "no answer", "n a", "i cant answer", "i cannot answer", "cant answer", "cannot answer",
-    "i cant answer this question", "i cannot answer this question", "i am unable to answer", "im unable to answer",
-    "unable to answer", "cannot be determined", "unanswerable", "not enough information", "insufficient information",
-    "sorry i dont know", "sorry i do not know", "im sorry i dont know", "i am sorry i do not know",
-}  # fmt: skip
+
+# What dresses an answer without changing it: markup, footnotes, quotes, brackets around it all, and frames.
+SUPERSCRIPT = re.compile("[\u2122\u00ae\u00a9]|(?<=[^\\W\\d_]{3})[\u00b9\u00b2\u00b3\u2070-\u2079]+$")
+FOOTNOTE = re.compile(r"<sup>\s*\[?\d+\]?\s*</sup>|\[\^?\d{1,3}\]|\u3010\d+[^\u3011]*\u3011")
+TAG = re.compile(r"</?(?:a|answer|b|big|br|code|div|em|font|i|mark|p|small|span|strong|sub|sup|tt|u)\b[^<>]*>", re.I)
+TEX = re.compile(r"\\(?:boxed|fbox|emph|underline|(?:text|math)(?:bf|it|rm|sf|tt)?)\s*\{([^{}]*)\}|\\[()\[\]]")
+TICKS = "\u2705\u2714\ufe0f"
+LEAD = string.whitespace + "#>\u2022\u00b7\u2192" + TICKS
+ENDS = (
+    string.whitespace + QUOTES + TICKS + "\"'`*_.,;:!\u00ab\u00bb\u2039\u203a\u201e\u201a\u300c\u300d\u300e\u300f\u2026"
+)
+PAIRS = ("()", "[]", "{}", "$$", "\u300a\u300b")
+FRAME = re.compile(
+    r"""
+    (?:(?:sure|certainly|absolutely|of\ course|yes|well|ok|okay|easy|so|thus|therefore|hence)\b[\s,.!:;\u2013\u2014-]+)*
+    (?:
+        (?:(?:the|my|this|final|correct|right|best|short)\s+)*
+        (?:answer|ans|response|solution|result)(?:\s+to\s+(?:the|this|your)\s+question)?
+        ["'*_]*\s*(?:[:=\n]|-+>?|\u2192|\u2013|\u2014|(?:is|was|would\s+be)\b)[\s:"'*_]*
+      | (?:a|guess)["'*_]*\s*:
+      | [-*\u2013]\s+
+    )?
+    (?:(?:it|this|that|he|she|they|these|those)(?:['\u2019](?:s|re)|\s+(?:is|was|are|were|would\s+be))\s+
+       (?:(?:called|named|known\s+as)\s+)?)?
+    (?P<inside>.+?)
+    (?:[\s,;.\u2013\u2014-]+(?:of\ course|definitely|certainly|for\ sure)
+      |\s+(?:is|was|would\ be)\s+the\s+(?:(?:final|correct|right)\s+)*answer)?
+    """,
+    re.I | re.X | re.S,
+)
+
+# A refusal says that there is no answer, and has no word that a refusal does not have: it names nothing.
+NOT = (
+    "(?:do not|dont|did not|didnt|cannot|can not|cant|could not|couldnt|will not|wont|am not|im not|am unable|"
+    "im unable|unable|not able|not possible|impossible)"
+)
+REFUSAL = re.compile(
+    rf"{NOT}(?: \w+){{0,4}}? (?:know|recall|remember|say|tell|answer|respond|help|assist|provide|give|determine|find|"
+    r"identify|verify|confirm|comply|sure|certain|have|offer|aware|familiar)"
+    r"|(?:have|has|is|there is|ive|i|^) ?no (?:real |good )?(?:idea|clue|answer|information|knowledge)"
+    r"|(?:not|isnt|insufficient|lacks?) (?:enough |sufficient )?(?:information|context|knowledge|data)"
+    r"|(?:cannot|can not|cant|could not|couldnt) be (?:determined|answered|known|identified|verified|established)"
+    r"|(?:answer|it|this|that) is (?:not known|unknown|unclear|uncertain|unanswerable)"
+    r"|(?:decline|refuse|rather not|prefer not)|^not (?:sure|certain|known)|^unsure|no (?:one|body) knows|who knows"
+    r"|^(?:idk|dunno|unknown|not known|no answer|n a|unanswerable|no comment)$"
+)
+REFUSAL_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """a able about access accurate accurately afraid ai all am an and answer answerable answered any apologies
+        apologise apologize artificial as assist assistance assistant at available aware be been body but can
+        cannot cant certain certainty clue comment comply confidence confident confidently confirm context
+        correct correctly could couldnt currently d data database decline definitely definitive definitively
+        determine determined did didnt do does doesnt dont dunno enough established exact exactly familiar find
+        for from further give given has have help here honest honestly i id idea identified identify idk im
+        impossible in information insufficient intelligence is isnt it ive just knew know knowledge known knows
+        lack lacks language large llm me model more must my n no not of offer on one or particular passage
+        personal personally please possible prefer provide provided question questions rather really recall
+        refuse regarding reliable reliably remember reply request respond response say simply so sorry specific
+        specifically subject sufficient sure tell text that the there this to too topic training truly truthfully
+        unable unanswerable uncertain unclear unfortunately unknown unsure verified verify very was well who will
+        with without wont would yet you your""",
+    )
+)
 
 
 class Gold(TypedDict):
@@ -34,7 +99,7 @@ class Gold(TypedDict):
 
 
 class Forms(NamedTuple):
-    """The gold aliases of a question in the two normal forms, without those that are empty: they match nothing."""
+    """The gold aliases of a question in the authors' form and in the official ones; empty ones match nothing."""
 
     normal: frozenset[str]
     official: frozenset[str]
@@ -115,7 +180,7 @@ def answer_sha256(answer: str) -> str:
 
 
 def exact_match(answer: str, aliases: Iterable[str], *, rule: str = "equality") -> bool:
-    """Return whether the normalised answer equals, or contains, a normalised alias.
+    """Return whether an answer, as it is or undressed, equals an alias, or contains one.
 
     Parameters
     ----------
@@ -123,10 +188,9 @@ def exact_match(answer: str, aliases: Iterable[str], *, rule: str = "equality") 
     aliases : iterable of str
         Gold answers, normalised here; those that normalise to nothing are ignored.
     rule : {"equality", "containment"}
-        `equality`: the two are equal in the form of `normalize_answer`, unless the answer hedges: a group in
-        brackets that is left out must not hold an alternative or a doubt, as "(or Lyon)" or "(probably)" do.
-        `containment`: they are equal, or the words of an alias follow each other in the answer, both in
-        the form of `normalize_officially`. Denials and lists that name the alias are accepted too.
+        `equality`: the two are equal in the form of `normalize_answer` or of TriviaQA's own evaluation, unless the
+        answer hedges, see `hedges`. `containment`: or the words of an alias follow each other in the answer. Denials
+        and lists that name the alias are accepted too.
 
     Returns
     -------
@@ -139,14 +203,41 @@ def exact_match(answer: str, aliases: Iterable[str], *, rule: str = "equality") 
 
     Examples
     --------
-    >>> exact_match("It is Paris.", ["Paris"]), exact_match("Paris (or Lyon)", ["Paris"])
-    (False, False)
-    >>> exact_match("It is Paris.", ["Paris"], rule="containment"), exact_match("1914", ["19"], rule="containment")
+    >>> exact_match("It is **Paris**.", ["Paris"]), exact_match("Paris (or Lyon)", ["Paris"])
+    (True, False)
+    >>> exact_match("In Paris.", ["Paris"], rule="containment"), exact_match("1914", ["19"], rule="containment")
     (True, False)
     """
     check_rule(rule)
-    gold = gold_forms(aliases)
-    return equals(answer, gold) or (rule == "containment" and contains(answer, gold))
+    gold, texts = gold_forms(aliases), {answer, undress(answer)}
+    found = any(equals(text, gold) or equals_officially(text, gold) for text in texts)
+    return found or (rule == "containment" and any(contains(text, gold) for text in texts))
+
+
+def undress(answer: str) -> str:
+    r"""Return an answer without what says nothing: markup, quotes, footnotes, invisible characters and a frame.
+
+    Examples
+    --------
+    >>> [undress(text) for text in ("The answer is: **Paris**.", "<b>Paris</b> [1]", r"$\boxed{\text{Paris}}$")]
+    ['Paris', 'Paris', 'Paris']
+    >>> undress("It is not Paris, it is Lyon.")
+    'not Paris, it is Lyon'
+    """
+    text = unicodedata.normalize("NFKC", SUPERSCRIPT.sub("", answer))
+    text = "".join(char for char in text if unicodedata.category(char) != "Cf")
+    for pattern in (FOOTNOTE, TAG):
+        text = pattern.sub("", text)
+    for _ in range(8):  # nested dresses
+        before = text
+        text = TEX.sub(lambda found: found[1] or "", text).strip(ENDS).lstrip(LEAD)
+        if any(len(text) > 2 and text[0] + text[-1] == pair for pair in PAIRS):
+            text = text[1:-1]
+        framed = FRAME.fullmatch(text)
+        text = framed["inside"] if framed else text
+        if text == before:
+            break
+    return text
 
 
 def aliases_sha256(aliases: Iterable[str]) -> str:
@@ -160,7 +251,7 @@ def aliases_sha256(aliases: Iterable[str]) -> str:
     >>> aliases_sha256(["The Paris", "Lutetia"]) == aliases_sha256(["lutetia", "paris", "Paris!"])
     True
     """
-    forms = sorted(gold_forms(aliases).official)
+    forms = sorted({normalize_officially(alias) for alias in aliases} - {""})
     return sha256("\n".join(forms)) if forms else ""
 
 
@@ -176,46 +267,62 @@ def check_rule(rule: str) -> None:
 
 
 def gold_forms(aliases: Iterable[str]) -> Forms:
-    """Return both normal forms of all aliases."""
+    """Return the normal forms of all aliases."""
     texts = list(aliases)
-    forms = (frozenset(map(form, texts)) - {""} for form in (normalize_answer, normalize_officially))
-    return Forms(*forms)
+    official = {form(text) for text in texts for form in (normalize_officially, plain)}
+    return Forms(frozenset(map(normalize_answer, texts)) - {""}, frozenset(official) - {""})
+
+
+def plain(text: str) -> str:
+    """Return the official form without accents, `&` written out, and with marks of doubt and minus signs as words."""
+    marked = MARK.sub(lambda found: f" mark{ord(found[0][0])} ", text.lower().replace("&", " and "))
+    letters = unicodedata.normalize("NFKD", marked.translate(LETTERS))
+    plain = (
+        " " if unicodedata.category(char)[0] == "P" else char for char in letters if not "\u0300" <= char <= "\u036f"
+    )
+    return normalize_officially("".join(plain))
 
 
 def equals(answer: str, gold: Forms) -> bool:
     """Return whether an answer that does not hedge has the normal form of an alias."""
-    return normalize_answer(answer) in gold.normal and not hedges(answer)
+    return normalize_answer(answer) in gold.normal and not hedges(answer, gold)
 
 
 def equals_officially(answer: str, gold: Forms) -> bool:
-    """Return whether answer and alias are equal in the form of TriviaQA's own evaluation."""
-    return normalize_officially(answer) in gold.official
+    """Return whether answer and alias are equal in the form of TriviaQA's own evaluation, accents aside."""
+    return plain(answer) in gold.official
 
 
 def contains(answer: str, gold: Forms) -> bool:
     """Return whether the words of an alias follow each other in the answer."""
-    words = f" {normalize_officially(answer)} "
+    words = f" {plain(answer)} "
     return any(f" {alias} " in words for alias in gold.official)
 
 
-def hedges(answer: str) -> bool:
-    """Return whether a group in brackets, which `normalize_answer` deletes, holds an alternative or a doubt.
+def hedges(answer: str, gold: Forms) -> bool:
+    """Return whether an answer holds a question mark or the like, or a bracket that may be a doubt or an alternative.
+
+    A bracket is none if it names an alias, the kind of the thing or years, nor is what an alias holds too.
 
     Examples
     --------
-    >>> [hedges(answer) for answer in ("Paris (or Lyon)", "Paris (via Lyon or Nice)", "Paris (France)")]
-    [True, True, False]
+    >>> gold = gold_forms(["Paris", "City of Light"])
+    >>> [hedges(answer, gold) for answer in ("Paris (or Lyon)", "Paris?", "Paris (city)", "Paris (City of Light)")]
+    [True, True, False, False]
     """
-    return HEDGE.search(answer) is not None
+    brackets = BRACKET.findall(answer)
+    harmless = all(GLOSS.fullmatch(inside.strip()) or plain(inside) in gold.official for inside in brackets)
+    return (not harmless or bool(MARK.search(answer))) and not equals_officially(answer, gold)
 
 
 def is_refusal(answer: str) -> bool:
-    """Return whether an answer is empty, or nothing but "I don't know" or one of its kin (`REFUSALS`).
+    """Return whether an answer is empty, or says no more than that there is none.
 
     Examples
     --------
-    >>> [is_refusal(answer) for answer in (" ", "...", "I don't know.", "N/A", "The Unknown", "None", "&")]
-    [True, True, True, True, False, False, False]
+    >>> [is_refusal(answer) for answer in (" ", "...", "I'm sorry, but I don't know.", "The Unknown", "None", "&")]
+    [True, True, True, False, False, False]
     """
     words = re.findall(r"\w+", re.sub("['\u2019]", "", answer.lower()))
-    return not answer.strip(SILENCE) or " ".join(words) in REFUSALS
+    said = " ".join(words)
+    return not answer.strip(SILENCE) or (REFUSAL.search(said) is not None and REFUSAL_WORDS.issuperset(words))

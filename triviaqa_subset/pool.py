@@ -1,23 +1,26 @@
-"""TriviaQA's rows -> the pool's texts: redraws the pool as the paper drew it, and checks it."""
+"""TriviaQA's rows -> the pool's texts: redraws the pool as the paper drew it, checks it, and drops the bad aliases."""
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, TypeGuard
+from typing import Any, NamedTuple, TypedDict
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .checking import require
-from .matching import Gold, aliases_sha256, sha256
+from .matching import Gold, aliases_sha256, plain, sha256
 
 HUB = {"path": "mandarjoshi/trivia_qa", "name": "rc.nocontext", "split": "validation"}
 SPLIT_ROWS = 17_944
 SEED = 42
 START = 200  # characters of a question of which only those were available
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet")
-ANSWER = ("value", "aliases", "normalized_aliases")
+TEXTS = pa.list_(pa.string())
+GOLD = pa.struct({"value": pa.string(), "aliases": TEXTS, "normalized_aliases": TEXTS})
+ROW = pa.schema({"question_id": pa.string(), "question": pa.string(), "answer": GOLD})
 
 RawRow = dict[str, Any]  # a row of a file, of which nothing is known yet
 
@@ -31,18 +34,10 @@ class TriviaRow(TypedDict):
 
 
 class Pool(NamedTuple):
-    """The texts of the pool, and what of them could be checked.
+    """The texts of the pool by question_id, and what of them could be checked.
 
-    Attributes
-    ----------
-    texts : dict of str to TriviaRow
-        By question_id.
-    redrawn : bool
-        Whether the draw was repeated.
-    by_start : list of str
-        The questions of whose text only the first 200 characters have a hash to be checked against.
-    aliases : dict of str to bool
-        Whether the gold aliases are those of the curation, for each question for which it has a hash of them.
+    `redrawn`: whether the draw was repeated; `by_start`: the questions of whose text only the first 200 characters
+    have a hash; `aliases`: whether the gold aliases are those of the curation, where it has a hash of them.
     """
 
     texts: dict[str, TriviaRow]
@@ -52,83 +47,61 @@ class Pool(NamedTuple):
 
 
 def read_source(source: str | None) -> list[TriviaRow]:
-    """Read TriviaQA's validation rows from the Hub or from a local file.
+    """Read TriviaQA's validation rows from the Hub, or from a file with the Hub's columns or with a list `aliases`."""
+    raw, place = (_from_hub(), "the Hub") if source is None else (read_rows(source), source)
+    try:
+        rows: list[TriviaRow] = pa.Table.from_pylist([_with_answer(row) for row in raw], ROW).to_pylist()
+    except pa.ArrowException as error:
+        rule = "question_id, question (text) and answer {value (text), aliases, normalized_aliases (lists of text)}"
+        raise ValueError(f"{place} must have {rule}; {error}.") from error
+    for column in ROW.names:
+        values = [row[column] for row in rows]  # type: ignore[literal-required]
+        require((value is not None for value in values), values, f"{place}: {column} must be given")
+    golds = [row["answer"] for row in rows]
+    lists = (None not in (gold["aliases"], gold["normalized_aliases"]) for gold in golds)
+    require(lists, golds, f"{place}: answer must have aliases and normalized_aliases")
+    return rows
 
-    Parameters
-    ----------
-    source : str or None
-        None: the Hub. A file that `read_rows` reads, with the Hub's columns `question_id`, `question` and
-        `answer` {value, aliases, normalized_aliases}; instead of `answer`, a list column `aliases`.
 
-    Returns
-    -------
-    list of dict
-        `question_id`, `question`, `answer`, in the source's order.
-
-    Raises
-    ------
-    ValueError
-        As `read_rows`; a missing column (names those found), or a value that is not text, with file and row.
-    OSError
-        A file that cannot be read, or the Hub out of reach.
-    """
-    rows = _from_hub() if source is None else read_rows(source)
-    return [_as_row(row, f"{source or 'the Hub'}, row {number}") for number, row in enumerate(rows)]
+def _with_answer(row: RawRow) -> RawRow:
+    if "aliases" not in row or "answer" in row:
+        return row
+    return row | {"answer": {"value": None, "aliases": row["aliases"], "normalized_aliases": []}}
 
 
 def read_rows(file: str) -> list[RawRow]:
-    """Read a file of rows.
-
-    Parameters
-    ----------
-    file : str
-        JSON lines (.jsonl, .ndjson), Parquet (.parquet), or JSON (.json): one document, a list of objects
-        or an object of columns. A .json file that is no document is read as JSON lines.
-
-    Returns
-    -------
-    list of dict
-
-    Raises
-    ------
-    ValueError
-        Another suffix, or content that is not what the suffix says, with the line.
-    OSError
-        A file that cannot be read.
-    """
+    """Read the rows of a file: Parquet, JSON lines (.jsonl, .ndjson, .json) or a JSON list of objects (.json)."""
     suffix = Path(file).suffix
+    if suffix not in SUFFIXES:
+        raise ValueError(f"source must end in one of {', '.join(SUFFIXES)}; got {file}.")
     if suffix == ".parquet":
         rows: list[RawRow] = pq.read_table(file).to_pylist()
         return rows
-    if suffix not in SUFFIXES:
-        raise ValueError(f"source must end in one of {', '.join(SUFFIXES)}; got {file}.")
-    text = _text(file)
-    document = _document(text) if suffix == ".json" else None
-    return _json_lines(text, file) if document is None else _rows_of(document, file)
+    text = Path(file).read_bytes()
+    try:
+        # Not splitlines of a str: texts may hold other characters that end lines.
+        rows = json.loads(text) if text.startswith(b"[") else [json.loads(line) for line in text.split(b"\n") if line]
+    except ValueError as error:
+        raise ValueError(f"{file} must be UTF-8 with a JSON object per line, or a list of objects; {error}.") from error
+    require((isinstance(row, dict) for row in rows), rows, f"{file}: a row must be a JSON object")
+    return rows
+
+
+def _from_hub() -> list[RawRow]:
+    from datasets import load_dataset  # takes long to import, and files need none of it
+
+    try:
+        rows: list[RawRow] = load_dataset(**HUB).select_columns(ROW.names).to_list()
+    except OSError as error:
+        raise OSError(f"{error}. Without network give the rows as a local file with --source.") from error
+    return rows
 
 
 def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
-    """Find the pool among the source's rows and check it against the curation.
+    """Find the pool among the source's rows; ids, order and question hashes must agree, and most of the aliases.
 
-    A source with questions outside the pool is taken to be the whole split: the draw is repeated, and
-    ids, order and question hashes must agree. One with questions of the pool only is joined by
-    question_id, and the hashes must agree. Of the gold aliases more than half must agree.
-
-    Parameters
-    ----------
-    rows : list of dict
-        From `read_source`.
-    questions : DataFrame
-        From `read_labels`.
-
-    Returns
-    -------
-    Pool
-
-    Raises
-    ------
-    ValueError
-        If anything differs; names the first three rows that do.
+    A source with questions outside the pool is taken to be the whole split, and the draw is repeated. One with
+    questions of the pool only is joined by question_id.
     """
     ids = list(questions["question_id"])
     redrawn = not {row["question_id"] for row in rows} <= set(ids)
@@ -141,117 +114,28 @@ def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
     return Pool(texts, redrawn, [question_id for question_id in ids if not hashes[question_id][0]], aliases)
 
 
-def _compare_aliases(texts: dict[str, TriviaRow], hashes: dict[str, str]) -> dict[str, bool]:
-    """Return for each hash whether it is that of the source's aliases; refuse a source where most of them are not.
+def drop_aliases(texts: Mapping[str, TriviaRow], dropped: pd.DataFrame) -> dict[str, TriviaRow]:
+    """Return the texts without the gold aliases that the curation drops."""
+    bad = dropped.groupby("question_id")["alias_sha256"].agg(set).to_dict()
 
-    A few may differ: a question that was drawn twice may have other aliases in its other copy.
-    """
+    def good(row: TriviaRow) -> TriviaRow:
+        gold, hashes = row["answer"], bad.get(row["question_id"], set())
+        kept = [[x for x in gold[name] if sha256(plain(x)) not in hashes] for name in ("aliases", "normalized_aliases")]
+        return {**row, "answer": {"value": gold["value"], "aliases": kept[0], "normalized_aliases": kept[1]}}
+
+    return {question_id: good(row) for question_id, row in texts.items()}
+
+
+def _compare_aliases(texts: dict[str, TriviaRow], hashes: dict[str, str]) -> dict[str, bool]:
+    """Return for each hash whether it is that of the source's aliases; a second copy of a question may have others."""
     golds = {question_id: texts[question_id]["answer"] for question_id, known in hashes.items() if known}
     found = {i: aliases_sha256([*gold["aliases"], *gold["normalized_aliases"]]) for i, gold in golds.items()}
     same = {question_id: own == hashes[question_id] for question_id, own in found.items()}
     other = [question_id for question_id, agrees in same.items() if not agrees]
     if 2 * len(other) > len(same):
-        raise ValueError(
-            f"gold aliases must be those of TriviaQA; got others for {', '.join(other[:3])} "
-            f"({len(other)} of {len(same)})."
-        )
+        named = f"{', '.join(other[:3])} ({len(other)} of {len(same)})"
+        raise ValueError(f"gold aliases must be those of TriviaQA; got others for {named}.")
     return same
-
-
-def _from_hub() -> list[RawRow]:
-    from datasets import load_dataset  # takes long to import, and files need none of it
-
-    try:
-        rows: list[RawRow] = load_dataset(**HUB).select_columns(["question_id", "question", "answer"]).to_list()
-    except OSError as error:
-        raise OSError(f"{error}. Without network give the rows as a local file with --source.") from error
-    return rows
-
-
-def _text(file: str) -> str:
-    try:
-        return Path(file).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file} must be UTF-8; got {error.reason} at byte {error.start}.") from error
-
-
-def _document(text: str) -> object:
-    """Return the value of a JSON document, or None if the text is not a single one."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return None
-
-
-def _rows_of(document: object, file: str) -> list[RawRow]:
-    if isinstance(document, list) and all(isinstance(row, dict) for row in document):
-        return document
-    if isinstance(document, dict):
-        columns = document.values()
-        if not all(isinstance(column, list) for column in columns):
-            return [document]  # JSON lines of a single row
-        if len({len(column) for column in columns}) <= 1:
-            return [dict(zip(document, row, strict=True)) for row in zip(*columns, strict=True)]
-    raise ValueError(
-        f"{file} must hold a list of objects, or an object of columns of one length; got {str(document)[:40]}."
-    )
-
-
-def _json_lines(text: str, file: str) -> list[RawRow]:
-    # Not splitlines: texts may hold other characters that end lines.
-    lines = text.removesuffix("\n").split("\n") if text else []
-    return [_parse(line, f"{file}, line {number}") for number, line in enumerate(lines, 1)]
-
-
-def _parse(line: str, place: str) -> RawRow:
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{place} must be JSON; got {line.strip()[:40]!r} ({error.msg}).") from error
-    if not isinstance(row, dict):
-        raise ValueError(f"{place} must be a JSON object; got {line.strip()[:40]}.")
-    return row
-
-
-def _as_row(row: RawRow, place: str) -> TriviaRow:
-    answer = row.get("answer")
-    if "answer" not in row and "aliases" in row:
-        answer = {"value": None, "aliases": row["aliases"], "normalized_aliases": []}
-    for name in ("question_id", "question"):
-        if not isinstance(row.get(name), str):
-            raise ValueError(f"{place}: {name} must be text; {_found(row, name)}.")
-    if not _is_gold(answer):
-        raise ValueError(f"{place}: {_wrong_answer(row)}.")
-    gold = Gold(value=answer["value"], aliases=answer["aliases"], normalized_aliases=answer["normalized_aliases"])
-    return {"question_id": row["question_id"], "question": row["question"], "answer": gold}
-
-
-def _found(row: RawRow, name: str) -> str:
-    return f"got {repr(row[name])[:60]}" if name in row else f"there is none, only {', '.join(row)}"
-
-
-def _wrong_answer(row: RawRow) -> str:
-    """Say which part of a gold answer is missing or of another type."""
-    if "answer" not in row and "aliases" in row:
-        return f"aliases must be a list of text; {_found(row, 'aliases')}"
-    answer = row.get("answer")
-    if not isinstance(answer, dict) or not set(ANSWER) <= set(answer):
-        got = f"got {', '.join(answer)}" if isinstance(answer, dict) else _found(row, "answer")
-        return f"answer must have value (text), aliases and normalized_aliases (lists of text); {got}"
-    if not isinstance(answer["value"], str | None):
-        return f"answer: value must be text; {_found(answer, 'value')}"
-    name = next(name for name in ANSWER[1:] if not _is_texts(answer[name]))
-    return f"answer: {name} must be a list of text; {_found(answer, name)}"
-
-
-def _is_texts(texts: object) -> bool:
-    return isinstance(texts, list) and all(isinstance(text, str) for text in texts)
-
-
-def _is_gold(answer: object) -> TypeGuard[Gold]:
-    if not isinstance(answer, dict) or not set(ANSWER) <= set(answer):
-        return False
-    return isinstance(answer["value"], str | None) and all(_is_texts(answer[name]) for name in ANSWER[1:])
 
 
 def _pool_order(questions: pd.DataFrame) -> list[str]:
@@ -275,15 +159,14 @@ def _redraw(rows: list[TriviaRow], size: int) -> list[TriviaRow]:
 def _join(rows: list[TriviaRow], ids: list[str]) -> list[TriviaRow]:
     given = [row["question_id"] for row in rows]
     counts = Counter(given)
-    require(
-        (counts[own] == 1 for own in given), given, "question_id must be unique in a source of the pool's questions"
-    )
+    rule = "question_id must be unique in a source of the pool's questions"
+    require((counts[own] == 1 for own in given), given, rule)
     by_id = dict(zip(given, rows, strict=True))
     require_all(by_id, ids, "source", "pool")
     return [by_id[question_id] for question_id in ids]
 
 
-def require_all(given: Mapping[str, object], ids: list[str], source: str, whole: str) -> None:
+def require_all(given: Mapping[str, object], ids: Sequence[str], source: str, whole: str) -> None:
     """Raise a ValueError unless a source has all questions of a whole: the pool or the curated subset."""
     missing = [question_id for question_id in ids if question_id not in given]
     if missing:

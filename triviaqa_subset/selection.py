@@ -9,26 +9,21 @@ from datasets import load_dataset
 from numpy.typing import NDArray
 
 from .checking import require
-from .labels import STRATA
+from .labels import FORMER, STRATA
 from .matching import sha256
 from .pool import START, SUFFIXES, TriviaRow, read_rows
 
 AUTHORS = "ErikErnst/triviaqa-extended-subset"
-FORMER = "curation-1"
 
 
 def check_ours(questions: pd.DataFrame) -> None:
-    """Raise a ValueError unless the selected questions have the number and the weights that they must have.
-
-    Parameters
-    ----------
-    questions : DataFrame
-        From `read_labels`.
-    """
+    """Raise a ValueError unless ours are the first kept questions of each stratum, with the weights they must have."""
+    kept = questions[questions["decision"] == "keep"]
+    first = pd.concat([kept[kept["stratum"] == stratum].head(size) for stratum, size in STRATA.items()])
+    same = questions["selected"] == questions["question_id"].isin(first["question_id"])
+    rule = f"questions: selected must be 1 for the first {STRATA} kept questions in pool order, and for no other"
+    require(same, questions["question_id"], rule)
     chosen = questions[questions["selected"]]
-    found = {stratum: int((chosen["stratum"] == stratum).sum()) for stratum in STRATA}
-    if found != STRATA:
-        raise ValueError(f"questions: selected must be 1 for {STRATA} questions; got {found}.")
     expected = weights(questions, questions["selected"])[questions["selected"]]
     rule = "questions: weight must be the stratum's share of the kept pool divided by its share of the subset"
     require(np.abs(chosen["weight"] - expected) <= 1e-6, chosen["weight"], rule)
@@ -39,23 +34,7 @@ def weights(questions: pd.DataFrame, selected: pd.Series) -> NDArray[np.float64]
 
     .. math:: w_h = (N_h / N) / (n_h / n)
 
-    where N_h of the N kept questions of the pool, and n_h of the n selected, are of stratum h.
-
-    Parameters
-    ----------
-    questions : DataFrame, length 977
-        Has `stratum` and `decision`.
-    selected : Series of bool, length 977
-
-    Returns
-    -------
-    ndarray of float64, shape (977,)
-        NaN where not selected.
-
-    Raises
-    ------
-    ValueError
-        If a stratum has no selected question: nothing would represent it.
+    where N_h of the N kept questions of the pool, and n_h of the n selected, are of stratum h; NaN where not selected.
     """
     kept = questions["stratum"][questions["decision"] == "keep"].value_counts(normalize=True)
     chosen = questions["stratum"][selected].value_counts(normalize=True)
@@ -71,28 +50,22 @@ def choose(questions: pd.DataFrame, release: str, texts: Mapping[str, TriviaRow]
     Parameters
     ----------
     questions : DataFrame
-        Has `question_id`, `question_sha256`, `question_start_sha256` and `in_curation_1`.
+        From `read_labels`.
     release : str
-        `curation-1` (ours of that curation), `authors`, a file (.csv, or one that `read_rows` reads) or a dataset on
-        the Hub.
+        `curation-1`, `curation-2` (ours of that curation), `authors`, a file (.csv, or one that `read_rows` reads) or a
+        dataset on the Hub with a column `question_id` or `question`.
     texts : mapping
-        question_id -> row with `question`, where known. Without, the ten questions of which only the start has
-        a hash are found by that.
+        question_id -> row with `question`, where known.
 
     Returns
     -------
     selected : Series of bool
     remark : str
         How many questions of which release, and how many of the release are not in the pool.
-
-    Raises
-    ------
-    ValueError
-        A release without either column (names those found), or without any question of the pool.
     """
-    if release == FORMER:
-        selected = questions["in_curation_1"]
-        return selected, f"the {selected.sum()} questions of curation 1, reweighted"
+    former = f"in_{release.replace('-', '_')}"
+    if former in FORMER:
+        return questions[former], f"the {questions[former].sum()} questions of {release}, reweighted"
     table = read_release(release)
     present = [column for column in ("question_id", "question") if column in table]
     if not present:

@@ -12,11 +12,18 @@ from ..errors import FileAdvice, InputError
 from ..inputs import Array, FloatOrFloats, Floats
 from ..intervals import is_biased
 from ..metrics import METRICS, Key
-from ..results import System, all_values, as_given, reordered, resampling_of
-from .best import p_values_of_best
+from ..results import System, all_values, as_given, named_systems, reordered, resampling_of
 from .pairing import order_of
-from .permutation import Pair, swap_differences
-from .significance import number_of_units, simultaneous_limits, step_down, swap_limits, swap_p_values, swaps_needed
+from .permutation import Pair, permuted_differences
+from .significance import (
+    adjusted_p_values,
+    number_of_units,
+    p_values_of_best,
+    permutation_limits,
+    permutation_p_values,
+    permutations_needed,
+    simultaneous_limits,
+)
 
 Values = Mapping[str, Mapping[Key, FloatOrFloats]]
 ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
@@ -37,19 +44,19 @@ class Comparison(NamedTuple):
     key : Key
         The metric.
     difference, low, high : float
-        With its interval, see `significance.swap_limits`; nan where there is none that would hold.
+        With its interval, see `significance.permutation_limits`; nan where there is none that would hold.
     p : float
-        Two-sided p-value of the swap test of "the systems' outputs are exchangeable", see `swapping.swap_differences`;
-        nan where the metric has no value.
+        Two-sided p-value of the paired permutation test of "the systems' outputs are exchangeable", see
+        `permutation.permuted_differences`; nan where the metric has no value.
     p_adjusted : float
-        The same for all pairs and metrics together, see `significance.step_down`.
+        The same for all pairs and metrics together, see `significance.adjusted_p_values`.
     fair : bool
         False if the metric assesses the confidences only and the systems' answers differ.
     low_all, high_all : float
         Intervals that hold for all pairs and metrics together, see `significance.simultaneous_limits`.
     p_first_best, p_second_best : float
-        The p-value of "by this metric no other system is better than this one", see `best.p_values_of_best`: those
-        above alpha are the confidence set for the best system. nan where systems are not ranked by the metric.
+        The p-value of "by this metric no other system is better than this one", see `significance.p_values_of_best`:
+        those above alpha are the confidence set for the best system. nan where systems are not ranked by the metric.
     first_value, second_value : float
         The metric of either system.
     """
@@ -82,21 +89,21 @@ class Comparison(NamedTuple):
 
 
 def compare_systems(
-    systems: Mapping[str, System], *, progress: bool = False, only: Iterable[Key] | None = None
+    systems: Mapping[str, System] | Iterable[System], *, progress: bool = False, only: Iterable[Key] | None = None
 ) -> list[Comparison]:
     """Compare every pair of systems by every metric that both have.
 
-    All numbers are those of one test, the same for every metric: the outputs of the two systems are swapped sample by
-    sample. An interval leaves out 0 if and only if its p-value is at most 1 minus its level; there is none of what is
-    biased, as ECE is. `docs/statistics.md` says what was simulated, and where the limits are.
+    All numbers are those of one test, the same for every metric: the outputs of the two systems are exchanged sample
+    by sample at random. An interval leaves out 0 if and only if its p-value is at most 1 minus its level; there is none
+    of what is biased, as ECE is. `docs/statistics.md` says what was simulated, and where the limits are.
 
     Parameters
     ----------
-    systems : mapping of name to System
+    systems : mapping of name to System, or iterable of System
         Of `confidence_system`, `posterior_system` or `prepare_submissions`, with one ``confidence_level``. They are
         aligned by their ids; where no system has any, samples are paired by their position. The level, the groups
-        and the seed are those of the first; there are `n_resamples` swaps, or more if the level needs them, see
-        `significance.swaps_needed`.
+        and the seed are those of the first; there are `n_resamples` permutations, or more if the level needs them, see
+        `significance.permutations_needed`.
     progress : bool
         Show a bar on long work.
     only : iterable of Key, optional
@@ -114,7 +121,7 @@ def compare_systems(
 
     References
     ----------
-    Those of `swapping`, `significance` and `best`; Estienne et al., section "Empirical analysis", on why metrics of the
+    Those of `permutation` and `significance`; Estienne et al., section "Empirical analysis", on why metrics of the
     confidences alone do not rank systems.
 
     Examples
@@ -129,6 +136,7 @@ def compare_systems(
     >>> round(row.difference, 4), row.high < 0, row.fair
     (-0.1867, True, True)
     """
+    systems = named_systems(systems)
     if len(systems) < 2:
         raise InputError("a comparison", "needs at least two systems", value=len(systems))
     if any(system.options.confidence_level is None for system in systems.values()):
@@ -136,9 +144,9 @@ def compare_systems(
     aligned, asked = align(systems), None if only is None else list(only)
     values = {name: all_values(system, only=asked) for name, system in aligned.items()}
     reference = next(iter(aligned.values()))
-    resampling = resampling_of(as_given(reference)[1])._replace(n_resamples=swaps_needed(reference.options))
-    swapped = swap_differences(aligned, values, resampling=resampling, progress=progress)
-    return _tested(swapped, values, aligned)
+    resampling = resampling_of(as_given(reference)[1])._replace(n_resamples=permutations_needed(reference.options))
+    permuted = permuted_differences(aligned, values, resampling=resampling, progress=progress)
+    return _tested(permuted, values, aligned)
 
 
 def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[str]]:
@@ -203,7 +211,8 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
             )
         if system.ids is not None and reference.ids is not None:
             rows = order_of(name, system.ids, first, reference.ids)
-            system = reordered(system, rows) if (rows[1:] < rows[:-1]).any() else system
+            if (rows[1:] < rows[:-1]).any():
+                system = reordered(system._replace(ids=None), rows)._replace(ids=reference.ids)
         _same_samples(first, reference, name, system)
         aligned[name] = system
     return aligned
@@ -262,16 +271,16 @@ def is_fair(key: Key, *, have_same_answers: bool) -> bool:
 
 
 def _tested(
-    swapped: Mapping[Pair, Mapping[Key, Floats]], values: Values, systems: Mapping[str, System]
+    permuted: Mapping[Pair, Mapping[Key, Floats]], values: Values, systems: Mapping[str, System]
 ) -> list[Comparison]:
     """Return the comparisons with p-values and intervals: of each alone, and of all together."""
-    which = [(pair, key) for pair, found in swapped.items() for key in found]
+    which = [(pair, key) for pair, found in permuted.items() for key in found]
     ours, theirs = np.array([[float(values[name][key]) for name in pair] for pair, key in which]).reshape(-1, 2).T
     rounding = ROUNDING * (np.abs(ours) + np.abs(theirs))
     differences = _unless_rounding(ours - theirs, rounding)
-    after = _unless_rounding(np.array([swapped[pair][key] for pair, key in which]), rounding[:, None])
+    after = _unless_rounding(np.array([permuted[pair][key] for pair, key in which]), rounding[:, None])
     costs = {name: as_given(system)[0].candidate_cost for name, system in systems.items()}
-    alike = {(first, second): np.array_equal(costs[first], costs[second]) for first, second in swapped}
+    alike = {(first, second): np.array_equal(costs[first], costs[second]) for first, second in permuted}
     fair = [is_fair(key, have_same_answers=alike[pair]) for pair, key in which]
     best = _best(which, differences, after, fair)
     numbers = _numbers(which, differences, after, rounding, next(iter(systems.values())))
@@ -292,18 +301,18 @@ def _numbers(
     """Return difference, low, high, p, p_adjusted, low_all and high_all of each row."""
     options = as_given(system)[1]
     level, units = options.confidence_level or 0.0, number_of_units(len(system.decisions.uncertainty), options)
-    # Ranks and confidences swapped together reject 10 % of equal calibration losses where errors are rare: no test.
+    # Ranks and confidences permuted together reject 10 % of equal calibration losses where errors are rare: no test.
     tested = np.where([key.variant == "calibration_loss" for _, key in which], np.nan, differences)
-    p = swap_p_values(tested, after, rounding=rounding)
-    alone = swap_limits(differences, after, level=level, num_units=units, rounding=rounding)
+    p = permutation_p_values(tested, after, rounding=rounding)
+    alone = permutation_limits(differences, after, level=level, num_units=units, rounding=rounding)
     together = simultaneous_limits(tested, after, level=level, num_units=units)
     biased = [is_biased(key) for _, key in which]
     limits = np.where(biased, np.nan, np.stack([*alone, *together]))
-    return np.stack([differences, *limits[:2], p, step_down(tested, after, p), *limits[2:]], axis=-1)
+    return np.stack([differences, *limits[:2], p, adjusted_p_values(tested, after, p), *limits[2:]], axis=-1)
 
 
 def _best(
-    which: Sequence[tuple[Pair, Key]], differences: Floats, swapped: Floats, fair: Sequence[bool]
+    which: Sequence[tuple[Pair, Key]], differences: Floats, permuted: Floats, fair: Sequence[bool]
 ) -> dict[Key, dict[str, float]]:
     """Return the p-values of the systems to be the best of all, by each metric that ranks them."""
     rows: dict[Key, list[int]] = {}
@@ -314,7 +323,7 @@ def _best(
         better = METRICS[key.metric].higher_is_better
         if better is not None and all(fair[index] for index in indices):
             pairs = [which[index][0] for index in indices]
-            found[key] = p_values_of_best(pairs, differences[indices], swapped[indices], higher_is_better=better)
+            found[key] = p_values_of_best(pairs, differences[indices], permuted[indices], higher_is_better=better)
     return found
 
 

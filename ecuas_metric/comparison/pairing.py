@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileAdvice, InputError, Note
+from ..files.arrays import TEXT, from_numpy, from_values, positions_in, texts_in
 from ..files.submissions import Source, Submission
 from ..inputs import Bools, Ints
 from ..results import System
@@ -74,13 +75,18 @@ def order_of(name: str, ids: Sequence[object], first: str, expected: Sequence[ob
     >>> order_of("a", ["x", "7"], "b", [7, "x"]).tolist()
     [1, 0]
     """
-    theirs, ours = _of_one_kind(pd.Index(ids), pd.Index(expected))
+    theirs, ours = _of_one_kind(ids, expected)
     for system, values in ((first, ours), (name, theirs)):
-        if not values.is_unique:
-            repeated = str(values[values.duplicated()][0])
-            raise InputError(f"{system}: sample ids", "must be unique", value=repeated, got=f"{repeated!r} repeatedly")
-    rows: Ints = theirs.get_indexer(ours)
-    missing, extra = ours[rows < 0], theirs[~np.isin(np.arange(len(theirs)), rows)]
+        if (repeated := _first_repeated(values)) is not None:
+            raise InputError(
+                f"{system}: sample ids",
+                "must be unique",
+                value=repeated,
+                got=f"{repeated!r} repeatedly",
+                advice=FileAdvice.NAME_WHOLE_ID,
+            )
+    rows = positions_in(ours, theirs)
+    missing, extra = ours.filter(from_numpy(rows < 0)), theirs.filter(from_numpy(positions_in(theirs, ours) < 0))
     if len(missing) or len(extra):
         offender = f"{str(missing[0])!r} is not in {name}" if len(missing) else f"{str(extra[0])!r} is not in {first}"
         rule = f"have different samples, and cannot be compared: {offender} "
@@ -89,29 +95,29 @@ def order_of(name: str, ids: Sequence[object], first: str, expected: Sequence[ob
     return rows
 
 
-def whole_numbers(ids: pd.Index) -> pd.Index:
+def whole_numbers(ids: pa.Array) -> pa.Array:
     """Return ids in the text of whole numbers as these, which are found faster; not 007, which is another than 7.
 
     Examples
     --------
-    >>> whole_numbers(pd.Index(["7", "8"])).tolist(), whole_numbers(pd.Index(["007", "8"])).tolist()
-    ([7, 8], ['007', '8'])
+    >>> from ecuas_metric.files.arrays import from_texts
+    >>> [whole_numbers(from_texts(ids)).to_pylist() for ids in (["7", "8"], ["007", "8"])]
+    [[7, 8], ['007', '8']]
     """
-    texts = pa.array(ids)
     try:
-        numbers = pc.cast(texts, pa.int64())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        numbers = ids.cast(pa.int64())
+    except pa.ArrowInvalid:
         return ids
-    return pd.Index(numbers.to_numpy()) if pc.cast(numbers, texts.type).equals(texts) else ids
+    return numbers if numbers.cast(ids.type).equals(ids) else ids
 
 
-def repeated_ids(ids: pd.Index | None, source: Source) -> tuple[Note, ...]:
+def repeated_ids(ids: pa.Array | None, source: Source) -> tuple[Note, ...]:
     """Return a note if ids of one system are there more than once."""
-    repeated = 0 if ids is None else len(ids) - pc.count_distinct(pa.array(ids)).as_py()
+    repeated = 0 if ids is None else len(ids) - pc.count_distinct(ids, mode="all").as_py()
     if ids is None or not repeated:
         return ()
     fact = f"{repeated} of {len(ids)} ids in column {source.columns['ids']!r} occur more than once."
-    return (Note("ids", fact),)
+    return (Note("ids", fact, "" if "groups" in source.columns else FileAdvice.GROUP_REPEATED),)
 
 
 def in_common(submissions: Sequence[Submission]) -> list[Submission]:
@@ -133,23 +139,31 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
     without = [submission.name for submission in submissions if submission.ids is None]
     if without:
         raise InputError("in_common", "needs a column of ids in every file", got=f"none for {without[0]}")
-    ids = _of_one_kind(*(submission.ids for submission in submissions))
-    shared = reduce(lambda one, other: one[one.isin(other)], ids)
+    ids = _of_one_kind(*(submission.ids for submission in submissions if submission.ids is not None))
+    shared = reduce(lambda one, other: one.filter(from_numpy(positions_in(one, other) >= 0)), ids)
     if not len(shared):
         raise InputError("in_common", "needs ids that all systems have; there is none")
-    return [_keep(submission, own.isin(shared)) for submission, own in zip(submissions, ids, strict=True)]
+    return [_keep(submission, positions_in(own, shared) >= 0) for submission, own in zip(submissions, ids, strict=True)]
 
 
 def _are_the_same(ids: Sequence[object], others: Sequence[object]) -> bool:
-    ours, theirs = (values.unique() for values in _of_one_kind(ids, others))
-    return len(ours) == len(theirs) and bool((ours.get_indexer(theirs) >= 0).all())
+    ours, theirs = (pc.unique(values) for values in _of_one_kind(ids, others))
+    return len(ours) == len(theirs) and bool((positions_in(theirs, ours) >= 0).all())
 
 
-def _of_one_kind(*ids: Sequence[object] | None) -> list[pd.Index]:
+def _of_one_kind(*ids: Sequence[object] | pa.Array) -> list[pa.Array]:
     """Return ids that can be joined: all whole numbers, or all text."""
-    found = [pd.Index(values) for values in ids]
-    are_alike = len({values.dtype for values in found}) == 1 and found[0].dtype != object  # which may hold both
-    return found if are_alike else [values.astype(str) for values in found]
+    found = [values if isinstance(values, pa.Array) else from_values(list(values)) for values in ids]
+    kinds = {values.type for values in found}
+    return found if kinds in ({pa.int64()}, {TEXT}) else [texts_in(values) for values in found]
+
+
+def _first_repeated(ids: pa.Array) -> str | None:
+    """Return the first id that was there before, or None."""
+    if pc.count_distinct(ids, mode="all").as_py() == len(ids):
+        return None
+    counts = Counter(ids.to_pylist())
+    return next(str(value) for value, count in counts.items() if count > 1)
 
 
 def _keep(submission: Submission, kept: Bools) -> Submission:
@@ -160,7 +174,7 @@ def _keep(submission: Submission, kept: Bools) -> Submission:
     return submission._replace(
         predictions=submission.predictions[rows],
         references=submission.references[rows],
-        ids=None if submission.ids is None else submission.ids[kept],
+        ids=None if submission.ids is None else submission.ids.filter(from_numpy(kept)),
         per_sample={name: [values[row] for row in rows] for name, values in submission.per_sample.items()},
         notes=(*submission.notes, Note("left_out", fact)),
         source=submission.source._replace(rows=submission.source.rows[rows]),

@@ -1,12 +1,22 @@
-"""Outputs of systems swapped at random, sample by sample: the differences of all pairs and metrics after each swap."""
+"""The paired permutation test: outputs of systems exchanged at random, sample by sample, and what differs then.
+
+For means it is costs that are exchanged. For metrics of the order (AUROC, AURC, AUGRC, recalibration) it is ranks, each
+system's among its own samples, since confidences on two scales have no order together: a system's samples lie on a line
+as long as their total weight, the most confident first, each tie group on a stretch of its own. The stretches of two
+systems end at the same or at other places; between two ends lies a *cell*, which belongs to one tie group of either. A
+sample that was exchanged lies where its own system put it, spread evenly over its stretch, so that neither the scale of
+confidences nor how often each of them occurs sets two systems apart.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..calibration import confidence_bins
 from ..decisions import Decisions
@@ -14,158 +24,248 @@ from ..inputs import FloatOrFloats, Floats, Ints, chunks
 from ..intervals import Resampling, units
 from ..metrics import METRICS, Key, naive_values, normalized_values, recalibrated_values, sample_costs
 from ..options import Options
+from ..ranking import TieGroups
 from ..results import System, as_given
-from .permuted_order import (
-    BY_ORDER,
-    Bits,
-    Cells,
-    Line,
-    Scores,
-    Taken,
-    cells_of,
-    line_of,
-    order_differences,
-    scores_of,
-    taken,
-    ties_after_swaps,
-)
 
+SAME_PLACE = 1e-12  # ends of stretches that are as close, relative to the line, differ by rounding
+ONE_KIND = 1e-14  # less of correct or incorrect samples is rounding
+BY_ORDER = ("aurc", "augrc", "auroc")
 REFITTED = ("recalibrated", "calibration_loss")
 Pair = tuple[str, str]
 Differences = dict[Key, Floats]
+Bits = npt.NDArray[np.int8]
+Both = tuple[Floats, Floats]
 
 
-class _Outputs(NamedTuple):
-    """What is swapped of a system, samples in the order given; weights are divided by their sum."""
+class Ranking(NamedTuple):
+    """The samples of a system from the least to the most uncertain, those without weight left out.
+
+    `order` (N,) are their positions in the order given; `starts` (G,) where each tie group starts, None without ties;
+    `weight` and `cost` (N,) weight, and weight times candidate cost; the same of groups (G,), and their cumulative
+    weight `ends`.
+    """
+
+    order: Ints
+    starts: Ints | None
+    weight: Floats
+    cost: Floats | Bits
+    group_weight: Floats
+    group_cost: Floats | Bits
+    ends: Floats
+
+
+class Cells(NamedTuple):
+    """The cells of two rankings: `group` and `share` say which tie group of either each belongs to (None: its own).
+
+    `cost` (C,) is that of either system's samples in it, `width` their weight and `until` its cumulative sum; `costly`
+    (E,) are the cells with a cost; `are_samples` tells whether each is one sample of either system, of weight 1.
+    """
+
+    group: tuple[Ints | None, Ints | None]
+    share: Both
+    cost: tuple[Floats | Bits, Floats | Bits]
+    width: Floats
+    until: Floats
+    costly: Ints
+    are_samples: bool
+
+
+class Scores(NamedTuple):
+    """What a unit of cost adds to AURC by its place, see `area_scores`.
+
+    `of_samples` (3 (N + 1),) is the same in a cell of 0, 1 or 2 samples that ends at 0, 1 .. N.
+    """
+
+    score: Floats
+    integral: Floats
+    of_samples: Floats
+
+
+class _Output(NamedTuple):
+    """What is exchanged of a system, samples in the order given; weights are divided by their sum."""
 
     decisions: Decisions
     options: Options
     means: dict[Key, int]  # the column of each
-    costs: Floats  # (N, M), weighted
-    gaps: Floats  # (N, bins), weighted: confidence minus correctness
-    line: Line
+    sums: Floats  # (N, M + bins), weighted: each mean's cost, then confidence minus correctness in its bin
+    ranking: Ranking
 
 
 class _Taken(NamedTuple):
-    """What the swaps take away from a system: sums of `_Outputs` over the samples swapped."""
+    """What permutations take from each tie group of a ranking, (G, b); cost None: the weight times the group's."""
 
-    costs: Floats  # (b, M)
-    gaps: Floats  # (b, bins)
-    groups: Taken  # (b, G) each
-    swaps: Bits  # (b, N)
+    weight: Floats | Bits
+    cost: Floats | Bits | None
 
 
-def swap_differences(
+def permuted_differences(
     systems: Mapping[str, System],
     keys: Mapping[str, Collection[Key]],
     *,
     resampling: Resampling,
     progress: bool = False,
 ) -> dict[Pair, Differences]:
-    """Return the difference of every metric of every pair of systems after random swaps of their outputs.
+    """Return the difference of every metric of every pair of aligned systems after each random permutation, (B,).
 
-    Each swap gives the first system of a pair the second's output, decision and uncertainty, on a random half of the
-    samples, and the second one the first's. If the two were exchangeable, as two runs of one system are, all swaps of
-    the data would be as likely as the data: whatever the metric, the sample size and the number of errors. For metrics
-    of the order (AUROC, AURC, AUGRC, recalibration) it is ranks that are swapped, each system's among its own samples,
-    see `swapped_order`: confidences on two scales have no order together.
-
-    Parameters
-    ----------
-    systems : mapping of name to System
-        Aligned, see `comparison.align`.
-    keys : mapping of name to collection of Key
-        The metrics that each system has. A pair is compared by those that both have.
-    resampling : Resampling
-        The number of swaps and their seed; its groups are swapped whole. The same samples are swapped in every pair.
-    progress : bool
-        Show a bar on long work.
-
-    Returns
-    -------
-    dict of pair of names to dict of Key to ndarray, shape (n_resamples,)
-        nan where a swap leaves a metric without a value.
+    Each permutation gives the first system of a pair the second's output, decision and uncertainty, on a random half of
+    the samples, and the second one the first's. If the two were exchangeable, as two runs of one system are, all
+    permutations of the data would be as likely as the data: whatever the metric, the sample size and the number of
+    errors. Groups are exchanged whole; the same samples are exchanged in every pair. nan where a permutation leaves a
+    metric without a value.
 
     References
     ----------
     Fisher 1935, "The design of experiments"; Venkatraman and Begg 1996, "A distribution-free procedure for comparing
-    receiver operating characteristic curves from a paired experiment" (swaps of ranks).
+    receiver operating characteristic curves from a paired experiment" (permutation of ranks).
     """
     from tqdm.auto import tqdm
 
-    bins = {name: _bins(system) for name, system in systems.items()}
-    used = np.unique(np.concatenate(list(bins.values())))
-    outputs = {name: _outputs(system, np.searchsorted(used, bins[name]), len(used)) for name, system in systems.items()}
+    outputs = _outputs(systems)
     pairs = list(itertools.combinations(systems, 2))
     wanted = {(a, b): [key for key in keys[a] if key in keys[b]] for a, b in pairs}
-    cells = {(a, b): cells_of(outputs[a].line, outputs[b].line) for a, b in pairs if _has_order(wanted[a, b])}
-    scores = scores_of(float(next(iter(outputs.values())).line.ends[-1])) if cells else None
-    size, parts = len(next(iter(outputs.values())).costs), {pair: dict[Key, list[Floats]]() for pair in pairs}
-    with tqdm(total=resampling.n_resamples, desc="swaps", unit="swap", delay=1, disable=not progress) as bar:
-        for swaps in _swaps(size, resampling):
-            as_floats = swaps.astype(np.float64)
-            away = {name: _taken(output, swaps, as_floats) for name, output in outputs.items()}
+    cells = {(a, b): cells_of(outputs[a].ranking, outputs[b].ranking) for a, b in pairs if _has_order(wanted[a, b])}
+    scores = scores_of(float(next(iter(outputs.values())).ranking.ends[-1])) if cells else None
+    totals = {name: output.sums.sum(axis=0)[:, None] for name, output in outputs.items()}
+    apart = {(a, b): outputs[b].sums - outputs[a].sums for a, b in pairs} if len(pairs) < len(systems) else {}
+    size, parts = len(next(iter(outputs.values())).sums), {pair: dict[Key, list[Floats]]() for pair in pairs}
+    floats = np.empty((size, next(chunks(resampling.n_resamples, size))))
+    with tqdm(total=resampling.n_resamples, desc="permutations", unit="", delay=1, disable=not progress) as bar:
+        for exchanged in _permutations(size, resampling):
+            as_floats = floats[:, : exchanged.shape[1]]
+            as_floats[:] = exchanged
+            taken = {name: _taken(output.ranking, exchanged) for name, output in outputs.items()} if cells else {}
+            sums = {} if apart else {name: output.sums.T @ as_floats for name, output in outputs.items()}
             for pair in pairs:
-                both, gone = [outputs[name] for name in pair], [away[name] for name in pair]
-                with np.errstate(divide="ignore", invalid="ignore"):  # a swap may leave no sample of some kind
-                    found = _differences(both, gone, wanted[pair], cells.get(pair), scores)
-                for key, values in found.items():
-                    parts[pair].setdefault(key, []).append(values)
-            bar.update(len(swaps))
+                moved = apart[pair].T @ as_floats if apart else sums[pair[1]] - sums[pair[0]]
+                after = totals[pair[0]] + moved, totals[pair[1]] - moved
+                both = outputs[pair[0]], outputs[pair[1]]
+                with np.errstate(divide="ignore", invalid="ignore"):  # there may be no sample of some kind
+                    found = _of_sums(both, after, wanted[pair])
+                    if scores is not None and pair in cells:
+                        of_pair = taken[pair[0]], taken[pair[1]]
+                        found |= _by_order(both, of_pair, wanted[pair], cells[pair], scores, found)
+                for key in wanted[pair]:
+                    parts[pair].setdefault(key, []).append(found[key])
+            bar.update(exchanged.shape[1])
     return {pair: {key: np.concatenate(values) for key, values in found.items()} for pair, found in parts.items()}
 
 
-def _bins(system: System) -> Ints:
-    decisions, options = as_given(system)
-    if decisions.confidence is None:
-        return np.zeros(0, np.int64)
-    return confidence_bins(decisions.confidence, n_bins=options.n_bins)
+def cells_of(one: Ranking, other: Ranking) -> Cells:
+    """Intersect the tie groups of two rankings of equal total weight."""
+    ends = np.sort(np.concatenate([one.ends, other.ends]))
+    ends = ends[np.append(np.diff(ends) > SAME_PLACE * ends[-1], True)]
+    width = np.diff(ends, prepend=0.0)
+    (g, r), (h, s) = (_groups_of(ranking, ends, width) for ranking in (one, other))
+    cost = _shares(one.group_cost, g, r), _shares(other.group_cost, h, s)
+    are_samples = g is None and h is None and bool((width == 1).all())
+    return Cells((g, h), (r, s), cost, width, ends, np.flatnonzero(cost[0] + cost[1]), are_samples)
 
 
-def _outputs(system: System, bins: Ints, num_bins: int) -> _Outputs:
-    decisions, options = as_given(system)
+def _shares(of_groups: Floats | Bits, group: Ints | None, share: Floats) -> Floats | Bits:
+    """Return what cells have of tie groups (G,)."""
+    return of_groups if group is None else of_groups[group] * share
+
+
+def area_scores(total: float) -> Both:
+    r"""Return what a unit of cost adds to AURC between places j and j + 1 of a ranking, and the integral from 0 to j.
+
+    AURC is :math:`\sum_k \omega_k E_k / k` over the points k of its trapezoids, see `selective.aurc`; a cost at place
+    x counts in all :math:`E_k` with :math:`k \ge x`. Both have the shape (floor(total) + 1,).
+
+    >>> scores, integral = area_scores(3.0)
+    >>> scores.round(4).tolist(), integral.round(4).tolist()
+    ([0.5833, 0.3333, 0.0833, 0.0], [0.0, 0.5833, 0.9167, 1.0])
+    """
+    if total <= 1:
+        return np.full(2, 1 / total), np.array([0.0, 1 / total])
+    whole = math.floor(total)
+    points, rest = np.arange(1.0, whole + 1), total - whole
+    trapezoids = np.ones(whole)
+    trapezoids[0] -= 0.5
+    trapezoids[-1] += rest / 2 - 0.5
+    last = rest / 2 / total
+    scores = np.append(np.cumsum((trapezoids / points)[::-1])[::-1] + last, last) / (total - 1)
+    return scores, np.append(0.0, np.cumsum(scores[:-1]))
+
+
+def scores_of(total: float) -> Scores:
+    """Precompute what costs in each place of a ranking of total weight `total` add to AURC."""
+    score, integral = area_scores(total)
+    size = len(score) - 1
+    end, weight = np.tile(np.arange(size + 1), 3), np.repeat(np.arange(3), size + 1)
+    of_area = (integral[end] - integral[np.maximum(end - weight, 0)]) / np.maximum(weight, 1)
+    past = np.append(score, score[-1]), np.append(integral, integral[-1])  # where rounding ends a ranking
+    return Scores(*past, of_area)
+
+
+def _outputs(systems: Mapping[str, System]) -> dict[str, _Output]:
+    """Return what is exchanged of each system; bins of confidence that no system uses are left out."""
+    given = {name: as_given(system) for name, system in systems.items()}
+    bins = {
+        name: confidence_bins(decisions.confidence, n_bins=options.n_bins)
+        for name, (decisions, options) in given.items()
+        if decisions.confidence is not None
+    }
+    used = np.unique(np.concatenate(list(bins.values()))) if bins else np.zeros(0, np.int64)
+    found = {}
+    for name, (decisions, options) in given.items():
+        size, costs = len(decisions.uncertainty), dict(sample_costs(decisions, options))
+        weight = np.ones(size) if options.sample_weight is None else options.sample_weight
+        sums = np.zeros((size, len(costs) + len(used)))
+        for column, cost in enumerate(costs.values()):
+            sums[:, column] = cost
+        if decisions.confidence is not None:
+            column_of_bin = len(costs) + np.searchsorted(used, bins[name])
+            sums[np.arange(size), column_of_bin] = decisions.confidence - (1 - decisions.candidate_cost)
+        sums *= (weight / weight.sum())[:, None]
+        columns = {key: column for column, key in enumerate(costs)}
+        found[name] = _Output(decisions, options, columns, sums, _ranking_of(systems[name]))
+    return found
+
+
+def _ranking_of(system: System) -> Ranking:
+    """Return the ranking of a system whose samples are sorted."""
+    decisions, weight = system.decisions, system.options.sample_weight
     size = len(decisions.uncertainty)
-    weight = np.ones(size) if options.sample_weight is None else options.sample_weight
-    share = (weight / weight.sum())[:, None]
-    costs = dict(sample_costs(decisions, options))
-    gaps = np.zeros((size, num_bins))
-    if decisions.confidence is not None:
-        gaps[np.arange(size), bins] = decisions.confidence - (1 - decisions.candidate_cost)
-    columns = {key: column for column, key in enumerate(costs)}
-    stacked = np.stack(list(costs.values()), axis=-1)
-    return _Outputs(decisions, options, columns, stacked * share, gaps * share, line_of(system))
+    weight = np.ones(size) if weight is None else weight
+    kept = np.flatnonzero(weight > 0)
+    order = kept if system.order is None else system.order[kept]
+    ranked, weight, cost = decisions.rank_by[kept], weight[kept], (weight * decisions.candidate_cost)[kept]
+    is_new = ranked[1:] != ranked[:-1]
+    if is_new.all():
+        if (weight == 1).all() and np.isin(cost, (0, 1)).all():
+            cost = cost.astype(np.int8)  # an eighth of the memory that permutations go through
+        return Ranking(order, None, weight, cost, weight, cost, np.cumsum(weight))
+    starts = np.concatenate([[0], np.flatnonzero(is_new) + 1])
+    group_weight, group_cost = np.add.reduceat(weight, starts), np.add.reduceat(cost, starts)
+    return Ranking(order, starts, weight, cost, group_weight, group_cost, np.cumsum(group_weight))
 
 
-def _taken(output: _Outputs, swaps: Bits, as_floats: Floats) -> _Taken:
-    return _Taken(as_floats @ output.costs, as_floats @ output.gaps, taken(output.line, swaps), swaps)
+def _taken(ranking: Ranking, exchanged: Bits) -> _Taken:
+    """Return what permutations (N, b) of 0 and 1 take from each tie group of a ranking."""
+    bits = exchanged[ranking.order]
+    if ranking.starts is not None:
+        weight, cost = (bits * values[:, None] for values in (ranking.weight, ranking.cost))
+        return _Taken(np.add.reduceat(weight, ranking.starts), np.add.reduceat(cost, ranking.starts))
+    if (ranking.weight == 1).all():
+        return _Taken(bits, None)
+    return _Taken(bits * ranking.weight[:, None], bits * ranking.cost[:, None])
 
 
-def _differences(
-    both: list[_Outputs], gone: list[_Taken], wanted: list[Key], cells: Cells | None, scores: Scores | None
-) -> Differences:
-    """Return the first system's value of each metric minus the second's, after each swap."""
-    first, second = _means_after(both, gone)
+def _of_sums(both: tuple[_Output, _Output], after: Both, wanted: Iterable[Key]) -> Differences:
+    """Return the differences of means, ratios, ECE and normalised metrics, of the systems' sums (M + bins, b)."""
+    first, second = ({key: sums[column] for key, column in both[0].means.items()} for sums in after)
     found = {key: first[key] - second[key] for key in first}
     for key in wanted:
         if METRICS[key.metric].ratio is not None:
             found[key] = _ratio(key, first) - _ratio(key, second)
-        elif METRICS[key.metric].of_samples is not None and not key.variant:
-            found[key] = _of_samples(key, both, gone)
+        elif key == Key("ece"):
+            gaps = [np.abs(sums[len(both[0].means) :]).sum(axis=0) for sums in after]
+            found[key] = gaps[0] - gaps[1]
     if any(key.variant == "normalized" for key in wanted):
         above, below = (_normalized(output, means) for output, means in zip(both, (first, second), strict=True))
         found |= {key: above[key] - below[key] for key in above}
-    if cells is not None and scores is not None:
-        found |= _by_order(both, gone, wanted, cells, scores, found)
-    return {key: found[key] for key in wanted}
-
-
-def _means_after(both: list[_Outputs], gone: list[_Taken]) -> list[dict[Key, Floats]]:
-    """Return each mean of both systems."""
-    first, second = both[0].costs.sum(axis=0), both[1].costs.sum(axis=0)
-    moved = gone[1].costs - gone[0].costs
-    return [
-        {key: values[:, column] for key, column in both[0].means.items()} for values in (first + moved, second - moved)
-    ]
+    return found
 
 
 def _ratio(key: Key, means: Mapping[Key, Floats]) -> Floats:
@@ -173,33 +273,7 @@ def _ratio(key: Key, means: Mapping[Key, Floats]) -> Floats:
     return above / np.where(below > 0, below, np.nan)
 
 
-def _of_samples(key: Key, both: list[_Outputs], gone: list[_Taken]) -> Floats:
-    """Return the difference of a metric of samples; those that hold all but their share of the weight weigh nothing."""
-    if key.metric == "ece":
-        return _ece_difference(both, gone)
-    compute = METRICS[key.metric].of_samples
-    assert compute is not None
-    pooled = Decisions(*(_joined(a, b) for a, b in zip(both[0].decisions, both[1].decisions, strict=True)))  # type: ignore[arg-type]
-    groups, weights = both[0].options.groups, [output.options.sample_weight for output in both]
-    options = both[0].options.replace(groups=None if groups is None else np.tile(groups, 2), sample_weight=None)
-    swaps, weight = gone[0].swaps, np.ones(1) if weights[0] is None else weights[0]
-    held = [np.concatenate([part * weight, (1 - part) * weight], axis=1) for part in (1 - swaps, swaps)]
-    return np.asarray(compute(pooled, None, options, held[0]) - compute(pooled, None, options, held[1]))
-
-
-def _joined(ours: Floats | Ints | float | None, theirs: Floats | Ints | float | None) -> object:
-    if isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray):
-        return np.concatenate([ours, theirs])
-    return ours if theirs is not None else None
-
-
-def _ece_difference(both: list[_Outputs], gone: list[_Taken]) -> Floats:
-    first, second = both[0].gaps.sum(axis=0), both[1].gaps.sum(axis=0)
-    moved = gone[1].gaps - gone[0].gaps
-    return np.asarray(np.abs(first + moved).sum(axis=1) - np.abs(second - moved).sum(axis=1))
-
-
-def _normalized(output: _Outputs, means: Mapping[Key, Floats]) -> Mapping[Key, FloatOrFloats]:
+def _normalized(output: _Output, means: Mapping[Key, Floats]) -> Mapping[Key, FloatOrFloats]:
     """Divide by the naive system's values, which depend on the share of errors or on the classes."""
     naive: dict[Key, FloatOrFloats] = {}
     decisions, options, *_ = output
@@ -218,28 +292,143 @@ def _has_order(wanted: Iterable[Key]) -> bool:
 
 
 def _by_order(
-    both: list[_Outputs], gone: list[_Taken], wanted: list[Key], cells: Cells, scores: Scores, means: Differences
+    both: tuple[_Output, _Output],
+    taken: tuple[_Taken, _Taken],
+    wanted: Collection[Key],
+    cells: Cells,
+    scores: Scores,
+    means: Differences,
 ) -> Differences:
-    ours, theirs = gone[0].groups, gone[1].groups
+    """Return the differences of metrics of the order and of recalibration."""
+    rankings = both[0].ranking, both[1].ranking
     found: Differences = {}
     if any(key.metric in BY_ORDER for key in wanted):
-        of_order = order_differences(cells, ours, theirs, scores)
+        of_order = _order_differences(cells, rankings, taken, scores)
         found |= {Key(name): values for name, values in of_order.items()}
     if any(key.variant in REFITTED for key in wanted):
         options, u_max = both[0].options, both[0].decisions.max_uncertainty
-        first, second = (
-            recalibrated_values(ties, options, max_uncertainty=u_max) for ties in ties_after_swaps(cells, ours, theirs)
-        )
+        ties = _ties_after(cells, rankings, taken)
+        first, second = (recalibrated_values(groups, options, max_uncertainty=u_max) for groups in ties)
         for key in first:
             best = np.asarray(first[key] - second[key])
             found |= {key: best, key._replace(variant="calibration_loss"): means[key._replace(variant="")] - best}
     return found
 
 
-def _swaps(num_samples: int, resampling: Resampling) -> Iterator[Bits]:
-    """Yield which samples are swapped, 0 or 1, shape (b, N), in chunks that add up to `n_resamples` rows."""
+def _order_differences(
+    cells: Cells, rankings: tuple[Ranking, Ranking], taken: tuple[_Taken, _Taken], scores: Scores
+) -> dict[str, Floats]:
+    """Return, for each of `BY_ORDER`, the first system's value minus the second's after permutations, (b,)."""
+    at, total = cells.costly, float(cells.until[-1])
+    cost = _held(cells, cells.cost[0], [_costs(t, r) for t, r in zip(taken, rankings, strict=True)], at)
+    other = (cells.cost[0] + cells.cost[1])[at, None] - cost
+    costs = cost.astype(np.float64, copy=False), other.astype(np.float64, copy=False)
+    weights = taken[0].weight, taken[1].weight
+    found = (_areas_of_samples if cells.are_samples else _areas_of_cells)(cells, costs, weights, scores)
+    first, second = (_values(*areas, total) for areas in found)
+    return {name: a - b for name, a, b in zip(BY_ORDER, first, second, strict=True)}
+
+
+def _ties_after(
+    cells: Cells, rankings: tuple[Ranking, Ranking], taken: tuple[_Taken, _Taken]
+) -> tuple[TieGroups, TieGroups]:
+    """Return the cells of both systems after permutations, (b, C), as tie groups."""
+    rows = np.arange(len(cells.width))
+    weight = _held(cells, cells.width, [t.weight.__getitem__ for t in taken], rows)
+    cost = _held(cells, cells.cost[0], [_costs(t, r) for t, r in zip(taken, rankings, strict=True)], rows)
+    other = (2 * cells.width)[:, None] - weight, (cells.cost[0] + cells.cost[1])[:, None] - cost
+    as_floats = [tuple(a.T.astype(np.float64) for a in of_system) for of_system in ((weight, cost), other)]
+    first, second = (TieGroups(w, c, cells.until) for w, c in as_floats)
+    return first, second
+
+
+def _groups_of(ranking: Ranking, ends: Floats, width: Floats) -> tuple[Ints | None, Floats]:
+    """Return the tie group of a ranking that each cell belongs to, None if cells are groups, and its part of it."""
+    if len(ends) == len(ranking.ends):
+        return None, np.ones_like(width)
+    group = np.minimum(np.searchsorted(ranking.ends, ends - width / 2), len(ranking.ends) - 1)
+    return group, width / ranking.group_weight[group]
+
+
+def _costs(taken: _Taken, ranking: Ranking) -> Callable[[Ints], Floats | Bits]:
+    """Return the function from tie groups to the cost that permutations take from them."""
+    if taken.cost is not None:
+        return taken.cost.__getitem__
+    return lambda rows: taken.weight[rows] * ranking.group_cost[rows, None]
+
+
+def _held(
+    cells: Cells, before: Floats | Bits, taken: Sequence[Callable[[Ints], Floats | Bits]], at: Ints
+) -> Floats | Bits:
+    """Return what the first system holds in the cells `at` (E, b): its own, less taken, plus the other's."""
+    held: Floats | Bits = before[at, None]
+    for sign, values, group, share in zip((-1, 1), taken, cells.group, cells.share, strict=True):
+        part = values(at if group is None else group[at])
+        if group is not None:
+            part = part * share[at, None]
+        held = held + part if sign > 0 else held - part
+    return held
+
+
+def _areas_of_cells(
+    cells: Cells, costs: Both, weights: tuple[Floats | Bits, Floats | Bits], scores: Scores
+) -> list[tuple[Floats, Floats, Floats]]:
+    """Return cost, AURC and AUGRC of the first system and of the second after permutations."""
+    at, total = cells.costly, cells.until[-1]
+    rows = np.arange(len(cells.width))
+    weight = _held(cells, cells.width, [values.__getitem__ for values in weights], rows).astype(np.float64, copy=False)
+    until = np.cumsum(weight, axis=0)[at]
+    weight, found = weight[at], []
+    for cost in costs:
+        per_weight = np.divide(cost, weight, out=np.zeros_like(cost), where=weight > 0)
+        area = np.einsum("cb,cb->b", per_weight, _integral(until, scores) - _integral(until - weight, scores))
+        generalized = np.einsum("cb,cb->b", cost, total - until + weight / 2) / total**2
+        found.append((cost.sum(axis=0), area, generalized))
+        weight, until = 2 * cells.width[at, None] - weight, 2 * cells.until[at, None] - until
+    return found
+
+
+def _areas_of_samples(
+    cells: Cells, costs: Both, taken: tuple[Floats | Bits, Floats | Bits], scores: Scores
+) -> list[tuple[Floats, Floats, Floats]]:
+    """Return the same where each cell is one sample of either system: a table has all scores of AURC."""
+    at, size = cells.costly, len(cells.width)
+    weight = (1 - taken[0] + taken[1]).astype(np.int8, copy=False)
+    until, weight = np.cumsum(weight, axis=0, dtype=np.int32)[at], weight[at]
+    # AUGRC is linear in the places: those of the first system, and what both together have.
+    middle = until - 0.5 * weight
+    place, both = cells.until[at], (cells.cost[0] + cells.cost[1])[at].astype(np.float64)
+    found = [cost.sum(axis=0) for cost in costs]
+    first = np.einsum("cb,cb->b", costs[0], middle)
+    second = both @ (2 * place - 1) - both @ middle - (2 * place - 1) @ costs[0] + first
+    row = until + np.int32(size + 1) * weight
+    rows = row, (2 * (at + 1) + 2 * (size + 1)).astype(np.int32)[:, None] - row
+    areas = [np.einsum("cb,cb->b", cost, scores.of_samples[of]) for cost, of in zip(costs, rows, strict=True)]
+    length = cells.until[-1]
+    return [
+        (cost, area, (length * cost - moment) / length**2)
+        for cost, area, moment in zip(found, areas, (first, second), strict=True)
+    ]
+
+
+def _values(cost: Floats, area: Floats, generalized: Floats, total: float) -> list[Floats]:
+    """Return AURC, AUGRC and AUROC."""
+    risk = cost / total
+    pairs = risk * (1 - risk)
+    # See `selective.augrc` for what the two areas have to do with each other.
+    roc = 1 - (generalized - risk**2 / 2) / np.where(pairs > ONE_KIND, pairs, np.nan)
+    return [area, generalized, roc]
+
+
+def _integral(place: Floats, scores: Scores) -> Floats:
+    below = place.astype(np.int32)
+    return scores.integral[below] + (place - below) * scores.score[below]
+
+
+def _permutations(num_samples: int, resampling: Resampling) -> Iterator[Bits]:
+    """Yield which samples are exchanged, 0 or 1, shape (N, b), in chunks that add up to `n_resamples` columns."""
     generator = np.random.default_rng(resampling.random_state)
     unit, unit_strata = units(num_samples, resampling)
-    for rows in chunks(resampling.n_resamples, num_samples):
-        swaps = generator.integers(0, 2, (rows, len(unit_strata)), dtype=np.int8)
-        yield swaps if resampling.groups is None else swaps[:, unit]
+    for count in chunks(resampling.n_resamples, num_samples):
+        exchanged = generator.integers(0, 2, (count, len(unit_strata)), dtype=np.int8)
+        yield np.ascontiguousarray((exchanged if resampling.groups is None else exchanged[:, unit]).T)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -217,16 +217,19 @@ def _moments(key: Key, error_rate: float, auroc: float) -> tuple[float, float]:
 
 def _confidences(error_rate: float, auroc: float) -> Floats:
     """Return equally likely calibrated confidences with this error rate and AUROC."""
-    normal = np.array([NormalDist().inv_cdf(quantile) for quantile in QUANTILES])
+    from scipy.optimize import brentq
+    from scipy.special import expit, ndtri
+
+    normal = ndtri(QUANTILES)
 
     def at(spread: float) -> Floats:
-        shift = _root(lambda shift: float(_sigmoid(shift + spread * normal).mean()) - (1 - error_rate), -200, 200)
-        return _sigmoid(shift + spread * normal)
+        shift = brentq(lambda shift: float(expit(shift + spread * normal).mean()) - (1 - error_rate), -200, 200)
+        return np.asarray(expit(shift + spread * normal))
 
     most = _auroc(at(STEEPEST))
     if auroc > most:
         raise InputError("auroc", f"of calibrated confidences is at most {most:.3f} here", value=auroc)
-    return at(_root(lambda spread: _auroc(at(spread)) - auroc, 0.0, STEEPEST))
+    return at(brentq(lambda spread: _auroc(at(spread)) - auroc, 0.0, STEEPEST))
 
 
 def _auroc(confidence: Floats) -> float:
@@ -234,18 +237,6 @@ def _auroc(confidence: Floats) -> float:
     wrong = 1 - confidence
     below = np.cumsum(wrong) - wrong / 2
     return float(confidence @ below / (confidence.sum() * wrong.sum()))
-
-
-def _sigmoid(log_odds: Floats) -> Floats:
-    return np.asarray(0.5 * (1 + np.tanh(log_odds / 2)))
-
-
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return where an increasing function is 0, by bisection."""
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if function(middle) > 0 else (middle, high)
-    return (low + high) / 2
 
 
 def _between(name: str, value: float, low: float, high: float, *, inside: bool = True) -> None:

@@ -36,7 +36,7 @@ import numpy as np
 
 from ..calibration import confidence_bins
 from ..decisions import Decisions, confidence_decisions
-from ..files.truth import Unjudged
+from ..files.submissions import Unjudged
 from ..inputs import Bools, Floats, require, same_length
 from ..metrics import METRICS, Key, metric_values, sample_costs
 from ..options import Options

@@ -1,20 +1,20 @@
-"""What is in which column of a file: the roles of columns, and the names they are known by."""
+"""What is in which column: the roles of columns, and one matching for tables in memory, out of core and in Spark."""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import FileAdvice, FileError, InputError, Note
-from ..inputs import ROUNDED_SUM_TOLERANCE
-from .values import as_text
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from ..inputs import ROUNDED_SUM_TOLERANCE, Floats
+from .arrays import as_text, encode, first_of, floats_in, is_number, plain, texts_in
+from .values import NO_VALUE, TRUTHS, number, typed
 
 NAMES = {  # the role of a column -> the names it is known by, lower case
     "confidence": ("confidence", "confidences", "conf", "q_e"),
@@ -32,6 +32,11 @@ NAMES = {  # the role of a column -> the names it is known by, lower case
     "group": (),
     "stratum": ("stratum",),
     "part": (),
+    "rows": (),  # the list of rows in a JSON document, which is no column
+    "count": (),  # how many rows a row stands for, beside how many of them are wrong: of aggregated rows
+    "wrong": (),
+    "uncertainty": (),
+    "cost": (),
 }
 FORMS = {  # a form of input -> the roles of its predictions and its truth, and what else it needs
     "confidences": ("confidence", "correct"),
@@ -41,17 +46,39 @@ FORMS = {  # a form of input -> the roles of its predictions and its truth, and 
     "costs": ("uncertainty", "cost"),
     "counts": ("confidence", "wrong", "count"),
 }
-GIVEN_ONLY = ("count", "wrong", "uncertainty", "cost")  # roles of columns that no name tells
+LAYOUTS = (  # what files may hold, for the help and the documentation: columns, what they are
+    ("confidence, correct", "a system that answers: how sure it is, and 1 or 0"),
+    ("label, prob_0, prob_1, ..", "a classifier: the true class, from 0, and the probability of each"),
+    ("label, cat, dog, ..", "the same, the columns named by the classes"),
+    ("label, posteriors", "the same, as lists, or as mappings of classes to probabilities"),
+    ("label, prob", "two classes: the probability of class 1"),
+    ("label, predicted, confidence", "the class that was chosen, and how sure the classifier was"),
+    ("NAME_confidence, NAME_correct, ..", "several systems side by side"),
+)
+GIVEN_ONLY = ("count", "wrong", "uncertainty", "cost")
+IN_MEMORY = tuple(form for form in FORMS if form not in ("costs", "counts"))
 OPTIONAL = ("system", "part", "id", "weight", "group", "stratum")
+JOINED = ("system", "part", "id", "group", "stratum")  # several columns, joined by +, are one
+SEVERAL = (*JOINED, "posteriors", "confidence", "correct", "positive")  # of several classes or systems
 IDS_IF_UNIQUE = ("index", "idx", "question")  # an id where no other column is, and no value is there twice
-LACKING = {  # a role that a file has -> what is not there beside it
-    "correct": "no confidence",
-    "confidence": "nothing says which answers are correct: neither correct, nor label and predicted",
-    "label": "no probabilities, and no confidence of what was predicted",
-    "posteriors": "no label",
-    "positive": "no label",
+WEIGHTS = ("weight", "weights", "sample_weight", "sample_weights")  # which are used only if they are asked for
+OPPOSITES = {  # names of columns that say the opposite of a role
+    "confidence": {"uncertainty", "error_probability", "p_error", "p_wrong", "risk"},
+    "correct": {"error", "errors", "incorrect", "wrong", "is_wrong", "hallucination", "hallucinated", "mistake"},
 }
-ARE_TEXT = ("system", "id", "group", "stratum", "part")
+UNBOUNDED = {"entropy", "perplexity", "nll", "loss", "semantic_entropy", "predictive_entropy"}
+HINTS = {  # words in a name that may mean a role
+    "confidence": ("confidence", "conf", "certainty", "sure", "p", "prob", "probability", "likelihood", "score", "q"),
+    "correct": ("correct", "acc", "accuracy", "right", "em", "match", "hit", "ok", "grade", "verdict", "pass", "y"),
+    "label": ("label", "truth", "gold", "target", "class", "y"),
+}
+LACKING = {  # a role that a file has -> what is not there beside it, and its role
+    "correct": ("no confidence", "confidence"),
+    "confidence": ("nothing says which answers are correct: neither correct, nor label and predicted", "correct"),
+    "label": ("no probabilities, and no confidence of what was predicted", ""),
+    "posteriors": ("no label", "label"),
+    "positive": ("no label", "label"),
+}
 PREFIX = (
     "(probs?|proba|p|probability|probabilities|posteriors?|logits?|scores?|predictions|y_prob|y_proba|y_score|"
     "log_probs?|log_probabilities)"
@@ -69,14 +96,14 @@ class Roles(NamedTuple):
     ----------
     form : {"confidences", "posteriors", "positive", "predicted", "costs", "counts"}
         What the columns are together; see `FORMS`.
-    used : dict of str to tuple of str
+    used : dict of str to list of str
         A role to its columns: none, one, or several, as posteriors of all classes or confidences of several systems.
     notes : tuple of Note
         What a reader must know, e.g. a column of weights that is not used.
     """
 
     form: str
-    used: Mapping[str, Sequence[str]]
+    used: Columns
     notes: tuple[Note, ...] = ()
 
     @property
@@ -97,8 +124,40 @@ class Roles(NamedTuple):
     @property
     def columns(self) -> list[str]:
         """All columns that are read."""
-        named = [*self.predictions, *self.references, *(c for role in OPTIONAL for c in self.used[role])]
-        return list(dict.fromkeys(named + [c for role in FORMS[self.form][2:] for c in self.used[role]]))
+        roles = (*FORMS[self.form], *OPTIONAL)
+        return list(dict.fromkeys(name for role in roles for name in self.used[role]))
+
+
+class Table(NamedTuple):
+    """What is matched: names and types, and rows as far as there are any."""
+
+    schema: pa.Schema
+    rows: pa.Table | None
+    source: str
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema.names)
+
+    def kind(self, name: str) -> pa.DataType:
+        """Return the type of a column; of text, that of the values in it."""
+        kind, first = self.schema.field(name).type, first_of(self.rows, name)
+        if self.rows is None or not isinstance(first, str) or number(first, comma=False, words=TRUTHS) is None:
+            return kind
+        return typed(plain(self.rows[name])).type
+
+    def values(self, name: str) -> set[str]:
+        """Return the distinct values of a column as text; none without rows."""
+        if self.rows is None:
+            return set()
+        found = encode(typed(plain(self.rows[name])))[0]
+        return {text for text in map(as_text, found) if text.lower() not in NO_VALUE}
+
+    def is_unique(self, name: str) -> bool:
+        """Return whether no value is there twice; true without rows."""
+        texts = None if self.rows is None else texts_in(plain(self.rows[name]))
+        return texts is None or pc.count_distinct(texts, mode="all").as_py() == len(texts)
 
 
 def match_columns(
@@ -131,144 +190,73 @@ def match_columns(
     FileError
         If there is no such column, none that says what the rows are, or two for one role.
     """
-    given = dict(given or {})
-    frame = (schema.empty_table() if rows is None else rows).to_pandas()
-    own = {role: given.pop(role) for role in GIVEN_ONLY if role in given}
-    used = find_columns(frame, given, source) | {role: [] for role in GIVEN_ONLY}
-    for role, name in own.items():
-        used[role] = [name]
-        if name not in schema.names:
-            raise FileError(source, f"there is no column {name!r}; found {_listed(frame)}")
-    form = "costs" if "uncertainty" in own else "counts" if "count" in own else form_of(frame, used, given, source)
-    if out_of_core and form == "predicted":
-        raise FileError(source, "a predicted and a true class are not compared out of core; write a column correct")
-    roles = Roles(form, used)
-    if out_of_core and form != "posteriors" and len(roles.predictions) > 1:
-        rule = f"there must be one column of {form}; found {', '.join(roles.predictions)}"
-        raise FileError(source, rule, advice=FileAdvice.SAY_WHICH)
+    given = {role: name for role, name in (given or {}).items() if role != "rows"}
+    table = Table(schema, rows, source)
+    if out_of_core:
+        _refuse_derived(table, given)
+    used = find_columns(table, given)
+    form = form_of(table, used, given)
+    roles = Roles(form, used, _notes(table, used, given))
+    if out_of_core and (form == "predicted" or (form != "posteriors" and len(roles.predictions) > 1)):
+        what = "a predicted and a true class" if form == "predicted" else "several systems side by side"
+        raise FileError(source, f"has {what}, which are not read out of core", advice=FileAdvice.IN_MEMORY)
+    if not out_of_core and form not in IN_MEMORY:
+        raise FileError(source, f"has {form}, which are read out of core only", advice=FileAdvice.OUT_OF_CORE)
     return roles
 
 
-def text_columns(columns: Mapping[str, str] | None = None) -> set[str]:
-    """Return the names of columns that hold names and ids, and must be read as text.
-
-    Parameters
-    ----------
-    columns : mapping, optional
-        See `read_submissions`.
-
-    Returns
-    -------
-    set of str
-        In lower case.
-
-    Examples
-    --------
-    >>> "question" in text_columns({"id": "Question"}), "id" in text_columns(), "confidence" in text_columns()
-    (True, True, False)
-    """
-    given = columns or {}
-    named = {name for role in ARE_TEXT for name in (*NAMES[role], *given.get(role, "").strip().lower().split("+"))}
-    return named | set(IDS_IF_UNIQUE)
-
-
-def find_columns(frame: pd.DataFrame, given: Mapping[str, str], file: str) -> dict[str, list[str]]:
-    """Return the columns of each role of `NAMES`.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    given : mapping of str to str
-        Role to name, where the name in the file does not say; see `read_submissions`.
-    file : str
-        For errors.
-
-    Returns
-    -------
-    dict of str to list of str
-        No column, one, or several. Posteriors are in the order of their numbers, or as they stand where they are
-        named by classes; several confidences are those of as many systems.
-
-    Raises
-    ------
-    InputError
-        If `given` has an unknown role.
-    FileError
-        If it names a column that the frame does not have; or if two columns are known by the names of one role.
-
-    Examples
-    --------
-    >>> used = find_columns(pd.DataFrame(columns=["p_1", "p_0", "Label"]), {}, "a.csv")
-    >>> used["posteriors"], used["label"], used["id"]
-    (['p_0', 'p_1'], ['Label'], [])
-    """
+def find_columns(table: Table, given: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the columns of each role of `NAMES`: none, one, or several; classes in the order of their numbers."""
     unknown = [role for role in given if role not in NAMES]
     if unknown:
         raise InputError("columns", f"must be among {', '.join(NAMES)}", value=unknown[0])
-    by_name = _by_name(frame)
+    by_name = _by_name(table.names)
     used: dict[str, list[str]] = {}
     for role, names in NAMES.items():
         if role in given:
-            used[role] = _all_named(given[role], role, by_name, frame, file)
+            used[role] = _all_named(table, given[role], role, by_name)
         else:
             found = [name for known in names for name in by_name.get(known, [])]
-            used[role] = [name for name in found if role != "posteriors" or _may_be_rows(frame[name])]
+            used[role] = [name for name in found if role != "posteriors" or _may_be_rows(table, name)]
             if role not in ("label", "predicted"):
-                _only(used[role], role, file)
+                _only(used[role], role, table.source)
     is_judged = bool(used["confidence"] and used["correct"])
     if len(used["label"]) > 1 and "label" not in given:  # which matters only where it is needed
         is_needed = used["posteriors"] or used["positive"] or _numbered(by_name) or not is_judged
-        used["label"] = _only(used["label"], "label", file) if is_needed else []
+        used["label"] = _only(used["label"], "label", table.source) if is_needed else []
     if not used["id"] and "id" not in given:
-        used["id"] = [name for known in IDS_IF_UNIQUE for name in by_name.get(known, []) if frame[name].is_unique][:1]
+        used["id"] = [name for known in IDS_IF_UNIQUE for name in by_name.get(known, []) if table.is_unique(name)][:1]
     if not used["posteriors"] and not (used["positive"] and "positive" in given):
-        numbered = _numbered(by_name)
-        used["posteriors"] = _from_zero(numbered, file) or _columns_of_classes(frame, used)
-        if not used["posteriors"] and not used["positive"]:
-            used["positive"] = _of_one_class(numbered, frame, used)
-        if not used["posteriors"] and not used["positive"]:
-            _refuse_gaps(numbered, file)
+        _find_posteriors(table, used, _numbered(by_name))
     if len(used["predicted"]) > 1 and "predicted" not in given:
         has_form = is_judged or used["posteriors"] or used["positive"] or not used["confidence"] or not used["label"]
-        used["predicted"] = [] if has_form else _only(used["predicted"], "predicted", file)
+        used["predicted"] = [] if has_form else _only(used["predicted"], "predicted", table.source)
     if not used["confidence"] and not used["correct"] and not used["label"]:
-        used |= _columns_of_systems(frame)
+        used |= _columns_of_systems(table.names)
     return used
 
 
-def form_of(frame: pd.DataFrame, used: Columns, given: Mapping[str, str], file: str) -> str:
-    """Return the form of input that there are columns of.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    used : mapping of str to sequence of str
-        Of `find_columns`.
-    given : mapping of str to str
-        What settles which form is meant where there are columns of two.
-    file : str
-
-    Returns
-    -------
-    {"confidences", "posteriors", "positive", "predicted"}
-
-    Raises
-    ------
-    FileError
-        If there are columns of no form, or of two.
-    """
-    found = [form for form, roles in FORMS.items() if all(used.get(role) for role in roles)]
-    if "predicted" in given and "predicted" in found:
-        return "predicted"
+def form_of(table: Table, used: Columns, given: Mapping[str, str]) -> str:
+    """Return the form of input that there are columns of; `given` says which is meant where there are two."""
+    found = [form for form, roles in FORMS.items() if all(used[role] for role in roles)]
+    for form in ("costs", "counts", "predicted"):  # named, not found
+        if form in found and set(FORMS[form]) & set(given) & {*GIVEN_ONLY, "predicted"}:
+            return form
     found = [form for form in found if form != "positive" or "posteriors" not in found]
     found = [form for form in found if form != "predicted"] or found
     told = [form for form in found if set(FORMS[form]) & set(given)]
     if len(found) > 1 and len(told) != 1:
-        rule = f"holds confidences and posteriors: {_choice('confidence', used)} or {_choice('label', used)}"
-        raise FileError(file, rule, advice=FileAdvice.SAY_WHICH)
+        rule = f"holds confidences and posteriors: confidence={used['confidence'][0]} or label={used['label'][0]}"
+        raise FileError(table.source, rule, advice=FileAdvice.SAY_WHICH)
     if not found:
-        raise _no_form(frame, used, file)
+        raise _no_form(table, used)
     return told[0] if told else found[0]
+
+
+def is_known(name: str) -> bool:
+    """Return whether a column's name says its role."""
+    name = name.strip().lower()
+    return any(name in names for names in NAMES.values()) or POSTERIOR_COLUMN.fullmatch(name) is not None
 
 
 def class_of(column: str) -> str:
@@ -314,85 +302,140 @@ def system_of(column: str) -> str:
     return match["system"] if match else column.strip()
 
 
-def with_nested(frame: pd.DataFrame, given: Mapping[str, str]) -> pd.DataFrame:
-    """Return a frame with columns for the dotted names that were given, such as ``doc.gold_index`` or ``scores.0``.
-
-    Examples
-    --------
-    >>> with_nested(pd.DataFrame({"doc": [{"gold": 1}]}), {"label": "doc.gold"})["doc.gold"].tolist()
-    [1]
-    """
-    parts = [part for text in given.values() if text not in frame.columns for part in text.split("+")]
-    for name in parts:
-        first, _, rest = name.strip().partition(".")
-        if rest and name.strip() not in frame.columns and first in frame.columns:
-            values = [_inside(value, rest.split(".")) for value in frame[first]]
-            if any(value is not None for value in values):
-                frame = frame.assign(**{name.strip(): pd.Series(values, index=frame.index)})
-    return frame
+def complemented(name: str) -> str:
+    """Return the column of which "1-NAME" is the complement, or nothing."""
+    match = re.fullmatch(r"1\s*-\s*(.+)", name.strip())
+    return match[1] if match else ""
 
 
-def _inside(value: object, path: Sequence[str]) -> object:
-    for step in path:
-        if isinstance(value, Mapping):
-            value = value.get(step)
-        elif isinstance(value, list | np.ndarray) and step.isdecimal() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return None
-    return value
+def name_of(columns: Sequence[str]) -> str:
+    """Return columns in the words of an error, e.g. ``prob_0..prob_9``."""
+    return f"{columns[0]}..{columns[-1]}" if len(columns) > 1 else columns[0]
 
 
-def _no_form(frame: pd.DataFrame, used: Columns, file: str) -> FileError:
-    names = [str(name).strip() for name in frame.columns]
-    advice: str = FileAdvice.NAME_COLUMNS
+def _notes(table: Table, used: Columns, given: Mapping[str, str]) -> tuple[Note, ...]:
+    notes = []
+    unused = [name for name in table.names if name.strip().lower() in WEIGHTS and name not in used["weight"]]
+    if unused and "weight" not in given:
+        notes.append(Note("columns", f"Column {unused[0]!r} is not used.", FileAdvice.USE_WEIGHT))
+    if used["stratum"] and "stratum" not in given:
+        fact = f"Column {used['stratum'][0]!r} is used: its values name parts of the sample of a size fixed in advance."
+        notes.append(Note("columns", fact, FileAdvice.RENAME_STRATUM))
+    return tuple(notes)
+
+
+def _refuse_derived(table: Table, given: Mapping[str, str]) -> None:
+    """Raise FileError for roles that are computed from the columns that they name."""
+    for role, name in given.items():
+        several = "+" in name and role in JOINED and role not in ("system", "part")
+        nested = name.partition(".")[0] in table.names and "." in name
+        if name not in table.names and (several or nested or complemented(name)):
+            rule = f"has no column {name!r}, and none is computed out of core"
+            raise FileError(table.source, rule, advice=FileAdvice.IN_MEMORY)
+
+
+def _no_form(table: Table, used: Columns) -> FileError:
+    names = [name.strip() for name in table.names]
+    found = f"found {_listed(table)}"
     are_values = any(re.fullmatch(r"-?\d*[.,]\d+([eE][+-]?\d+)?", name) for name in names)
     if (are_values or all(re.fullmatch(r"\d+|Unnamed: .*", name) for name in names)) and not used["label"]:
-        advice = FileAdvice.NAME_HEADER
-    elif any(name.startswith(("{", "[")) for name in names):
-        advice = FileAdvice.NAME_FILE
-    rule = "there must be columns confidence and correct, or label and prob_0, prob_1, .."
-    has = [f"{name!r} for {role}" for role in LACKING for name in used[role][:1]]
-    rule = f"has {' and '.join(has)}, but {LACKING[_first(used)]}" if has else rule
-    return FileError(file, f"{rule}; found {_listed(frame)}", advice=advice)
+        return FileError(table.source, f"there are no names of columns; {found}", advice=FileAdvice.NAME_HEADER)
+    if any(name.startswith(("{", "[")) for name in names):
+        return FileError(table.source, f"there are no names of columns; {found}", advice=FileAdvice.NAME_FILE)
+    has = {role: used[role][0] for role in LACKING if used[role]}
+    if used["label"] and used["predicted"] and _are_probabilities(table, used["predicted"][0]):
+        rule = f"column {used['predicted'][0]!r} holds no classes, but numbers between 0 and 1"
+        meant = {"label": used["label"][0], "positive": used["predicted"][0]}
+        return FileError(table.source, rule, advice=FileAdvice.PROBABILITIES, columns=meant)
+    if not has:
+        rule = "there must be columns confidence and correct, or label and prob_0, prob_1, .."
+        return _with_guesses(table, f"{rule}; {found}", {role: _guess(table, role, used) for role in HINTS})
+    is_said = " and ".join(f"{name!r} for {role}" for role, name in has.items())
+    lacking, role = LACKING[next(iter(has))]
+    role = role or ("confidence" if used["predicted"] else "positive")
+    rule = f"has {is_said}, but {lacking}; {found}"
+    return _with_guesses(table, rule, {role: _guess(table, role, used) if role in HINTS else ""})
 
 
-def _first(used: Columns) -> str:
-    return next(role for role in LACKING if used[role])
+def _with_guesses(table: Table, rule: str, guesses: Mapping[str, str]) -> FileError:
+    """Return an error that advises to name columns, those that are guessed, or NAME where nothing is like it."""
+    meant = {role: guess for role, guess in guesses.items() if guess and role != "label"}
+    if len(guesses) > 1 and len(meant) < 2:  # nothing is there, and not both are guessed
+        return FileError(table.source, rule, advice=FileAdvice.NAME_COLUMNS)
+    advice = FileAdvice.NAME_GUESSES if all(guesses[role] for role in meant) and meant else FileAdvice.NAME_ROLE
+    return FileError(table.source, rule, advice=advice, columns=meant or dict.fromkeys(guesses, "NAME"))
 
 
-def _choice(role: str, used: Columns) -> str:
-    return f"{role}={used[role][0]}"
+def _guess(table: Table, role: str, used: Columns) -> str:
+    """Return the column whose name is most like those of a role, or its complement, or nothing."""
+    taken = {name for names in used.values() for name in names}
+    free = [name for name in table.names if name not in taken and not name.startswith("Unnamed: ")]
+    opposite = [name for name in free if name.strip().lower() in OPPOSITES.get(role, ())]
+    words = {name: [*re.split(r"[\W_]+", name.strip().lower()), name.strip().lower()] for name in free}
+    likely = [name for hint in HINTS[role] for name in free if hint in words[name]]
+    likely = [name for name in likely if name not in opposite and is_number(table.kind(name))] or likely
+    if not likely and opposite:
+        return f"1-{opposite[0]}"
+    close = difflib.get_close_matches(role, [name.lower() for name in free], 1, 0.75)
+    return next(iter(likely), "") or next((name for name in free if name.lower() in close), "")
 
 
-def _by_name(frame: pd.DataFrame) -> dict[str, list[str]]:
+def _are_probabilities(table: Table, name: str) -> bool:
+    if table.rows is None or not is_number(table.kind(name)):
+        return False
+    values = floats_in(typed(plain(table.rows[name])))
+    values = values[~np.isnan(values)]
+    return bool(len(values) and ((values >= 0) & (values <= 1)).all() and (values != np.floor(values)).any())
+
+
+def _by_name(names: Iterable[str]) -> dict[str, list[str]]:
     by_name: dict[str, list[str]] = {}
-    for name in frame.columns:
+    for name in names:
         by_name.setdefault(name.strip().lower(), []).append(name)
     return by_name
 
 
-def _all_named(text: str, role: str, by_name: Mapping[str, list[str]], frame: pd.DataFrame, file: str) -> list[str]:
+def _all_named(table: Table, text: str, role: str, by_name: Mapping[str, list[str]]) -> list[str]:
     """Return the columns that a text names: one, several joined by +, or those numbered after it."""
     whole = text.strip()
-    if whole in frame.columns or whole.lower() in by_name:
-        return [_named(whole, by_name, frame, file)]
-    if role == "posteriors" and (numbered := [name for name in frame.columns if _is_numbered(name, whole)]):
+    if whole in table.names or whole.lower() in by_name:
+        name = _named(table, whole, by_name)
+        _refuse_opposite(table, role, name)
+        return [name]
+    if role == "posteriors" and (numbered := [name for name in table.names if _is_numbered(name, whole)]):
         return sorted(numbered, key=lambda name: int(re.search(r"\d+$", name)[0]))  # type: ignore[index]
-    return [_named(part.strip(), by_name, frame, file) for part in whole.split("+")]
+    found = [_named(table, part.strip(), by_name) for part in whole.split("+")]
+    if len(found) > 1 and role not in SEVERAL:
+        raise FileError(table.source, f"the role {role} takes one column", got=" and ".join(map(repr, found)))
+    for name in found:
+        _refuse_opposite(table, role, name)
+    return found
+
+
+def _refuse_opposite(table: Table, role: str, name: str) -> None:
+    """Raise FileError if a column's name says the opposite of the role."""
+    plain_name = name.strip().lower()
+    if role in ("confidence", "correct") and plain_name in UNBOUNDED:
+        rule = f"column {name!r} is not the probability that an answer is correct"
+        raise FileError(table.source, rule, advice=FileAdvice.RECALIBRATE)
+    if plain_name in OPPOSITES.get(role, ()):
+        rule = f"column {name!r} says the opposite of {role}"
+        raise FileError(table.source, rule, advice=FileAdvice.COMPLEMENT, columns={role: f"1-{name}"})
 
 
 def _is_numbered(name: str, prefix: str) -> bool:
     return re.fullmatch(rf"{re.escape(prefix.rstrip('_'))}_?\d+", name, flags=re.IGNORECASE) is not None
 
 
-def _named(part: str, by_name: Mapping[str, list[str]], frame: pd.DataFrame, file: str) -> str:
-    if part in frame.columns:
+def _named(table: Table, part: str, by_name: Mapping[str, list[str]]) -> str:
+    if part in table.names:
         return part
     found = by_name.get(part.strip().lower(), [])
     if not found:
-        raise FileError(file, f"there is no column {part!r}; found {_listed(frame)}")
-    return _only(found, part, file)[0]
+        close = difflib.get_close_matches(part.lower(), list(by_name), 1)
+        rule = f"there is no column {part!r}; found {_listed(table)}"
+        raise FileError(table.source, rule, advice=f"Did you mean {by_name[close[0]][0]!r}?" if close else "")
+    return _only(found, part, table.source)[0]
 
 
 def _only(found: list[str], role: str, file: str) -> list[str]:
@@ -403,14 +446,21 @@ def _only(found: list[str], role: str, file: str) -> list[str]:
     return found
 
 
-def _may_be_rows(cells: pd.Series) -> bool:
+def _may_be_rows(table: Table, name: str) -> bool:
     """Return whether cells may hold several numbers each: not one number, and not the scores of several graders."""
-    if pd.api.types.is_numeric_dtype(cells):
+    if is_number(table.kind(name)):
         return False
-    if not len(cells):  # of a schema alone
-        return True
-    cell = cells.iloc[0]
+    cell = first_of(table.rows, name)
     return not isinstance(cell, Mapping) or not any(isinstance(part, Mapping) for part in cell.values())
+
+
+def _find_posteriors(table: Table, used: dict[str, list[str]], numbered: Mapping[str, Mapping[int, str]]) -> None:
+    """Add the columns of posteriors, or of the probability of one class, to those that are used."""
+    used["posteriors"] = _from_zero(numbered, table.source) or _columns_of_classes(table, used)
+    if not used["posteriors"] and not used["positive"]:
+        used["positive"] = _of_one_class(numbered, table, used)
+    if not used["posteriors"] and not used["positive"]:
+        _refuse_gaps(numbered, table.source)
 
 
 def _numbered(by_name: Mapping[str, list[str]]) -> dict[str, dict[int, str]]:
@@ -433,21 +483,13 @@ def _from_zero(numbered: Mapping[str, Mapping[int, str]], file: str) -> list[str
     return [group[k] for group in whole.values() for k in sorted(group)]
 
 
-def _of_one_class(numbered: Mapping[str, Mapping[int, str]], frame: pd.DataFrame, used: Columns) -> list[str]:
+def _of_one_class(numbered: Mapping[str, Mapping[int, str]], table: Table, used: Columns) -> list[str]:
     """Return the one column with the probability of one of two classes, which its name says."""
     found = [column for group in numbered.values() if list(group) in ([0], [1]) for column in group.values()]
-    classes = _classes(frame, used)
+    classes = table.values(used["label"][0]) if len(used["label"]) == 1 else set()
     if not found and len(classes) == 2:
-        found = [name for name in frame.columns if class_told(name) in classes]
+        found = [name for name in table.names if class_told(name) in classes]
     return found if len(found) == 1 else []
-
-
-def _classes(frame: pd.DataFrame, used: Columns) -> set[str]:
-    if len(used["label"]) != 1:
-        return set()
-    cells = frame[used["label"][0]]
-    cells = cells.dropna().astype(str) if pd.api.types.is_object_dtype(cells) else cells
-    return {as_text(value) for value in pd.Series(cells.unique()).dropna()}
 
 
 def _refuse_gaps(numbered: Mapping[str, Mapping[int, str]], file: str) -> None:
@@ -458,42 +500,47 @@ def _refuse_gaps(numbered: Mapping[str, Mapping[int, str]], file: str) -> None:
         raise FileError(file, rule, advice=FileAdvice.NO_POSTERIORS)
 
 
-def _columns_of_classes(frame: pd.DataFrame, used: Columns) -> list[str]:
+def _columns_of_classes(table: Table, used: Columns) -> list[str]:
     """Return the columns that are named by the classes in the column of labels, with or without a prefix."""
-    classes = _classes(frame, used)
+    classes = table.values(used["label"][0]) if len(used["label"]) == 1 else set()
     if not classes:
         return []
     taken = {name for names in used.values() for name in names}
     named: dict[str, list[str]] = {}
-    for name in frame.columns:
+    for name in table.names:
         match = CLASS_COLUMN.fullmatch(name.strip())
-        if name not in taken and pd.api.types.is_numeric_dtype(frame[name]) and not name.startswith("Unnamed: "):
+        if name not in taken and not name.startswith("Unnamed: ") and is_number(table.kind(name)):
             named.setdefault(match[1].lower() if match else "", []).append(name)
     for prefix, columns in named.items():
         of_class = {class_of(name) if prefix else name.strip(): name for name in columns}
-        if prefix and all(map(str.isdecimal, of_class)) and {int(k) for k in of_class} != set(_from_one(columns)):
+        if prefix and all(map(str.isdecimal, of_class)) and {int(k) for k in of_class} != _from_one(columns):
             continue  # a class is missing
         if len(of_class) > 1 and classes <= set(of_class):
             only = [name for text, name in of_class.items() if text in classes]
             for chosen in (columns, only):
-                if len(chosen) > 1 and (prefix or set(of_class) == classes or _sum_to_one(frame[chosen])):
+                if len(chosen) > 1 and (prefix or set(of_class) == classes or _sum_to_one(table, chosen)):
                     return chosen
     return []
 
 
-def _from_one(columns: Sequence[str]) -> range:
-    return range(1, len(columns) + 1)
+def _from_one(columns: Sequence[str]) -> set[int]:
+    return set(range(1, len(columns) + 1))
 
 
-def _sum_to_one(frame: pd.DataFrame) -> bool:
-    sums = frame.head(1000).to_numpy(dtype=np.float64, na_value=np.nan).sum(axis=1)
+def _sum_to_one(table: Table, columns: Sequence[str]) -> bool:
+    head = table.schema.empty_table() if table.rows is None else table.rows.slice(0, 1000)
+    sums = np.sum([_floats(head, name) for name in columns], axis=0)
     return bool((np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE).all())
 
 
-def _columns_of_systems(frame: pd.DataFrame) -> dict[str, list[str]]:
+def _floats(table: pa.Table, name: str) -> Floats:
+    return floats_in(typed(plain(table[name])))
+
+
+def _columns_of_systems(names: Iterable[str]) -> dict[str, list[str]]:
     """Return the columns of several systems: SYSTEM_confidence and SYSTEM_correct of each."""
     found: dict[str, dict[str, str]] = {}
-    for name in frame.columns:
+    for name in names:
         if match := ONE_SYSTEM.fullmatch(name.strip()):
             role = "confidence" if match["role"].lower().startswith("conf") else "correct"
             found.setdefault(match["system"], {})[role] = name
@@ -501,14 +548,14 @@ def _columns_of_systems(frame: pd.DataFrame) -> dict[str, list[str]]:
     return {role: [roles[role] for roles in whole] for role in ("confidence", "correct")}
 
 
-def _listed(frame: pd.DataFrame) -> str:
-    first = [frame[column].iloc[0] if len(frame) else None for column in frame.columns[:20]]
-    names = [name for column, cell in zip(frame.columns, first, strict=False) for name in _with_parts(column, cell)]
-    return ", ".join(names[:20]) + (", .." if max(len(names), len(frame.columns)) > 20 else "")
+def _listed(table: Table) -> str:
+    shown = [part for name in table.names[:20] for part in _with_parts(name, table.schema.field(name).type)]
+    return ", ".join(shown[:20]) + (", .." if max(len(shown), len(table.names)) > 20 else "")
 
 
-def _with_parts(name: str, cell: object) -> list[str]:
-    """Return the names of what is nested in a cell, as `--columns` takes them, or that of its column."""
-    if not isinstance(cell, Mapping) or not cell:
+def _with_parts(name: str, kind: pa.DataType) -> list[str]:
+    """Return the names of what is nested in a column, as dotted names, or that of the column."""
+    if not pa.types.is_struct(kind) or not kind.num_fields:
         return [name]
-    return [part for key, value in cell.items() for part in _with_parts(f"{name}.{key}", value)]
+    fields = [kind.field(k) for k in range(kind.num_fields)]
+    return [part for field in fields for part in _with_parts(f"{name}.{field.name}", field.type)]

@@ -1,70 +1,97 @@
-"""A file as spreadsheets, scripts and data frames write it -> a sheet whose rows know their place in the file."""
+"""A path, an address or standard input -> a sheet, whose rows know their place in the file. Without pandas."""
 
 from __future__ import annotations
 
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
 import re
-from collections.abc import Callable, Collection
+import sys
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import FileAdvice, FileError, missing_package
 from ..inputs import Array, Bools, Ints
-from .csv_tables import require_distinct, table_of_csv
-from .json_tables import rows_of_lines, table_of_json
-from .sources import DECOMPRESSORS, TEXT, Readable, content_of, encoding_of, opened, sniffed
+from .arrays import TEXT as TEXTS
+from .arrays import floats_in, from_numpy, from_texts, from_values, plain, select
+from .columns import is_known
+from .values import typed
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+STANDARD_INPUT = "-"
+TEXT = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
+BINARY = (".parquet", ".npz", ".npy", ".arrow", ".feather", ".xlsx")
 SUFFIXES = (*TEXT, ".parquet")  # what a page may take; `READERS` has all
+SIGNATURES = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"ARROW1": ".arrow", b"\xff\xff\xff\xff": ".arrow"}
+MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 PART = re.compile(r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)")  # of Spark, `datasets` and DuckDB
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+SEPARATORS = ";\t,|"
+SPACES = r"\s+"
+BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
+MORE_CELLS = "the rows have more cells than the header has names"
+ROWS = ("samples", "results", "test_cases", "testCases", "rows", "data")  # where several lists hold objects
+DEEPEST = 4
 
 
 class Sheet(NamedTuple):
-    """What a file holds.
+    """What a file holds: its rows but blank ones, and the number of each in an editor or a spreadsheet.
 
-    Attributes
-    ----------
-    frame : DataFrame
-        Its rows, except blank ones.
-    rows : ndarray of int
-        The number of each row in an editor or a spreadsheet.
-    decimal_comma : bool
-        Whether a comma in a number may be its decimal point, as where semicolons separate.
+    Where semicolons separate, a comma in a number may be its decimal point.
     """
 
-    frame: pd.DataFrame
+    table: pa.Table
     rows: Ints
     decimal_comma: bool = False
 
+    def column(self, name: str) -> pa.Array:
+        """Return a column (N,) in one piece."""
+        return plain(self.table[name])
+
     def select(self, rows: Bools) -> Sheet:
-        """Return the rows where it is true.
-
-        Parameters
-        ----------
-        rows : ndarray of bool
-
-        Returns
-        -------
-        Sheet
-        """
-        return self._replace(frame=self.frame[rows], rows=self.rows[rows])
+        """Return the rows where it is true."""
+        return self._replace(table=select(self.table, rows), rows=self.rows[rows])
 
 
-def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
+def frame_of(sheet: Sheet, *, text: Collection[str] = ()) -> pd.DataFrame:
+    """Return the rows of a sheet as a data frame; columns of numbers are numbers, but for those that are text."""
+    names = sheet.table.column_names
+    columns = {name: sheet.column(name) for name in names}
+    return pa.table({name: column if name in text else typed(column) for name, column in columns.items()}).to_pandas()
+
+
+def sheet_of(frame: pd.DataFrame, rows: Ints | None = None) -> Sheet:
+    """Return the rows of a data frame as a sheet, numbered from 1 if they are not."""
+    names = [str(name) for name in frame.columns]
+    columns = [frame.iloc[:, k] for k in range(len(names))]
+    arrays = [_from_series(column) for column in columns]
+    return Sheet(pa.Table.from_arrays(arrays, names), np.arange(len(frame)) + 1 if rows is None else rows)
+
+
+def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
     r"""Read a CSV (commas, semicolons, tabs), JSON lines, JSON, Parquet, Arrow, NumPy or Excel file.
 
     Parameters
     ----------
     path : path
-        Also compressed by gzip, bzip2, xz or zstd; an address that fsspec knows; or ``-``, standard input.
-    text : collection of str
-        Names, in lower case, of columns that are kept as text, so that the id 001 does not become 1.
-
-    Returns
-    -------
-    Sheet
+        Also compressed by gzip, bzip2, xz or zstd; an address that fsspec knows; ``-``, standard input; or a folder
+        with the parts of one table.
+    rows : str, optional
+        The dotted path to the list of rows in a JSON document, where it has several.
 
     Raises
     ------
@@ -81,17 +108,16 @@ def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
     ([2, 4], True)
     """
     if Path(path).is_dir():
-        return _read_parts(Path(path), text)
-    suffix = ""
+        return _read_parts(Path(path))
+    content, suffix = pa.py_buffer(b""), ""
     try:
-        source, suffix = content_of(path)
-        with opened(source) as file:
-            if not file.read(1):
-                return Sheet(pd.DataFrame(), np.arange(0))
+        content, suffix = content_of(path)
+        if not content.size:
+            return _numbered([], [])
         if suffix not in READERS:
             raise FileError(path, f"the suffix must be one of {', '.join(READERS)}")
-        sheet = READERS[suffix](source, text)
-        require_distinct(map(str, sheet.frame.columns))
+        sheet = _read_json(content, rows) if suffix == ".json" and rows else READERS[suffix](content)
+        require_distinct(sheet.table.column_names)
         return sheet
     except (FileError, MemoryError):
         raise
@@ -106,7 +132,7 @@ def read_sheet(path: str | Path, *, text: Collection[str] = ()) -> Sheet:
         raise FileError(path, f"cannot be read: {str(error).rstrip('.')}") from None
     except Exception as error:  # what parsers raise on broken content is beyond listing
         reason = str(error).removeprefix(f"{path}: ").strip().split("\n")[0].rstrip(".") or type(error).__name__
-        is_text = "json" in suffix and sniffed(source) == ".csv"
+        is_text = "json" in suffix and sniffed(content) == ".csv"
         advice = FileAdvice.NAME_FILE if is_text else ""
         raise FileError(path, f"cannot be read as {suffix_of(path)}: {reason}", advice=advice) from None
 
@@ -117,34 +143,417 @@ def suffix_of(path: str | Path) -> str:
     return suffixes[-1][1:].lower() if suffixes else "a table"
 
 
-def _read_parts(folder: Path, text: Collection[str]) -> Sheet:
+def stem(path: str | Path) -> str:
+    """Return the name of a file without its folder and the suffixes of its format and compression.
+
+    Examples
+    --------
+    >>> stem("runs/gpt-4.1.csv.gz"), stem("hf://datasets/a/b/llama.parquet"), stem("-")
+    ('gpt-4.1', 'llama', 'stdin')
+    """
+    if str(path) == STANDARD_INPUT:
+        return "stdin"
+    name = Path(path).name
+    for known in (tuple(DECOMPRESSORS), (*TEXT, *BINARY)):
+        name = Path(name).stem if Path(name).suffix.lower() in known else name
+    return name
+
+
+def require_distinct(names: Iterable[str]) -> None:
+    """Raise ValueError if columns have the same name; one without a name may occur several times."""
+    repeated = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
+    if repeated:
+        raise ValueError(f"columns must have different names; {repeated[0]!r} is repeated")
+
+
+def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
+    """Return the bytes of a file, decompressed, and its format as a suffix; empty where nothing says what it is."""
+    name, content = str(path), _bytes_of(str(path))
+    compression = Path(name).suffix.lower()
+    if compression not in DECOMPRESSORS:
+        compression = "" if Path(name).is_file() else _magic(content)
+    if compression:
+        content = pa.py_buffer(DECOMPRESSORS[compression](content.to_pybytes()))
+        name = name.removesuffix(Path(name).suffix)
+    suffix = Path(name).suffix.lower()
+    return content, suffix if suffix in (*TEXT, *BINARY) else sniffed(content)
+
+
+def sniffed(content: pa.Buffer) -> str:
+    """Return the format that a file begins like, as a suffix, or nothing."""
+    head = content[:4096].to_pybytes()
+    for signature, suffix in SIGNATURES.items():
+        if head.startswith(signature):
+            return suffix
+    if head.startswith(b"PK"):
+        return ".xlsx" if b"[Content_Types]" in head else ".npz" if b".npy" in head else ""
+    if b"\0" in head and _encoding(head) == "utf-8":
+        return ""
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return ".json" if start.startswith(b"[") else ".jsonl" if start.startswith(b"{") else ".csv"
+
+
+def _bytes_of(path: str) -> pa.Buffer:
+    if path == STANDARD_INPUT:
+        return pa.py_buffer(sys.stdin.buffer.read())
+    if "://" in path:
+        import fsspec
+
+        with fsspec.open(path, "rb") as file:
+            return pa.py_buffer(file.read())
+    if Path(path).is_file() and Path(path).stat().st_size:
+        with pa.memory_map(path) as file:
+            return file.read_buffer()
+    return pa.py_buffer(Path(path).read_bytes())  # of a pipe, such as /dev/stdin
+
+
+def _magic(content: pa.Buffer) -> str:
+    """Return the compression of what has no name, as a suffix, or nothing."""
+    head = content[:6].to_pybytes()
+    return next((suffix for magic, suffix in MAGIC.items() if head.startswith(magic)), "")
+
+
+def _unzip(content: bytes) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
+        if len(names) != 1:
+            raise ValueError(f"the archive must hold one file; it holds {len(names)}")
+        return archive.read(names[0])
+
+
+def _unzstd(content: bytes) -> bytes:
+    with pa.CompressedInputStream(pa.BufferReader(content), "zstd") as stream:
+        return bytes(stream.read())
+
+
+def _encoding(head: bytes) -> str:
+    """Return the encoding of text by its first bytes: marks, or the zeros of UTF-16 and UTF-32 without one."""
+    for mark, name in MARKS.items():
+        if head.startswith(mark):
+            return name
+    zeros = "".join("0" if byte == 0 else "x" for byte in head[:4])
+    known = {"x000": "utf-32-le", "000x": "utf-32-be", "x0x0": "utf-16-le", "0x0x": "utf-16-be"}
+    return known.get(zeros, "utf-8")
+
+
+def _utf_8(content: pa.Buffer) -> pa.Buffer:
+    """Return text in UTF-8 without a mark."""
+    head = content[:4].to_pybytes()
+    encoding = _encoding(head)
+    if encoding != "utf-8":
+        return pa.py_buffer(content.to_pybytes().decode(encoding).encode())
+    return content[3:] if head.startswith(b"\xef\xbb\xbf") else content
+
+
+def _text(content: pa.Buffer) -> str:
+    return str(_utf_8(content).to_pybytes(), "utf-8")
+
+
+def _numbered(names: Sequence[str], columns: Sequence[pa.Array], rows: Ints | None = None) -> Sheet:
+    table = pa.Table.from_arrays(list(columns), [str(name) for name in names])
+    return Sheet(table, np.arange(len(table)) + 1 if rows is None else rows)
+
+
+def _read_parts(folder: Path) -> Sheet:
     """Read the files that together are one table; rows are counted through all of them."""
-    parts = sorted(path for path in folder.iterdir() if PART.fullmatch(path.name))
-    if not parts:
+    inside = [path.relative_to(folder) for path in folder.rglob("*")]
+    parts = sorted(path for path in inside if path.parent == Path() and PART.fullmatch(path.name))
+    hive = sorted(path for path in inside if path.parent != Path() and _is_hive(path))
+    if not parts and not hive:
         raise FileError(folder, "is a folder, and not of the parts of one table", advice=FileAdvice.NAME_ITS_FILES)
-    frames = [frame for frame in (read_sheet(part, text=text).frame for part in parts) if not frame.empty]
-    for part, frame in zip(parts, frames, strict=False):
-        if list(frame.columns) != list(frames[0].columns):
+    sheets = [(part, _with_path(read_sheet(folder / part), part)) for part in parts or hive]
+    sheets = [(part, sheet) for part, sheet in sheets if len(sheet.rows)]
+    for part, sheet in sheets:
+        if sheet.table.column_names != sheets[0][1].table.column_names:
             raise FileError(folder, f"its parts must have the same columns; {part.name} has others")
-    return _numbered(pd.concat(frames, ignore_index=True) if frames else pd.DataFrame())
+    tables = [sheet.table for _, sheet in sheets]
+    joined = _numbered(tables[0].column_names, _concatenated(tables)) if tables else _numbered([], [])
+    return joined._replace(decimal_comma=any(sheet.decimal_comma for _, sheet in sheets))
 
 
-def _read_csv(source: Readable, text: Collection[str]) -> Sheet:
-    return Sheet(*table_of_csv(source, text))
+def _concatenated(tables: Sequence[pa.Table]) -> list[pa.Array]:
+    try:
+        table = pa.concat_tables(tables, promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # numbers in one part, words in another
+        columns = ([value for table in tables for value in table[k].to_pylist()] for k in range(tables[0].num_columns))
+        return [from_values(column) for column in columns]
+    return [plain(table[k]) for k in range(table.num_columns)]
 
 
-def _read_json(source: Readable, text: Collection[str]) -> Sheet:
-    return _numbered(table_of_json(_text(source)))
+def _is_hive(path: Path) -> bool:
+    is_data = path.suffix.lower() in READERS and not path.name.startswith(("_", "."))
+    return is_data and all("=" in name for name in path.parts[:-1])
 
 
-def _read_json_lines(source: Readable, text: Collection[str]) -> Sheet:
-    return Sheet(*rows_of_lines(_text(source)))
+def named_by_folders(folders: Iterable[str]) -> dict[str, str | None]:
+    """Return what the names of folders say of the rows in them, e.g. model=a, as Hive and Spark write them."""
+    named = (name.partition("=") for name in folders if "=" in name)
+    return {key: None if value == NO_VALUE else unquote(value) for key, _, value in named if key}
 
 
-def _read_numpy(source: Readable, text: Collection[str]) -> Sheet:
-    with opened(source) as file:
-        loaded = np.load(file, allow_pickle=False)
-        arrays = dict(loaded) if isinstance(loaded, np.lib.npyio.NpzFile) else {"": loaded}
+def _with_path(sheet: Sheet, path: Path) -> Sheet:
+    table = sheet.table
+    for name, value in named_by_folders(path.parts[:-1]).items():
+        if name not in table.column_names:
+            table = table.append_column(name, from_texts([value]).take(from_numpy(np.zeros(len(table), np.int64))))
+    return sheet._replace(table=table)
+
+
+class Header(NamedTuple):
+    """The names of the columns of CSV, how many lines are before its rows, and what separates its cells."""
+
+    names: list[str]
+    before: int
+    separator: str
+
+
+def _read_csv(content: pa.Buffer) -> Sheet:
+    content = _utf_8(content)
+    header = _header(content)
+    if not header.names:
+        return _numbered([], [])
+    require_distinct(header.names)
+    names = [name if name.strip() else f"Unnamed: {k}" for k, name in enumerate(header.names)]
+    table = _regular_csv(content, header, names)
+    table = _irregular_csv(content, header, names) if table is None else table
+    rows = np.arange(len(table)) + header.before + 1
+    sheet = Sheet(table, rows, header.separator == ";")
+    blank = _blank(table)
+    return sheet.select(~blank) if blank.any() else sheet
+
+
+def _regular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.Table | None:
+    """Return the cells as text, or None where rows lack cells, or it is written as Arrow does not read it."""
+    from pyarrow import csv as arrow
+
+    has_quotes = re.search(rb'"', content) is not None
+    separator = re.escape(header.separator.encode())
+    if header.separator == SPACES or (has_quotes and re.search(separator + rb' +"', content)):
+        return None
+    try:
+        return arrow.read_csv(
+            pa.BufferReader(content),
+            read_options=arrow.ReadOptions(skip_rows=header.before, column_names=names, block_size=BLOCK),
+            parse_options=arrow.ParseOptions(
+                delimiter=header.separator, newlines_in_values=has_quotes, ignore_empty_lines=False
+            ),
+            convert_options=arrow.ConvertOptions(column_types=dict.fromkeys(names, TEXTS), strings_can_be_null=False),
+        )
+    except pa.ArrowInvalid:
+        return None
+
+
+def _irregular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.Table:
+    lines = io.StringIO(_text(content), newline="")
+    for _ in range(header.before):
+        lines.readline()
+    is_spaced = header.separator == SPACES
+    csv.field_size_limit(2**31 - 1)
+    reader = csv.reader(
+        (line.strip(" \t") for line in lines) if is_spaced else lines,
+        delimiter=" " if is_spaced else header.separator,
+        skipinitialspace=True,
+    )
+    rows = list(reader)
+    longer = next((k for k, row in enumerate(rows, header.before + 1) if len(row) > len(names)), None)
+    if longer is not None:
+        raise ValueError(f"row {longer} has more cells than the header has names")
+    cells = ([row[k] if k < len(row) else None for row in rows] for k in range(len(names)))
+    return pa.Table.from_arrays([from_texts(column) for column in cells], names)
+
+
+def _blank(table: pa.Table) -> Bools:
+    """Return which rows have no text in any cell."""
+    blank = np.ones(len(table), np.bool_)
+    for k in range(table.num_columns):
+        lengths = floats_in(pc.utf8_length(pc.utf8_trim_whitespace(plain(table[k].filter(from_numpy(blank))))))
+        blank[blank] = ~(lengths > 0)
+        if not blank.any():
+            break
+    return blank
+
+
+def _header(content: pa.Buffer) -> Header:
+    lines = io.TextIOWrapper(pa.BufferReader(content), encoding="utf-8", newline="")
+    line, before = lines.readline(), 1
+    while line and not line.strip():
+        line, before = lines.readline(), before + 1
+    declared = re.fullmatch(r"sep=(.)\s*", line)  # the line by which Excel names its separator
+    if declared:
+        line, before = lines.readline(), before + 1
+    while line.startswith("#"):
+        following = lines.readline()
+        separator = _separator(following)
+        names, cells = _cells(line[1:], separator), _cells(following, separator)
+        if len(names) == len(cells) > 1 and any(map(is_number, cells)):  # names, as NumPy's savetxt writes them
+            return Header(names, before, separator)
+        if not following:
+            break
+        line, before = following, before + 1  # a comment
+    following = lines.readline()
+    separator = declared[1] if declared else _separator(line)
+    names, cells = _cells(line, separator), _cells(following, separator)
+    if separator == "|" and re.fullmatch(r"[\s|:-]*-[\s|:-]*", following):  # the rule below the header in Markdown
+        before += 1
+    if len(cells) <= len(names):
+        return Header(names, before, separator)
+    if len(cells) == len(names) + 1 and separator in ("\t", SPACES) and cells[-1]:  # names of rows, as R writes them
+        return Header(["", *names], before, separator)
+    raise ValueError(MORE_CELLS)
+
+
+def _separator(line: str) -> str:
+    if any(separator in line for separator in SEPARATORS):
+        return max(SEPARATORS, key=line.count)
+    return SPACES if len(line.split()) > 1 else ","
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    line, delimiter = (line.strip(), " ") if separator == SPACES else (line, separator)
+    return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+
+
+def is_number(text: str) -> bool:
+    """Return whether text is a number, in ASCII and without underscores."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text and text.isascii()
+
+
+def _read_json(content: pa.Buffer, path: str | None = None) -> Sheet:
+    text = _text(content)
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data" and (rows := _objects(text)) is not None:  # JSON lines, by many tools
+            return _sheet_of_objects(rows)
+        raise
+    if path is not None:
+        value = inside(value, path.split("."))
+    if _are_objects(value):
+        return _sheet_of_objects(value)
+    sheet = _sheet_of_object(value) if isinstance(value, dict) else None
+    if sheet is None and value != []:
+        raise ValueError("it must be a list of objects, or an object of columns or with one list of objects")
+    return sheet or _numbered([], [])
+
+
+def _read_json_lines(content: pa.Buffer) -> Sheet:
+    text = _text(content)
+    rows: list[dict[str, Any]] = []
+    numbers = []
+    # Not splitlines: the text of a language model may hold other characters that end lines.
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            if not rows and (objects := _objects(text)) is not None:
+                return _sheet_of_objects(objects)
+            raise ValueError(f"row {number} is not JSON: {error.msg}") from None
+        if not isinstance(row, dict):
+            raise ValueError(f"row {number} must be a JSON object; got {line[:40]}")
+        rows.append(row)
+        numbers.append(number)
+    if len(rows) == 1 and (sheet := _sheet_of_object(rows[0])) is not None and len(sheet.rows) > 1:
+        return sheet  # one document on one line
+    return _sheet_of_objects(rows)._replace(rows=np.array(numbers, dtype=np.int64))
+
+
+def _sheet_of_objects(rows: Sequence[Mapping[str, Any]]) -> Sheet:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return _numbered(names, [from_values([row.get(name) for row in rows]) for name in names])
+
+
+def _sheet_of_object(value: dict[str, Any]) -> Sheet | None:
+    """Return the table of an object of rows or columns as pandas, MLflow and W&B write it, or of a list within it."""
+    names, data = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
+        if any(len(row) != len(names) for row in data):
+            raise ValueError("its rows must have as many values as there are columns")
+        return _numbered(names, [from_values([row[k] for row in data]) for k in range(len(names))])
+    if value and all(isinstance(part, dict) for part in value.values()) and (sheet := _of_objects(value)) is not None:
+        return sheet
+    lists = [part for part in value.values() if isinstance(part, list)]
+    if value and len(lists) == len(value) and (len(value) > 1 or not _are_objects(lists[0])):
+        if len({len(part) for part in lists}) > 1:
+            raise ValueError("its columns must have the same length")
+        return _numbered(list(value), [from_values(part) for part in lists])
+    return _nested_rows(value)
+
+
+def _of_objects(value: Mapping[str, Mapping[str, Any]]) -> Sheet | None:
+    """Return the table of objects by the numbers or ids of rows, or by the names of columns."""
+    first = next(iter(value.values()))
+    if any(isinstance(cell, dict | list) for cell in first.values()) and not all(map(str.isdecimal, value)):
+        return None
+    has_numbers = all(map(str.isdecimal, value)) and not any(map(str.isdecimal, first))
+    if has_numbers or (any(map(is_known, first)) and not any(map(is_known, value))):
+        rows = [dict(row) for row in value.values()]
+        has_ids = has_numbers or "id" in first
+        return _sheet_of_objects(rows if has_ids else [{"id": name, **row} for name, row in value.items()])
+    index = list(dict.fromkeys(name for part in value.values() for name in part))
+    return _numbered(list(value), [from_values([part.get(name) for name in index]) for part in value.values()])
+
+
+def _nested_rows(value: Mapping[str, Any]) -> Sheet | None:
+    """Return the one list of objects that is nearest to the top of a document."""
+    level: dict[str, Any] = dict(value)
+    for _ in range(DEEPEST):
+        found = {name: part for name, part in level.items() if _are_objects(part)}
+        wanted = [name for known in ROWS for name in found if name.rpartition(".")[2] == known][:1]
+        if len(found) > 1 and not wanted:
+            rule = f"it must have one list of objects; it has {', '.join(found)}"
+            raise ValueError(f"{rule}. Say which with the role rows: rows=PATH")
+        if found:
+            return _sheet_of_objects(found[(wanted or list(found))[0]])
+        objects = {name: part for name, part in level.items() if isinstance(part, dict)}
+        level = {f"{name}.{key}": inner for name, part in objects.items() for key, inner in part.items()}
+    return None
+
+
+def _are_objects(part: object) -> bool:
+    return isinstance(part, list) and len(part) > 0 and all(isinstance(row, dict) for row in part)
+
+
+def _objects(content: str) -> list[dict[str, Any]] | None:
+    """Return the objects of a JSON list, or of objects one after the other."""
+    decoder, position = json.JSONDecoder(), 0
+    rows: list[Any] = []
+    try:
+        while position < len(content.rstrip()):
+            value, position = decoder.raw_decode(content, position)
+            rows += value if isinstance(value, list) else [value]
+            while position < len(content) and content[position].isspace():
+                position += 1
+    except ValueError:
+        return None
+    return rows if rows and all(isinstance(row, dict) for row in rows) else None
+
+
+def inside(value: object, path: Sequence[str]) -> object:
+    """Return what a dotted path leads to in nested objects and lists, or in their JSON text; None where nothing is."""
+    for step in path:
+        if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+            try:
+                value = json.loads(value)
+            except ValueError:
+                return None
+        if isinstance(value, Mapping):
+            value = value.get(step)
+        elif isinstance(value, list | tuple) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+def _read_numpy(content: pa.Buffer) -> Sheet:
+    loaded = np.load(io.BytesIO(content), allow_pickle=False)
+    arrays = dict(loaded) if isinstance(loaded, np.lib.npyio.NpzFile) else {"": loaded}
     if "" in arrays and arrays[""].dtype.names is None:
         raise ValueError("one array has no labels; save both with numpy.savez(FILE, y_true=..., y_prob=...)")
     if "" in arrays:
@@ -158,48 +567,60 @@ def _read_numpy(source: Readable, text: Collection[str]) -> Sheet:
     if len(lengths := {len(column): name for name, column in columns.items()}) > 1:
         (size, name), (other_size, other), *_ = lengths.items()
         raise ValueError(f"its arrays must have the same length; {name} has {size} and {other} has {other_size}")
-    return _numbered(pd.DataFrame(columns))
+    return _numbered(list(columns), [from_numpy(column) for column in columns.values()])
 
 
-def _read_parquet(source: Readable, text: Collection[str]) -> Sheet:
-    with opened(source) as file:
-        return _numbered(pd.read_parquet(file))
+def _read_parquet(content: pa.Buffer) -> Sheet:
+    from pyarrow import parquet
+
+    return _of_table(parquet.ParquetFile(pa.BufferReader(content)).read())
 
 
-def _read_arrow(source: Readable, text: Collection[str]) -> Sheet:
-    with opened(source) as file:
-        try:
-            table = pa.ipc.open_file(file).read_all()
-        except pa.ArrowInvalid:  # a stream, as `datasets` writes it
-            file.seek(0)
-            table = pa.ipc.open_stream(file).read_all()
-        return _numbered(table.to_pandas())
-
-
-def _read_excel(source: Readable, text: Collection[str]) -> Sheet:
+def _read_arrow(content: pa.Buffer) -> Sheet:
     try:
-        import openpyxl  # noqa: F401
+        return _of_table(pa.ipc.open_file(content).read_all())
+    except pa.ArrowInvalid:  # a stream, as `datasets` writes it
+        return _of_table(pa.ipc.open_stream(content).read_all())
+
+
+def _of_table(table: pa.Table) -> Sheet:
+    return Sheet(table, np.arange(len(table)) + 1)
+
+
+def _read_excel(content: pa.Buffer) -> Sheet:
+    try:
+        import openpyxl
     except ImportError:
         raise missing_package("Excel files need", "openpyxl") from None
-    with opened(source) as file:
-        sheets = pd.read_excel(file, engine="openpyxl", sheet_name=None)
-    filled = {name: frame for name, frame in sheets.items() if not frame.empty}
+    book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+    sheets = {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}
+    filled = {name: rows for name, rows in sheets.items() if len([row for row in rows if any(row)]) > 1}
     if len(filled) > 1:
         raise ValueError(f"it has several sheets: {', '.join(filled)}; save the one that you mean as a file of its own")
-    sheet = _numbered(next(iter(filled.values()), pd.DataFrame()))
-    return sheet._replace(rows=sheet.rows + 1)
+    numbered = [(k, row) for k, row in enumerate(next(iter(filled.values()), []), 1) if any(c is not None for c in row)]
+    if not numbered:
+        return _numbered([], [])
+    (_, header), *body = numbered
+    names = [f"Unnamed: {k}" if name is None else str(name) for k, name in enumerate(header)]
+    columns = [from_values([row[k] if k < len(row) else None for _, row in body]) for k in range(len(names))]
+    return _numbered(names, columns, np.array([k for k, _ in body], np.int64))
 
 
-def _numbered(frame: pd.DataFrame) -> Sheet:
-    return Sheet(frame.reset_index(drop=True).rename(columns=str), np.arange(len(frame)) + 1)
+def _from_series(column: pd.Series) -> pa.Array:
+    try:
+        return plain(pa.Array.from_pandas(column))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        return from_values([None if value is None or value != value else value for value in column.tolist()])
 
 
-def _text(source: Readable) -> str:
-    with opened(source) as file:
-        return file.read().decode(encoding_of(source))
-
-
-READERS: dict[str, Callable[[Readable, Collection[str]], Sheet]] = {
+DECOMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.decompress,
+    ".bz2": bz2.decompress,
+    ".xz": lzma.decompress,
+    ".zst": _unzstd,
+    ".zip": _unzip,
+}
+READERS: dict[str, Callable[[pa.Buffer], Sheet]] = {
     **dict.fromkeys((".csv", ".tsv", ".txt"), _read_csv),
     **dict.fromkeys((".jsonl", ".ndjson"), _read_json_lines),
     ".json": _read_json,

@@ -6,23 +6,84 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
+import numpy as np
+import pyarrow as pa
 
 from ..errors import Advice, FileAdvice, FileError, InputError, Note
-from ..inputs import Array, Ints, confidences, numbers, posteriors
+from ..inputs import (
+    ROUNDED_SUM_TOLERANCE,
+    Array,
+    Bools,
+    Floats,
+    Ints,
+    blocks,
+    confidences,
+    numbers,
+    posteriors,
+    stacked,
+)
 from ..options import OPTIONS
-from .columns import FORMS, Columns, find_columns, form_of, system_of, text_columns, with_nested
-from .predictions import in_order, name_of, of_both_classes, predictions_in, told_logits
-from .read import Sheet, read_sheet
+from ..results import note_hard
+from .arrays import as_text, encode, first_of, from_numpy, from_values, is_number, joined, nulls_in, texts_in
+from .columns import (
+    FORMS,
+    JOINED,
+    Columns,
+    Roles,
+    are_numbered,
+    class_of,
+    class_told,
+    complemented,
+    match_columns,
+    name_of,
+    system_of,
+)
+from .read import Sheet, inside, read_sheet, sheet_of, stem
+from .read import is_number as is_number_text
 from .runs import Part, RunOptions, columns_of, names_of, pooled, read_parts
-from .sources import stem
-from .truth import RULES, Unjudged, classes_in, hits, note_first_class, settled, truth_in, unjudged_in
-from .values import as_ids, column_of_numbers
+from .values import TRUTH, as_ids, classes_of, is_missing, numbers_in, row_of_numbers, typed
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
 PARTLY = {Advice.PARTLY_CORRECT: FileAdvice.PARTLY_CORRECT, Advice.PERCENTAGES: FileAdvice.PERCENTAGES}
 PARTLY[Advice.OTHER_SCALE] = FileAdvice.OTHER_SCALE  # what reading a file can do
 MAX_SYSTEMS = 1000  # more is a column of something else
+JOINT = " | "  # between the parts of an id
+SUMMARIES = {"mean", "average", "avg", "total", "sum", "overall", "std", "macro", "micro", "macro avg", "weighted avg"}
+MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
+SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
+RULES = ("bounds", "wrong", "drop")
+MEANING = {  # what a reader must know of each rule; the figures are those of the TriviaQA subset's card
+    "bounds": "Values are the smallest and the largest possible ones; they are not confidence intervals.",
+    "wrong": "They count as wrong, which added up to 0.036 to the error rates of seven language models on TriviaQA. "
+    "The smallest and the largest possible value are in brackets.",
+    "drop": "They are left out, although most such answers are wrong: this reduced the error rates of seven language "
+    "models on TriviaQA to 0.30 to 0.75 of their values.",
+}
+
+
+class Unjudged(NamedTuple):
+    """The answers of a submission on whose correctness there is no verdict.
+
+    Attributes
+    ----------
+    rule : {"bounds", "wrong", "drop"}
+        What is done with them.
+    rows : ndarray of bool, shape (N,)
+        Which of the submission's answers they are; none where they were dropped.
+    share : float
+        Of the (weighted) answers, before any were dropped.
+    """
+
+    rule: str
+    rows: Bools
+    share: float
+
+    def note(self, count: int, total: int) -> Note:
+        """Return what a reader must know: how many there are, and what the rule does to the numbers."""
+        fact = f"{count} of {total} answers ({self.share:.1%} by weight) are unjudged."
+        if abs(self.share - count / total) < 5e-4:
+            fact = f"{count} of {total} answers ({self.share:.1%}) are unjudged."
+        return Note("unjudged", fact, MEANING[self.rule])
 
 
 class Source(NamedTuple):
@@ -79,7 +140,7 @@ class Submission(NamedTuple):
         The system's name; "confidences" or "posteriors".
     predictions, references : ndarray
         Checked by `inputs`, except for what depends on options.
-    ids : pandas.Index or None
+    ids : pyarrow.Array or None
         What pairs its samples with those of other systems: whole numbers or text.
     per_sample : dict of str to list
         Columns of weights, groups and strata, under the names of the metric's options.
@@ -93,13 +154,15 @@ class Submission(NamedTuple):
         Which answers nobody judged, if there are any; `references` has 0 there.
     of, part : str
         Where the role `part` or the tasks of a run make several of a system: the system's name, and the part's.
+    num_classes : int or None
+        How many classes a confidence in one of them is of; None of free text.
     """
 
     name: str
     form: str
     predictions: Array
     references: Array
-    ids: pd.Index | None
+    ids: pa.Array | None
     per_sample: Mapping[str, list[object]]
     notes: tuple[Note, ...]
     source: Source
@@ -107,6 +170,7 @@ class Submission(NamedTuple):
     unjudged: Unjudged | None = None
     of: str = ""
     part: str = ""
+    num_classes: int | None = None
 
 
 def read_submissions(
@@ -169,7 +233,7 @@ def read_submissions(
     of_run = read_run(path, columns=columns, run=run, told=told)
     if of_run is not None:
         return of_run
-    sheet = read_sheet(path, text=text_columns(columns))
+    sheet = read_sheet(path, rows=(columns or {}).get("rows"))
     return submissions_of(sheet, path, columns=columns, **told._asdict())
 
 
@@ -198,7 +262,7 @@ def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:
 
 def _of_part(part: Part, name: str, reading: Reading) -> Submission:
     """Return the system of a part of a run."""
-    sheet = Sheet(part.frame.reset_index(drop=True), part.frame.index.to_numpy() + 1)
+    sheet = sheet_of(part.frame.reset_index(drop=True), part.frame.index.to_numpy() + 1)
     columns = columns_of(part.frame)
     if "correct" not in columns:
         reading = reading._replace(correct_from=None, scale=1)
@@ -219,116 +283,373 @@ def submissions_of(
     correct_from: float | None = None,
     scale: float = 1,
 ) -> list[Submission]:
-    """Return the systems of a sheet.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        Of `read_sheet`.
-    path : path
-        What it was read from: names a single system, and is named by errors.
-    columns, unjudged, labels, correct_from, scale
-        See `read_submissions`.
-
-    Returns
-    -------
-    list of Submission
-
-    Raises
-    ------
-    FileError
-        See `read_submissions`.
-    """
-    given = columns or {}
+    """Return the systems of a sheet of `read_sheet`; `path` names a single one, see `read_submissions`."""
+    given, told = dict(columns or {}), Reading(unjudged, labels, correct_from, scale)
     if unjudged is not None and unjudged not in RULES:
         raise InputError("unjudged", f"must be one of {', '.join(RULES)}", value=unjudged)
-    if sheet.frame.empty:
+    if not len(sheet.rows):
         raise FileError(path, "the file has no rows")
-    sheet = sheet._replace(frame=with_nested(sheet.frame, given))
-    used = find_columns(sheet.frame, given, str(path))
-    form = form_of(sheet.frame, used, given, str(path))
-    if not scale > 0 or (correct_from is not None and form != "confidences"):
+    sheet = _with_derived(sheet, given, str(path), scale)
+    roles = match_columns(sheet.table.schema, given, source=str(path), rows=sheet.table)
+    if not scale > 0 or (correct_from is not None and roles.form != "confidences"):
         name, rule = ("correct_from", "requires confidences") if scale > 0 else ("scale", "must be positive")
         raise InputError(name, rule, value=correct_from if scale > 0 else scale)
-    told = Reading(unjudged, labels, correct_from, scale)
-    systems = [name for name in used["system"] if name not in used["part"]]
+    _refuse_summary(sheet, roles, str(path))
+    systems = [name for name in roles.used["system"] if name not in roles.used["part"]]
     return [
-        _submission(f"{of} {part}" if part else of, of_part, of_one, form, str(path), told)._replace(of=of, part=part)
+        _submission(f"{of} {part}" if part else of, of_part, of_one, str(path), told)._replace(of=of, part=part)
         for name, of_system in _parts(sheet, systems, path)
-        for of, of_one in _wide(name, used, form, str(path))
-        for part, of_part in (_parts(of_system, used["part"], path) if used["part"] else [("", of_system)])
+        for of, of_one in _wide(name, roles, str(path))
+        for part, of_part in (_parts(of_system, roles.used["part"], path) if roles.used["part"] else [("", of_system)])
     ]
+
+
+def _with_derived(sheet: Sheet, given: Mapping[str, str], path: str, scale: float) -> Sheet:
+    """Return a sheet with the columns that roles name and that are made of others: doc.id, id+task, 1-error."""
+    wanted = {name: role for role, text in given.items() for name in (text.strip(), *text.strip().split("+"))}
+    for name, role in wanted.items():
+        if name not in sheet.table.column_names and (cells := _derived(sheet, name, role, path, scale)) is not None:
+            sheet = sheet._replace(table=sheet.table.append_column(name, cells))
+    return sheet
+
+
+def _derived(sheet: Sheet, name: str, role: str, path: str, scale: float) -> pa.Array | None:
+    """Return the cells of a column that is made of others, or None if it is not."""
+    names, (first, _, rest) = sheet.table.column_names, name.partition(".")
+    if rest and first in names:
+        values = [inside(value, rest.split(".")) for value in sheet.column(first).to_pylist()]
+        return from_values(values) if any(value is not None for value in values) else None
+    if (of := complemented(name)) in names:
+        words, whole = (TRUTH, 1.0) if role == "correct" else (None, scale)
+        return from_numpy(whole - numbers_in(sheet, of, path, words=words, share=role != "correct" and scale == 1))
+    parts = [_column_like(part.strip(), names) for part in name.split("+")]
+    if role in JOINED and role not in ("system", "part") and len(parts) > 1 and all(parts):
+        return joined([sheet.column(part) for part in parts], JOINT)
+    return None
+
+
+def _column_like(name: str, names: Sequence[str]) -> str:
+    """Return the column of a name, in any case, or nothing."""
+    found = [known for known in names if known.strip().lower() == name.lower()]
+    return name if name in names else found[0] if len(found) == 1 else ""
+
+
+def _refuse_summary(sheet: Sheet, roles: Roles, path: str) -> None:
+    """Raise FileError if the last row is called a mean or a total, and is of no sample."""
+    last = {name: first_of(sheet.table.slice(len(sheet.rows) - 1), name) for name in sheet.table.column_names}
+    called = {name: value for name, value in last.items() if isinstance(value, str)}
+    called = {name: value for name, value in called.items() if value.strip().lower().rstrip(":") in SUMMARIES}
+    truths = [last[name] for name in roles.references]
+    if called and not all(str(truth).strip() in ("0", "1", "True", "False") for truth in truths):
+        (column, value), *_ = called.items()
+        rule = "must hold samples; the last row is a summary"
+        raise FileError(
+            path, rule, column=column, row=int(sheet.rows[-1]), value=value, advice=FileAdvice.LEAVE_ROWS_OUT
+        )
 
 
 def _parts(sheet: Sheet, names: Sequence[str], path: str | Path) -> list[tuple[str, Sheet]]:
     """Return the rows of each system, by the columns of their names."""
     if not names:
         return [(stem(path), sheet)]
-    systems = _systems(sheet, names, path)
-    return [(name, sheet.select((systems == name).to_numpy())) for name in dict.fromkeys(systems)]
-
-
-def _wide(name: str, used: Columns, form: str, path: str) -> list[tuple[str, Columns]]:
-    """Return the columns of each system where several have columns of their own."""
-    role, truth, *_ = FORMS[form]
-    if len(used[role]) == 1 or form == "posteriors":
-        return [(name, used)]
-    truths = list(used[truth]) * (len(used[role]) if len(used[truth]) == 1 else 1)
-    if len(truths) != len(used[role]):
-        rule = f"there must be one column {truth} or as many as columns {role}"
-        raise FileError(path, rule, value=len(truths), got=f"{len(truths)} and {len(used[role])}")
-    prefix = f"{name} " if used["system"] else ""
-    return [
-        (prefix + system_of(column), {**used, role: [column], truth: [true]})
-        for column, true in zip(used[role], truths, strict=True)
-    ]
-
-
-def _systems(sheet: Sheet, names: Sequence[str], path: str | Path) -> pd.Series:
-    frame = sheet.frame
-    for name in names:
-        blank = (frame[name].isna() | (frame[name].astype(str).str.strip() == "")).to_numpy()
+    columns = [texts_in(sheet.column(name)) for name in names]
+    for name, texts in zip(names, columns, strict=True):
+        blank = nulls_in(texts) | _equal(texts, "")
         if blank.any():
             row = int(sheet.rows[blank][0])
             raise FileError(path, "must name a system; it is empty", column=name, row=row)
-    parts = frame[list(names)].astype(str)
-    systems = parts.iloc[:, 0] if len(names) == 1 else parts.agg(" ".join, axis=1)
-    if (count := systems.nunique()) > MAX_SYSTEMS:
+    systems, codes = encode(joined(columns, " "))
+    if (count := len(systems)) > MAX_SYSTEMS:
         rule = f"must name at most {MAX_SYSTEMS:,} systems"
         raise FileError(path, rule, column="+".join(names), value=count, got=f"{count:,}")
-    return systems
+    return [(str(name), sheet.select(codes == code)) for code, name in enumerate(systems)]
 
 
-def _submission(name: str, sheet: Sheet, used: Columns, form: str, path: str, told: Reading) -> Submission:
-    role, truth_role, *_ = FORMS[form]
-    prediction, reference = in_order(list(used[role]), told.labels), used[truth_role][0]
-    has_classes = form in ("posteriors", "positive")
-    classes = classes_in(sheet, prediction, reference, told.labels, path) if has_classes else None
+def _equal(texts: pa.Array, text: str) -> Bools:
+    values, codes = encode(texts)
+    return np.array([*(value == text for value in values), False])[codes]
+
+
+def _wide(name: str, roles: Roles, path: str) -> list[tuple[str, Roles]]:
+    """Return the columns of each system where several have columns of their own."""
+    role, truth, *_ = FORMS[roles.form]
+    predictions = roles.predictions
+    truths = list(roles.references) * (len(predictions) if len(roles.references) == 1 else 1)
+    if roles.form == "posteriors":
+        return [(name, roles)]
+    if len(truths) != len(predictions):
+        rule = f"there must be one column {truth} or as many as columns {role}"
+        raise FileError(path, rule, value=len(truths), got=f"{len(truths)} and {len(predictions)}")
+    if len(predictions) == 1:
+        return [(name, roles)]
+    prefix = f"{name} " if roles.used["system"] else ""
+    return [
+        (prefix + system_of(column), roles._replace(used={**roles.used, role: [column], truth: [true]}))
+        for column, true in zip(predictions, truths, strict=True)
+    ]
+
+
+def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading) -> Submission:
+    form, used, reference = roles.form, roles.used, roles.references[0]
+    prediction = in_order(list(roles.predictions), told.labels)
+    has_classes, num_classes = form in ("posteriors", "positive"), None
+    classes = _classes_in(sheet, prediction, reference, told.labels) if has_classes else None
     if form == "predicted":
-        truth, notes = hits(sheet, reference, used["predicted"][0], path)
+        truth, num_classes, notes = _hits(sheet, reference, used["predicted"][0], path)
+        _refuse_positive(sheet, used, path, told)
     else:
-        truth, notes = truth_in(sheet, reference, path, classes, told.correct_from), ()
-    unjudged, noted = unjudged_in(sheet, truth, reference, used["weight"], path, told.unjudged, has_classes=has_classes)
+        truth, notes = _truth_in(sheet, reference, path, classes, told, is_class=has_classes), ()
+    unjudged, noted = _unjudged_in(sheet, truth, reference, used["weight"], path, told.unjudged, has_classes)
     if unjudged is not None:
-        sheet, truth = settled(sheet, truth, unjudged.rule)
+        sheet, truth = _settled(sheet, truth, unjudged.rule)
     columns = {"predictions": name_of(prediction), "references": reference}
     columns |= {"ids": used["id"][0]} if used["id"] else {}
     columns |= {option: used[role][0] for role, option in OPTION_OF_ROLE.items() if used[role]}
-    source, notes = Source(path, columns, sheet.rows), notes + noted
-    values = predictions_in(sheet, prediction, path, share=told.scale == 1)
+    source, notes = Source(path, columns, sheet.rows), roles.notes + notes + noted
+    values = _predictions_in(sheet, prediction, path, share=told.scale == 1)
     try:
-        values = values if told.scale == 1 else numbers(values, "predictions") / told.scale
+        if told.scale != 1:
+            values, noted = _scaled(numbers(values, "predictions"), told.scale, prediction)
+            notes += noted
         if form == "positive":
-            values, noted = of_both_classes(values, prediction[0], reference, classes, sheet.frame[reference])
+            values, noted = _of_both_classes(values, prediction[0], reference, classes, sheet)
             notes += noted
         predictions, references = (posteriors if has_classes else confidences)(values, truth)
     except InputError as error:
-        raise source.error(error) from None
-    ids = as_ids(sheet.frame[used["id"][0]]) if used["id"] else None
-    per_sample = {option: sheet.frame[column].tolist() for option, column in columns.items() if option in OPTIONS}
+        raise _without_bad_advice(source.error(error), values) from None
+    ids = as_ids(sheet.column(used["id"][0])) if used["id"] else None
+    per_sample = {option: sheet.column(column).to_pylist() for option, column in columns.items() if option in OPTIONS}
     if used["weight"]:
-        per_sample["sample_weight"] = column_of_numbers(sheet, used["weight"][0], path).tolist()
-    are, said = told_logits(prediction, reference, predictions) if form == "posteriors" else (None, ())
-    notes += said + (note_first_class(references, predictions.shape[1]) if has_classes else ())
+        per_sample["sample_weight"] = numbers_in(sheet, used["weight"][0], path).tolist()
+    are, said = _told_logits(prediction, reference, predictions) if form == "posteriors" else (None, ())
+    notes += said + (_note_first_class(references, predictions.shape[1]) if has_classes else ())
     kind = "posteriors" if has_classes else "confidences"
-    return Submission(name, kind, predictions, references, ids, per_sample, notes, source, are, unjudged)
+    return Submission(
+        name, kind, predictions, references, ids, per_sample, notes, source, are, unjudged, num_classes=num_classes
+    )
+
+
+def in_order(prediction: list[str], labels: Sequence[str] | None) -> list[str]:
+    """Return columns that are named by classes in the order of the labels that were given."""
+    by_class = {class_of(name): name for name in prediction}
+    if labels is None or len(prediction) < 2 or set(by_class) != {label.strip() for label in labels}:
+        return prediction
+    return [by_class[label.strip()] for label in labels]
+
+
+def _predictions_in(sheet: Sheet, columns: Sequence[str], path: str, *, share: bool) -> Array | list[object]:
+    """Return the numbers of one column or of several, in cells or in lists within them."""
+    if len(columns) > 1:
+        parts = [numbers_in(sheet, name, path, share=share) for name in columns]
+        array = np.empty((len(sheet.rows), len(columns)))
+        for rows in blocks(len(array), row_size=len(columns)):  # a third faster than all rows at once
+            for k, part in enumerate(parts):
+                array[rows, k] = part[rows]
+        return array
+    first = first_of(sheet.table, columns[0])
+    by_class = classes_of(first)
+    if by_class is not None:
+        return _of_classes(sheet, columns[0], sorted(by_class), path)
+    if isinstance(row_of_numbers(first), list):
+        return [row_of_numbers(value) for value in sheet.column(columns[0]).to_pylist()]
+    return numbers_in(sheet, columns[0], path, share=share)
+
+
+def _of_classes(sheet: Sheet, column: str, classes: Sequence[str], path: str) -> list[object]:
+    rows: list[object] = []
+    for number, value in zip(sheet.rows, sheet.column(column).to_pylist(), strict=True):
+        row = classes_of(value)
+        if row is None or sorted(row) != list(classes):
+            rule = f"must name the classes of the first row, {', '.join(classes[:20])}"
+            raise FileError(path, rule, column=column, row=int(number))
+        rows.append(row_of_numbers({name: row[name] for name in classes}))
+    return rows
+
+
+def _of_both_classes(
+    values: Array | list[object], column: str, reference: str, classes: Sequence[str] | None, sheet: Sheet
+) -> tuple[Array, tuple[Note, ...]]:
+    """Return posteriors (N, 2) of the probabilities of one class, which must lie in [0, 1], and a note of which."""
+    q = stacked(confidences(values, np.zeros(len(values)))[0])
+    told, names = class_told(column), list(classes or ["class 0", "class 1"])
+    if classes is None:  # numbers, or words for them
+        words = {} if is_number(typed(sheet.column(reference)).type) else TRUTH
+        first = told == "0" or words.get(told.lower()) == 0
+    else:
+        names, first = [f"class {name}" for name in classes], told == classes[0]
+    of = names[0 if first else 1]
+    fact = f"Column {column!r} is read as the probability of {of}, column {reference!r} as the class."
+    return q[:, ::-1] if first else q, (Note("positive", fact), *note_hard(q[:, 1], "probabilities"))
+
+
+def _told_logits(columns: Sequence[str], reference: str, values: Array) -> tuple[str | None, tuple[Note, ...]]:
+    """Return that posteriors are logits where their name says so and they are no probabilities, and a note."""
+    name = columns[0].strip().lower()
+    if not (name.startswith("logit") or (name.startswith("predictions") and reference == "label_ids")):
+        return None, ()
+    in_range = ((values >= 0) & (values <= 1)).all()
+    if in_range and (np.abs(values.sum(axis=1) - 1) <= ROUNDED_SUM_TOLERANCE).all():
+        return None, ()
+    return "logits", (Note("logits", f"Column {name_of(columns)!r} is read as logits."),)
+
+
+def _scaled(values: Array, scale: float, prediction: Sequence[str]) -> tuple[Array, tuple[Note, ...]]:
+    """Return predictions divided by their scale, and a note if some of a column look as if they had been before."""
+    small = np.count_nonzero((values > 0) & (values < 1))
+    if values.ndim > 1 or scale <= 1 or not _are_mixed(values, scale):
+        return values / scale, ()
+    fact = f"{small} of {len(values)} values of column {prediction[0]!r} are below 1 and are divided by {scale:g} too."
+    return values / scale, (Note("scale", fact, FileAdvice.MIXED_SCALES),)
+
+
+def _without_bad_advice(error: FileError, values: Array | list[object]) -> FileError:
+    """Return an error about a scale that only some of the numbers are on, with how many are on which."""
+    if error.advice not in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE):
+        return error
+    array = numbers(values, "predictions")
+    if array.ndim > 1:
+        return error
+    if _are_mixed(array, float(np.nanmax(array))):
+        error.rule = f"must lie on one scale; {np.count_nonzero(array <= 1)} of {len(array)} lie in [0, 1]"
+        error.advice = FileAdvice.MIXED_SCALES
+    return error
+
+
+def _are_mixed(values: Array, scale: float) -> bool:
+    """Return whether more numbers are below 1 than of a scale from 0 to `scale`: some are on another."""
+    small = np.count_nonzero((values > 0) & (values < 1))
+    return bool(small > min(0.5, MIXED + 2 / scale) * np.count_nonzero(values > 0))
+
+
+def _refuse_positive(sheet: Sheet, used: Columns, path: str, told: Reading) -> None:
+    """Raise FileError if what is called the confidence of a class of two is the probability of one of them."""
+    label, predicted, confidence = (used[role][0] for role in ("label", "predicted", "confidence"))
+    classes, codes = _codes(sheet, (label, predicted))
+    values = numbers_in(sheet, confidence, path, share=told.scale == 1) / told.scale
+    if len(classes) != 2 or not (values < 0.5).any():
+        return
+    chosen = np.split(codes, 2)[1]
+    of = [values[chosen == code] for code in range(2)]
+    if not all(len(part) for part in of):
+        return
+    for low, high in ((0, 1), (1, 0)):
+        if (of[low] <= 0.5).all() and (of[high] >= 0.5).all():
+            rule = f"is at most 1/2 where the class {classes[low]!r} of two was chosen: the probability of the other"
+            columns = {"label": label, "positive": confidence}
+            raise FileError(path, rule, column=confidence, advice=FileAdvice.PROBABILITIES, columns=columns)
+
+
+def _codes(sheet: Sheet, columns: Sequence[str]) -> tuple[list[str], Ints]:
+    """Return the classes in several columns, sorted, and which each cell is, one column after the other; -1 if none."""
+    cells = [encode(typed(sheet.column(name))) for name in columns]
+    texts = [[as_text(value) for value in values] for values, _ in cells]
+    classes = sorted({text for part in texts for text in part if text and text != "nan"})
+    place = {text: k for k, text in enumerate(classes)}
+    codes = [np.array([*(place.get(t, -1) for t in part), -1])[of] for part, (_, of) in zip(texts, cells, strict=True)]
+    return classes, np.concatenate(codes)
+
+
+def _classes_in(
+    sheet: Sheet, prediction: Sequence[str], reference: str, labels: Sequence[str] | None
+) -> list[str] | None:
+    """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
+    if labels is not None:
+        return [label.strip() for label in labels]
+    if len(prediction) > 1:
+        return None if are_numbered(prediction) else [class_of(name) for name in prediction]
+    by_class = classes_of(first_of(sheet.table, prediction[0]))
+    if by_class is not None:
+        return sorted(by_class)
+    cells = typed(sheet.column(reference))
+    if is_number(cells.type) or not is_number(typed(sheet.column(prediction[0])).type):
+        return None
+    texts, _ = _codes(sheet, [reference])
+    words = all(text.lower() in TRUTH for text in texts)
+    return texts if len(texts) == 2 and not words and not all(map(is_number_text, texts)) else None
+
+
+def _hits(sheet: Sheet, label: str, predicted: str, path: str) -> tuple[Floats, int | None, tuple[Note, ...]]:
+    """Return 1 where the predicted class is the true one, else 0, nan without a true one; how many classes; notes."""
+    missing = is_missing(sheet.column(predicted))
+    if missing.any():
+        row = int(sheet.rows[int(np.argmax(missing))])
+        raise FileError(path, "has no value", column=predicted, row=row, count=int(missing.sum()), total=len(missing))
+    classes, codes = _codes(sheet, (label, predicted))
+    true, answer = np.split(codes, 2)
+    if not np.isin(true, answer).any():
+        rule = f"has no class in common with column {predicted!r}"
+        raise FileError(path, rule, column=label, value=first_of(sheet.table, label))
+    fact = f"An answer counts as correct where column {predicted!r} equals column {label!r}."
+    notes, num_classes = [Note("predicted", fact)], len(classes)
+    if 2 <= num_classes <= len(true) / SAMPLES_PER_CLASS:
+        fact = f"There are {num_classes} classes in these columns, and K is {num_classes}."
+        notes.append(Note("classes", fact, FileAdvice.SAY_NUM_CLASSES))
+    truth = np.where(true < 0, np.nan, (true == answer).astype(np.float64))
+    return truth, num_classes if len(notes) > 1 else None, tuple(notes)
+
+
+def _truth_in(
+    sheet: Sheet, reference: str, path: str, classes: Sequence[str] | None, told: Reading, *, is_class: bool
+) -> Floats:
+    """Return correctness, or numbers of classes if these are given; nan where there is none."""
+    if classes is None:
+        try:
+            grades = numbers_in(sheet, reference, path, words=TRUTH)
+        except FileError as error:
+            if is_class and error.advice == FileAdvice.WORDS_OF_TRUTH:
+                error.advice = FileAdvice.SAY_LABELS
+            raise
+        if told.correct_from is None:
+            return grades
+        return np.where(np.isnan(grades), np.nan, (grades >= told.correct_from).astype(np.float64))
+    texts, codes = _codes(sheet, [reference])
+    index = {name: float(k) for k, name in enumerate(classes)}
+    numbers = np.array([*(index.get(text, -1.0) for text in texts), np.nan])[codes]
+    wrong = numbers == -1
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise FileError(
+            path,
+            f"must be among the classes {', '.join(classes[:20])}",
+            column=reference,
+            row=int(sheet.rows[first]),
+            value=sheet.column(reference)[first].as_py(),
+            count=int(np.count_nonzero(wrong)),
+            total=len(wrong),
+            advice=FileAdvice.SAY_LABELS,
+        )
+    return numbers
+
+
+def _unjudged_in(
+    sheet: Sheet, truth: Floats, reference: str, weights: Sequence[str], path: str, rule: str | None, has_classes: bool
+) -> tuple[Unjudged | None, tuple[Note, ...]]:
+    """Return which answers have no verdict and what is done with them, and a note that says so."""
+    rows = np.isnan(truth)
+    count = int(np.count_nonzero(rows))
+    if not count:
+        return None, ()
+    if count == len(rows):
+        raise FileError(path, "has no value at all", column=reference)
+    if rule is None or (has_classes and rule != "drop"):
+        first, advice = int(sheet.rows[rows][0]), "" if has_classes else FileAdvice.UNJUDGED
+        raise FileError(path, "has no value", column=reference, row=first, count=count, total=len(rows), advice=advice)
+    weight = numbers_in(sheet, weights[0], path) if weights else np.ones(len(rows))
+    share = float(weight[rows].sum() / total) if (total := weight.sum()) > 0 else count / len(rows)
+    unjudged = Unjudged(rule, rows if rule != "drop" else np.zeros(len(rows) - count, dtype=bool), share)
+    return unjudged, (unjudged.note(count, len(rows)),)
+
+
+def _settled(sheet: Sheet, truth: Floats, rule: str) -> tuple[Sheet, Floats]:
+    """Return the rows with the answers that have no verdict left out, or counted as wrong."""
+    judged = ~np.isnan(truth)
+    return (sheet.select(judged), truth[judged]) if rule == "drop" else (sheet, np.where(judged, truth, 0.0))
+
+
+def _note_first_class(labels: Ints, num_classes: int) -> tuple[Note, ...]:
+    """Return a note if the labels may have been counted from 1 where the last class is never true."""
+    occurs = np.bincount(labels, minlength=num_classes) > 0
+    if num_classes < 3 or occurs[0] or not occurs[1:].all():
+        return ()
+    fact = f"Class 0 never occurs, and all other classes up to {num_classes - 1} do: are labels counted from 0?"
+    return (Note("labels", fact),)

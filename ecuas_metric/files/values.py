@@ -1,18 +1,22 @@
-"""Cells as people and tools write them -> numbers, rows of numbers, and the text of ids and classes."""
+"""Cells as people and tools write them -> numbers, rows of numbers, truths, classes and ids."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import Advice, FileAdvice, FileError
-from ..inputs import Floats
-from .csv_tables import MISSING
-from .read import Sheet
+from ..inputs import Bools, Floats
+from .arrays import TEXT, as_text, encode, floats_in, from_numpy, from_texts, is_number, nulls_in, texts_in
+
+if TYPE_CHECKING:
+    from .read import Sheet
 
 TRUTH = {  # pairs of words, the first for an answer that is correct
     word: 1.0 - place
@@ -27,75 +31,93 @@ TRUTH = {  # pairs of words, the first for an answer that is correct
         ("pass", "fail"),
         ("passed", "failed"),
         ("wahr", "falsch"),
+        ("vrai", "faux"),
     )
     for place, word in enumerate(pair)
 }
+TRUTHS = {"true": 1.0, "false": 0.0}  # what a column of truths is written as
 NO_ANSWER = {"c", "i"}  # beside these, "n" may be "no answer"
+MISSING = ["", "\\N", "-", "--", "\N{EN DASH}", "\N{EM DASH}", "na", "n/a", "nan", "null", "none", "#n/a"]
+MISSING += [text.upper() for text in MISSING[6:]] + ["NaN", "None", "Null"]
 NO_VALUE = {text.lower() for text in MISSING}
 
 
-def column_of_numbers(
+def typed(array: pa.Array) -> pa.Array:
+    """Return a column of text (N,) as numbers or truths if all its cells are such, else as text; null where empty."""
+    if array.type != TEXT:
+        return array
+    cells = array
+    for _ in range(2):
+        for kind in (pa.int64(), pa.float64()):
+            try:
+                return cells.cast(kind)
+            except pa.ArrowInvalid:
+                pass
+        if cells is array:
+            trimmed = pc.utf8_trim_whitespace(array)
+            empty = nulls_in(array) | _is_in(trimmed, MISSING)
+            cells = _without(trimmed, empty)
+    words = encode(pc.utf8_lower(cells.slice(0, 100)))[0]
+    if words and set(words) <= set(TRUTHS) and set(encode(pc.utf8_lower(cells))[0]) <= set(TRUTHS):
+        return from_numpy(_is_in(pc.utf8_lower(cells), ["true"]), ~nulls_in(cells))
+    return cells
+
+
+def is_missing(array: pa.Array) -> Bools:
+    """Return which cells (N,) hold nothing: null, NaN, or a word for it."""
+    return np.isnan(floats_in(array)) if is_number(array.type) else nulls_in(typed(array))
+
+
+def as_ids(array: pa.Array) -> pa.Array:
+    """Return ids as whole numbers, or as text: 7 and 7.0 and "7" are the same, and "007" is another.
+
+    Examples
+    --------
+    >>> from .arrays import from_values
+    >>> as_ids(from_values([7.0, 8.0])).to_pylist(), as_ids(from_values(["7", "007"])).to_pylist()
+    ([7, 8], ['7', '007'])
+    """
+    if is_number(array.type) and not pa.types.is_boolean(array.type):
+        numbers = floats_in(array)
+        if (np.abs(numbers) < 2**53).all() and (numbers == np.floor(numbers)).all():
+            return from_numpy(numbers.astype(np.int64))
+    texts = texts_in(array)
+    return pc.coalesce(texts, from_texts(["None"]).take(from_numpy(np.zeros(len(texts), np.int64))))
+
+
+def numbers_in(
     sheet: Sheet, column: str, path: str, *, words: Mapping[str, float] | None = None, share: bool = False
 ) -> Floats:
-    """Return a column as float64, nan where empty.
-
-    Parameters
-    ----------
-    sheet : Sheet
-    column : str
-    path : str
-        For errors.
-    words : mapping, optional
-        Words, in lower case, that stand for numbers.
-    share : bool
-        Whether the numbers are shares of 1: then 85% is 0.85, and 0,85 as well.
-
-    Returns
-    -------
-    ndarray of float
-
-    Raises
-    ------
-    FileError
-        Names the first cell that is not a number.
-    """
-    values = sheet.frame[column]
-    if values.dtype.kind in "biuf":
-        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
-    if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(values):
-        words = _unambiguous(words or {}, values)
-        comma = sheet.decimal_comma or share
-        values = values.astype(object).map(lambda value: number(value, comma=comma, words=words, share=share))
-    numbers: Floats = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    wrong = np.isnan(numbers) & values.notna().to_numpy()
+    """Return a column (N,) as float64, NaN where empty; `words` stand for numbers, and a `share` may be 85% or 0,85."""
+    cells = sheet.column(column)
+    array = typed(cells)
+    if is_number(array.type):
+        return floats_in(array)
+    values, codes = encode(cells)
+    words = _unambiguous(words or TRUTHS, values)
+    comma = sheet.decimal_comma or share
+    found = [number(value, comma=comma, words=words, share=share) for value in values]
+    numbers = np.array([*(np.inf if value is None else value for value in found), np.nan])[codes]
+    wrong = np.array([*(value is None for value in found), False])[codes]
     if wrong.any():
-        first = int(np.argmax(wrong))
-        value = sheet.frame[column].iloc[first]
-        raise FileError(
-            path,
-            "must hold numbers",
-            column=column,
-            row=int(sheet.rows[first]),
-            value=value,
-            count=int(np.count_nonzero(wrong)),
-            total=len(wrong),
-            advice=_advice(value, share=share, words=words or {}),
-        )
+        raise _no_number(sheet, column, path, wrong, share=share, words=words)
     return numbers
 
 
-def number(value: object, *, comma: bool, words: Mapping[str, float], share: bool = False) -> object:
-    """Return what a cell stands for: a number, nan, or text that is no number.
+def number(value: object, *, comma: bool, words: Mapping[str, float], share: bool = False) -> float | None:
+    """Return what a cell stands for: a number, NaN for nothing, or None if it is no number.
 
     Examples
     --------
     >>> number(" 85 %", comma=False, words={}, share=True), number("0,5", comma=True, words={})
-    (0.85, '0.5')
-    >>> number("C", comma=False, words=TRUTH), number("n/a", comma=False, words={})
-    (1.0, nan)
+    (0.85, 0.5)
+    >>> [number(text, comma=False, words=TRUTH) for text in ("C", "n/a", "much")]
+    [1.0, nan, None]
     """
+    if isinstance(value, list | tuple) and len(value) == 1:
+        value = value[0]
     if not isinstance(value, str):
-        return value if isinstance(value, int | float | np.number | np.bool_) or value is None else _single(value)
+        return float(value) if isinstance(value, int | float) else np.nan if value is None else None
     text = value.strip().lower()
     if text in words:
         return words[text]
@@ -103,12 +125,11 @@ def number(value: object, *, comma: bool, words: Mapping[str, float], share: boo
         return np.nan
     if comma and text.count(",") == 1 and "." not in text:
         text = text.replace(",", ".")
-    if share and re.fullmatch(r"[\d.]+(e-?\d+)?\s*%", text):
-        try:
-            return float(text.rstrip("% ")) / 100
-        except ValueError:
-            return text
-    return text
+    divisor = 100 if share and re.fullmatch(r"[\d.]+(e-?\d+)?\s*%", text) else 1
+    try:
+        return None if "_" in text else float(text.rstrip("% ") if divisor > 1 else text) / divisor
+    except ValueError:
+        return None
 
 
 def row_of_numbers(value: object) -> object:
@@ -129,10 +150,8 @@ def row_of_numbers(value: object) -> object:
     by_class = classes_of(value)
     if by_class is not None:
         return [_cell(part) for part in by_class.values()]
-    if isinstance(value, list | tuple | np.ndarray):
-        return [
-            _cell(part[0] if isinstance(part, list | tuple | np.ndarray) and len(part) == 2 else part) for part in value
-        ]
+    if isinstance(value, list | tuple):
+        return [_cell(part[0] if isinstance(part, list | tuple) and len(part) == 2 else part) for part in value]
     return value
 
 
@@ -142,40 +161,41 @@ def classes_of(value: object) -> dict[str, object] | None:
         value = _parsed(value)
     if isinstance(value, dict):
         return {as_text(name): part for name, part in value.items()}
-    if (
-        isinstance(value, list | np.ndarray)
-        and len(value)
-        and all(isinstance(part, dict) and {"label", "score"} <= set(part) for part in value)
-    ):
-        return {as_text(part["label"]): part["score"] for part in value}
-    return None
+    parts = value if isinstance(value, list) and all(isinstance(part, dict) for part in value) else []
+    if not parts or not all({"label", "score"} <= set(part) for part in parts):
+        return None
+    return {as_text(part["label"]): part["score"] for part in parts}
 
 
-def as_text(value: object) -> str:
-    """Return an id or a class as the text that any kind of file has for it: 7 and 7.0 are "7"."""
-    if isinstance(value, bool | np.bool_):
-        return str(value)
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value).strip()
+def _is_in(texts: pa.Array, known: Sequence[str]) -> Bools:
+    return np.asarray(floats_in(pc.is_in(texts, value_set=from_texts(known))), np.bool_)
 
 
-def as_ids(values: pd.Series) -> pd.Index:
-    """Return ids as whole numbers, or as text: 7 and 7.0 and "7" are the same, and "007" is another.
+def _without(texts: pa.Array, empty: Bools) -> pa.Array:
+    """Return texts with null where it is empty."""
+    return texts.take(from_numpy(np.arange(len(texts)), ~empty)) if empty.any() else texts
 
-    Examples
-    --------
-    >>> as_ids(pd.Series([7.0, 8.0])).tolist(), as_ids(pd.Series(["7", "007"])).tolist()
-    ([7, 8], ['7', '007'])
-    """
-    kind = values.dtype.kind
-    if kind in "iuf":
-        numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-        if (np.abs(numbers) < 2**53).all() and (kind != "f" or (numbers == np.floor(numbers)).all()):
-            return pd.Index(values.to_numpy(dtype=np.int64))
-    if pd.api.types.is_string_dtype(values) and values.dtype != object and not values.isna().any():
-        return pd.Index(values)
-    return pd.Index([value if type(value) is str else as_text(value) for value in values.tolist()], dtype=object)
+
+def _no_number(
+    sheet: Sheet, column: str, path: str, wrong: Bools, *, share: bool, words: Mapping[str, float]
+) -> FileError:
+    first = int(np.argmax(wrong))
+    value = sheet.column(column)[first].as_py()
+    rule, advice = "must hold numbers", Advice.CONFIDENCES if share and not isinstance(value, str) else ""
+    if isinstance(value, str):
+        advice = FileAdvice.EMPTY_CELL if share else FileAdvice.WORDS_OF_TRUTH if words is not TRUTHS else ""
+    if isinstance(value, str) and value.strip() == column.strip():
+        rule, advice = "must hold numbers; a row repeats the header", FileAdvice.LEAVE_ROWS_OUT
+    return FileError(
+        path,
+        rule,
+        column=column,
+        row=int(sheet.rows[first]),
+        value=value,
+        count=int(np.count_nonzero(wrong)),
+        total=len(wrong),
+        advice=advice,
+    )
 
 
 def _parsed(text: str) -> object:
@@ -193,23 +213,8 @@ def _cell(part: object) -> object:
         return part
 
 
-def _single(value: object) -> object:
-    """Return the number of a list of one, or text that is no number."""
-    if isinstance(value, list | np.ndarray) and np.size(value) == 1:
-        return np.asarray(value, dtype=object).ravel()[0]
-    return value if pd.api.types.is_scalar(value) else repr(value)
-
-
-def _unambiguous(words: Mapping[str, float], values: pd.Series) -> Mapping[str, float]:
+def _unambiguous(words: Mapping[str, float], values: Sequence[object]) -> Mapping[str, float]:
     if "n" not in words:
         return words
     present = {value.strip().lower() for value in values if isinstance(value, str)}
     return {word: value for word, value in words.items() if word != "n"} if present & NO_ANSWER else words
-
-
-def _advice(value: object, *, share: bool, words: Mapping[str, float]) -> str:
-    if not isinstance(value, str):
-        return Advice.CONFIDENCES if share else ""
-    if share and not words:
-        return FileAdvice.EMPTY_CELL
-    return FileAdvice.WORDS_OF_TRUTH if words else ""

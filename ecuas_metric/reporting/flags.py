@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import difflib
+from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import Any
 
 from ..errors import Advice, FileAdvice, InputError
-from ..files.columns import NAMES
-from ..files.truth import RULES
-from ..inputs import POSTERIOR_FORMS
-from ..options import DEFAULTS, INTERVAL_METHODS, OPTIONS, VERSION, WEIGHTS
-from .differences import MAX_ROWS, ORDERS
-from .recalibrating import METHODS
+from ..version import VERSION
 
 FLAGS = {  # an option of the metric -> its flag
     "n": "--n",
@@ -28,6 +26,7 @@ FLAGS = {  # an option of the metric -> its flag
     "interval_method": "--interval-method",
     "random_state": "--seed",
 }
+DEFAULTED = ("weights_are", "n_bins", "n_resamples", "interval_method", "random_state")  # as the metric says
 PLANNED = {  # an argument of a plan -> its flag
     "error_rates": "--error-rates",
     "auroc": "--auroc",
@@ -59,9 +58,19 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     Advice.WRONG_COST: "The uncertainties do not fit this cost, or --num-classes is too small.",
     FileAdvice.COUNT_AS_WRONG: "Judge them, or count them as wrong with --unjudged wrong.",
     FileAdvice.UNJUDGED: "Judge them, or count them as wrong with --unjudged wrong.",
-    FileAdvice.NAME_COLUMNS: "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B with "
-    "all classes, or label=NAME,positive=NAME with the probability of class 1, or "
-    "label=NAME,predicted=NAME,confidence=NAME.",
+    FileAdvice.NAME_COLUMNS: "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B.",
+    FileAdvice.NAME_ROLE: "Name it with --columns {pairs}.",
+    FileAdvice.NAME_GUESSES: "Perhaps --columns {pairs}?",
+    FileAdvice.PROBABILITIES: "Probabilities of class 1? --columns {pairs} reads them as such.",
+    FileAdvice.COMPLEMENT: "--columns {pairs} reads its complement.",
+    FileAdvice.NAME_WHOLE_ID: "Name all columns of the id with --columns id=A+B; or --by COLUMN, --columns system=A+B.",
+    FileAdvice.IN_MEMORY: "Score it in memory, without --out-of-core.",
+    FileAdvice.OUT_OF_CORE: "Score it with --out-of-core.",
+    FileAdvice.USE_WEIGHT: "--weight COLUMN uses it.",
+    FileAdvice.GROUP_REPEATED: "Samples of one id depend on each other: without --groups COLUMN, intervals and tests "
+    "are too sure.",
+    FileAdvice.SAY_NUM_CLASSES: "For free text, use --num-classes inf.",
+    Advice.INVERTED: "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts it.",
     FileAdvice.SAY_WHICH: "Specify which with --columns ROLE=NAME.",
     FileAdvice.PARTLY_CORRECT: "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
     FileAdvice.PERCENTAGES: "Percentages? --scale 100 divides by 100.",
@@ -76,14 +85,14 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
 FILES = """\
 A file contains one system, named after the file, or several if it has a column `system` (or `model`). Columns are
 found by name:
-  a system with confidences: confidence and correct (0 or 1)
-  a classifier: label (from 0) and prob_0, prob_1, ..; instead of these, one column of lists, `posteriors`, or one
-    column per class with its name, or prob, the probability of class 1, or predicted and confidence, the class it
-    chose and how sure it was
-  several systems side by side: SYSTEM_confidence and SYSTEM_correct, or several columns for the role confidence
-  optional: id, which pairs the samples of different systems, and stratum, which names parts of the sample whose sizes
-    were fixed in advance
-Values such as 85%, 0,85, yes/no and right/wrong are understood.
+{layouts}
+Optional are `id`, which pairs the samples of different systems, and `stratum`, which names parts of the sample whose
+sizes were fixed in advance. Values such as 85%, 0,85, yes/no and right/wrong are understood.
+"""
+METRICS = """\
+metrics, by the names that --metrics takes
+{metrics}
+
 """
 SCORE_EXAMPLES = """\
 examples
@@ -131,6 +140,61 @@ what to do
 """
 
 
+OF_OPTION = "{option}"  # the help of an option of the metric, which its table has
+USAGE = "ecuas {} FILE [FILE ...] [options]"
+
+
+class Choices:
+    """What a module says an option may be; it is imported when somebody asks."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(getattr(import_module(self.module, __package__), self.name))
+
+    def __contains__(self, value: object) -> bool:
+        return value in tuple(self)
+
+
+class Part(argparse.ArgumentParser):
+    """The parser of a command, which imports what its help explains only where it is asked for."""
+
+    def format_help(self) -> str:
+        """Return the help, with what the tables of options, metrics and layouts say."""
+        from ..files.columns import LAYOUTS, NAMES
+        from ..metrics import METRICS
+        from ..options import DEFAULTS, OPTIONS
+
+        width, longest = max(len(columns) for columns, _ in LAYOUTS), max(map(len, METRICS))
+        layouts = "\n".join(f"  {columns:{width}}  {what}" for columns, what in LAYOUTS)
+        shown = [f"  {key:{longest}}  {one.title}: {one.description}" for key, one in METRICS.items() if one.is_shown]
+        self.description = (self.description or "").replace("{layouts}", layouts)
+        self.epilog = (self.epilog or "").replace("{metrics}", "\n".join(shown))
+        for action in self._actions:
+            if isinstance(action.choices, Choices):
+                action.metavar = None
+            if action.help == OF_OPTION:
+                default, text = getattr(DEFAULTS, action.dest), OPTIONS[action.dest].help
+                default = action.default if default is None or action.dest not in DEFAULTED else default
+                action.help = text[0].lower() + text[1:] + (f" (default {default})" if default else "")
+            action.help = action.help and action.help.replace("{roles}", ", ".join(NAMES))
+        return super().format_help()
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the command line; of flags that are unknown, guess which are meant."""
+    command = parser()
+    arguments, unknown = command.parse_known_args(argv)
+    if unknown:
+        parts = next(action.choices for action in command._actions if isinstance(action.choices, dict))
+        part = parts[arguments.command]
+        known = [flag for action in part._actions for flag in action.option_strings]
+        close = difflib.get_close_matches(unknown[0].partition("=")[0], known, 1)
+        part.error(f"unknown arguments: {' '.join(unknown)}." + (f" Did you mean {close[0]}?" if close else ""))
+    return arguments
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; options of the metric are stored under their own names.
 
@@ -150,16 +214,22 @@ def parser() -> argparse.ArgumentParser:
         epilog="`ecuas score --help`, `ecuas compare --help` and `ecuas plan --help` show examples.",
     )
     command.add_argument("--version", action="version", version=f"ecuas {VERSION}")
-    parts = command.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    parts = command.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Part)
     raw = argparse.RawDescriptionHelpFormatter
     score = parts.add_parser(
-        "score", help="score all systems in one table", description=FILES, epilog=SCORE_EXAMPLES, formatter_class=raw
+        "score",
+        help="score all systems in one table",
+        usage=USAGE.format("score"),
+        description=FILES,
+        epilog=METRICS + SCORE_EXAMPLES,
+        formatter_class=raw,
     )
     compare = parts.add_parser(
         "compare",
         help="test the differences between all pairs of systems",
+        usage=USAGE.format("compare"),
         description=FILES,
-        epilog=COMPARE_EXAMPLES,
+        epilog=METRICS + COMPARE_EXAMPLES,
         formatter_class=raw,
     )
     _add_plan(parts.add_parser("plan", help="compute how many samples a comparison needs", **_texts(PLAN_EXAMPLES)))
@@ -184,11 +254,10 @@ def _add_of_compare(compare: argparse.ArgumentParser) -> None:
     add = compare.add_argument
     help_ = "level of the intervals of differences; p-values up to 1 - LEVEL are significant (default 0.95)"
     add("--interval", "--level", dest="confidence_level", type=float, metavar="LEVEL", default=0.95, help=help_)
-    add(
-        "--sort", choices=ORDERS, default=ORDERS[0], help="order within each metric (default: as the systems are named)"
-    )
+    help_ = "order within each metric (default: as the systems are named)"
+    add("--sort", choices=Choices(".differences", "ORDERS"), default="systems", metavar="ORDER", help=help_)
     add("--only", choices=["significant"], help="show only significant differences")
-    add("--full", action="store_true", help=f"print all differences, even if there are more than {MAX_ROWS}")
+    add("--full", action="store_true", help="print all differences, however many there are")
     add("--figures", metavar="DIR", help="draw the differences with their intervals, a panel per metric")
     add(
         "--explain", action="store_true", help="explain below the table how its numbers are computed and what they mean"
@@ -197,7 +266,13 @@ def _add_of_compare(compare: argparse.ArgumentParser) -> None:
 
 
 def _texts(epilog: str) -> dict[str, Any]:
-    return {"description": FILES, "epilog": epilog, "formatter_class": argparse.RawDescriptionHelpFormatter}
+    usage = "ecuas plan [FILE FILE] [options]"
+    return {
+        "usage": usage,
+        "description": FILES,
+        "epilog": epilog,
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+    }
 
 
 def _add_plan(part: argparse.ArgumentParser) -> None:
@@ -223,8 +298,9 @@ def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
     )
     add("files", nargs=nargs, metavar="FILE", help=help_)
     help_ = (
-        f"column for each role; roles: {', '.join(NAMES)}; join several columns by +; use dotted names for nested "
-        "fields; FILE:ROLE=COLUMN applies to one file; repeatable"
+        "column for each role; roles: {roles}; join several columns by + (of id, group, stratum, system, posteriors); "
+        "1-COLUMN is the complement; use dotted names for nested fields; FILE:ROLE=COLUMN applies to one file; "
+        "repeatable"
     )
     add("--columns", action="append", default=[], metavar="ROLE=COLUMN,..", help=help_)
     help_ = "names of all classes in the order of the posteriors, if the columns are not named after them"
@@ -244,7 +320,7 @@ def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
     add("--by", metavar="COLUMN", help=help_)
     _add_option(part, "n", default="0,1,128", metavar="N,..")
     _add_option(part, "num_classes", type=float, metavar="K")
-    _add_option(part, "predictions_are", choices=POSTERIOR_FORMS)
+    _add_option(part, "predictions_are", choices=Choices("..inputs", "POSTERIOR_FORMS"), metavar="FORM")
     _add_option(part, "renormalize", action="store_true")
     _add_option(part, "reject_costs", metavar="COST,..")
     _add_option(part, "normalize", action="store_true")
@@ -259,7 +335,7 @@ def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
         "each metric; the default of score), wrong (count them as wrong), drop (leave them out, which makes nearly "
         "every system look better than it is)"
     )
-    add("--unjudged", choices=RULES, help=help_)
+    add("--unjudged", choices=Choices("..files.submissions", "RULES"), metavar="RULE", help=help_)
     add("--drop-unjudged", dest="unjudged", action="store_const", const="drop", help=argparse.SUPPRESS)
     add(
         "--common",
@@ -268,12 +344,12 @@ def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
     )
     add("--by-position", action="store_true", help="pair the samples of different systems by row instead of by id")
     add("--weight", metavar="COLUMN", help="column of sample weights")
-    _add_option(part, "weights_are", choices=WEIGHTS, default=DEFAULTS.weights_are)
+    _add_option(part, "weights_are", choices=Choices("..options", "WEIGHTS"), metavar="MEANING")
     add("--groups", metavar="COLUMN", help="column of groups of samples that depend on each other")
-    _add_option(part, "n_bins", type=int, default=DEFAULTS.n_bins, metavar="BINS")
-    _add_option(part, "n_resamples", type=int, default=DEFAULTS.n_resamples, metavar="B")
-    _add_option(part, "interval_method", choices=INTERVAL_METHODS, default=DEFAULTS.interval_method)
-    _add_option(part, "random_state", type=int, default=DEFAULTS.random_state, metavar="SEED")
+    _add_option(part, "n_bins", type=int, metavar="BINS")
+    _add_option(part, "n_resamples", type=int, metavar="B")
+    _add_option(part, "interval_method", choices=Choices("..options", "INTERVAL_METHODS"), metavar="METHOD")
+    _add_option(part, "random_state", type=int, metavar="SEED")
     _add_output(part)
 
 
@@ -282,7 +358,8 @@ def _add_output(part: argparse.ArgumentParser) -> None:
     add(
         "--metrics", metavar="METRIC,..", help="compute only these metrics, given by key or by the name shown in tables"
     )
-    add("--calibrate", choices=METHODS, help="add each system after cross-validated recalibration")
+    help_ = "add each system after cross-validated recalibration"
+    add("--calibrate", choices=Choices(".recalibrating", "METHODS"), metavar="METHOD", help=help_)
     add("--folds", type=_folds, default=5, metavar="K", help="number of folds for --calibrate (default 5)")
     add(
         "--digits",
@@ -341,9 +418,5 @@ def _add_merge(part: argparse.ArgumentParser) -> None:
 
 
 def _add_option(part: argparse.ArgumentParser, option: str, **settings: Any) -> None:
-    """Add the flag of an option of the metric, with the help of the table of options."""
-    default = " (default %(default)s)" if settings.get("default") is not None else ""
-    text = OPTIONS[option].help
-    part.add_argument(
-        FLAGS.get(option, f"--{option}"), dest=option, help=f"{text[0].lower()}{text[1:]}{default}", **settings
-    )
+    """Add the flag of an option of the metric."""
+    part.add_argument(FLAGS.get(option, f"--{option}"), dest=option, help=OF_OPTION, **settings)

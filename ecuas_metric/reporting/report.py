@@ -12,11 +12,10 @@ from ..comparison.compare import UNFAIR, is_fair, same_answers
 from ..comparison.pairing import repeated_ids, unlike, whole_numbers
 from ..comparison.unjudged import Bounds, bounds_of
 from ..errors import FileAdvice, FileError, InputError, Note
-from ..files.submissions import Submission
-from ..files.truth import Unjudged
+from ..files.submissions import Submission, Unjudged
 from ..metrics import METRICS, Key, place
 from ..options import checked_options
-from ..results import Estimate, Results, System, all_values, compute_results, prepare, signature_of
+from ..results import Estimate, Results, System, all_values, compute_results, named_systems, prepare, signature_of
 from .tables import BEST, Cell, Grid, Record, to_html, to_text
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ def prepare_open(submissions: Iterable[Submission], **options: object) -> tuple[
 
 
 def make_report(
-    systems: Mapping[str, System],
+    systems: Mapping[str, System] | Iterable[System],
     *,
     progress: bool = False,
     only: Iterable[Key] | None = None,
@@ -155,8 +154,8 @@ def make_report(
 
     Parameters
     ----------
-    systems : mapping of name to System
-        Of `confidence_system`, `posterior_system` or `prepare_submissions`.
+    systems : mapping of name to System, or iterable of System
+        Of `confidence_system`, `posterior_system` or `prepare_submissions`; without names they are numbered.
     progress : bool
         Show a bar on long work.
     only : iterable of Key, optional
@@ -180,6 +179,7 @@ def make_report(
     >>> str(report.keys[-1]), round(report.results["a"].estimates[report.keys[-1]].value, 4)
     ('ecuas_1', 0.67)
     """
+    systems = named_systems(systems)
     if not systems:
         raise InputError("a report", "needs at least one system")
     asked = None if only is None else list(only)
@@ -305,6 +305,8 @@ def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
     _, form, predictions, references, ids, per_sample, notes, source, told, *_ = submission
     if told is not None and options.get("predictions_are") is None:
         options = {**options, "predictions_are": told}
+    if submission.num_classes is not None and options.get("num_classes") is None:
+        options = {**options, "num_classes": submission.num_classes}
     ids = None if ids is None else whole_numbers(ids)
     checked = checked_options(**options)
     try:

@@ -18,7 +18,7 @@ from pyarrow import parquet as pq
 from tqdm.auto import tqdm
 
 from ..errors import FileError, InputError
-from ..files.sources import stem
+from ..files.read import stem
 from ..options import Options
 from .batches import RowOptions, check_reading, columns_read, match_columns_of_rows, states_of_batches
 from .settings import require_options

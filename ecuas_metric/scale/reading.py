@@ -15,7 +15,7 @@ import numpy as np
 
 from ..decisions import Decisions
 from ..errors import Advice, InputError, Note
-from ..files.truth import MEANING
+from ..files.submissions import MEANING
 from ..inputs import RANGE_TOLERANCE, FloatOrFloats, Floats
 from ..intervals import Intervals, Moments, analytic_limits
 from ..metrics import METRICS, Key, keys, naive_values, normalized_values, recalibrated_values

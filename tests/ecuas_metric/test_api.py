@@ -23,6 +23,7 @@ from ecuas_metric import (
     augrc_score,
     aurc_score,
     auroc_score,
+    compare_systems,
     confidence_ecuas_score,
     confidence_system,
     cross_validated,
@@ -33,6 +34,7 @@ from ecuas_metric import (
     fit_isotonic,
     fit_temperature,
     fixed_reject_cost,
+    make_report,
     posterior_system,
     score_confidences,
     score_costs,
@@ -436,16 +438,21 @@ BAD = {
     "sums": (
         lambda: ecuas_score([0, 1], [[0.5, 0.6], [0.5, 0.5]]),
         "y_prob must have rows that sum to 1 (tolerance 0.001); got 1.1 at index 0 (1 of 2). "
-        "Logits? score_posteriors takes them with predictions_are='logits'.",
+        "Logits? Use predictions_are='logits', which accepts rows with any sum.",
     ),
     "logits": (
         lambda: score_posteriors([0, 1], [[2.0, -1.0], [0.0, 1.0]]),
         "y_prob must lie in [0, 1]; got 2.0 at index (0, 0) (1 of 2). "
         "Logits or log-probabilities? Specify them with predictions_are.",
     ),
-    "log-odds in one column": (
-        lambda: score_posteriors([0, 1], [0.2, 0.8], predictions_are="logits"),
-        "y_prob must have shape (N, K) where predictions_are is 'logits'; got shape (2,).",
+    "margins": (
+        lambda: ecuas_score([0, 1], [-1.5, 2.5]),
+        "y_prob must lie in [0, 1] where it has shape (N,), the probability of the second class; got -1.5 at index 0 "
+        "(2 of 2). Margins, as of decision_function? They are logits: predictions_are='logits'.",
+    ),
+    "swapped classes and probabilities": (
+        lambda: ecuas_score([0.2, 0.9], [0, 1]),
+        "y_true must hold classes; got numbers between 0 and 1. Swapped? y_true comes first.",
     ),
     "several n": (lambda: ecuas_score(Y_TRUE, Y_PROB, n=[0, 1]), "n must be a number in [0, inf]; got [0, 1]."),
     "no n": (lambda: confidence_ecuas_score([1], [0.5], n=None), "n must be a number in [0, inf]; got None."),
@@ -479,8 +486,8 @@ BAD = {
     ),
     "swapped": (
         lambda: ece_score([0.9, 0.8], [1, 0]),
-        "correct must be 0 (incorrect) or 1 (correct); got 0.9 at index 0 (2 of 2). "
-        "Partly correct? Choose the lowest grade that counts as correct.",
+        "correct must be 0 or 1; got numbers between 0 and 1, and confidence only 0 and 1. "
+        "Swapped? correct comes first.",
     ),
     "length of confidence": (
         lambda: ece_score([1, 0, 1], [0.5, 0.5]),
@@ -613,3 +620,46 @@ def test_arrays_are_positional_and_everything_else_is_named():
             parameters = list(inspect.signature(getattr(ecuas_metric, name)).parameters.values())
             assert [p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters[:2]] == [True, True], name
             assert all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in parameters[2:]), name
+
+
+def test_margins_are_the_logits_of_the_second_class(rng):
+    y, margin = rng.integers(0, 2, 50), rng.normal(size=50)
+    expected = ecuas_score(y, 1 / (1 + np.exp(-margin)))
+    assert ecuas_score(y, margin, predictions_are="logits") == pytest.approx(expected, rel=1e-12)
+    assert ecuas_score(y, -np.log1p(np.exp(-margin)), predictions_are="log_probabilities") == pytest.approx(expected)
+
+
+def test_rounded_rows_are_divided_by_their_sums(rng):
+    y, y_prob = rng.integers(0, 3, 50), rng.dirichlet(np.ones(3), 50)
+    rounded = ecuas_score(y, 0.99 * y_prob, renormalize=True)
+    assert rounded == pytest.approx(ecuas_score(y, y_prob), rel=1e-12)
+
+
+def test_columns_of_a_data_frame_are_found_by_their_names(rng):
+    names, y_prob = np.array(["cat", "dog", "ship"]), rng.dirichlet(np.ones(3), 50)
+    y = names[rng.integers(0, 3, 50)]
+    shuffled = pd.DataFrame(y_prob, columns=names)[["ship", "cat", "dog"]]
+    assert ecuas_score(y, shuffled) == ecuas_score(y, y_prob)
+    assert ecuas_score(y, shuffled.set_axis(["c", "a", "b"], axis=1)) == ecuas_score(y, shuffled.to_numpy())
+
+
+def test_predicted_classes_given_as_probabilities_are_noted(rng):
+    y, hard = rng.integers(0, 2, 50), rng.integers(0, 2, 50)
+    with pytest.warns(UserWarning, match="All predictions are 0 or 1 and count as probabilities of the second class"):
+        ecuas_score(y, hard)
+
+
+def test_confidences_that_are_higher_for_wrong_answers_are_noted(rng):
+    confidence = rng.random(200)
+    correct = rng.random(200) < confidence
+    with pytest.warns(UserWarning, match="Wrong answers have higher confidences than right ones: AUROC is 0"):
+        auroc_score(correct, 1 - confidence)
+
+
+def test_systems_without_names_are_numbered_and_arrays_are_refused():
+    system = confidence_system([1, 0, 1], [0.9, 0.8, 0.4], confidence_level=0.95, n_resamples=20)
+    assert list(make_report([system, system]).results) == ["system 1", "system 2"]
+    assert compare_systems([system, system])[0].difference == 0
+    for function in (make_report, compare_systems):
+        with pytest.raises(InputError, match="systems must be of confidence_system, .* got ndarray for 'a'"):
+            function({"a": np.ones(3), "b": np.ones(3)})

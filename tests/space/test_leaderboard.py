@@ -70,7 +70,7 @@ def test_a_link_holds_the_whole_result(asked, correct, rng):
 
 def test_a_link_of_all_answers_is_short_enough_for_a_browser(rng):
     kept = tables()["kept"]
-    graded = kept[["question_id"]].assign(correct=rng.integers(0, 2, 926), confidence=rng.random(926))
+    graded = kept[["question_id"]].assign(correct=rng.integers(0, 2, 918), confidence=rng.random(918))
     assert len(sharing.pack(graded, kept, name="x" * 500, asked="kept")) < sharing.MAX_LETTERS
 
 

@@ -22,13 +22,15 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
+from ecuas_metric.comparison.planning import plan_of_rates
+from ecuas_metric.metrics import Key
 from ecuas_metric.reporting import cli
 from publishing.staging import PARTS, stage
 from space import scoring, uploads
 from space.subset import tables
 from tests.conftest import ROOT
 from tests.space.test_uploads import content_of
-from triviaqa_subset import power
+from triviaqa_subset.folders import FOLDER
 
 pytestmark = [
     pytest.mark.e2e,
@@ -206,7 +208,7 @@ CALLS = {  # a call with a fault -> the error of one line, which names the argum
     ("question", 0): ({"question_id": "q1"}, "Question id must be one of the pool; got 'q1'."),
     ("error_rates", 0): ({"labels": "x"}, "labels must be one of correct, exact_match; got 'x'."),
     ("plan", 0): ({"auroc": True}, "auroc must be a number; got True."),
-    ("plan", 1): ({"auroc": 0.99999}, "A plan is not possible: AUROC must be below"),
+    ("plan", 1): ({"auroc": 0.99999}, "A plan is not possible: auroc of calibrated"),
     ("plan", 2): ({"difference": 1e-300}, "A plan is not possible: "),
     ("grade", 0): ({"file": "question_id,answer\nx,y\n"}, "confidence is missing among question_id, answer"),
     ("grade", 1): ({"file": "question_id,answer,confidence\nq1,x,0.5\n"}, "got 'q1' in row 2 (1 of 1)."),
@@ -476,7 +478,14 @@ def test_a_comparison_is_planned():
     given = (0.3, 0.36, 0.8, 0.5, 0.05)
     message, table = handlers.plan(*given)
     assert message == ""
-    header, *rows = power.plan([0.3, 0.36], difference=0.05)
+    keys = [Key("error_rate"), Key("ecuas", 0.0), Key("ecuas", 1.0)]
+    weight = pd.read_parquet(FOLDER / "data" / "curated.parquet")["weight"]
+    sizes = {"455, weighted": int(455 / (weight**2).mean()), "455": 455, "918 (kept)": 918}
+    plans = {name: [plan_of_rates(key, (0.3, 0.36), samples=n, difference=0.05) for key in keys]
+             for name, n in sizes.items()}  # fmt: skip
+    rows = [[name, *(f"{plan.detectable:.3f}" for plan in row)] for name, row in plans.items()]
+    rows.append(["needed for 0.05", *(str(plan.needed) for plan in plans["455"])])
+    header = ["questions", "error_rate", "ecuas_0", "ecuas_1"]
     assert re.findall("<t[hd](?: scope[^>]*)?>([^<]*)<", table) == [*header, *(cell for row in rows for cell in row)]
     assert [list(row.values()) for row in api.plan(*given)["rows"]] == rows
 

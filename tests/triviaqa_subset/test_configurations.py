@@ -29,7 +29,8 @@ QUESTIONS = pd.DataFrame(
     index=[7, 9],
 )
 ANSWERS = pd.DataFrame(
-    {"question_id": ["q1"], "answer_sha256": ["cd"], "correct": [False], "debatable": [True], "cut": [False]}
+    {"question_id": ["q1"], "answer_sha256": ["cd"], "full_sha256": [""], "correct": [False]}
+    | {"debatable": [True], "cut": [False]}
 )
 SYSTEMS = pd.DataFrame(
     {"question_id": ["q1"], "llm": ["m"], "method": ["verbalized"], "exact_match": [False], "correct": [True]}
@@ -66,7 +67,10 @@ def test_the_rows_without_text():
             {"question_id": "q1", "llm": "m", "method": 2, "exact_match": False, "correct": True}
             | {"answer_sha256": "cd"}
         ],
-        "answers": [{"question_id": "q1", "answer_sha256": "cd", "correct": False, "debatable": True, "cut": False}],
+        "answers": [
+            {"question_id": "q1", "answer_sha256": "cd", "full_sha256": None, "correct": False}
+            | {"debatable": True, "cut": False}
+        ],
     }
 
 

@@ -18,7 +18,7 @@ from scipy.stats import hypergeom, norm
 
 from triviaqa_subset.build import build
 from triviaqa_subset.card import card_tables, write_card
-from triviaqa_subset.labels import read_labels
+from triviaqa_subset.labels import CSV_COLUMNS, read_labels
 
 FOLDER = "triviaqa_subset"
 STRATUM = ClassLabel(names=["exact_match_all", "reviewed"])
@@ -46,6 +46,7 @@ FEATURES = {
     },
     "answers": {
         "answer_sha256": Value("string"),
+        "full_sha256": Value("string"),
         "correct": Value("bool"),
         "debatable": Value("bool"),
         "cut": Value("bool"),
@@ -165,7 +166,7 @@ LABELS = {"correct": ("1", "0"), "debatable": ("0", "1"), "incorrect": ("0", "0"
 def curation_1(root):
     """The earlier curation: ours, with the errata undone."""
     folder = root / FOLDER / "curation"
-    tables = {path.stem: pd.read_csv(path, dtype=str, keep_default_na=False) for path in folder.glob("*.csv")}
+    tables = {name: pd.read_csv(folder / f"{name}.csv", dtype=str, keep_default_na=False) for name in CSV_COLUMNS}
     questions, answers, systems, errata = (tables[name] for name in ("questions", "answers", "systems", "errata"))
     for own, key, column, before, _, _ in errata.itertuples(index=False):
         if column == "reason":

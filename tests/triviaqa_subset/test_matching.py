@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from triviaqa_subset import answer_sha256, exact_match, normalize_answer
 from triviaqa_subset.matching import (
-    REFUSALS,
     RULES,
+    contains,
+    equals,
     equals_officially,
     gold_forms,
-    hedges,
     is_refusal,
     normalize_officially,
+    undress,
 )
 
 
@@ -49,14 +50,12 @@ def test_case_bold_and_outer_space_never_matter(text):
 
 
 @given(st.text(), st.lists(st.text(), max_size=3))
-def test_exact_match_laws(answer, aliases):
-    if normalize_answer(answer) and not hedges(answer):
-        assert exact_match(answer, [*aliases, answer])
+def test_equality_is_contained_and_an_alias_in_its_own_dress_is_equal(answer, aliases):
     equal, held = (exact_match(answer, aliases, rule=rule) for rule in RULES)
     assert held or not equal
-    words = f" {normalize_officially(answer)} "
-    inside = [f" {normalize_officially(alias)} " for alias in aliases if normalize_officially(alias)]
-    assert held == (equal or any(alias in words for alias in inside))
+    if normalize_officially(answer):
+        assert exact_match(answer, [*aliases, answer])
+        assert exact_match(f"**{answer}**\u200b", [answer])
 
 
 @pytest.mark.parametrize(
@@ -90,9 +89,8 @@ def test_the_official_form_rule_by_rule(text, expected):
     ],
 )
 def test_the_official_form_forgives_how_an_answer_is_written(answer):
-    for alias in ("Orl\u00e9ans", "Orle\u0301ans"):
+    for alias in ("Orl\u00e9ans", "Orle\u0301ans", "Orleans"):
         assert equals_officially(answer, gold_forms([alias]))
-    assert not equals_officially(answer, gold_forms(["Orleans"]))
 
 
 @given(st.text())
@@ -100,16 +98,49 @@ def test_the_official_form_is_final(text):
     assert normalize_officially(normalize_officially(text)) == normalize_officially(text)
 
 
-@pytest.mark.parametrize("bracket", ["or Lyon", "via Lyon or Nice", "probably", "OR Lyon", "Lyon?", "not Lyon"])
-def test_a_hedge_is_no_exact_match_but_a_note_in_brackets_is(bracket):
-    assert not exact_match(f"Paris ({bracket})", ["Paris"])
-    assert not equals_officially(f"Paris ({bracket})", gold_forms(["Paris"]))
-    assert equals_officially(f"Paris ({bracket})", gold_forms([f"Paris ({bracket})"]))
-    assert exact_match("Paris (France)", ["Paris"])
-    assert exact_match("Paris (Orly)", ["Paris"])
+@pytest.mark.parametrize("bracket", ["or Lyon", "no, Lyon", "OR Lyon", "Lyon?", "Lyon", "sic!", "\u200b?"])
+def test_a_bracket_that_may_be_a_doubt_is_no_match_unless_it_is_an_aliass_own(bracket):
+    answer = f"Paris ({bracket})"
+    assert not any(equals(text, gold_forms(["Paris"])) for text in (answer, undress(answer)))
+    assert not equals_officially(answer, gold_forms(["Paris"]))
+    assert exact_match(answer, ["Paris", answer])
+
+
+@pytest.mark.parametrize("bracket", ["city", "1871\u20131940", "the French city", "Lutetia", "LUTETIA!"])
+def test_a_bracket_with_a_kind_years_or_another_alias_is_none(bracket):
+    assert exact_match(f"Paris ({bracket})", ["Paris", "Lutetia"]) == (bracket != "the French city")
+
+
+@pytest.mark.parametrize(("answer", "alias"), [("-40", "40"), ("Paris?", "Paris"), ("~Paris", "Paris"), ("≠5", "5")])
+def test_a_sign_of_doubt_or_a_minus_is_part_of_the_answer(answer, alias):
+    assert not exact_match(answer, [alias])
+    assert exact_match(f"It is {answer}", [answer])
+
+
+@pytest.mark.parametrize(
+    ("answer", "inside"),
+    [
+        ("It's not Paris", "not Paris"),
+        ("\uff30aris", "Paris"),
+        ('{"answer": "Paris"}', "Paris"),
+        ("**Final answer:** It is *Paris*.", "Paris"),
+        ("\\(\\boxed{\\text{Paris}}\\)", "Paris"),
+        ("<p>Paris<sup>[2]</sup></p>", "Paris"),
+        ("<s>Paris</s>", "<s>Paris</s>"),
+        ("~~Paris~~", "~~Paris~~"),
+        ("$5", "$5"),
+        ("-5", "-5"),
+        ("J.R.R. Tolkien", "J.R.R. Tolkien"),
+        ("Answering machine", "Answering machine"),
+        ("", ""),
+    ],
+)
+def test_what_is_left_of_an_answer_undressed(answer, inside):
+    assert undress(answer) == inside
 
 
 def test_containment_goes_by_words():
+    assert contains("It is 19!", gold_forms(["19"]))
     assert not exact_match("1914", ["19"], rule="containment")
     assert not exact_match("parish", ["Paris"], rule="containment")
     assert exact_match("In “Paris”, of course", ["Paris!"], rule="containment")
@@ -117,20 +148,24 @@ def test_containment_goes_by_words():
 
 @pytest.mark.parametrize(
     "text",
-    ["", " \n", "...", "-", "?", "“”", "I don't know", "I DON\u2019T KNOW!", "Unknown.", "N/A", "*No idea*", "idk"],
-)
+    ["", " \n", "...", "-", "?", "“”", "I don't know", "I DON\u2019T KNOW!", "Unknown.", "N/A", "*No idea*", "idk",
+     "I'm sorry, but I can't help with that.", "As an AI, I do not know.", "Unable to determine", "I'm not sure.",
+     "I don't know the answer to this question.", "I do not have enough information to answer.",
+     "The answer is unknown.", "Unfortunately, I cannot provide an answer.", "I'm afraid I don't recall",
+     "I must decline to say", "It is not possible to determine this.", "I couldn't find that information",
+     "No one knows for certain."],
+)  # fmt: skip
 def test_silence_and_refusals(text):
     assert is_refusal(text)
 
 
-@pytest.mark.parametrize("text", ["None", "Na", "&", "+", "$", "42", "π", "I don't know why", "The Unknown", "Pass"])
+@pytest.mark.parametrize(
+    "text",
+    ["None", "Na", "&", "+", "$", "42", "π", "I don't know why", "The Unknown", "Pass", "I Can't Help Myself",
+     "I don't know, perhaps Paris", "I'm not sure, but Paris", "Not Paris", "Sorry", "I Know", "Who", "The Answer"],
+)  # fmt: skip
 def test_what_may_be_an_answer_is_no_refusal(text):
     assert not is_refusal(text)
-
-
-def test_the_refusals_are_written_in_the_form_in_which_they_are_looked_up():
-    assert len(REFUSALS) > 30
-    assert all(is_refusal(text) and text == text.strip().lower() for text in REFUSALS)
 
 
 def test_an_alias_of_nothing_matches_nothing():

@@ -10,7 +10,7 @@ import pytest
 
 from ecuas_metric.comparison.unjudged import unjudged_bounds, unjudged_share
 from ecuas_metric.decisions import confidence_decisions
-from ecuas_metric.files.truth import MEANING
+from ecuas_metric.files.submissions import MEANING
 from ecuas_metric.metrics import Key, metric_values
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import tie_groups

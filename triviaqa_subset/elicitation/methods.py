@@ -1,21 +1,36 @@
-"""The ways to get an answer and a confidence: dialogues, which yield requests and are sent the replies."""
+"""The ways to get an answer and a confidence: a solver of Inspect, which keeps what each method finds in the store."""
 
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import dropwhile
-from typing import NamedTuple, NotRequired, TypedDict
+from string import ascii_uppercase
+from typing import NamedTuple
 
-from ..matching import Gold
-from . import confidences, parsing
-from .prompts import Messages, prefill, render, task_prompts
-from .replies import Failure, Reply, Request, Token, body, first_line, missing_tokens
+from inspect_ai.model import (
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    get_model,
+)
+from inspect_ai.model._generate_config import active_generate_config  # --extra-body, --seed and --temperature
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-WEIGHTS = ("uniform", "sequence")
-SAME = ("equality", "judge")
-IS_TRUE_TOKENS = 8  # only the first word counts, and there may be blank tokens before it
-CUT = "the reply was cut by --max-tokens"
-EXACT_ENOUGH = 0.01  # width of the range in which a confidence is known to lie
+from . import confidences
+from .local import plain
+from .parsing import answer_and_probability, yes_or_no
+from .prompts import Messages, choices_text, load_prompts, prefill, render
+from .replies import Reply, Token, Unusable, body, first_line, read_reply
+
+METHODS = ("sequence_posterior", "is_true", "verbalized", "semantic")
+PREFILLS = ("message", "continue", "none", "text")
+CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}  # of vLLM and SGLang
+MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+SHORT = 8  # tokens for one word: only the first word counts, and there may be blank tokens before it
+LONGER = "Allow more --max-tokens, or turn reasoning off."
 JSON = re.compile(r"\s*[{\[]\s*[\"{]")
 THINKING = re.compile(
     r"\W*(?:okay|ok|alright|hmm+|so|well|wait|first|let me|let's|we need|we are|the user|the question|i need|i should"
@@ -24,240 +39,193 @@ THINKING = re.compile(
 )
 
 
-class Question(TypedDict):
-    """A question of a task. Only grading needs `answer`, a letter where there are `choices`."""
-
-    question_id: str
-    question: str
-    choices: NotRequired[list[str]]
-    answer: NotRequired[Gold | str]
-    weight: NotRequired[float]
-    stratum: NotRequired[str]
-
-
 @dataclass(frozen=True)
 class Setup:
-    """What is the same for all questions of a run.
+    """What is the same for all questions; see the table of options in docs/elicitation.md."""
 
-    Parameters
-    ----------
-    prompts : dict
-        method -> messages, with `semantic_equivalence`; by default those of TriviaQA, see `task_prompts`.
-    prefill : bool
-        Whether to send the start of the reply, where the prompts have one.
-    max_tokens, temperature, top_logprobs, seed
-        See `Request`; `top_logprobs` is for `is_true`.
-    samples : int
-        Answers per question, for `semantic_confidence`.
-    weights : {"uniform", "sequence"}
-        How `semantic_confidence` weights them.
-    same : {"equality", "judge"}
-        Which answers mean the same for `semantic_confidence`: those that are equal after normalisation,
-        or those of which the model itself says so.
-    answers : mapping
-        question_id -> answer for `is_true` to ask about; where there is none, the model is asked first.
-
-    Raises
-    ------
-    ValueError
-        If `weights` or `same` is unknown.
-    """
-
-    prompts: Mapping[str, Messages] = field(default_factory=lambda: task_prompts("triviaqa"))
-    prefill: bool = True
-    max_tokens: int = 64
-    temperature: float = 0.0
+    task: str = "triviaqa"
+    prompts: str | None = None
+    prefill: str = "message"
     top_logprobs: int = 20
-    seed: int | None = None
     samples: int = 10
+    temperature: float = 1.0
     weights: str = "uniform"
     same: str = "equality"
-    answers: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, allowed in (("weights", WEIGHTS), ("same", SAME)):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}.")
+        allowed = {"prefill": PREFILLS, "weights": ("uniform", "sequence"), "same": ("equality", "judge")}
+        for name, values in allowed.items():
+            if getattr(self, name) not in values:
+                raise ValueError(f"{name} must be one of {', '.join(values)}; got {getattr(self, name)!r}.")
 
 
 class Outcome(NamedTuple):
-    """An answer and its confidence in [0, 1], or None if the confidence is missing, and a remark: why, or how exact."""
+    """An answer, None without a usable reply; its confidence, None if missing; and why, or how exact it is."""
 
-    answer: str
+    answer: str | None
     confidence: float | None
-    remark: str | None = None
+    explanation: str | None = None
+    posteriors: list[float] | None = None
 
 
-Dialogue = Generator[Request, Reply, Outcome]
+class Interview:
+    """What one question is asked; the answer is asked for once, whichever methods need it."""
 
+    def __init__(self, state: TaskState, setup: Setup, prompts: dict[str, Messages]) -> None:
+        self.state, self.setup, self.prompts, self.model = state, setup, prompts, plain(get_model())
+        self.choices = [choice.value for choice in state.choices]
+        self._answer: Reply | None = None
 
-def ask_sequence_posterior(question: Question, setup: Setup) -> Dialogue:
-    """Ask for the answer; the confidence is the probability of its tokens."""
-    answer, tokens, missing = yield from _answer(question, setup, setup.seed)
-    return Outcome(answer, _posterior(tokens) if tokens else None, missing)
+    async def sequence_posterior(self) -> Outcome:
+        """Return the answer with the probability of its tokens."""
+        answer = await self._first_answer()
+        if not answer.tokens:
+            return Outcome(answer.text, None, answer.missing)
+        first = next((token for token in answer.tokens if token.text.strip()), answer.tokens[0])
+        letters = ascii_uppercase[: len(self.choices)]
+        posteriors = confidences.letter_posteriors(_candidates(first), letters) if letters else None
+        return Outcome(answer.text, _posterior(answer.tokens), _unlikely(answer.tokens), posteriors)
 
+    async def is_true(self) -> Outcome:
+        """Return the answer with the probability of "True", when the model is asked whether it is right."""
+        answer = (await self._first_answer()).text
+        config = GenerateConfig(temperature=0.0, max_tokens=SHORT, logprobs=True, top_logprobs=self.setup.top_logprobs)
+        reply = await self._ask("is_true", config, answer=answer)
+        if reply.tokens is None:
+            return Outcome(answer, None, reply.missing)
+        tokens = list(dropwhile(lambda token: not token.text.strip(), reply.tokens))
+        if not tokens:
+            return Outcome(answer, None, "the reply is empty")
+        generated = [(token.text, token.logprob) for token in tokens]
+        return Outcome(answer, *confidences.is_true(_candidates(tokens[0]), generated))
 
-def ask_is_true(question: Question, setup: Setup) -> Dialogue:
-    """Ask for the answer, then whether it is right; the confidence is the probability of "True"."""
-    answer = setup.answers.get(question["question_id"])
-    if answer is None:
-        answer, _, _ = yield from _answer(question, setup, setup.seed)
-    request, start = _request("is_true", question, setup, max_tokens=IS_TRUE_TOKENS, answer=answer)
-    said = yield request._replace(top_logprobs=setup.top_logprobs, temperature=0.0)
-    reply = body(said, start)
-    if reply.tokens is None:
-        return Outcome(answer, None, missing_tokens(said))
-    return Outcome(answer, *_truth(list(dropwhile(lambda token: not token.text.strip(), reply.tokens))))
+    async def verbalized(self) -> Outcome:
+        """Return the answer and the probability that the model writes."""
+        reply = _spoken(await self._ask("verbalized", GenerateConfig()))
+        answer, confidence, missing = answer_and_probability(reply.text, cut=reply.is_cut)
+        if not answer:
+            raise Unusable(f"the reply must state an answer; got {reply.text[:60]!r}")
+        if confidence is None:
+            _check_whole(reply)
+        return Outcome(answer, confidence, missing)
 
+    async def semantic(self) -> Outcome:
+        """Return the commonest meaning of several answers, with its share."""
+        seed, weigh = active_generate_config().seed, self.setup.weights == "sequence"
+        drawn: list[Reply] = []
+        for number in range(self.setup.samples):
+            own_seed = None if seed is None else seed + number
+            config = GenerateConfig(temperature=self.setup.temperature, seed=own_seed, logprobs=weigh or None)
+            drawn.append(await self._ask_answer(config))
+        # With weights a repeated answer would count twice: by how often it was drawn and by its probability.
+        distinct = list({answer.text: answer for answer in reversed(drawn)}.values())[::-1] if weigh else drawn
+        if weigh and not all(answer.tokens for answer in distinct):
+            return Outcome(drawn[0].text, None, drawn[0].missing)
+        weights = [_posterior(answer.tokens or []) for answer in distinct] if weigh else None
+        return Outcome(*await self._commonest([answer.text for answer in distinct], weights))
 
-def ask_verbalized(question: Question, setup: Setup) -> Dialogue:
-    """Ask for the answer and its probability, which the model writes."""
-    request, start = _request("verbalized", question, setup)
-    reply = _spoken((yield request), start)
-    answer, confidence = parsing.answer_and_probability(reply.text, cut=reply.is_cut)
-    if not answer:
-        raise Failure(f"the reply must state an answer; got {reply.text[:60]!r}.")
-    if confidence is None and reply.is_cut:
+    async def _commonest(self, samples: list[str], weights: list[float] | None) -> tuple[str, float]:
+        """Group the samples; ask the model of pairs, if it is to judge them, until all that matter are known."""
+        known: dict[tuple[str, str], bool] = {}
+
+        def same(first: str, second: str) -> bool:
+            equal = confidences.same_answer(first, second)
+            return equal if equal or self.setup.same == "equality" else known[first, second]
+
+        while True:
+            try:
+                return confidences.semantic_confidence(samples, weights, same=same)
+            except KeyError as unknown:
+                first, second = unknown.args[0]
+            short = GenerateConfig(temperature=0.0, max_tokens=SHORT)
+            reply = await self._ask("semantic_equivalence", short, pred_answer=second, gold_answers=first)
+            known[first, second] = yes_or_no(reply.text) is True
+
+    async def _first_answer(self) -> Reply:
+        if self._answer is None:
+            top = self.setup.top_logprobs if self.choices else 1
+            self._answer = await self._ask_answer(GenerateConfig(logprobs=True, top_logprobs=top))
+        return self._answer
+
+    async def _ask_answer(self, config: GenerateConfig) -> Reply:
+        """Ask for the answer; of the reply that is its first line."""
+        reply = _spoken(await self._ask("sequence_posterior", config))
         _check_whole(reply)
-    unread = CUT if reply.is_cut else "no probability can be read"
-    return Outcome(answer, confidence, unread if confidence is None else None)
+        line = reply.text.split("\n")[0]
+        if JSON.match(line):
+            raise Unusable(f"the reply must be the answer alone; got JSON, {line[:60]!r}")
+        return reply._replace(text=" ".join(line.split()), tokens=reply.tokens and first_line(reply.tokens))
+
+    async def _ask(self, prompt: str, config: GenerateConfig, **fields: str) -> Reply:
+        """Ask, and return the body of the reply."""
+        texts = {"question": self.state.input_text, "choices": choices_text(self.choices)} | fields
+        messages = render(self.prompts[prompt], texts)
+        start = prefill(messages)
+        if self.setup.prefill == "none" and start:
+            messages = messages[:-1]
+        elif self.setup.prefill == "text":
+            messages = [{"role": "user", "content": "\n\n".join(message["content"] for message in messages)}]
+        elif self.setup.prefill == "continue" and start:
+            config = config.merge(GenerateConfig(extra_body=(active_generate_config().extra_body or {}) | CONTINUE))
+        self.state.output = await ask(self.model, messages, config)
+        return body(read_reply(self.state.output), start)
 
 
-def ask_semantic_confidence(question: Question, setup: Setup) -> Dialogue:
-    """Ask several times; the confidence is the share of the answers with the commonest meaning."""
-    drawn: list[tuple[str, list[Token] | None]] = []
-    for number in range(setup.samples):
-        seed = None if setup.seed is None else setup.seed + number
-        answer, tokens, _ = yield from _answer(question, setup, seed, logprobs=setup.weights == "sequence")
-        drawn.append((answer, tokens))
-    samples, weights = [answer for answer, _ in drawn], None
-    if setup.weights == "sequence":
-        # A repeated answer would count twice: by how often it was drawn and by its probability.
-        distinct: dict[str, list[Token] | None] = {}
-        for answer, tokens in drawn:
-            distinct.setdefault(answer, tokens)
-        samples, weights = list(distinct), [_posterior(tokens) for tokens in distinct.values()]
-    found = yield from _classes(question, setup, samples, weights)
-    return Outcome(found.answer, found.confidence)
+@solver
+def elicit(methods: Sequence[str] = METHODS[:3], **options: object) -> Solver:
+    """Ask one question by each method; the options are those of `Setup`."""
+    setup = Setup(**options)  # type: ignore[arg-type]
+    unknown = [method for method in methods if method not in METHODS]
+    if unknown or not methods:
+        raise ValueError(f"methods must be among {', '.join(METHODS)}; got {', '.join(unknown) or 'none'}.")
+    prompts = load_prompts(setup.task, setup.prompts)
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        interview = Interview(state, setup, prompts)
+        for method in methods:
+            try:
+                outcome = await getattr(interview, method)()
+            except Unusable as reason:
+                outcome = Outcome(None, None, str(reason))
+            state.store.set(method, outcome._asdict() | {"model": state.output.model})
+        return state
+
+    return solve
 
 
-DIALOGUES: dict[str, Callable[[Question, Setup], Dialogue]] = {
-    "sequence_posterior": ask_sequence_posterior,
-    "is_true": ask_is_true,
-    "verbalized": ask_verbalized,
-    "semantic_confidence": ask_semantic_confidence,
-}
+async def ask(model: Model, messages: Messages, config: GenerateConfig) -> ModelOutput:
+    """Ask a model; samples of an answer are never taken from a cache, where all of them would be the same."""
+    sent = [MESSAGES[message["role"]](content=message["content"]) for message in messages]
+    return await model.generate(sent, config=config, **({"cache": False} if config.temperature else {}))
 
 
-def needs_logprobs(method: str, weights: str = "uniform") -> bool:
-    """Return whether a method cannot do without log-probabilities."""
-    return method in ("sequence_posterior", "is_true") or (method == "semantic_confidence" and weights == "sequence")
-
-
-class _Unjudged(Exception):
-    """It is not known yet whether two answers mean the same."""
-
-
-def _classes(
-    question: Question, setup: Setup, samples: list[str], weights: list[float] | None
-) -> Generator[Request, Reply, confidences.Semantic]:
-    verdicts: dict[tuple[str, str], bool] = {}
-
-    def same(first: str, second: str) -> bool:
-        if setup.same == "equality" or confidences.same_answer(first, second):
-            return confidences.same_answer(first, second)
-        if (first, second) not in verdicts:
-            raise _Unjudged(first, second)
-        return verdicts[first, second]
-
-    while True:
-        try:
-            return confidences.semantic_confidence(samples, weights, same=same)
-        except _Unjudged as pair:
-            first, second = pair.args
-        fields = {"pred_answer": second, "gold_answers": first}
-        request, start = _request("semantic_equivalence", question, setup, max_tokens=IS_TRUE_TOKENS, **fields)
-        reply = body((yield request._replace(temperature=0.0)), start)
-        verdicts[first, second] = parsing.yes_or_no(reply.text) is True
-
-
-def _answer(
-    question: Question, setup: Setup, seed: int | None, *, logprobs: bool = True
-) -> Generator[Request, Reply, tuple[str, list[Token] | None, str | None]]:
-    """Ask for the answer; return it with its tokens, or with why there are none."""
-    request, start = _request("sequence_posterior", question, setup)
-    said = yield request._replace(seed=seed, top_logprobs=0 if logprobs else None)
-    reply = _spoken(said, start)
-    _check_whole(reply)
-    line = reply.text.split("\n")[0]
-    if JSON.match(line):
-        raise Failure(f"the reply must be the answer alone; got JSON, {line[:60]!r}.")
-    if reply.tokens is None:
-        return " ".join(line.split()), None, missing_tokens(said)
-    return " ".join(line.split()), first_line(reply.tokens), None
-
-
-def _request(
-    prompt: str, question: Question, setup: Setup, *, max_tokens: int | None = None, **fields: str
-) -> tuple[Request, str]:
-    """Return a request and the start of the reply that is in its prompt."""
-    texts = {"question": question["question"], "choices": choices_text(question.get("choices", []))}
-    messages = render(setup.prompts[prompt], texts | fields)
-    start = prefill(messages)
-    sent = messages if setup.prefill or not start else messages[:-1]
-    return Request(sent, max_tokens or setup.max_tokens, setup.temperature, seed=setup.seed), start
-
-
-def choices_text(choices: Sequence[str]) -> str:
-    """Return the choices, one per line, with their letters."""
-    return "\n".join(f"{chr(ord('A') + place)}. {choice}" for place, choice in enumerate(choices))
-
-
-def _spoken(reply: Reply, start: str) -> Reply:
-    """Return the body of a reply that must not be empty."""
-    found = body(reply, start)
-    if not found.text:
-        raise Failure(
-            f"the reply must not be empty; got finish_reason {reply.finish_reason}"
-            f"{' and reasoning' if reply.reasoning else ''}. "
-            "Allow more --max-tokens, or turn reasoning off."
-        )
-    return found
-
-
-def _posterior(tokens: list[Token] | None) -> float:
-    if not tokens:
-        raise Failure("the reply must have log-probabilities; got none.")
-    return confidences.sequence_posterior([token.logprob for token in tokens])
+def _spoken(reply: Reply) -> Reply:
+    """Return a reply that must not be empty."""
+    if not reply.text:
+        why = f"{'it was cut' if reply.is_cut else 'nothing'}{' after reasoning' if reply.reasoning else ''}"
+        raise Unusable(f"the reply must not be empty; got {why}. {LONGER}")
+    return reply
 
 
 def _check_whole(reply: Reply) -> None:
-    """Raise a failure if the answer, the first line of the reply, was cut itself, or is reasoning."""
+    """Raise `Unusable` if the answer, the first line of the reply, was cut itself, or is reasoning."""
     if reply.is_cut and ("\n" not in reply.text or THINKING.match(reply.text)):
-        raise Failure(
-            f"the answer must end within --max-tokens; got a reply that was cut, {reply.text[:60]!r}. "
-            "Allow more --max-tokens, or turn reasoning off."
-        )
+        raise Unusable(f"the answer must end within --max-tokens; got {reply.text[:60]!r}, which was cut. {LONGER}")
 
 
-def _truth(tokens: list[Token]) -> tuple[float | None, str | None]:
-    """Return the confidence of "True" at the first of the tokens, and a remark on what is not known of it."""
-    if not tokens:
-        return None, "the reply is empty"
-    first, said = _candidates(tokens[0]), [(token.text, token.logprob) for token in tokens]
-    low, high = confidences.is_true_range(first, said)
-    known = confidences.is_true(first, said)
-    if known is None or high - low > EXACT_ENOUGH:
-        where = f"among the {len(first)} likeliest tokens" if len(first) > 1 else "among the likeliest tokens"
-        return None, f'"True" and "False" must both be {where}; the confidence is from {low:.3f} to {high:.3f}'
-    if known in (0.0, 1.0):  # the other word is not listed: as likely as it may be
-        return (low, f'"False" is not listed: a lower bound, at most {high - low:.1e} too low') if known else (
-            high, f'"True" is not listed: an upper bound, at most {high - low:.1e} too high'
-        )  # fmt: skip
-    return known, None
+def _posterior(tokens: list[Token]) -> float:
+    return confidences.sequence_posterior([token.logprob for token in tokens])
 
 
 def _candidates(token: Token) -> list[tuple[str, float]]:
     """Return the likely tokens, the chosen one among them; its log-probability may be rounded in one place."""
     listed = any(text == token.text for text, _ in token.top)
     return token.top if listed else [*token.top, (token.text, token.logprob)]
+
+
+def _unlikely(tokens: list[Token]) -> str | None:
+    """Return a remark if the reply is not the likeliest one although it should be."""
+    if active_generate_config().temperature != 0:
+        return None
+    odd = [token.text for token in tokens if token.top and max(p for _, p in token.top) > token.logprob + 0.01]
+    return f"{odd[0]!r} is not the likeliest token: a setting of the server changes its replies" if odd else None

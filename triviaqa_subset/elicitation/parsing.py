@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from string import ascii_uppercase
+from typing import NamedTuple
 
 from ..matching import normalize_answer
 
@@ -21,65 +22,59 @@ STATED = (
     re.compile(rf"[,;(]\s*(?=[\d.]*\.|\d+\s*%){NUMBER}{NOT_A_PART}{CLOSE}", re.IGNORECASE),
 )
 UNREADABLE = re.compile(rf"{WORD}[\s*_]*[:=]", re.IGNORECASE)
+INVERTED = re.compile(
+    r"\b(?:wrong|incorrect|inaccurate|mistaken|false|untrue|errors?|failure|not\s+(?:\w+\s+)?(?:right|correct|true)"
+    r"|\w+n['\u2019]t\s+(?:\w+\s+)?(?:right|correct|true))\b",
+    re.IGNORECASE,
+)
+CONDITIONAL = re.compile(r"\b(?:if|otherwise|unless|assuming|provided|given|depending|when|else)\b", re.IGNORECASE)
+BOUND = re.compile(
+    r"\b(?:at (?:most|least)|(?:less|more|lower|higher|greater|smaller) than|below|above|under|over|up to|bound)\b",
+    re.IGNORECASE,
+)
 JSON = re.compile(r"(?:```\w*\s*)?(?P<json>\{.*\})\s*(?:```)?\s*", re.DOTALL)
+UNREAD = "no probability can be read"
+CUT = "the reply was cut by --max-tokens"
 
 
-def answer_and_probability(reply: str, *, cut: bool = False) -> tuple[str, float | None]:
-    r"""Return the answer and the probability that a reply states.
+class Stated(NamedTuple):
+    """An answer, the probability in [0, 1] that is stated of it, or None, and why it is missing."""
+
+    answer: str
+    confidence: float | None
+    missing: str | None = None
+
+
+def answer_and_probability(reply: str, *, cut: bool = False) -> Stated:
+    r"""Return the answer, the first line that is not blank, and the probability that a reply states after "Guess:".
 
     The probability is a number after "Probability" or "Confidence", else a number alone on the last line,
     else one with a point or a per cent sign at the end of the reply, after a comma or in brackets: 0.85, .85,
     1, 85 %, 85 percent, 1 in 10. A JSON object is read by its keys. Nothing is guessed: without a number, with a
-    range, or with a number above 1 without a per cent sign the confidence is missing.
+    range, a bound, a condition, or a number above 1 without a per cent sign the confidence is missing, and so it is
+    where the number is said to be that of being wrong. Of a reply that was cut only a number on a line of its own is
+    read, which is not in the middle of a reasoning, and not on the last line, where more of it may have followed.
 
-    Parameters
-    ----------
-    reply : str
-        Without the given start of the reply ("Guess:").
-    cut : bool
-        Whether the reply was cut. Then only a number on a line of its own is read, which is not in the middle of
-        a reasoning, and not on the last line, where more of it may have followed.
-
-    Returns
-    -------
-    answer : str
-        The first line that is not blank, up to the probability.
-    confidence : float or None
-        In [0, 1], or None: missing.
-
-    Examples
-    --------
-    >>> answer_and_probability(" Paris\nProbability: 0.85")
-    ('Paris', 0.85)
     >>> answer_and_probability("Paris (probability: 85 %)")
-    ('Paris', 0.85)
-    >>> answer_and_probability("Paris\nProbability: rather high")
-    ('Paris', None)
-    >>> answer_and_probability("Paris\nProbability: 0.8", cut=True)
-    ('Paris', None)
+    Stated(answer='Paris', confidence=0.85, missing=None)
+    >>> answer_and_probability("Paris\nProbability of being wrong: 0.1").missing
+    'the probability is that of being wrong'
     """
     text = reply.strip()
     if text.startswith(("{", "```{", "```json")):
-        return _from_json(text)
+        return _from_json(text, CUT if cut else UNREAD)
     found = next((match for match in (pattern.search(text) for pattern in STATED) if match), None)
     end = found or UNREADABLE.search(text)
     lines = [_unwrapped(line) for line in text[: end.start() if end else None].split("\n")]
     answer = next((line for line in lines if line and not line.startswith("```")), "")
     if not found or (cut and not _is_whole(found)):
-        return answer, None
-    return answer, _probability(found)
+        return Stated(answer, None, CUT if cut else UNREAD)
+    reason, value = _other_meaning(found), _probability(found)
+    return Stated(answer, None if reason else value, reason or (UNREAD if value is None else None))
 
 
 def yes_or_no(reply: str) -> bool | None:
     """Return what a judge said: True for "Yes.", False for "No.", in any case and punctuation, else None.
-
-    Parameters
-    ----------
-    reply : str
-
-    Returns
-    -------
-    bool or None
 
     Examples
     --------
@@ -91,17 +86,7 @@ def yes_or_no(reply: str) -> bool | None:
 
 
 def choice_letter(reply: str, choices: Sequence[str]) -> str | None:
-    """Return the choice that a reply names: by its letter at the start of the answer, else by its exact text.
-
-    Parameters
-    ----------
-    reply : str
-    choices : sequence of str
-
-    Returns
-    -------
-    str or None
-        A letter, A for the first choice; None if the reply does not name one of them.
+    """Return the letter of the choice that a reply names: by it at the start of the answer, else by its exact text.
 
     Examples
     --------
@@ -117,6 +102,20 @@ def choice_letter(reply: str, choices: Sequence[str]) -> str | None:
     texts = [normalize_answer(choice) for choice in choices]
     same = [letter for letter, text in zip(letters, texts, strict=True) if text == normalize_answer(reply)]
     return same[0] if len(same) == 1 else None
+
+
+def _other_meaning(found: re.Match[str]) -> str | None:
+    """Return what a stated number is, if it is not the probability that the answer is right."""
+    word_before = re.search(r"\w* ?\Z", found.string[: found.start()])
+    lead = (word_before[0] if word_before else "") + found.string[found.start() : found.start("number")]
+    after = found.string[found.end() :].partition("\n")[0]
+    if INVERTED.search(lead) or INVERTED.search(after):
+        return "the probability is that of being wrong"
+    if CONDITIONAL.search(lead) or CONDITIONAL.search(after):
+        return "the probability has a condition"
+    if BOUND.search(lead) or ("<" in lead and ">" not in found.string[found.end("number") :]):
+        return "a bound is stated instead of a probability"
+    return None
 
 
 def _unwrapped(line: str) -> str:
@@ -136,18 +135,19 @@ def _is_whole(found: re.Match[str]) -> bool:
     return not before[2].strip(" *_`") and bool(before[1]) and "\n" in found.string[found.end("number") :]
 
 
-def _from_json(text: str) -> tuple[str, float | None]:
+def _from_json(text: str, missing: str) -> Stated:
     """Return the answer and the probability of a JSON object; an answer that cannot be read is empty."""
     whole = JSON.fullmatch(text)
     try:
         given = json.loads(whole["json"]) if whole else {}
     except (ValueError, RecursionError):
-        return "", None
+        given = {}
     fields = {str(name).lower(): value for name, value in given.items()}
     answer = next((fields[name] for name in ("guess", "answer") if isinstance(fields.get(name), str)), "")
     stated = next((fields[name] for name in ("probability", "confidence") if name in fields), None)
     found = re.fullmatch(NUMBER, str(stated).strip()) if type(stated) in (int, float, str) else None
-    return " ".join(answer.split()), _probability(found) if found else None
+    value = _probability(found) if found else None
+    return Stated(" ".join(answer.split()), value, missing if value is None else None)
 
 
 def _probability(found: re.Match[str]) -> float | None:

@@ -1,190 +1,92 @@
-"""The questions of a task, with what their answers are graded by."""
+"""Questions as samples of Inspect: the accepted answers are the target, weight and stratum are metadata."""
 
+import csv
+from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_uppercase
+from typing import Any, TypeGuard
 
 import pyarrow.parquet as pq
+from inspect_ai.dataset import Sample
 
 from ..folders import BUILT, FOLDER
-from ..labels import STRATA
-from ..matching import Gold, sha256
-from ..pool import RawRow, read_rows, read_source, require_all
-from .methods import Question
+from ..labels import STRATA, read_labels
+from ..pool import RawRow, draw_pool, read_rows, read_source
 
-SETS = {"curated": "curated subset", "kept": "kept part of the pool"}  # a configuration -> what it is
+SETS = ("curated", "kept", "pool")
 MMLU = {"path": "cais/mmlu", "name": "all", "split": "test"}
-GET_TEXT = (
-    "Build it with text first, `python -m triviaqa_subset.build` (or with --source FILE), "
-    "or give TriviaQA's rows here as --source FILE."
-)
 
 
-def load_questions(
-    task: str, *, dataset: str | Path | None = None, source: str | None = None, questions: str = "curated"
-) -> tuple[list[Question], list[str]]:
-    """Load the questions of a task.
-
-    Parameters
-    ----------
-    task : {"triviaqa", "mmlu"}
-    dataset : path, optional
-        For `triviaqa`: a folder that `triviaqa_subset.build` made with text, by default
-        `build/triviaqa_subset` of the clone.
-    source : str, optional
-        A file: for `triviaqa` TriviaQA's rows, of which those of the subset are taken; for `mmlu`
-        rows with `question`, `choices` and `answer` (a letter, or a number from 0) instead of the Hub's
-        `cais/mmlu`.
-    questions : {"curated", "kept"}
-        For `triviaqa`: the 455 of the subset, or all that were not discarded.
-
-    Returns
-    -------
-    questions : list of dict
-        question_id, question, answer; for `triviaqa` weight and stratum, for `mmlu` choices, where `answer` is a
-        letter.
-    remarks : list of str
-        What a user should know about them, one line each.
-
-    Raises
-    ------
-    ValueError
-        Questions without text, or not all of them; a row of another form, with its place.
-    OSError
-        A file, or the Hub, out of reach.
-
-    Examples
-    --------
-    >>> import json, tempfile
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-    ...     json.dump([{"question": "2 + 2?", "choices": ["3", "4"], "answer": 1}], file)
-    ...     file.flush()
-    ...     load_questions("mmlu", source=file.name)[0]
-    [{'question_id': 'mmlu-0', 'question': '2 + 2?', 'choices': ['3', '4'], 'answer': 'B'}]
-    """
-    if task == "mmlu":
-        rows = _mmlu_of_the_hub() if source is None else read_rows(source)
-        return [_mmlu(row, number, f"{source or MMLU['path']}, row {number}") for number, row in enumerate(rows)], []
-    if task != "triviaqa":
-        raise ValueError(f"task must be one of triviaqa, mmlu; got {task!r}.")
+def triviaqa_samples(questions: str, dataset: str | None, source: str | None) -> list[Sample]:
+    """Return questions of the dataset, from a folder that was built with text, or with the texts of a source."""
     if questions not in SETS:
         raise ValueError(f"questions must be one of {', '.join(SETS)}; got {questions!r}.")
-    if source is not None:
-        return _joined(source, questions)
-    return _built(Path(dataset) if dataset else BUILT if BUILT.exists() else FOLDER, questions), []
-
-
-def _mmlu_of_the_hub() -> list[RawRow]:
-    from datasets import load_dataset  # takes long to import, and files need none of it
-
-    rows: list[RawRow] = load_dataset(**MMLU).to_list()
-    return rows
-
-
-def load_own_questions(file: str) -> list[Question]:
-    """Load questions of your own.
-
-    Parameters
-    ----------
-    file : str
-        Rows with `question` and `answer`: a text or several that are right; with `choices` a letter, or a number from
-        0. A `question_id` is optional.
-
-    Returns
-    -------
-    list of dict
-
-    Raises
-    ------
-    ValueError
-        A row of another form, or an id that comes twice, with its place.
-    OSError
-        A file that cannot be read.
-
-    Examples
-    --------
-    >>> import json, tempfile
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-    ...     json.dump([{"question": "Capital of France?", "answer": ["Paris", "Paree"]}], file)
-    ...     file.flush()
-    ...     load_own_questions(file.name)[0]["answer"]["aliases"]
-    ['Paris', 'Paree']
-    """
-    rows = read_rows(file)
-    if not rows:
-        raise ValueError(f"{file} must have a row for each question; got none.")
-    places = [f"{file}, row {number}" for number in range(len(rows))]
-    with_choices = "choices" in rows[0]
-    questions = [(_mmlu if with_choices else _own)(row, n, places[n]) for n, row in enumerate(rows)]
-    seen: set[str] = set()
-    for question, place in zip(questions, places, strict=True):
-        if question["question_id"] in seen:
-            raise ValueError(f"{place}: question_id must be unique; got {question['question_id']} again.")
-        seen.add(question["question_id"])
-    return questions
-
-
-def _own(row: RawRow, number: int, place: str) -> Question:
-    question, answer = row.get("question"), row.get("answer")
-    aliases = [answer] if isinstance(answer, str) else answer
-    if not isinstance(question, str) or not isinstance(aliases, list) or not aliases:
+    folder = Path(dataset) if dataset else BUILT if BUILT.exists() and not source else FOLDER
+    rows = pq.read_table(folder / "data" / f"{questions}.parquet").to_pylist()
+    if source:
+        texts = draw_pool(read_source(source), read_labels(FOLDER / "curation").questions).texts
+        rows = [row | texts[row["question_id"]] for row in rows]
+    if "question" not in rows[0]:
         raise ValueError(
-            f"{place} must have a question (text) and an answer (a text or several); got {', '.join(row)}."
+            f"dataset must have the texts of its questions; got {folder} without. Build it with text first, "
+            "`python -m triviaqa_subset.build`, or give TriviaQA's rows here: -T source=FILE."
         )
-    if not all(isinstance(alias, str) for alias in aliases):
-        raise ValueError(f"{place}: answer must be a text or several; got {answer!r}.")
-    gold: Gold = {"value": aliases[0], "aliases": aliases, "normalized_aliases": []}
-    return {"question_id": str(row.get("question_id") or f"q{number}"), "question": question, "answer": gold}
+    return [_dataset_sample(row) for row in rows]
 
 
-def _built(folder: Path, name: str) -> list[Question]:
-    file = folder / "data" / f"{name}.parquet"
-    if not file.exists():
-        raise ValueError(f"dataset must be a folder with data/{name}.parquet; got {folder}. {GET_TEXT}")
-    rows = pq.read_table(file).to_pylist()
-    if not rows or "question" not in rows[0]:
-        raise ValueError(f"dataset must have the texts of its questions; got {folder} without. {GET_TEXT}")
-    return [_triviaqa(row, row["question"], row["answer"]) for row in rows]
+def mmlu_samples(source: str | None) -> list[Sample]:
+    """Return questions of a file, see `own_samples`, or MMLU's test split from the Hub."""
+    if source:
+        return own_samples(source)
+    from datasets import load_dataset  # takes long to import
+
+    return _samples(load_dataset(**MMLU).to_list(), MMLU["path"])
 
 
-def _joined(source: str, name: str) -> tuple[list[Question], list[str]]:
-    asked = pq.read_table(FOLDER / "data" / f"{name}.parquet").to_pylist()
-    texts = {row["question_id"]: row for row in reversed(read_source(source))}
-    require_all(texts, [row["question_id"] for row in asked], source, SETS[name])
-    pairs = ((row, texts[row["question_id"]]) for row in asked)
-    questions = [_triviaqa(row, text["question"], text["answer"]) for row, text in pairs]
-    changed = _changed(questions)
-    return questions, [f"{source}: {changed} question texts are not those of the curation"] if changed else []
+def own_samples(file: str) -> list[Sample]:
+    """Return the questions of a CSV, JSON lines, JSON or Parquet file.
+
+    A row has `question` and `answer`, a text or several that are right (in CSV separated by |); with `choices` the
+    answer is a letter, or a number from 0. `question_id`, `weight` and `stratum` are optional.
+    """
+    if Path(file).suffix != ".csv":
+        return _samples(read_rows(file), file)
+    with Path(file).open(encoding="utf-8-sig", newline="") as lines:
+        rows = [{name: text.split("|") for name, text in row.items() if text} for row in csv.DictReader(lines)]
+    return _samples([{name: cell if cell[1:] else cell[0] for name, cell in row.items()} for row in rows], file)
 
 
-def _changed(questions: list[Question]) -> int:
-    columns = ["question_id", "question_sha256"]
-    pool = pq.read_table(FOLDER / "data" / "pool.parquet", columns=columns).to_pylist()
-    hashes = {row["question_id"]: row["question_sha256"] for row in pool}
-    known = [(row["question"], hashes[row["question_id"]]) for row in questions]
-    return sum(sha256(text) != expected for text, expected in known if expected)
+def _samples(rows: Sequence[RawRow], file: str) -> list[Sample]:
+    samples = [_own_sample(row, number, f"{file}, row {number}") for number, row in enumerate(rows)]
+    if not samples or len({sample.id for sample in samples}) < len(samples):
+        raise ValueError(f"{file} must have questions, each with a question_id of its own; got {len(samples)}.")
+    return samples
 
 
-def _triviaqa(row: RawRow, question: str, answer: Gold) -> Question:
-    return {
-        "question_id": row["question_id"],
-        "question": question,
-        "answer": answer,
-        "weight": row["weight"],
-        "stratum": list(STRATA)[row["stratum"]],
-    }
+def _own_sample(row: RawRow, number: int, place: str) -> Sample:
+    question, answer, choices = row.get("question"), row.get("answer"), row.get("choices")
+    letters = list(ascii_uppercase[: len(choices)]) if _are_texts(choices) and len(choices) <= 26 else []
+    if letters and str(answer).isdecimal() and int(str(answer)) < len(letters):
+        answer = letters[int(str(answer))]
+    accepted = answer if isinstance(answer, list) else [answer]
+    if not isinstance(question, str) or not _are_texts(accepted) or (choices and accepted[0] not in letters):
+        raise ValueError(
+            f"{place} must have a question (text) and an answer, a text or several; or choices, and the letter or "
+            f"number of one of them; got {row!r:.80}."
+        )
+    known: dict[str, Any] = {name: row[name] for name in ("weight", "stratum") if row.get(name) is not None}
+    if "weight" in known:
+        known["weight"] = float(known["weight"])
+    own_id = str(row.get("question_id") or f"{row.get('subject') or 'q'}-{number}")
+    return Sample(question, choices=choices, target=accepted, id=own_id, metadata=known)
 
 
-def _mmlu(row: RawRow, number: int, place: str) -> Question:
-    question, choices, answer = (row.get(name) for name in ("question", "choices", "answer"))
-    if not isinstance(question, str) or not isinstance(choices, list) or not _are_choices(choices):
-        raise ValueError(f"{place} must have a question (text) and choices (2 to 26 texts); got {', '.join(row)}.")
-    letters = list(ascii_uppercase[: len(choices)])
-    letter = letters[answer] if type(answer) is int and 0 <= answer < len(letters) else answer
-    if letter not in letters:
-        raise ValueError(f"{place}: answer must be one of {', '.join(letters)} or its number from 0; got {answer!r}.")
-    own_id = str(row.get("question_id") or f"{row.get('subject') or 'mmlu'}-{number}")
-    return {"question_id": own_id, "question": question, "choices": choices, "answer": letter}
+def _dataset_sample(row: RawRow) -> Sample:
+    aliases = dict.fromkeys([*row["answer"]["aliases"], *row["answer"]["normalized_aliases"]])
+    known: dict[str, Any] = {name: row[name] for name in ("weight", "decision") if name in row}
+    known["stratum"] = list(STRATA)[row["stratum"]]
+    return Sample(row["question"], target=list(aliases), id=row["question_id"], metadata=known)
 
 
-def _are_choices(choices: list[object]) -> bool:
-    return 2 <= len(choices) <= 26 and all(isinstance(choice, str) for choice in choices)
+def _are_texts(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and bool(value) and all(isinstance(text, str) for text in value)

@@ -18,6 +18,7 @@ from .parts import Part, Row, RunOptions, field, files_in, only, starts_with, ta
 
 ZSTANDARD = 93  # a method of compression that zipfile knows from Python 3.14 on
 NEEDED = (b'"eval"', b'"task"', b'"model"', b'"version"')
+BESIDE = ("logs.json", "eval-set.json")  # in the folder of an eval set, with the headers of its logs
 CONFIDENCE = "metadata.confidence"
 
 
@@ -28,28 +29,42 @@ def files_of(path: Path) -> list[Path]:
 
 
 def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
-    """Read logs: one part per log. Repetitions of a sample (epochs) are a group.
+    """Read logs: one part per log and scorer. Repetitions of a sample (epochs) are a group.
 
     Raises
     ------
     FileError
-        If a log has several scorers and none was chosen, or scores that are neither right nor wrong; or if no score has
-        a confidence.
+        If a log has several scorers without confidences and none was chosen, or scores that are neither right nor
+        wrong; or if no score has a confidence.
     """
     logs = {file: _log(file) for file in files}
     named = [(file, *_model_and_task(file, header)) for file, (header, _) in logs.items()]
-    return [_part(*one, *logs[one[0]], options) for one in tasks_among(named, options)]
+    found = []
+    for file, model, task in tasks_among(named, options):
+        header, samples = logs[file]
+        scored = [sample for sample in samples if sample.get("scores")]
+        if not scored:
+            raise FileError(file, "holds no scores", got=f"{len(samples)} samples, status {header.get('status')}")
+        scorers = _scorers(scored, file, options)
+        names = [f"{model} {scorer}" if len(scorers) > 1 else model for scorer in scorers]
+        found += [_part(file, *pair, task, scored, len(samples), options) for pair in zip(scorers, names, strict=True)]
+    return found
+
+
+def _scorers(scored: Sequence[Row], file: Path, options: RunOptions) -> list[str]:
+    """Return the scorers that keep a confidence, each of which is a system; else the one that there is."""
+    names = list(dict.fromkeys(name for sample in scored for name in sample["scores"]))
+    keeping = [n for n in names if any("confidence" in (s["scores"].get(n, {}).get("metadata") or ()) for s in scored)]
+    return keeping if options.filter is None and keeping else [only(names, options.filter, file, "scorer")]
 
 
 def _model_and_task(file: Path, header: Row) -> tuple[str, str]:
     return str(header["eval"].get("model") or file.stem), str(header["eval"]["task"])
 
 
-def _part(file: Path, model: str, task: str, header: Row, samples: Sequence[Row], options: RunOptions) -> Part:
-    scored = [sample for sample in samples if sample.get("scores")]
-    if not scored:
-        raise FileError(file, "holds no scores", got=f"{len(samples)} samples, status {header.get('status')}")
-    scorer = only([name for sample in scored for name in sample["scores"]], options.filter, file, "scorer")
+def _part(
+    file: Path, scorer: str, model: str, task: str, scored: Sequence[Row], count: int, options: RunOptions
+) -> Part:
     scores = [sample["scores"].get(scorer) or {} for sample in scored]
     frame = pd.DataFrame(
         {
@@ -59,14 +74,18 @@ def _part(file: Path, model: str, task: str, header: Row, samples: Sequence[Row]
             "confidence": [_confidence(*pair, options) for pair in zip(scored, scores, strict=True)],
         }
     )
+    for role in ("weight", "stratum"):
+        if all((sample.get("metadata") or {}).get(role) is not None for sample in scored):
+            frame[role] = [sample["metadata"][role] for sample in scored]
     if frame["confidence"].isna().all():
         rule = f"scorer {scorer} keeps no confidence, as Score(value=.., metadata={{'confidence': p}}) would"
         raise FileError(file, rule, advice=FileAdvice.CONFIDENCE_FIELD)
-    failed = len(samples) - len(scored)
+    failed = count - len(scored)
     epochs = max(int(sample.get("epoch", 1)) for sample in scored)
     fact = f"Inspect log, task {task}, scorer {scorer}, {frame['group'].nunique():,} samples"
     fact += f" in {epochs} epochs, which are groups" * (epochs > 1)
-    fact += f"; {failed} of {len(samples)} without a score are left out" * (failed > 0)
+    fact += "; weighted by their metadata" * ("weight" in frame)
+    fact += f"; {failed} of {count} without a score are left out" * (failed > 0)
     return Part(model, task, frame if epochs > 1 else frame.drop(columns="group"), str(file), Note("run", f"{fact}."))
 
 
@@ -80,7 +99,7 @@ def _confidence(sample: Row, score: Row, options: RunOptions) -> object:
 def _is_log(file: Path) -> bool:
     if file.suffix == ".eval":
         return starts_with(file, [b"PK"], size=2)
-    return file.suffix == ".json" and starts_with(file, NEEDED)
+    return file.suffix == ".json" and file.name not in BESIDE and starts_with(file, NEEDED)
 
 
 def _log(file: Path) -> tuple[Row, list[Row]]:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ecuas_metric import compare_systems, confidence_system
-from ecuas_metric.comparison.best import p_values_of_best
 from ecuas_metric.comparison.compare import best_systems
+from ecuas_metric.comparison.significance import p_values_of_best
 from ecuas_metric.metrics import Key
 
 

@@ -2,32 +2,32 @@ import numpy as np
 import pytest
 
 from ecuas_metric.comparison.significance import (
+    adjusted_p_values,
     number_of_units,
+    permutation_limits,
+    permutation_p_values,
+    permutations_needed,
     simultaneous_limits,
-    step_down,
-    swap_limits,
-    swap_p_values,
-    swaps_needed,
 )
 from ecuas_metric.options import Options
 
 
 def test_an_undefined_swap_counts_as_a_large_one():
-    assert swap_p_values(0.5, np.array([0.1, np.nan, -0.6])) == 0.75
-    assert np.isnan(swap_p_values(np.nan, np.zeros(3)))
-    assert swap_p_values(0.0, np.zeros(9)) == 1
+    assert permutation_p_values(0.5, np.array([0.1, np.nan, -0.6])) == 0.75
+    assert np.isnan(permutation_p_values(np.nan, np.zeros(3)))
+    assert permutation_p_values(0.0, np.zeros(9)) == 1
 
 
 def test_one_test_alone_needs_no_correction(rng):
     swapped = rng.normal(size=999)
-    p = swap_p_values(2.0, swapped)
-    assert step_down(np.array([2.0]), swapped[None], p[None]).tolist() == [p]
+    p = permutation_p_values(2.0, swapped)
+    assert adjusted_p_values(np.array([2.0]), swapped[None], p[None]).tolist() == [p]
 
 
-def test_step_down_by_definition(rng):
+def test_adjusted_p_values_by_definition(rng):
     swapped = rng.normal(size=(5, 400)) * np.array([1, 10, 0.1, 1, 3])[:, None]
     differences = np.array([2.5, 11.0, 0.3, -0.2, 9.5])
-    p = swap_p_values(differences, swapped)
+    p = permutation_p_values(differences, swapped)
     spread = np.sqrt(np.mean(np.column_stack([swapped, differences]) ** 2, axis=1))
     statistics, nulls = np.abs(differences) / spread, np.abs(swapped) / spread[:, None]
     expected, left, least = np.zeros(5), list(range(5)), 0.0
@@ -35,13 +35,13 @@ def test_step_down_by_definition(rng):
         share = (1 + np.sum(nulls[left].max(axis=0) >= statistics[index])) / 401
         least = expected[index] = max(least, share, p[index])
         left.remove(index)
-    assert step_down(differences, swapped, p) == pytest.approx(expected)
+    assert adjusted_p_values(differences, swapped, p) == pytest.approx(expected)
 
 
 def test_tests_that_were_not_made_do_not_count(rng):
     swapped = rng.normal(size=(2, 100))
-    alone = step_down(np.array([2.0]), swapped[:1], np.array([0.05]))
-    both = step_down(np.array([2.0, np.nan]), swapped, np.array([0.05, np.nan]))
+    alone = adjusted_p_values(np.array([2.0]), swapped[:1], np.array([0.05]))
+    both = adjusted_p_values(np.array([2.0, np.nan]), swapped, np.array([0.05, np.nan]))
     assert both[0] == alone[0]
     assert np.isnan(both[1])
 
@@ -52,8 +52,8 @@ def test_an_interval_leaves_out_0_if_and_only_if_its_p_value_is_at_most_alpha(rn
         swapped = rng.normal(size=399)
         swapped = swapped.round(0) if discrete else swapped
         for difference in [*rng.normal(0, 2, 200).round(0 if discrete else 9), 0.0]:
-            p = swap_p_values(difference, swapped, rounding=1e-12)
-            low, high = swap_limits(difference, swapped, level=level, num_units=50, rounding=1e-12)
+            p = permutation_p_values(difference, swapped, rounding=1e-12)
+            low, high = permutation_limits(difference, swapped, level=level, num_units=50, rounding=1e-12)
             assert (low > 0 or high < 0) == (p <= 1 - level + 1e-12), (difference, p)
 
 
@@ -61,18 +61,18 @@ def test_the_interval_of_a_mean_holds_what_sign_flips_do_not_reject(rng):
     """By definition: differences less the supposed one, their signs flipped."""
     differences = rng.normal(0.5, 1, 60)
     signs = rng.choice([-1.0, 1.0], (3999, 60))
-    limits = swap_limits(differences.mean(), signs @ differences / 60, level=0.95, num_units=60)
+    limits = permutation_limits(differences.mean(), signs @ differences / 60, level=0.95, num_units=60)
     for limit in limits:
         rest = differences - limit
-        assert swap_p_values(rest.mean(), signs @ rest / 60) == pytest.approx(0.05, abs=0.01)
+        assert permutation_p_values(rest.mean(), signs @ rest / 60) == pytest.approx(0.05, abs=0.01)
 
 
 def test_simultaneous_intervals_hold_less_often_0_where_adjusted_p_values_are_larger(rng):
     swapped = rng.normal(size=(6, 999)) * np.array([1, 10, 0.1, 1, 3, 1])[:, None]
     for _ in range(50):
         differences = rng.normal(0, 3, 6) * [1, 10, 0.1, 1, 3, 1]
-        p = swap_p_values(differences, swapped)
-        adjusted = step_down(differences, swapped, p)
+        p = permutation_p_values(differences, swapped)
+        adjusted = adjusted_p_values(differences, swapped, p)
         low, high = simultaneous_limits(differences, swapped, level=0.95, num_units=1000)
         excluded = (low > 0) | (high < 0)
         assert (adjusted[excluded] <= 0.05).all()
@@ -81,23 +81,23 @@ def test_simultaneous_intervals_hold_less_often_0_where_adjusted_p_values_are_la
 
 def test_an_interval_of_a_single_test_needs_no_correction(rng):
     swapped = rng.normal(size=999)
-    alone = swap_limits(2.0, swapped, level=0.9, num_units=100)
+    alone = permutation_limits(2.0, swapped, level=0.9, num_units=100)
     together = simultaneous_limits(np.array([2.0]), swapped[None], level=0.9, num_units=100)
     assert np.ravel(together) == pytest.approx(alone)
 
 
 def test_there_is_no_interval_where_nothing_could_be_rejected():
-    assert np.isnan(swap_limits(0.5, np.array([0.5, -0.5] * 50), level=0.95, num_units=1)).all()
-    assert np.isnan(swap_limits(0.5, np.arange(9.0), level=0.95, num_units=100)).all()  # nine swaps are too few
-    assert np.isnan(swap_limits(np.nan, np.zeros(99), level=0.95, num_units=100)).all()
-    assert swap_limits(0.0, np.zeros(99), level=0.95, num_units=100) == (0, 0)
+    assert np.isnan(permutation_limits(0.5, np.array([0.5, -0.5] * 50), level=0.95, num_units=1)).all()
+    assert np.isnan(permutation_limits(0.5, np.arange(9.0), level=0.95, num_units=100)).all()  # nine swaps are too few
+    assert np.isnan(permutation_limits(np.nan, np.zeros(99), level=0.95, num_units=100)).all()
+    assert permutation_limits(0.0, np.zeros(99), level=0.95, num_units=100) == (0, 0)
 
 
 def test_there_are_as_many_swaps_as_the_level_needs():
     for level in (0.5, 0.9, 0.95, 0.99, 0.9999):
-        swaps = swaps_needed(Options(confidence_level=level, n_resamples=1))
-        assert swap_p_values(1.0, np.zeros(swaps)) <= (1 - level) / 20 + 1e-12
-    assert swaps_needed(Options(confidence_level=0.95, n_resamples=5000)) == 5000
+        swaps = permutations_needed(Options(confidence_level=level, n_resamples=1))
+        assert permutation_p_values(1.0, np.zeros(swaps)) <= (1 - level) / 20 + 1e-12
+    assert permutations_needed(Options(confidence_level=0.95, n_resamples=5000)) == 5000
 
 
 def test_units_are_what_is_swapped():

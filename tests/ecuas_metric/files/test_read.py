@@ -13,8 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from ecuas_metric.files.read import read_sheet
-from ecuas_metric.files.sources import stem
+from ecuas_metric.files.read import read_sheet, stem
 
 CSV = b"confidence,correct\n0.9,1\n0.25,0\n"
 FRAME = pd.DataFrame({"confidence": [0.9, 0.25], "correct": [1, 0]})

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from ecuas_metric.errors import Note
-from ecuas_metric.files.submissions import read_submissions
-from ecuas_metric.files.truth import MEANING, RULES
+from ecuas_metric.files.submissions import MEANING, RULES, read_submissions
 
 
 def write(path, text, encoding="utf-8"):

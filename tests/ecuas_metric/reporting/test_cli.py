@@ -13,7 +13,7 @@ import pytest
 
 from ecuas_metric.files.submissions import OPTION_OF_ROLE
 from ecuas_metric.options import DEFAULTS, OPTIONS, checked_options
-from ecuas_metric.reporting import cli
+from ecuas_metric.reporting import cli, commands
 from ecuas_metric.reporting.flags import COMPARE_EXAMPLES, FLAGS, SCORE_EXAMPLES, parser
 from ecuas_metric.reporting.tables import BEST
 from tests.conftest import ROOT
@@ -288,7 +288,7 @@ def test_interval_means_the_same_in_both_commands():
 
 
 def test_an_interruption_is_no_traceback(folder, capsys, monkeypatch):
-    monkeypatch.setattr(cli, "make_report", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(commands, "make_report", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
     assert cli.main(["score", "gpt.csv", "--output", "out.json"]) == 130
     assert capsys.readouterr().err == "ecuas: interrupted\n"
     assert not (folder / "out.json").exists()

@@ -8,7 +8,7 @@ from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.comparison.pairing import in_common
 from ecuas_metric.comparison.unjudged import unjudged_bounds
 from ecuas_metric.errors import InputError, Note
-from ecuas_metric.files.truth import Unjudged
+from ecuas_metric.files.submissions import Unjudged
 from ecuas_metric.metrics import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.report import (

@@ -9,6 +9,7 @@ import pytest
 
 from ecuas_metric import confidence_system, ranking, results
 from ecuas_metric.comparison.compare import compare_systems
+from ecuas_metric.files.arrays import from_values
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.metrics import Key
 from ecuas_metric.reporting import cli, text
@@ -199,7 +200,7 @@ def test_a_system_beside_itself_is_no_discovery(submissions):
 
 
 def test_unpaired_systems_are_not_tested_and_the_reason_is_given(submissions):
-    other = submissions[1]._replace(ids=pd.Index([f"other{i}" for i in range(120)]))
+    other = submissions[1]._replace(ids=from_values([f"other{i}" for i in range(120)]))
     lines = explained([submissions[0], other])
     assert not any("lead" in line for line in lines)
     assert "Whether this is significant was not tested." in lines[0]
@@ -248,7 +249,7 @@ def test_weights_are_used(submissions):
         submission._replace(
             predictions=np.r_[submission.predictions, submission.predictions[60:]],
             references=np.r_[submission.references, submission.references[60:]],
-            ids=pd.Index([*submission.ids, *(f"again {i}" for i in submission.ids[60:])]),
+            ids=from_values([*submission.ids.tolist(), *(f"again {i}" for i in submission.ids[60:].tolist())]),
         )
         for submission in submissions
     ]

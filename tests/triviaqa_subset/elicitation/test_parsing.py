@@ -1,10 +1,75 @@
-"""Replies in words: a probability where one is stated, and never one where none is."""
+"""Replies in words: a probability where one is stated, and never one where none is; 29 styles of 455 replies."""
+
+import json
+import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from triviaqa_subset.elicitation.parsing import answer_and_probability, choice_letter, yes_or_no
+from triviaqa_subset.elicitation.replies import Reply, body
+
+ANSWERS = [
+    "Paris", "1984", "Catch-22", "42", "U2", "Paris, Texas", "AC/DC", "9 to 5", "Apollo 13", "3.14", "*NSYNC", "-40",
+    "(I Can't Get No) Satisfaction", "[REC]", "Boeing 747", "Henry VIII", "O'Neill", "東京 3", "Ke$ha", "50 Cent",
+    "The 39 Steps", "Se7en", "Mr. & Mrs. Smith", "Wham!", "Who's Afraid of Virginia Woolf?", "100%", "E=mc2", "Nîmes",
+    "St. John's", "10:04", "A.I.", "½", "007", "Blink-182",
+]  # fmt: skip
+STYLES = {  # a style -> whether its replies must be read, or may be missing
+    " {a}\nProbability: {p}": True,
+    "{a}\n\nProbability: {p}\n": True,
+    "Guess: {a}\nProbability: {p}": True,
+    "**Guess:** {a}\n**Probability:** {p}": True,
+    "**{a}**\n**Probability: {p}**": True,
+    "Answer: {a}\nConfidence: {p}": True,
+    "My guess: {a}\nProbability: {p}": True,
+    "Sure! Here is my answer:\n\nGuess: {a}\nProbability: {p}": True,
+    "```\nGuess: {a}\nProbability: {p}\n```": True,
+    "{a}\nProbability: {percent}%": True,
+    "{a}\nProbability: {percent} %": True,
+    "{a}\nProbability: {percent} percent": True,
+    "{a}\nProbability: about {p}": False,
+    "{a}\nProbability: ~{p} (rather sure)": True,
+    "{a}\nProbability: {percent} out of 100": True,
+    "{a}\nProbability: {percent}/100": False,
+    "{a}\nProbability: {p}-{p}1": False,
+    "{a}\nProbability: between {p} and 0.99": False,
+    "{a}\nProbability: high": False,
+    "{a}\nThe probability that this is correct is {p}.": True,
+    "{a} (probability: {p})": True,
+    "{a}; probability {p}": True,
+    "{a}\n{p}": True,
+    '{{"guess": {json}, "probability": {p}}}': True,
+    '```json\n{{"guess": {json}, "probability": {p}}}\n```': True,
+    "<think>Maybe 0.5? Probability: 0.5</think>\n{a}\nProbability: {p}": True,
+    "Okay, the user asks. Probability: 0.1\n</think>\n\nGuess: {a}\nProbability: {p}": True,
+    "{a}\nProbability: {p}\n\nThis is a probability of 0.123, I think.": True,
+    "{a}\nProbability: {p}\nExplanation: it was founded in 0.7 AD with probability: 0.3": True,
+}
+
+
+def replies(style):
+    rng = random.Random(style)
+    for number in range(455):
+        answer, percent = ANSWERS[number % len(ANSWERS)], rng.randrange(1, 100)
+        values = {"a": answer, "p": f"{percent / 100:g}", "percent": percent, "json": json.dumps(answer)}
+        yield answer, percent / 100, style.format(**values)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_reply_is_read_as_it_was_meant_or_not_at_all(style):
+    rng = random.Random(style)
+    for answer, confidence, text in replies(style):
+        found = read(text)
+        assert found.answer == answer, text
+        assert found.confidence == pytest.approx(confidence, abs=1e-12) or (found.missing and not STYLES[style]), text
+        cut = read(text[: rng.randrange(len(text) + 1)], cut=True)
+        assert cut.missing or cut[:2] == (answer, pytest.approx(confidence, abs=1e-12)), text
+
+
+def read(text, *, cut=False):
+    return answer_and_probability(body(Reply(text), "Guess:").text, cut=cut)
 
 
 @pytest.mark.parametrize(
@@ -61,10 +126,57 @@ from triviaqa_subset.elicitation.parsing import answer_and_probability, choice_l
         ("", "", None),
         (" \n ", "", None),
         ("Probability: 0.9", "", 0.9),
+        ("Paris\nProbability: 1 percent", "Paris", 0.01),
+        ("Paris\nProbability: 0.5 per cent", "Paris", 0.005),
+        ("Paris\nProbability: 1\uff05", "Paris", 0.01),
+        ("Paris\nProbability: 1 in 10", "Paris", 0.1),
+        ("Paris\nProbability: 1 out of 10", "Paris", 0.1),
+        ("Paris\nProbability: 1 of 5", "Paris", None),
+        ("Paris\nProbability: 1 in 0", "Paris", None),
+        *((f"Paris\nProbability: 0.8{dash}0.9", "Paris", None) for dash in "-\u2013\u2014\u2212~"),
+        ("Paris\nProbability: 0.8 .. 0.9", "Paris", None),
+        ("Paris\nProbability: 0.8 and 0.9", "Paris", None),
+        ("Paris\nProbability: 0.8 through 0.9", "Paris", None),
+        ("(I Can't Get No) Satisfaction\nProbability: 0.9", "(I Can't Get No) Satisfaction", 0.9),
+        ("*NSYNC\nProbability: 0.9", "*NSYNC", 0.9),
+        ("-40\nProbability: 0.9", "-40", 0.9),
+        ("[REC]\nProbability: 0.9", "[REC]", 0.9),
+        ("**[REC]**\nProbability: 0.9", "[REC]", 0.9),
+        ("Boeing (747) (0.9)", "Boeing (747)", 0.9),
+        ('{"guess": "Zarquon 182", "probability": 0.85}', "Zarquon 182", 0.85),
+        ('```json\n{"Answer": "Paris", "Confidence": "85 %"}\n```', "Paris", 0.85),
+        ('{"guess": "Paris", "probability": [0.8, 0.9]}', "Paris", None),
+        ('{"guess": "Paris", "probability": true}', "Paris", None),
+        ('{"guess": "Paris", "probab', "", None),
+        ("Paris\nProbability: 0.9\n```", "Paris", 0.9),
     ],
 )
-def test_guess_and_probability(reply, answer, confidence):
-    assert answer_and_probability(reply) == (answer, confidence)
+def test_answer_and_probability(reply, answer, confidence):
+    found = answer_and_probability(reply)
+    assert found[:2] == (answer, confidence)
+    assert (found.missing is None) == (confidence is not None)
+
+
+@pytest.mark.parametrize(
+    ("stated", "missing"),
+    [
+        ("Probability of being wrong: 0.1", "wrong"),
+        ("The probability that I am wrong is 0.1", "wrong"),
+        ("The probability that this isn't correct is 0.1.", "wrong"),
+        ("Probability: 0.1 (of being incorrect)", "wrong"),
+        ("Error probability: 0.1", "wrong"),
+        ("Probability: 0.7 if European, 0.3 otherwise", "condition"),
+        ("Probability if European: 0.7", "condition"),
+        ("Probability: <0.01", "bound"),
+        ("<0.01", "bound"),
+        ("The probability is at most: 0.1", "bound"),
+        ("Probability: >0.99", "no probability"),
+        ("Probability: at least 0.9", "no probability"),
+    ],
+)
+def test_a_number_that_is_another_one_is_missing_with_a_reason(stated, missing):
+    found = answer_and_probability(f"Paris\n{stated}")
+    assert (found.confidence, missing in found.missing) == (None, True)
 
 
 @given(
@@ -73,9 +185,9 @@ def test_guess_and_probability(reply, answer, confidence):
     st.sampled_from(["Paris", "The Who", "42", "1984", "Catch-22", "Henry VIII", "O'Neill"]),
 )
 def test_a_stated_probability_is_read_as_it_stands(confidence, layout, answer):
-    assert answer_and_probability(layout.format(answer, confidence)) == (answer, confidence)
-    found, read = answer_and_probability(layout.format(answer, f"{100 * confidence:.1f} %"))
-    assert (found, read) == (answer, pytest.approx(confidence, abs=1e-12))
+    assert answer_and_probability(layout.format(answer, confidence))[:2] == (answer, confidence)
+    found, stated, _ = answer_and_probability(layout.format(answer, f"{100 * confidence:.1f} %"))
+    assert (found, stated) == (answer, pytest.approx(confidence, abs=1e-12))
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Nd"]), max_size=60))
@@ -116,40 +228,8 @@ def test_the_letter_of_a_choice(reply, letter):
     assert choice_letter(reply, ["a red one", "blue", "twice", "twice"]) == letter
 
 
-@pytest.mark.parametrize(
-    ("reply", "answer", "confidence"),
-    [
-        ("Paris\nProbability: 1 percent", "Paris", 0.01),
-        ("Paris\nProbability: 0.5 per cent", "Paris", 0.005),
-        ("Paris\nProbability: 1\uff05", "Paris", 0.01),
-        ("Paris\nProbability: 1 in 10", "Paris", 0.1),
-        ("Paris\nProbability: 1 out of 10", "Paris", 0.1),
-        ("Paris\nProbability: 1 of 5", "Paris", None),
-        ("Paris\nProbability: 1 in 0", "Paris", None),
-        *((f"Paris\nProbability: 0.8{dash}0.9", "Paris", None) for dash in "-\u2013\u2014\u2212~"),
-        ("Paris\nProbability: 0.8 .. 0.9", "Paris", None),
-        ("Paris\nProbability: 0.8 and 0.9", "Paris", None),
-        ("Paris\nProbability: 0.8 through 0.9", "Paris", None),
-        ("(I Can't Get No) Satisfaction\nProbability: 0.9", "(I Can't Get No) Satisfaction", 0.9),
-        ("*NSYNC\nProbability: 0.9", "*NSYNC", 0.9),
-        ("-40\nProbability: 0.9", "-40", 0.9),
-        ("[REC]\nProbability: 0.9", "[REC]", 0.9),
-        ("**[REC]**\nProbability: 0.9", "[REC]", 0.9),
-        ("Boeing (747) (0.9)", "Boeing (747)", 0.9),
-        ('{"guess": "Zarquon 182", "probability": 0.85}', "Zarquon 182", 0.85),
-        ('```json\n{"Answer": "Paris", "Confidence": "85 %"}\n```', "Paris", 0.85),
-        ('{"guess": "Paris", "probability": [0.8, 0.9]}', "Paris", None),
-        ('{"guess": "Paris", "probability": true}', "Paris", None),
-        ('{"guess": "Paris", "probab', "", None),
-        ("Paris\nProbability: 0.9\n```", "Paris", 0.9),
-    ],
-)
-def test_what_models_write_instead(reply, answer, confidence):
-    assert answer_and_probability(reply) == (answer, confidence)
-
-
 @given(st.integers(0, 1000).map(lambda thousandths: thousandths / 1000), st.integers(0, 6))
 def test_no_prefix_of_a_cut_number_is_read(confidence, kept):
     cut = f"Paris\nProbability: {confidence}"[: len("Paris\nProbability: ") + kept]
-    assert answer_and_probability(cut, cut=True) == ("Paris", None)
+    assert answer_and_probability(cut, cut=True)[:2] == ("Paris", None)
     assert answer_and_probability(f"{cut}%", cut=True)[1] is None or kept

@@ -31,6 +31,13 @@ def texts(found):
         ("<think>\n\n</think>\n\nRome", ["<think>", "\n\n", "</think>", "\n\n", "Rome"], "Rome", ["\n\n", "Rome"]),
         ("<think>Rome?</think>Guess: Oslo", ["<think>", "Rome?", "</think>", "Guess", ":", " Oslo"], "Oslo", [" Oslo"]),
         ("<think>and so on", ["<think>", "and so on"], "", []),
+        ("Hm.\n</reasoning>\nOslo", ["Hm.\n", "</reasoning>", "\n", "Oslo"], "Oslo", ["\n", "Oslo"]),
+        (
+            "the </reasoning> tag",
+            ["the", " </", "reasoning", ">", " tag"],
+            "the </reasoning> tag",
+            ["the", " </", "reasoning", ">", " tag"],
+        ),
         # The end of turn
         ("Rome", ["Rome", "<|im_end|>"], "Rome", ["Rome"]),
         ("Rome", ["Rome", "</s>"], "Rome", ["Rome"]),
@@ -45,26 +52,24 @@ def texts(found):
     ],
 )
 def test_body(text, pieces, expected_text, expected_tokens):
-    found = body(Reply(text, tokens(*pieces), "stop"), "Guess:")
+    found = body(Reply(text, tokens(*pieces)), "Guess:")
     assert found.text == expected_text
     assert texts(found.tokens) == expected_tokens
-    assert body(Reply(text, None, "stop"), "Guess:") == Reply(expected_text, None, "stop")
+    assert body(Reply(text), "Guess:") == Reply(expected_text)
 
 
 def test_without_a_prefill_nothing_is_taken_for_its_echo():
-    reply = Reply("Guess: Rome", tokens("Guess", ":", " Rome"), "stop")
-    assert body(reply) == reply
+    reply = Reply("Guess: Rome", tokens("Guess", ":", " Rome"))
+    assert body(reply)[:2] == reply[:2]
 
 
 @given(st.lists(st.sampled_from(["a", " b", "\n", "", " ", "Guess:", "<", "é"]), max_size=8))
 def test_the_tokens_of_the_body_make_its_text(pieces):
     text = "".join(pieces)
-    found = body(Reply(text, tokens(*pieces), "stop"), "Guess:")
+    found = body(Reply(text, tokens(*pieces)), "Guess:")
     assert "".join(texts(found.tokens)).strip() == found.text
-    assert (
-        body(Reply("Guess:" + text, tokens("Guess:", *pieces), "stop"), "Guess:").text
-        == body(Reply("Guess:" + text, None, "stop"), "Guess:").text
-    )
+    repeated = "Guess:" + text
+    assert body(Reply(repeated, tokens("Guess:", *pieces)), "Guess:").text == body(Reply(repeated), "Guess:").text
 
 
 @pytest.mark.parametrize(

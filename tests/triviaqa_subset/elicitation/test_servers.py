@@ -1,193 +1,78 @@
-"""Each server's wire format, on loopback: a confidence is right, or it is missing and says why."""
+"""Twelve ways to serve a model, asked by Inspect: answers are right, confidences right or missing with a reason."""
 
-import math
+import json
 
 import pytest
 
-from tests.triviaqa_subset.elicitation.chat_server import said
-from triviaqa_subset.elicitation import Endpoint, Setup, chat_backend, elicit
-from triviaqa_subset.elicitation.replies import NO_TOKENS, UNSPELLED
+from tests.triviaqa_subset.elicitation.servers import answer, posterior, question, serving, stated, truth
 
-END = "<|im_end|>"
-ANSWER, TRUTH = [(" New", 0.9), (" York", 0.5)], 0.45
-QUESTION = {"question_id": "q", "question": "Which town?"}
-UNKNOWN = ("New York", None)
-RIGHT = ("New York", TRUTH)
+inspect_ai = pytest.importorskip("inspect_ai")
+from inspect_ai import eval as evaluate  # noqa: E402
+from inspect_ai.model import get_model  # noqa: E402
 
+from triviaqa_subset.elicitation.methods import METHODS  # noqa: E402
+from triviaqa_subset.elicitation.tasks import questions  # noqa: E402
 
-def entry(piece, probability, *, top=(), with_bytes=True):
-    """One token as servers list it."""
-    made = {"token": piece, "logprob": math.log(probability)}
-    if with_bytes:
-        made["bytes"] = list(piece.encode())
-    return made | {"top_logprobs": [{"token": text, "logprob": math.log(p)} for text, p in top]}
-
-
-def choice(text, entries=None, **message):
-    finish = message.pop("finish_reason", "stop")
-    made = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text} | message}
-    return {"choices": [made | ({"logprobs": {"content": entries}} if entries is not None else {})]}
-
-
-def tokens(pieces, **options):
-    return [entry(piece, probability, **options) for piece, probability in pieces]
-
-
-THOUGHTS = [("Okay", 0.6), (", the user asks.\n\nNew York?", 0.5)]
-CLOSED = [*THOUGHTS, ("</think>", 0.9), ("\n\n", 0.99)]
-AFTER_BLANK = 0.99 * TRUTH  # the blank line before the answer was generated too
-HARMONY = [("<|channel|>", 0.9), ("analysis", 0.9), ("<|message|>", 0.9), ("Hm.", 0.5), ("<|end|>", 0.9),
-           ("<|start|>", 0.9), ("assistant", 0.9), ("<|channel|>", 0.9), ("final", 0.9),
-           ("<|message|>", 0.9)]  # fmt: skip
-SPOKEN = "".join(piece for piece, _ in CLOSED)
-
-STYLES = {
-    "OpenAI, no token for the end of turn": (choice(" New York", tokens(ANSWER)), RIGHT, None),
-    "vLLM, end of turn listed": (choice(" New York", tokens([*ANSWER, (END, 0.5)])), RIGHT, None),
-    "TGI, no bytes": (choice(" New York", tokens(ANSWER, with_bytes=False)), RIGHT, None),
-    "null bytes": (choice("New York", [entry(*each) | {"bytes": None} for each in ANSWER]), RIGHT, None),
-    "prefill repeated in both": (choice("Guess: New York", tokens([("Guess:", 0.9), *ANSWER])), RIGHT, None),
-    "prefill repeated in the text": (choice("Guess: New York", tokens(ANSWER)), RIGHT, None),
-    "reasoning in the text": (choice(f"<think>{SPOKEN} New York", tokens([("<think>", 1.0), *CLOSED, *ANSWER])),
-                              ("New York", AFTER_BLANK), None),
-    "reasoning opened by the template": (choice(f"{SPOKEN} New York", tokens([*CLOSED, *ANSWER])),
-                                         ("New York", AFTER_BLANK), None),
-    "reasoning parser of vLLM and SGLang": (choice("New York", tokens([*CLOSED, *ANSWER, (END, 0.9)]),
-                                                   reasoning_content="Okay, ..."), ("New York", AFTER_BLANK), None),
-    "reasoning parser that keeps its reasoning": (choice("New York", tokens([*CLOSED, *ANSWER])),
-                                                  ("New York", AFTER_BLANK), None),
-    "reasoning parser without the mark": (choice(" New York", tokens([*THOUGHTS, *ANSWER]), reasoning="Okay"),
-                                          RIGHT, None),
-    "tokens of something else": (choice("New York", tokens([*THOUGHTS, *ANSWER])), UNKNOWN, UNSPELLED),
-    "gpt-oss with a parser": (choice("New York", tokens([*HARMONY, *ANSWER, ("<|return|>", 0.9)])), RIGHT, None),
-    "gpt-oss without a parser": (choice("".join(p for p, _ in HARMONY) + " New York", tokens([*HARMONY, *ANSWER])),
-                                 RIGHT, None),
-    "gpt-oss, special tokens dropped": (choice("analysisWe need a town.assistantfinalNew York"), UNKNOWN, NO_TOKENS),
-    "Mistral's marks": (choice("[THINK]Hm.[/THINK]New York"), UNKNOWN, NO_TOKENS),
-    "Mistral's parts": (choice([{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]},
-                                {"type": "text", "text": "New York"}]), UNKNOWN, NO_TOKENS),
-    "token ids": (choice("New York", tokens([("token_id:17", 0.9), ("token_id:5", 0.5)])), UNKNOWN, UNSPELLED),
-    "a byte-level vocabulary": (choice("New York\nWhy", tokens([("New", 0.9), ("ĠYork", 0.5), ("Ċ", 0.1), ("Why", 0.1)],
-                                                               with_bytes=False)), RIGHT, None),
-    "SentencePiece": (choice("New York\nWhy", tokens([("▁New", 0.9), ("▁York", 0.5), ("<0x0A>", 0.1), ("Why", 0.1)],
-                                                     with_bytes=False)), RIGHT, None),
-    "escaped bytes": (choice("東", tokens([("bytes:\\xe6\\x9d", 0.9), ("bytes:\\xb1", 0.5)], with_bytes=False)),
-                      ("東", TRUTH), None),
-    "bytes of one character in two tokens": (choice("東", [entry("\ufffd", 0.9) | {"bytes": [0xE6, 0x9D]},
-                                                          entry("\ufffd", 0.5) | {"bytes": [0xB1]}]),
-                                             ("東", TRUTH), None),
-    "llama.cpp, which leaves out all but the end of a character": (
-        choice("東 3", [entry("", 0.5) | {"bytes": [0xB1]}, entry(" 3", 0.9)]), ("東 3", None), UNSPELLED),
-    "no log-probabilities": (choice("New York"), UNKNOWN, NO_TOKENS),
-    "an answer with a label": (choice("Answer: New York"), UNKNOWN, NO_TOKENS),
-    "a preamble": (choice("Sure! Here is my answer:\n\nGuess: New York"), UNKNOWN, NO_TOKENS),
-    "a code fence": (choice("```\nGuess: New York\n```"), UNKNOWN, NO_TOKENS),
-}  # fmt: skip
-
-
-def rows(chat, method="sequence_posterior", **setup):
-    ask = chat_backend(Endpoint("m", chat.url, retries=0, timeout=2.0))
-    (row,) = elicit([QUESTION], ask, method, Setup(**setup))
-    return row
-
-
-@pytest.mark.parametrize("style", STYLES)
-def test_a_posterior_is_right_or_missing_with_a_reason(chat, style):
-    made, expected, remark = STYLES[style]
-    chat.complete = lambda payload: made
-    row = rows(chat)
-    assert (row["answer"], row["confidence"]) == (expected[0], expected[1] and pytest.approx(expected[1], rel=1e-12))
-    assert (row["remark"], row["error"]) == (remark, None)
-
-
-NEVER_ENDS = {
-    "a think that does not end": choice("<think>Okay, the user", finish_reason="length"),
-    "a think that the template opened": choice("Okay, the user asks for a town.\n\nNew York", finish_reason="length"),
-    "nothing but reasoning": choice(None, reasoning_content="Okay, ...", finish_reason="length"),
-    "channels": choice("<|channel|>analysis<|message|>We need a town.\n", finish_reason="length"),
-    "an answer that was cut": choice(" New Yo", finish_reason="length"),
-    "JSON": choice('{"guess": "New York"}'),
+COUNT = 25
+AZURE = {"content_filter_results": {"hate": {"filtered": False, "severity": "safe"}}}
+OPENROUTER = {"refusal": None, "reasoning": None}
+SERVERS = {  # the provider of Inspect, how the server writes, and what is missing
+    "vLLM": ("vllm/m", {"end": "<|im_end|>", "message": {"refusal": None, "reasoning_content": None}}, ()),
+    "llama.cpp": ("openai-api/x/m", {"stripped": True}, ()),
+    "Ollama": ("ollama/m", {"logprobs": False}, ("sequence_posterior", "is_true")),
+    "TGI": ("openai-api/x/m", {"tokens": "plain", "most": 5, "finish": "eos_token", "end": "</s>"}, ()),
+    "SGLang": ("sglang/m", {"reasoning": "field", "tokens": "null bytes", "end": "<|im_end|>"}, ()),
+    "LM Studio": ("openai-api/x/m", {"tokens": "vocabulary", "stripped": True, "usage": False}, ()),
+    "OpenAI": ("openai/gpt-4o", {"message": {"refusal": None, "annotations": []}}, ()),
+    "Azure": ("openai-api/x/m", {"choice": AZURE, "message": {"refusal": None}}, ()),
+    "OpenRouter": ("openrouter/m", {"message": OPENROUTER, "tokens": "sentencepiece"}, ()),
+    "Together": ("together/m", {"logprobs": "lists", "tokens": "plain"}, ("is_true",)),
+    "Groq": ("openai-api/x/m", {"refuses": "logprobs"}, ("sequence_posterior", "is_true")),
+    "older completions": ("openai-api-completions/x/m", {"logprobs": "lists", "tokens": "plain"}, ()),
 }
 
 
-@pytest.mark.parametrize("style", NEVER_ENDS)
-def test_what_is_no_answer_is_an_error(chat, style):
-    chat.complete = lambda payload: NEVER_ENDS[style]
-    row = rows(chat)
-    assert row["answer"] is row["confidence"] is None
-    assert row["kind"] == "reply"
-    assert "answer" in row["error"] or "empty" in row["error"]
+@pytest.fixture
+def own(tmp_path):
+    """Questions with answers of our own, in a file."""
+    rows = [
+        {"question": question(i), "answer": answer(i) if i % 3 else "Nix", "weight": 1 + i % 2} for i in range(COUNT)
+    ]
+    file = tmp_path / "questions.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(file)
 
 
-@pytest.mark.parametrize(
-    ("made", "said"),
-    [
-        (choice(None, refusal="I can't help  with that."), "the model refused: I can't help with that."),
-        (choice("", finish_reason="content_filter"), "the server withheld the reply: finish_reason content_filter, ''"),
-        (choice(None, finish_reason="SAFETY"), "the server withheld the reply: finish_reason SAFETY, ''"),
-    ],
-)
-def test_a_refusal_is_called_one(chat, made, said):
-    chat.complete = lambda payload: made
-    row = rows(chat)
-    assert (row["error"], row["kind"]) == (said, "refusal")
-    assert len(chat.requests) == 1
+def asked(server, file, folder, provider="openai-api/x/m", methods=METHODS, limit=None, **options):
+    model = get_model(provider, base_url=server.url, api_key="k", memoize=False)
+    task = questions(file=file, methods=methods, samples=2, **options)
+    (log,) = evaluate(task, model=model, log_dir=str(folder), display="none", seed=1, limit=limit)
+    return log
 
 
-TOP = [("True", 0.6), ("False", 0.2), ("Yes", 0.1)]
-SPLIT = [entry("Tr", 0.5, top=[("Tr", 0.5), ("False", 0.3), ("Yes", 0.05)]), entry("ue", 0.8)]
-TRUTHS = {
-    "both listed": ([entry("True", 0.6, top=TOP)], 0.75, None),
-    "the chosen one rounded": ([entry("True", 0.6000001, top=TOP)], 0.75, None),
-    "after reasoning": ([*tokens([("Hm", 0.5), ("</think>", 0.9)]), entry("True", 0.6, top=TOP)], 0.75, None),
-    "split over two tokens": (SPLIT, 0.4 / 0.7, None),
-    "the other one split": (
-        [entry("False", 0.5, top=[("False", 0.5), ("Tr", 0.3), ("Yes", 0.01)])], None, "must both be among the 3"),
-    "not listed, and little is left": (
-        [entry("True", 0.999, top=[("True", 0.999), ("Yes", 0.0005), ("No", 0.0001)])], 0.999 / 0.9991, "lower bound"),
-    "False alone, and little is left": (
-        [entry("False", 0.999, top=[("False", 0.999), ("Yes", 0.0005), ("No", 0.0001)])], 0.0001 / 0.9991,
-        "upper bound"),
-    "not listed, and much may be": ([entry("True", 0.6, top=[("True", 0.6), ("Yes", 0.2)])], None, "from 0.750 to 1"),
-    "token ids": ([entry("token_id:7", 0.6, top=TOP)], None, UNSPELLED),
-    "no likely tokens": ([entry("True", 0.6)], None, "among the likeliest tokens"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("style", TRUTHS)
-def test_is_true_knows_both_words_or_says_what_it_does_not(chat, style):
-    entries, confidence, remark = TRUTHS[style]
-    text = "".join(each["token"] for each in entries).rpartition("</think>")[2].replace("token_id:7", "True")
-    chat.complete = lambda payload: choice(text, entries)
-    row = rows(chat, "is_true", answers={"q": "New York"})
-    assert row["confidence"] == (confidence and pytest.approx(confidence, rel=1e-6))
-    assert (row["remark"] is None) if remark is None else (remark in row["remark"])
-
-
-@pytest.mark.parametrize(
-    ("text", "answer", "confidence", "remark"),
-    [
-        (" New York\nProbability: 0.9", "New York", None, "the reply was cut by --max-tokens"),
-        (" New York\nProbability: 0.", "New York", None, "the reply was cut by --max-tokens"),
-        (" New York\nProbability: 0.95\nI", "New York", 0.95, None),
-        (" New York\nProb", "New York", None, "the reply was cut by --max-tokens"),
-    ],
-)
-def test_a_number_that_may_have_been_cut_is_not_read(chat, text, answer, confidence, remark):
-    chat.complete = lambda payload: choice(text, finish_reason="length")
-    row = rows(chat, "verbalized")
-    assert (row["answer"], row["confidence"], row["remark"]) == (answer, confidence, remark)
-    chat.complete = lambda payload: choice(" New Yo", finish_reason="length")
-    assert "must end within --max-tokens" in rows(chat, "verbalized")["error"]
-
-
-def test_sampled_answers_need_no_log_probabilities(chat):
-    chat.say = lambda payload: said(payload) if "logprobs" not in payload else ""
-    assert rows(chat, "semantic_confidence", samples=3)["confidence"] == 1.0
-    assert not any("logprobs" in payload for payload in chat.requests)
-
-
-@pytest.mark.parametrize("value", ["-0.5", True, None])
-def test_a_log_probability_that_is_no_number_is_refused(chat, value):
-    chat.complete = lambda payload: choice("New York", [{"token": "New York", "logprob": value}])
-    assert "a log-probability must be a number; got" in rows(chat)["error"]
+@pytest.mark.e2e
+@pytest.mark.parametrize("name", SERVERS)
+def test_answers_are_right_and_confidences_right_or_missing_with_a_reason(name, own, tmp_path):
+    provider, style, missing = SERVERS[name]
+    options = {"prefill": "text"} if "completions" in provider else {}
+    with serving(**style) as server:
+        methods = [method for method in METHODS if "refuses" not in style or method not in missing]
+        log = asked(server, own, tmp_path, provider, methods, top_logprobs=style.get("most", 20), **options)
+        if len(methods) < len(METHODS):
+            refused = asked(server, own, tmp_path / "refused", provider, limit=1)
+            assert "`logprobs` is not supported with this" in refused.error.message
+    assert log.status == "success", log.error
+    assert len(log.samples) == COUNT
+    for sample in log.samples:
+        number = int(sample.id.removeprefix("q-"))
+        true, false = truth(number)
+        expected = dict(zip(METHODS, (posterior(number), true / (true + false), stated(number), 1.0), strict=True))
+        for method in methods:
+            score = sample.scores[method]
+            assert score.answer == answer(number)
+            assert score.value == "C" if number % 3 else score.value != score.value
+            if method in missing:
+                assert score.metadata["confidence"] is None
+                assert score.explanation
+            else:
+                assert score.metadata["confidence"] == pytest.approx(expected[method], rel=1e-9), score

@@ -1,0 +1,198 @@
+"""Servers on loopback that imitate the wire formats of twelve ways to serve a model, and misbehave on demand.
+
+The model behind all of them is the same: its replies follow from the question, and so do the probabilities of their
+tokens, so that each confidence can be computed from the question alone.
+"""
+
+import json
+import math
+import re
+import socket
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Lock, Thread
+
+ANSWERS = [
+    ["Zar", "quon", " 7"],
+    ["New", " York"],
+    ["Nî", "mes"],
+    ["O", "'Neill"],
+    ["U2"],
+    ["東", "京", " 3"],
+    ["AC", "/", "DC"],
+]
+
+
+def question(number):
+    return f"Which name was invented for thing {number}?"
+
+
+def pieces(number):
+    """The tokens of the answer to a question, without a space before it, and their probabilities."""
+    texts = ANSWERS[number % len(ANSWERS)]
+    return [(text, 1 - (7 * number + 13 * place) % 50 / 100) for place, text in enumerate(texts)]
+
+
+def answer(number):
+    return "".join(text for text, _ in pieces(number))
+
+
+def posterior(number):
+    return math.prod(p for _, p in pieces(number))
+
+
+def truth(number):
+    """The probability of True among all words, and that of False."""
+    true = (number % 19 + 1) / 20
+    return 0.95 * true, 0.95 * (1 - true)
+
+
+def stated(number):
+    return (number % 20) / 20
+
+
+def spoken(messages):
+    """What the model says, as tokens with their probabilities and the likeliest others."""
+    said = " ".join(message["content"] for message in messages)
+    number = int(re.findall(r"thing (\d+)", said)[-1])
+    if "Is this answer right?" in said:
+        true, false = truth(number)
+        word = "True" if true > false else "False"
+        return [(word, max(true, false), {"True": true, "False": false} | {f"w{i}": 0.01 for i in range(4)})]
+    first, *others = [(text, p, {text: p, "x": 1 - p}) for text, p in pieces(number)]
+    tokens = [(f" {first[0]}", first[1], {f" {first[0]}": first[1], " x": 1 - first[1]}), *others]
+    if "how likely" in said:
+        tokens += [("\n", 0.9, {}), ("Probability", 0.9, {}), (":", 0.9, {}), (f" {stated(number)}", 0.3, {})]
+    return tokens
+
+
+def as_vocabulary(text):
+    """The text as a byte-level vocabulary writes it."""
+    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    others = [byte for byte in range(0x100) if byte not in printable]
+    return "".join(chr(b) if b in printable else chr(0x100 + others.index(b)) for b in text.encode())
+
+
+def listed(text, p, top, style):
+    """A token as a server lists it."""
+    if style == "vocabulary":
+        text, top = as_vocabulary(text), {as_vocabulary(other): q for other, q in top.items()}
+    if style == "sentencepiece":
+        text, top = (text.replace(" ", "▁"), {other.replace(" ", "▁"): q for other, q in top.items()})
+    made = {"token": text, "logprob": math.log(p), "top_logprobs": []}
+    if style == "bytes":
+        made["bytes"] = list(text.encode())
+    if style == "null bytes":
+        made["bytes"] = None
+    return made | {"top_logprobs": [{"token": other, "logprob": math.log(q)} for other, q in top.items() if q > 0]}
+
+
+class Server:
+    """The imitated model and server: `reply(payload)` is its reply, `fault(number)` a fault for a request or None."""
+
+    def __init__(self, **style):
+        self.style = {"tokens": "bytes", "end": "", "logprobs": True, "usage": True} | style
+        self.requests, self.lock, self.over, self.delay = [], Lock(), Event(), 0.0
+        self.fault = lambda number: None
+        self.reply = self.completion
+
+    def completion(self, payload):
+        style, messages = self.style, payload.get("messages") or [{"content": payload["prompt"]}]
+        tokens = spoken(messages)
+        top = payload.get("logprobs", 0) if "prompt" in payload else payload.get("top_logprobs", 0)
+        top = min(top, style.get("most", 20))
+        text = "".join(text for text, *_ in tokens)
+        if style.get("stripped"):
+            text = text.strip()
+        thoughts = [("Hm", 0.5, {}), (".", 0.5, {}), ("</think>", 0.5, {})] if style.get("reasoning") else []
+        ended = [(style["end"], 0.9, {})] if style["end"] else []
+        content = [
+            listed(token, p, dict(sorted(others.items(), key=lambda pair: -pair[1])[:top]), style["tokens"])
+            for token, p, others in (*thoughts, *tokens, *ended)
+        ]
+        message = {"role": "assistant", "content": text} | style.get("message", {})
+        if style.get("reasoning") == "field":
+            message["reasoning_content"] = "Hm."
+        elif style.get("reasoning") == "text":
+            message["content"] = f"<think>\nHm.</think>{text}" if style.get("opened") else f"Hm.</think>{text}"
+        choice = {"index": 0, "finish_reason": style.get("finish", "stop"), "message": message} | style.get(
+            "choice", {}
+        )
+        if not style["logprobs"] or not payload.get("logprobs"):
+            choice["logprobs"] = None
+        elif style["logprobs"] == "lists":
+            names = {"tokens": "token", "token_logprobs": "logprob"}
+            choice["logprobs"] = {name: [one[own] for one in content] for name, own in names.items()}
+            tops = [{other["token"]: other["logprob"] for other in one["top_logprobs"]} for one in content]
+            choice["logprobs"]["top_logprobs"] = tops
+        else:
+            choice["logprobs"] = {"content": content}
+        if "prompt" in payload:
+            choice = {"index": 0, "finish_reason": "stop", "text": text, "logprobs": choice["logprobs"]}
+        made = {"id": "1", "object": "chat.completion", "created": 1, "model": payload["model"], "choices": [choice]}
+        if style["usage"]:
+            count = len(content)
+            made["usage"] = {"prompt_tokens": 9, "completion_tokens": count, "total_tokens": 9 + count}
+        return made
+
+
+def handler(server):
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            payload = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with server.lock:
+                server.requests.append(payload)
+                number = len(server.requests)
+            server.over.wait(server.delay)
+            fault = server.fault(number)
+            if server.style.get("refuses") in payload:
+                return self.send(400, {"error": {"message": "`logprobs` is not supported with this model"}})
+            if fault in ("429", "500", "503"):
+                return self.send(int(fault), {"error": {"message": "so it is"}})
+            content = json.dumps(server.reply(payload)).encode()
+            if fault == "cut":
+                return self.send(200, content, sent=len(content) // 2)
+            if fault == "malformed":
+                return self.send(200, content[: len(content) // 2])
+            return self.send(200, content)
+
+        def send(self, status, content, sent=None):
+            content = content if isinstance(content, bytes) else json.dumps(content).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.send_header("retry-after-ms", "1")
+            self.end_headers()
+            self.wfile.write(content[:sent])
+            if sent is not None:
+                self.wfile.flush()
+                self.connection.shutdown(socket.SHUT_RDWR)
+                self.close_connection = True
+
+        def log_message(self, *_):
+            pass
+
+    return Handler
+
+
+class Loopback(ThreadingHTTPServer):
+    daemon_threads, request_queue_size = True, 64
+
+    def handle_error(self, request, client_address):
+        """Clients that were killed are part of the tests."""
+
+
+@contextmanager
+def serving(**style):
+    server = Server(**style)
+    loopback = Loopback(("127.0.0.1", 0), handler(server))
+    Thread(target=loopback.serve_forever, args=(0.02,), daemon=True).start()
+    server.url = f"http://127.0.0.1:{loopback.server_port}/v1"
+    try:
+        yield server
+    finally:
+        server.over.set()
+        loopback.shutdown()
+        loopback.server_close()

@@ -1,0 +1,103 @@
+"""The rules of the curation: every question that one of them finds is decided, and every decision is carried out."""
+
+import pandas as pd
+import pytest
+
+from tests.triviaqa_subset.dressings import read_texts
+from triviaqa_subset.checks import RULES, asked, dissent, offensive, stranger
+from triviaqa_subset.folders import FOLDER
+from triviaqa_subset.labels import read_labels
+from triviaqa_subset.matching import plain, sha256
+
+
+@pytest.fixture(scope="module")
+def labels():
+    return read_labels(FOLDER / "curation")
+
+
+@pytest.fixture(scope="module")
+def texts(shared):
+    """The question and the aliases of each question."""
+    dataset, _ = read_texts(shared / "triviaqa" / "pool_text.jsonl")
+    rows = zip(dataset["question_id"], dataset["question"], dataset["answer"], strict=True)
+    return {own: (question, gold["aliases"]) for own, question, gold in rows}
+
+
+@pytest.fixture(scope="module")
+def hits(texts, labels):
+    """What each rule finds: of each question the aliases, or nothing in particular."""
+    found = {(own, rule): list(check(*text)) for own, text in texts.items() for rule, check in RULES.items()}
+    return {key: hit for key, hit in found.items() if hit} | {(own, "dissent"): [] for own in dissent(labels.systems)}
+
+
+def test_no_hit_is_undecided_and_no_decision_is_about_nothing(hits, labels):
+    assert len({own for own, _ in hits}) > 400
+    rows = labels.decisions.itertuples()
+    decided = {(row.question_id, row.rule) for row in rows if row.rule != "read"}
+    assert decided == set(hits)
+
+
+def test_the_aliases_that_are_dropped_are_of_the_source_and_none_is_left_without(texts, labels):
+    for own, hashes in labels.aliases.groupby("question_id")["alias_sha256"]:
+        aliases = {sha256(plain(alias)) for alias in texts[own][1] if plain(alias)}
+        assert set(hashes) < aliases, own
+
+
+def test_no_kept_question_contains_an_accepted_answer(texts, labels):
+    dropped = set(zip(labels.aliases["question_id"], labels.aliases["alias_sha256"], strict=True))
+    kept = labels.questions["question_id"][labels.questions["decision"] == "keep"]
+    for own in kept:
+        question, aliases = texts[own]
+        left = [alias for alias in aliases if (own, sha256(plain(alias))) not in dropped]
+        assert not list(asked(question, left)), own
+
+
+def test_a_decision_on_aliases_drops_some_and_keep_drops_none_of_those_found(hits, labels):
+    dropped = labels.aliases.groupby("question_id")["alias_sha256"].agg(set)
+    for row in labels.decisions[labels.decisions["rule"].isin(["asked", "stranger"])].itertuples():
+        found = {sha256(plain(alias)) for alias in hits[row.question_id, row.rule]}
+        some = bool(found & dropped.get(row.question_id, set()))
+        assert some == (row.decision == "alias"), (row.question_id, row.rule)
+
+
+def test_the_log_quotes_no_question_and_no_alias(texts, labels):
+    for table in (labels.decisions, labels.aliases, labels.errata):
+        for own, why in set(zip(table["question_id"], table["why"], strict=True)):
+            long = [alias for alias in texts[own][1] if len(plain(alias)) > 6]
+            assert not [alias for alias in long if f" {plain(alias)} " in f" {plain(why)} "], own
+
+
+QUESTION = "Who wrote “The Iliad”, and what is Homer's full name?"
+
+
+def test_asked_and_stranger_find_what_they_say():
+    assert list(asked(QUESTION, ["Homer", "homer's", "Ome", "The Iliad!"])) == ["Homer", "homer's", "The Iliad!"]
+    assert stranger(QUESTION, ["Homer", "homeros", "Homer (poet)", "Virgil", "Vergil"]) == ["Vergil", "Virgil"]
+
+
+@pytest.mark.parametrize(
+    ("question", "rules"),
+    [
+        ("Who is the current champion?", {"time", "holder"}),
+        ("Which is the longest river?", {"record"}),
+        ("Name a river", {"broken", "open"}),
+        ("Who wrote Emma? When?", {"broken"}),
+        ("Who wrote Emma?", set()),
+    ],
+)
+def test_each_wording_is_found_by_its_rules(question, rules):
+    assert {name for name, rule in RULES.items() if list(rule(question, ["x"]))} == rules
+
+
+def test_dissent_needs_the_same_wrong_answer_of_enough_models():
+    systems = pd.DataFrame(
+        {"question_id": ["q"] * 5 + ["r"], "answer_sha256": ["a"] * 4 + ["b"] * 2, "llm": [*"wxyzw", "w"]}
+        | {"exact_match": False, "correct": [False] * 3 + [True] + [False] * 2}
+    )
+    assert dissent(systems, 3) == ["q"]
+    assert dissent(systems, 4) == []
+
+
+def test_a_question_is_offensive_by_a_word_of_an_alias_too():
+    assert not list(offensive("Who wrote Emma?", ["Jane Austen"]))
+    assert list(offensive("Who?", ["a Spastic", "fine"])) == ["a Spastic"]

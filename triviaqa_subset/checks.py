@@ -1,0 +1,92 @@
+"""The rules of the curation: each reason for which a question was discarded, as a check over questions with text."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from difflib import SequenceMatcher
+
+import pandas as pd
+
+from .matching import plain, sha256
+
+TIME = re.compile(
+    r"\b(now|currently|current|today|present|this (?:year|month|week|day)|last (?:year|month|week)|recently|latest|"
+    r"still|so far|to date|nowadays|has announced|at the end of)\b",
+    re.I,
+)
+HOLDER = re.compile(
+    r"\b(?:who(?: is| are|se)? (?:the )?(?:current|vice|president|prime|manager|presenter|host|leader|captain|owner|"
+    r"coach|head|father-in-law)|(?:who|which \w+(?: \w+){0,4}) (?:hosts?|presents?|holds?|manages?|represents?|plays? "
+    r"(?:for|their)|owns?|leads?|chairs?|advertises)|does .* represent|is the name of the)\b",
+    re.I,
+)
+RECORD = re.compile(
+    r"\b(?:is|are|was|were|has|have|holds?)\b.*\b(?:most|largest|longest|highest|tallest|biggest|greatest|oldest|"
+    r"fastest|smallest|southerly|northerly|easterly|westerly|last|only|best-selling)\b",
+    re.I | re.S,
+)
+BROKEN = re.compile(r"\?.*\w.*\?|\.{3}$|[a-z]$")  # two questions, or a text that stops without an end
+OPEN = re.compile(
+    r"^(?:name|give)\b|\bused for\b|\bmade with\b|\bknown for\b|\bpopular\b|\bwhat (?:word )?links\b|"
+    r"\bassociated with\b|\blinked\b|\boverlook|\bperhaps\b|\bbetter known\b|\bor\b.*\bor\b",
+    re.I,
+)
+# Words for which a question was discarded as offensive, and their like: the first 16 digits of their SHA-256.
+OFFENSIVE = (
+    "120f6e5b4ea32f65 158869a97379229b 16ea09fc78ca83ca 4b18aefe826adf55 8171c4ecae07283c "
+    "83b5897518591c6c 8f5083e3e5c7dc89 94a877e2ce63725e 96c91fa847821d6e 9dc8866562847afa "
+    "a2fb8bec14fca25e bd331fb1d24298f5 c3de533e9b7fe63b e7b98c6aa5b944e0 e84dde508a606a3e "
+    "f59e28f8bb6499dd f9d0d9b18ae9033a "
+)
+Rule = Callable[[str, list[str]], Iterable[str]]
+
+
+def asked(question: str, aliases: list[str]) -> Iterator[str]:
+    """Yield the aliases whose words the question has in this order: repeating it would be an exact match."""
+    words = f" {plain(question)} "
+    return (alias for alias in aliases if plain(alias) and f" {plain(alias)} " in words)
+
+
+def stranger(question: str, aliases: list[str]) -> list[str]:
+    """Return the aliases that have neither a word nor a spelling in common with most of the others."""
+    groups: list[list[str]] = []
+    for alias in aliases:
+        near = [group for group in groups if any(_alike(plain(alias), plain(other)) for other in group)]
+        groups = [group for group in groups if group not in near] + [[alias, *(one for group in near for one in group)]]
+    groups.sort(key=lambda group: len({plain(alias) for alias in group}), reverse=True)
+    return sorted(alias for group in groups[1:] for alias in group)
+
+
+def _alike(one: str, other: str) -> bool:
+    words, others = ({word for word in text.split() if len(word) > 2} for text in (one, other))
+    matcher = SequenceMatcher(None, one.replace(" ", ""), other.replace(" ", ""), autojunk=False)
+    return bool(words & others) or (matcher.real_quick_ratio() >= 0.7 and matcher.ratio() >= 0.7)
+
+
+def offensive(question: str, aliases: list[str]) -> Iterator[str]:
+    """Yield the texts that hold a word of `OFFENSIVE`."""
+    for text in (question, *aliases):
+        if any(sha256(word)[:16] in OFFENSIVE for word in plain(text).split()):
+            yield text
+
+
+def dissent(systems: pd.DataFrame, llms: int = 4) -> list[str]:
+    """Return the questions to which at least so many language models give the same answer, which counts as wrong."""
+    wrong = systems[~systems["exact_match"] & ~systems["correct"]]
+    shared = wrong.groupby(["question_id", "answer_sha256"])["llm"].nunique()
+    return sorted({question_id for question_id, _ in shared[shared >= llms].index})
+
+
+def _matching(pattern: re.Pattern[str]) -> Rule:
+    return lambda question, aliases: pattern.findall(question.strip('" '))
+
+
+RULES: dict[str, Rule] = {
+    "asked": asked,
+    "stranger": stranger,
+    "time": _matching(TIME),
+    "holder": _matching(HOLDER),
+    "record": _matching(RECORD),
+    "broken": _matching(BROKEN),
+    "open": _matching(OPEN),
+    "offensive": offensive,
+}
