@@ -4,30 +4,20 @@
 and their order, `to_bytes` writes them, and `read` gives the metrics. `score_files` does all of it for Parquet.
 """
 
-from ..options import checked_options
-from .batches import states_of_batches
-from .local import score_files
-from .reading import BoundedEstimate, StateResults, read
-from .state import State, merge, state_of, state_of_counts
-from .storage import Collection, from_bytes, merge_collections, read_collection, to_bytes, write_collection
-from .training import StreamedMetrics
-
-__all__ = [
-    "BoundedEstimate",
-    "Collection",
-    "State",
-    "StateResults",
-    "StreamedMetrics",
-    "checked_options",
-    "from_bytes",
-    "merge",
-    "merge_collections",
-    "read",
-    "read_collection",
-    "score_files",
-    "state_of",
-    "state_of_counts",
-    "states_of_batches",
-    "to_bytes",
-    "write_collection",
-]
+from ..options import checked_options as checked_options
+from .batches import states_of_batches as states_of_batches
+from .local import score_files as score_files
+from .reading import BoundedEstimate as BoundedEstimate
+from .reading import StateResults as StateResults
+from .reading import read as read
+from .state import State as State
+from .state import merge as merge
+from .state import state_of as state_of
+from .state import state_of_counts as state_of_counts
+from .storage import Collection as Collection
+from .storage import from_bytes as from_bytes
+from .storage import merge_collections as merge_collections
+from .storage import read_collection as read_collection
+from .storage import to_bytes as to_bytes
+from .storage import write_collection as write_collection
+from .training import StreamedMetrics as StreamedMetrics

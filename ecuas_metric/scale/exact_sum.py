@@ -6,7 +6,6 @@ Floating-point addition is not associative. A whole number of units is, and Pyth
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 import numpy as np
 
@@ -36,11 +35,6 @@ def totals(values: Floats, groups: Ints, *, bits: int) -> list[int]:
             for k in np.flatnonzero(sums).tolist():
                 result[k] += int(sums[k]) << shift
     return result
-
-
-def fraction(count: int, *, bits: int) -> Fraction:
-    """Return what `count` units of 2^-bits are."""
-    return Fraction(count, 1 << bits)
 
 
 def digits_of_groups(values: Floats, starts: Ints) -> Ints:

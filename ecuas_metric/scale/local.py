@@ -78,8 +78,12 @@ def score_files(
 
 def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[tuple[str, ParquetPart]]:
     """Return all files, each with the name of its rows where no column has one: the pattern, or the file's stem."""
-    named = [given if isinstance(given, tuple) else (_name_of(given), given) for given in patterns]
-    return [(name, part) for name, pattern in named for part in parts_of(pattern)]
+    found = []
+    for given in patterns:
+        name, pattern = given if isinstance(given, tuple) else ("", given)
+        name = name or (pattern if any(character in pattern for character in "*?[") else stem(pattern.rstrip("/")))
+        found += [(name, part) for part in parts_of(pattern)]
+    return found
 
 
 def parts_of(pattern: str) -> list[ParquetPart]:
@@ -156,10 +160,6 @@ def _is_done(part: ParquetPart, done: Collection) -> bool:
         rule = f"has {part.size} bytes, and had {size} when its rows were scored"
         raise FileError(part.address, rule, advice="Score all files again, into a new state.")
     return size is not None
-
-
-def _name_of(pattern: str) -> str:
-    return pattern if any(character in pattern for character in "*?[") else stem(pattern.rstrip("/"))
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from ..metrics import METRICS, Key, keys, naive_values, normalized_values, recal
 from ..options import checked_options
 from ..ranking import TieGroups
 from ..results import System, note_undefined
-from .exact_sum import DIGITS, floats_of_digits, fraction
+from .exact_sum import DIGITS, floats_of_digits
 from .settings import empty_decisions, parse_settings
 from .sketch import ranks_of
 from .state import COLUMNS, OWN_LOSSES, State, cost_unit
@@ -36,10 +36,10 @@ Bounds = tuple[float, float]
 
 
 class BoundedEstimate(NamedTuple):
-    """One number of a state, and what it is at least and at most where the state does not tell it exactly.
+    """A number, its bounds where the state does not tell it exactly, and the limits of its interval.
 
-    The standard error is nan where there is none. The limits of its interval include the bounds; they are None without
-    a confidence level, and nan where none holds.
+    The limits include the bounds. They and the standard error are nan where there are none; without a confidence level
+    limits are None.
     """
 
     value: float
@@ -190,18 +190,11 @@ def _of_ties(state: State, ties: TieGroups) -> dict[Key, float]:
 
 
 def _sum(state: State, name: str) -> Fraction:
-    """Return the sum of w x over the rows, x the cost of a key, or 1."""
-    settings = parse_settings(state.settings)
-    if name == "1" and not settings.is_weighted:
-        return Fraction(state.rows)
-    return fraction(state.sums.get(name, 0), bits=settings.bits)
-
-
-def _of_group(state: State, kind: str, group: int, name: str) -> Fraction:
-    settings = parse_settings(state.settings)
-    if name == "weight" and not settings.is_weighted:
-        return Fraction(state.sums.get(f"{kind} {group} rows", 0))
-    return fraction(state.sums.get(f"{kind} {group} {name}", 0), bits=settings.bits)
+    """Return the sum of w x over the rows or a group of them, x the cost of a key; that of w is ``1`` or ``weight``."""
+    settings, of_weights = parse_settings(state.settings), name == "1" or name.endswith(" weight")
+    if of_weights and not settings.is_weighted:
+        return Fraction(state.sums.get("rows" if name == "1" else name.replace("weight", "rows"), 0))
+    return Fraction(state.sums.get(name, 0), 1 << settings.bits)
 
 
 def _own_error(state: State, key: Key) -> float:
@@ -239,7 +232,7 @@ def _naive_values(state: State) -> dict[Key, FloatOrFloats]:
         values |= naive_values(one_each, settings.options, sample_weight=weights)
     if none.labels is not None:
         classes = np.arange(int(settings.options.num_classes or 0))
-        weights = np.array([float(_of_group(state, "class", k, "weight")) for k in range(len(classes))])
+        weights = np.array([float(_sum(state, f"class {k} weight")) for k in range(len(classes))])
         zeros = np.zeros(len(classes))
         one_each = Decisions(zeros, zeros, none.max_uncertainty, labels=classes)
         values |= naive_values(one_each, settings.options, sample_weight=weights)
@@ -250,7 +243,7 @@ def _one_row_per_bin(state: State) -> tuple[Decisions, Floats]:
     """Return decisions with the bins of ECE, which is all that it looks at, and the weights (B,) of these."""
     settings, rows = parse_settings(state.settings), []
     for k in range(settings.options.n_bins):
-        weight, confidence, correct = (_of_group(state, "bin", k, name) for name in ("weight", "confidence", "correct"))
+        weight, confidence, correct = (_sum(state, f"bin {k} {name}") for name in ("weight", "confidence", "correct"))
         if weight:
             rows.append((float(weight), float(confidence / weight), float(correct / weight)))
     weights, q, accuracy = np.array(rows).T

@@ -15,19 +15,9 @@ from ..options import Options, checked_options, is_set
 from ..results import PER_SAMPLE
 from .sketch import Resolution
 
-STATE_OPTIONS = (  # the options that a state depends on; all others are for reading it
-    "n",
-    "num_classes",
-    "predictions_are",
-    "renormalize",
-    "cost",
-    "max_uncertainty",
-    "reject_costs",
-    "missing_confidence",
-    "n_bins",
-    "epsilon",
-    "weights_are",
-)
+# The options that a state depends on; all others are for reading it.
+STATE_OPTIONS = ("n", "num_classes", "predictions_are", "renormalize", "cost", "max_uncertainty", "reject_costs")
+STATE_OPTIONS += ("missing_confidence", "n_bins", "epsilon", "weights_are")
 MOST_BINS = 4096
 
 

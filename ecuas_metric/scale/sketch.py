@@ -100,12 +100,6 @@ def sort_keys(rank: Floats, *, mirrored: bool) -> Ints:
 
     The bits of a float64 order like it and are finest close to 0. Where `mirrored`, `rank` is minus a confidence, and
     the keys are finest at both ends: those of 1 - q (exact) down to confidence 1/2, then those of q in reverse.
-
-    Examples
-    --------
-    >>> keys = sort_keys(-np.array([1.0, 1 - 2**-53, 0.5, 1e-300, 0.0]), mirrored=True)
-    >>> bool((np.diff(keys) > 0).all()), ranks_of(keys, mirrored=True)[[1, 3]].tolist()
-    (True, [-0.9999999999999999, -1e-300])
     """
     if not mirrored:
         return (rank + 0.0).view(np.int64)  # minus 0 is 0

@@ -9,24 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .. import inputs
 from ..calibration import confidence_bins
 from ..costs import above
 from ..decisions import SUM_NOTE, Decisions, select
 from ..errors import InputError
-from ..inputs import (
-    ROUNDED_SUM_TOLERANCE,
-    ROW_SUM_TOLERANCE,
-    Array,
-    Floats,
-    Ints,
-    confidences,
-    costs,
-    finite,
-    one_dimensional,
-    posteriors,
-    require,
-    same_length,
-)
+from ..inputs import Array, Floats, Ints, require, same_length
 from ..metrics import sample_costs
 from ..options import Options
 from ..results import System, prepare
@@ -47,9 +35,9 @@ MOST_ROWS = 2.0**53
 COLUMNS = 5  # sums in a bin of rows with weights or costs, see `Sketch`
 OWN_LOSSES = ("cross_entropy", "brier_score")  # of posteriors: no functions of the uncertainty and the candidate cost
 CHECKS: dict[str, Callable[[object, object], tuple[Array, Array]]] = {
-    "confidences": confidences,
-    "posteriors": posteriors,
-    "costs": costs,
+    "confidences": inputs.confidences,
+    "posteriors": inputs.posteriors,
+    "costs": inputs.costs,
 }
 
 
@@ -145,7 +133,7 @@ def merge(states: Iterable[State]) -> State:
 
 def state_of_counts(confidence: object, count: object, wrong: object, options: Options) -> State:
     """Return the state of rows that were counted: ``SELECT confidence, COUNT(*), SUM(wrong) FROM logs GROUP BY 1``."""
-    q = one_dimensional(np.asarray(confidence, np.float64), "predictions")
+    q = inputs.one_dimensional(np.asarray(confidence, np.float64), "predictions")
     rows, incorrect = _whole(count, "count"), _whole(wrong, "wrong")
     same_length(predictions=q, count=rows)
     same_length(count=rows, wrong=incorrect)
@@ -206,7 +194,7 @@ def _repairs(settings: Settings, predictions: Array, decisions: Decisions) -> di
         found["clipped"] = (predictions < 0) | (predictions > 1)
     if form == "posteriors" and options.predictions_are == "probabilities":
         off = np.abs(np.clip(predictions, 0, 1).sum(axis=1, dtype=np.float64) - 1)
-        rounded = (off > ROW_SUM_TOLERANCE) & (off <= ROUNDED_SUM_TOLERANCE)
+        rounded = (off > inputs.ROW_SUM_TOLERANCE) & (off <= inputs.ROUNDED_SUM_TOLERANCE)
         found |= {"rounded": rounded} if options.renormalize else {}
         found["renormalized"] = (off > SUM_NOTE) & ~rounded
     return {name: int(np.count_nonzero(rows)) for name, rows in found.items()}
@@ -289,7 +277,7 @@ def _shifted(error: InputError, start: int) -> InputError:
 
 
 def _checked_weights(sample_weight: object, references: Array) -> Floats:
-    weight = one_dimensional(finite(sample_weight, "sample_weight"), "sample_weight")
+    weight = inputs.one_dimensional(inputs.finite(sample_weight, "sample_weight"), "sample_weight")
     same_length(predictions=references, sample_weight=weight)
     ok = (weight == 0) | ((weight >= SMALLEST_WEIGHT) & (weight <= LARGEST_WEIGHT))
     rule = f"must be 0 or lie in [{SMALLEST_WEIGHT:g}, {LARGEST_WEIGHT:g}] in a state"
@@ -298,6 +286,6 @@ def _checked_weights(sample_weight: object, references: Array) -> Floats:
 
 
 def _whole(values: object, name: str) -> Array:
-    array = one_dimensional(finite(values, name), name)
+    array = inputs.one_dimensional(inputs.finite(values, name), name)
     require((array == np.floor(array)) & (array >= 0) & (array < MOST_ROWS), array, name, "must be whole numbers >= 0")
     return array.astype(np.int64)

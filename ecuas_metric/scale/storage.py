@@ -52,18 +52,7 @@ class Collection(NamedTuple):
 
 
 def to_bytes(collection: Collection) -> bytes:
-    """Return states as the bytes of a Parquet file: the same for the same rows, however they were cut and merged.
-
-    Examples
-    --------
-    >>> from ecuas_metric.options import checked_options
-    >>> from ecuas_metric.scale.state import state_of
-    >>> states = {"a": state_of("confidences", [0.9, 0.4], [1, 0], checked_options())}
-    >>> import pyarrow as pa
-    >>> from pyarrow import parquet
-    >>> parquet.read_table(pa.BufferReader(to_bytes(Collection(states)))).to_pylist()[0]
-    {'system': 'a', 'first': 0.9, 'last': 0.9, 'rows': 1, 'wrong': 0, 'digits': None}
-    """
+    """Return states as the bytes of a Parquet file: the same for the same rows, however they were cut and merged."""
     states = sorted(collection.states.items())
     systems = [
         {
