@@ -16,11 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .calibration import confidence_bins, ece_influence, squared_gap
-from .costs import ecuas_cost
-from .decisions import Decisions, select
+from .decisions import Decisions
 from .errors import InputError, Note
-from .inputs import PER_SAMPLE, Array, FloatOrFloats, Floats, Ints, blocks, chunks
-from .metrics import METRICS, Key, naive_values, recalibrated_uncertainty, sample_costs
+from .inputs import PER_SAMPLE, Array, Bools, FloatOrFloats, Floats, Ints, blocks, chunks
+from .metrics import METRICS, Key, naive_values, recalibrated_uncertainty
 from .options import Options
 from .ranking import TieGroups
 from .selective import LINES
@@ -31,16 +30,21 @@ Statistic = Callable[[Array], Mapping[K, FloatOrFloats]]
 DRAWN_TOGETHER = 2**13  # units; where there are more, each part of so many is counted in the cache
 JACKKNIFE_BLOCKS = 1000
 LEFT_OUT_NOTE = 0.01
-_Influences = Iterator[tuple[Key, Floats]]
-FEW = 10  # effective events below which first-order theory does not hold
-ENOUGH = 25  # errors from which on the plug-in interval of a recalibrated value is near its level
-FEW_GROUPS = 30  # below which intervals were simulated to hold the true value more or less often than they say
-MANY = 2000  # errors from which only numbers of accepted samples can have few
-SHARES = ("error_rate", "coverage")
-OF_ACCEPTED = ("expected_cost", "accepted_cost")
-NO_EVENTS = ("coverage", "cross_entropy", "brier_score")  # not a base plus what the errors cost
 Limits = tuple[float, float]
 NONE = (math.nan, math.nan)
+FEW = 10  # effective wrong, or right, answers below which first-order theory does not hold
+ENOUGH = 25  # of them, from which on the plug-in interval of a recalibrated value is near its level
+FEW_EVENTS = 30  # equal influences below which DeLong's limits are held against Newcombe's
+FEW_GROUPS = 10  # effective groups below which a note says that all intervals are approximate
+SHARES = ("error_rate", "coverage")
+CONFIDENCE_SCORES = ("confidence_cross_entropy", "confidence_brier_score")  # whose naive system knows the error rate
+CELLS = 12  # of confidence, at most
+PER_CELL = 5  # wrong or right answers, whichever are fewer, for each cell
+LEAST_CELLS = 3
+BELIEF = 3.0  # samples anywhere in a cell, besides those seen, that say what a mistake costs in it
+MOST_SKEW = 0.7  # of half an interval
+UNSEEN = 0.5  # share of the squared distance to a limit that is told if it rests on no mistake, twice that if on ten
+ROUNDING = 1e-9
 STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
 BLOCK = 2**22
 
@@ -288,28 +292,10 @@ def note_left_out(replicates: Mapping[K, Floats]) -> tuple[Note, ...]:
 
 @functools.cache
 def student_quantile(level: float, freedom: float) -> float:
-    """Return the quantile of Student's t distribution at `level` in (0, 1), for whole degrees of freedom >= 1.
+    """Return the quantile of Student's t distribution at `level` in (0, 1): the normal one for infinite freedom."""
+    from scipy.special import ndtri, stdtrit
 
-    References
-    ----------
-    Abramowitz and Stegun 1964, 26.7.3 and 26.7.4 (the distribution, a finite sum), 26.7.5 (many degrees of freedom).
-
-    Examples
-    --------
-    >>> round(student_quantile(0.975, 4), 6), round(student_quantile(0.975, 1000), 6)
-    (2.776445, 1.962339)
-    """
-    z = NormalDist().inv_cdf(level)
-    if freedom > 100:
-        terms = (
-            (z**3 + z) / 4,
-            (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-            (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        )
-        return z + sum(term / freedom**power for power, term in enumerate(terms, start=1))
-    # In the angle, t = sqrt(freedom) tan(angle), the distribution is an elementary function.
-    (angle,) = _bisect(lambda x: _student_share(x, int(freedom)), np.array([level]), -math.pi / 2, math.pi / 2)
-    return float(math.sqrt(freedom) * np.tan(angle))
+    return float(ndtri(level) if math.isinf(freedom) else stdtrit(freedom, level))
 
 
 def wilson_limits(share: float, size: float, z: float) -> tuple[float, float]:
@@ -333,45 +319,24 @@ def wilson_limits(share: float, size: float, z: float) -> tuple[float, float]:
     return (max(centre - half, 0.0) if share > 0 else 0.0), (min(centre + half, 1.0) if share < 1 else 1.0)
 
 
-def gamma_limits(total: float, variance: float, next_event: float, confidence_level: float) -> tuple[float, float]:
-    """Return the mid-p gamma interval of a sum of few independent events of different sizes.
+def share_limits(share: float, size: float, z: float) -> tuple[float, float]:
+    """Return Wilson's limits of a share of `size` samples, and Jeffreys' where these are farther apart."""
+    low, high = jeffreys_limits(np.array([share * size]), np.array([(1 - share) * size]), z)
+    wilson = wilson_limits(share, size, z)
+    return min(wilson[0], float(low[0])), max(wilson[1], float(high[0]))
 
-    Parameters
-    ----------
-    total, variance : float
-        The sum of the sizes of the events seen, and of their squares.
-    next_event : float
-        The size of one more event, > 0.
-    confidence_level : float
 
-    Returns
-    -------
-    low, high : float
-        Quantiles of an equal mixture of two gamma distributions: one with mean `total` and variance `variance`, the
-        other with one more event. For equal sizes it is the mid-p interval of a Poisson count.
+def jeffreys_limits(count: Floats, rest: Floats, z: float) -> tuple[Floats, Floats]:
+    """Return Jeffreys' limits of shares of `count` and `rest` samples, any number of them, (K,) each.
 
     References
     ----------
-    Fay and Feuer 1997, "Confidence intervals for directly standardized rates: a method based on the gamma
-    distribution"; Tiwari, Clegg and Zou 2006, "Efficient interval estimation for age-adjusted cancer rates" (an event
-    of mean size); Fay and Kim 2017, "Confidence intervals for directly standardized rates using mid-p gamma intervals".
-
-    Examples
-    --------
-    >>> [round(limit, 3) for limit in gamma_limits(0.0, 0.0, 1.0, 0.95)]
-    [0.0, 2.996]
+    Brown, Cai and DasGupta 2001, "Interval estimation for a binomial proportion".
     """
-    tails = np.array([1 - confidence_level, 1 + confidence_level]) / 2
+    from scipy.special import betaincinv, ndtr
 
-    def share(x: Floats) -> Floats:
-        shares = np.ones_like(x)
-        if total > 0:
-            shares = _gamma_share(total**2 / variance, x * total / variance)
-        mean, spread = total + next_event, variance + next_event**2
-        return (shares + _gamma_share(mean**2 / spread, x * mean / spread)) / 2
-
-    low, high = _bisect(share, tails, 0.0, total + 20 * math.sqrt(variance) + 40 * next_event)
-    return float(low), float(high)
+    low, high = (betaincinv(count + 0.5, rest + 0.5, ndtr(sign * z)) for sign in (-1, 1))
+    return np.where(count > ROUNDING, low, 0.0), np.where(rest > ROUNDING, high, 1.0)
 
 
 def newcombe_limits(area: float, positives: float, negatives: float, z: float) -> tuple[float, float]:
@@ -409,71 +374,18 @@ def _crossing(areas: Floats, excess: Floats, inside: int, step: int) -> float:
     return float(areas[inside] + share * (areas[outside] - areas[inside]))
 
 
-def _student_share(angle: Floats, freedom: int) -> Floats:
-    """Return the share of Student's distribution below sqrt(freedom) tan(angle)."""
-    sine, cosine = np.sin(angle), np.cos(angle)
-    odd = freedom % 2
-    term = cosine if odd else np.ones_like(angle)
-    total = np.zeros_like(angle)
-    for k in range(2 + odd, freedom + 1, 2):  # A(t) = sin (1 + cos^2 / 2 + ..), with cos + 2/3 cos^3 + .. if odd
-        total = total + term
-        term = term * np.square(cosine) * (k - 1) / k
-    inside = 2 / math.pi * (angle + sine * total) if odd else sine * total
-    return np.asarray((1 + inside) / 2)
-
-
-def _gamma_share(shape: float, x: Floats) -> Floats:
-    """Return the share below x of the gamma distribution of scale 1, by its power series."""
-    x = np.minimum(x, shape + 40 * math.sqrt(shape) + 100)  # beyond, it is 1 to the last digit
-    terms = np.arange(int(60 + 2 * (shape + x.max(initial=0.0))))
-    log_x = np.log(np.maximum(x, 1e-300))
-    first = shape * log_x - x - math.lgamma(shape + 1)
-    logs = np.cumsum(log_x[:, None] - np.log(shape + 1 + terms), axis=1) + first[:, None]
-    return np.asarray(np.minimum(np.exp(first) + np.exp(logs).sum(axis=1), 1.0))
-
-
-def _bisect(share: Callable[[Floats], Floats], level: Floats, low: float, high: float) -> Floats:
-    """Return where an increasing function of arrays reaches each level."""
-    lows, highs = np.full(level.shape, low), np.full(level.shape, high)
-    for _ in range(8):
-        middle = (lows + highs) / 2
-        below = share(middle) < level
-        lows, highs = np.where(below, middle, lows), np.where(below, highs, middle)
-    under, over, was_below = share(lows) - level, share(highs) - level, below
-    for _ in range(40):  # the rule of false position, as Illinois mends it: an end that stays counts half
-        middle = np.where(over > under, (lows * over - highs * under) / np.where(over > under, over - under, 1.0), lows)
-        value = share(middle) - level
-        if (np.abs(value) < 1e-12).all() or (np.abs(highs - lows) <= 1e-13 * np.abs(highs)).all():
-            break
-        below, again = value < 0, (value < 0) == was_below
-        was_below = below
-        under, over = (
-            np.where(below, value, np.where(again, under / 2, under)),
-            np.where(below, np.where(again, over / 2, over), value),
-        )
-        lows, highs = np.where(below, middle, lows), np.where(below, highs, middle)
-    return np.asarray(middle)
-
-
 class Design(NamedTuple):
     """How the samples were drawn.
 
-    Attributes
-    ----------
-    weight : ndarray, shape (N,)
-        Of each sample; they sum to 1.
-    unit : ndarray of int, shape (N,)
-        What was drawn: a sample, or a group of them.
-    stratum : ndarray of int, shape (U,)
-        Of each unit.
-    freedom : int
-        Units minus strata; 0 if a stratum has but one.
+    `weight` (N,) adds up to 1; `unit` (N,) is the group of each sample, None where there are none; `stratum` (U,) is
+    that of each unit; `freedom` is the number of units less that of strata, for groups an effective number, and 0 if a
+    stratum has but one unit.
     """
 
     weight: Floats
     unit: Ints | None
     stratum: Ints
-    freedom: int
+    freedom: float
 
 
 def design_of(options: Options, num_samples: int) -> Design:
@@ -481,31 +393,38 @@ def design_of(options: Options, num_samples: int) -> Design:
     weight = options.sample_weight
     unit, stratum = units(num_samples, Resampling(groups=options.groups, strata=options.strata))
     sizes = np.array([len(stratum)]) if options.strata is None else np.bincount(stratum)
-    freedom = len(stratum) - len(sizes) if sizes.min() > 1 else 0
-    grouped = None if options.groups is None else unit
     share = np.broadcast_to(1 / num_samples, num_samples) if weight is None else weight / weight.sum()
-    return Design(share, grouped, stratum, freedom)
+    freedom = (len(stratum) if weight is None else 1 / float(share @ share)) - len(sizes)
+    if options.groups is not None:
+        # Satterthwaite's number for variances between those of answers that are independent, w, and all alike, w^2.
+        variance = np.bincount(unit, share) ** 1.5
+        freedom = float(variance.sum() ** 2 / (variance @ variance)) - len(sizes)
+    return Design(
+        share, None if options.groups is None else unit, stratum, max(freedom, 1.0) if sizes.min() > 1 else 0.0
+    )
 
 
 def standard_error(influence: Floats, design: Design) -> float:
-    """Return the standard error of a number from the influences (N,) of the samples: the infinitesimal jackknife.
+    """Return the standard error of a number from the influences (N,) of the samples, whose weighted mean is 0.
 
-    The influences of a group are added up first, their mean over each stratum is taken off, and a stratum of k units
-    counts k / (k - 1). nan if a stratum has but one unit.
+    The influences of a group are added up first, and a group of weight w counts 1 / (1 - w), k / (k - 1) for k equal
+    ones; with strata, their mean over each is taken off, and k units count k / (k - 1). nan if a stratum has but one.
 
     References
     ----------
     Efron 1982, "The jackknife, the bootstrap and other resampling plans", chapter 6; Binder 1983, "On the variances of
-    asymptotically normal estimators from complex surveys".
+    asymptotically normal estimators from complex surveys"; Bell and McCaffrey 2002, "Bias reduction in standard errors
+    for linear regression with multi-stage samples" (groups of different weights).
     """
     if not design.freedom:
         return math.nan
-    count = len(design.stratum)
-    if design.freedom == count - 1:  # one stratum
+    count, sizes = len(design.stratum), np.bincount(design.stratum)
+    if len(sizes) == 1 and design.unit is None:
         total, squares = _moments(influence, design)
-        return math.sqrt(max(squares - total**2 / count, 0.0) * (count / design.freedom))
+        return math.sqrt(max(squares - total**2 / count, 0.0) * (count / (count - 1)))
     moved = sums_of_units(design.weight * influence, design)
-    sizes = np.bincount(design.stratum)
+    if len(sizes) == 1:
+        return float(np.linalg.norm(moved / np.sqrt(1 - sums_of_units(design.weight, design))))
     moved = moved - (np.bincount(design.stratum, moved) / sizes)[design.stratum]
     return math.sqrt(np.square(moved) @ (sizes / (sizes - 1))[design.stratum])
 
@@ -531,6 +450,24 @@ def _moments(values: Floats, design: Design) -> tuple[float, float]:
     return float(total * unit), float(squares * unit**2)
 
 
+def quantile_of(design: Design, level: float, events: Floats | None = None) -> float:
+    """Return Student's quantile: of groups, which estimate the variance, only as many count as hold the events.
+
+    References
+    ----------
+    Korn and Graubard 1999, "Analysis of health surveys" (degrees of freedom of a subpopulation).
+    """
+    freedom = _freedom_of(design, events)
+    return student_quantile((1 + level) / 2, freedom) if freedom else math.nan
+
+
+def _freedom_of(design: Design, events: Floats | None) -> float:
+    if events is None or design.unit is None or not events.any():
+        return design.freedom
+    total, squares = _moments(events, design)
+    return min(design.freedom, max(round(total**2 / squares, 9) - 1, 1.0))
+
+
 class Moments(NamedTuple):
     """What an interval is computed from, in memory and from a state alike: sums over groups of equal uncertainty.
 
@@ -543,8 +480,8 @@ class Moments(NamedTuple):
     weight2, weight2_cost, weight2_cost2 : ndarray, shape (G,)
         Sums of w^2, w^2 c and w^2 c^2, in the same unit of w. Without weights and for the 0-1 cost these are the number
         of samples, that of the wrong ones, and once more that.
-    count : int
-        Number of samples; those of weight 0 are none.
+    num_samples : int
+        Those of weight 0 are none.
     """
 
     uncertainty: Floats
@@ -553,12 +490,29 @@ class Moments(NamedTuple):
     weight2: Floats
     weight2_cost: Floats
     weight2_cost2: Floats
-    count: int
+    num_samples: int
 
     @property
     def ties(self) -> TieGroups:
         """The tie groups, as which the metrics of the order take them."""
         return TieGroups(self.weight, self.cost, self.uncertainty)
+
+    @property
+    def effective_count(self) -> float:
+        """How many samples of equal weight are as variable as these (Kish)."""
+        return float(self.weight.sum() ** 2 / self.weight2.sum())
+
+    @property
+    def wrong(self) -> float:
+        """The effective number of wrong answers, or of costs."""
+        squares = float(self.weight2_cost2.sum())
+        return round(float(self.cost.sum()) ** 2 / squares, 9) if squares else 0.0
+
+    @property
+    def right(self) -> float:
+        """The effective number of right answers, for the 0-1 cost."""
+        squares = float((self.weight2 - 2 * self.weight2_cost + self.weight2_cost2).sum())
+        return round(float((self.weight - self.cost).sum()) ** 2 / squares, 9) if squares > 0 else 0.0
 
 
 class Line(NamedTuple):
@@ -579,17 +533,33 @@ class Intervals(NamedTuple):
 def moments_of(decisions: Decisions, sample_weight: Floats | None = None) -> Moments:
     """Return the moments of samples from the least to the most uncertain, none of weight 0."""
     rank, cost = decisions.rank_by, decisions.candidate_cost
-    starts = np.flatnonzero(np.append(True, rank[1:] != rank[:-1]))
+    starts = _starts(rank)
     weight = np.broadcast_to(1.0, cost.shape) if sample_weight is None else sample_weight / sample_weight.max()
-    of_samples = (weight, weight * cost, weight**2, weight**2 * cost, weight**2 * cost**2)
-    sums = of_samples if len(starts) == len(rank) else [np.add.reduceat(values, starts) for values in of_samples]
-    return Moments(decisions.uncertainty_at(rank[starts]), *sums, len(rank))
+    square = weight if sample_weight is None else np.square(weight)
+    cost2 = cost if decisions.confidence is not None else np.square(cost)
+    if sample_weight is None:
+        sums = [weight, cost, weight, cost, cost2]
+    else:
+        sums = [weight, weight * cost, square, square * cost, square * cost2]
+    if len(starts) < len(rank):
+        sums = [np.add.reduceat(values, starts) for values in sums]
+    w, wc, w2, w2c, w2c2 = sums
+    return Moments(decisions.uncertainty_at(rank[starts]), w, wc, w2, w2c, w2c2, len(rank))
+
+
+def _starts(values: Floats) -> Ints:
+    """Return where stretches of equal neighbours start."""
+    return np.flatnonzero(np.append(True, values[1:] != values[:-1]))
 
 
 def line_of(
     key: Key, moments: Moments, form: Decisions, options: Options, values: Mapping[Key, FloatOrFloats]
 ) -> Line | None:
-    """Return how a number moves with the samples; None if that is no function of their uncertainties and costs.
+    r"""Return how a number moves with the samples; None if that is no function of their uncertainties and costs.
+
+    The influence of a sample is the derivative of a number with respect to the sample's share of the weight. A mean of
+    costs has :math:`\psi = c - \theta`; ratios and normalised values follow by the chain rule; a recalibrated ECUAS_n
+    moves as a mean, for what a new fit changes is of second order; for those of the order see `selective.LINES`.
 
     Parameters
     ----------
@@ -599,9 +569,181 @@ def line_of(
         Of any number of rows, even none: which arrays there are, and u_M.
     options : Options
     values : mapping of Key to float
-        With the number itself, and the parts of a ratio.
+        With the number itself.
+
+    References
+    ----------
+    Hampel 1974, "The influence curve and its role in robust estimation".
     """
-    raise NotImplementedError
+    metric, u = METRICS[key.metric], moments.uncertainty
+    if metric.assesses == "posteriors" or not (metric.sample_cost or metric.of_ties or metric.ratio):
+        return None
+    if key.variant == "normalized":
+        return _normalized_line(key, moments, form, options, float(values[key]))
+    if key.variant:
+        best = recalibrated_uncertainty(moments.ties, max_uncertainty=form.max_uncertainty)
+        line = _line_of_mean(key, best, form, options)
+        if key.variant == "recalibrated":
+            return line
+        intercept, slope = _line_of_mean(key, u, form, options)
+        return Line(intercept - line.intercept, slope - line.slope)
+    if metric.of_ties is not None:
+        return Line(*LINES[key.metric](moments.ties))
+    if metric.ratio is not None:
+        above, below = (_line_of_mean(key._replace(metric=name), u, form, options) for name in metric.ratio)
+        return _ratio(above, below, float(values[key]), _mean(below, moments))
+    return _line_of_mean(key, u, form, options)
+
+
+def _line_of_mean(key: Key, u: Floats, form: Decisions, options: Options) -> Line:
+    """Return what samples with uncertainties u (G,) cost where right, and how much more for each unit of cost."""
+    compute = METRICS[key.metric].sample_cost
+    assert compute is not None
+    free, one = (
+        compute(form._replace(uncertainty=u, candidate_cost=np.full(len(u), c)), key.parameter or 0.0, options, None)
+        for c in (0.0, 1.0)
+    )
+    return Line(free, one - free)
+
+
+def _ratio(above: Line, below: Line, value: float, mean: float) -> Line:
+    mean = mean or math.nan
+    return Line((above.intercept - value * below.intercept) / mean, (above.slope - value * below.slope) / mean)
+
+
+def _mean(line: Line, moments: Moments) -> float:
+    """Return the mean of a line over the samples."""
+    return float((moments.weight @ line.intercept + moments.cost @ line.slope) / moments.weight.sum())
+
+
+def _normalized_line(key: Key, moments: Moments, form: Decisions, options: Options, value: float) -> Line | None:
+    """Divide by the naive system's value, which moves with the error rate; that of posteriors moves with the labels."""
+    plain = key._replace(variant="")
+    if form.confidence is None or plain.metric not in CONFIDENCE_SCORES:
+        return None
+    shares = np.array([float((moments.weight - moments.cost).sum()), float(moments.cost.sum())])
+    one_each = Decisions(np.zeros(2), np.array([0.0, 1.0]), form.max_uncertainty, confidence=np.zeros(2))
+    naive = float(naive_values(one_each, options, sample_weight=shares)[plain])
+    right, wrong = _naive_slopes(one_each, shares / shares.sum(), options)[plain]
+    size = len(moments.uncertainty)
+    below = Line(np.full(size, right), np.full(size, wrong - right))
+    return _ratio(_line_of_mean(plain, moments.uncertainty, form, options), below, value, naive)
+
+
+def _naive_slopes(one_each: Decisions, shares: Floats, options: Options) -> dict[Key, Floats]:
+    """Return how the naive system's values move with the share of each class: by central differences."""
+    count, parts = len(shares), dict[Key, list[Floats]]()
+    for start in range(0, count, rows := max(1, BLOCK // count)):
+        moved = np.arange(start, min(start + rows, count))
+        weights = np.tile(shares, (2, len(moved), 1))
+        weights[0, np.arange(len(moved)), moved] *= 1 + STEP
+        weights[1, np.arange(len(moved)), moved] *= 1 - STEP
+        for key, (up, down) in naive_values(one_each, options, sample_weight=weights).items():
+            slope = (up - down) / (2 * STEP * np.where(shares[moved] > 0, shares[moved], 1.0))
+            parts.setdefault(key, []).append(slope)
+    return {key: np.concatenate(slopes) for key, slopes in parts.items()}
+
+
+def influences(
+    decisions: Decisions,
+    options: Options,
+    values: Mapping[Key, FloatOrFloats],
+    *,
+    only: Collection[Key] | None = None,
+) -> Iterator[tuple[Key, Floats]]:
+    """Yield the influence (N,) of each sample on each number, one number at a time; its weighted mean is 0.
+
+    Parameters
+    ----------
+    decisions : Decisions
+        From the least to the most uncertain sample.
+    options : Options
+    values : mapping of Key to float
+        `results.all_values` of them.
+    only : collection of Key, optional
+        Those whose influences are wanted; by default all.
+    """
+    moments = moments_of(decisions, options.sample_weight)
+    sizes = np.diff(_starts(decisions.rank_by), append=len(decisions.rank_by))
+    for key in values if only is None else only:
+        line = line_of(key, moments, decisions, options, values)
+        own = _of_line(line, sizes, decisions) if line else _of_own(key, decisions, options, float(values[key]))
+        yield key, own - np.average(own, weights=options.sample_weight)
+
+
+def _of_line(line: Line, sizes: Ints, decisions: Decisions) -> Floats:
+    """Return the influences (N,) that a line says of groups of these sizes, but for a constant."""
+    if len(sizes) < len(decisions.candidate_cost):
+        line = Line(*(np.repeat(values, sizes) for values in line))
+    return line.intercept + line.slope * decisions.candidate_cost
+
+
+def _of_own(key: Key, decisions: Decisions, options: Options, value: float) -> Floats:
+    """Return the influences (N,) on a number that is no function of uncertainties and costs, but for a constant."""
+    weight = options.sample_weight
+    if key.metric == "ece":
+        assert decisions.confidence is not None
+        q, cost = decisions.confidence, decisions.candidate_cost
+        return ece_influence(q, cost, n_bins=options.n_bins, sample_weight=weight)
+    plain = key._replace(variant="")
+    compute = METRICS[key.metric].sample_cost
+    assert compute is not None
+    cost = compute(decisions, key.parameter or 0.0, options, None)
+    if not key.variant:
+        return cost
+    classes = np.zeros(int(options.num_classes or 0))
+    assert decisions.labels is not None
+    shares = np.bincount(decisions.labels, weight, minlength=len(classes)) / 1.0
+    one_each = Decisions(classes, classes, decisions.max_uncertainty, labels=np.arange(len(classes)))
+    naive = float(naive_values(one_each, options, sample_weight=shares)[plain])
+    moved = _naive_slopes(one_each, shares / shares.sum(), options)[plain][decisions.labels]
+    return (cost - value * moved) / (naive or math.nan)
+
+
+def analytic_intervals(decisions: Decisions, options: Options, values: Mapping[Key, FloatOrFloats]) -> Intervals:
+    """Return the intervals of numbers of samples in memory, from the least to the most uncertain, none of weight 0."""
+    design = design_of(options, len(decisions.uncertainty))
+    if not design.freedom:
+        fact = "There are no intervals: each stratum needs at least two samples, or two groups where there are groups."
+        return Intervals(dict.fromkeys(values, NONE), {}, (Note("no_interval", fact),))
+    moments = moments_of(decisions, options.sample_weight)
+    is_plain = design.unit is None and options.strata is None
+    own = {
+        key: standard_error(influence, design)
+        for key, influence in influences(decisions, options, values, only=_without_line(values, decisions))
+    }
+    spread = None if is_plain else _spread(decisions, design)
+    found = analytic_limits(moments, decisions, options, values, own=own, spread=spread)
+    return found._replace(notes=found.notes + _note_few_groups(design))
+
+
+def _without_line(values: Mapping[Key, FloatOrFloats], form: Decisions) -> list[Key]:
+    """Return the keys of the numbers of posteriors' own losses, and of what is normalised by their classes."""
+    return [
+        key
+        for key in values
+        if METRICS[key.metric].assesses == "posteriors"
+        or (key.variant == "normalized" and not (form.confidence is not None and key.metric in CONFIDENCE_SCORES))
+    ]
+
+
+def _spread(decisions: Decisions, design: Design) -> Callable[[Key, Line | None], tuple[float, float]]:
+    """Return what tells how many times as large variances are as those of independent samples, and the freedom."""
+    alone = design._replace(unit=None, stratum=np.zeros(len(design.weight), np.int64))
+    sizes = np.diff(_starts(decisions.rank_by), append=len(decisions.rank_by))
+
+    def spread(key: Key, line: Line | None) -> tuple[float, float]:
+        if line is None:
+            return 1.0, design.freedom
+        influence = _of_line(line, sizes, decisions)
+        mean = float(design.weight @ influence)
+        independent = standard_error(influence - mean, alone)
+        effect = (standard_error(influence - mean, design) / independent) ** 2 if independent > 0 else 1.0
+        rarer = (influence > 0.5) == (mean < 0.5) if _is_share(key) else None
+        freedom = _freedom_of(design, None if rarer is None else rarer.astype(np.float64))
+        return effect if design.unit is None else max(effect, 1.0), freedom
+
+    return spread
 
 
 def analytic_limits(
@@ -611,9 +753,18 @@ def analytic_limits(
     values: Mapping[Key, FloatOrFloats],
     *,
     own: Mapping[Key, float] | None = None,
-    spread: Callable[[Key, Line], tuple[float, float]] | None = None,
+    spread: Callable[[Key, Line | None], tuple[float, float]] | None = None,
 ) -> Intervals:
     """Return the interval of each number: the one function for samples in memory, with and without groups, and states.
+
+    Which kind of interval a number gets was chosen by simulation (tests/ecuas_metric/test_coverage.py):
+
+    - a share of samples (error rate, coverage): Wilson's, with the effective number of samples;
+    - AUROC: DeLong's on the logit scale, and Newcombe's where one kind of sample is rare;
+    - what is linear in the costs: that of `_limits_by_cells`;
+    - normalised values, and the losses of whole posteriors: Student's t on the scale of the logarithm, for costs are
+      skewed, and none where right or wrong answers are few;
+    - ECE and calibration losses: none, since they are biased upwards by more than an interval is wide.
 
     Parameters
     ----------
@@ -623,75 +774,272 @@ def analytic_limits(
     options : Options
         With the confidence level; n, reject costs, epsilon, and of posteriors K and the cost.
     values : mapping of Key to float
-        The numbers, with the parts of those that are ratios.
+        The numbers that are wanted.
     own : mapping of Key to float, optional
         Standard errors of the numbers that are no functions of the groups: cross-entropy and Brier score of posteriors,
         and their normalised values. Without one there is no interval of these.
     spread : callable, optional
-        Where samples are in groups or strata: from a key and its line, how many times as large the variance is as that
-        of independent samples, and the degrees of freedom.
+        Where samples are in groups or strata: from a key and its line, if it has one, how many times as large the
+        variance is as that of independent samples, and the degrees of freedom.
     """
-    raise NotImplementedError
+    level = options.confidence_level or 0.0
+    limits, errors = dict.fromkeys(values, NONE), dict[Key, float]()
+    unseen, cells = dict[Key, _Unseen](), dict[float, _Cells]()
+    few = min(FEW, moments.effective_count / 2)  # where half of the samples are wrong, or right, these are not rare
+    for key in [key for key, value in values.items() if math.isfinite(float(value)) and not is_biased(key)]:
+        value, line = float(values[key]), line_of(key, moments, form, options, values)
+        effect, freedom = spread(key, line) if spread else (1.0, moments.effective_count - 1)
+        errors[key] = (own or {}).get(key, math.nan)
+        if line is not None:
+            errors[key] = math.sqrt(_variance(line, moments) * effect)
+        if not freedom > 0 or math.isnan(errors[key]):
+            continue
+        t = student_quantile((1 + level) / 2, freedom)
+        if key.metric == "auroc":
+            assert line is not None
+            wrong, right, events = moments.wrong / effect, moments.right / effect, _events_of(line, moments) / effect
+            limits[key] = limits_of_auroc(value, errors[key], wrong, right, t, max(events, 1.0))
+        elif _is_share(key):
+            limits[key] = _limits_of_share(value, errors[key], moments.effective_count / effect, t)
+        elif line is None:
+            if _rarer(key, moments, form, options) >= few:
+                limits[key] = limits_on_log_scale(value, t * errors[key])
+        elif key.variant != "recalibrated" or _rarer(key, moments, form, options) >= ENOUGH:
+            scale = effect * (t / student_quantile((1 + level) / 2, math.inf)) ** 2
+            if scale not in cells:
+                cells[scale] = _cells(moments, form, scale, level)
+            low, high, blame = _limits_by_cells(key, value, line, moments, form, cells[scale])
+            if key.variant == "normalized":  # by a number that is as uncertain where few answers are right
+                by_logarithm = limits_on_log_scale(value, t * errors[key])
+                low, high = min(low, by_logarithm[0]), max(high, by_logarithm[1])
+            limits[key] = _within(_range_of(key, form, options), value, low, high, moments.effective_count / scale)
+            unseen |= {key: blame} if blame else {}
+    return Intervals(limits, errors, _notes(values, limits, unseen, moments, form))
 
 
-def analytic_intervals(
-    decisions: Decisions,
-    ties: TieGroups,
-    options: Options,
-    values: Mapping[Key, FloatOrFloats],
-    *,
-    only: Collection[Key] | None = None,
-) -> tuple[dict[Key, Limits], tuple[Note, ...]]:
-    """Return the interval of each number, and notes on those that have none.
+def _rarer(key: Key, moments: Moments, form: Decisions, options: Options) -> float:
+    """Return the effective number of wrong or of right answers, whichever are fewer; of costs where these vary."""
+    if key.metric == "expected_cost":
+        line = _line_of_mean(key, moments.uncertainty, form, options)
+        accepts = line.slope > 0
+        moments = moments._replace(cost=moments.cost * accepts, weight2_cost2=moments.weight2_cost2 * accepts)
+    return min(moments.wrong, moments.right) if form.confidence is not None else moments.wrong
 
-    Parameters
-    ----------
-    decisions : Decisions
-        From the least to the most uncertain sample.
-    ties : TieGroups
-    options : Options
-        With a confidence level.
-    values : mapping of Key to float
-        Those of `results.all_values`, with all that those wanted are made of.
-    only : collection of Key, optional
-        Those whose interval is wanted; by default all.
 
-    Returns
-    -------
-    limits : dict of Key to (low, high)
-        nan where there is none.
-    notes : tuple of Note
+class _Unseen(NamedTuple):
+    """What an interval rests on that was hardly seen: `seen` mistakes (or right answers) of `answers` in a cell."""
+
+    seen: int
+    answers: int
+    first: float
+    last: float
+    are_wrong: bool
+    size: float
+
+
+class _Cells(NamedTuple):
+    """Stretches of tie groups, (K,) each, and what they say of groups (G,).
+
+    `wrong` and `right` are effective numbers of answers; `below` and `above` the squared distances of a cell's share
+    of the mean cost to its limits; `rare` (G,) weighs the groups by how much of what is rarer, wrong or right, they
+    hold, and `rate` (G,) is their mean cost, smoothed.
+    """
+
+    starts: Ints
+    wrong: Floats
+    right: Floats
+    below: Floats
+    above: Floats
+    rare: Floats
+    rate: Floats
+    scale: float
+    z: float
+
+
+def _cells(moments: Moments, form: Decisions, scale: float, level: float) -> _Cells:
+    """Cut the samples into cells of neighbouring uncertainties, few where wrong or right answers are few.
+
+    The limits of a cell's error rate are Jeffreys'. A cost that is not 0 or 1 counts as so many events of one size
+    that the mean and the mean square are those of the costs. Numbers are divided by `scale`, what groups and few
+    degrees of freedom do to a variance.
+    """
+    is_binary, total = form.confidence is not None, float(moments.weight.sum())
+    rarer = min(moments.wrong, moments.right) if is_binary else moments.wrong
+    starts = _cut(moments.weight, min(max(rarer / scale / PER_CELL, LEAST_CELLS), CELLS))
+    weight, cost, weight2, _, square = (np.add.reduceat(sums, starts) for sums in moments[1:6])
+    event = np.ones(len(starts)) if is_binary else _events(weight, cost, weight2, square, form.max_uncertainty)
+    rate, size = cost / weight / event, np.square(weight) / weight2 / scale
+    wrong, right = rate * size, (1 - rate) * size
+    z = student_quantile((1 + level) / 2, math.inf)
+    low, high = jeffreys_limits(wrong, right, z)
+    factor, sizes = np.square(weight / total * event), np.diff(starts, append=len(moments.weight))
+
+    def of_groups(values: Floats) -> Floats:
+        return np.repeat(values, sizes)
+
+    of_wrong = moments.weight2_cost2 / of_groups(np.square(event))
+    of_right = np.maximum(moments.weight2 - of_wrong, 0.0)
+    rare = of_groups(np.square(1 - rate)) * of_wrong + of_groups(np.square(rate)) * of_right
+    rare += of_groups(BELIEF / (size * scale)) * moments.weight2
+    fine = _cut(moments.weight, CELLS)
+    weight, cost, weight2 = (np.add.reduceat(sums, fine) for sums in moments[1:4])
+    held = np.square(weight) / weight2 / scale
+    seen, share = (np.repeat(values, np.diff(fine, append=len(moments.weight))) for values in (cost / weight, held))
+    smooth = (seen * share + of_groups((wrong + 0.5) / (wrong + right + 1) * event)) / (share + 1)
+    below, above = factor * np.square(rate - low), factor * np.square(high - rate)
+    return _Cells(starts, wrong, right, below, above, rare, smooth, scale, z)
+
+
+def _cut(weight: Floats, count: float) -> Ints:
+    """Return where cells of about equal weight start: every tie group is one where there are at most a dozen.
+
+    A tie group that weighs as much as a cell of a dozen would is one by itself.
+    """
+    if len(weight) <= CELLS:
+        return np.arange(len(weight))
+    until, total = np.cumsum(weight), float(weight.sum())
+    place, large = np.floor((until - weight / 2) / total * int(count)), weight >= total / CELLS
+    is_new = (place[1:] != place[:-1]) | large[1:] | large[:-1]
+    return np.flatnonzero(np.append(True, is_new))
+
+
+def _events(weight: Floats, cost: Floats, weight2: Floats, square: Floats, max_uncertainty: float) -> Floats:
+    """Return the size of an event in each cell (K,); where none was seen, that in all, or the largest uncertainty."""
+    mean = cost / weight
+    everywhere = square.sum() / weight2.sum() / (cost.sum() / weight.sum()) if cost.sum() else max_uncertainty
+    return np.maximum(np.where(cost > 0, square / weight2 / np.where(mean > 0, mean, 1.0), everywhere), mean)
+
+
+def _limits_by_cells(
+    key: Key, value: float, line: Line, moments: Moments, form: Decisions, cells: _Cells
+) -> tuple[float, float, _Unseen | None]:
+    """Return the limits of a number that is linear in the costs, and what not seen they mostly rest on, if that is so.
+
+    Two things are uncertain: which answers of a cell are wrong, and which confidences occur. The distances of each
+    cell's error rate to its own limits are put together with those of the mean of what the confidences alone say, as
+    the squares of independent parts, and each side by itself. So it knows mistakes that were not seen, and few right
+    answers are the mirror of few wrong ones. The mean is corrected for skewness where that makes an interval longer.
 
     References
     ----------
-    Those of the functions in `intervals` and `influence`.
+    Zou and Donner 2008, "Construction of confidence limits about effect measures: a general approach"; Brown, Cai and
+    DasGupta 2001, "Interval estimation for a binomial proportion" (Jeffreys' interval); Hall 1992, "On the removal of
+    skewness by transformation".
     """
-    design = design_of(options, len(decisions.uncertainty))
-    wanted = values if only is None else {key: values[key] for key in only}
-    if not design.freedom:
-        fact = "There are no intervals: each stratum needs at least two samples, or two groups where there are groups."
-        return dict.fromkeys(wanted, NONE), (Note("no_interval", fact),)
-    level, errors = options.confidence_level or 0.0, _errors(decisions, ties, options, values)
-    number = _effective_number(decisions.candidate_cost, design)
-    # Where half of the units have errors these are not rare, and theirs is the t interval of few units.
-    few = min(FEW, _effective_units(design) / 2)
-    limits: dict[Key, Limits] = dict.fromkeys(wanted, NONE)
-    possible: dict[Key, Floats] = {}
-    few_errors: list[Key] = []
-    for key, influence in influences(decisions, ties, options, values, only=_with_influence(wanted)):
-        value, added = float(values[key]), errors.get(key)
-        if added is not None and _are_few(key, added, design, few):
-            few_errors.append(key)
-            possible = possible or _errors(decisions, ties, options, values, hypothetical=True)
-            limits[key] = _of_few_errors(value, influence, added, possible[key], design, level)
-        elif added is not None or _is_of_counts(key) or number >= (ENOUGH if key.variant == "recalibrated" else few):
-            limits[key] = _of_many(key, value, influence, added, decisions, design, level)
-    return limits, _notes(wanted, limits, few_errors, design)
+    if key.metric == "expected_cost":
+        return *_limits_of_expected_cost(key, value, line.slope > 0, moments, form, cells), None
+    if key.metric in LINES:
+        smooth = TieGroups(moments.weight, moments.weight * cells.rate, moments.uncertainty)
+        line = Line(*LINES[key.metric](smooth))
+    total, squares = float(moments.weight.sum()), cells.rare * np.square(line.slope)
+    rising = np.add.reduceat(np.where(line.slope > 0, squares, 0.0), cells.starts)
+    size = np.add.reduceat(cells.rare, cells.starts)
+    rising, falling = rising / size, (np.add.reduceat(squares, cells.starts) - rising) / size
+    less, more = rising * cells.below + falling * cells.above, rising * cells.above + falling * cells.below
+    rest = line.intercept + cells.rate * line.slope
+    rest = rest - moments.weight @ rest / total
+    grown = cells.scale * moments.num_samples / (moments.num_samples - 1)
+    half = cells.z * math.sqrt(float(moments.weight2 @ np.square(rest)) * grown) / total
+    third = float((np.square(moments.weight2) / moments.weight) @ (rest * np.square(rest))) / total**3 * cells.scale**2
+    skew = (2 * cells.z**2 + 1) / 6 * third / (half / cells.z) ** 2 if half > 0 else 0.0
+    skew = min(max(skew, -MOST_SKEW * half), MOST_SKEW * half)
+    centre = value - _bias(key, value, moments, cells)
+    low = centre - math.sqrt(less.sum() + (half + max(-skew, 0.0)) ** 2)
+    high = centre + math.sqrt(more.sum() + (half + max(skew, 0.0)) ** 2)
+    return low, high, _unseen(line, less, more, (centre - low) ** 2, (high - centre) ** 2, moments, form, cells)
 
 
-def _with_influence(values: Mapping[Key, FloatOrFloats]) -> list[Key]:
-    """Return the keys of the numbers that exist, are not biased, and whose interval comes from their influence."""
-    return [key for key, value in values.items() if math.isfinite(float(value)) and not is_biased(key)]
+def _bias(key: Key, value: float, moments: Moments, cells: _Cells) -> float:
+    """Return by how much a finite sample lifts AURC and AUGRC, to the order 1 / N.
+
+    Of N samples in random order of rank, the mean of 1/k + .. + 1/(N - 1), k the rank, is -log of the share before it:
+    so the sum of the risks at 1/N, .., 1 is N times the area, plus the error rate, less the risk of the most confident.
+    """
+    count, mean = moments.effective_count, float(moments.cost.sum() / moments.weight.sum())
+    if key.metric == "augrc":
+        return (mean / 2 - value) / count
+    if key.metric == "aurc" and count > 2:
+        return (value + mean / 2 - 1.5 * float(cells.rate[0])) / (count - 1)
+    return 0.0
+
+
+def _limits_of_expected_cost(
+    key: Key, value: float, accepts: Bools, moments: Moments, form: Decisions, cells: _Cells
+) -> Limits:
+    """Return the limits from those of the shares of samples that are accepted and wrong, and accepted and right."""
+    total, count, gamma = float(moments.weight.sum()), moments.effective_count / cells.scale, key.parameter or 0.0
+    accepted, cost = float(moments.weight[accepts].sum()) / total, float(moments.cost[accepts].sum()) / total
+    if form.confidence is not None:
+        shares, sizes = np.array([cost, accepted - cost]), np.array([1 - gamma, gamma])
+    else:
+        squares = float(moments.weight2_cost2[accepts].sum()) / float(moments.weight2.sum())
+        event = max(squares / cost if cost else form.max_uncertainty, cost)
+        shares, sizes = np.array([cost / event, accepted]), np.array([event, gamma])
+    low, high = np.array([share_limits(float(share), count, cells.z) for share in shares]).T
+    (wrong_below, right_below), (wrong_above, right_above) = sizes * (shares - low), sizes * (high - shares)
+    return value - math.hypot(wrong_below, right_above), value + math.hypot(wrong_above, right_below)
+
+
+def _range_of(key: Key, form: Decisions, options: Options) -> Limits:
+    """Return the smallest and the largest value that a number which is linear in the costs can have."""
+    largest = 1.0
+    if form.confidence is None:
+        largest = math.inf
+        if form.labels is not None:
+            largest = -math.log(options.epsilon) if isinstance(options.cost, str) else float(options.cost.max())
+    if key.variant == "normalized":
+        return 0.0, math.inf
+    if key.metric in ("aurc", "augrc", "selective_risk"):
+        return 0.0, largest / 2 if key.metric == "augrc" else largest
+    line = _line_of_mean(key, np.array([0.0, form.max_uncertainty]), form, options)
+    dearest = np.where(line.slope == 0, 0.0, line.slope * largest)
+    least, most = line.intercept + np.minimum(dearest, 0.0), line.intercept + np.maximum(dearest, 0.0)
+    return float(least.min()), float(most.max())
+
+
+def _within(bounds: Limits, value: float, low: float, high: float, count: float) -> Limits:
+    """Return limits inside a range; where all samples cost the same whatever their answers, for others of any cost."""
+    least, most = bounds
+    if high - low <= ROUNDING * abs(value) and math.isfinite(most):
+        _, share = wilson_limits(0.0, count, student_quantile(0.975, math.inf))
+        low, high = value - share * (value - least), value + share * (most - value)
+    return min(max(low, least), value), max(min(high, most), value)
+
+
+def _unseen(
+    line: Line,
+    less: Floats,
+    more: Floats,
+    below: float,
+    above: float,
+    moments: Moments,
+    form: Decisions,
+    cells: _Cells,
+) -> _Unseen | None:
+    """Return the cell of few wrong, or few right, answers that an interval mostly owes one of its sides to."""
+    rare, parts = np.minimum(cells.wrong, cells.right), np.maximum(less / below, more / above)
+    k = int(np.where(rare < FEW, parts, 0.0).argmax())
+    if not (rare[k] < FEW and parts[k] > UNSEEN * (1 + rare[k] / FEW)):
+        return None
+    rows = slice(cells.starts[k], [*cells.starts[1:], len(moments.weight)][k])
+    ends = moments.uncertainty[rows][[0, -1]].tolist()
+    first, last = [1 - u for u in ends[::-1]] if form.confidence is not None else ends
+    seen, answers = round(float(rare[k])), round(float(cells.wrong[k] + cells.right[k]))
+    return _Unseen(seen, answers, first, last, cells.wrong[k] <= cells.right[k], float(np.abs(line.slope[rows]).max()))
+
+
+def _variance(line: Line, moments: Moments) -> float:
+    """Return the variance of a number whose samples are independent: the infinitesimal jackknife."""
+    if moments.num_samples < 2:
+        return math.nan
+    centred = line.intercept - _mean(line, moments)
+    squares = moments.weight2 @ np.square(centred) + 2 * (moments.weight2_cost @ (centred * line.slope))
+    squares += moments.weight2_cost2 @ np.square(line.slope)
+    return max(float(squares), 0.0) / float(moments.weight.sum()) ** 2 * moments.num_samples / (moments.num_samples - 1)
+
+
+def _is_share(key: Key) -> bool:
+    return key.metric in SHARES and not key.variant
 
 
 def is_biased(key: Key) -> bool:
@@ -704,6 +1052,90 @@ def note_biased(keys: Sequence[Key]) -> tuple[Note, ...]:
     listed = ", ".join(map(str, keys))
     fact = f"These metrics are biased upwards, so no valid interval is known: {listed}."
     return (Note("biased", fact),) if keys else ()
+
+
+def limits_on_log_scale(value: float, half: float) -> Limits:
+    """Return the limits of a number that is not negative; of 0 there are none."""
+    if not (value > 0 and math.isfinite(half)):
+        return NONE
+    factor = math.exp(min(half / value, 700.0))
+    return value / factor, value * factor
+
+
+def limits_of_auroc(
+    value: float, error: float, wrong: float, right: float, quantile: float, events: float = math.inf
+) -> Limits:
+    """Return DeLong's limits on the logit scale; Newcombe's where wrong or right answers are few, or at 0 and 1.
+
+    DeLong's variance is that of so many equal `events`, whose number is the freedom of Student's quantile; where it is
+    small, an interval ends where Newcombe's does, if not before.
+    """
+    rarer, newcombe = min(wrong, right), newcombe_limits(value, wrong, right, quantile)
+    if rarer < FEW or not (error > 0 and 0 < value < 1):
+        return newcombe
+    wider = student_quantile(NormalDist().cdf(quantile), events) * math.sqrt(rarer / (rarer - 1))
+    logit, half = math.log(value / (1 - value)), max(wider, quantile) * error / (value * (1 - value))
+    low, high = 1 / (1 + math.exp(min(half - logit, 700.0))), 1 / (1 + math.exp(min(-half - logit, 700.0)))
+    return (low, high) if events >= FEW_EVENTS else (max(low, newcombe[0]), min(high, newcombe[1]))
+
+
+def _events_of(line: Line, moments: Moments) -> float:
+    """Return how many equal influences are as variable as these: what their kurtosis leaves of the samples."""
+    right, wrong = moments.weight2 - moments.weight2_cost, moments.weight2_cost
+    squares = np.square(line.intercept - _mean(line, moments))
+    squares_of_wrong = np.square(line.intercept + line.slope - _mean(line, moments))
+    fourth = np.square(moments.weight2 / moments.weight) @ (right * squares**2 + wrong * squares_of_wrong**2)
+    return max(float(right @ squares + wrong @ squares_of_wrong) ** 2 / float(fourth), 1.0) if fourth > 0 else 1.0
+
+
+def _limits_of_share(value: float, error: float, units: float, quantile: float) -> Limits:
+    """Return the limits of a share; one of 0 or 1 is that of all units, whatever rounding made of the weights."""
+    if min(value, 1 - value) < ROUNDING or not error > 0:
+        return share_limits(float(round(value)), units, quantile)
+    return share_limits(value, value * (1 - value) / error**2, quantile)
+
+
+def _notes(
+    values: Mapping[Key, FloatOrFloats],
+    limits: Mapping[Key, Limits],
+    unseen: Mapping[Key, _Unseen],
+    moments: Moments,
+    form: Decisions,
+) -> tuple[Note, ...]:
+    bare = [key for key, (low, _) in limits.items() if math.isnan(low) and math.isfinite(float(values[key]))]
+    biased = [key for key in bare if is_biased(key)]
+    facts = {
+        "There are too few wrong or right answers for an interval of": [key for key in bare if key not in biased],
+        "These intervals do not account for fitting the recalibration on the same samples": [
+            key for key in values if key.variant == "recalibrated" and key not in bare
+        ],
+    }
+    listed = {fact: ", ".join(map(str, keys)) for fact, keys in facts.items() if keys}
+    notes = note_biased(biased) + tuple(Note("no_interval", f"{fact}: {keys}.") for fact, keys in listed.items())
+    return notes + _note_unseen(unseen, form)
+
+
+def _note_unseen(unseen: Mapping[Key, _Unseen], form: Decisions) -> tuple[Note, ...]:
+    """Say what was not seen, once for each cell of answers, and which intervals rest on it."""
+    found: dict[_Unseen, list[Key]] = {}
+    for key, blame in unseen.items():
+        found.setdefault(blame._replace(size=0.0), []).append(key)
+    notes, what = [], "confidence" if form.confidence is not None else "uncertainty"
+    for (seen, answers, first, last, are_wrong, _), keys in found.items():
+        where = f"{what} {first:.3g}" if first == last else f"{what} {first:.3g} to {last:.3g}"
+        kind = ("mistake" if are_wrong else "right answer") + ("s" if seen > 1 else "")
+        verb, size = "were" if seen > 1 else "was", max(unseen[key].size for key in keys)
+        fact = f"{seen if seen else 'No'} {kind} {verb} seen among {answers} answers with {where}; at up to {size:.2g} "
+        fact += f"each, these intervals mostly rest on {'so few' if seen else 'what was not seen'}: "
+        notes.append(Note("unseen", f"{fact}{', '.join(map(str, keys))}."))
+    return tuple(notes)
+
+
+def _note_few_groups(design: Design) -> tuple[Note, ...]:
+    if design.unit is None or design.freedom + 1 >= FEW_GROUPS:
+        return ()
+    fact = f"All intervals are approximate: these groups are worth {design.freedom + 1:.0f} equal ones, fewer than "
+    return (Note("few_groups", f"{fact}{FEW_GROUPS}."),)
 
 
 def limits_of_gap(decisions: Decisions, options: Options) -> Limits:
@@ -767,366 +1199,3 @@ def _covariance_of_bins(rest: Floats, bins: Ints, share: Floats, design: Design)
         covariance, alone = moved.T @ moved, np.square(size).sum(axis=0)
     rooted = np.sqrt(np.where(alone < 1 - 1e-9, 1 - alone, np.nan))  # k - 1 of k equal units
     return np.asarray(covariance / np.outer(rooted, rooted))
-
-
-def limits_on_log_scale(value: float, half: float) -> Limits:
-    """Return the limits of a number that is not negative; of 0 there are none."""
-    if not (value > 0 and math.isfinite(half)):
-        return NONE
-    factor = math.exp(min(half / value, 700.0))
-    return value / factor, value * factor
-
-
-def limits_of_auroc(value: float, error: float, wrong: float, right: float, quantile: float) -> Limits:
-    """Return DeLong's limits on the logit scale; Newcombe's where wrong or right answers are few, or at 0 and 1."""
-    if min(wrong, right) < FEW or not (error > 0 and 0 < value < 1):
-        return newcombe_limits(value, wrong, right, quantile)
-    logit, half = math.log(value / (1 - value)), quantile * error / (value * (1 - value))
-    return 1 / (1 + math.exp(min(half - logit, 700.0))), 1 / (1 + math.exp(min(-half - logit, 700.0)))
-
-
-def _of_share(value: float, influence: Floats, design: Design, level: float) -> Limits:
-    """Return Wilson's limits of a share."""
-    counts = influence + value > 0.5
-    rarer = np.where(counts == (value < 0.5), 1.0, 0.0)
-    if not rarer.any():  # it is 0 or 1, whatever rounding made of a sum of weights
-        return wilson_limits(float(round(value)), _effective_units(design), quantile_of(design, level))
-    return wilson_limits(value, _effective_size(value, influence, design), quantile_of(design, level, rarer))
-
-
-def quantile_of(design: Design, level: float, events: Floats | None = None) -> float:
-    """Return Student's quantile: of groups, which estimate the variance, only as many count as hold the events.
-
-    References
-    ----------
-    Korn and Graubard 1999, "Analysis of health surveys" (degrees of freedom of a subpopulation).
-    """
-    freedom = design.freedom
-    if events is not None and design.unit is not None and events.any():
-        freedom = min(freedom, max(int(_effective_number(events, design)) - 1, 1))
-    return student_quantile((1 + level) / 2, freedom) if freedom else math.nan
-
-
-def _is_of_counts(key: Key) -> bool:
-    """Return whether a number has an interval of its own, however few its errors."""
-    return key.metric == "auroc" or (key.metric in SHARES and not key.variant)
-
-
-def _are_few(key: Key, errors: Floats, design: Design, few: float) -> bool:
-    if _is_of_counts(key) or _are_many_in_few_groups(key, errors, design):
-        return False
-    return _effective_number(errors, design) < few
-
-
-def _are_many_in_few_groups(key: Key, errors: Floats, design: Design) -> bool:
-    """Return whether the errors that a selective risk is made of are not few but for the groups they are in."""
-    if key.metric != "selective_risk" or design.unit is None:
-        return False
-    return _effective_number(errors, design) < FEW <= _effective_number(errors, design._replace(unit=None))
-
-
-def _of_many(
-    key: Key,
-    value: float,
-    influence: Floats,
-    errors: Floats | None,
-    decisions: Decisions,
-    design: Design,
-    level: float,
-) -> Limits:
-    """Return the limits by first-order theory."""
-    if key.metric in SHARES and not key.variant:
-        return _of_share(value, influence, design, level)
-    error, quantile = standard_error(influence, design), quantile_of(design, level)
-    if key.metric == "auroc":
-        cost = decisions.candidate_cost
-        wrong, right = _effective_number(cost, design), _effective_number(1 - cost, design)
-        return limits_of_auroc(value, error, wrong, right, quantile)
-    if errors is not None and _are_many_in_few_groups(key, errors, design):
-        quantile = quantile_of(design, level, errors)
-    return limits_on_log_scale(value, quantile * error)
-
-
-def _of_few_errors(
-    value: float, influence: Floats, errors: Floats, possible: Floats, design: Design, level: float
-) -> Limits:
-    """Return the limits of a base, first-order theory for it, plus what few errors cost, a sum of rare events.
-
-    The two are put together as if they were independent, each side by its own distance (Zou and Donner 2008,
-    "Construction of confidence limits about effect measures").
-    """
-    rest = influence - errors
-    base = quantile_of(design, level) * standard_error(rest - design.weight @ rest, design)
-    below, above = base**2, base**2
-    for sign in (1, -1):  # an error costs less than a right answer where a confidence is below one half
-        seen = sums_of_units(np.maximum(sign * errors, 0.0) * design.weight, design)
-        next_size = _next_size(seen, np.maximum(sign * possible, 0.0) * design.weight, design)
-        if next_size > 0:
-            total = float(seen.sum())
-            low, high = gamma_limits(total, float(seen @ seen), next_size, level)
-            less, more = (total - low, high - total) if sign > 0 else (high - total, total - low)
-            below, above = below + less**2, above + more**2
-    return max(value - math.sqrt(below), 0.0), value + math.sqrt(above)
-
-
-def _next_size(seen: Floats, possible: Floats, design: Design) -> float:
-    """Return the size of one more error: of those seen, or of these and `FEW` possible ones, if that is more."""
-    if not possible.any():
-        return 0.0
-    if not seen.any():
-        possible = sums_of_units(possible, design)
-        return float(possible.sum() / np.count_nonzero(possible))
-    of_seen, of_possible = seen @ seen / seen.sum(), possible.sum() / np.count_nonzero(possible)
-    count = np.count_nonzero(seen)
-    return float(max(of_seen, (count * of_seen + FEW * of_possible) / (count + FEW)))
-
-
-def _errors(
-    decisions: Decisions,
-    ties: TieGroups,
-    options: Options,
-    values: Mapping[Key, FloatOrFloats],
-    *,
-    hypothetical: bool = False,
-) -> dict[Key, Floats]:
-    """Return what the candidate cost of each sample adds to each number (N,); or, hypothetically, would at most add."""
-    cost = decisions.candidate_cost
-    if hypothetical:
-        cost = np.full_like(cost, 1.0 if decisions.confidence is not None else decisions.max_uncertainty)
-    few = hypothetical or np.count_nonzero(cost) <= MANY
-    if not (few or options.reject_costs):
-        return {}
-    rows = np.flatnonzero(cost)
-    chosen = select(decisions._replace(candidate_cost=cost), rows)
-    asked = {name for key in values for name in (key.metric, *(METRICS[key.metric].ratio or ()))}
-    names = [
-        name for name in asked if METRICS[name].sample_cost and name not in NO_EVENTS and (few or name in OF_ACCEPTED)
-    ]
-    added: dict[Key, Floats] = {}
-    if names:
-        right = chosen._replace(candidate_cost=np.zeros(len(rows)))
-        added = dict(sample_costs(chosen, options, only=names))
-        added |= {key: added[key] - without for key, without in sample_costs(right, options, only=names)}
-    for key in [key for key in added if key.metric == "accepted_cost"]:
-        accepted_cost, coverage = added.pop(key), values[key._replace(metric="coverage")]
-        added[key._replace(metric="selective_risk")] = accepted_cost / (coverage or math.nan)
-    if few:
-        added |= {key: slope[rows] * cost[rows] for key, slope in cost_slopes(decisions, ties) if key in values}
-    return {key: _scattered(rows, sizes, len(cost)) for key, sizes in added.items() if key in values}
-
-
-def _scattered(rows: Ints, values: Floats, num_samples: int) -> Floats:
-    full = np.zeros(num_samples)
-    full[rows] = values
-    return full
-
-
-def _effective_number(sizes: Floats, design: Design) -> float:
-    """Return how many events of equal size are as variable as these, each unit's taken together."""
-    total, squares = _moments(sizes if sizes.min() >= 0 else np.abs(sizes), design)
-    return round(total**2 / squares, 9) if squares > 0 else 0.0  # else rounding decides whether 10 are fewer than 10
-
-
-def _effective_size(share: float, influence: Floats, design: Design) -> float:
-    """Return the number of independent samples whose share is as uncertain; of a share of 0 or 1, that of the units."""
-    error = standard_error(influence, design)
-    if error > 0:
-        return share * (1 - share) / error**2
-    return _effective_units(design)
-
-
-def _effective_units(design: Design) -> float:
-    """Return how many units of equal weight are as variable as these."""
-    if design.unit is None and not any(design.weight.strides):
-        return len(design.weight)
-    return _effective_number(np.ones(len(design.weight)), design)
-
-
-def _notes(
-    values: Mapping[Key, FloatOrFloats], limits: Mapping[Key, Limits], few: Collection[Key], design: Design
-) -> tuple[Note, ...]:
-    bare = [key for key, (low, _) in limits.items() if math.isnan(low) and math.isfinite(float(values[key]))]
-    biased = [key for key in bare if is_biased(key)]
-    facts = {
-        "There are too few errors for an interval of": [key for key in bare if key not in biased],
-        "These intervals do not account for fitting the recalibration on the same samples": [
-            key for key in values if key.variant == "recalibrated" and key not in bare
-        ],
-        f"With fewer than {FEW} errors these intervals are wider than they would have to be": few,
-    }
-    listed = {fact: ", ".join(map(str, keys)) for fact, keys in facts.items() if keys}
-    of_groups = _note_few_groups(design)
-    return (
-        note_biased(biased)
-        + tuple(Note("no_interval", f"{fact}: {keys}.") for fact, keys in listed.items())
-        + of_groups
-    )
-
-
-def _note_few_groups(design: Design) -> tuple[Note, ...]:
-    count = len(design.stratum)
-    if design.unit is None or count >= FEW_GROUPS:
-        return ()
-    return (Note("few_groups", f"With {count} groups all intervals are approximate: fewer than {FEW_GROUPS}."),)
-
-
-def influences(
-    decisions: Decisions,
-    ties: TieGroups,
-    options: Options,
-    values: Mapping[Key, FloatOrFloats],
-    *,
-    only: Collection[Key] | None = None,
-) -> Iterator[tuple[Key, Floats]]:
-    r"""Yield the influence (N,) of each sample on each number, one number at a time; its weighted mean is 0.
-
-    A mean of costs has :math:`\psi = c - \theta`; a ratio, a normalised value and a difference follow by the chain
-    rule. With F the share of the weight that is less uncertain (half of the ties counted), L = -log F averaged over
-    the ties, p the mean cost, C the cost share of what is less uncertain, and G and H the shares of correct and
-    incorrect samples that are:
-
-    - AUGRC: :math:`\psi = c (1 - F) + C - 2 \theta`;
-    - AURC, as an integral over coverage: :math:`\psi = c L + p - \theta - \int_F^1 C(s) / s^2 ds`, which is what
-      the derivative of E[c L] leaves;
-    - AUROC: :math:`\psi = c (G - \theta) / p + (1 - c) (1 - H - \theta) / (1 - p)`;
-    - ECE: the sign of the bin's gap times the sample's, minus :math:`\theta`;
-    - a recalibrated ECUAS_n: as a mean, for what a new fit changes is of second order.
-
-    Parameters
-    ----------
-    decisions : Decisions
-        From the least to the most uncertain sample.
-    ties : TieGroups
-        Of the same samples and weights.
-    options : Options
-    values : mapping of Key to float
-        `results.all_values` of them.
-    only : collection of Key, optional
-        Those whose influences are wanted; by default all.
-
-    Yields
-    ------
-    key : Key
-    influence : ndarray, shape (N,)
-
-    References
-    ----------
-    Hampel 1974, "The influence curve and its role in robust estimation"; DeLong, DeLong and Clarke-Pearson 1988
-    (AUROC); Zhou et al. 2024, "A novel characterization of the population area under the risk coverage curve" (AURC
-    as a weighted mean of costs).
-    """
-    wanted = values if only is None else only
-    yield from _of_means(decisions, options, values, wanted)
-    yield from _of_order(decisions, ties, options, wanted)
-    if any(key.variant == "normalized" for key in wanted):
-        yield from _of_normalized(decisions, options, values, wanted)
-    if any(key.variant in ("recalibrated", "calibration_loss") for key in wanted):
-        yield from _of_recalibrated(decisions, ties, options, values, wanted)
-
-
-def cost_slopes(decisions: Decisions, ties: TieGroups) -> _Influences:
-    """Yield, for AURC and AUGRC, how much more each sample (N,) adds to the number, times N, per unit of its cost."""
-    sizes = _sizes(decisions.rank_by)
-    for name, lines in (("aurc", LINES["aurc"]), ("augrc", LINES["augrc"])):
-        yield Key(name), np.repeat(lines(ties)[1], sizes)
-
-
-def _of_means(
-    decisions: Decisions, options: Options, values: Mapping[Key, FloatOrFloats], wanted: Collection[Key]
-) -> _Influences:
-    names = {key.metric for key in wanted if not key.variant}
-    for key, cost in sample_costs(decisions, options, only=names) if names else ():
-        if key in wanted:
-            yield key, cost - values[key]
-        risk = Key("selective_risk", key.parameter)
-        if key.metric == "coverage" and risk in wanted:
-            share = np.average(cost, weights=options.sample_weight)
-            yield risk, cost * (decisions.candidate_cost - values[risk]) / (share or np.nan)
-
-
-def _of_order(decisions: Decisions, ties: TieGroups, options: Options, wanted: Collection[Key]) -> _Influences:
-    """Yield those of AUROC, AURC, AUGRC, which are affine in the cost with one line for each tie group, and of ECE."""
-    cost, sizes = decisions.candidate_cost, None
-    for key in wanted:
-        if key == Key("ece"):
-            assert decisions.confidence is not None
-            weight = options.sample_weight
-            yield key, ece_influence(decisions.confidence, cost, n_bins=options.n_bins, sample_weight=weight)
-        elif key.metric in LINES and not key.variant:
-            intercept, influence = LINES[key.metric](ties)
-            if len(influence) < len(cost):
-                sizes = _sizes(decisions.rank_by) if sizes is None else sizes
-                intercept, influence = np.repeat(intercept, sizes), np.repeat(influence, sizes)
-            for rows in blocks(len(cost), row_size=PER_SAMPLE):
-                influence[rows] *= cost[rows]
-                influence[rows] += intercept[rows]
-            influence -= np.average(influence, weights=options.sample_weight)
-            yield key, influence
-
-
-def _of_normalized(
-    decisions: Decisions, options: Options, values: Mapping[Key, FloatOrFloats], wanted: Collection[Key]
-) -> _Influences:
-    """Divide by the naive system's value, which moves too: psi = (psi_value - normalised * psi_naive) / naive."""
-    naive = naive_values(decisions, options, sample_weight=options.sample_weight)
-    naive = {key: value for key, value in naive.items() if key._replace(variant="normalized") in wanted}
-    moved = _of_naive(decisions, options)
-    of_means = dict(_of_means(decisions, options, values, naive))
-    for key, value in naive.items():
-        normalized = key._replace(variant="normalized")
-        with np.errstate(divide="ignore", invalid="ignore"):
-            yield normalized, (of_means[key] - values[normalized] * moved[key]) / value
-
-
-def _of_naive(decisions: Decisions, options: Options) -> dict[Key, Floats]:
-    """Return the influences on the naive system's values: those of the classes, by central differences."""
-    found: dict[Key, Floats] = {}
-    if decisions.confidence is not None:
-        one_each = Decisions(np.zeros(2), np.array([0.0, 1.0]), decisions.max_uncertainty, confidence=np.zeros(2))
-        found |= _by_class(one_each, (decisions.candidate_cost > 0).astype(np.int64), options)
-    if decisions.labels is not None:
-        num_classes = int(options.num_classes or 0)
-        zeros = np.zeros(num_classes)
-        one_each = Decisions(zeros, zeros, decisions.max_uncertainty, labels=np.arange(num_classes))
-        found |= _by_class(one_each, decisions.labels, options)
-    return found
-
-
-def _by_class(one_each: Decisions, of_sample: Ints, options: Options) -> dict[Key, Floats]:
-    count = len(one_each.uncertainty)
-    shares = np.bincount(of_sample, options.sample_weight, minlength=count) / 1.0
-    shares /= shares.sum()
-    parts: dict[Key, list[Floats]] = {}
-    for start in range(0, count, rows := max(1, BLOCK // count)):
-        moved = np.arange(start, min(start + rows, count))
-        weights = np.tile(shares, (2, len(moved), 1))
-        weights[0, np.arange(len(moved)), moved] *= 1 + STEP
-        weights[1, np.arange(len(moved)), moved] *= 1 - STEP
-        for key, (up, down) in naive_values(one_each, options, sample_weight=weights).items():
-            slope = (up - down) / (2 * STEP * np.where(shares[moved] > 0, shares[moved], 1.0))
-            parts.setdefault(key, []).append(slope)
-    return {key: np.concatenate(slopes)[of_sample] for key, slopes in parts.items()}
-
-
-def _of_recalibrated(
-    decisions: Decisions,
-    ties: TieGroups,
-    options: Options,
-    values: Mapping[Key, FloatOrFloats],
-    wanted: Collection[Key],
-) -> _Influences:
-    u_max, cost = decisions.max_uncertainty, decisions.candidate_cost
-    u = np.repeat(recalibrated_uncertainty(ties, max_uncertainty=u_max), _sizes(decisions.rank_by))
-    for key, old in sample_costs(decisions, options, only=("ecuas",)):
-        n = key.parameter or 0.0
-        new = ecuas_cost(u, cost, n=n, max_uncertainty=u_max, epsilon=options.epsilon)
-        best, loss = key._replace(variant="recalibrated"), key._replace(variant="calibration_loss")
-        if best in wanted:
-            yield best, new - values[best]
-        if loss in wanted:
-            yield loss, old - new - values[loss]
-
-
-def _sizes(ranked: Floats) -> Ints:
-    """Return the number of samples of each tie group."""
-    return np.diff(np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1], [True]])))

@@ -224,7 +224,7 @@ def compute_results(system: System, *, progress: bool = False, only: Sequence[Ke
         limits, of_intervals = _intervals(system, everything, list(values), progress=progress)
         notes += of_intervals
         if (debiased := Key("ece_debiased")) in of_calibration:
-            weighing = _weighing(system)
+            weighing = without_weight_0(system)
             limits[debiased] = limits_of_gap(weighing.decisions, weighing.options)
     values |= of_calibration
     return Results({key: Estimate(value, *limits.get(key, ())) for key, value in values.items()}, notes)
@@ -282,8 +282,9 @@ def _intervals(
 ) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
     options = system.options
     if options.interval_method == "analytic":
-        weighing = _weighing(system)
-        return analytic_intervals(weighing.decisions, weighing.ties, weighing.options, values, only=only)
+        weighing = without_weight_0(system)
+        found = analytic_intervals(weighing.decisions, weighing.options, {key: values[key] for key in only})
+        return found.limits, found.notes
     limits, notes = intervals(
         lambda resamples: all_values(system, resamples, only),
         len(system.decisions.uncertainty),
@@ -296,7 +297,7 @@ def _intervals(
     return limits | dict.fromkeys(biased, NONE), notes + note_biased(biased) + _few_errors(system.decisions)
 
 
-def _weighing(system: System) -> System:
+def without_weight_0(system: System) -> System:
     """Return a system without the samples of weight 0, which would count as drawn."""
     weight = system.options.sample_weight
     if weight is None or weight.all():

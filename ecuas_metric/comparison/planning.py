@@ -195,7 +195,7 @@ def plan_of(
 def _influences_as_given(system: System, values: Mapping[Key, FloatOrFloats]) -> dict[Key, Floats]:
     order = np.arange(len(system.decisions.uncertainty)) if system.order is None else system.order
     position = positions(order)
-    found = influences(system.decisions, system.ties, system.options, values)
+    found = influences(system.decisions, system.options, values)
     return {key: influence[position] for key, influence in found}
 
 

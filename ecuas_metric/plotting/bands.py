@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +10,19 @@ import numpy as np
 from ..calibration import confidence_bins
 from ..costs import ecuas_cost, fixed_reject_cost
 from ..inputs import Bools, Floats
-from ..intervals import NONE, Design, Limits, design_of, limits_on_log_scale, quantile_of, standard_error, wilson_limits
-from ..results import System
+from ..intervals import (
+    NONE,
+    Design,
+    Limits,
+    analytic_intervals,
+    design_of,
+    limits_on_log_scale,
+    quantile_of,
+    share_limits,
+    standard_error,
+)
+from ..metrics import Key
+from ..results import System, without_weight_0
 
 
 class Band(NamedTuple):
@@ -66,9 +78,10 @@ def reject_cost_band(system: System, reject_cost: Floats) -> Band:
     Band
     """
     u, c, u_max, *_ = system.decisions
-    design, level = _design(system)
     costs = (fixed_reject_cost(u, c, reject_cost=value, max_uncertainty=u_max) for value in reject_cost)
-    return _band([_of_mean(cost, design, level) for cost in costs])
+    return _of_means(
+        system, dict(zip((Key("expected_cost", value) for value in reject_cost.tolist()), costs, strict=True))
+    )
 
 
 def order_band(system: System, n: Floats) -> Band:
@@ -86,9 +99,8 @@ def order_band(system: System, n: Floats) -> Band:
     """
     u, c, u_max, *_ = system.decisions
     u, epsilon = np.minimum(u, u_max), system.options.epsilon
-    design, level = _design(system)
     costs = (ecuas_cost(u, c, n=order, max_uncertainty=u_max, epsilon=epsilon) for order in n)
-    return _band([_of_mean(cost, design, level) for cost in costs])
+    return _of_means(system, dict(zip((Key("ecuas", order) for order in n.tolist()), costs, strict=True)))
 
 
 def accuracy_band(system: System) -> Band:
@@ -112,9 +124,12 @@ def accuracy_band(system: System) -> Band:
     return _band([_of_chosen(correct, bins == i, design, level, is_share=True) for i in range(n_bins)])
 
 
-def _of_mean(cost: Floats, design: Design, level: float) -> Limits:
-    mean = float(design.weight @ cost)
-    return limits_on_log_scale(mean, quantile_of(design, level) * standard_error(cost - mean, design))
+def _of_means(system: System, costs: Mapping[Key, Floats]) -> Band:
+    """Return the analytic intervals of means of costs (N,)."""
+    weighing = without_weight_0(system)
+    values = {key: float(np.average(cost, weights=system.options.sample_weight)) for key, cost in costs.items()}
+    limits = analytic_intervals(weighing.decisions, weighing.options, values).limits
+    return _band([limits[key] for key in values])
 
 
 def _of_chosen(values: Floats, chosen: Bools, design: Design, level: float, *, is_share: bool) -> Limits:
@@ -130,7 +145,7 @@ def _of_chosen(values: Floats, chosen: Bools, design: Design, level: float, *, i
     if not rarer.any():  # it is 0 or 1, whatever rounding made of a sum of weights
         mean, error = float(round(mean)), 0.0
     size = mean * (1 - mean) / error**2 if error > 0 else float(weight.sum() ** 2 / (weight @ weight))
-    return wilson_limits(mean, size, quantile_of(design, level, rarer))
+    return share_limits(mean, size, quantile_of(design, level, rarer))
 
 
 def _band(limits: list[Limits]) -> Band:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ecuas_metric.intervals import gamma_limits, newcombe_limits, student_quantile, wilson_limits
+from ecuas_metric.intervals import newcombe_limits, share_limits, wilson_limits
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
@@ -16,30 +16,10 @@ def results(confidence, correct, **options):
     return {str(key): estimate for key, estimate in found.estimates.items()}, found.notes
 
 
-@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 10, 99, 100, 101, 454, 10**6])
-def test_quantiles_of_t(freedom):
-    for level in (0.005, 0.3, 0.9, 0.975, 0.9995):
-        assert student_quantile(level, freedom) == pytest.approx(stats.t.ppf(level, freedom), rel=1e-6)
-
-
 @pytest.mark.parametrize(("errors", "size"), [(0, 100), (1, 30), (50, 100), (30, 30)])
 def test_wilson_is_scipys(errors, size):
     theirs = stats.binomtest(errors, size).proportion_ci(method="wilson")
     assert wilson_limits(errors / size, size, stats.norm.ppf(0.975)) == pytest.approx((theirs.low, theirs.high))
-
-
-@pytest.mark.parametrize("count", [0, 1, 3, 12])
-def test_equal_events_have_the_mid_p_interval_of_a_count(count):
-    low, high = gamma_limits(2.0 * count, 4.0 * count, 2.0, 0.95)
-
-    def mid_p(mean, tail):
-        return tail(count, mean) - stats.poisson.pmf(count, mean) / 2
-
-    assert mid_p(high / 2, stats.poisson.cdf) == pytest.approx(0.025)
-    if count:
-        assert mid_p(low / 2, lambda k, mean: stats.poisson.sf(k - 1, mean)) == pytest.approx(0.025)
-    else:
-        assert low == pytest.approx(0, abs=1e-12)
 
 
 def test_newcombe_ends_where_the_variance_of_the_limit_says(rng):
@@ -58,9 +38,9 @@ def test_without_an_error_the_limits_are_not_zero(rng):
     )
     for key in ("ecuas_0", "ecuas_1", "aurc", "augrc", "confidence_brier_score"):
         assert values[key].low <= values[key].value < values[key].high, key
-    assert values["augrc"].high == pytest.approx(0.03 / 2, rel=0.01)  # 3 errors of 100, half as much each
+    assert 0.024 / 2 < values["augrc"].high < 0.03  # up to 2 or 3 errors of 100, half as much each, or all at the top
     assert math.isnan(values["auroc"].high)
-    assert all(note.kind in ("no_interval", "biased", "undefined") for note in notes)
+    assert all(note.kind in ("unseen", "biased", "undefined") for note in notes)
 
 
 def test_one_error_leaves_auroc_wide(rng):
@@ -116,16 +96,14 @@ def test_what_is_asked_for_alone_has_the_interval_it_has_among_all(rng):
 
 
 def test_few_groups_have_the_quantile_of_t(rng):
-    """Means of five groups: the interval of the textbook, on the scale of the logarithm."""
-    p, groups = rng.uniform(0.2, 0.8, 5 * 200), np.repeat(np.arange(5), 200)
-    correct = rng.integers(0, 2, len(p))
-    values, _ = results(p, correct, groups=groups)
-    means = np.square(p - correct).reshape(5, 200).mean(axis=1)
+    """Five equal groups with the same number of errors: what the confidences do is that of the textbook."""
+    groups = np.repeat(np.arange(5), 200)
+    p = rng.uniform(0.2, 0.8, 1000) + rng.uniform(-0.1, 0.1, 5)[groups]
+    values, _ = results(p, np.zeros(1000, int), groups=groups, n=1, reject_costs=0.5)
+    means = np.square(p).reshape(5, 200).mean(axis=1)
     half = stats.t.ppf(0.975, 4) * means.std(ddof=1) / math.sqrt(5)
     found = values["confidence_brier_score"]
-    assert (math.log(found.high / found.value), math.log(found.value / found.low)) == pytest.approx(
-        (half / found.value,) * 2, rel=1e-5
-    )
+    assert half <= found.high - found.value <= 1.3 * half
 
 
 def test_analytic_intervals_are_about_the_bootstraps(rng):
@@ -153,15 +131,12 @@ def test_costs_of_any_unit_have_intervals_in_it(scale, rng):
         assert np.array(found[Key(metric)]) == pytest.approx(np.array(unit[Key(metric)]) * scale, rel=1e-9)
 
 
-def test_few_groups_and_few_errors_are_told(rng):
-    p = rng.uniform(0.5, 1, 600)
-    for count, kinds in ((29, ["biased", "few_groups"]), (30, ["biased"])):
-        _, notes = results(p, rng.integers(0, 2, 600), groups=np.arange(600) % count)
-        assert [note.kind for note in notes] == kinds
-    _, (_, few) = results(p, np.arange(600) > 3)
-    assert few.fact.startswith("With fewer than 10 errors these intervals are wider")
-    assert "aurc" in few.fact
-    assert "error_rate" not in few.fact  # Wilson's covers as often as it says
+def test_few_groups_are_told_by_what_they_are_worth(rng):
+    p, correct = rng.uniform(0.5, 1, 600), rng.integers(0, 2, 600)
+    unequal = np.repeat(np.arange(40), [561, *[1] * 39])
+    for groups, few in ((np.arange(600) % 9, True), (np.arange(600) % 10, False), (unequal, True)):
+        _, notes = results(p, correct, groups=groups)
+        assert ("few_groups" in [note.kind for note in notes]) == few
 
 
 def test_the_quantile_of_a_share_in_groups_counts_those_that_hold_the_rarer_answers():
@@ -169,7 +144,7 @@ def test_the_quantile_of_a_share_in_groups_counts_those_that_hold_the_rarer_answ
     groups = np.repeat(np.arange(20), 5)
     found, _ = results(np.linspace(0.5, 0.9, 100), groups >= 4, groups=groups)
     size = 20 * 19 / 20  # of groups, whose variance is 20 / 19 of the binomial one
-    assert found["error_rate"][1:] == pytest.approx(wilson_limits(0.2, size, stats.t.ppf(0.975, 3)))
+    assert found["error_rate"][1:] == pytest.approx(share_limits(0.2, size, stats.t.ppf(0.975, 3)))
 
 
 def test_a_share_of_1_is_not_less_by_rounding():

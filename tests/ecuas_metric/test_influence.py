@@ -37,7 +37,7 @@ def entropies(rng):
 
 def standard_errors(system):
     design, values = design_of(system.options, SIZE), all_values(system)
-    found = dict(influences(system.decisions, system.ties, system.options, values))
+    found = dict(influences(system.decisions, system.options, values))
     assert set(found) == set(values)
     return {key: standard_error(influence, design) for key, influence in found.items()}, found, design
 
@@ -46,7 +46,7 @@ def test_what_is_asked_for_only_is_what_all_give(rng):
     form, predictions, references, options = confidences(rng)
     options = checked_options(confidence_level=0.95, **(options | {"normalize": True, "reject_costs": (0.2,)}))
     system = prepare(form, predictions, references, options)
-    arguments = system.decisions, system.ties, system.options, all_values(system)
+    arguments = system.decisions, system.options, all_values(system)
     for key, expected in dict(influences(*arguments)).items():
         ((found, influence),) = influences(*arguments, only=[key])
         assert found == key
