@@ -117,7 +117,8 @@ def moments_of(state: State) -> Moments:
     settings, sketch = parse_settings(state.settings), state.sketch
     low, high = (ranks_of(edge, mirrored=settings.is_mirrored) for edge in (sketch.low, sketch.high))
     middle = empty_decisions(settings).uncertainty_at(low + (high - low) / 2)  # that of all rows of an exact bin
-    return Moments(middle, *_bin_sums(state), state.samples)
+    w, wc, w2, w2c, w2c2 = _bin_sums(state)
+    return Moments(middle, w, wc, w2, w2c, w2c2, state.samples)
 
 
 def ties_of(state: State) -> TieGroups:

@@ -16,8 +16,8 @@ from ..results import PER_SAMPLE
 from .sketch import Resolution
 
 # The options that a state depends on; all others are for reading it.
-STATE_OPTIONS = ("n", "num_classes", "predictions_are", "renormalize", "cost", "max_uncertainty", "reject_costs")
-STATE_OPTIONS += ("missing_confidence", "n_bins", "epsilon", "weights_are")
+OF_COSTS = ("n", "num_classes", "predictions_are", "renormalize", "cost", "max_uncertainty", "reject_costs")
+STATE_OPTIONS = (*OF_COSTS, "missing_confidence", "n_bins", "epsilon", "weights_are")
 MOST_BINS = 4096
 
 
