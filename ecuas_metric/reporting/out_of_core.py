@@ -40,25 +40,38 @@ Table = tuple[Grid, list[Record], list[str], Mapping[str, System]]  # shown, wri
 
 def score_out_of_core(arguments: Namespace, options: Mapping[str, Any]) -> Table:
     """Score files without having their rows in memory: grid, records, notes, and the systems of which figures are."""
-    collection = _collection(arguments, options, engine=arguments.engine, state_file=arguments.state)
-    return _table(collection, options, arguments)
+    if arguments.engine == "local":
+        collection = _collection(arguments, options, partial(score_files, state_file=arguments.state, progress=True))
+        return _table(collection, options, arguments)
+    from ..scale.spark import score_files as score_on_spark
+
+    _require_new(arguments.state)
+    return _table(_written(_collection(arguments, options, score_on_spark), arguments.state), options, arguments)
 
 
 def merge_files(arguments: Namespace) -> Table:
     """Merge files of states, write them into one if it is named, and show their numbers."""
+    _require_new(arguments.state)
     collection = merge_collections(map(read_collection, arguments.files), names=arguments.files)
-    if arguments.state:
-        if Path(arguments.state).exists():
-            raise FileError(arguments.state, "is there already, and would be overwritten", advice="Name another one.")
-        write_collection(arguments.state, collection)
     options = {name: getattr(arguments, name) for name in ("normalize", "decompose", "confidence_level")}
-    return _table(collection, options, arguments)
+    return _table(_written(collection, arguments.state), options, arguments)
+
+
+def _require_new(path: str | None) -> None:
+    if path and Path(path).exists():
+        raise FileError(path, "is there already, and would be overwritten", advice="Name another one.")
+
+
+def _written(collection: Collection, path: str | None) -> Collection:
+    if path:
+        write_collection(path, collection)
+    return collection
 
 
 def compare_out_of_core(arguments: Namespace, options: Mapping[str, Any]) -> Table:
     """Subtract the numbers of all pairs of systems, whose rows are never all in memory."""
     _refuse(arguments, NOT_COMPARED)
-    states = _collection(arguments, options).states
+    states = _collection(arguments, options, partial(score_files, progress=True)).states
     if len(states) < 2:
         raise InputError("a comparison", "needs at least two systems", got=", ".join(states) or "none")
     first, *others = (state.settings for state in states.values())
@@ -114,9 +127,7 @@ def _differences_grid(rows: Sequence[Difference], line: str, digits: int, level:
     return Grid(header, cells, notes, line, labels=3, above=[UNPAIRED], grouped=True)
 
 
-def _collection(
-    arguments: Namespace, options: Mapping[str, Any], *, engine: str = "local", state_file: str | None = None
-) -> Collection:
+def _collection(arguments: Namespace, options: Mapping[str, Any], score: Callable[..., Collection]) -> Collection:
     """Return the states of all systems in the files that are named."""
     _refuse(arguments)
     files = [named_file(text) for text in arguments.files]
@@ -132,7 +143,7 @@ def _collection(
     }
     patterns = [file.path if file.name is None else (file.name, file.path) for file in files]
     shaping = checked_options(**{name: value for name, value in options.items() if name in STATE_OPTIONS})
-    return _engine(engine)(patterns, shaping, state_file=state_file, **reading)
+    return score(patterns, shaping, **reading)
 
 
 def _refuse(arguments: Namespace, more: Mapping[str, object] = MappingProxyType({})) -> None:
@@ -150,14 +161,6 @@ def _refuse(arguments: Namespace, more: Mapping[str, object] = MappingProxyType(
 
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
-
-
-def _engine(name: str) -> Callable[..., Collection]:
-    if name == "local":
-        return partial(score_files, progress=True)
-    from ..scale.spark import score_files as score_on_spark
-
-    return score_on_spark
 
 
 def _results(states: Mapping[str, State], options: Mapping[str, Any], *, with_errors: bool) -> dict[str, StateResults]:

@@ -54,15 +54,6 @@ def states_of_batches(
     Batches come from a Parquet file, a DuckDB reader, a stream of `datasets` .. `name` is that of the system if no
     column has one; `source` is what errors call the batches, and `first` the number of the first row. For `reading`
     see `RowOptions`. FileError names the source, the column, the row and the value.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from ecuas_metric.options import checked_options
-    >>> batch = pa.record_batch({"confidence": [0.9, 0.4], "correct": [1, 0], "model": ["a", "b"]})
-    >>> states = states_of_batches([batch, batch], checked_options())
-    >>> {name: state.rows for name, state in states.items()}
-    {'a': 2, 'b': 2}
     """
     check_reading(reading)
     found: dict[str, list[State]] = {}
@@ -92,12 +83,9 @@ def states_of_batches(
 
 def check_reading(reading: RowOptions) -> None:
     """Raise InputError if rows cannot be read so."""
-    unjudged = reading.get("unjudged")
-    if unjudged == "bounds":
-        advice = "Their bounds need all rows at once: score in memory, or in two runs, without them and as wrong."
+    if (unjudged := reading.get("unjudged")) not in (None, *UNJUDGED):
+        advice = "Bounds need all rows at once: score in memory, or in two runs, without such answers and as wrong."
         raise InputError("unjudged", f"of a state must be {' or '.join(UNJUDGED)}", value=unjudged, advice=advice)
-    if unjudged is not None and unjudged not in UNJUDGED:
-        raise InputError("unjudged", f"must be one of {', '.join(UNJUDGED)}", value=unjudged)
     if not reading.get("scale", 1) > 0:
         raise InputError("scale", "must be positive", value=reading["scale"])
 

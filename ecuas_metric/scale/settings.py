@@ -98,11 +98,10 @@ def empty_decisions(settings: Settings) -> Decisions:
     if settings.form == "costs":
         return Decisions(none, none, float(options.max_uncertainty or 0.0))
     num_classes, labels = int(options.num_classes or 0), np.empty(0, np.int64)
-    if not isinstance(options.cost, str):
-        return Decisions(none, none, largest_uncertainty(options.cost), None, none, none, labels)
-    if options.cost == "log":
-        return Decisions(none, none, float(np.log(num_classes)), None, none, none, labels)
-    return Decisions(none, none, 1 - 1 / num_classes, none, none, none, labels)
+    if isinstance(options.cost, str) and options.cost == "zero_one":
+        return Decisions(none, none, 1 - 1 / num_classes, none, none, none, labels)
+    u_max = float(np.log(num_classes)) if isinstance(options.cost, str) else largest_uncertainty(options.cost)
+    return Decisions(none, none, u_max, None, none, none, labels)
 
 
 def resolution_of(settings: Settings) -> Resolution:

@@ -3,8 +3,7 @@
 A bin is a stretch of sort keys, whole numbers that order like the uncertainties. At level 0 it is a single key; at each
 further level one in sixteen pairs of neighbouring bins become one, the same pairs for all data (`Resolution`). The
 level is the lowest at which the bins are not too many: it depends on the set of keys alone, not on how the data was cut
-or in which order its parts are merged. Bins of equal numbers of rows would bound the metrics best, but what the numbers
-of rows will be is not known when two parts are merged, and bins once joined cannot be divided again.
+or in which order its parts are merged.
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import pyarrow as pa
@@ -27,7 +26,7 @@ from .local import batches_of, parts_of_patterns, row_groups_of
 from .reading import StateResults, read
 from .settings import state_options
 from .state import State, merge
-from .storage import Collection, from_bytes, to_bytes, write_collection
+from .storage import Collection, from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -62,8 +61,8 @@ def score(
     `batches.RowOptions`, for options `settings.STATE_OPTIONS` and `reading.read`. FileError names the partition, the
     column, the row in it (from 1) and the value.
     """
-    roles = {"confidence": confidence, "correct": correct, "system": by}
-    columns = {role: name for role, name in roles.items() if name is not None}
+    roles = ("confidence", confidence), ("correct", correct), ("system", by)
+    columns = {role: name for role, name in roles if name is not None}
     states = states_of_frame(df, state_options(**options), columns=columns, unjudged=unjudged)
     wanted = partial(read, normalize=normalize, decompose=decompose, confidence_level=confidence_level)
     return {name: wanted(state) for name, state in states.items()}
@@ -100,20 +99,13 @@ def states_of_frame(
 
 
 def score_files(
-    patterns: Sequence[str | tuple[str, str]],
-    options: Options,
-    *,
-    state_file: str | Path | None = None,
-    **reading: Unpack[RowOptions],
+    patterns: Sequence[str | tuple[str, str]], options: Options, **reading: Unpack[RowOptions]
 ) -> Collection:
     """Return the states of all systems in Parquet files that this process and the workers can read.
 
     As `local.score_files` does, and by its reader: Spark would turn columns into rows, and these into columns again.
-    `state_file` must not be there yet. FileError, too, if Spark does not start.
     """
     check_reading(reading)
-    if state_file and Path(state_file).exists():
-        raise FileError(state_file, "is there already, and would be overwritten", advice="Name another one.")
     files = parts_of_patterns(patterns)
     tasks = [(name, part, *task) for name, part in files for task in row_groups_of(part, ROWS_OF_TASK)]
 
@@ -121,14 +113,11 @@ def score_files(
         for place in (place for batch in batches for place in batch["id"].to_pylist()):
             name, part, groups, first = tasks[place]
             rows = (batch for batch, _ in batches_of(part, reading, groups=groups))
-            score_rows = partial(states_of_batches, rows, options, name=name, source=part.address, first=first)
-            yield from _rows(place, partial(score_rows, **reading))
+            found = partial(states_of_batches, rows, options, name=name, source=part.address, first=first)
+            yield from _rows(place, partial(found, **reading))
 
     found = _merged(_session().range(0, len(tasks), 1, len(tasks)).mapInArrow(states, SCHEMA)) if tasks else {}
-    collection = Collection(found, {part.address: part.size for _, part in files})
-    if state_file:
-        write_collection(state_file, collection)
-    return collection
+    return Collection(found, {part.address: part.size for _, part in files})
 
 
 def merged_rows(table: pa.Table) -> pa.Table:

@@ -99,12 +99,12 @@ def state_of(
         rows = slice(start, start + PART)
         of_rows = options if options.decisions is None else options.replace(decisions=options.decisions[rows])
         part_weight = None if weight is None else weight[rows]
+        level = level if found is None else found.sketch.level
         try:
             system = prepare(form, predictions[rows], references[rows], of_rows)
+            state = _state_of_system(form, system, predictions[rows], part_weight, level)
         except InputError as error:
             raise _shifted(error, start) from None
-        level = level if found is None else found.sketch.level
-        state = _state_of_system(form, system, predictions[rows], part_weight, level)
         found = state if found is None else merge([found, state])
     assert found is not None  # checked rows are not empty
     return found
@@ -127,7 +127,7 @@ def merge(states: Iterable[State]) -> State:
     for name, value in itertools.chain.from_iterable(state.sums.items() for state in states):
         sums[name] += value
     settings = parse_settings(states[0].settings)
-    sketch = join([state.sketch for state in states], _limit(settings), resolution_of(settings))
+    sketch = _joined([state.sketch for state in states], settings)
     return State(states[0].settings, dict(sums), sketch, max(state.largest_cost for state in states))
 
 
@@ -168,7 +168,9 @@ def _state_of_system(form: str, system: System, predictions: Array, weight: Floa
     decisions = system.decisions
     form = "posteriors" if decisions.labels is not None else form
     text = settings_text(form, system.options, is_weighted=weight is not None)
-    settings = parse_settings(text)
+    settings, cost = parse_settings(text), decisions.candidate_cost
+    rule = f"must be below {LARGEST_COST:g} times the largest uncertainty"
+    require(cost < LARGEST_COST * decisions.max_uncertainty, cost, "references", rule)
     sums = {"rows": len(predictions), **_repairs(settings, predictions, decisions)}
     if weight is not None and not weight.all():
         some = np.flatnonzero(weight)
@@ -180,7 +182,7 @@ def _state_of_system(form: str, system: System, predictions: Array, weight: Floa
         sums |= _sums_in_groups("class", decisions.labels, {}, settings, weight)
     sums = {name: value for name, value in sums.items() if value}
     fine = _plain_sketch(system) if settings.is_plain else _weighted_sketch(settings, decisions, weight)
-    sketch = join([fine], _limit(settings), resolution_of(settings), level=level)
+    sketch = _joined([fine], settings, level)
     return State(text, sums, sketch, float(decisions.candidate_cost.max(initial=0.0)))
 
 
@@ -250,7 +252,6 @@ def _weighted_sketch(settings: Settings, decisions: Decisions, weight: Floats | 
     keys = keys[order]
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     c = decisions.candidate_cost[order] / cost_unit(decisions.max_uncertainty)
-    require(c < LARGEST_COST, c, "candidate costs", f"must be below {LARGEST_COST:g} times the largest uncertainty")
     w = np.ones(len(c)) if weight is None else weight[order]
     terms = (w, w * c, w * w, w * w * c, (w * c) ** 2)
     sums = np.stack([digits_of_groups(values, starts) for values in terms]).reshape(COLUMNS * DIGITS, -1)
@@ -258,13 +259,13 @@ def _weighted_sketch(settings: Settings, decisions: Decisions, weight: Floats | 
     return Sketch(0, keys, keys, np.diff(np.append(starts, len(order))), sums)
 
 
+def _joined(sketches: list[Sketch], settings: Settings, level: int = 0) -> Sketch:
+    return join(sketches, PLAIN_LIMIT if settings.is_plain else WEIGHTED_LIMIT, resolution_of(settings), level=level)
+
+
 def _empty_sketch(settings: Settings) -> Sketch:
     none = np.empty(0, np.int64)
     return Sketch(0, none, none, none, np.empty((1 if settings.is_plain else COLUMNS * DIGITS, 0), np.int64))
-
-
-def _limit(settings: Settings) -> int:
-    return PLAIN_LIMIT if settings.is_plain else WEIGHTED_LIMIT
 
 
 def _shifted(error: InputError, start: int) -> InputError:

@@ -103,8 +103,7 @@ def read_collection(path: str | Path) -> Collection:
     try:
         return from_bytes(Path(path).read_bytes(), source=str(path))
     except OSError as error:
-        missing = isinstance(error, FileNotFoundError)
-        raise FileError(path, "there is no such file" if missing else f"cannot be read: {error.strerror}") from None
+        raise FileError(path, f"cannot be read: {error.strerror}") from None
 
 
 def write_collection(path: str | Path, collection: Collection) -> None:
