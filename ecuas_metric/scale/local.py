@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple, Unpack
@@ -22,7 +22,6 @@ from ..files.read import stem
 from ..options import Options
 from .batches import RowOptions, check_reading, columns_read, match_columns_of_rows, states_of_batches
 from .settings import require_options
-from .state import State
 from .storage import Collection, merge_collections, read_collection, write_collection
 
 SECONDS_BETWEEN_SAVES = 30.0
@@ -66,7 +65,12 @@ def score_files(
                 bar.set_postfix_str(stem(part.path), refresh=False)
                 batches = _watched(part, reading, bar)
                 states = states_of_batches(batches, options, name=name, source=part.address, **reading)
-                done, is_saved = _with_part(done, states, part), False
+                try:
+                    done = merge_collections([done, Collection(states, {part.address: part.size})])
+                except InputError as error:
+                    rule = f"does not fit to the files before: {str(error).rstrip('.')}"
+                    raise FileError(part.address, rule) from None
+                is_saved = False
                 if state_file and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
                     write_collection(state_file, done)
                     saved, is_saved = time.monotonic(), True
@@ -78,12 +82,14 @@ def score_files(
 
 def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[tuple[str, ParquetPart]]:
     """Return all files, each with the name of its rows where no column has one: the pattern, or the file's stem."""
-    found = []
+    found: dict[str, tuple[str, ParquetPart]] = {}
     for given in patterns:
         name, pattern = given if isinstance(given, tuple) else ("", given)
         name = name or (pattern if any(character in pattern for character in "*?[") else stem(pattern.rstrip("/")))
-        found += [(name, part) for part in parts_of(pattern)]
-    return found
+        for part in parts_of(pattern):
+            if found.setdefault(part.address, (name, part))[1] is not part:
+                raise FileError(part.address, "is named twice: its rows would count twice")
+    return list(found.values())
 
 
 def parts_of(pattern: str) -> list[ParquetPart]:
@@ -135,15 +141,6 @@ def batches_of(
             for name in (name for name in read if name in in_path):
                 batch = batch.append_column(name, _repeated(in_path[name], len(batch)))
             yield batch, len(batch) / file.metadata.num_rows
-
-
-def _with_part(done: Collection, states: Mapping[str, State], part: ParquetPart) -> Collection:
-    try:
-        return merge_collections([done, Collection(states, {part.address: part.size})])
-    except FileError:
-        raise
-    except InputError as error:
-        raise FileError(part.address, f"does not fit to the files before: {str(error).rstrip('.')}") from None
 
 
 def _watched(part: ParquetPart, reading: RowOptions, bar: tqdm) -> Iterator[pa.RecordBatch]:

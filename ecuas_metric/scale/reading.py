@@ -17,7 +17,7 @@ from ..decisions import Decisions
 from ..errors import Advice, InputError, Note
 from ..files.submissions import MEANING
 from ..inputs import RANGE_TOLERANCE, FloatOrFloats, Floats
-from ..intervals import Intervals, Moments, analytic_limits
+from ..intervals import Moments, analytic_limits
 from ..metrics import METRICS, Key, keys, naive_values, normalized_values, recalibrated_values
 from ..options import checked_options
 from ..ranking import TieGroups
@@ -28,11 +28,13 @@ from .sketch import ranks_of
 from .state import COLUMNS, OWN_LOSSES, State, cost_unit
 
 USUAL_LEVEL = 0.95
+TOPS = {"auroc": 1.0, "aurc": 1.0, "augrc": 0.5}  # of the 0-1 cost
 UNJUDGED = {
     "wrong": "They count as wrong: most metrics are at least as good as they are here.",
     "drop": MEANING["drop"],
 }
 Bounds = tuple[float, float]
+NONE = (None, None)
 
 
 class BoundedEstimate(NamedTuple):
@@ -77,9 +79,8 @@ def read(
 ) -> StateResults:
     """Return every metric of the rows of a state, in the order of the registry.
 
-    `normalize` and `decompose` are those of `evaluate`; with a confidence level there are analytic intervals.
-    Standard errors, which take most of the time, can be left out.
-    InputError if it has no rows, or if all their weights are 0.
+    `normalize` and `decompose` are those of `evaluate`; with a confidence level there are analytic intervals. Standard
+    errors, which take most of the time, can be left out. InputError if there are no rows, or all have weight 0.
 
     Examples
     --------
@@ -89,27 +90,27 @@ def read(
     >>> round(results.flat()["ecuas_1"], 4), round(results.flat()["ecuas_1_standard_error"], 4)
     (0.67, 0.4954)
     """
-    if not state.rows:
-        raise InputError("a state", "must have rows; nobody judged those that it is of")
     if not state.samples:
-        raise InputError("sample_weight", "must not be all zero", value=0.0, got=f"{state.rows} zeros")
-    options = checked_options(confidence_level=confidence_level)
-    values = _values(state, normalize=normalize, decompose=decompose)
-    bounds = order_bounds(state) | _recalibrated_bounds(state, values)
-    intervals = Intervals({}, {}, ())
-    if with_errors or confidence_level is not None:
-        intervals = _intervals(state, values, options.confidence_level or USUAL_LEVEL)
-    limits, notes = ({}, ()) if confidence_level is None else (intervals.limits, intervals.notes)
-    errors = {**dict.fromkeys(values, math.nan), **intervals.standard_errors}
-    estimates = {key: _estimate(value, bounds.get(key), errors[key], limits.get(key)) for key, value in values.items()}
-    return StateResults(estimates, state.rows, _notes(state, values, bounds) + notes)
-
-
-def _intervals(state: State, values: Mapping[Key, float], level: float) -> Intervals:
-    settings = parse_settings(state.settings)
-    own = {key: _own_error(state, key) for key in values if key.metric in OWN_LOSSES and not key.variant}
-    options = settings.options.replace(confidence_level=level)
-    return analytic_limits(moments_of(state), empty_decisions(settings), options, values, own=own)
+        raise InputError("a state", "must have rows that are judged and have a weight", got=f"{state.rows} rows")
+    level = checked_options(confidence_level=confidence_level).confidence_level
+    settings, values = parse_settings(state.settings), _values(state, normalize=normalize, decompose=decompose)
+    bounds, form = order_bounds(state) | _recalibrated_bounds(state, values), empty_decisions(settings)
+    limits, errors, notes = dict[Key, Bounds](), dict.fromkeys(values, math.nan), _notes(state, values, bounds)
+    if with_errors or level is not None:
+        own = {key: _own_error(state, key) for key in values if key.metric in OWN_LOSSES and not key.variant}
+        options = settings.options.replace(confidence_level=level or USUAL_LEVEL)
+        found = analytic_limits(moments_of(state), form, options, values, own=own)
+        errors |= found.standard_errors
+        limits, notes = (limits, notes) if level is None else (found.limits, notes + found.notes)
+    tops = {} if form.confidence is None else TOPS
+    limits |= {
+        key: _widened(limits[key], values[key], bounds[key], tops.get(key.metric)) for key in bounds if key in limits
+    }
+    estimates = {
+        key: BoundedEstimate(value, *(bounds.get(key) or NONE), errors[key], *(limits.get(key) or NONE))
+        for key, value in values.items()
+    }
+    return StateResults(estimates, state.rows, notes)
 
 
 def moments_of(state: State) -> Moments:
@@ -288,12 +289,10 @@ def _interleaved(first: tuple[Floats, Floats], then: tuple[Floats, Floats], rank
     return TieGroups(weight[some], cost[some], np.repeat(rank, 2)[some])
 
 
-def _estimate(value: float, bounds: Bounds | None, error: float, limits: Bounds | None) -> BoundedEstimate:
-    least, most = bounds or (None, None)
-    if limits is None:
-        return BoundedEstimate(value, least, most, error)
-    below, above = (0.0, 0.0) if bounds is None else (value - bounds[0], bounds[1] - value)
-    return BoundedEstimate(value, least, most, error, limits[0] - below, limits[1] + above)
+def _widened(limits: Bounds, value: float, bounds: Bounds, top: float | None) -> Bounds:
+    """Return limits that are as much wider as the bounds are apart, but not beyond what the number can be."""
+    low, high = limits[0] - (value - bounds[0]), limits[1] + (bounds[1] - value)
+    return max(low, 0.0), high if top is None else min(high, top)
 
 
 def _notes(state: State, values: Mapping[Key, float], bounds: Mapping[Key, Bounds]) -> tuple[Note, ...]:

@@ -1,8 +1,7 @@
 """The engine on a cluster: a Spark data frame, or Parquet files -> one state per system.
 
-Each part of the rows becomes a state where it is, and nothing but states goes from task to task. What is wrong in a row
-comes back as a row too: an error with its fields. Workers find the functions here by their names: this package must be
-installed on them.
+Each part of the rows becomes a state where it is, and nothing but states goes from task to task; what is wrong in a row
+comes back as a value. Workers find the functions here by their names: this package must be installed on them.
 """
 
 from __future__ import annotations
@@ -122,7 +121,7 @@ def score_files(
 
 def merged_rows(table: pa.Table) -> pa.Table:
     """Return one row with the merged state of all rows of a table of states, or with the first error among them."""
-    first, *others = sorted(table.to_pylist(), key=_errors_first)
+    first, *others = sorted(table.to_pylist(), key=lambda row: (row["error"] is None, row["system"], row["part"]))
     if others and first["error"] is None:
         state, row = _state(first), first
         try:
@@ -133,10 +132,6 @@ def merged_rows(table: pa.Table) -> pa.Table:
             parts = f"partitions {first['part']} and {row['part']}"
             first |= {"state": None, "error": pickle.dumps(FileError(parts, str(error).rstrip(".")))}
     return pa.Table.from_pylist([first], ARROW)
-
-
-def _errors_first(row: Row) -> tuple[bool, str, int]:
-    return row["error"] is None, row["system"], row["part"]
 
 
 def _rows(part: int, states: Callable[[], Mapping[str, State]]) -> Batches:
@@ -161,7 +156,7 @@ def _merged(states: DataFrame) -> dict[str, State]:
     for keys in (("system", "slot"), ("system",)):
         states = states.groupBy(*keys).applyInArrow(merged_rows, SCHEMA)
     try:
-        rows = sorted(states.toArrow().to_pylist(), key=_errors_first)
+        rows = sorted(states.toArrow().to_pylist(), key=lambda row: (row["error"] is None, row["system"], row["part"]))
     except PySparkException as error:
         raise FileError("Spark", f"the job failed: {_first_line(error)}") from None
     if rows and rows[0]["error"] is not None:

@@ -81,14 +81,6 @@ def state_of(
     and without weights, groups and strata. Weights (N,) are 0, or in [1e-6, 1e6]; states that are to merge have all
     weights, or none. `level` is that of the sketch of a state which this one will be merged with: finer bins would be
     lost, and take longer. InputError as by `evaluate`.
-
-    Examples
-    --------
-    >>> from ecuas_metric.options import checked_options
-    >>> one = state_of("confidences", [0.9, 0.4], [1, 0], checked_options(n=1))
-    >>> two = state_of("confidences", [0.8], [0], checked_options(n=1))
-    >>> merge([one, two]).rows, merge([one, two]).sketch.rows.tolist()
-    (3, [1, 1, 1])
     """
     positive = options.predictions_are == "positive_probabilities"
     predictions, references = CHECKS["confidences" if positive else form](predictions, references)

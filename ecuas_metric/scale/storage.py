@@ -1,9 +1,8 @@
 """States as one Parquet file, of as many systems as there are, which also knows the files that their rows are from.
 
-Its rows are the bins of the sketches: ``system``; ``first`` and ``last``, the confidences (or, of posteriors and costs,
-the uncertainties) between which the rows of a bin lie; ``rows``; and ``wrong``, or, with weights or costs, ``digits``,
-the sums of w, w c, w^2, w^2 c and w^2 c^2 as digits of 31 bits from 2^-93 up. The metadata ``ecuas`` of its schema is
-JSON: the version, the settings and sums of each system, the files, and the SHA-256 of all that.
+Its rows are the bins of the sketches: ``system``; ``first`` and ``last``, the confidences (of posteriors and costs the
+uncertainties) between which a bin lies; ``rows``; and ``wrong``, or, with weights or costs, ``digits``: see `Sketch`.
+The metadata ``ecuas`` is JSON: version, settings and sums of each system, files, and the SHA-256 of all that.
 """
 
 from __future__ import annotations

@@ -47,10 +47,7 @@ class StreamedMetrics:
                 self._add(other.state)
 
     def gather(self, all_gather_object: Callable[[list[object], object], object], world_size: int) -> None:
-        """Replace the rows by those of all processes: each sends its state as bytes.
-
-        `all_gather_object` is that of `torch.distributed`, or fills a list with what each process passes.
-        """
+        """Replace the rows by those of all processes, by `torch.distributed.all_gather_object` or one like it."""
         gathered: list[object] = [None] * world_size
         all_gather_object(gathered, self.packed())
         self.reset()

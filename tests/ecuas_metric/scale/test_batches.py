@@ -165,7 +165,7 @@ def test_parts_that_nobody_judged_do_not_show(form, rng):
         for part in (table, *(table[i : i + 10] for i in range(0, 60, 10)))
     ]
     assert packed(merge(scored[1:])) == packed(scored[0])
-    with pytest.raises(InputError, match="a state must have rows"):
+    with pytest.raises(InputError, match="a state must have rows that are judged"):
         read(scored[1])
 
 
@@ -195,6 +195,8 @@ def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tm
     zipped = f"file://{logs}/*.parquet"
     for pattern in (str(logs), f"{logs}/*.parquet", zipped):
         assert of_each(score_files([pattern], OPTIONS).states) == of_systems(table)
+    with pytest.raises(FileError, match="0.parquet: is named twice"):
+        score_files([str(logs), f"{logs}/0.parquet"], OPTIONS)
     singles = score_files([("one", f"{logs}/0.parquet"), f"{logs}/1.parquet"], OPTIONS)
     assert set(singles.states) == {"a", "b"}
     assert [part.address for part in parts_of(str(logs))] == [f"{logs}/{i}.parquet" for i in range(3)]

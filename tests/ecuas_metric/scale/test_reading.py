@@ -164,7 +164,7 @@ def test_one_row_and_one_class_are_undefined_as_in_memory():
     assert math.isnan(results.flat()["auroc"])
     assert [note.kind for note in results.notes].count("undefined") == 1
     assert all(math.isnan(estimate.standard_error) for estimate in results.estimates.values())
-    with pytest.raises(InputError, match="sample_weight must not be all zero"):
+    with pytest.raises(InputError, match="must have rows that are judged and have a weight; got 1 rows"):
         read(state_of("confidences", [0.9], [1], checked_options(), sample_weight=[0.0]))
 
 
