@@ -58,7 +58,7 @@ def score_files(
     for state in done.states.values():
         require_options(state.settings, options)
     waiting = [(name, part) for name, part in parts_of_patterns(patterns) if not _is_done(part, done)]
-    saved, is_saved, size = time.monotonic(), True, sum(part.size for _, part in waiting)
+    saved, size = time.monotonic(), sum(part.size for _, part in waiting)
     try:
         with tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress) as bar:
             for name, part in waiting:
@@ -70,12 +70,11 @@ def score_files(
                 except InputError as error:
                     rule = f"does not fit to the files before: {str(error).rstrip('.')}"
                     raise FileError(part.address, rule) from None
-                is_saved = False
                 if state_file and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
                     write_collection(state_file, done)
-                    saved, is_saved = time.monotonic(), True
+                    saved = time.monotonic()
     finally:
-        if state_file and not is_saved:
+        if state_file and done.files:
             write_collection(state_file, done)
     return done
 

@@ -102,14 +102,12 @@ def read(
         found = analytic_limits(moments_of(state), form, options, values, own=own)
         errors |= found.standard_errors
         limits, notes = (limits, notes) if level is None else (found.limits, notes + found.notes)
-    tops = {} if form.confidence is None else TOPS
-    limits |= {
-        key: _widened(limits[key], values[key], bounds[key], tops.get(key.metric)) for key in bounds if key in limits
-    }
-    estimates = {
-        key: BoundedEstimate(value, *(bounds.get(key) or NONE), errors[key], *(limits.get(key) or NONE))
-        for key, value in values.items()
-    }
+    tops, estimates = {} if form.confidence is None else TOPS, dict[Key, BoundedEstimate]()
+    for key, value in values.items():
+        (least, most), (low, high) = bounds.get(key) or NONE, limits.get(key) or NONE
+        if key in bounds and key in limits:
+            low, high = _widened(limits[key], value, bounds[key], tops.get(key.metric))
+        estimates[key] = BoundedEstimate(value, least, most, errors[key], low, high)
     return StateResults(estimates, state.rows, notes)
 
 

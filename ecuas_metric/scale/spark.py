@@ -60,8 +60,8 @@ def score(
     `batches.RowOptions`, for options `settings.STATE_OPTIONS` and `reading.read`. FileError names the partition, the
     column, the row in it (from 1) and the value.
     """
-    roles = ("confidence", confidence), ("correct", correct), ("system", by)
-    columns = {role: name for role, name in roles if name is not None}
+    roles = {"confidence": confidence, "correct": correct, "system": by}
+    columns = {role: name for role, name in roles.items() if name is not None}
     states = states_of_frame(df, state_options(**options), columns=columns, unjudged=unjudged)
     wanted = partial(read, normalize=normalize, decompose=decompose, confidence_level=confidence_level)
     return {name: wanted(state) for name, state in states.items()}
@@ -175,12 +175,11 @@ def _session() -> SparkSession:
     if (running := SparkSession.getActiveSession()) is not None:
         return running
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder
     if {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"} & {*os.environ}:  # Spark Connect, or begun by spark-submit
-        return builder.getOrCreate()
+        return SparkSession.builder.getOrCreate()
     try:
         with _no_error_stream():
-            return builder.config("spark.log.level", "OFF").getOrCreate()
+            return SparkSession.builder.config("spark.log.level", "OFF").getOrCreate()
     except PySparkException as error:
         raise FileError("Spark", f"does not start: {_first_line(error)}", advice="It needs Java 17.") from None
 
@@ -188,7 +187,6 @@ def _session() -> SparkSession:
 @contextmanager
 def _no_error_stream() -> Iterator[None]:
     """Keep what processes say that are started meanwhile, as the Java machine does, from the error stream."""
-    sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -125,11 +126,9 @@ def merge_collections(collections: Iterable[Collection], *, names: Iterable[str]
     """
     states: dict[str, State] = {}
     files: dict[str, int] = {}
-    called = [*names]
-    for place, (more, read) in enumerate(collections):
+    for (more, read), name in zip(collections, itertools.chain(names, itertools.repeat("a collection")), strict=False):
         for address in read:
             if address in files:
-                name = called[place] if called else "a collection"
                 raise FileError(name, f"holds the rows of {address}, as another does: they would count twice")
         files |= read
         for system, state in more.items():
