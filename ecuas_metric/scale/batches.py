@@ -27,11 +27,9 @@ IN_MEMORY = "Convert it, or score in memory (without --out-of-core), where words
 class RowOptions(TypedDict, total=False):
     """How rows are read.
 
-    `columns` has the roles of columns whose names do not say them, see `files.columns.match_columns`; besides,
-    ``uncertainty`` and ``cost`` for costs, and ``count`` and ``wrong`` for ``SELECT confidence, COUNT(*), SUM(wrong)
-    GROUP BY 1``. `unjudged` is what is done with rows whose correctness is missing, instead of an error: "wrong" counts
-    them as wrong, "drop" leaves them out, which makes nearly every system look better than it is; either way they are
-    counted. `scale` divides predictions, and `correct_from` is the lowest grade that counts as correct.
+    `columns` has the roles of columns whose names do not say them, see `files.columns.match_columns`. `unjudged` says
+    what is done with rows whose correctness is missing, instead of an error: "wrong" counts them as wrong, "drop"
+    leaves them out; either way they are counted. `scale` divides predictions; grades from `correct_from` up are correct.
     """
 
     columns: Mapping[str, str] | None

@@ -1,7 +1,4 @@
-"""Sums whose value does not depend on the order of their terms: each is rounded once, to whole multiples of a unit.
-
-Floating-point addition is not associative. A whole number of units is, and Python's whole numbers do not overflow.
-"""
+"""Sums whose value does not depend on the order of their terms: each is rounded once, to whole multiples of a unit."""
 
 from __future__ import annotations
 
@@ -38,9 +35,9 @@ def totals(values: Floats, groups: Ints, *, bits: int) -> list[int]:
 
 
 def digits_of_groups(values: Floats, starts: Ints) -> Ints:
-    """Return the sum of each group of values (N,) as digits of 31 bits from the lowest, shape (DIGITS, G).
+    """Return the sum of each group of values (N,) as digits of 31 bits from the lowest, 2^-93, shape (DIGITS, G).
 
-    Values are in [0, 2^124) and at most 2^22; groups begin at `starts` (G,). The lowest digit is in units of 2^-93.
+    Values are in [0, 2^124) and at most 2^22; groups begin at `starts` (G,).
     """
     digits = np.zeros((DIGITS, len(starts)), np.int64)
     rest, largest = values, float(values.max())

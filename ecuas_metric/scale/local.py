@@ -92,10 +92,7 @@ def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[tuple[s
 
 
 def parts_of(pattern: str) -> list[ParquetPart]:
-    """Return the files that a path, a folder or a pattern names, in order; FileError if there is none.
-
-    E.g. ``logs/*.parquet``, ``logs``, ``hf://datasets/user/logs/data/*.parquet``, ``s3://bucket/logs``.
-    """
+    """Return the files that a path, a folder, a pattern or an address such as ``hf://..`` names, in order."""
     filesystem, paths = _paths_of(pattern)
     if not paths:
         raise FileError(pattern, "there is no such Parquet file")

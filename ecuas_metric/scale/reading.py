@@ -141,9 +141,8 @@ def order_bounds(state: State) -> dict[Key, Bounds]:
 def system_of(state: State) -> System:
     """Return a system with two weighted samples per bin, which has the curves of the rows: see `plotting.curves`.
 
-    Its risk against coverage is exact at each of its points, which are those of the rows at the edges of bins. The
-    other curves are exact where the sketch is, and else within a bin of the rows' own. InputError if rows have weights
-    or costs.
+    Risk against coverage is exact at its points, the edges of bins; other curves where the sketch is, else within a bin
+    of the rows' own. InputError if rows have weights or costs.
     """
     settings = parse_settings(state.settings)
     if not settings.is_plain:

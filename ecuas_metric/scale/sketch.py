@@ -25,8 +25,7 @@ DROPPED = 3  # bits, so that what is added to a key does not overflow
 class Resolution(NamedTuple):
     """Where bins end: in steps of the logarithm close to 0, and in equal steps further up, where most rows lie.
 
-    `mirrored` if keys are those of confidences, fine at both ends (see `sort_keys`); `top` is at least the largest
-    uncertainty, or 1/2 where mirrored.
+    Keys of confidences are `mirrored`, fine at both ends; `top` is at least the largest uncertainty, or 1/2 there.
     """
 
     mirrored: bool

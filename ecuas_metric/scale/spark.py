@@ -56,9 +56,8 @@ def score(
 ) -> dict[str, StateResults]:
     """Return every metric of each system in a data frame of a classic session or of Spark Connect.
 
-    `confidence`, `correct` and `by` (of the systems) are columns whose names do not tell; for `unjudged` see
-    `batches.RowOptions`, for options `settings.STATE_OPTIONS` and `reading.read`. FileError names the partition, the
-    column, the row in it (from 1) and the value.
+    `confidence`, `correct` and `by` (of the systems) are columns whose names do not tell; for `unjudged` and options
+    see `RowOptions`, `STATE_OPTIONS` and `read`. FileError names partition, column, row in it (from 1) and value.
     """
     roles = {"confidence": confidence, "correct": correct, "system": by}
     columns = {role: name for role, name in roles.items() if name is not None}
