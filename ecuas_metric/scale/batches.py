@@ -29,7 +29,7 @@ class RowOptions(TypedDict, total=False):
 
     `columns` has the roles of columns whose names do not say them, see `files.columns.match_columns`. `unjudged` says
     what is done with rows whose correctness is missing, instead of an error: "wrong" counts them as wrong, "drop"
-    leaves them out; either way they are counted. `scale` divides predictions; grades from `correct_from` up are correct.
+    leaves them out; either way they are counted. `scale` divides predictions; `correct_from` is the lowest right grade.
     """
 
     columns: Mapping[str, str] | None
