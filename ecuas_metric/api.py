@@ -45,9 +45,6 @@ _OF_COSTS = _in_place_of("uncertainty", "candidate_cost")
 _NUMBERED = "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0."
 
 
-_MARGINS = "Margins, as of decision_function? They are logits: predictions_are='logits'."
-
-
 def ecuas_score(
     y_true: ArrayLike,
     y_prob: ArrayLike,
@@ -127,7 +124,7 @@ def ecuas_score(
         predictions_are=predictions_are,
         renormalize=renormalize,
     )
-    return _value(_posterior_system(y_true, y_prob, labels, options), "ecuas")
+    return _value(_posterior_system(y_true, y_prob, labels, options, rank=False), "ecuas")
 
 
 def confidence_ecuas_score(
@@ -176,7 +173,7 @@ def confidence_ecuas_score(
     0.67
     """
     options = checked_options(n=_one(n), num_classes=num_classes, sample_weight=sample_weight)
-    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), "ecuas")
+    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES, rank=False), "ecuas")
 
 
 def ece_score(
@@ -628,6 +625,8 @@ def _posterior_system(
     labels: ArrayLike | None,
     options: Options,
     ids: Iterable[object] | None = None,
+    *,
+    rank: bool = True,
 ) -> System:
     with _in_words(_OF_POSTERIORS):
         given = numbers(_by_class(y_prob, y_true, labels), "y_prob")
@@ -637,7 +636,7 @@ def _posterior_system(
             y_true = _columns(y_true, labels, array)
         array, truth = posteriors(array, y_true)
         hard = note_hard(given, "probabilities of the second class") if given.ndim == 1 else ()
-        system = prepare("posteriors", array, truth, options, ids=_texts(ids, y_true=truth))
+        system = prepare("posteriors", array, truth, options, ids=_texts(ids, y_true=truth), rank=rank)
         return system._replace(notes=hard + system.notes)
 
 
@@ -672,6 +671,7 @@ def _confidence_system(
     options: Options,
     words: Mapping[str, str],
     ids: Iterable[object] | None = None,
+    rank: bool = True,
 ) -> System:
     with _in_words(words):
         given, told = numbers(confidence, "predictions"), numbers(correct, "references")
@@ -680,7 +680,7 @@ def _confidence_system(
             advice = "Swapped? correct comes first."
             raise InputError("references", "must be 0 or 1", value=told, got=got, advice=advice)
         q, truth = confidences(given, told)
-        return prepare("confidences", q, truth, options, ids=_texts(ids, correct=truth))
+        return prepare("confidences", q, truth, options, ids=_texts(ids, correct=truth), rank=rank)
 
 
 def _value(system: System, name: str) -> float:
@@ -727,7 +727,7 @@ def _two_columns(y_prob: Array, options: Options) -> Array:
         require(y_prob <= 0, y_prob, "y_prob", "must be at most 0, the logarithms of probabilities")
         return np.stack([np.log1p(-np.exp(y_prob)), y_prob], axis=1)
     rule = "must lie in [0, 1] where it has shape (N,), the probability of the second class"
-    require((y_prob >= 0) & (y_prob <= 1), y_prob, "y_prob", rule, "" if np.isnan(y_prob).any() else _MARGINS)
+    require((y_prob >= 0) & (y_prob <= 1), y_prob, "y_prob", rule, "" if np.isnan(y_prob).any() else Advice.MARGINS)
     return stacked(y_prob)
 
 

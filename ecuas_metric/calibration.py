@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .inputs import PER_SAMPLE, FloatOrFloats, Floats, Ints, blocks
+from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
 from .ranking import Resamples, TieGroups, holds_of_neighbours
 
 ROUNDING = 1e-12  # what is as small, relative to its terms, is 0
@@ -233,7 +233,7 @@ def _gaps_of_sorted(rank: Floats, incorrect: Floats, n_bins: int, sample_weight:
         sums = np.add.reduceat(incorrect, starts[:-1]) - np.add.reduceat(rank, starts[:-1])
         return np.asarray(sums - np.diff(starts))
     gap = incorrect - rank - 1
-    cuts = np.union1d(starts, [rows.start for rows in blocks(len(rank), row_size=PER_SAMPLE)])
+    cuts = np.union1d(starts, [rows.start for rows in blocks(len(rank), row_size=SAMPLE_SIZE)])
     parts = [np.vecdot(sample_weight[..., i:j], gap[i:j]) for i, j in itertools.pairwise(cuts.tolist())]
     return np.asarray(np.add.reduceat(np.stack(parts, axis=-1), np.searchsorted(cuts, starts[:-1]), axis=-1))
 

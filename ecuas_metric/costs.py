@@ -93,9 +93,19 @@ def ecuas_cost(
 
 
 def ecuas_of_checked(
-    u: Floats, c: Floats, *, n: float, max_uncertainty: float, epsilon: float, scratch: Scratch | None = None
+    u: Floats,
+    c: Floats,
+    *,
+    n: float,
+    max_uncertainty: float,
+    epsilon: float,
+    confidence: Floats | None = None,
+    scratch: Scratch | None = None,
 ) -> Floats:
-    """Return `ecuas_cost` of arrays that were checked, in one of the rows of `scratch` if there are any."""
+    """Return `ecuas_cost` of arrays that were checked, in one of the rows of `scratch` if there are any.
+
+    The confidence 1 - u, if there is one, says more than u of what is close to 1, which high powers need.
+    """
     ratio, floored, power = [np.empty(u.shape) for _ in range(3)] if scratch is None else scratch
     np.minimum(u, max_uncertainty, out=ratio)
     if max_uncertainty != 1:
@@ -112,8 +122,11 @@ def ecuas_of_checked(
         ratio *= power
         of_cost, scale = np.subtract(1.0, power, out=power), (n + 1) / n
     else:  # exact also where 1 - r^n is small, as it is for small n
+        log = np.log(floored, out=floored)
+        if confidence is not None and n > LARGEST_SQUARED:
+            log = np.where(confidence < 0.5, np.minimum(np.log1p(-confidence) - math.log(max_uncertainty), 0.0), log)
         with np.errstate(over="ignore"):  # n log r = -inf gives the right limit, 0
-            exponent = np.multiply(np.log(floored, out=floored), n, out=floored)
+            exponent = np.multiply(log, n, out=floored)
         of_cost, scale = np.expm1(exponent, out=power), -(n + 1)
         of_cost /= n
         ratio *= np.exp(exponent, out=exponent)

@@ -15,7 +15,7 @@ import pyarrow as pa
 # Evaluate copies the files imported here, one per line, and no others: also those that only the others need.
 from .version import VERSION
 from .errors import InputError
-from .inputs import Array, confidences, costs, numbers, posteriors
+from .inputs import FORMS, Array, numbers
 from .options import OPTIONS, Options, checked_options, signature
 from .costs import ecuas_cost
 from .ranking import tie_groups
@@ -103,7 +103,6 @@ _FEATURES = {
     },
     "costs": {"predictions": datasets.Value("float64"), "references": datasets.Value("float64")},
 }
-_CHECKS = {"confidences": confidences, "posteriors": posteriors, "costs": costs}
 _CONFIGURATIONS = {"default": ("confidences", "posteriors"), "graded": ("costs",)}
 
 
@@ -259,7 +258,7 @@ def _form(config_name: str, predictions: Array) -> str:
 def _checked_columns(config_name: str, predictions: object, references: object) -> tuple[str, Array, Array]:
     predictions = numbers(predictions, "predictions")
     form = _form(config_name, predictions)
-    return form, *_CHECKS[form](predictions, references)
+    return form, *FORMS[form](predictions, references)
 
 
 def _is_empty(values: object) -> bool:

@@ -24,6 +24,7 @@ class Advice(StrEnum):
     FLOOR = "A probability of 0? Its logarithm needs a floor."
     INTERVALS_OF_FEW = "Use interval_method='analytic' instead."
     INVERTED = "Does it say how sure the answer is right, and is correct 1 for right? Else pass 1 - confidence."
+    MARGINS = "Margins, as of decision_function? They are logits: predictions_are='logits'."
     LOG_PROBABILITIES = "Log-probabilities? Take their exponential."
     LOGITS = "Logits? Use predictions_are='logits', which accepts rows with any sum."
     HARD_DECISIONS = (
@@ -196,6 +197,7 @@ class FileAdvice(StrEnum):
     PERCENTAGES = "Percentages? Set scale=100."
     CONFIDENCE_FIELD = "Name the field that has the confidence with columns, e.g. {'confidence': 'doc.confidence'}."
     NAME_FILTER = "Specify which with run=RunOptions(filter=NAME)."
+    PARTIAL = "Read what there is with run=RunOptions(partial=True)."
     OTHER_SCALE = "On another scale? Set scale to its largest value, to divide by it."
 
 

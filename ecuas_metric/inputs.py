@@ -28,7 +28,7 @@ BLOCK_SIZE = 2**16  # numbers looked at together: what is temporary stays in the
 CHUNK_SIZE = 2**22  # bytes of weights at a time;
 CHUNK_ROWS = 128  # or as many bytes of each sample, unless that is more than the largest: rows share what is computed
 LARGEST_CHUNK = 2**27
-PER_SAMPLE = 8  # numbers held of each sample; and BLAS wakes other cores for a product of more than 10,000
+SAMPLE_SIZE = 8  # numbers held of each sample; and BLAS wakes other cores for a product of more than 10,000
 
 
 def numbers(values: Any, name: str) -> Array:
@@ -288,7 +288,7 @@ def _below_infinity(block: Array) -> Bools:
 
 def _scale_advice(confidence: Floats, correct: Array) -> str:
     if np.nanmin(confidence) < 0:
-        return Advice.LOG_PROBABILITIES
+        return Advice.LOG_PROBABILITIES if np.nanmax(confidence) <= RANGE_TOLERANCE else ""
     if _are_whole(confidence) and not np.isin(correct, (0, 1)).all():  # both are classes
         return Advice.CLASS_LABELS
     largest = np.nanmax(confidence)
@@ -329,3 +329,10 @@ def _ragged(values: Sequence[Any], name: str) -> InputError:
     index = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
     rule = f"must have rows of one length ({lengths[0]} in the first)"
     return InputError(name, rule, value=lengths[index], index=index)
+
+
+FORMS: dict[str, Callable[[object, object], tuple[Array, Array]]] = {  # of input, and what checks its two arrays
+    "confidences": confidences,
+    "posteriors": posteriors,
+    "costs": costs,
+}

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from .calibration import confidence_bins, ece_influence, squared_gap
 from .decisions import Decisions
 from .errors import InputError, Note
-from .inputs import PER_SAMPLE, Array, Bools, FloatOrFloats, Floats, Ints, blocks, chunks
+from .inputs import SAMPLE_SIZE, Array, Bools, FloatOrFloats, Floats, Ints, blocks, chunks
 from .metrics import METRICS, Key, naive_values, recalibrated_uncertainty
 from .options import Options
 from .ranking import TieGroups
@@ -442,7 +442,7 @@ def _moments(values: Floats, design: Design) -> tuple[float, float]:
         sums = sums_of_units(design.weight * values, design)
         return float(sums.sum()), float(np.square(sums).sum())
     are_equal, total, squares = not any(design.weight.strides), 0.0, 0.0
-    for rows in blocks(len(values), row_size=PER_SAMPLE):
+    for rows in blocks(len(values), row_size=SAMPLE_SIZE):
         part = values[rows] if are_equal else values[rows] * design.weight[rows]
         total += part.sum()
         squares += np.vecdot(part, part)
@@ -599,8 +599,9 @@ def _line_of_mean(key: Key, u: Floats, form: Decisions, options: Options) -> Lin
     """Return what samples with uncertainties u (G,) cost where right, and how much more for each unit of cost."""
     compute = METRICS[key.metric].sample_cost
     assert compute is not None
+    form = form._replace(uncertainty=u, confidence=None if form.confidence is None else 1 - u)
     free, one = (
-        compute(form._replace(uncertainty=u, candidate_cost=np.full(len(u), c)), key.parameter or 0.0, options, None)
+        compute(form._replace(candidate_cost=np.full(len(u), c)), key.parameter or 0.0, options, None)
         for c in (0.0, 1.0)
     )
     return Line(free, one - free)
@@ -741,7 +742,7 @@ def _spread(decisions: Decisions, design: Design) -> Callable[[Key, Line | None]
         effect = (standard_error(influence - mean, design) / independent) ** 2 if independent > 0 else 1.0
         rarer = (influence > 0.5) == (mean < 0.5) if _is_share(key) else None
         freedom = _freedom_of(design, None if rarer is None else rarer.astype(np.float64))
-        return effect if design.unit is None else max(effect, 1.0), freedom
+        return effect if design.unit is None or rarer is not None else max(effect, 1.0), freedom
 
     return spread
 

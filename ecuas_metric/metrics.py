@@ -24,7 +24,7 @@ from .calibration import (
 )
 from .costs import Scratch, accepted, ecuas_cost, ecuas_of_checked, fixed_reject_cost
 from .decisions import Decisions, select
-from .inputs import PER_SAMPLE, FloatOrFloats, Floats, Ints, blocks
+from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
 from .options import Options
 from .ranking import ResampledTies, Resamples, TieGroups
 from .selective import augrc, aurc, auroc
@@ -83,8 +83,6 @@ class Metric(NamedTuple):
     ----------
     title : str
         Short name, for the header of a table.
-    description : str
-        One line on what it measures.
     assesses : str
         "decisions", "confidences", "posteriors" or "both" (decisions and confidences).
     higher_is_better : bool or None
@@ -108,10 +106,11 @@ class Metric(NamedTuple):
         False if it only serves a ratio.
     is_alone : bool
         Whether it asks how large chance makes a gap: of the data alone, not of resamples, see `values_of_calibration`.
+    description : str
+        One line on what it measures.
     """
 
     title: str
-    description: str
     assesses: str
     higher_is_better: bool | None
     column: int
@@ -123,6 +122,7 @@ class Metric(NamedTuple):
     ratio: tuple[str, str] | None = None
     is_shown: bool = True
     is_alone: bool = False
+    description: str = ""
 
 
 def sample_costs(
@@ -133,7 +133,7 @@ def sample_costs(
     With `scratch`, arrays (N,) that costs may be written to, each holds until the next is asked for.
     """
     size = len(decisions.uncertainty)
-    rows_of_parts = list(blocks(size, row_size=PER_SAMPLE)) if scratch is None else []
+    rows_of_parts = list(blocks(size, row_size=SAMPLE_SIZE)) if scratch is None else []
     parts = [(rows, select(decisions, rows)) for rows in rows_of_parts]
     for key in keys(decisions, options, only=only):
         compute, parameter = METRICS[key.metric].sample_cost, key.parameter or 0.0
@@ -156,7 +156,7 @@ def mean_costs(
         return _means_of_resamples(decisions, options, sample_weight, only)
     totals: dict[Key, FloatOrFloats] = {}
     size = len(decisions.uncertainty)
-    parts = list(blocks(size, row_size=PER_SAMPLE // 2 if sample_weight is None else PER_SAMPLE))
+    parts = list(blocks(size, row_size=SAMPLE_SIZE // 2 if sample_weight is None else SAMPLE_SIZE))
     scratch = np.empty((3, parts[0].stop))
     for rows in parts:
         work = scratch[:, : rows.stop - rows.start]
@@ -370,7 +370,7 @@ def _of_posteriors(
     u = np.minimum(_uncertainty(q, options.cost), max_uncertainty)
     is_zero_one = isinstance(options.cost, str) and options.cost == "zero_one"
     values = {
-        Key("ecuas", n): ecuas_cost(u, u, n=n, max_uncertainty=max_uncertainty, epsilon=options.epsilon)
+        Key("ecuas", n): ecuas_cost(u, u, n=n, max_uncertainty=max_uncertainty, epsilon=options.floor)
         for n in options.n
     }
     values[Key("error_rate" if is_zero_one else "risk")] = u
@@ -405,7 +405,7 @@ def _best_values(
     u = _best_uncertainty(weight, cost, regression, max_uncertainty)
     # The cost of a sample is affine in its candidate cost: a group costs what its mean would.
     mean_cost = cost / weight
-    costs = (ecuas_cost(u, mean_cost, n=n, max_uncertainty=max_uncertainty, epsilon=options.epsilon) for n in options.n)
+    costs = (ecuas_cost(u, mean_cost, n=n, max_uncertainty=max_uncertainty, epsilon=options.floor) for n in options.n)
     return [float(weight @ cost / weight.sum()) for cost in costs]
 
 
@@ -465,7 +465,8 @@ def _brier(decisions: Decisions, parameter: float, options: Options, scratch: Sc
 
 def _ecuas(decisions: Decisions, n: float, options: Options, scratch: Scratch | None) -> Floats:
     u, c, u_max, *_ = decisions
-    return ecuas_of_checked(u, c, n=n, max_uncertainty=u_max, epsilon=options.epsilon, scratch=scratch)
+    q = decisions.confidence if decisions.labels is None else None
+    return ecuas_of_checked(u, c, n=n, max_uncertainty=u_max, epsilon=options.floor, confidence=q, scratch=scratch)
 
 
 def _expected_cost(decisions: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
@@ -536,166 +537,53 @@ def _present(values: Floats | None) -> Floats:
     return values
 
 
-METRICS = {
-    "ecuas": Metric(
-        "ECUAS",
-        "Expected cost over all reject costs; the lower n, the more confident mistakes cost",
-        assesses="both",
-        higher_is_better=False,
-        column=11,
-        applies=_always,
-        one_per="n",
-        sample_cost=_ecuas,
-    ),
-    "error_rate": Metric(
-        "ER",
-        "Share of incorrect decisions",
-        assesses="decisions",
-        higher_is_better=False,
-        column=1,
-        applies=_has_confidences,
-        sample_cost=_candidate_cost,
-    ),
-    "risk": Metric(
-        "Risk",
-        "Mean cost of the decisions",
-        assesses="decisions",
-        higher_is_better=False,
-        column=2,
-        applies=_has_costs_only,
-        sample_cost=_candidate_cost,
-    ),
-    "ece": Metric(
-        "ECE",
-        "Gap between confidence and accuracy, averaged over bins",
-        assesses="confidences",
-        higher_is_better=False,
-        column=3,
-        applies=_has_confidences,
-        of_samples=_ece,
-    ),
-    "auroc": Metric(
-        "AUROC",
-        "Probability that a correct answer has a higher confidence than an incorrect one",
-        assesses="confidences",
-        higher_is_better=True,
-        column=4,
-        applies=_has_confidences,
-        of_ties=auroc,
-    ),
+DESCRIPTIONS = {
+    "ecuas": "Expected cost over all reject costs; the lower n, the more confident mistakes cost",
+    "error_rate": "Share of incorrect decisions",
+    "risk": "Mean cost of the decisions",
+    "ece": "Gap between confidence and accuracy, averaged over bins",
+    "auroc": "Probability that a correct answer has a higher confidence than an incorrect one",
+    "confidence_cross_entropy": "Cross-entropy of the confidences (nats)",
+    "confidence_brier_score": "Squared error of the confidences",
+    "aurc": "Area under risk against coverage; blind to calibration",
+    "augrc": "Area under accepted cost against coverage; blind to calibration",
+    "cross_entropy": "Cross-entropy of the posteriors (nats)",
+    "brier_score": "Squared error of the posteriors",
+    "expected_cost": "Mean cost for a user with this reject cost",
+    "coverage": "Share of samples that a user with this reject cost accepts",
+    "accepted_cost": "Cost of what a user with this reject cost accepts, divided by the number of all samples",
+    "selective_risk": "Mean cost of what a user with this reject cost accepts",
+    "ece_debiased": "Root mean square gap between confidence and accuracy over bins, without the bias of a finite sample",  # noqa: E501
+    "calibration_p": "Chance of gaps between confidence and accuracy as large as these if the system were calibrated",
+}
+# Title, what it assesses, whether higher is better, its place in tables, where it applies; how it is computed.
+_ROWS = {
+    "ecuas": Metric("ECUAS", "both", False, 11, _always, "n", sample_cost=_ecuas),
+    "error_rate": Metric("ER", "decisions", False, 1, _has_confidences, sample_cost=_candidate_cost),
+    "risk": Metric("Risk", "decisions", False, 2, _has_costs_only, sample_cost=_candidate_cost),
+    "ece": Metric("ECE", "confidences", False, 3, _has_confidences, of_samples=_ece),
+    "auroc": Metric("AUROC", "confidences", True, 4, _has_confidences, of_ties=auroc),
     "confidence_cross_entropy": Metric(
-        "CE conf",
-        "Cross-entropy of the confidences (nats)",
-        assesses="confidences",
-        higher_is_better=False,
-        column=5,
-        applies=_has_confidences,
-        sample_cost=_confidence_cross_entropy,
+        "CE conf", "confidences", False, 5, _has_confidences, sample_cost=_confidence_cross_entropy
     ),
     "confidence_brier_score": Metric(
-        "BS conf",
-        "Squared error of the confidences",
-        assesses="confidences",
-        higher_is_better=False,
-        column=6,
-        applies=_has_confidences,
-        sample_cost=_confidence_brier,
+        "BS conf", "confidences", False, 6, _has_confidences, sample_cost=_confidence_brier
     ),
-    "aurc": Metric(
-        "AURC",
-        "Area under risk against coverage; blind to calibration",
-        assesses="both",
-        higher_is_better=False,
-        column=9,
-        applies=_always,
-        of_ties=aurc,
-    ),
-    "augrc": Metric(
-        "AUGRC",
-        "Area under accepted cost against coverage; blind to calibration",
-        assesses="both",
-        higher_is_better=False,
-        column=10,
-        applies=_always,
-        of_ties=augrc,
-    ),
-    "cross_entropy": Metric(
-        "CE",
-        "Cross-entropy of the posteriors (nats)",
-        assesses="posteriors",
-        higher_is_better=False,
-        column=7,
-        applies=_has_posteriors,
-        sample_cost=_cross_entropy,
-    ),
-    "brier_score": Metric(
-        "BS",
-        "Squared error of the posteriors",
-        assesses="posteriors",
-        higher_is_better=False,
-        column=8,
-        applies=_has_posteriors,
-        sample_cost=_brier,
-    ),
-    "expected_cost": Metric(
-        "EC",
-        "Mean cost for a user with this reject cost",
-        assesses="both",
-        higher_is_better=False,
-        column=12,
-        applies=_always,
-        one_per="reject_costs",
-        sample_cost=_expected_cost,
-    ),
-    "coverage": Metric(
-        "Cov",
-        "Share of samples that a user with this reject cost accepts",
-        assesses="confidences",
-        higher_is_better=None,
-        column=13,
-        applies=_always,
-        one_per="reject_costs",
-        sample_cost=_coverage,
-    ),
+    "aurc": Metric("AURC", "both", False, 9, _always, of_ties=aurc),
+    "augrc": Metric("AUGRC", "both", False, 10, _always, of_ties=augrc),
+    "cross_entropy": Metric("CE", "posteriors", False, 7, _has_posteriors, sample_cost=_cross_entropy),
+    "brier_score": Metric("BS", "posteriors", False, 8, _has_posteriors, sample_cost=_brier),
+    "expected_cost": Metric("EC", "both", False, 12, _always, "reject_costs", sample_cost=_expected_cost),
+    "coverage": Metric("Cov", "confidences", None, 13, _always, "reject_costs", sample_cost=_coverage),
     "accepted_cost": Metric(
-        "AC",
-        "Cost of what a user with this reject cost accepts, divided by the number of all samples",
-        assesses="both",
-        higher_is_better=False,
-        column=14,
-        applies=_always,
-        one_per="reject_costs",
-        sample_cost=_accepted_cost,
-        is_shown=False,
+        "AC", "both", False, 14, _always, "reject_costs", sample_cost=_accepted_cost, is_shown=False
     ),
-    "selective_risk": Metric(
-        "SR",
-        "Mean cost of what a user with this reject cost accepts",
-        assesses="both",
-        higher_is_better=False,
-        column=15,
-        applies=_always,
-        one_per="reject_costs",
-        ratio=("accepted_cost", "coverage"),
-    ),
+    "selective_risk": Metric("SR", "both", False, 15, _always, "reject_costs", ratio=("accepted_cost", "coverage")),
     "ece_debiased": Metric(
-        "ECE deb.",
-        "Root mean square gap between confidence and accuracy over bins, without the bias of a finite sample",
-        assesses="confidences",
-        higher_is_better=False,
-        column=16,
-        applies=_has_confidences,
-        of_samples=_ece_debiased,
-        is_alone=True,
+        "ECE deb.", "confidences", False, 16, _has_confidences, of_samples=_ece_debiased, is_alone=True
     ),
     "calibration_p": Metric(
-        "p cal.",
-        "Chance of gaps between confidence and accuracy as large as these if the system were calibrated",
-        assesses="confidences",
-        higher_is_better=None,
-        column=17,
-        applies=_has_confidences,
-        of_samples=_calibration_p_value,
-        is_alone=True,
+        "p cal.", "confidences", None, 17, _has_confidences, of_samples=_calibration_p_value, is_alone=True
     ),
 }
+METRICS = {name: row._replace(description=DESCRIPTIONS[name]) for name, row in _ROWS.items()}

@@ -16,6 +16,7 @@ from .version import VERSION
 COSTS = ("zero_one", "log")
 INTERVAL_METHODS = ("analytic", "percentile", "bca")
 WEIGHTS = ("importance", "counts")
+PER_SAMPLE = ("sample_weight", "groups", "strata")  # options with one value for each sample
 MOST_COPIES = 2.0**53  # weights that count copies beyond it are not whole numbers any more
 
 
@@ -45,6 +46,13 @@ class Options:
     random_state: int = 0
     groups: Ints | None = None
     strata: Ints | None = None
+
+    @property
+    def floor(self) -> float:
+        """The floor of the uncertainty in ECUAS_n: epsilon, in the unit of a cost matrix or of graded costs."""
+        if self.max_uncertainty is not None:
+            return self.epsilon * self.max_uncertainty
+        return self.epsilon if isinstance(self.cost, str) else self.epsilon * float(self.cost.max())
 
     def replace(self, **changes: Any) -> Options:
         """Return these options with some of their values, checked already, changed."""
@@ -287,7 +295,8 @@ OPTIONS = {
     "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE", ("confidences", "posteriors")),
     "epsilon": Option(
         _in(0, 0.5, inside=True),
-        "Lower bound of uncertainties in ECUAS_n, and of probabilities in logarithms",
+        "Lower bound of uncertainties in ECUAS_n, times the largest entry of a cost matrix, and of probabilities in "
+        "logarithms",
     ),
     "sample_weight": Option(_weights, "Weight of each sample, >= 0"),
     "weights_are": Option(

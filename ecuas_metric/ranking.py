@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from .inputs import PER_SAMPLE, Array, FloatOrFloats, Floats, Ints, blocks, chunks
+from .inputs import SAMPLE_SIZE, Array, FloatOrFloats, Floats, Ints, blocks, chunks
 
 K = TypeVar("K", bound=Hashable)
 
@@ -104,7 +104,7 @@ class Resamples:
         Each holds until the next is asked for.
         """
         count, size = self.counts.shape
-        parts = list(blocks(size, row_size=max(PER_SAMPLE, count // 4)))
+        parts = list(blocks(size, row_size=max(SAMPLE_SIZE, count // 4)))
         scratch = np.empty((count, parts[0].stop))
         for rows in parts:
             weight = scratch[:, : rows.stop - rows.start]
@@ -238,7 +238,7 @@ def _areas(groups: TieGroups) -> Areas:
     correct_total, lost, accepted, risks = (np.zeros(shape) for _ in range(4))
     until, cost_until, last_harmonic = (np.zeros((*shape, 1)) for _ in range(3))
     table = harmonic_table(groups)
-    for rows in blocks(size, row_size=PER_SAMPLE * math.prod(shape)):
+    for rows in blocks(size, row_size=SAMPLE_SIZE * math.prod(shape)):
         weight, cost = groups.weight[..., rows], groups.cost[..., rows]
         before, cost_until = cost_until[..., -1:], np.cumsum(cost, axis=-1)
         cost_until += before
@@ -384,7 +384,7 @@ def holds_of_neighbours(relation: np.ufunc, values: Floats) -> bool:
     """Return whether each value has a relation to the next one, as `np.less_equal` in a sorted array."""
     return all(
         relation(values[rows], values[rows.start + 1 : rows.stop + 1]).all()
-        for rows in blocks(len(values) - 1, row_size=PER_SAMPLE)
+        for rows in blocks(len(values) - 1, row_size=SAMPLE_SIZE)
     )
 
 
@@ -444,7 +444,7 @@ def _sorted_together(rank_by: Floats, cost: Floats) -> tuple[Floats, Floats] | N
     """
     ranked, ranked_cost = np.empty((2, len(rank_by)))
     keys, one, is_negative = ranked.view(np.uint64), np.uint64(1), rank_by.min() < 0
-    parts = list(blocks(len(keys), row_size=PER_SAMPLE))
+    parts = list(blocks(len(keys), row_size=SAMPLE_SIZE))
     for rows in parts:
         bit = cost[rows].astype(np.uint64)
         if bit.max() > 1 or (bit != cost[rows]).any() or (is_negative and rank_by[rows].max() > 0):

@@ -41,13 +41,12 @@ from .metrics import (
     recalibrated_values,
     values_of_calibration,
 )
-from .options import Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
+from .options import PER_SAMPLE, Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
 from .ranking import ResampledTies, Resamples, TieGroups, positions, stably_sorted, tie_groups
 from .selective import auroc
 
 FEW_ERRORS = 25  # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
 INVERTED = -4  # standard errors of an AUROC of 1/2: what chance does not make
-PER_SAMPLE = ("sample_weight", "groups", "strata")
 
 
 class System(NamedTuple):
@@ -110,7 +109,13 @@ class Results(NamedTuple):
 
 
 def prepare(
-    form: str, predictions: Array, references: Array, options: Options, *, ids: Sequence[object] | None = None
+    form: str,
+    predictions: Array,
+    references: Array,
+    options: Options,
+    *,
+    ids: Sequence[object] | None = None,
+    rank: bool = True,
 ) -> System:
     """Turn a system's output into decisions, check the options that depend on the data, and sort.
 
@@ -123,6 +128,8 @@ def prepare(
     options : Options
     ids : sequence of str or int, optional
         The id of each sample.
+    rank : bool
+        Whether to sort, which means of costs do not need; the system has no tie groups otherwise.
 
     Returns
     -------
@@ -148,6 +155,8 @@ def prepare(
     for name in PER_SAMPLE:
         if (values := getattr(options, name)) is not None:
             same_length(**{"predictions": references, name: values})
+    if not rank:
+        return System(decisions, options, TieGroups(*np.empty((3, 0))), None, notes, ids)
     system = ranked(decisions, options, notes=notes, ids=ids)
     return system._replace(notes=system.notes + _note_inverted(system)) if form == "confidences" else system
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .inputs import PER_SAMPLE, FloatOrFloats, Floats, Ints, blocks
+from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
 from .ranking import ResampledTies, TieGroups
 
 FLAT = 0.01  # tie groups whose share of what lies before them is smaller: two terms of a series replace a difference
@@ -117,7 +117,7 @@ def _aurc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
     total, tiny = ties.weight.sum(), np.finfo(np.float64).tiny
     intercept, slope = np.empty((2, len(ties.cost)))
     until = passed = np.zeros(1)
-    for rows in blocks(len(ties.cost), row_size=PER_SAMPLE):
+    for rows in blocks(len(ties.cost), row_size=SAMPLE_SIZE):
         w, c = ties.weight[rows] / total, ties.cost[rows] / total
         until = np.cumsum(ties.weight[rows]) + until[-1]
         b = until / total

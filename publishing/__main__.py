@@ -1,186 +1,164 @@
 """Publishes the metric, the dataset and the demo on the Hugging Face Hub, and registers `ecuas` on this machine."""
 
 import argparse
-import os
 import re
 import sys
 import tempfile
+import warnings
 from pathlib import Path
-from typing import Any
 
 from huggingface_hub import HfApi, constants, get_session, get_token
-from huggingface_hub.utils import validate_repo_id
+from huggingface_hub.errors import HTTPError, RepositoryNotFoundError
 
 from ecuas_metric import __version__
 
-from .checks import check
-from .pushing import Refused, push
-from .staging import PARTS, ROOT, STATIC_METRIC, Part, dataset_folder, stage
+from .staging import PARTS, STATIC_METRIC, Part, check, stage
 
-CHANGELOG = ROOT / "CHANGELOG.md"
-SECONDS = 120  # without an answer, of one request
-
+TAG = None if "dev" in __version__ else f"v{__version__}"
 EPILOG = """\
-examples
-  python publish.py all --namespace NAME --dry-run
-      check and list what would be uploaded; needs no account or network
-  python publish.py all --namespace NAME
-      upload it: the dataset to NAME/triviaqa-curated (with text if build/triviaqa_subset exists), the metric to the
-      Space NAME/ecuas, the demo to the Space NAME/ecuas-demo. Needs `hf auth login` or HF_TOKEN
-  python publish.py all --namespace NAME --static
-      the metric as a Space without a program, which a free account can create
-  python publish.py register
-      make evaluate.load("ecuas") work on this machine, online and offline
-
-Every part is checked before anything is uploaded, and a part that the Hub refuses does not stop the next one. After a
-failure, run the command again: files that are already on the Hub are not uploaded again. Files on the Hub that this
-version does not have, such as a thumbnail, are kept and listed; --delete deletes them. What CHANGELOG.md lists under
-"Unreleased" is uploaded without a tag.
+Of the parts, dataset (with text if build/triviaqa_subset exists) goes to NAME/triviaqa-curated, metric to the Space
+NAME/ecuas, space to the Space NAME/ecuas-demo, all to all three. It needs `hf auth login` or HF_TOKEN; --dry-run needs
+neither. Every part is checked before anything is uploaded, and one that the Hub refuses does not stop the next. After
+a failure run this again: what is there is not uploaded again. A development version is uploaded without a tag.
+register makes evaluate.load("ecuas") work on this machine, online and offline; unregister undoes it.
 """
+FLAGS = {
+    "--dry-run": "check and list the files without uploading",
+    "--static": "the metric as a Space without a program, which a free account can create",
+    "--private": "make new repositories private",
+    "--delete": "delete files there that this version does not have; by default they are kept and listed",
+}
+ANYBODYS = {".gitattributes", "README.md", "LICENSE", "index.html", "style.css"}  # some by the Hub itself
+TAKEN = "the name {} is taken by something else: choose another --namespace, or rename it."
+AGAIN = " Run this again later: what is there is not sent again."
+RIGHTS = " If it is a matter of rights, use a token with write access, or another --namespace."
+STATIC = " A static Space needs no plan: `publish.py metric --static`. evaluate.load works, and its page has no form."
+# The demo has the dataset beside it on purpose.
+warnings.filterwarnings("ignore", message="It seems that you are about to commit a data file")
+
+
+class Refused(OSError):
+    """One repository was refused or cannot be reached: in one line, with what to do."""
 
 
 def publish(
-    parts: list[Part], namespace: str, *, endpoint: str | None = None, dry_run: bool = False, **how: bool
+    parts: list[Part], *, namespace: str, endpoint: str | None, dry_run: bool, private: bool, delete: bool
 ) -> None:
-    """Stage and check the parts, then send them; print what is done, one line at a time.
-
-    Parameters
-    ----------
-    parts : list of Part
-        What to send, in this order.
-    namespace : str
-        A user or an organisation.
-    endpoint : str, optional
-        The Hub's URL. Default HF_ENDPOINT, else https://huggingface.co.
-    dry_run : bool
-        Only list the files.
-    **how : bool
-        `private` and `delete`, see `push`.
-
-    Raises
-    ------
-    ValueError
-        A part is not fit to be sent, or its name is taken.
-    OSError
-        A file is missing, nobody is logged in, or the Hub refuses or cannot be reached.
-    """
-    for part in parts:
-        validate_repo_id(f"{namespace}/{part.repo_name}")
-        if not part.folder.is_dir():
-            raise FileNotFoundError(f"there is no folder {part.folder.name}/ to publish.")
+    """Stage and check the parts and list their files, then send each, one line for each; raise if one was refused."""
     if not dry_run and get_token() is None:
         raise PermissionError("not logged in: run `hf auth login`, or set HF_TOKEN.")
-    with tempfile.TemporaryDirectory(prefix="publish-") as folder:
-        prepare(parts, Path(folder), namespace)
-        send(parts, Path(folder), namespace, endpoint=endpoint, dry_run=dry_run, **how)
+    api, refused = HfApi(endpoint=endpoint and endpoint.rstrip("/")), []
+    get_session().timeout = 120  # s without an answer, of one request
+    with tempfile.TemporaryDirectory(prefix="publish-") as scratch:
+        for part in parts:
+            stage(part, Path(scratch, part.name), namespace)
+            check(part, Path(scratch, part.name), __version__)
+            _list(part, Path(scratch, part.name))
+        for part in parts:
+            repo_id = f"{namespace}/{part.repo_name}"
+            url = f"{api.endpoint}/{constants.REPO_TYPES_URL_PREFIXES[part.repo_type]}{repo_id}"
+            try:
+                done = "" if dry_run else push(part, Path(scratch, part.name), api, repo_id, private, delete)
+                print(f"{part.name}: {url} {done}" if done else f"{part.name}: would go to {url}", flush=True)
+            except Refused as error:
+                print(f"{part.name}: {_line(error)}", file=sys.stderr, flush=True)
+                refused.append(part.name)
+    if refused:
+        raise Refused(f"not sent: {', '.join(refused)}, see above; {len(parts) - len(refused)} of {len(parts)} were.")
 
 
-def prepare(parts: list[Part], folder: Path, namespace: str) -> None:
-    """Stage each part in a folder of its name inside `folder`, check it and list its files."""
-    for part in parts:
-        stage(part, folder / part.name, namespace)
-        check(part, folder / part.name, __version__)
-        print("\n".join(_listing(part, folder / part.name)), flush=True)
+def push(part: Part, folder: Path, api: HfApi, repo_id: str, private: bool = False, delete: bool = False) -> str:
+    """Put the staged files into the repository in one commit, tag it once for all, and return what was done."""
+    kind = part.repo_type
+    try:
+        if not api.repo_exists(repo_id, repo_type=kind):
+            api.create_repo(repo_id, repo_type=kind, private=private or None, space_sdk=part.sdk, exist_ok=True)
+        base, is_private = (info := api.repo_info(repo_id, repo_type=kind)).sha, info.private
+        names = set(api.list_repo_files(repo_id, repo_type=kind, revision=base)) - {".gitattributes"}
+        staged = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+        if names - ANYBODYS and not names & staged - ANYBODYS:
+            raise Refused(TAKEN.format(repo_id))
+        if private and not is_private:
+            raise Refused(f"{repo_id} exists and is public: make it private there, or leave out --private.")
+        commit = api.upload_folder(
+            repo_id=repo_id,
+            repo_type=kind,
+            folder_path=folder,
+            commit_message=f"Publish {__version__}",
+            parent_commit=base,
+            delete_patterns="*" if delete else None,
+        ).oid
+        tag = _tag(api, repo_id, kind, commit)
+    except (HTTPError, ConnectionError, RuntimeError) as error:  # the last is what the client wraps a failed upload in
+        raise _explained(error, part, api.endpoint, repo_id) from error
+    what = "deleted" if delete else "kept, since this version has no such files (--delete)"
+    others = f"; {what}: {', '.join(sorted(names - staged))}" if names - staged else ""
+    return f"{'unchanged' if commit == base else 'committed'} {commit[:7]}, {tag}{others}"
 
 
-def send(
-    parts: list[Part], folder: Path, namespace: str, *, endpoint: str | None, dry_run: bool = False, **how: bool
-) -> None:
-    """Send what `prepare` left in `folder`, or say where it would go; see `publish`."""
-    api, tag, missing = HfApi(endpoint=endpoint), version_tag(), []
-    _bound_waiting()
-    for part in parts:
-        repo_id = f"{namespace}/{part.repo_name}"
-        url = f"{api.endpoint}/{constants.REPO_TYPES_URL_PREFIXES[part.repo_type]}{repo_id}"
-        if dry_run:
-            print(f"{part.name}: would go to {url}, {f'tag {tag}' if tag else 'without a tag'}")
-            continue
-        try:
-            done = push(part, folder / part.name, api=api, repo_id=repo_id, tag=tag, **how)
-            print(f"{part.name}: {url} {done}", flush=True)
-        except (ConnectionError, ValueError) as error:
-            if len(parts) == 1:
-                raise
-            print(f"{part.name}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
-            missing.append(part.name)
-            if not isinstance(error, Refused | ValueError):  # the next one cannot be reached either
-                missing += [later.name for later in parts[parts.index(part) + 1 :]]
-                break
-    if missing:
-        raise Refused(f"not sent: {', '.join(missing)}, see above; {len(parts) - len(missing)} of {len(parts)} were.")
+def _tag(api: HfApi, repo_id: str, kind: str, commit: str) -> str:
+    if TAG is None:
+        return "no tag, since this is a development version"
+    api.create_tag(repo_id, repo_type=kind, tag=TAG, revision=commit, exist_ok=True)
+    tagged = api.repo_info(repo_id, repo_type=kind, revision=TAG).sha
+    return f"tag {TAG}" + ("" if tagged == commit else f" stays at {str(tagged)[:7]}: raise the version to tag this")
 
 
-def version_tag() -> str | None:
-    """Return the tag of this version, None if there are changes that no version has yet."""
-    text = CHANGELOG.read_text(encoding="utf-8") if CHANGELOG.is_file() else ""
-    unreleased = re.search(r"^## Unreleased\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL)
-    return None if unreleased and unreleased[1].strip() else f"v{__version__}"
+def _explained(error: BaseException, part: Part, endpoint: str, repo_id: str) -> OSError:
+    """Return the error that says what the Hub's refusal or absence means, in its own words where it has some."""
+    while isinstance(error, RuntimeError) and error.__cause__ is not None:
+        error = error.__cause__
+    if isinstance(error, RepositoryNotFoundError):  # it is there, and we cannot see it
+        return Refused(TAKEN.format(repo_id))
+    # The client of large files has the status in its text alone; and addresses may be signed, for anyone to write.
+    told = re.search(r"HTTP status (?:client|server) error \((\d{3}) ", str(error))
+    status = error.response.status_code if hasattr(error, "response") else int(told[1]) if told else None
+    words = str(getattr(error, "server_message", None) or error)
+    words = re.sub(r"https?://[^\s'\"<>?]*\?[^\s'\"<>)]*", "(an address)", words).rstrip(".")
+    if status is None:
+        return Refused(f"{endpoint} cannot be reached, or not its storage ({words}).{AGAIN}")
+    if status == 401:
+        return PermissionError(f"{endpoint} does not accept the token: run `hf auth login`, or set HF_TOKEN.")
+    if status in (409, 412):
+        return Refused(f"{repo_id} was changed by someone else at the same time: run this again.")
+    advice = {402: STATIC * (part.name == "metric"), 403: RIGHTS, 404: RIGHTS, 413: ""}.get(status, AGAIN)
+    return Refused(f"{endpoint} refused {repo_id} with status {status}: {words}.{advice}")
 
 
-def _bound_waiting() -> None:
-    """Let no request wait for ever, and the client of large files give up after a few attempts."""
-    get_session().timeout = SECONDS
-    os.environ.setdefault("HF_XET_CLIENT_RETRY_MAX_ATTEMPTS", "2")
-
-
-def _listing(part: Part, folder: Path) -> list[str]:
+def _list(part: Part, folder: Path) -> None:
     sizes = {path.relative_to(folder).as_posix(): path.stat().st_size for path in folder.rglob("*") if path.is_file()}
-    files = [f"  {size:>9,}  {name}" for name, size in sorted(sizes.items())]
-    origin = dataset_folder() if part.name == "dataset" else part.folder
-    origin = origin.relative_to(ROOT) if origin.is_relative_to(ROOT) else origin
-    return [f"{part.name}: {len(sizes)} files, {sum(sizes.values()):,} bytes, from {origin}/, checked", *files]
+    print(f"{part.name}: {len(sizes)} files, {sum(sizes.values()):,} bytes, checked")
+    print(*(f"  {size:>9,}  {name}" for name, size in sorted(sizes.items())), sep="\n", flush=True)
 
 
-def chosen(name: str, *, static: bool = False) -> list[Part]:
-    """Return the parts of a name of the command line; `all` does without a part whose folder does not exist."""
-    parts = PARTS | ({"metric": STATIC_METRIC} if static else {})
-    if name != "all":
-        return [parts[name]]
-    for part in parts.values():
-        if not part.folder.is_dir():
-            print(f"{part.name}: left out, there is no folder {part.folder.name}/")
-    return [part for part in parts.values() if part.folder.is_dir()]
-
-
-def parser() -> argparse.ArgumentParser:
-    """Make the command line."""
-    made = argparse.ArgumentParser(
-        prog="publish.py", description=__doc__, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name in (*PARTS, "all"):
-        command = commands.add_parser(name, help=f"publish the {name}" if name != "all" else "publish all three")
-        command.add_argument("--namespace", required=True, metavar="NAME", help="a user or an organisation of the Hub")
-        endpoint = command.add_argument("--endpoint", metavar="URL", help=f"the Hub (default: {constants.ENDPOINT})")
-        endpoint.type = lambda url: url.rstrip("/")
-        command.add_argument("--private", action="store_true", help="make new repositories private")
-        command.add_argument("--delete", action="store_true", help="delete files there that this version does not have")
-        if name in ("metric", "all"):
-            command.add_argument(
-                "--static", action="store_true", help="the metric as a Space that any account can create"
-            )
-        command.add_argument("--dry-run", action="store_true", help="check and list the files without uploading")
-    commands.add_parser("register", help='make evaluate.load("ecuas") work on this machine')
-    commands.add_parser("unregister", help="undo register")
-    return made
-
-
-def run(command: str, **options: Any) -> None:
-    """Do what one command line asks."""
-    if command in ("register", "unregister"):
-        from . import registration  # takes Evaluate's second to import
-
-        print(registration.register(__version__) if command == "register" else registration.unregister())
-    else:
-        publish(chosen(command, static=options.pop("static", False)), **options)
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; 2 and one line on stderr when something cannot be done."""
+    parser = argparse.ArgumentParser(
+        prog="publish.py", description=__doc__, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("command", choices=(*PARTS, "all", "register", "unregister"))
+    parser.add_argument("--namespace", metavar="NAME", help="a user or an organisation of the Hub")
+    parser.add_argument("--endpoint", metavar="URL", help=f"the Hub (default: {constants.ENDPOINT})")
+    for flag, text in FLAGS.items():
+        parser.add_argument(flag, action="store_true", help=text)
+    asked = vars(parser.parse_args(argv))
+    command, static = asked.pop("command"), asked.pop("static")
     try:
-        run(**vars(parser().parse_args(argv)))
+        if command.endswith("register"):
+            from . import registration  # takes Evaluate's second to import
+
+            print(registration.register(__version__) if command == "register" else registration.unregister())
+        elif asked["namespace"] is None:
+            raise ValueError("whose repositories? Add --namespace NAME.")
+        else:
+            parts = PARTS | ({"metric": STATIC_METRIC} if static else {})
+            publish(list(parts.values()) if command == "all" else [parts[command]], **asked)
     except (ValueError, OSError) as error:
-        print(f"publish: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"publish: {_line(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("publish: stopped. Run this again: what is there is not sent again.", file=sys.stderr)

@@ -1,11 +1,20 @@
-"""What goes to the Hub: the files of each part, gathered in a folder and named for their namespace."""
+"""What goes to the Hub: the files of each part, gathered in a folder, named for their namespace, and checked."""
 
 import ast
+import errno
+import os
 import re
 import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
+from importlib.metadata import version as installed
 from pathlib import Path
 from typing import NamedTuple
+
+import pyarrow.parquet as pq
+from huggingface_hub import get_token
 
 from triviaqa_subset.folders import BUILT
 
@@ -13,160 +22,153 @@ ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "ecuas_metric" / "ecuas.py"
 DATA = ROOT / "triviaqa_subset"
 NAMESPACE = "<namespace>"
-START = """\
-from space.app import LAUNCH, demo
-
-if __name__ == "__main__":
-    demo.launch(**LAUNCH)
-"""
+START = 'from space.app import LAUNCH, demo\n\nif __name__ == "__main__":\n    demo.launch(**LAUNCH)\n'
 STATIC_FIELDS = r"^(sdk_version|python_version|app_file): .*\n"  # what a page without a program does not have
-STATIC_PAGE = """\
-<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>ECUAS</title>
-<body style="font: 18px/1.5 system-ui; max-width: 40em; margin: 2em auto; padding: 0 1em">
-<h1>ECUAS_n</h1>
-<p>The expected cost of a system that answers and says how sure it is.</p>
-<pre>import evaluate
-ecuas = evaluate.load("<namespace>/ecuas")
-ecuas.compute(predictions=[0.9, 0.8, 0.4], references=[1, 0, 1], n=1)</pre>
-<p><a href="https://huggingface.co/spaces/<namespace>/ecuas/blob/main/README.md">The card</a>,
-<a href="https://huggingface.co/datasets/<namespace>/triviaqa-curated">the dataset</a>,
-<a href="https://huggingface.co/spaces/<namespace>/ecuas-demo">the demo</a>,
-<a href="https://arxiv.org/abs/2605.20490">the paper</a>.</p>
-</body>
-</html>
-"""
-THUMBNAIL = Path(__file__).with_name("thumbnail.png")
+FROM_A_CLONE = {
+    r"  # in a clone; from the Hub: .*": "",
+    r'(?<=evaluate\.load\(")ecuas_metric/ecuas\.py(?=")': f"{NAMESPACE}/ecuas",
+    r'(?<=load_dataset\(")triviaqa_subset(?=")': f"{NAMESPACE}/triviaqa-curated",
+}
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
+STRAY = r"(^|/)(__pycache__|\.[^/]*|tests?|test_[^/]*|[^/]*_test\.py|conftest\.py)(/|$)|\.(pyc|lock|tmp|log)$"
+SECRET = r"hf_[A-Za-z0-9]{30,}|sk-[\w-]{32,}|gh[pousr]_[A-Za-z0-9]{36}|AKIA[0-9A-Z]{16}|PRIVATE KEY-----"
+PATH = r"(?<![\w./:-])/(?:home|Users|root)/\w|[A-Z]:\\Users\\"
+LOAD = {
+    "dataset": """
+import datasets, os
+for name in datasets.get_dataset_config_names(os.getcwd()):
+    datasets.load_dataset(os.getcwd(), name)
+""",
+    "metric": """
+import sys
+sys.modules["transformers"] = None  # Evaluate would import it, seconds long
+import evaluate
+assert evaluate.load("./ecuas.py").compute(predictions=[0.5], references=[1], n=1)["ecuas_1"] == 0.25
+del sys.modules["transformers"]
+""",
+}
+OFFLINE = dict.fromkeys(("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_EVALUATE_OFFLINE"), "1")
+OFFLINE |= {"PYTHONDONTWRITEBYTECODE": "1", "GRADIO_ANALYTICS_ENABLED": "False"}
 
 
 class Part(NamedTuple):
-    """A part of the project and its repository on the Hub.
-
-    Parameters
-    ----------
-    name : str
-        What the command line calls it.
-    repo_type, repo_name : str
-        The Hub's type of the repository, and its name within the namespace.
-    folder : Path
-        Where it comes from.
-    mark : str
-        A file that our repository has and that another one of its name would not have.
-    gather : callable
-        Copies its files into a folder.
-    sdk : str
-        Of a Space: what it runs on.
-    """
+    """A part of the project, its repository, and what copies its files into a folder."""
 
     name: str
     repo_type: str
     repo_name: str
-    folder: Path
-    mark: str
     gather: Callable[[Path], None]
-    sdk: str = "gradio"
+    sdk: str | None = None
 
 
 def imported(script: Path) -> list[str]:
-    """Return the names of the files that a script imports from beside it, as Evaluate will look for them.
-
-    >>> imported(SCRIPT)[0]
-    'errors.py'
-    """
+    """Return the names of the files that a script imports from beside it, as Evaluate will look for them."""
     tree = ast.parse(script.read_text(encoding="utf-8"))
     return [f"{node.module}.py" for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1]
 
 
-def dataset_folder() -> Path:
-    """Return the dataset with text if it was built, else the committed one without."""
-    return BUILT if (BUILT / "data").is_dir() else DATA
-
-
 def stage(part: Part, out: Path, namespace: str) -> None:
-    """Copy a part's files into the folder `out`, with the names they have on the Hub.
-
-    Parameters
-    ----------
-    part : Part
-        What to copy.
-    out : Path
-        A folder to make.
-    namespace : str
-        Replaces `<namespace>` in text. On the metric's and the dataset's pages examples that load from a clone load
-        from the Hub instead; the demo has the folders of the clone beside it, but not the visitors whom it tells how.
-
-    Raises
-    ------
-    FileNotFoundError
-        A file that belongs to the part does not exist.
-    """
+    """Copy a part's files into the new folder `out`, with the names they have on the Hub."""
     out.mkdir(parents=True)
     part.gather(out)
-    shutil.copyfile(ROOT / "LICENSE", out / "LICENSE")
-    if part.repo_type == "space":
-        shutil.copyfile(THUMBNAIL, out / THUMBNAIL.name)
+    shutil.copy(ROOT / "LICENSE", out)
+    if part.sdk:
+        shutil.copy(Path(__file__).with_name("thumbnail.png"), out)
     for path in sorted(out.rglob("*")):
         if path.suffix in (".md", ".py", ".html"):
-            beside = part.name == "space" and path.name != "usage.md"
-            names = {} if beside else _names_on_the_hub(namespace)
-            path.write_text(_renamed(path.read_text(encoding="utf-8"), namespace, names), encoding="utf-8")
-
-
-def _names_on_the_hub(namespace: str) -> dict[str, str]:
-    name = "ecuas" if namespace == "evaluate-metric" else f"{namespace}/ecuas"  # Evaluate's own have bare names
-    return {
-        'evaluate.load("ecuas_metric/ecuas.py"': f'evaluate.load("{name}"',
-        'load_dataset("triviaqa_subset"': f'load_dataset("{namespace}/triviaqa-curated"',
-    }
-
-
-def _renamed(text: str, namespace: str, names: dict[str, str]) -> str:
-    if names:
-        text = re.sub(r"  # in a clone; from the Hub: .*", "", text)
-    for here, there in names.items():
-        text = text.replace(here, there)
-    return text.replace(NAMESPACE, namespace)
+            text = path.read_text(encoding="utf-8")
+            # The demo has the folders of the clone beside it, but not the visitors whom its usage.md tells how.
+            if part.name != "space" or path.name == "usage.md":
+                for pattern, there in FROM_A_CLONE.items():
+                    text = re.sub(pattern, there, text)
+            text = text.replace(NAMESPACE, namespace).replace(
+                'load("evaluate-metric/', 'load("'
+            )  # whose names are bare
+            path.write_text(text, encoding="utf-8")
 
 
 def _gather_metric(out: Path) -> None:
-    for name in (SCRIPT.name, *imported(SCRIPT), "app.py", "README.md", "requirements.txt"):
-        shutil.copyfile(SCRIPT.parent / name, out / name)
+    for name in (SCRIPT.name, *imported(SCRIPT), "README.md", "app.py", "requirements.txt"):
+        shutil.copy(SCRIPT.parent / name, out)
 
 
 def _gather_static_metric(out: Path) -> None:
-    for name in (SCRIPT.name, *imported(SCRIPT)):
-        shutil.copyfile(SCRIPT.parent / name, out / name)
-    card = re.sub(STATIC_FIELDS, "", (SCRIPT.parent / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    _gather_metric(out)
+    for name in ("app.py", "requirements.txt"):
+        (out / name).unlink()
+    card = re.sub(STATIC_FIELDS, "", (out / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     (out / "README.md").write_text(card.replace("\nsdk: gradio\n", "\nsdk: static\n", 1), encoding="utf-8")
-    (out / "index.html").write_text(STATIC_PAGE, encoding="utf-8")
+    shutil.copyfile(Path(__file__).with_name("static.html"), out / "index.html")
 
 
 def _gather_dataset(out: Path) -> None:
-    shutil.copytree(dataset_folder() / "data", out / "data", ignore=LEFT_OUT, dirs_exist_ok=True)
-    shutil.copyfile(dataset_folder() / "README.md", out / "README.md")
+    """Copy the dataset with text if it was built, else the committed one without."""
+    folder = BUILT if (BUILT / "data").is_dir() else DATA
+    shutil.copytree(folder / "data", out / "data", ignore=LEFT_OUT, dirs_exist_ok=True)
+    shutil.copy(folder / "README.md", out)
 
 
 def _gather_space(out: Path) -> None:
-    shutil.copytree(ROOT / "space", out / "space", ignore=LEFT_OUT)
+    for folder in (ROOT / "space", SCRIPT.parent, DATA):
+        shutil.copytree(folder, out / folder.name, ignore=LEFT_OUT)
     for name in ("README.md", "requirements.txt"):  # where the Hub looks for them
         (out / "space" / name).rename(out / name)
     (out / "app.py").write_text(START, encoding="utf-8")
-    for folder in (SCRIPT.parent, DATA):
-        shutil.copytree(folder, out / folder.name, ignore=LEFT_OUT)
+    (out / "docs").mkdir(exist_ok=True)
+    shutil.copyfile(ROOT / "docs" / "dataset.md", out / "docs" / "dataset.md")  # the card links to it there
     _gather_dataset(out / DATA.name)
 
 
-PARTS = {
-    part.name: part
-    for part in (
-        # First what any account can create; each part stands alone.
-        Part("dataset", "dataset", "triviaqa-curated", DATA, "data/curated.parquet", _gather_dataset),
-        Part("metric", "space", "ecuas", SCRIPT.parent, SCRIPT.name, _gather_metric),
-        Part("space", "space", "ecuas-demo", ROOT / "space", "ecuas_metric/ecuas.py", _gather_space),
-    )
+PARTS = {  # first what any account can create; each part stands alone
+    "dataset": Part("dataset", "dataset", "triviaqa-curated", _gather_dataset),
+    "metric": Part("metric", "space", "ecuas", _gather_metric, sdk="gradio"),
+    "space": Part("space", "space", "ecuas-demo", _gather_space, sdk="gradio"),
 }
 STATIC_METRIC = PARTS["metric"]._replace(gather=_gather_static_metric, sdk="static")
+
+
+def check(part: Part, stage: Path, version: str) -> None:
+    """Raise a ValueError of the first rule that does not hold of a staged part, with the file and what to do."""
+    if version == installed("evaluate"):  # Evaluate asks for the tag of its own version before it asks for `main`
+        raise ValueError(f"the version must not be Evaluate's own, {version}: its users would never see a later one.")
+    check_files(stage)
+    if part.name == "dataset":
+        check_tables(stage)
+    check_loads(part, stage)
+
+
+def check_files(stage: Path) -> None:
+    """Refuse what is stray, or holds a secret, a path of this machine or an unfilled name."""
+    own = {"the token in use": get_token(), "the path of this project": str(ROOT), "an unfilled name": NAMESPACE}
+    forbidden = {what: re.escape(text) for what, text in own.items() if text}
+    forbidden |= {"a secret": SECRET, "a path of this machine": PATH}
+    for path in sorted(path for path in stage.rglob("*") if not path.is_dir()):
+        name, content = path.relative_to(stage).as_posix(), path.read_bytes()
+        if re.search(STRAY, name):
+            raise ValueError(f"caches, tests and hidden files must not be sent; got {name}. Remove it.")
+        for what, pattern in forbidden.items():
+            if found := re.search(pattern.encode(), content):
+                line = content.count(b"\n", 0, found.start()) + 1
+                raise ValueError(f"files must not hold {what}; {name} does, in line {line}. Remove it.")
+
+
+def check_tables(stage: Path) -> None:
+    """Refuse tables that do not hold what the committed ones hold, such as those of an older build."""
+    for path in sorted((DATA / "data").glob("*.parquet")):
+        ours, staged = pq.read_table(path), pq.read_table(stage / "data" / path.name)
+        if not set(ours.column_names) <= set(staged.column_names) or not staged.select(ours.column_names).equals(ours):
+            raise ValueError(f"{path.name} is not that of triviaqa_subset/data: run `python -m triviaqa_subset.build`.")
+
+
+def check_loads(part: Part, stage: Path) -> None:
+    """Load the part from its staged files alone, in a process of its own without network or cache."""
+    code = LOAD.get(part.name, "") + "import app" * (part.sdk == "gradio")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))} | OFFLINE
+    with tempfile.TemporaryDirectory() as cache:
+        env["HF_HOME"] = cache
+        done = subprocess.run([sys.executable, "-c", code], cwd=stage, env=env, capture_output=True, text=True)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        if os.strerror(errno.ENOSPC) in reason:  # not the part's fault
+            raise OSError(f"no space left in {tempfile.gettempdir()} to check the staged {part.name}: set TMPDIR.")
+        raise ValueError(f"the staged {part.name} does not run, with what `make publish` installs: {reason}")

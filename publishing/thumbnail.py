@@ -2,34 +2,20 @@
 
 from pathlib import Path
 
-from matplotlib.figure import Figure
+from matplotlib import rc_context
 
 from ecuas_metric.plotting.curves import confidence_cost
 from ecuas_metric.plotting.figures import COLORS
-
-from .staging import THUMBNAIL
-
-
-def draw(path: Path = THUMBNAIL) -> None:
-    """Draw what a right and a wrong answer cost at each confidence, as wide as links are shown."""
-    figure = Figure(figsize=(12, 6.3), dpi=100, layout="constrained")
-    axes, curve = figure.subplots(), confidence_cost(n=0)
-    for cost, name, at, color in (
-        (curve.correct, "a right answer", (0.5, 0.75), COLORS[0]),
-        (curve.incorrect, "a wrong answer", (0.5, 2.1), COLORS[1]),
-    ):
-        axes.plot(curve.confidence, cost, color=color, linewidth=6)
-        axes.text(*at, name, color=color, fontsize=28)
-    axes.set(xlim=(0, 1), ylim=(0, 4), xticks=[0, 1], yticks=[0])
-    axes.set_xlabel("confidence", fontsize=26)
-    axes.set_ylabel("cost", fontsize=26)
-    axes.tick_params(labelsize=22)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(
-        "ECUAS: the expected cost of a system\nthat answers and says how sure it is", fontsize=32, loc="left"
-    )
-    figure.savefig(path, metadata={"Software": None})
-
+from ecuas_metric.plotting.panels import panels
 
 if __name__ == "__main__":
-    draw()
+    with rc_context({"font.size": 26, "axes.titlesize": 32, "axes.titlelocation": "left"}):
+        (figure, (axes,)), curve = panels(1, width=11.6, height=6.3), confidence_cost(n=0)
+        axes.plot(curve.confidence, curve.correct, color=COLORS[0], linewidth=6)
+        axes.plot(curve.confidence, curve.incorrect, color=COLORS[1], linewidth=6)
+        axes.text(0.5, 0.75, "a right answer", color=COLORS[0])
+        axes.text(0.5, 2.1, "a wrong answer", color=COLORS[1])
+        axes.set(xlabel="confidence", ylabel="cost", xlim=(0, 1), ylim=(0, 4), xticks=[0, 1], yticks=[0])
+        axes.set_title("ECUAS: the expected cost of a system\nthat answers and says how sure it is")
+        axes.grid(False)
+        figure.savefig(Path(__file__).with_suffix(".png"), dpi=100, metadata={"Software": None})

@@ -30,7 +30,7 @@ WITHOUT = Path(tempfile.mkdtemp(prefix="without-"))
 for name in ("scipy", "transformers"):
     (WITHOUT / f"{name}.py").write_text("raise ModuleNotFoundError\n")
 BARE = {"PYTHONPATH": str(WITHOUT)}
-STARTS_A_PROCESS = {"offline", "page", "shared_hub", "start_hub"}  # or a server with a page
+STARTS_A_PROCESS = {"offline", "page", "shared_hub"}  # or a server with a page
 
 
 def pytest_configure(config):

@@ -1,6 +1,7 @@
-"""The curated TriviaQA subset: its build, the grading of answers, and (in `elicitation`) a runner of language models.
+"""The curated TriviaQA subset: its build, the grading of answers, and (in `elicitation`) asking language models.
 
-The names below are loaded when they are first used.
+The names below are loaded when they are first used. Since curation 3: `judge_key` is new, answers are graded without
+what dresses them, any bracket that may be a doubt leaves an answer unknown, and `grade` has no `concurrency`.
 """
 
 from importlib import import_module
@@ -16,8 +17,7 @@ __all__ = ["Grades", "answer_sha256", "exact_match", "grade", "judge_key", "labe
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "grading" if name in ("Grades", "grade", "judge_key", "label_bank") else "matching"
-    return getattr(import_module(f".{module}", __name__), name)
+    return getattr(import_module(".grading", __name__), name)
 
 
 def __dir__() -> list[str]:

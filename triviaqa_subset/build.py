@@ -17,7 +17,7 @@ from .configurations import make_configurations
 from .croissant import describe
 from .folders import BUILT, FOLDER
 from .labels import STRATA, read_labels
-from .pool import HUB, START, SUFFIXES, Pool, draw_pool, drop_aliases, read_source
+from .pool import HUB, START, SUFFIXES, Pool, draw_pool, read_source
 from .selection import AUTHORS, check_ours, choose, weights
 
 SUMS = "SHA256SUMS"
@@ -45,40 +45,26 @@ def build(
     selection: str | None = None,
     curation: str | Path = FOLDER / "curation",
 ) -> list[str]:
-    """Build the dataset into a folder; a build that fails leaves the folder as it was.
+    """Build the dataset into a folder, which a build that fails leaves as it was; return what was built, line by line.
 
     Parameters
     ----------
     out : path
         Gets `data/*.parquet`, `data/SHA256SUMS`, `data/croissant.json` and `README.md`.
     source : str, optional
-        A file with the Hub's columns, see `read_source`. By default the Hub; with `without_text` no source
-        is needed, and a given one is only checked.
+        See `read_source`. By default the Hub; with `without_text` none is needed, and a given one is only checked.
     without_text : bool
         Leave question and answer out.
     selection : str, optional
-        `authors`, `curation-1`, `curation-2`, a file or a Hub dataset: its questions make up the subset.
+        The questions that make up the subset instead of ours: see `choose`.
     curation : path
         The folder of the CSV files that `read_labels` reads.
-
-    Returns
-    -------
-    list of str
-        What was built, and what could not be checked, one line each.
-
-    Raises
-    ------
-    ValueError
-        Anything in source, selection or curation that does not fit; see `read_source`, `draw_pool`,
-        `choose` and `read_labels`.
-    OSError
-        A file, or the Hub, out of reach.
     """
     labels = read_labels(curation)
     check_ours(labels.questions)
     from_text = source is not None or not without_text
     pool = draw_pool(read_source(source), labels.questions) if from_text else None
-    texts = drop_aliases(pool.texts, labels.aliases) if pool else {}
+    texts = pool.texts if pool else {}
     selected, remark = labels.questions["selected"], ""
     if selection is not None:
         selected, remark = choose(labels.questions, selection, texts)
@@ -103,9 +89,9 @@ def write(tables: dict[str, Dataset], out: Path, remark: str = "", made: dict[st
             pq.write_table(table.with_format("arrow")[:], path, compression="zstd", write_page_index=True)
         sums = {path.name: _file_sha256(path) for path in sorted((stage / "data").iterdir())}
         (stage / "data" / SUMS).write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sums.items()))
-        write_card(FOLDER / "README.md", stage / "README.md", tables, stage / "data", remark, made)
-        front = DatasetCard.load(stage / "README.md").data.to_dict()
-        (stage / "data" / CROISSANT).write_text(json.dumps(describe(tables, sums, front), indent=1) + "\n")
+        write_card(FOLDER / "README.md", stage / "README.md", tables, remark, made)
+        license = DatasetCard.load(stage / "README.md").data.license
+        (stage / "data" / CROISSANT).write_text(json.dumps(describe(tables, sums, license), indent=1) + "\n")
         _replace(stage, out, ("data", "README.md"))
 
 

@@ -5,10 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
-import pyarrow.parquet as pq
-from datasets import Dataset, DatasetInfo
-from datasets.info import DatasetInfosDict
-from datasets.splits import SplitDict, SplitInfo
+from datasets import Dataset
 from huggingface_hub import DatasetCard
 
 from .configurations import published
@@ -24,32 +21,16 @@ Row = Sequence[object]
 
 
 def write_card(
-    template: Path,
-    card: Path,
-    tables: Mapping[str, Dataset],
-    data: Path,
-    remark: str = "",
-    made: Mapping[str, str] | None = None,
+    template: Path, card: Path, tables: Mapping[str, Dataset], remark: str = "", made: Mapping[str, str] | None = None
 ) -> None:
-    """Write the card with `configs` and `dataset_info` of these tables; keep the rest of the template.
+    """Write the card with the `configs` of these tables, whose columns the Parquet files describe; keep the rest.
 
-    Parameters
-    ----------
-    template, card : Path
-        The file whose text and other metadata are kept, and the one to write.
-    tables : mapping of str to Dataset
-        One configuration each. With the text of questions, the licence is `TEXT_LICENSE` instead of the template's.
-    data : Path
-        The folder of their Parquet files, for the sizes.
-    remark : str
-        What distinguishes this copy from the one that the text describes, to be set above the text.
-    made : mapping of str to str, optional
-        Markdown by name, to be set between the comments of that name: see `card_tables`.
+    With the text of questions in a table, the licence is `TEXT_LICENSE` instead of the template's. A remark on what
+    distinguishes this copy from the one that the text describes is set above the text; what was made, see
+    `card_tables`, between the comments of its name.
     """
     page = DatasetCard.load(template)
     page.data.configs = [_config(name) for name in tables]
-    infos = DatasetInfosDict({name: _info(name, table, data) for name, table in tables.items()})
-    infos.to_dataset_card_data(page.data)
     if any("question" in table.column_names for table in tables.values()):
         page.data.license = TEXT_LICENSE
     page.text = fill(page.text, made or {})
@@ -168,15 +149,3 @@ def _discards(group: pd.DataFrame) -> list[str]:
 def _config(name: str) -> dict[str, object]:
     files = {"data_files": [{"split": SPLIT, "path": f"data/{name}.parquet"}]}
     return {"config_name": name, **({"default": True} if name == DEFAULT else {}), **files}
-
-
-def _info(name: str, table: Dataset, data: Path) -> DatasetInfo:
-    num_bytes = pq.read_table(data / f"{name}.parquet").nbytes  # as `datasets-cli test` counts
-    split = SplitInfo(name=SPLIT, num_bytes=num_bytes, num_examples=len(table))
-    return DatasetInfo(
-        config_name=name,
-        features=table.features,
-        splits=SplitDict({SPLIT: split}),
-        download_size=(data / f"{name}.parquet").stat().st_size,
-        dataset_size=num_bytes,
-    )

@@ -13,27 +13,8 @@ def require(
     *,
     error: type[Exception] = ValueError,
 ) -> None:
-    """Raise an error unless the rule holds for every value.
+    """Raise an error unless the rule ("X must ...") holds for every value.
 
-    Parameters
-    ----------
-    holds : iterable of bool, length N
-    values : collection, length N
-        What the rule is about; the first that breaks it is shown.
-    rule : str
-        "X must ...".
-    advice : str
-        What to do.
-    error : type
-        Of the exception.
-
-    Raises
-    ------
-    ValueError
-        Or `error`.
-
-    Examples
-    --------
     >>> require([True, False], ["a", 7], "answer must be text", "Quote it.")
     Traceback (most recent call last):
     ...

@@ -63,12 +63,10 @@ def make_configurations(
     labels: Labels, selected: pd.Series, weight: NDArray[np.float64], texts: Mapping[str, TriviaRow]
 ) -> dict[str, Dataset]:
     """Make `curated`, `kept`, `pool`, `systems`, `answers` and `published`; the first three with the texts, if any."""
-    dropped = labels.aliases.groupby("question_id")["alias_sha256"].agg(list)
     questions = labels.questions.assign(
         selected=selected,
         weight=weight,
         pool_position=[positions[0] for positions in labels.questions["pool_positions"]],
-        dropped_aliases=[dropped.get(own, []) for own in labels.questions["question_id"]],
     )
     text = TEXT if texts else {}
     for column in text:

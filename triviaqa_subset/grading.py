@@ -3,13 +3,9 @@
 import csv
 import json
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
-
-from tqdm.auto import tqdm
 
 from .checking import require
 from .folders import FOLDER
@@ -122,7 +118,6 @@ def grade(
     bank: Columns | None = None,
     judge: Judge | None = None,
     rule: str = "equality",
-    concurrency: int = 1,
 ) -> Grades:
     """Grade answers; what nothing decides is unknown, and counted.
 
@@ -151,8 +146,6 @@ def grade(
         nothing else decides; returns True, False, or None for "cannot tell".
     rule : {"equality", "containment"}
         Whether containing an alias is enough; never against the bank.
-    concurrency : int
-        How many answers are judged at a time. Above 1 `judge` is called from several threads.
 
     Returns
     -------
@@ -182,7 +175,7 @@ def grade(
     verdicts = {key: _look_up(*key, gold.get(key[0], NO_GOLD), labels, rule) for key in dict.fromkeys(keys)}
     if judge is not None:
         undecided = [key for key, (_, decided_by) in verdicts.items() if decided_by == "unjudged"]
-        verdicts |= _judged(undecided, dataset, judge, concurrency)
+        verdicts |= _judged(undecided, dataset, judge)
     correct, decided_by = zip(*(verdicts[key] for key in keys), strict=True) if keys else ((), ())
     return Grades(list(correct), list(decided_by), {way: decided_by.count(way) for way in DECIDED_BY})
 
@@ -256,7 +249,7 @@ def _label(question_id: str, answer: str, gold: Forms, bank: Bank) -> bool | Non
     return bank.get((question_id, sha256(answer.strip())), None if left_out_matters else label)
 
 
-def _judged(undecided: list[Key], dataset: Columns, judge: Judge, concurrency: int) -> dict[Key, Grade]:
+def _judged(undecided: list[Key], dataset: Columns, judge: Judge) -> dict[Key, Grade]:
     if not _has_text(dataset):
         raise ValueError(
             "dataset must have questions and gold answers if there is a judge; it has none. Build it with text."
@@ -264,29 +257,13 @@ def _judged(undecided: list[Key], dataset: Columns, judge: Judge, concurrency: i
     columns = (dataset["question_id"], dataset["question"], dataset["answer"])
     texts = {i: (question, _aliases(gold)) for i, question, gold in zip(*columns, strict=True)}
 
-    def judged(asked: Key) -> Grade:
-        question_id, answer = asked
+    def judged(question_id: str, answer: str) -> Grade:
         verdict = judge(texts[question_id][0], answer, texts[question_id][1])
         if verdict not in (True, False, None):
             raise TypeError(f"judge must return True, False or None; got {verdict!r} for {question_id}, {answer!r}.")
         return (None, "unjudged") if verdict is None else (bool(verdict), "judge")
 
-    with _mapping(concurrency) as run:
-        bar = tqdm(run(judged, undecided), total=len(undecided), desc="judge", unit="answer", delay=1)
-        return dict(zip(undecided, bar, strict=True))
-
-
-@contextmanager
-def _mapping(concurrency: int) -> Iterator[Callable[..., Iterable[Grade]]]:
-    """Yield `map`, or that of a pool of threads; on an error or Ctrl-C what has not begun is not begun."""
-    if concurrency == 1:
-        yield map
-        return
-    pool = ThreadPoolExecutor(concurrency)
-    try:
-        yield pool.map
-    finally:
-        pool.shutdown(cancel_futures=True)
+    return {key: judged(*key) for key in undecided}
 
 
 @cache

@@ -50,21 +50,10 @@ KEYS = {
 class Labels(NamedTuple):
     """The tables of a curation folder, typed and checked.
 
-    Attributes
-    ----------
-    questions : DataFrame
-        In pool order; `pool_positions` holds lists of int, `weight` is NaN outside the subset, `question_sha256` is
-        empty where the whole text was not available, where alone `question_start_sha256` is not.
-    answers : DataFrame
-        The label bank.
-    systems : DataFrame
-        Per question and system, whether its answer was an exact match and correct, else its key in the label bank.
-    errata : DataFrame
-        What each curation changed, or looked at and left: the `reason` of a question, the `label` of an answer.
-    decisions : DataFrame
-        What was decided of each question that a rule of `checks` finds.
-    aliases : DataFrame
-        The gold aliases that are dropped, by hash.
+    `questions`: in pool order; `pool_positions` holds lists of int, `dropped_aliases` lists of hashes, and `weight` is
+    NaN outside the subset. `answers`: the label bank. `systems`: per question and system, whether its answer was an
+    exact match and correct, else its key in the bank. `errata`: what each curation changed, or looked at and left.
+    `decisions`: what was decided of each question that a rule of `checks` finds. `aliases`: those that are dropped.
     """
 
     questions: pd.DataFrame
@@ -87,6 +76,8 @@ def read_labels(folder: str | Path) -> Labels:
     questions = labels.questions
     questions["pool_positions"] = [[int(place) for place in text.split()] for text in questions["pool_positions"]]
     questions["weight"] = pd.to_numeric(questions["weight"], errors="coerce")
+    dropped = labels.aliases.groupby("question_id")["alias_sha256"].agg(list)
+    questions["dropped_aliases"] = [dropped.get(own, []) for own in questions["question_id"]]
     for name, table in zip(COLUMNS, labels, strict=True):
         for flag in (column for column, pattern in COLUMNS[name].items() if pattern == FLAG):
             table[flag] = table[flag] == "1"

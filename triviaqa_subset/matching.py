@@ -131,26 +131,10 @@ def normalize_answer(text: str) -> str:
 
 
 def normalize_officially(text: str) -> str:
-    """Return the normal form of TriviaQA's own evaluation: lower case, no punctuation, no articles, single spaces.
+    """Return the form of TriviaQA's own evaluation (Joshi et al. 2017): lower case, no punctuation, no articles.
 
-    Curly double quotes are punctuation too. Words in brackets stay. Accents are composed first, so that it does not
-    matter how they are encoded.
+    Curly quotes are punctuation too. Words in brackets stay. Accents are composed, however they are encoded.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-        May be empty.
-
-    References
-    ----------
-    Joshi et al. 2017, the script `triviaqa_evaluation.py` of https://github.com/mandarjoshi90/triviaqa.
-
-    Examples
-    --------
     >>> normalize_officially("The “Hitch-Hiker's” Guide!")
     'hitch hiker s guide'
     """
@@ -217,8 +201,6 @@ def exact_match(answer: str, aliases: Iterable[str], *, rule: str = "equality") 
 def undress(answer: str) -> str:
     r"""Return an answer without what says nothing: markup, quotes, footnotes, invisible characters and a frame.
 
-    Examples
-    --------
     >>> [undress(text) for text in ("The answer is: **Paris**.", "<b>Paris</b> [1]", r"$\boxed{\text{Paris}}$")]
     ['Paris', 'Paris', 'Paris']
     >>> undress("It is not Paris, it is Lyon.")
@@ -241,13 +223,8 @@ def undress(answer: str) -> str:
 
 
 def aliases_sha256(aliases: Iterable[str]) -> str:
-    """Return the SHA-256, in hex, of the distinct official forms of aliases, sorted, one per line.
+    """Return the SHA-256, in hex, of the distinct official forms of aliases, sorted, one per line; "" if none.
 
-    It is empty if there are none. It does not depend on case, order or repetition, nor on whether
-    `normalized_aliases` are among them.
-
-    Examples
-    --------
     >>> aliases_sha256(["The Paris", "Lutetia"]) == aliases_sha256(["lutetia", "paris", "Paris!"])
     True
     """
@@ -304,8 +281,6 @@ def hedges(answer: str, gold: Forms) -> bool:
 
     A bracket is none if it names an alias, the kind of the thing or years, nor is what an alias holds too.
 
-    Examples
-    --------
     >>> gold = gold_forms(["Paris", "City of Light"])
     >>> [hedges(answer, gold) for answer in ("Paris (or Lyon)", "Paris?", "Paris (city)", "Paris (City of Light)")]
     [True, True, False, False]
@@ -318,8 +293,6 @@ def hedges(answer: str, gold: Forms) -> bool:
 def is_refusal(answer: str) -> bool:
     """Return whether an answer is empty, or says no more than that there is none.
 
-    Examples
-    --------
     >>> [is_refusal(answer) for answer in (" ", "...", "I'm sorry, but I don't know.", "The Unknown", "None", "&")]
     [True, True, True, False, False, False]
     """

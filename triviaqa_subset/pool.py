@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
@@ -49,18 +49,26 @@ class Pool(NamedTuple):
 def read_source(source: str | None) -> list[TriviaRow]:
     """Read TriviaQA's validation rows from the Hub, or from a file with the Hub's columns or with a list `aliases`."""
     raw, place = (_from_hub(), "the Hub") if source is None else (read_rows(source), source)
+    given = [_with_answer(row) for row in raw]
+    golds = [row.get("answer") for row in given]
+    require(
+        (_has_lists(gold) for gold in golds), golds, f"{place}: answer must have aliases, normalized_aliases (lists)"
+    )
     try:
-        rows: list[TriviaRow] = pa.Table.from_pylist([_with_answer(row) for row in raw], ROW).to_pylist()
+        rows: list[TriviaRow] = pa.Table.from_pylist(given, ROW).to_pylist()
     except pa.ArrowException as error:
         rule = "question_id, question (text) and answer {value (text), aliases, normalized_aliases (lists of text)}"
         raise ValueError(f"{place} must have {rule}; {error}.") from error
     for column in ROW.names:
         values = [row[column] for row in rows]  # type: ignore[literal-required]
         require((value is not None for value in values), values, f"{place}: {column} must be given")
-    golds = [row["answer"] for row in rows]
-    lists = (None not in (gold["aliases"], gold["normalized_aliases"]) for gold in golds)
-    require(lists, golds, f"{place}: answer must have aliases and normalized_aliases")
     return rows
+
+
+def _has_lists(gold: object) -> bool:
+    return isinstance(gold, dict) and all(
+        isinstance(gold.get(name), list) for name in ("aliases", "normalized_aliases")
+    )
 
 
 def _with_answer(row: RawRow) -> RawRow:
@@ -101,7 +109,7 @@ def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
     """Find the pool among the source's rows; ids, order and question hashes must agree, and most of the aliases.
 
     A source with questions outside the pool is taken to be the whole split, and the draw is repeated. One with
-    questions of the pool only is joined by question_id.
+    questions of the pool only is joined by question_id. The texts come without the aliases that the curation drops.
     """
     ids = list(questions["question_id"])
     redrawn = not {row["question_id"] for row in rows} <= set(ids)
@@ -111,15 +119,15 @@ def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
     _check(drawn, order, hashes, f" The source has {len(rows)} rows, the split {SPLIT_ROWS}." if redrawn else "")
     texts = {row["question_id"]: row for row in reversed(drawn)}  # of two copies, the one drawn first
     aliases = _compare_aliases(texts, dict(zip(ids, questions["aliases_sha256"], strict=True)))
+    texts = drop_aliases(texts, dict(zip(ids, questions["dropped_aliases"], strict=True)))
     return Pool(texts, redrawn, [question_id for question_id in ids if not hashes[question_id][0]], aliases)
 
 
-def drop_aliases(texts: Mapping[str, TriviaRow], dropped: pd.DataFrame) -> dict[str, TriviaRow]:
-    """Return the texts without the gold aliases that the curation drops."""
-    bad = dropped.groupby("question_id")["alias_sha256"].agg(set).to_dict()
+def drop_aliases(texts: Mapping[str, TriviaRow], dropped: Mapping[str, Collection[str]]) -> dict[str, TriviaRow]:
+    """Return the texts without the gold aliases of these hashes."""
 
     def good(row: TriviaRow) -> TriviaRow:
-        gold, hashes = row["answer"], bad.get(row["question_id"], set())
+        gold, hashes = row["answer"], dropped[row["question_id"]]
         kept = [[x for x in gold[name] if sha256(plain(x)) not in hashes] for name in ("aliases", "normalized_aliases")]
         return {**row, "answer": {"value": gold["value"], "aliases": kept[0], "normalized_aliases": kept[1]}}
 
@@ -162,18 +170,11 @@ def _join(rows: list[TriviaRow], ids: list[str]) -> list[TriviaRow]:
     rule = "question_id must be unique in a source of the pool's questions"
     require((counts[own] == 1 for own in given), given, rule)
     by_id = dict(zip(given, rows, strict=True))
-    require_all(by_id, ids, "source", "pool")
-    return [by_id[question_id] for question_id in ids]
-
-
-def require_all(given: Mapping[str, object], ids: Sequence[str], source: str, whole: str) -> None:
-    """Raise a ValueError unless a source has all questions of a whole: the pool or the curated subset."""
-    missing = [question_id for question_id in ids if question_id not in given]
+    missing = [question_id for question_id in ids if question_id not in by_id]
     if missing:
-        raise ValueError(
-            f"{source} must have all {len(ids)} questions of the {whole}; {missing[0]} is missing "
-            f"({len(missing)} of {len(ids)})."
-        )
+        wrong = f"{missing[0]} is missing ({len(missing)} of {len(ids)})"
+        raise ValueError(f"source must have all {len(ids)} questions of the pool; {wrong}.")
+    return [by_id[question_id] for question_id in ids]
 
 
 def _check(drawn: list[TriviaRow], order: list[str], hashes: dict[str, tuple[str, str]], advice: str) -> None:

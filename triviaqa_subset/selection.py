@@ -45,23 +45,10 @@ def weights(questions: pd.DataFrame, selected: pd.Series) -> NDArray[np.float64]
 
 
 def choose(questions: pd.DataFrame, release: str, texts: Mapping[str, TriviaRow]) -> tuple[pd.Series, str]:
-    """Select the questions of a release: by question_id, else by the question's text.
+    """Select the questions of a release, by question_id, else by the question's text, and remark how many.
 
-    Parameters
-    ----------
-    questions : DataFrame
-        From `read_labels`.
-    release : str
-        `curation-1`, `curation-2` (ours of that curation), `authors`, a file (.csv, or one that `read_rows` reads) or a
-        dataset on the Hub with a column `question_id` or `question`.
-    texts : mapping
-        question_id -> row with `question`, where known.
-
-    Returns
-    -------
-    selected : Series of bool
-    remark : str
-        How many questions of which release, and how many of the release are not in the pool.
+    A release is `curation-1` or `curation-2` (ours of that curation), `authors`, a file (.csv, or one that `read_rows`
+    reads) or a dataset on the Hub, with a column `question_id` or `question`. Texts are used where they are known.
     """
     former = f"in_{release.replace('-', '_')}"
     if former in FORMER:

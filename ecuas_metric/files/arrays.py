@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,25 @@ from ..inputs import Array, Bools, Floats, Ints
 
 MOST_FIELDS = 1000  # of a nested cell; more are data, not names
 TEXT = pa.large_string()
+
+
+class Sheet(NamedTuple):
+    """What a file holds: its rows but blank ones, and the number of each in an editor or a spreadsheet.
+
+    Where semicolons separate, a comma in a number may be its decimal point.
+    """
+
+    table: pa.Table
+    rows: Ints
+    decimal_comma: bool = False
+
+    def column(self, name: str) -> pa.Array:
+        """Return a column (N,) in one piece."""
+        return plain(self.table[name])
+
+    def select(self, rows: Bools) -> Sheet:
+        """Return the rows where it is true."""
+        return self._replace(table=select(self.table, rows), rows=self.rows[rows])
 
 
 def as_text(value: object) -> str:

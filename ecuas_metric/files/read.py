@@ -24,7 +24,8 @@ import pyarrow.compute as pc
 from ..errors import FileAdvice, FileError, missing_package
 from ..inputs import Array, Bools, Ints
 from .arrays import TEXT as TEXTS
-from .arrays import floats_in, from_numpy, from_texts, from_values, plain, select
+from .arrays import Sheet as Sheet
+from .arrays import floats_in, from_numpy, from_texts, from_values, plain
 from .columns import is_known
 from .values import typed
 
@@ -46,25 +47,6 @@ BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
 MORE_CELLS = "the rows have more cells than the header has names"
 ROWS = ("samples", "results", "test_cases", "testCases", "rows", "data")  # where several lists hold objects
 DEEPEST = 4
-
-
-class Sheet(NamedTuple):
-    """What a file holds: its rows but blank ones, and the number of each in an editor or a spreadsheet.
-
-    Where semicolons separate, a comma in a number may be its decimal point.
-    """
-
-    table: pa.Table
-    rows: Ints
-    decimal_comma: bool = False
-
-    def column(self, name: str) -> pa.Array:
-        """Return a column (N,) in one piece."""
-        return plain(self.table[name])
-
-    def select(self, rows: Bools) -> Sheet:
-        """Return the rows where it is true."""
-        return self._replace(table=select(self.table, rows), rows=self.rows[rows])
 
 
 def frame_of(sheet: Sheet, *, text: Collection[str] = ()) -> pd.DataFrame:
@@ -480,6 +462,8 @@ def _sheet_of_object(value: dict[str, Any]) -> Sheet | None:
     lists = [part for part in value.values() if isinstance(part, list)]
     if value and len(lists) == len(value) and (len(value) > 1 or not _are_objects(lists[0])):
         if len({len(part) for part in lists}) > 1:
+            if (rows := _nested_rows(value)) is not None:
+                return rows
             raise ValueError("its columns must have the same length")
         return _numbered(list(value), [from_values(part) for part in lists])
     return _nested_rows(value)

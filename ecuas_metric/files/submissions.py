@@ -38,18 +38,21 @@ from .columns import (
     name_of,
     system_of,
 )
-from .read import Sheet, inside, read_sheet, sheet_of, stem
+from .read import Sheet, inside, read_sheet, stem
 from .read import is_number as is_number_text
-from .runs import Part, RunOptions, columns_of, names_of, pooled, read_parts
+from .runs import Part, RunOptions, names_of, pooled, read_parts
 from .values import TRUTH, as_ids, classes_of, is_missing, numbers_in, row_of_numbers, typed
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
+OF_RUNS = ("confidence", "weight", "group")  # roles whose fields in a run can be named
 PARTLY = {Advice.PARTLY_CORRECT: FileAdvice.PARTLY_CORRECT, Advice.PERCENTAGES: FileAdvice.PERCENTAGES}
 PARTLY[Advice.OTHER_SCALE] = FileAdvice.OTHER_SCALE  # what reading a file can do
 MAX_SYSTEMS = 1000  # more is a column of something else
 JOINT = " | "  # between the parts of an id
 SUMMARIES = {"mean", "average", "avg", "total", "sum", "overall", "std", "macro", "micro", "macro avg", "weighted avg"}
 MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
+MARGINS = ("margin", "decision_function", "logit")
+EVENTS = {"event_id", "sample_id", "type", "data"}  # of a log of OpenAI's evals: rows of other events hold no answers
 SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
 RULES = ("bounds", "wrong", "drop")
 MEANING = {  # what a reader must know of each rule; the figures are those of the TriviaQA subset's card
@@ -57,7 +60,7 @@ MEANING = {  # what a reader must know of each rule; the figures are those of th
     "wrong": "They count as wrong, which added up to 0.036 to the error rates of seven language models on TriviaQA. "
     "The smallest and the largest possible value are in brackets.",
     "drop": "They are left out, although most such answers are wrong: this reduced the error rates of seven language "
-    "models on TriviaQA to 0.30 to 0.75 of their values.",
+    "models on TriviaQA to 0.29 to 0.70 of their values.",
 }
 
 
@@ -129,6 +132,7 @@ class Reading(NamedTuple):
     labels: Sequence[str] | None = None
     correct_from: float | None = None
     scale: float = 1
+    predictions_are: str | None = None
 
 
 class Submission(NamedTuple):
@@ -182,6 +186,7 @@ def read_submissions(
     run: RunOptions | None = None,
     correct_from: float | None = None,
     scale: float = 1,
+    predictions_are: str | None = None,
 ) -> list[Submission]:
     """Read the systems of a file, or of a run of lm-eval, lighteval, Inspect, HELM or callm.
 
@@ -206,6 +211,8 @@ def read_submissions(
         Answers with this grade or a higher one are correct, others not; by default only 0 and 1 are taken.
     scale : float
         What confidences or probabilities of 1 are in the file, e.g. 100 for percentages without a sign.
+    predictions_are : str, optional
+        As for `compute`: "logits" in one column are margins, as of a `decision_function`.
 
     Returns
     -------
@@ -229,7 +236,7 @@ def read_submissions(
     >>> submission.name, submission.form, submission.predictions.tolist()
     ('model', 'confidences', [0.9, 0.4])
     """
-    told = Reading(unjudged, labels, correct_from, scale)
+    told = Reading(unjudged, labels, correct_from, scale, predictions_are)
     of_run = read_run(path, columns=columns, run=run, told=told)
     if of_run is not None:
         return of_run
@@ -246,11 +253,12 @@ def read_run(
 ) -> list[Submission] | None:
     """Return the systems of a run, or None if it is none; see `read_submissions`."""
     given = columns or {}
-    parts = read_parts(path, (run or RunOptions())._replace(confidence=given.get("confidence")))
+    named = {role: given.get(role) for role in OF_RUNS}
+    parts = read_parts(path, RunOptions(**{**(run or RunOptions())._asdict(), **named}))
     if parts is None:
         return None
     parts = _by(parts, given.get("part"), path)
-    return [_of_part(part, name, told or Reading()) for part, name in zip(parts, names_of(parts), strict=True)]
+    return [submission_of(part, name, told or Reading()) for part, name in zip(parts, names_of(parts), strict=True)]
 
 
 def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:
@@ -260,10 +268,10 @@ def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:
     return pooled(parts) if by == "model" else parts
 
 
-def _of_part(part: Part, name: str, reading: Reading) -> Submission:
+def submission_of(part: Part, name: str, reading: Reading) -> Submission:
     """Return the system of a part of a run."""
-    sheet = sheet_of(part.frame.reset_index(drop=True), part.frame.index.to_numpy() + 1)
-    columns = columns_of(part.frame)
+    values, columns = part.table()
+    sheet = Sheet(pa.table({name: _column_of(column) for name, column in values.items()}), part.rows)
     if "correct" not in columns:
         reading = reading._replace(correct_from=None, scale=1)
     (submission,) = submissions_of(sheet, part.path, columns=columns, **reading._replace(labels=None)._asdict())
@@ -271,6 +279,13 @@ def _of_part(part: Part, name: str, reading: Reading) -> Submission:
     of_task = part.task if part.num_classes is None else f"{part.task}, {part.num_classes} choices"
     notes = (part.note, *submission.notes)
     return submission._replace(name=name, notes=notes, predictions_are=told, of=part.model, part=of_task)
+
+
+def _column_of(values: Array | list[object]) -> pa.Array:
+    """Return a column (N,) of a part, null where there is no number."""
+    if not isinstance(values, np.ndarray):
+        return from_values(values)
+    return from_numpy(values, ~np.isnan(values) if values.dtype.kind == "f" else None)
 
 
 def submissions_of(
@@ -282,9 +297,10 @@ def submissions_of(
     labels: Sequence[str] | None = None,
     correct_from: float | None = None,
     scale: float = 1,
+    predictions_are: str | None = None,
 ) -> list[Submission]:
     """Return the systems of a sheet of `read_sheet`; `path` names a single one, see `read_submissions`."""
-    given, told = dict(columns or {}), Reading(unjudged, labels, correct_from, scale)
+    given, told = dict(columns or {}), Reading(unjudged, labels, correct_from, scale, predictions_are)
     if unjudged is not None and unjudged not in RULES:
         raise InputError("unjudged", f"must be one of {', '.join(RULES)}", value=unjudged)
     if not len(sheet.rows):
@@ -294,6 +310,8 @@ def submissions_of(
     if not scale > 0 or (correct_from is not None and roles.form != "confidences"):
         name, rule = ("correct_from", "requires confidences") if scale > 0 else ("scale", "must be positive")
         raise InputError(name, rule, value=correct_from if scale > 0 else scale)
+    if set(sheet.table.column_names) >= EVENTS:
+        sheet = sheet.select(~np.all([is_missing(sheet.column(name)) for name in _outputs(roles)], axis=0))
     _refuse_summary(sheet, roles, str(path))
     systems = [name for name in roles.used["system"] if name not in roles.used["part"]]
     return [
@@ -302,6 +320,10 @@ def submissions_of(
         for of, of_one in _wide(name, roles, str(path))
         for part, of_part in (_parts(of_system, roles.used["part"], path) if roles.used["part"] else [("", of_system)])
     ]
+
+
+def _outputs(roles: Roles) -> list[str]:
+    return [*roles.predictions, *roles.references]
 
 
 def _with_derived(sheet: Sheet, given: Mapping[str, str], path: str, scale: float) -> Sheet:
@@ -411,17 +433,19 @@ def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading)
         if told.scale != 1:
             values, noted = _scaled(numbers(values, "predictions"), told.scale, prediction)
             notes += noted
+        margins = form == "positive" and _are_margins(prediction[0], values, told)
         if form == "positive":
-            values, noted = _of_both_classes(values, prediction[0], reference, classes, sheet)
+            values, noted = _of_both_classes(values, prediction[0], reference, classes, sheet, margins=margins)
             notes += noted
         predictions, references = (posteriors if has_classes else confidences)(values, truth)
     except InputError as error:
-        raise _without_bad_advice(source.error(error), values) from None
+        raise _with_good_advice(source.error(error), values, form) from None
     ids = as_ids(sheet.column(used["id"][0])) if used["id"] else None
     per_sample = {option: sheet.column(column).to_pylist() for option, column in columns.items() if option in OPTIONS}
     if used["weight"]:
         per_sample["sample_weight"] = numbers_in(sheet, used["weight"][0], path).tolist()
     are, said = _told_logits(prediction, reference, predictions) if form == "posteriors" else (None, ())
+    are = "logits" if margins else are
     notes += said + (_note_first_class(references, predictions.shape[1]) if has_classes else ())
     kind = "posteriors" if has_classes else "confidences"
     return Submission(
@@ -467,10 +491,19 @@ def _of_classes(sheet: Sheet, column: str, classes: Sequence[str], path: str) ->
 
 
 def _of_both_classes(
-    values: Array | list[object], column: str, reference: str, classes: Sequence[str] | None, sheet: Sheet
+    values: Array | list[object],
+    column: str,
+    reference: str,
+    classes: Sequence[str] | None,
+    sheet: Sheet,
+    *,
+    margins: bool,
 ) -> tuple[Array, tuple[Note, ...]]:
-    """Return posteriors (N, 2) of the probabilities of one class, which must lie in [0, 1], and a note of which."""
-    q = stacked(confidences(values, np.zeros(len(values)))[0])
+    """Return posteriors (N, 2) of the probabilities of one class, or logits of margins, and a note of which."""
+    if margins:
+        q = np.stack([np.zeros(len(values)), numbers(values, "predictions")], axis=1).astype(np.float64)
+    else:
+        q = stacked(confidences(values, np.zeros(len(values)))[0])
     told, names = class_told(column), list(classes or ["class 0", "class 1"])
     if classes is None:  # numbers, or words for them
         words = {} if is_number(typed(sheet.column(reference)).type) else TRUTH
@@ -478,8 +511,17 @@ def _of_both_classes(
     else:
         names, first = [f"class {name}" for name in classes], told == classes[0]
     of = names[0 if first else 1]
-    fact = f"Column {column!r} is read as the probability of {of}, column {reference!r} as the class."
+    what = "logit" if margins else "probability"
+    fact = f"Column {column!r} is read as the {what} of {of}, column {reference!r} as the class."
     return q[:, ::-1] if first else q, (Note("positive", fact), *note_hard(q[:, 1], "probabilities"))
+
+
+def _are_margins(column: str, values: Array | list[object], told: Reading) -> bool:
+    """Return whether one number per sample is a logit: by its name, or as was said."""
+    if told.predictions_are is not None:
+        return told.predictions_are == "logits"
+    array = numbers(values, "predictions")
+    return column.strip().lower() in MARGINS and bool((array < 0).any() or (array > 1).any())
 
 
 def _told_logits(columns: Sequence[str], reference: str, values: Array) -> tuple[str | None, tuple[Note, ...]]:
@@ -502,8 +544,10 @@ def _scaled(values: Array, scale: float, prediction: Sequence[str]) -> tuple[Arr
     return values / scale, (Note("scale", fact, FileAdvice.MIXED_SCALES),)
 
 
-def _without_bad_advice(error: FileError, values: Array | list[object]) -> FileError:
+def _with_good_advice(error: FileError, values: Array | list[object], form: str) -> FileError:
     """Return an error about a scale that only some of the numbers are on, with how many are on which."""
+    if form == "positive" and error.advice in (Advice.LOG_PROBABILITIES, FileAdvice.OTHER_SCALE):
+        error.advice = Advice.MARGINS
     if error.advice not in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE):
         return error
     array = numbers(values, "predictions")
@@ -592,6 +636,8 @@ def _truth_in(
     sheet: Sheet, reference: str, path: str, classes: Sequence[str] | None, told: Reading, *, is_class: bool
 ) -> Floats:
     """Return correctness, or numbers of classes if these are given; nan where there is none."""
+    if is_class and isinstance(row_of_numbers(first_of(sheet.table, reference)), list):
+        return _one_hot(sheet, reference, path)
     if classes is None:
         try:
             grades = numbers_in(sheet, reference, path, words=TRUTH)
@@ -619,6 +665,16 @@ def _truth_in(
             advice=FileAdvice.SAY_LABELS,
         )
     return numbers
+
+
+def _one_hot(sheet: Sheet, reference: str, path: str) -> Floats:
+    """Return the numbers of classes that rows of zeros and a single one stand for."""
+    rows = [row_of_numbers(value) for value in sheet.column(reference).to_pylist()]
+    for number, row in zip(sheet.rows, rows, strict=True):
+        if not isinstance(row, list) or len(row) != len(rows[0]) or sorted(row) != [0] * (len(row) - 1) + [1]:  # type: ignore[arg-type]
+            rule = "must hold classes, or lists of one 1 and else 0"
+            raise FileError(path, rule, column=reference, row=int(number), value=row)
+    return np.asarray(np.argmax(np.array(rows, np.float64), axis=1), np.float64)
 
 
 def _unjudged_in(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -13,10 +12,7 @@ import pyarrow.compute as pc
 
 from ..errors import Advice, FileAdvice, FileError
 from ..inputs import Bools, Floats
-from .arrays import TEXT, as_text, encode, floats_in, from_numpy, from_texts, is_number, nulls_in, texts_in
-
-if TYPE_CHECKING:
-    from .read import Sheet
+from .arrays import TEXT, Sheet, as_text, encode, floats_in, from_numpy, from_texts, is_number, nulls_in, texts_in
 
 TRUTH = {  # pairs of words, the first for an answer that is correct
     word: 1.0 - place

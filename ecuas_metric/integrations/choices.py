@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
 from ..errors import InputError
+from ..files.runs.parts import log_posteriors
 from ..inputs import posteriors
 from ..metrics import METRICS, Key, keys
 from ..options import checked_options
@@ -18,10 +22,11 @@ KEYS = (
     *map(Key, ("error_rate", "ece", "auroc", "aurc", "cross_entropy", "brier_score")),
 )
 DIRECTIONS = {str(key): bool(METRICS[key.metric].higher_is_better) for key in KEYS}  # is a higher value better?
+ADVICE = "`ecuas score` of the saved samples says which, and has a row for each number of choices."
 
 
 def metric_of_choices(
-    name: str, labels: Sequence[int], log_likelihoods: Sequence[Sequence[float]], **options: object
+    name: str, labels: Sequence[int], log_likelihoods: Sequence[Sequence[float]], why: str = "", **options: object
 ) -> float:
     """Return one metric of the log-likelihoods of choices.
 
@@ -30,32 +35,50 @@ def metric_of_choices(
     name : str
         Its key, e.g. "ecuas_1".
     labels : sequence of int
-        The true choices, of which not every one needs to occur.
+        The true choices, of which not every one needs to occur; -1 where a sample has none.
     log_likelihoods : sequence of sequence of float
+    why : str
+        What the reader of the tool's runs says of the samples that have no true choice.
     **options
         Of `ecuas_metric.score_posteriors`.
 
     Returns
     -------
     float
-
-    Raises
-    ------
-    InputError
-        If the number of choices differs between questions: u_M depends on it.
+        nan, and a logged warning that says why, where the reader would refuse the samples: an error would end the
+        evaluation. So it is where the number of choices differs between questions, since u_M depends on it.
 
     Examples
     --------
     >>> metric_of_choices("error_rate", [0, 2], [[-1.0, -2.0, -3.0], [-1.0, -2.0, -3.0]])
     0.5
     """
-    counts = {len(scores) for scores in log_likelihoods}
+    try:
+        return _value(name, labels, log_likelihoods, why, {"n": (0, 1), **options})
+    except InputError as error:
+        warn_once(f"The metrics of ECUAS are nan: {error}")
+        return math.nan
+
+
+@cache
+def warn_once(text: str) -> None:
+    """Log a warning, the first time that it is given."""
+    logging.getLogger(__name__).warning(text)
+
+
+def _value(
+    name: str, labels: Sequence[int], scores: Sequence[Sequence[float]], why: str, options: dict[str, object]
+) -> float:
+    without = [label for label in labels if label < 0]
+    if without:
+        raise InputError("samples", why, count=len(without), total=len(labels), advice=ADVICE)
+    counts = {len(of_choices) for of_choices in scores}
     if len(counts) > 1:
+        got = " and ".join(map(str, sorted(counts)))
         rule = "must be as many in every question, since u_M depends on their number"
-        advice = "`ecuas score` of the saved samples has a row for each number."
-        raise InputError("choices", rule, got=" and ".join(map(str, sorted(counts))), advice=advice)
-    checked = checked_options(**{"predictions_are": "logits", "n": (0, 1), **options})
-    system = prepare("posteriors", *posteriors(np.array(log_likelihoods, dtype=np.float64), labels), checked)
+        raise InputError("choices", rule, got=got, advice=ADVICE)
+    checked = checked_options(predictions_are="log_probabilities", **options)
+    values = log_posteriors(np.array(scores, dtype=np.float64))
+    system = prepare("posteriors", *posteriors(values, labels), checked)
     wanted = [key for key in keys(system.decisions, checked) if str(key) == name]
-    values = all_values(system, only=wanted or None)
-    return float({str(key): value for key, value in values.items()}[name])
+    return float({str(key): value for key, value in all_values(system, only=wanted or None).items()}[name])

@@ -2,66 +2,152 @@
 
 from __future__ import annotations
 
+import copy
+import logging
+import math
 import re
+import warnings
+from collections import Counter
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from ..api import score_confidences
-from ..errors import missing_package
+from ..errors import InputError, missing_package
+from ..files.runs.inspect_ai import Log, part_of
+from ..files.runs.parts import RunOptions
+from ..files.submissions import Reading, submission_of
 
-STATED = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%)?\s*\)?\s*\.?\s*$")
+LOGGER = logging.getLogger(__name__)
+BEFORE = r"[(\[,;\n]\s*(?:(?:confidence|probability)\W*)?|\b(?:confidence|probability)\b\W*"  # what sets a number off
+STATED = re.compile(
+    rf"(?:{BEFORE})(?P<number>\d+(?:\.\d+)?|\.\d+)\s*(?P<percent>%|per ?cent\b)?\s*[)\]]?\s*\.?\s*$", re.IGNORECASE
+)
 
 
-def ecuas(**options: object) -> object:
+def ecuas(*, correct_from: float | None = None, scale: float = 1, **options: Any) -> object:
     """Return a metric: all that `score_confidences` computes, of scores with a confidence in their metadata.
+
+    What a score means is what `ecuas score` reads from the log: every epoch is a sample, whatever the reducer, and a
+    `weight` in the metadata of samples weighs them. With the numbers come `samples` and `missing_confidences`, how many
+    there are of each. Where `ecuas score` would refuse the log, e.g. for a missing confidence, the numbers are nan and
+    the log has a warning that says why; the evaluation goes on.
 
     Parameters
     ----------
+    correct_from : float, optional
+        Grades from this one up count as correct, e.g. 0.5 for Inspect's "P"; by default only 0 and 1 are taken.
+    scale : float
+        What a confidence of 1 is written as, e.g. 100 for percentages without a sign.
     **options
-        Of `ecuas_metric.score_confidences`. A score without a confidence is an error unless `missing_confidence` says
-        what it counts as.
+        Of `ecuas_metric.score_confidences`, e.g. `missing_confidence`, which says what a missing confidence counts as.
     """
     inspect = _inspect()
+    reading, undefined = Reading(None, None, correct_from, scale), _undefined(options)
 
-    @inspect.metric(name="ecuas")  # type: ignore[untyped-decorator]
+    said: set[str] = set()
+
+    @inspect.metric(name="ecuas", scores="unreduced")  # type: ignore[untyped-decorator]
     def made() -> object:
-        as_number = inspect.value_to_float()
-
         def compute(scores: list[Any]) -> dict[str, float]:
-            correct = [as_number(each.score.value) for each in scores]
-            confidence = [(each.score.metadata or {}).get("confidence", float("nan")) for each in scores]
-            return score_confidences(correct, confidence, **options)
+            try:
+                values = _values(scores, reading, options) if scores else undefined
+            except InputError as error:
+                if error.rule not in said:  # metrics are computed again and again while the evaluation runs
+                    LOGGER.warning("The metrics of ECUAS are nan, here of %d samples: %s", len(scores), error)
+                said.add(error.rule)
+                values = undefined
+            return values | _counts(scores)
 
         return compute
 
     return made()
 
 
-def answer_with_confidence(**options: object) -> object:
-    """Return a scorer of answers such as "Paris (85 %)": right if the target is in what stands before the number.
+def answer_with_confidence(*, grader: Any = None, scale: float = 1, **options: Any) -> object:
+    """Return a scorer of answers such as "Paris (85 %)": another scorer grades what stands before the confidence.
+
+    The confidence ends the reply: a number with a decimal point or a per cent sign (or "percent"), in brackets, after a
+    comma, a semicolon or the word confidence or probability, or on a line of its own. A reply without one has no
+    confidence, and nothing is guessed from other numbers.
 
     Parameters
     ----------
+    grader : scorer
+        By default Inspect's `exact()`, which takes any of several targets and ignores case and punctuation.
+    scale : float
+        What a confidence of 1 is in replies without a sign, e.g. 100: then "Paris (85)" is 0.85.
     **options
         Of its metric, `ecuas`.
     """
     inspect = _inspect()
+    grade = grader or inspect.exact()
 
     @inspect.scorer(metrics=[inspect.accuracy(), ecuas(**options)], name="answer_with_confidence")  # type: ignore[untyped-decorator]
     def made() -> object:
         async def score(state: Any, target: Any) -> object:
-            text = state.output.completion.strip()
-            found = STATED.search(text)
-            answer = (text[: found.start()] if found else text).rstrip(" (,;:-\n")
-            stated = float(found["number"]) / (100 if found["percent"] else 1) if found else float("nan")
-            kept = {"confidence": stated} if 0 <= stated <= 1 else {}
-            value = inspect.CORRECT if target.text.lower() in answer.lower() else inspect.INCORRECT
-            return inspect.Score(value=value, answer=answer, metadata=kept)
+            answer, confidence = answer_and_confidence(state.output.completion, scale)
+            answered = copy.copy(state)
+            answered.output = state.output.model_copy(update={"completion": answer})
+            graded = await grade(answered, target)
+            metadata = {**(graded.metadata or {}), "confidence": confidence}
+            return graded.model_copy(update={"answer": answer, "metadata": metadata})
 
         return score
 
     return made()
+
+
+def answer_and_confidence(reply: str, scale: float = 1) -> tuple[str, float | None]:
+    """Return the answer of a reply, and the confidence in [0, 1] that ends it, or None.
+
+    Examples
+    --------
+    >>> answer_and_confidence("Paris (85 %)"), answer_and_confidence("Paris, 0.9."), answer_and_confidence("1914")
+    (('Paris', 0.85), ('Paris', 0.9), ('1914', None))
+    >>> answer_and_confidence("Paris (85)"), answer_and_confidence("Paris (85)", 100)
+    (('Paris (85)', None), ('Paris', 0.85))
+    """
+    text = reply.strip()
+    found = STATED.search(text)
+    if found is None or not (found["percent"] or "." in found["number"] or scale != 1):
+        return text, None
+    confidence = float(found["number"]) / (100 if found["percent"] else scale)
+    return (text[: found.start()].rstrip(" (,;:-\n"), confidence) if confidence <= 1 else (text, None)
+
+
+def _values(scores: list[Any], reading: Reading, options: dict[str, Any]) -> dict[str, float]:
+    epochs: Counter[object] = Counter()
+    samples = []
+    for each in scores:
+        epochs[each.sample_id] += 1
+        kept = {"value": each.score.value, "metadata": each.score.metadata or {}}
+        metadata = each.sample_metadata or {}
+        samples.append(
+            {"id": each.sample_id, "epoch": epochs[each.sample_id], "scores": {"": kept}, "metadata": metadata}
+        )
+    log = Log(Path("the scores"), {"eval": {"task": "", "model": ""}, "status": "success"}, samples)
+    system = submission_of(part_of(log, "", RunOptions()), "", reading)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return score_confidences(system.references, system.predictions, **{**system.per_sample, **options})
+
+
+def _counts(scores: list[Any]) -> dict[str, float]:
+    """Return how many samples there are, each epoch counted, and how many have no confidence."""
+    confidences = [(each.score.metadata or {}).get("confidence") for each in scores]
+    return {
+        "samples": len(scores),
+        "missing_confidences": sum(value is None or bool(value != value) for value in confidences),
+    }
+
+
+def _undefined(options: dict[str, Any]) -> dict[str, float]:
+    """Return nan for each metric that the options ask for, which are checked."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return dict.fromkeys(score_confidences([0, 1], [0.5, 0.5], **options), math.nan)
 
 
 def _inspect() -> ModuleType:

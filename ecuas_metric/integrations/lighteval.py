@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..errors import missing_package
+from ..errors import InputError, missing_package
+from ..files.runs.lighteval import ONE_RIGHT, true_choice
 from .choices import DIRECTIONS, metric_of_choices
 
 
@@ -23,11 +24,15 @@ def ecuas_metrics() -> object:
         raise missing_package(f"{__name__} needs", "lighteval") from error
 
     class Choices(Preparator):  # type: ignore[misc]
-        """The true choice and the log-probabilities of all, as one flat list for each metric."""
+        """The true choice, -1 without one, and the log-probabilities of all, as one flat list for each metric."""
 
         def prepare(self, doc: Any, model_response: Any, **_: object) -> dict[str, list[float]]:
-            gold = doc.gold_index[0] if isinstance(doc.gold_index, Sequence) else doc.gold_index
-            sample = [float(gold), *map(float, model_response.logprobs)]
+            scores = list(map(float, model_response.logprobs))
+            try:
+                label = true_choice(doc.gold_index, len(scores))
+            except InputError:
+                label = -1
+            sample = [float(label), *scores]
             return dict.fromkeys(DIRECTIONS, sample)
 
     return CorpusLevelMetricGrouping(
@@ -46,4 +51,5 @@ class Corpus(NamedTuple):
 
     def compute_corpus(self, items: Sequence[Sequence[float]]) -> float:
         """Return the metric; lighteval calls it with this name."""
-        return metric_of_choices(self.name, [int(label) for label, *_ in items], [scores for _, *scores in items])
+        labels, scores = [int(label) for label, *_ in items], [of_choices for _, *of_choices in items]
+        return metric_of_choices(self.name, labels, scores, ONE_RIGHT)

@@ -1,4 +1,4 @@
-"""Functions that a task of lm-evaluation-harness names: `process_results` and one aggregation per metric.
+"""Multiple choice of lm-evaluation-harness with ECUAS_n: a class of tasks, and one aggregation per metric.
 
 A file ``utils.py`` beside the task's YAML imports them, since that is where ``!function utils.NAME`` looks; the folder
 `lm_eval_tasks` beside this module is a template for ``--include_path``.
@@ -7,37 +7,56 @@ A file ``utils.py`` beside the task's YAML imports them, since that is where ``!
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
 
+from ..errors import missing_package
+from ..files.runs.lm_eval import record_of
 from .choices import DIRECTIONS, metric_of_choices
 
-Item = tuple[int, list[float]]  # the true choice, and the log-likelihoods of all
+Record = Mapping[str, Any]  # of `record_of`
 
 
-def process_results(doc: Mapping[str, object], results: Sequence[tuple[float, bool]]) -> dict[str, Item]:
-    """Return what each metric is computed from: the true choice of a document, and the log-likelihoods of all.
-
-    The true choice is the field `label`, `answer` or `gold`: an index, or a letter.
-    """
-    true = next(doc[name] for name in ("label", "answer", "gold") if name in doc)
-    item = (_index(true), [float(log_likelihood) for log_likelihood, _ in results])
-    return dict.fromkeys(DIRECTIONS, item)
+def __getattr__(name: str) -> object:
+    if name == "EcuasTask":
+        return _task()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def aggregation(name: str, **options: object) -> Callable[[Sequence[Item]], float]:
+@cache
+def _task() -> object:
+    try:
+        from lm_eval.api.task import ConfigurableTask
+    except ImportError as error:
+        raise missing_package(f"{__name__} needs", "lm-eval") from error
+
+    class EcuasTask(ConfigurableTask):  # type: ignore[misc]
+        """A task of multiple choice: what is right is what its `doc_to_target` says, as for lm-eval's own metrics."""
+
+        def __init__(self, config: Mapping[str, Any]) -> None:
+            without = {name: value for name, value in config.items() if name != "class"}
+            super().__init__(config={**without, "process_results": "process_results"})  # no metric of its own is sought
+
+        def process_results(self, doc: Any, results: Sequence[tuple[float, bool]]) -> dict[str, Any]:
+            """Return what each metric of the task is computed from; lm-eval calls it with this name."""
+            own = [name for name in self._metric_fn_list if name in DIRECTIONS]
+            others = {} if len(own) == len(self._metric_fn_list) else super().process_results(doc, results)
+            target = self.doc_to_text(doc) if self.multiple_input else self.doc_to_target(doc)
+            return {**others, **dict.fromkeys(own, record_of(target, self.doc_to_choice(doc), results))}
+
+    return EcuasTask
+
+
+def aggregation(name: str, **options: object) -> Callable[[Sequence[Record]], float]:
     """Return the aggregation of a metric, e.g. ``ecuas_0 = aggregation("ecuas_0", n=0)``."""
 
-    def aggregate(items: Sequence[Item]) -> float:
-        labels, log_likelihoods = zip(*items, strict=True)
-        return metric_of_choices(name, labels, log_likelihoods, **options)
+    def aggregate(records: Sequence[Record]) -> float:
+        why = next((record["why"] for record in records if "why" in record), "")
+        labels, scores = ([record[of] for record in records] for of in ("true_choice", "log_likelihoods"))
+        return metric_of_choices(name, labels, scores, why, **options)
 
     aggregate.__name__ = name
     return aggregate
 
 
 ecuas_0, ecuas_1, error_rate, ece, auroc, aurc, cross_entropy, brier_score = map(aggregation, DIRECTIONS)
-
-
-def _index(true: object) -> int:
-    return (
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZ".index(true) if isinstance(true, str) and not true.isdecimal() else int(str(true))
-    )

@@ -3,18 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.metrics import make_scorer
 
 from ..api import ecuas_score
 
 
-def ecuas_scorer(*, n: float = 1, cost: str | ArrayLike = "zero_one", normalize: bool = False) -> Callable[..., float]:
+def _ecuas(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None, **options: Any) -> float:
+    """Return ECUAS_n of posteriors (N, K); classes (N,), which thresholds decide for, are certain decisions."""
+    labels = options.pop("labels", None)
+    predictions = np.asarray(y_pred)
+    known = np.unique(predictions) if labels is None else np.asarray(labels)
+    if predictions.ndim == 1:
+        predictions = (predictions[:, None] == known).astype(np.float64)
+    every = np.union1d(known, np.asarray(y_true))
+    if len(every) == 1:
+        return 0.0  # one class, decided for throughout
+    posteriors = np.zeros((len(predictions), len(every)))
+    posteriors[:, np.searchsorted(every, known)] = predictions
+    return ecuas_score(y_true, posteriors, labels=every, sample_weight=sample_weight, **options)
+
+
+class _Scorer(type(make_scorer(_ecuas))):  # type: ignore[misc]
+    """What `make_scorer` makes, which besides passes on the classes of the fitted classifier."""
+
+    def _score(self, method_caller: Callable[..., Any], estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
+        found = np.asarray(method_caller(estimator, "predict_proba", X, pos_label=None))
+        posteriors = np.column_stack([1 - found, found]) if found.ndim == 1 else found
+        options = {**self._kwargs, **kwargs, "labels": estimator.classes_}
+        return float(self._sign * self._score_func(y_true, posteriors, **options))
+
+
+def ecuas_scorer(*, n: float = 1, cost: str | ArrayLike = "zero_one", normalize: bool = False) -> Any:
     """Return a scorer: minus ECUAS_n of a classifier's `predict_proba`, since scikit-learn maximises.
 
-    The classes are those of the fitted classifier, so that a fold may lack one; they may be strings, and two or more.
+    It is an object of `sklearn.metrics.make_scorer`: ``set_score_request(sample_weight=True)`` routes weights to it,
+    and `TunedThresholdClassifierCV` takes it, whose decisions count as certain. The classes, numbers or strings, are
+    those of the fitted classifier and of `y`, each of which may lack some, as in folds: a class that the classifier has
+    not seen has the probability 0.
 
     Parameters
     ----------
@@ -34,9 +63,7 @@ def ecuas_scorer(*, n: float = 1, cost: str | ArrayLike = "zero_one", normalize:
     >>> cross_val_score(LogisticRegression(), X, y, scoring=ecuas_scorer(n=0), cv=3).round(2).tolist()
     [-0.95, -0.94, -0.94]
     """
-    return partial(_score, n=n, cost=cost, normalize=normalize)
-
-
-def _score(estimator: Any, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None, **options: Any) -> float:
-    probabilities, labels = estimator.predict_proba(X), estimator.classes_
-    return -ecuas_score(y, probabilities, labels=labels, sample_weight=sample_weight, **options)
+    options = {"n": n, "cost": cost, "normalize": normalize}
+    scorer = make_scorer(_ecuas, response_method="predict_proba", greater_is_better=False, **options)
+    scorer.__class__ = _Scorer
+    return scorer

@@ -8,8 +8,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ..errors import missing_package
+from ..errors import InputError, missing_package
 from ..scale.training import StreamedMetrics
+from .tensors import IGNORED, as_array, rows_of
 
 MANY = 64  # states of batches are merged when there are as many
 DIGITS = 20  # before each state, in decimal: how many bytes it has
@@ -33,7 +34,10 @@ def _ecuas() -> object:
         """All metrics, equal to those of all rows at once: see `ecuas_metric.scale.StreamedMetrics` for the arguments.
 
         ``update(preds, target)`` takes confidences and whether they are correct, or with ``form="posteriors"`` what
-        `predictions_are` says, and labels. ``compute()`` returns a dict of tensors. Options of torchmetrics, such as
+        `predictions_are` says, and labels: of shapes (B, K) and (B,), (B, .., K) as models of transformers return them,
+        or (B, K, ..) as torchmetrics has them; `class_axis` says which where both fit. Targets of `ignore_index` are
+        left out. ``compute()`` returns a dict of tensors, or one tensor with e.g. ``only="ecuas_1"``, as
+        ``MetricTracker(metric, maximize=False)`` and loggers take it. Options of torchmetrics, such as
         ``sync_on_compute``, are passed in a dict, `metric_options`.
         """
 
@@ -41,21 +45,32 @@ def _ecuas() -> object:
         is_differentiable, higher_is_better, full_state_update = False, None, False
 
         def __init__(
-            self, form: str = "confidences", *, metric_options: dict[str, object] | None = None, **options: object
+            self,
+            form: str = "confidences",
+            *,
+            only: str | None = None,
+            ignore_index: int | None = IGNORED,
+            class_axis: int | None = None,
+            metric_options: dict[str, object] | None = None,
+            **options: object,
         ) -> None:
             super().__init__(**metric_options or {})
-            self.form, self.options = form, options
+            self.form, self.options, self.only = form, options, only
+            self.ignore_index, self.class_axis = ignore_index, class_axis
             self._of([])  # checks the options
             self.add_state("parts", default=[], dist_reduce_fx="cat")
             self.set_dtype(torch.uint8)  # what a process without rows sends must be bytes too
 
-        def update(self, preds: Any, target: Any, sample_weight: object = None) -> None:
+        def update(self, preds: Any, target: Any, sample_weight: Any = None) -> None:
             """Add a batch."""
             batch = self._of([])
-            rows = [value.detach().cpu() if torch.is_tensor(value) else value for value in (preds, target)]
-            batch.update(*rows, sample_weight=sample_weight)
-            self.parts.append(self._bytes(batch.packed()))
-            self._merge()
+            if self.form == "posteriors":
+                given = {"ignored": self.ignore_index, "class_axis": self.class_axis}
+                preds, target, sample_weight = rows_of(preds, target, weights=sample_weight, **given)
+            if len(target):
+                batch.update(as_array(preds), as_array(target), sample_weight=sample_weight)
+                self.parts.append(self._bytes(batch.packed()))
+                self._merge()
 
         def forward(self, *args: object, **kwargs: object) -> object:
             """Add a batch and return its own metrics."""
@@ -63,10 +78,18 @@ def _ecuas() -> object:
             self._merge()
             return values
 
-        def compute(self) -> dict[str, object]:
-            """Return the metrics of all batches of all processes."""
+        def compute(self) -> object:
+            """Return the metrics of all batches of all processes, or the one that `only` names."""
             parts = [self.parts] if torch.is_tensor(self.parts) else self.parts  # a tensor once they are gathered
-            return {key: torch.tensor(value, dtype=torch.float64) for key, value in self._of(parts).compute().items()}
+            values = self._of(parts).compute()
+            if self.only is not None and self.only not in values:
+                raise InputError("only", f"must be one of {', '.join(values)}", value=self.only)
+            tensors = {key: torch.tensor(value, dtype=torch.float64) for key, value in values.items()}
+            return tensors if self.only is None else tensors[self.only]
+
+        def plot(self, val: Any = None, ax: Any = None) -> Any:
+            """Draw `compute()`, or values that it returned."""
+            return self._plot(val, ax)
 
         def _merge(self) -> None:
             if len(self.parts) > MANY:

@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 
 from ..api import score_posteriors
+from ..errors import InputError
+from ..inputs import Array
+from .tensors import rows_of
 
-IGNORED = -100  # the label of what is not to be evaluated, e.g. the second piece of a word
 
-
-def compute_metrics(**options: Any) -> Callable[[Any], dict[str, float]]:
+def compute_metrics(**options: Any) -> Callable[..., dict[str, float]]:
     """Return a function for ``Trainer(compute_metrics=...)``: every metric of a classifier's logits.
 
-    Labels of -100 are left out, so that it serves token classification too. With
-    ``metric_for_best_model="eval_ecuas_1", greater_is_better=False`` the Trainer keeps the best model by ECUAS_1.
+    Labels of -100 are left out, so that it serves token classification too; the number of classes is that of the
+    logits, so that the evaluation set may lack some. With ``metric_for_best_model="eval_ecuas_1",
+    greater_is_better=False`` the Trainer keeps the best model by ECUAS_1. It may be called batch by batch, as with
+    ``TrainingArguments(batch_eval_metrics=True)``: then it keeps the logits until the last batch.
 
     Parameters
     ----------
@@ -28,6 +31,11 @@ def compute_metrics(**options: Any) -> Callable[[Any], dict[str, float]]:
     callable
         EvalPrediction -> dict of float.
 
+    Raises
+    ------
+    InputError
+        By what is returned: if there are several label columns (`label_names`) or several labels a sample.
+
     Examples
     --------
     >>> from types import SimpleNamespace
@@ -35,17 +43,26 @@ def compute_metrics(**options: Any) -> Callable[[Any], dict[str, float]]:
     >>> round(compute_metrics(n=1)(made)["ecuas_1"], 4)
     0.1731
     """
+    batches: list[tuple[Array, Array]] = []
 
-    def compute(prediction: Any) -> dict[str, float]:
-        given = prediction.predictions
-        logits = np.asarray(given[0] if isinstance(given, tuple) else given)  # hidden states may come after the logits
-        labels = np.asarray(prediction.label_ids)
-        kept = labels.reshape(-1) != IGNORED
-        return score_posteriors(
-            labels.reshape(-1)[kept],
-            logits.reshape(-1, logits.shape[-1])[kept],
-            predictions_are="logits",
-            **options,
-        )
+    def compute(prediction: Any, compute_result: bool = True) -> dict[str, float]:
+        batches.append(_rows(prediction.predictions, prediction.label_ids))
+        if not compute_result:
+            return {}
+        logits, labels = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
+        batches.clear()
+        settings = {"labels": range(logits.shape[1]), **options}
+        return score_posteriors(labels, logits, predictions_are="logits", **settings)
 
     return compute
+
+
+def _rows(predictions: Any, label_ids: Any) -> tuple[Array, Array]:
+    """Return the logits (N, K) and labels (N,) that are to be evaluated."""
+    if isinstance(label_ids, (tuple, list)) and any(hasattr(label, "shape") for label in label_ids):
+        rule = "must be one column of labels; choose the one that the logits are of, with label_names"
+        raise InputError("label_ids", rule, got=f"{len(label_ids)} columns")
+    logits = (
+        predictions[0] if isinstance(predictions, tuple) else predictions
+    )  # hidden states may come after the logits
+    return rows_of(logits, label_ids)[:2]

@@ -98,7 +98,7 @@ def order_band(system: System, n: Floats) -> Band:
     Band
     """
     u, c, u_max, *_ = system.decisions
-    u, epsilon = np.minimum(u, u_max), system.options.epsilon
+    u, epsilon = np.minimum(u, u_max), system.options.floor
     costs = (ecuas_cost(u, c, n=order, max_uncertainty=u_max, epsilon=epsilon) for order in n)
     return _of_means(system, dict(zip((Key("ecuas", order) for order in n.tolist()), costs, strict=True)))
 

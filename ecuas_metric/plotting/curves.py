@@ -239,7 +239,7 @@ def order_curve(system: System, *, n: ArrayLike | None = None) -> OrderCurve:
     u_max, weights = decisions.max_uncertainty, options.sample_weight
     uncertainty = np.minimum(decisions.uncertainty, u_max)
     costs = (
-        ecuas_cost(uncertainty, decisions.candidate_cost, n=order, max_uncertainty=u_max, epsilon=options.epsilon)
+        ecuas_cost(uncertainty, decisions.candidate_cost, n=order, max_uncertainty=u_max, epsilon=options.floor)
         for order in orders
     )
     return OrderCurve(orders, np.array([np.average(cost, weights=weights) for cost in costs]))

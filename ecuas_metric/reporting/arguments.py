@@ -33,7 +33,7 @@ def submissions_of_files(arguments: argparse.Namespace, *, unjudged: str | None 
     flags = {"weight": arguments.weight, "group": arguments.groups, "part": arguments.by}
     common = {name: value for name, value in flags.items() if value}
     tasks = None if arguments.tasks is None else arguments.tasks.split(",")
-    run = RunOptions(tasks=tasks, filter=arguments.filter, length=arguments.choice_length)
+    run = RunOptions(tasks, arguments.filter, arguments.choice_length, partial=arguments.partial)
     submissions, named = [], []
     for file, columns in zip(files, columns_of_files(arguments.columns, files), strict=True):
         given = {**common, **columns}
@@ -41,6 +41,7 @@ def submissions_of_files(arguments: argparse.Namespace, *, unjudged: str | None 
             "correct_from": arguments.correct_from,
             "scale": arguments.scale,
             "unjudged": arguments.unjudged or unjudged,
+            "predictions_are": arguments.predictions_are,
         }
         found = read_submissions(file.path, columns=given, labels=labels, run=run, **told)
         submissions += [_called(submission, file, found) for submission in found]

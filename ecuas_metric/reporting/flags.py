@@ -70,6 +70,7 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     FileAdvice.GROUP_REPEATED: "Samples of one id depend on each other: without --groups COLUMN, intervals and tests "
     "are too sure.",
     FileAdvice.SAY_NUM_CLASSES: "For free text, use --num-classes inf.",
+    Advice.MARGINS: "Margins, as of decision_function? They are logits: --predictions-are logits.",
     Advice.INVERTED: "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts it.",
     FileAdvice.SAY_WHICH: "Specify which with --columns ROLE=NAME.",
     FileAdvice.PARTLY_CORRECT: "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
@@ -77,6 +78,7 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     FileAdvice.OTHER_SCALE: "On another scale? --scale divides by its largest value, e.g. --scale 10 for 0 to 10.",
     FileAdvice.CONFIDENCE_FIELD: "Name the field that has it: --columns confidence=FIELD, e.g. doc.confidence.",
     FileAdvice.NAME_FILTER: "Specify which with --filter NAME.",
+    FileAdvice.PARTIAL: "--partial reads what there is.",
     FileAdvice.COMMON: "--common compares them on the ids they share.",
     FileAdvice.BY_POSITION: "--by-position pairs them by their rows.",
     FileAdvice.SAY_LABELS: "Names of classes? List all of them, in the order of the posteriors, with --labels A,B,..",
@@ -311,6 +313,7 @@ def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
         metavar="NAME",
         help="for runs: the filter (lm-eval), scorer (Inspect) or metric (HELM), if there are several",
     )
+    add("--partial", action="store_true", help="for runs: also read those that did not end, as far as they came")
     help_ = "for runs: divide log-likelihoods of choices by their lengths, like acc_norm"
     add("--choice-length", choices=("none", "chars", "bytes"), default="none", help=help_)
     help_ = (

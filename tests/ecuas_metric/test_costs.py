@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
+from ecuas_metric import score_costs, score_posteriors
 from ecuas_metric.costs import accepted, ecuas_cost, fixed_reject_cost, weighted_cost
 from ecuas_metric.decisions import posterior_decisions
 
@@ -216,3 +217,20 @@ def test_rejecting_is_the_only_way_above_the_largest_uncertainty():
 def test_errors(arguments, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         ecuas_cost(**{"uncertainty": [0.5], "candidate_cost": [1.0]} | arguments)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1e3, 1e9])
+def test_no_number_depends_on_the_unit_of_the_costs(unit, rng):
+    """Epsilon floors uncertainties in the unit of the costs: at 0, where ECUAS_0 is what it makes it."""
+    posteriors, labels = [[1, 0], [1, 0], [0.6, 0.4], [0.3, 0.7]], [0, 1, 0, 1]
+    matrix = np.array([[0, 1], [5, 0.0]])
+    ours, scaled = (score_posteriors(labels, posteriors, cost=matrix * factor, n=(0, 0.5, 1)) for factor in (1, unit))
+    graded = [
+        score_costs(np.array([0.0, 0.2, 2]) * factor, np.array([1.0, 0, 3]) * factor, max_uncertainty=2 * factor)
+        for factor in (1, unit)
+    ]
+    for one, other in ((ours, scaled), graded):
+        for key in one:
+            scale = unit if key in ("risk", "aurc", "augrc") else 1.0
+            assert other[key] == pytest.approx(one[key] * scale, rel=1e-12), key
+    assert ours["ecuas_0"] != pytest.approx(ours["ecuas_0.5"])

@@ -11,7 +11,7 @@ from huggingface_hub.hf_file_system import HfFileSystemFile
 from ecuas_metric.reporting import cli
 from ecuas_metric.scale import checked_options, read_collection, score_files
 from tests.ecuas_metric.scale.parts import packed
-from tests.publishing.server import TOKEN
+from tests.publishing.hub import TOKEN
 
 CSV = b"confidence,correct\n0.9,1\n0.8,0\n0.4,1\n"
 
@@ -49,7 +49,7 @@ def test_of_parquet_on_the_hub_only_the_columns_that_are_needed_are_fetched(ther
         columns = {"text": [rng.bytes(1000) for _ in q], "confidence": q, "correct": rng.random(2000) < q}
         pq.write_table(pa.table(columns), tmp_path / "data" / f"{i}.parquet", row_group_size=500)
     files = {f"data/{path.name}": path.read_bytes() for path in (tmp_path / "data").iterdir()}
-    there.store.put("datasets", "runs/logs", files)
+    there.put("datasets", "runs/logs", files)
     fetched, fetch = [], HfFileSystemFile._fetch_range
     monkeypatch.setattr(
         HfFileSystemFile, "_fetch_range", lambda self, *ends: fetched.append(ends[1] - ends[0]) or fetch(self, *ends)

@@ -8,8 +8,7 @@ from evaluate import config
 from ecuas_metric import __version__
 from publishing import __main__ as command
 from publishing import registration
-from tests.publishing.conftest import Client
-from tests.publishing.server import TOKEN
+from tests.publishing.hub import TOKEN
 
 LOAD = """
 import evaluate
@@ -29,19 +28,6 @@ finally:
 """
 
 
-@pytest.fixture(scope="module")
-def hub(start_hub):
-    return start_hub()
-
-
-@pytest.fixture(scope="module")
-def client(hub, tmp_path_factory):
-    """Return a process with a cache of its own, empty at the start of each test."""
-    started = Client(tmp_path_factory.mktemp("registered"), hub.url)
-    yield started
-    started.stop()
-
-
 @pytest.fixture
 def cache(client):
     inside = registration.CACHE.relative_to(config.HF_MODULES_CACHE)
@@ -50,8 +36,9 @@ def cache(client):
 
 
 @pytest.fixture
-def script(cache, metric, monkeypatch):
+def script(cache, staged, tmp_path, monkeypatch):
     """A metric to change, registered in the client's cache from this process."""
+    metric = shutil.copytree(staged / "metric", tmp_path / "metric")
     monkeypatch.setattr(registration, "SCRIPT", metric / "ecuas.py")
     monkeypatch.setattr(registration, "CACHE", cache)
     return metric / "ecuas.py"
@@ -70,13 +57,12 @@ def test_registered_loads_with_and_without_a_hub_until_unregistered(hub, client,
     for surroundings in (OFFLINE, OUT_OF_REACH, ONLINE, ONLINE + f"os.environ['HF_TOKEN'] = {TOKEN!r}\n"):
         done = client.run(surroundings + LOAD)
         assert done.out.startswith(f"ECUAS_n {LOADED}"), done.error
-    assert "HEAD /spaces/evaluate-metric/ecuas/resolve/main/ecuas.py" in hub.store.requests()
+    assert "HEAD /spaces/evaluate-metric/ecuas/resolve/main/ecuas.py" in hub.requests
 
     assert command.main(["unregister"]) == 0
     assert capsys.readouterr().out == "removed 1 registered version\n"
     assert versions(cache) == []
     assert client.run(OFFLINE + LOAD).error.rstrip().splitlines()[-1].startswith("FileNotFoundError")
-    cache.mkdir()
 
 
 def test_registering_again_changes_nothing_and_a_new_version_replaces_the_old(client, script, cache):
@@ -95,7 +81,7 @@ def test_registering_again_changes_nothing_and_a_new_version_replaces_the_old(cl
 
 def test_what_evaluate_itself_fetched_stays(hub, client, script, cache):
     files = {path.name: path.read_bytes() for path in script.parent.glob("*.py")}
-    hub.store.put("spaces", "evaluate-metric/ecuas", files)
+    hub.put("spaces", "evaluate-metric/ecuas", files)
     client.run(ONLINE + LOAD)
     (fetched,) = versions(cache)
     registration.register("1.0.0")

@@ -1,4 +1,4 @@
-"""The five configurations made of two questions, and the card that describes them."""
+"""The configurations made of two questions, and the card that describes them."""
 
 import numpy as np
 import pandas as pd
@@ -21,10 +21,12 @@ QUESTIONS = pd.DataFrame(
         "reason": ["ok", "bad_gold"],
         "selected": [True, False],
         "in_curation_1": [False, True],
+        "in_curation_2": [True, True],
         "weight": [1.0, np.nan],
         "question_sha256": ["ab", ""],
         "question_start_sha256": ["", "ef"],
         "aliases_sha256": ["01", ""],
+        "dropped_aliases": [["23"], []],
     },
     index=[7, 9],
 )
@@ -36,32 +38,31 @@ SYSTEMS = pd.DataFrame(
     {"question_id": ["q1"], "llm": ["m"], "method": ["verbalized"], "exact_match": [False], "correct": [True]}
     | {"answer_sha256": ["cd"]}
 )
-ERRATA = pd.DataFrame(
-    {"question_id": ["q2"], "answer_sha256": [""], "column": ["reason"], "before": ["ok"], "after": ["bad_gold"]}
-    | {"why": ["another gold answer"]}
-)
 GOLD = {"value": "A", "aliases": ["A"], "normalized_aliases": ["a"]}
 TEXTS = {own: {"question_id": own, "question": f"{own}?", "answer": GOLD} for own in ("q1", "q2")}
 
 
 def made(texts):
     selected = pd.Series([True, False], index=QUESTIONS.index)
-    labels = Labels(QUESTIONS, ANSWERS, SYSTEMS, ERRATA)
+    labels = Labels(QUESTIONS, ANSWERS, SYSTEMS, *[pd.DataFrame()] * 3)
     return make_configurations(labels, selected, np.array([1.5, np.nan]), texts)
 
 
 def test_the_rows_without_text():
     tables = made({})
+    assert tables.pop("published").num_rows == 42
     assert {name: table.to_list() for name, table in tables.items()} == {
         "curated": [{"question_id": "q1", "stratum": 1, "weight": 1.5, "pool_position": 0}],
         "kept": [{"question_id": "q1", "stratum": 1, "weight": 1.0, "pool_position": 0}],
         "pool": [
             {"question_id": "q1", "pool_positions": [0, 2], "stratum": 1, "decision": "keep", "reason": 0}
-            | {"selected": True, "in_curation_1": False}
-            | {"question_sha256": "ab", "question_start_sha256": None, "aliases_sha256": "01"},
+            | {"selected": True, "in_curation_1": False, "in_curation_2": True}
+            | {"question_sha256": "ab", "question_start_sha256": None, "aliases_sha256": "01"}
+            | {"dropped_aliases": ["23"]},
             {"question_id": "q2", "pool_positions": [1], "stratum": 0, "decision": "discard", "reason": 3}
-            | {"selected": False, "in_curation_1": True}
-            | {"question_sha256": None, "question_start_sha256": "ef", "aliases_sha256": None},
+            | {"selected": False, "in_curation_1": True, "in_curation_2": True}
+            | {"question_sha256": None, "question_start_sha256": "ef", "aliases_sha256": None}
+            | {"dropped_aliases": []},
         ],
         "systems": [
             {"question_id": "q1", "llm": "m", "method": 2, "exact_match": False, "correct": True}
@@ -93,28 +94,20 @@ def test_what_is_written_loads_by_its_card(tmp_path):
         assert loaded.to_list() == table.to_list()
 
 
-def test_the_card_keeps_its_text_and_describes_the_tables(tmp_path):
-    Dataset.from_dict({"a": [1, 2]}).to_parquet(tmp_path / "curated.parquet")
-    Dataset.from_dict({"b": ["x"]}).to_parquet(tmp_path / "other.parquet")
+def test_the_card_keeps_its_text_and_names_the_tables(tmp_path):
     tables = {"curated": Dataset.from_dict({"a": [1, 2]}), "other": Dataset.from_dict({"b": ["x"]})}
     template = FOLDER / "README.md"
     for remark, above in (("", ""), ("half of it", "\n> This copy: half of it.\n")):
-        write_card(template, tmp_path / "card.md", tables, tmp_path, remark)
+        write_card(template, tmp_path / "card.md", tables, remark)
         card, before = DatasetCard.load(tmp_path / "card.md"), DatasetCard.load(template)
         assert card.text == above + before.text
-        changed = {"configs", "dataset_info"}
-        data, data_before = card.data.to_dict(), before.data.to_dict()
-        assert {k: v for k, v in data.items() if k not in changed} == {
-            k: v for k, v in data_before.items() if k not in changed
+        assert card.data.to_dict() == before.data.to_dict() | {
+            "configs": [
+                {"config_name": "curated", "default": True}
+                | {"data_files": [{"split": "validation", "path": "data/curated.parquet"}]},
+                {"config_name": "other", "data_files": [{"split": "validation", "path": "data/other.parquet"}]},
+            ]
         }
-        assert data["configs"] == [
-            {"config_name": "curated", "default": True}
-            | {"data_files": [{"split": "validation", "path": "data/curated.parquet"}]},
-            {"config_name": "other", "data_files": [{"split": "validation", "path": "data/other.parquet"}]},
-        ]
-        infos = {info["config_name"]: info for info in data["dataset_info"]}
-        assert infos["curated"]["splits"][0]["num_examples"] == 2
-        assert infos["other"]["download_size"] == (tmp_path / "other.parquet").stat().st_size
 
 
 def test_a_copy_with_text_has_the_licence_of_the_text(tmp_path):
@@ -127,5 +120,8 @@ def test_an_unknown_label_is_refused():
     systems = SYSTEMS.assign(method="guess")
     with pytest.raises(ValueError, match="guess"):
         make_configurations(
-            Labels(QUESTIONS, ANSWERS, systems, ERRATA), pd.Series([True, False], index=[7, 9]), np.ones(2), {}
+            Labels(QUESTIONS, ANSWERS, systems, *[pd.DataFrame()] * 3),
+            pd.Series([True, False], index=[7, 9]),
+            np.ones(2),
+            {},
         )

@@ -8,20 +8,20 @@ import pandas as pd
 import pytest
 
 from triviaqa_subset.folders import FOLDER
-from triviaqa_subset.labels import read_labels
+from triviaqa_subset.labels import COLUMNS, read_labels
 
 OWN = FOLDER / "curation"
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return {path.stem: pd.read_csv(path, dtype=str, keep_default_na=False) for path in OWN.glob("*.csv")}
+    return {name: pd.read_csv(OWN / f"{name}.csv", dtype=str, keep_default_na=False) for name in COLUMNS}
 
 
 def test_the_columns_have_types():
-    questions, answers, systems, errata = read_labels(OWN)
+    questions, answers, systems, errata, decisions, aliases = read_labels(OWN)
     for table, flags in (
-        (questions, ["selected", "in_curation_1"]),
+        (questions, ["selected", "in_curation_1", "in_curation_2"]),
         (answers, ["correct", "debatable", "cut"]),
         (systems, ["exact_match", "correct"]),
     ):
@@ -30,26 +30,28 @@ def test_the_columns_have_types():
     positions = [position for positions in questions["pool_positions"] for position in positions]
     assert sorted(positions) == list(range(1000))
     assert set(errata["column"]) == {"reason", "label"}
+    assert set(decisions["decision"]) == {"keep", "alias", "discard"}
+    assert questions["dropped_aliases"].str.len().sum() == len(aliases)
     assert [len(questions), len(answers), len(systems)] == [977, 2683, 977 * 21]
 
 
 @pytest.mark.parametrize(
     ("name", "edits", "message"),
     [
-        ("questions", {"stratum": "odd"}, "questions: stratum must be one of exact_match_all, reviewed; got 'odd'"),
-        ("questions", {"decision": "maybe"}, "questions: decision must be keep or discard; got 'maybe'"),
-        ("questions", {"pool_positions": "one"}, "questions: pool_positions must be whole numbers; got 'one'"),
-        ("answers", {"correct": "1", "debatable": "1"}, "answers: debatable must be 0 for a correct answer; got '1'"),
-        ("systems", {"method": "guess"}, "systems: method must be one of sequence_posterior, is_true, verbalized; got"),
-        ("systems", {"question_id": "q0"}, "systems: question_id must be in questions; got 'q0'"),
-        ("systems", {"correct": ""}, "systems: correct must be 0 or 1; got ''"),
-        ("errata", {"after": "offensive"}, "errata: after must be what questions or answers say; got"),
-        ("errata", {"question_id": "q0"}, "errata: after must be what questions or answers say; got 'q0'"),
-        (
-            "errata",
-            {"column": "label"},
-            "errata: column must be label where there is an answer_sha256, and reason else",
-        ),
+        ("questions", {"selected": "0"}, "weight must be given for what is selected, and for nothing else; got"),
+        ("questions", {"decision": "discard"}, "reason must be ok for what is kept, and for nothing else; got 'ok'"),
+        ("questions", {"stratum": "odd"}, "stratum must match exact_match_all|reviewed; got 'odd'"),
+        ("questions", {"stratum": "exact_match_all"}, "stratum must be exact_match_all where every system has an"),
+        ("questions", {"question_sha256": ""}, "question_start_sha256 must be given where question_sha256 is not, and"),
+        ("questions", {"pool_positions": "one"}, "pool_positions must match [0-9]+( [0-9]+)*; got 'one'"),
+        ("answers", {"correct": "1", "debatable": "1"}, "debatable must be 0 for a correct answer; got '1'"),
+        ("answers", {"question_id": "nowhere"}, "question_id must be in questions; got 'nowhere'"),
+        ("systems", {"correct": ""}, "correct must match [01]; got ''"),
+        ("systems", {"answer_sha256": ""}, "answer_sha256 must be that of an answer in answers with the same correct"),
+        ("systems", {"exact_match": "1"}, "correct must be 1 for an exact match; got '0'"),
+        ("decisions", {"decision": "discard"}, "decision must be discard for what questions discard, and for nothing"),
+        ("aliases", {"alias_sha256": "x"}, "alias_sha256 must match [0-9a-f]{64}; got 'x'"),
+        ("errata", {"column": "label"}, "column must be label where there is an answer_sha256, and reason elsewhere"),
     ],
 )
 def test_what_breaks_a_rule_is_named(name, edits, message, tables, tmp_path):
@@ -58,14 +60,27 @@ def test_what_breaks_a_rule_is_named(name, edits, message, tables, tmp_path):
     for column, value in edits.items():
         table.loc[2, column] = value
     table.to_csv(folder / f"{name}.csv", index=False)
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}.* at index 2 \\(1 of {len(table)}\\)\\.$"):
+    with pytest.raises(ValueError, match=f"^{name}: {re.escape(message)}.* at index 2 \\(1 of {len(table)}\\)\\.$"):
+        read_labels(folder)
+
+
+def test_positions_are_held_once_each(tables, tmp_path):
+    folder = Path(shutil.copytree(OWN, tmp_path / "curation"))
+    questions = tables["questions"]
+    questions.assign(pool_positions="1").to_csv(folder / "questions.csv", index=False)
+    with pytest.raises(ValueError, match=r"^questions: pool_positions must hold 0 to 976 once each; got 1 at index 0"):
         read_labels(folder)
 
 
 def test_an_answer_is_judged_once(tables, tmp_path):
     folder = Path(shutil.copytree(OWN, tmp_path / "curation"))
     pd.concat([tables["answers"], tables["answers"].head(1)]).to_csv(folder / "answers.csv", index=False)
-    with pytest.raises(
-        ValueError, match=r"^answers: answer_sha256 must be unique within a question; got .* at index 2683"
-    ):
+    with pytest.raises(ValueError, match=r"^answers: question_id, answer_sha256 must be unique; got .* at index 2683"):
+        read_labels(folder)
+
+
+def test_an_erratum_says_what_is(tables, tmp_path):
+    folder = Path(shutil.copytree(OWN, tmp_path / "curation"))
+    tables["errata"].assign(after="offensive").to_csv(folder / "errata.csv", index=False)
+    with pytest.raises(ValueError, match=r"^errata: after must be what questions or answers say; got "):
         read_labels(folder)

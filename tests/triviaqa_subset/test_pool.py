@@ -13,7 +13,6 @@ from triviaqa_subset.selection import read_release
 ROWS = [{"question_id": "q1", "n": [1]}, {"question_id": "q\u2028\x85", "n": [2, 3]}]  # characters that end no line
 LINES = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)
 DOCUMENT = json.dumps(ROWS, indent=1)
-COLUMNS = json.dumps({name: [row[name] for row in ROWS] for name in ROWS[0]})
 
 
 @pytest.mark.parametrize(
@@ -22,7 +21,6 @@ COLUMNS = json.dumps({name: [row[name] for row in ROWS] for name in ROWS[0]})
         (".jsonl", LINES, ROWS),
         (".ndjson", LINES.removesuffix("\n"), ROWS),
         (".json", DOCUMENT, ROWS),
-        (".json", COLUMNS, ROWS),
         (".json", LINES, ROWS),  # an earlier version wrote and read these as .json
         (".json", LINES.split("\n")[0] + "\n", ROWS[:1]),
         (".json", "[]", []),
@@ -46,17 +44,17 @@ def test_parquet(tmp_path):
 @pytest.mark.parametrize(
     ("suffix", "content", "message"),
     [
-        (".jsonl", DOCUMENT, ", line 1 must be JSON; got '[' ("),
-        (".json", "[1, 2]", " must hold a list of objects, or an object of columns of one length; got [1, 2]."),
-        (".json", "7", " must hold a list of objects, or an object of columns of one length; got 7."),
-        (".json", '{"a": [1], "b": []}', " must hold a list of objects, or an object of columns of one length; got {"),
-        (".json", '{"a": 1}\n{"a"', ", line 2 must be JSON; got '{\"a\"' ("),
+        (".jsonl", DOCUMENT[1:], " must be UTF-8 with a JSON object per line, or a list of objects; "),
+        (".jsonl", b"\xff\xfe", " must be UTF-8 with a JSON object per line, or a list of objects; "),
+        (".json", "[1, 2]", ": a row must be a JSON object; got 1 at index 0 (2 of 2)."),
+        (".json", "7", ": a row must be a JSON object; got 7 at index 0 (1 of 1)."),
+        (".json", '{"a": 1}\n{"a"', " must be UTF-8 with a JSON object per line, or a list of objects; "),
         (".csv", "a\n1\n", None),
     ],
 )
 def test_content_of_another_form_is_refused(suffix, content, message, tmp_path):
     file = tmp_path / f"rows{suffix}"
-    file.write_text(content)
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
     unknown = f"source must end in one of .jsonl, .ndjson, .json, .parquet; got {file}."
     expected = f"{file}{message}" if message else unknown
     with pytest.raises(ValueError, match="^" + re.escape(expected)):

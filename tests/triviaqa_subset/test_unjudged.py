@@ -28,7 +28,7 @@ BOUNDED = [Key("error_rate"), Key("ecuas", 0.0), Key("ecuas", 1.0), Key("auroc")
 
 @pytest.fixture(scope="module")
 def answered():
-    questions, _, systems, _ = read_labels(FOLDER / "curation")
+    questions, _, systems, *_ = read_labels(FOLDER / "curation")
     systems = systems.assign(unjudged=unjudged_without(systems))
     selected = questions.set_index("question_id")["weight"].dropna()
     return systems[systems["question_id"].isin(selected.index)].assign(

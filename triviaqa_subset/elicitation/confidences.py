@@ -1,9 +1,7 @@
 """Confidences computed from log-probabilities or from several samples. Pure functions."""
 
 import math
-from collections.abc import Callable, Sequence
-
-from ..matching import normalize_answer
+from collections.abc import Sequence
 
 Likely = Sequence[tuple[str, float]]  # tokens with their natural log-probabilities
 ROUNDING = 1e-6  # a log-probability of a float32 softmax may come out this much above 0
@@ -12,11 +10,7 @@ AROUND = " \n\t*\"'.,:ĠĊ▁"
 
 
 def sequence_posterior(logprobs: Sequence[float]) -> float:
-    r"""Return the probability of a sequence of tokens, :math:`q_e = \exp \sum_t \log p(x_t | x_{<t})`.
-
-    >>> round(sequence_posterior([math.log(0.5), math.log(0.8)]), 12)
-    0.4
-    """
+    r"""Return the probability of a sequence of tokens, :math:`q_e = \exp \sum_t \log p(x_t | x_{<t})`."""
     if not logprobs or not all(value <= ROUNDING for value in logprobs):
         raise ValueError(f"logprobs must be at most 0, of at least one token; got {list(logprobs)[:3]}.")
     return min(1.0, math.exp(math.fsum(logprobs)))
@@ -30,11 +24,6 @@ def is_true(first: Likely, generated: Likely = ()) -> tuple[float | None, str | 
     generated in several tokens has their product. A word that is not listed has at most the probability of the least
     likely token, and at most what the listed ones leave of 1; a token that begins a word ("Tr") may go on to become
     it. Where this leaves more than `EXACT_ENOUGH` open, the confidence is missing.
-
-    >>> round(is_true([("True", math.log(0.5)), (" true", math.log(0.1)), ("False", math.log(0.2))])[0], 12)
-    0.75
-    >>> is_true([("True", math.log(0.6)), ("Yes", math.log(0.2))])[0] is None
-    True
     """
     begun, split = _split_word(generated)
     known = [*first, *split]
@@ -51,53 +40,37 @@ def is_true(first: Likely, generated: Likely = ()) -> tuple[float | None, str | 
 
 
 def letter_posteriors(first: Likely, letters: str) -> list[float] | None:
-    """Return the probability of each letter as the first token, or None if it is not known to within `EXACT_ENOUGH`.
-
-    >>> letter_posteriors([("A", math.log(0.5)), (" B", math.log(0.5))], "AB")
-    [0.5, 0.5]
-    """
+    """Return the probability of each letter as the first token, or None if it is not known to within `EXACT_ENOUGH`."""
     known, most = zip(*(_masses(first, letter.lower(), None, first) for letter in letters), strict=True)
     unknown, total = math.fsum(most) - math.fsum(known), math.fsum(known)
     return [mass / total for mass in known] if total and unknown / (total + unknown) <= EXACT_ENOUGH else None
 
 
-def same_answer(first: str, second: str) -> bool:
-    """Return whether two answers are equal after `normalize_answer`."""
-    return normalize_answer(first) == normalize_answer(second)
-
-
 def semantic_confidence(
-    samples: Sequence[str],
-    weights: Sequence[float] | None = None,
-    *,
-    same: Callable[[str, str], bool] = same_answer,
+    samples: Sequence[str], meanings: Sequence[str], weights: Sequence[float] | None = None
 ) -> tuple[str, float]:
-    r"""Return the commonest meaning among sampled answers, and its share of their weight.
+    r"""Return the commonest meaning among sampled answers in its heaviest wording, and its share of their weight.
 
-    .. math:: q_k = \frac{\sum_{i \in k} w_i}{\sum_i w_i}, \quad q_e = \max_k q_k
-
-    The confidence of a candidate is that of all answers with its meaning, not that of its wording (Kuhn, Gal and
-    Farquhar, "Semantic uncertainty", ICLR 2023; the paper, "Application of ECUAS to generative systems"). A sample
-    joins the first class whose first member means the same; the answer is that class's heaviest wording, the first
-    one on ties. Samples weighted by their posteriors must be distinct: repeated ones would count twice.
-
-    >>> semantic_confidence(["Rome", "Paris", "paris."])
-    ('Paris', 0.6666666666666666)
+    It is :math:`q_e = \max_k \sum_{i \in k} w_i / \sum_i w_i`: the confidence of all answers with the candidate's
+    meaning, not that of its wording (Kuhn, Gal and Farquhar, "Semantic uncertainty", ICLR 2023; the paper, "Application
+    of ECUAS to generative systems"). Samples weighted by their posteriors must be distinct: repeated ones would count
+    twice. Of equal ones the first counts.
     """
     mass = [1.0] * len(samples) if weights is None else [float(weight) for weight in weights]
-    if not samples or len(mass) != len(samples):
+    if not samples or not len(mass) == len(samples) == len(meanings):
         raise ValueError(f"weights and samples must have one length above 0; got {len(mass)} and {len(samples)}.")
     if not all(0 <= each < math.inf for each in mass) or not any(mass):
         raise ValueError(f"weights must be finite, at least 0 and not all 0; got {mass[:3]}.")
-    classes: list[list[int]] = []
-    for place, sample in enumerate(samples):
-        home = next((members for members in classes if same(samples[members[0]], sample)), None)
-        classes.append([place]) if home is None else home.append(place)
-    shares = [math.fsum(mass[place] for place in members) / math.fsum(mass) for members in classes]
-    heaviest = shares.index(max(shares))
-    wordings = [samples[place] for place in classes[heaviest]]
-    answer = max(wordings, key=lambda text: math.fsum(mass[i] for i in classes[heaviest] if samples[i] == text))
-    return answer, shares[heaviest]
+    share, heaviest = _heaviest(meanings, mass)
+    inside = [place for place, meaning in enumerate(meanings) if meaning == heaviest]
+    return _heaviest([samples[place] for place in inside], [mass[place] for place in inside])[1], share
+
+
+def _heaviest(texts: Sequence[str], mass: Sequence[float]) -> tuple[float, str]:
+    """Return the largest share of the mass that a text has, and the first text that has it."""
+    shares = {text: math.fsum(m for t, m in zip(texts, mass, strict=True) if t == text) for text in texts}
+    heaviest = max(shares, key=lambda text: shares[text])
+    return shares[heaviest] / math.fsum(mass), heaviest
 
 
 def _masses(known: Likely, word: str, begun: str | None, first: Likely) -> tuple[float, float]:

@@ -13,9 +13,7 @@ SET_BY_US = {"eos_token_id", "bos_token_id", "pad_token_id", "transformers_versi
 def plain(model: Model) -> Model:
     """Make a model of the `hf` provider plain, once; leave models of other providers as they are.
 
-    Its generation_config may come from the Hub with a repetition penalty, suppressed tokens or the like: of it only the
-    tokens that end a turn are used, and a warning names the rest. Greedy requests are greedy, the start of a reply is
-    continued, and the tokens listed are those up to the end of the turn.
+    Of its generation_config, which may hold a repetition penalty or the like, only the tokens that end a turn are used.
     """
     api: Any = model.api
     if not (hasattr(api, "hf_chat") and hasattr(api, "do_sample")) or "generate" in vars(api):
@@ -24,20 +22,16 @@ def plain(model: Model) -> Model:
     dropped = {name: value for name, value in own.items() if name not in SET_BY_US and not name.startswith("_")}
     if dropped:
         getLogger(__name__).warning("%s: its generation_config is not used: %s", model, dropped)
-    ends = {*_ids(own.get("eos_token_id")), *_ids(api.tokenizer.eos_token_id)}
-    api.model.generation_config = type(api.model.generation_config)(
-        eos_token_id=sorted(ends) or None, pad_token_id=api.tokenizer.pad_token_id
-    )
+    ends = own.get("eos_token_id") or []
+    ends = sorted({*(ends if isinstance(ends, list) else [ends]), api.tokenizer.eos_token_id} - {None})
+    made = type(api.model.generation_config)
+    api.model.generation_config = made(eos_token_id=ends or None, pad_token_id=api.tokenizer.pad_token_id)
     if api.tokenizer.chat_template is not None:  # which writes the special tokens itself
         api.tokenizer_call_args = {"add_special_tokens": False} | api.tokenizer_call_args
     api.hf_chat = partial(_chat, api, api.hf_chat)
-    names = frozenset(api.tokenizer.convert_ids_to_tokens(sorted(ends)))
+    names = frozenset(api.tokenizer.convert_ids_to_tokens(ends))
     api.generate = partial(_generate, api, api.generate, names)
     return model
-
-
-def _ids(value: Any) -> list[int]:
-    return [] if value is None else value if isinstance(value, list) else [value]
 
 
 def _chat(api: Any, render: Any, messages: Sequence[ChatMessage], tools: Sequence[object]) -> str:
@@ -51,17 +45,18 @@ def _chat(api: Any, render: Any, messages: Sequence[ChatMessage], tools: Sequenc
 
 
 async def _generate(
-    api: Any, ask: Any, ends: frozenset[str], messages: Any, tools: Any, choice: Any, config: GenerateConfig
+    api: Any, ask: Any, ends: frozenset[str], input: Any, tools: Any, tool_choice: Any, config: GenerateConfig
 ) -> ModelOutput:
     """Ask, and cut what stands after the end of the turn, where the other replies of a batch are longer."""
     api.do_sample = bool(config.temperature)  # read before the provider first waits
     plainly = {"temperature": config.temperature, "top_p": 1.0, "top_k": 0} if config.temperature else {}
     asked = config.model_copy(update={"temperature": None, "top_p": None, "top_k": None, "logprobs": True} | plainly)
-    output: ModelOutput = await ask(messages, tools, choice, asked)
-    reply = output.choices[0]
-    listed = reply.logprobs.content if reply.logprobs else []
+    output: ModelOutput = await ask(input, tools, tool_choice, asked)
+    reply, count = output.choices[0], len(api.tokenizer(output.completion, add_special_tokens=False)["input_ids"])
+    listed = reply.logprobs.content if reply.logprobs else []  # the likeliest tokens, which are not those of a sample
     length = next((place for place, token in enumerate(listed) if token.token in ends), len(listed))
-    reply.stop_reason = "stop" if length < len(listed) else "max_tokens"
+    ended = count < (config.max_tokens or 0) - 2 if plainly else length < len(listed)
+    reply.stop_reason = "stop" if ended else "max_tokens"
     reply.logprobs = Logprobs(content=listed[:length]) if config.logprobs else None
     if output.usage:
         output.usage.output_tokens = length

@@ -7,18 +7,11 @@ from itertools import dropwhile
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from inspect_ai.model import (
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageUser,
-    GenerateConfig,
-    Model,
-    ModelOutput,
-    get_model,
-)
+from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model, messages_from_openai
 from inspect_ai.model._generate_config import active_generate_config  # --extra-body, --seed and --temperature
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from ..matching import normalize_answer
 from . import confidences
 from .local import plain
 from .parsing import answer_and_probability, yes_or_no
@@ -28,7 +21,6 @@ from .replies import Reply, Token, Unusable, body, first_line, read_reply
 METHODS = ("sequence_posterior", "is_true", "verbalized", "semantic")
 PREFILLS = ("message", "continue", "none", "text")
 CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}  # of vLLM and SGLang
-MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 SHORT = 8  # tokens for one word: only the first word counts, and there may be blank tokens before it
 LONGER = "Allow more --max-tokens, or turn reasoning off."
 JSON = re.compile(r"\s*[{\[]\s*[\"{]")
@@ -84,7 +76,8 @@ class Interview:
         first = next((token for token in answer.tokens if token.text.strip()), answer.tokens[0])
         letters = ascii_uppercase[: len(self.choices)]
         posteriors = confidences.letter_posteriors(_candidates(first), letters) if letters else None
-        return Outcome(answer.text, _posterior(answer.tokens), _unlikely(answer.tokens), posteriors)
+        whole = confidences.sequence_posterior([token.logprob for token in answer.tokens])
+        return Outcome(answer.text, whole, _unlikely(answer.tokens), posteriors)
 
     async def is_true(self) -> Outcome:
         """Return the answer with the probability of "True", when the model is asked whether it is right."""
@@ -118,28 +111,28 @@ class Interview:
             config = GenerateConfig(temperature=self.setup.temperature, seed=own_seed, logprobs=weigh or None)
             drawn.append(await self._ask_answer(config))
         # With weights a repeated answer would count twice: by how often it was drawn and by its probability.
-        distinct = list({answer.text: answer for answer in reversed(drawn)}.values())[::-1] if weigh else drawn
-        if weigh and not all(answer.tokens for answer in distinct):
+        distinct = [a for n, a in enumerate(drawn) if not weigh or a.text not in [b.text for b in drawn[:n]]]
+        logprobs = [[token.logprob for token in answer.tokens or ()] for answer in distinct]
+        if weigh and not all(logprobs):
             return Outcome(drawn[0].text, None, drawn[0].missing)
-        weights = [_posterior(answer.tokens or []) for answer in distinct] if weigh else None
-        return Outcome(*await self._commonest([answer.text for answer in distinct], weights))
+        weights = [confidences.sequence_posterior(each) for each in logprobs] if weigh else None
+        meanings: list[str] = []
+        for answer in distinct:
+            meanings.append(await self._meaning(answer.text, list(dict.fromkeys(meanings))))
+        return Outcome(*confidences.semantic_confidence([answer.text for answer in distinct], meanings, weights))
 
-    async def _commonest(self, samples: list[str], weights: list[float] | None) -> tuple[str, float]:
-        """Group the samples; ask the model of pairs, if it is to judge them, until all that matter are known."""
-        known: dict[tuple[str, str], bool] = {}
-
-        def same(first: str, second: str) -> bool:
-            equal = confidences.same_answer(first, second)
-            return equal if equal or self.setup.same == "equality" else known[first, second]
-
-        while True:
-            try:
-                return confidences.semantic_confidence(samples, weights, same=same)
-            except KeyError as unknown:
-                first, second = unknown.args[0]
-            short = GenerateConfig(temperature=0.0, max_tokens=SHORT)
-            reply = await self._ask("semantic_equivalence", short, pred_answer=second, gold_answers=first)
-            known[first, second] = yes_or_no(reply.text) is True
+    async def _meaning(self, answer: str, known: list[str]) -> str:
+        """Return the first known answer that means the same, else this one."""
+        for first in known:
+            if normalize_answer(first) == normalize_answer(answer):
+                return first
+            if self.setup.same == "judge":
+                short = GenerateConfig(temperature=0.0, max_tokens=SHORT)
+                if yes_or_no(
+                    (await self._ask("semantic_equivalence", short, pred_answer=answer, gold_answers=first)).text
+                ):
+                    return first
+        return answer
 
     async def _first_answer(self) -> Reply:
         if self._answer is None:
@@ -187,7 +180,8 @@ def elicit(methods: Sequence[str] = METHODS[:3], **options: object) -> Solver:
                 outcome = await getattr(interview, method)()
             except Unusable as reason:
                 outcome = Outcome(None, None, str(reason))
-            state.store.set(method, outcome._asdict() | {"model": state.output.model})
+            known = {name: value for name, value in outcome._asdict().items() if name != "posteriors" or value}
+            state.store.set(method, known | {"model": state.output.model})
         return state
 
     return solve
@@ -195,15 +189,14 @@ def elicit(methods: Sequence[str] = METHODS[:3], **options: object) -> Solver:
 
 async def ask(model: Model, messages: Messages, config: GenerateConfig) -> ModelOutput:
     """Ask a model; samples of an answer are never taken from a cache, where all of them would be the same."""
-    sent = [MESSAGES[message["role"]](content=message["content"]) for message in messages]
+    sent = await messages_from_openai(messages)
     return await model.generate(sent, config=config, **({"cache": False} if config.temperature else {}))
 
 
 def _spoken(reply: Reply) -> Reply:
     """Return a reply that must not be empty."""
     if not reply.text:
-        why = f"{'it was cut' if reply.is_cut else 'nothing'}{' after reasoning' if reply.reasoning else ''}"
-        raise Unusable(f"the reply must not be empty; got {why}. {LONGER}")
+        raise Unusable(f"the reply must not be empty; got nothing{' but reasoning' * bool(reply.reasoning)}. {LONGER}")
     return reply
 
 
@@ -211,10 +204,6 @@ def _check_whole(reply: Reply) -> None:
     """Raise `Unusable` if the answer, the first line of the reply, was cut itself, or is reasoning."""
     if reply.is_cut and ("\n" not in reply.text or THINKING.match(reply.text)):
         raise Unusable(f"the answer must end within --max-tokens; got {reply.text[:60]!r}, which was cut. {LONGER}")
-
-
-def _posterior(tokens: list[Token]) -> float:
-    return confidences.sequence_posterior([token.logprob for token in tokens])
 
 
 def _candidates(token: Token) -> list[tuple[str, float]]:

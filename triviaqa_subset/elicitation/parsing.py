@@ -46,19 +46,12 @@ class Stated(NamedTuple):
 
 
 def answer_and_probability(reply: str, *, cut: bool = False) -> Stated:
-    r"""Return the answer, the first line that is not blank, and the probability that a reply states after "Guess:".
+    """Return the answer, the first line that is not blank, and the probability that a reply states.
 
-    The probability is a number after "Probability" or "Confidence", else a number alone on the last line,
-    else one with a point or a per cent sign at the end of the reply, after a comma or in brackets: 0.85, .85,
-    1, 85 %, 85 percent, 1 in 10. A JSON object is read by its keys. Nothing is guessed: without a number, with a
-    range, a bound, a condition, or a number above 1 without a per cent sign the confidence is missing, and so it is
-    where the number is said to be that of being wrong. Of a reply that was cut only a number on a line of its own is
-    read, which is not in the middle of a reasoning, and not on the last line, where more of it may have followed.
-
-    >>> answer_and_probability("Paris (probability: 85 %)")
-    Stated(answer='Paris', confidence=0.85, missing=None)
-    >>> answer_and_probability("Paris\nProbability of being wrong: 0.1").missing
-    'the probability is that of being wrong'
+    The probability is a number after "Probability" or "Confidence", else a number alone on the last line, else one
+    with a point or a per cent sign at the end, after a comma or in brackets: 0.85, .85, 1, 85 %, 85 percent, 1 in 10.
+    Nothing is guessed. Of a reply that was cut only a number on a line of its own is read, which is not in the middle
+    of a reasoning, and not on the last line, where more of it may have followed.
     """
     text = reply.strip()
     if text.startswith(("{", "```{", "```json")):
@@ -74,26 +67,13 @@ def answer_and_probability(reply: str, *, cut: bool = False) -> Stated:
 
 
 def yes_or_no(reply: str) -> bool | None:
-    """Return what a judge said: True for "Yes.", False for "No.", in any case and punctuation, else None.
-
-    Examples
-    --------
-    >>> yes_or_no("Yes."), yes_or_no("**no**"), yes_or_no("No idea")
-    (True, False, None)
-    """
+    """Return what a judge said: True for "Yes.", False for "No.", in any case and punctuation, else None."""
     word = re.fullmatch(r"\W*(yes|no)\W*", reply.lower())
     return None if word is None else word[1] == "yes"
 
 
 def choice_letter(reply: str, choices: Sequence[str]) -> str | None:
-    """Return the letter of the choice that a reply names: by it at the start of the answer, else by its exact text.
-
-    Examples
-    --------
-    >>> choices = ["a cat", "a dog"]
-    >>> [choice_letter(reply, choices) for reply in ("B", "(b) a dog", "The answer is B.", "A dog", "A bird", "C")]
-    ['B', 'B', 'B', 'B', None, None]
-    """
+    """Return the letter of the choice that a reply names: by it at the start of the answer, else by its exact text."""
     letters = ascii_uppercase[: len(choices)]
     start = r"\W*(?:(?:the\s+)?(?:(?:correct|right|best)\s+)?(?:answer|choice)\b\s*(?:is\b)?\W*)?"
     named = re.match(rf"{start}([{letters}])(?:\W*\Z|\s*[).:,\]*\n])", reply, re.IGNORECASE)

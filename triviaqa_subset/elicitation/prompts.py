@@ -19,15 +19,12 @@ def load_prompts(task: str, file: str | None = None) -> dict[str, Messages]:
     for part, methods in own.items():
         for method, messages in methods.items():
             needed = _fields(prompts.get(part, {}).get(method, []))
-            if not needed or _fields(messages) != needed:
-                known = ", ".join(f"{name}: {each}" for name in prompts for each in prompts[name])
-                raise ValueError(
-                    f"{file} must have prompts among {known}, with the same fields; got {part}: {method} with "
-                    f"{', '.join(sorted(_fields(messages))) or 'none'}."
-                )
+            found = _fields(messages)
+            if not needed or found != needed:
+                rule = "must have prompts that are in prompts.yaml, with the same fields"
+                raise ValueError(f"{file} {rule}; got {part}: {method} with {', '.join(sorted(found)) or 'none'}.")
             prompts[part][method] = messages
-    found: dict[str, Messages] = prompts[task] | prompts["judge"]
-    return found
+    return dict(prompts[task] | prompts["judge"])
 
 
 def render(messages: Messages, fields: Mapping[str, str]) -> Messages:

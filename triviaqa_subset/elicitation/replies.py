@@ -3,7 +3,7 @@
 import codecs
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from .confidences import ROUNDING
@@ -27,8 +27,11 @@ PREAMBLE = r"(?:(?:Sure|Certainly|Of course|Okay|Here)\b[^\n]{0,80}|[^\n]{0,80}:
 FENCE = r"\s*```\w*\n"
 LABEL = r"(?:(?:my|the)\s+)?(?:(?:best|final)\s+)?(?:guess|answer)\s*:"
 CUT = ("max_tokens", "model_length")
-BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
-ESCAPES = re.compile(r"bytes:((?:\\x[0-9a-fA-F]{2})+)")
+ESCAPED = re.compile(r"<0x[0-9A-Fa-f]{2}>|bytes:(?:\\x[0-9a-fA-F]{2})+")
+# The characters that a byte-level vocabulary, such as GPT-2's, writes for the 256 bytes.
+PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+OTHERS = [byte for byte in range(0x100) if byte not in PRINTABLE]
+ALPHABET = {chr(byte): byte for byte in PRINTABLE} | {chr(0x100 + place): byte for place, byte in enumerate(OTHERS)}
 MARKS = {"\u0120": b" ", "\u010a": b"\n", "\u0109": b"\t", "\u2581": b" "}  # Ġ Ċ ĉ ▁
 
 
@@ -60,17 +63,17 @@ def read_reply(output: "ModelOutput") -> Reply:
         raise Unusable("the reply must have a choice; got none")
     choice, content = output.choices[0], output.choices[0].message.content
     parts = [] if isinstance(content, str) else content
-    text, explanation = choice.message.text, getattr(choice.stop_details, "explanation", None)
+    text = choice.message.text
     if any(getattr(part, "refusal", None) for part in parts):
         raise Unusable(f"the model refused: {' '.join(text.split())}")
     if choice.stop_reason == "content_filter" or output.error:
-        raise Unusable(f"the server withheld the reply: {output.error or explanation or text[:60]!r}")
+        raise Unusable(f"the server withheld the reply: {output.error or text[:60]!r}")
     reasoning = "".join(part.reasoning for part in parts if part.type == "reasoning")
     reply = Reply(text, None, choice.stop_reason in CUT, reasoning)
     if not choice.logprobs or not choice.logprobs.content:
         return reply
     tokens, usage = _tokens(choice.logprobs.content), output.usage
-    if not all(_is_valid(token) for token in tokens):
+    if not all(-math.inf < p <= ROUNDING for _, p, _ in tokens):
         return reply._replace(missing="the log-probabilities must be numbers of at most 0")
     # All but the token that ends the turn must be listed; servers count those of a reasoning in several ways.
     if usage and usage.output_tokens > len(tokens) + 1 and not reasoning and not _reasoning(text):
@@ -82,15 +85,6 @@ def body(reply: Reply, prefill: str = "") -> Reply:
     """Return a reply without reasoning, without the repeated prefill and without the end-of-turn token.
 
     Servers differ in all three. `tokens` are those that spell the text; None if those of the reply do not.
-
-    Examples
-    --------
-    >>> tokens = [Token("Guess", -0.1, []), Token(":", -0.1, []), Token(" Rome", -0.3, []), Token("</s>", 0.0, [])]
-    >>> rome = body(Reply("Guess: Rome", tokens), "Guess:")
-    >>> rome.text, rome.tokens
-    ('Rome', [Token(text=' Rome', logprob=-0.3, top=[])])
-    >>> body(Reply("Rome", [Token("token_id:17", -0.3, [])])).missing
-    'the tokens do not spell the text of the reply'
     """
     said = reply.text[_reasoning(reply.text) :]
     text = said[_echo(said, prefill) :].strip()
@@ -100,32 +94,20 @@ def body(reply: Reply, prefill: str = "") -> Reply:
 
 
 def first_line(tokens: list[Token]) -> list[Token]:
-    r"""Return the tokens of the first line that is not blank; one that also contains its end is included.
-
-    Examples
-    --------
-    >>> [token.text for token in first_line([Token(text, -1.0, []) for text in (" Ro", "me", "\n", "Why")])]
-    [' Ro', 'me']
-    """
-    line, found = "", []
-    for token in tokens:
+    """Return the tokens of the first line that is not blank; one that also contains its end is included."""
+    line = ""
+    for place, token in enumerate(tokens):
         before, newline, _ = (token.text if line.strip() else token.text.lstrip()).partition("\n")
-        if line.strip() and newline and not before.strip():
-            break
-        found.append(token)
-        line += token.text
         if newline:
-            break
-    return found
+            return tokens[: place + bool(before.strip() or not line.strip())]
+        line += token.text
+    return tokens
 
 
 def _tokens(listed: "list[Logprob]") -> list[Token]:
     """Return the tokens; where each has its bytes, with the text that these make."""
-    tops = [[(other.token, other.logprob) for other in one.top_logprobs or ()] for one in listed]
-    tokens = [
-        Token(one.token, one.logprob, [pair for pair in top if pair[1] != -math.inf])
-        for one, top in zip(listed, tops, strict=True)
-    ]
+    tops = [[(top.token, top.logprob) for top in one.top_logprobs or () if top.logprob > -math.inf] for one in listed]
+    tokens = [Token(one.token, one.logprob, top) for one, top in zip(listed, tops, strict=True)]
     in_bytes = [one.bytes for one in listed]
     codes = [list(map(ord, one.token)) for one in listed]  # which some providers of Inspect give as the bytes
     if None in in_bytes or in_bytes == codes or not any(in_bytes):
@@ -134,10 +116,6 @@ def _tokens(listed: "list[Logprob]") -> list[Token]:
     # A token that ends the turn is written, but has no bytes.
     named = [text or ("" if piece else token.text) for text, piece, token in zip(texts, in_bytes, tokens, strict=True)]
     return [token._replace(text=text) for token, text in zip(tokens, named, strict=True)]
-
-
-def _is_valid(token: Token) -> bool:
-    return -math.inf < token.logprob <= ROUNDING and all(p <= ROUNDING for _, p in token.top)
 
 
 def _reasoning(text: str) -> int:
@@ -196,63 +174,31 @@ def _without_end(tokens: list[Token], text: str) -> list[Token]:
 
 
 def decoded(pieces: Sequence[bytes]) -> list[str]:
-    r"""Return the text of each piece of a sequence of UTF-8 bytes; a character belongs to the piece that ends it.
-
-    Examples
-    --------
-    >>> decoded([b"\xe6\x9d", b"\xb1 3"])
-    ['', '東 3']
-    """
+    """Return the text of each piece of a sequence of UTF-8 bytes; a character belongs to the piece that ends it."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     texts = [decoder.decode(piece) for piece in pieces]
     return [*texts[:-1], texts[-1] + decoder.decode(b"", final=True)] if texts else []
 
 
 def respelled(pieces: Sequence[str], text: str) -> list[str] | None:
-    r"""Return the pieces as they stand in the text, or None if they do not spell it.
+    """Return the pieces as they stand in the text, or None if they do not spell it; blank space around does not count.
 
-    Servers write tokens as text, with byte tokens such as <0xE6>, with "bytes:\xe6", as a byte-level vocabulary has
-    them (Ġ, Ċ), or as SentencePiece has them (▁). Blank space around the text does not count.
-
-    Examples
-    --------
-    >>> respelled(["ĠNew", "ĠYork"], "New York"), respelled(["token_id:17"], "Rome") is None
-    ([' New', ' York'], True)
+    Servers write tokens as text, with byte tokens (<0xE6>), as a byte-level vocabulary (Ġ), or as SentencePiece (▁).
     """
-    for reading in (str.encode, _bytes_in_text, _vocabulary_bytes):
-        read = _read(pieces, reading)
+    for alphabet in ({}, ALPHABET):
+        try:
+            read = decoded([_bytes(piece, alphabet) for piece in pieces])
+        except UnicodeEncodeError:  # a lone surrogate
+            read = list(pieces)
         if "".join(read).strip() == text.strip():
             return read
     return None
 
 
-def _read(pieces: Sequence[str], reading: Callable[[str], bytes]) -> list[str]:
-    try:
-        return decoded([reading(piece) for piece in pieces])
-    except UnicodeEncodeError:  # a lone surrogate
-        return list(pieces)
-
-
-def _bytes_in_text(piece: str) -> bytes:
-    byte, escapes = BYTE.fullmatch(piece), ESCAPES.fullmatch(piece)
-    if byte:
-        return bytes.fromhex(byte[1])
-    return bytes.fromhex(escapes[1].replace("\\x", "")) if escapes else piece.encode()
-
-
-def _vocabulary_bytes(piece: str) -> bytes:
-    if BYTE.fullmatch(piece):
-        return _bytes_in_text(piece)
-    if "\u2581" in piece or not all(character in _ALPHABET for character in piece):
-        return b"".join(MARKS.get(character, character.encode()) for character in piece)
-    return bytes(_ALPHABET[character] for character in piece)
-
-
-def _alphabet() -> dict[str, int]:
-    """Return the characters that a byte-level vocabulary writes for the 256 bytes, as GPT-2's does."""
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(0x100) if byte not in printable]
-    return {chr(byte): byte for byte in printable} | {chr(0x100 + place): byte for place, byte in enumerate(others)}
-
-
-_ALPHABET = _alphabet()
+def _bytes(piece: str, alphabet: Mapping[str, int]) -> bytes:
+    escaped = ESCAPED.fullmatch(piece)
+    if escaped:
+        return bytes.fromhex(re.sub(r"\\x|<0x|>|bytes:", "", piece))
+    if alphabet and "\u2581" not in piece and all(character in alphabet for character in piece):
+        return bytes(alphabet[character] for character in piece)
+    return b"".join(MARKS.get(character, character.encode()) if alphabet else character.encode() for character in piece)

@@ -15,6 +15,8 @@ from .prompts import load_prompts, prefill, render
 from .questions import mmlu_samples, own_samples, triviaqa_samples
 from .replies import Unusable, body, read_reply
 
+Names = str | Sequence[str]
+
 
 def _registered(function: Callable[..., Task]) -> Callable[..., Task]:
     """Register a task as ecuas/NAME: Inspect puts the package of its module before a name, and none without one."""
@@ -25,39 +27,35 @@ def _registered(function: Callable[..., Task]) -> Callable[..., Task]:
 
 @_registered
 def triviaqa(
-    methods: str | Sequence[str] = METHODS[:3],
-    questions: str = "curated",
-    dataset: str | None = None,
-    source: str | None = None,
-    **options: object,
+    methods: Names = METHODS[:3], questions: str = "curated", dataset: str | None = None, **how: object
 ) -> Task:
     """Ask the curated TriviaQA questions, or those of another configuration, `kept` or `pool`."""
-    return _task(triviaqa_samples(questions, dataset, source), "triviaqa", methods, options)
+    return _task(triviaqa_samples(questions, dataset), "triviaqa", methods, how)
 
 
 @_registered
-def mmlu(methods: str | Sequence[str] = METHODS[:3], source: str | None = None, **options: object) -> Task:
-    """Ask the multiple-choice questions of MMLU's test split, or of a file."""
-    return _task(mmlu_samples(source), "mmlu", methods, options)
+def mmlu(methods: Names = METHODS[:3], **how: object) -> Task:
+    """Ask the multiple-choice questions of MMLU's test split."""
+    return _task(mmlu_samples(), "mmlu", methods, how)
 
 
 @_registered
-def questions(file: str, methods: str | Sequence[str] = METHODS[:3], **options: object) -> Task:
+def questions(file: str, methods: Names = METHODS[:3], **how: object) -> Task:
     """Ask questions of your own."""
     samples = own_samples(file)
-    return _task(samples, "mmlu" if samples[0].choices else "triviaqa", methods, options)
+    return _task(samples, "mmlu" if samples[0].choices else "triviaqa", methods, how)
 
 
-def _task(samples: Sequence[Sample], name: str, methods: str | Sequence[str], options: dict[str, object]) -> Task:
+def _task(samples: Sequence[Sample], name: str, methods: Names, how: dict[str, object]) -> Task:
     asked = methods.split(",") if isinstance(methods, str) else list(methods)
-    solver = elicit(asked, task=name, **options)
-    prompts = load_prompts(name, options.get("prompts"))  # type: ignore[arg-type]
+    solver = elicit(asked, task=name, **how)
+    prompts = str(how["prompts"]) if how.get("prompts") else None
     return Task(
         dataset=samples,
         solver=solver,
-        scorer=[SCORERS[method](options.get("prompts")) for method in asked],
+        scorer=[SCORERS[method](prompts) for method in asked],
         config=GenerateConfig(temperature=0.0, max_tokens=64),
-        metadata={"prompts": prompts},
+        metadata={"prompts": load_prompts(name, prompts)},
     )
 
 
@@ -77,15 +75,10 @@ def _scorer(method: str) -> Callable[..., Scorer]:
     def grading(prompts: str | None = None) -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:
             found = state.store.get(method)
-            kept = {"confidence": found["confidence"], "model": found["model"]}
-            if found["posteriors"]:
-                kept["posteriors"] = found["posteriors"]
-            if found["answer"] is None:
-                kept["decided_by"] = "no reply"
-                return Score.unscored(reason="no_response", answer="", explanation=found["explanation"], metadata=kept)
+            kept = {name: found[name] for name in ("confidence", "model", "posteriors") if name in found}
             correct, kept["decided_by"] = await _grade(state, list(target), found["answer"], prompts)
-            texts = {"answer": found["answer"], "explanation": found["explanation"], "metadata": kept}
-            return Score.unscored(**texts) if correct is None else Score(value="IC"[correct], **texts)
+            said = {"answer": found["answer"] or "", "explanation": found["explanation"], "metadata": kept}
+            return Score.unscored(**said) if correct is None else Score(value="C" if correct else "I", **said)
 
         return score
 
@@ -96,33 +89,31 @@ def _scorer(method: str) -> Callable[..., Scorer]:
 SCORERS = {method: _scorer(method) for method in METHODS}
 
 
-async def _grade(state: TaskState, accepted: list[str], answer: str, prompts: str | None) -> Grade:
+async def _grade(state: TaskState, accepted: list[str], answer: str | None, prompts: str | None) -> Grade:
     """Grade an answer: by its letter where there are choices, else as the dataset does, else by the model's judge."""
+    if answer is None:
+        return None, "no reply"
     if state.choices:
         letter = choice_letter(answer, [choice.value for choice in state.choices])
         return (None, "unjudged") if letter is None else (letter in accepted, "letter")
-    question = str(state.sample_id)
+    given = {"question_id": [str(state.sample_id)], "answer": [answer]}
     gold = {"value": None, "aliases": accepted, "normalized_aliases": []}
-    dataset = {"question_id": [question], "question": [state.input_text], "answer": [gold]}
-    found = grade({"question_id": [question], "answer": [answer]}, dataset)
+    found = grade(given, given | {"question": [state.input_text], "answer": [gold]})
     if found.correct[0] is not None or "grader" not in model_roles():
         return found.correct[0], found.decided_by[0]
-    verdict = await _judge(state, accepted, answer, prompts)
-    return verdict, "unjudged" if verdict is None else "judge"
-
-
-async def _judge(state: TaskState, accepted: list[str], answer: str, prompts: str | None) -> bool | None:
-    """Ask the model with the role `grader`, once for each answer as it stands."""
     known = state.store.get("verdicts", {})
-    if answer not in known:
-        grader, messages = get_model(role="grader"), load_prompts("triviaqa", prompts)["semantic_equivalence"]
-        fields = {"question": state.input_text, "pred_answer": answer, "gold_answers": "; ".join(accepted)}
-        limits = GenerateConfig(temperature=0.0, max_tokens=grader.config.max_tokens or SHORT)
-        try:
-            reply = read_reply(await ask(grader, render(messages, fields), limits))
-            known[answer] = yes_or_no(body(reply, prefill(messages)).text)
-        except Unusable:
-            known[answer] = None
+    if answer not in known:  # of several methods with one answer
+        known[answer] = await _judge(state.input_text, accepted, answer, prompts)
         state.store.set("verdicts", known)
-    verdict: bool | None = known[answer]
-    return verdict
+    return known[answer], "unjudged" if known[answer] is None else "judge"
+
+
+async def _judge(question: str, accepted: list[str], answer: str, prompts: str | None) -> bool | None:
+    """Ask the model with the role `grader`."""
+    grader, messages = get_model(role="grader"), load_prompts("triviaqa", prompts)["semantic_equivalence"]
+    asked = render(messages, {"question": question, "pred_answer": answer, "gold_answers": "; ".join(accepted)})
+    try:
+        output = await ask(grader, asked, GenerateConfig(temperature=0.0, max_tokens=grader.config.max_tokens or SHORT))
+        return yes_or_no(body(read_reply(output), prefill(messages)).text)
+    except Unusable:
+        return None

@@ -1,15 +1,13 @@
-"""What evaluation tools leave on disk -> sheets with our own names of columns. None of the tools is imported."""
+"""What evaluation tools leave on disk -> samples with our own names of columns. None of the tools is imported."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from . import callm, helm, inspect_ai, lighteval, lm_eval
-from .parts import Part, RunOptions, columns_of, names_of
-from .pooling import pooled
-from .totals import refuse_totals
+from .parts import Part, RunOptions, names_of, pooled, refuse_totals
 
-__all__ = ["Part", "RunOptions", "columns_of", "names_of", "pooled", "read_parts"]
+__all__ = ["Part", "RunOptions", "names_of", "pooled", "read_parts"]
 TOOLS = (lm_eval, lighteval, inspect_ai, helm, callm)
 
 
@@ -25,7 +23,7 @@ def read_parts(path: str | Path, options: RunOptions | None = None) -> list[Part
     Returns
     -------
     list of Part, or None
-        One part for each model and task, or None if the content is no such run.
+        One part for each system and task, or None if the content is no such run.
 
     Raises
     ------

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
+import numpy as np
 
 from ...errors import FileError, Note
-from .parts import Part, RunOptions, files_in, starts_with
+from .parts import Part, RunOptions, confidences_in, files_in, named_columns, starts_with, weighed
 
 HEADER = (b"Question,Gold Answers,Predicted Answer,Confidence,Correct",)
+NO_NUMBER = {"", "nan"}  # of a reply whose confidence could not be parsed
 
 
 def files_of(path: Path) -> list[Path]:
@@ -22,18 +24,25 @@ def files_of(path: Path) -> list[Path]:
 
 def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
     """Read files of results: one part each, named by its folder. Replies without a confidence stay without."""
-    return [_part(file, options.confidence or "Confidence") for file in files]
+    return [_part(file, options.confidence or "Confidence", options) for file in files]
 
 
-def _part(file: Path, confidence: str) -> Part:
-    read = pd.read_csv(file, encoding="utf-8")
-    if confidence not in read:
-        raise FileError(file, f"has no column {confidence}")
-    frame = pd.DataFrame({"confidence": read[confidence], "correct": read["Correct"]})
-    if not read["Question"].duplicated().any():  # questions are cut at 200 characters
-        frame.insert(0, "id", read["Question"])
-    fact = f"Results of callm, {len(frame):,} answers."
-    return Part(_system(file), "", frame, str(file), Note("run", fact))
+def _part(file: Path, name: str, options: RunOptions) -> Part:
+    with file.open(encoding="utf-8", newline="") as content:
+        answers = list(csv.DictReader(content))
+    rows = np.arange(2, len(answers) + 2)  # below the header
+    if not answers or name not in answers[0]:
+        raise FileError(file, f"has no column {name}")
+    values = [None if (text := answer[name] or "").strip().lower() in NO_NUMBER else text for answer in answers]
+    questions = [answer["Question"] for answer in answers]
+    columns = {
+        **({"id": questions} if len(set(questions)) == len(questions) else {}),  # they are cut at 200 characters
+        **named_columns(answers, options, file, rows),
+        "confidence": confidences_in(values, name, file, rows) if any(values) else np.full(len(rows), np.nan),
+        "correct": [answer["Correct"] for answer in answers],
+    }
+    note = Note("run", f"Results of callm, {len(answers):,} answers{weighed(columns)}.")
+    return Part(_system(file), "", str(file), rows, columns, note)
 
 
 def _system(file: Path) -> str:

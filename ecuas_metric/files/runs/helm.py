@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
+import numpy as np
 
 from ...errors import FileAdvice, FileError, Note
-from .parts import Part, Row, RunOptions, files_in, starts_with, tasks_among, verdict
+from .parts import Column, Part, Row, RunOptions, files_in, named_columns, of_tasks, once, starts_with, weighed
 
 NEEDED = (b'"instance_id"', b'"train_trial_index"', b'"stats"')
 METRIC = "exact_match"  # what HELM's own calibration errors take for correctness
@@ -23,24 +23,17 @@ def files_of(path: Path) -> list[Path]:
 
 
 def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
-    """Read runs: one part each. Several trials of an instance are a group; perturbed instances are left out.
-
-    Raises
-    ------
-    FileError
-        If the model returned no probabilities, or a run lacks the metric that says what is correct.
-    """
+    """Read runs: one part each. Several trials of an instance are a group; perturbed instances are left out."""
     named = [(file, *_model_and_task(file)) for file in files]
-    return [_part(*one, options) for one in tasks_among(named, options)]
+    return [_part(*one, options) for one in once(of_tasks(named, options))]
 
 
 def _part(file: Path, model: str, task: str, options: RunOptions) -> Part:
     instances = _instances(file)
     splits = [_split(instance) for instance in instances]
     split = "test" if "test" in splits else splits[0]
-    kept = [
-        each for each, of in zip(instances, splits, strict=True) if of == split and each.get("perturbation") is None
-    ]
+    pairs = zip(instances, splits, strict=True)
+    kept = [each for each, of in pairs if of == split and each.get("perturbation") is None]
     metric = options.filter or METRIC
     stats = [{stat["name"]["name"]: stat.get("mean") for stat in each["stats"]} for each in kept]
     for name in (metric, "max_prob"):
@@ -48,19 +41,19 @@ def _part(file: Path, model: str, task: str, options: RunOptions) -> Part:
             raise FileError(file, f"holds no {name}", advice=ADVICE if name == "max_prob" else FileAdvice.NAME_FILTER)
     if not any(stat.get("logprob", -1) < 0 for stat in stats):
         raise FileError(file, "holds no log-probabilities but 0", advice=ADVICE)
-    frame = pd.DataFrame(
-        {
-            "id": [f"{each['instance_id']} {each['train_trial_index']}" for each in kept],
-            "group": [str(each["instance_id"]) for each in kept],
-            "correct": [verdict(stat[metric], file, line) for line, stat in enumerate(stats)],
-            "confidence": [stat["max_prob"] for stat in stats],
-        }
-    )
+    rows, groups = np.arange(1, len(kept) + 1), [str(each["instance_id"]) for each in kept]
     trials = len({each["train_trial_index"] for each in kept})
-    fact = f"HELM run, task {task}, {frame['group'].nunique():,} instances of the split {split}, correct by {metric}"
+    columns: dict[str, Column] = {
+        "id": [f"{each['instance_id']} {each['train_trial_index']}" for each in kept],
+        **({"group": groups} if trials > 1 else {}),
+        **named_columns(kept, options, file, rows),
+        "correct": np.array([stat[metric] for stat in stats], dtype=np.float64),
+        "confidence": np.array([stat["max_prob"] for stat in stats], dtype=np.float64),
+    }
+    fact = f"HELM run, task {task}, {len(set(groups)):,} instances of the split {split}, correct by {metric}"
     fact += f", in {trials} trials, which are groups" * (trials > 1)
     fact += f"; {len(instances) - len(kept):,} of other splits or perturbed are left out" * (len(instances) > len(kept))
-    return Part(model, task, frame if trials > 1 else frame.drop(columns="group"), str(file), Note("run", f"{fact}."))
+    return Part(model, task, str(file), rows, columns, Note("run", f"{fact}{weighed(columns)}."))
 
 
 def _instances(file: Path) -> list[Row]:

@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...errors import FileAdvice, FileError, Note
-from ...inputs import Bools
-from .parts import LENGTHS, Part, Row, RunOptions, field, files_in, log_posteriors, missing, no_task, posterior_frame
+from ...errors import FileAdvice, FileError, InputError, Note
+from ...inputs import Ints
+from .parts import (
+    LENGTHS,
+    Column,
+    Part,
+    Row,
+    RunOptions,
+    confidences_in,
+    field,
+    files_in,
+    in_file,
+    log_posteriors,
+    named_columns,
+    of_tasks,
+    once,
+    weighed,
+)
 
 NEEDED = {"doc", "metric", "model_response"}
 METRICS = ("em", "exact_match", "extractive_match", "acc", "quasi_exact_match", "pqem")
+ONE_RIGHT = "must have one right choice in each sample"
+
+
+def true_choice(gold: object, number: int) -> int:
+    """Return the right one of so many choices: an index, or a list of one; else raise InputError."""
+    found = list(gold) if isinstance(gold, (list, tuple)) else [gold]
+    if len(found) != 1 or isinstance(found[0], bool) or not isinstance(found[0], int) or not 0 <= found[0] < number:
+        raise InputError("gold_index", ONE_RIGHT, value=gold)
+    return found[0]
 
 
 def files_of(path: Path) -> list[Path]:
@@ -25,80 +48,68 @@ def files_of(path: Path) -> list[Path]:
 
 
 def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
-    """Read files of details: one part per model, task and number of choices.
-
-    Raises
-    ------
-    FileError
-        If a task was run repeatedly; if its samples hold neither log-probabilities of choices nor the confidence that
-        was asked for.
-    """
-    found: dict[tuple[str, str], Path] = {}
-    parts: list[Part] = []
-    for file in files:
-        # Tokens and texts of answers are most of a file.
-        columns = None if options.confidence else ["doc", "metric", "model_response.logprobs"]
-        with pq.ParquetFile(file) as details:
-            rows = details.read(columns=columns).to_pylist()
-        if not rows:
-            raise FileError(file, "holds no samples", advice="Was the run interrupted?")
-        task = str(rows[0]["doc"].get("task_name"))
-        again = found.setdefault((_model(file), task), file)
-        if again != file:
-            got = f"{again.name} and {file.name}"
-            raise FileError(file, f"task {task} was run more than once", got=got, advice="Give the file of one run.")
-        if options.tasks is None or task in options.tasks:
-            parts += _parts(file, task, rows, options)
-    if not parts:
-        raise FileError(files[0], "has no such task", got=no_task(options, (task for _, task in found)))
-    return parts
+    """Read files of details: one part per model, task and number of choices."""
+    read = {file: _rows(file, options) for file in files}
+    named = [(file, _model(file), str(rows[0]["doc"].get("task_name"))) for file, rows in read.items()]
+    return [part for one in once(of_tasks(named, options)) for part in _parts(*one, read[one[0]], options)]
 
 
-def _parts(file: Path, task: str, rows: Sequence[Row], options: RunOptions) -> list[Part]:
-    scores = [(row.get("model_response") or {}).get("logprobs") or [] for row in rows]
-    choices = [row["doc"].get("choices") or [] for row in rows]
+def _rows(file: Path, options: RunOptions) -> list[Row]:
+    """Return the samples of a file; without tokens and texts, which are most of it, unless a field is named."""
+    named = options.confidence or options.weight or options.group
+    with pq.ParquetFile(file) as details:
+        rows: list[Row] = details.read(
+            columns=None if named else ["doc", "metric", "model_response.logprobs"]
+        ).to_pylist()
+    if not rows:
+        raise FileError(file, "holds no samples", advice="Was the run interrupted?")
+    return rows
+
+
+def _parts(file: Path, model: str, task: str, samples: Sequence[Row], options: RunOptions) -> Iterator[Part]:
+    scores = [(sample.get("model_response") or {}).get("logprobs") or [] for sample in samples]
+    choices = [sample["doc"].get("choices") or [] for sample in samples]
     if not all(len(score) == len(texts) > 1 for score, texts in zip(scores, choices, strict=True)):
-        return [_generated(file, task, rows, options)]
+        yield _generated(file, model, task, samples, options)
+        return
     counts = np.array([len(score) for score in scores])
-    return [_choices(file, task, rows, counts == number, options.length) for number in np.unique(counts)]
+    for number in np.unique(counts).tolist():
+        rows = np.flatnonzero(counts == number) + 1
+        yield _choices(file, (model, task, number), [samples[row - 1] for row in rows.tolist()], rows, options)
 
 
-def _choices(file: Path, task: str, rows: Sequence[Row], of_number: Bools, length: str) -> Part:
-    lines = np.flatnonzero(of_number)
-    samples = [rows[line] for line in lines.tolist()]
-    scores = np.array([row["model_response"]["logprobs"] for row in samples], dtype=np.float64)
-    if length != "none":
-        sizes = [[max(LENGTHS[length](text), 1) for text in row["doc"]["choices"]] for row in samples]
-        scores = scores / np.array(sizes)
-    label = [_gold(row["doc"]["gold_index"], file, int(line)) for row, line in zip(samples, lines, strict=True)]
-    ids = [str(row["doc"].get("id")) for row in samples]
-    frame = posterior_frame(ids, np.array(label), log_posteriors(scores), lines)
-    fact = f"lighteval details, task {task}, {len(samples):,} questions, {scores.shape[1]} choices."
-    return Part(_model(file), task, frame, str(file), Note("run", fact), scores.shape[1])
+def _choices(file: Path, of: tuple[str, str, int], samples: Sequence[Row], rows: Ints, options: RunOptions) -> Part:
+    model, task, number = of
+    scores = np.array([sample["model_response"]["logprobs"] for sample in samples], dtype=np.float64)
+    if options.length != "none":
+        size = LENGTHS[options.length]
+        scores = scores / np.array([[max(size(text), 1) for text in sample["doc"]["choices"]] for sample in samples])
+    pairs = zip(rows.tolist(), samples, strict=True)
+    columns: dict[str, Column] = {
+        "id": [str(sample["doc"].get("id")) for sample in samples],
+        **named_columns(samples, options, file, rows),
+        "label": np.array([in_file(file, row, true_choice, each["doc"]["gold_index"], number) for row, each in pairs]),
+        "posteriors": log_posteriors(scores, file, rows),
+    }
+    fact = f"lighteval details, task {task}, {len(samples):,} questions, {number} choices{weighed(columns)}."
+    return Part(model, task, str(file), rows, columns, Note("run", fact), number)
 
 
-def _generated(file: Path, task: str, rows: Sequence[Row], options: RunOptions) -> Part:
-    metric = next((name for name in METRICS if name in (rows[0]["metric"] or {})), None)
+def _generated(file: Path, model: str, task: str, samples: Sequence[Row], options: RunOptions) -> Part:
+    metric = next((name for name in METRICS if name in (samples[0]["metric"] or {})), None)
     if metric is None or options.confidence is None:
         rule = "holds answers in words, without log-probabilities of choices"
         raise FileError(file, rule, advice=FileAdvice.CONFIDENCE_FIELD)
-    frame = pd.DataFrame(
-        {
-            "id": [str(row["doc"].get("id")) for row in rows],
-            "correct": [row["metric"][metric] for row in rows],
-            "confidence": [field(row, options.confidence) for row in rows],
-        }
-    )
-    missing(frame["confidence"], options.confidence, file)
-    fact = f"lighteval details, task {task}, {len(rows):,} answers, correct by {metric}."
-    return Part(_model(file), task, frame, str(file), Note("run", fact))
-
-
-def _gold(value: object, file: Path, line: int) -> int:
-    found = list(value) if isinstance(value, list) else [value]
-    if len(found) != 1 or not isinstance(found[0], int):
-        raise FileError(file, "must have one right choice in each sample", row=line, value=value)
-    return found[0]
+    rows = np.arange(1, len(samples) + 1)
+    stated = [field(sample, options.confidence) for sample in samples]
+    columns: dict[str, Column] = {
+        "id": [str(sample["doc"].get("id")) for sample in samples],
+        **named_columns(samples, options, file, rows),
+        "correct": [sample["metric"][metric] for sample in samples],
+        "confidence": confidences_in(stated, options.confidence, file, rows),
+    }
+    fact = f"lighteval details, task {task}, {len(samples):,} answers, correct by {metric}{weighed(columns)}."
+    return Part(model, task, str(file), rows, columns, Note("run", fact))
 
 
 def _model(file: Path) -> str:

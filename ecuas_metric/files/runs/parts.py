@@ -1,19 +1,22 @@
-"""A part of a run: one model on one task, as a table with our own names of columns."""
+"""A part of a run: one model on one task, its samples as arrays; and what the readers of all tools share."""
 
 from __future__ import annotations
 
+import json
+import math
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import pandas as pd
 
-from ...errors import FileAdvice, FileError, Note
-from ...inputs import Floats, Ints
+from ...errors import FileAdvice, FileError, InputError, Note
+from ...inputs import Array, Floats, Ints
 
 Row = Mapping[str, Any]  # of JSON
-VERDICTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # Inspect's; no answer is no right answer
+Column = Array | list[Any]
+T = TypeVar("T")
 CHOICE = "choice_"  # in the names of the columns of log-posteriors
 LENGTHS: dict[str, Callable[[str], int]] = {"chars": len, "bytes": lambda text: len(text.encode())}
 
@@ -26,17 +29,22 @@ class RunOptions(NamedTuple):
     tasks : collection of str, or None
         Those to read; None is all.
     filter : str or None
-        The filter of lm-eval, or the scorer of Inspect, where there are several.
+        The filter of lm-eval, the scorer of Inspect or the metric of HELM, where there are several.
     length : {"none", "chars", "bytes"}
         What log-likelihoods of choices are divided by before they are compared.
-    confidence : str or None
-        The dotted name of the field with the confidence, for tasks in which the model writes its answer.
+    confidence, weight, group : str or None
+        The dotted name of the field that has it.
+    partial : bool
+        Whether runs that did not end are read.
     """
 
     tasks: Collection[str] | None = None
     filter: str | None = None
     length: str = "none"
     confidence: str | None = None
+    weight: str | None = None
+    group: str | None = None
+    partial: bool = False
 
 
 class Part(NamedTuple):
@@ -45,10 +53,13 @@ class Part(NamedTuple):
     Attributes
     ----------
     model, task : str
-    frame : DataFrame
-        With id, and label and choice_0, .. (log-posteriors), or confidence and correct; see `columns_of`.
     path : str
         The file it was read from.
+    rows : ndarray of int, shape (N,)
+        Where the samples are in the file, counted from 1.
+    columns : mapping of str to ndarray or list
+        By role: `label` and `posteriors` (log-posteriors, shape (N, K)), or `confidence` and `correct`, which is nan
+        where unlabelled; and `id`, `group`, `stratum` and `weight` where there are such.
     note : Note
         What it was recognised as.
     num_classes : int or None
@@ -57,20 +68,83 @@ class Part(NamedTuple):
 
     model: str
     task: str
-    frame: pd.DataFrame
     path: str
+    rows: Ints
+    columns: Mapping[str, Column]
     note: Note
     num_classes: int | None = None
 
+    def table(self) -> tuple[dict[str, Column], dict[str, str]]:
+        """Return the columns by name, none of them of two dimensions, and the name of each role's column.
 
-def only(found: Sequence[str], wanted: str | None, path: object, what: str) -> str:
-    """Return the one of several names that was asked for, or the only one there is.
+        Returns
+        -------
+        columns : dict of str to ndarray or list, each of shape (N,)
+        roles : dict of str to str
+            For `columns` of `submissions_of`.
+        """
+        columns = {role: values for role, values in self.columns.items() if role != "posteriors"}
+        roles = {role: role for role in columns}
+        if "posteriors" in self.columns:
+            choices = {f"{CHOICE}{k}": values for k, values in enumerate(np.asarray(self.columns["posteriors"]).T)}
+            columns, roles = columns | choices, roles | {"posteriors": "+".join(choices)}
+        return columns, roles
 
-    Raises
-    ------
-    FileError
-        If there are several and none was asked for, or it is not among them.
-    """
+
+def names_of(parts: Sequence[Part]) -> list[str]:
+    """Return the names of the systems: the models', with the task and the number of choices where they differ."""
+    many = len({part.task for part in parts}) > 1
+    tasks = [f"{part.model} {part.task}" for part in parts]
+    return [
+        f"{name}, {part.num_classes} choices" if tasks.count(name) > 1 else name if many else part.model
+        for name, part in zip(tasks, parts, strict=True)
+    ]
+
+
+def pooled(parts: Sequence[Part]) -> list[Part]:
+    """Return one part per model: of all its tasks with the same number of choices, and of all others."""
+    kinds = dict.fromkeys((part.model, part.num_classes) for part in parts)
+    return [_pool([part for part in parts if (part.model, part.num_classes) == kind]) for kind in kinds]
+
+
+def _pool(parts: Sequence[Part]) -> Part:
+    first, *others = parts
+    if not others:
+        return first
+    if len({"weight" in part.columns for part in parts}) > 1:
+        raise FileError(first.path, "has weights in some tasks only, which cannot be pooled")
+    tables = [_with_task(part, grouped=any("group" in each.columns for each in parts)) for part in parts]
+    roles = [role for role in tables[0] if all(role in table for table in tables)]
+    columns = {role: _joined([table[role] for table in tables]) for role in roles}
+    count = sum(len(part.rows) for part in parts)
+    choices = "" if first.num_classes is None else f" with {first.num_classes} choices"
+    fact = f"{len(parts)} tasks{choices} are pooled, {count:,} samples: {', '.join(part.task for part in parts)}"
+    fact += weighed(columns)
+    path = os.path.commonpath([part.path for part in parts])
+    return Part(first.model, "", path, np.arange(1, count + 1), columns, Note("run", f"{fact}."), first.num_classes)
+
+
+def _with_task(part: Part, *, grouped: bool) -> dict[str, Column]:
+    """Return the columns with the task before each id, group and stratum, so that models are paired by question."""
+    columns = dict(part.columns)
+    if grouped and "id" in columns:
+        columns.setdefault("group", columns["id"])
+    named = {
+        role: [f"{part.task} {text}" for text in columns[role]]
+        for role in ("id", "group", "stratum")
+        if role in columns
+    }
+    return columns | named
+
+
+def _joined(columns: Sequence[Column]) -> Column:
+    if all(isinstance(column, np.ndarray) for column in columns):
+        return np.concatenate(columns)
+    return [value for column in columns for value in column]
+
+
+def only(found: Iterable[str], wanted: str | None, path: object, what: str) -> str:
+    """Return the one of several names that was asked for, or the only one there is, or raise FileError."""
     names = list(dict.fromkeys(found))
     if wanted is not None and wanted not in names:
         raise FileError(path, f"has no {what} {wanted!r}", value=wanted, got=f"{wanted!r}, not {', '.join(names)}")
@@ -99,74 +173,105 @@ def field(row: Row, name: str) -> Any:
     return value
 
 
-def names_of(parts: Sequence[Part]) -> list[str]:
-    """Return the names of the systems: the models', with the task and the number of choices where they differ."""
-    many = len({part.task for part in parts}) > 1
-    tasks = [f"{part.model} {part.task}" for part in parts]
-    return [
-        f"{name}, {part.num_classes} choices" if tasks.count(name) > 1 else name if many else part.model
-        for name, part in zip(tasks, parts, strict=True)
-    ]
-
-
-def tasks_among(files: Sequence[tuple[Path, str, str]], options: RunOptions) -> list[tuple[Path, str, str]]:
-    """Return the files, with their models and tasks, of the tasks that were asked for.
-
-    Raises
-    ------
-    FileError
-        If there is none, or a model has two files of a task.
-    """
+def of_tasks(files: Sequence[tuple[Path, str, str]], options: RunOptions) -> list[tuple[Path, str, str]]:
+    """Return the files, with their models and tasks, of the tasks that were asked for."""
     wanted = [one for one in files if options.tasks is None or one[2] in options.tasks]
     if not wanted:
-        raise FileError(files[0][0], "has no such task", got=no_task(options, (task for *_, task in files)))
+        got = f"{', '.join(map(repr, options.tasks or ()))}, not {', '.join(sorted({task for *_, task in files}))}"
+        raise FileError(files[0][0], "has no such task", got=got)
+    return wanted
+
+
+def once(files: Sequence[tuple[Path, str, str]]) -> Sequence[tuple[Path, str, str]]:
+    """Return files with their models and tasks; raise FileError if a model has two of a task."""
     seen: dict[tuple[str, str], Path] = {}
-    for file, model, task in wanted:
+    for file, model, task in files:
         if (again := seen.setdefault((model, task), file)) != file:
             got = f"{again.name} and {file.name}" if again.name != file.name else f"{again.parent} and {file.parent}"
             rule = f"has more than one run of task {task} by {model}"
             raise FileError(file, rule, got=got, advice="Give the file of one run.")
-    return wanted
+    return files
 
 
-def verdict(value: object, file: Path, line: int) -> float:
-    """Return 1 for what is scored as right, 0 for what is scored as wrong, and else the grade.
-
-    Raises
-    ------
-    FileError
-        If it is no number, nor a letter that stands for one.
-    """
-    number = VERDICTS.get(value) if isinstance(value, str) else value
-    if isinstance(number, (bool, int, float)):
-        return float(number)
-    raise FileError(file, "must be scored as right or wrong: C, I, P, N, or a number", row=line + 1, value=value)
+def in_file(file: object, row: int, read: Callable[..., T], *values: object) -> T:
+    """Return `read(*values)`; what it raises about a value is about a row of the file."""
+    try:
+        return read(*values)
+    except InputError as error:
+        raise FileError(file, error.rule, row=row, value=error.value, advice=error.advice) from None
 
 
-def no_task(options: RunOptions, found: Iterable[str]) -> str:
-    """Return what was asked for and what there is."""
-    return f"{', '.join(map(repr, options.tasks or ()))}, not {', '.join(sorted(set(found)))}"
-
-
-def log_posteriors(scores: Floats) -> Floats:
-    """Return log-likelihoods of choices (N, K) as log-posteriors."""
+def log_posteriors(scores: Floats, file: object = "", rows: Ints | None = None) -> Floats:
+    """Return log-likelihoods of choices, shape (N, K), which must be finite, as log-posteriors."""
+    finite = np.isfinite(scores).all(axis=1)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        rule = "must have finite log-likelihoods"
+        raise InputError("choices", rule, index=row) if rows is None else FileError(file, rule, row=int(rows[row]))
     return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
 
 
-def posterior_frame(ids: Sequence[str], label: Ints, posteriors: Floats, rows: Ints) -> pd.DataFrame:
-    """Return log-posteriors (N, K) as the frame of a part, with the rows of the file as its index."""
-    columns = {f"{CHOICE}{k}": posteriors[:, k] for k in range(posteriors.shape[1])}
-    return pd.DataFrame({"id": ids, "label": label, **columns}, index=rows)
+def confidences_in(values: Sequence[object], name: str, file: object, rows: Ints) -> Column:
+    """Return numbers, nan where there is none, as an array; with texts among them, as a list of texts and None."""
+    kept = [None if isinstance(value, float) and math.isnan(value) else value for value in values]
+    if all(value is None for value in kept):
+        raise FileError(file, f"has no field {name}")
+    for row, value in zip(rows.tolist(), kept, strict=True):
+        if isinstance(value, bool) or not isinstance(value, (int, float, str, type(None))):
+            raise FileError(file, "must hold numbers", column=name, row=row, value=value)
+    if any(isinstance(value, str) for value in kept):
+        return [None if value is None else str(value) for value in kept]
+    return np.array([np.nan if value is None else value for value in kept], dtype=np.float64)
 
 
-def columns_of(frame: pd.DataFrame) -> dict[str, str]:
-    """Return the column of each role in the frame of a part."""
-    choices = [name for name in frame if name.startswith(CHOICE)]
-    roles = {name: name for name in frame if name not in choices}
-    return roles | ({"posteriors": "+".join(choices)} if choices else {})
+def named_columns(samples: Sequence[Row], options: RunOptions, file: object, rows: Ints) -> dict[str, Column]:
+    """Return weights and groups of samples, where fields were named for them."""
+    named = {"weight": options.weight, "group": options.group}
+    return {
+        role: role_of(role, [field(sample, name) for sample in samples], name, file, rows)
+        for role, name in named.items()
+        if name
+    }
 
 
-def missing(confidences: pd.Series, name: str, path: object) -> None:
-    """Raise FileError if none has a value."""
-    if confidences.isna().all():
-        raise FileError(path, f"has no field {name}")
+def role_of(role: str, values: Sequence[object], name: str, file: object, rows: Ints) -> Column:
+    """Return weights as numbers, groups and strata as text; every sample must have one."""
+    for row, value in zip(rows.tolist(), values, strict=True):
+        if value is None or (role == "weight" and not isinstance(value, (int, float))):
+            rule = "has no value" if value is None else "must hold numbers"
+            raise FileError(file, rule, column=name, row=row, value=value)
+    return np.array(values, dtype=np.float64) if role == "weight" else list(map(str, values))
+
+
+def weighed(columns: Mapping[str, Column]) -> str:
+    """Return what a note says of weights: how many samples there are, and how many they stand for."""
+    if "weight" not in columns:
+        return ""
+    weights = np.asarray(columns["weight"])
+    return f"; weighted: {len(weights):,} samples with weights that add up to {weights.sum():,.6g}"
+
+
+def refuse_totals(path: Path) -> None:
+    """Raise FileError if a file, or one in a folder, is a tool's results without samples."""
+    for file in files_in(path, "*.json") if path.is_dir() else [path] * (path.suffix == ".json"):
+        if not any(starts_with(file, [mark]) for mark in MARKS):
+            continue
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+        except (ValueError, RecursionError):
+            continue
+        for tool, keys, advice in TOTALS:
+            if isinstance(content, dict) and content.keys() >= keys:
+                raise FileError(file, f"holds results of {tool} without samples", advice=advice)
+
+
+MARKS = (b'"results"', b'"config_general"', b'"htmls"')  # one of which is near the beginning
+TOTALS = (  # files of results: the tool, keys by which they are known, and what to do
+    ("lm-eval", {"results", "configs", "n-shot"}, "Run it again with --log_samples --output_path DIR."),
+    ("lighteval", {"results", "config_general", "config_tasks"}, "Run it again with --save-details."),
+    (
+        "simple-evals",
+        {"score", "metrics", "htmls", "convos"},
+        "It keeps the verdicts as HTML only: write confidence and correct of each question to a file of JSON lines.",
+    ),
+)

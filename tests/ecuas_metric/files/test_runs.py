@@ -317,10 +317,10 @@ def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
             [inspect_sample(1, "P", 0.5)],
             "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1",
         ),
-        ([{"id": 1, "epoch": 1, "scores": {}}], "holds no scores; got 1 samples, status success"),
+        ([{"id": 1, "epoch": 1, "scores": {}}], "holds no scores; got status success, 0 of 1 planned samples scored"),
         (
             [{"id": 1, "epoch": 1, "scores": {"a": {"value": "C"}, "b": {"value": "C"}}}],
-            "has several scorers; got a, b. Specify which with run=",
+            "scorer a, b keeps no confidence, as Score(",
         ),
     ],
 )
@@ -370,7 +370,7 @@ def test_inspect_samples_that_ended_in_an_error_are_counted(tmp_path):
     ]
     path = tmp_path / "log.json"
     path.write_text(json.dumps(inspect_log(samples)))
-    assert "4 samples; 1 of 5 without a score are left out." in only(path).notes[0].fact
+    assert "4 samples; partial: 4 of 5 planned samples are scored." in only(path).notes[0].fact
 
 
 @pytest.mark.parametrize(

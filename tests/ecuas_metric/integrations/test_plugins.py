@@ -1,16 +1,24 @@
 """The plug-ins whose tools are installed, against the functions of arrays; `docs/integrations.md` as written."""
 
+import pickle
 import re
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, cross_validate
+from sklearn.model_selection import GridSearchCV, KFold, TunedThresholdClassifierCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from ecuas_metric import ecuas_score, score_posteriors
+from ecuas_metric.files.runs.lm_eval import record_of
 from ecuas_metric.integrations import inspect_ai, lighteval, lm_eval
-from ecuas_metric.integrations.choices import DIRECTIONS, metric_of_choices
+from ecuas_metric.integrations.choices import DIRECTIONS, metric_of_choices, warn_once
 from ecuas_metric.integrations.sklearn import ecuas_scorer
 from ecuas_metric.integrations.transformers import compute_metrics
 
@@ -30,14 +38,40 @@ def test_the_scorer_is_minus_ecuas_of_each_fold(rng, names):
         assert value == pytest.approx(-ecuas_score(y[test], model.predict_proba(X[test]), n=0, labels=names))
 
 
-def test_the_scorer_takes_a_fold_that_lacks_a_class(rng):
+def test_the_scorer_takes_classes_that_a_fold_lacks_on_either_side(rng):
+    """A class that was not seen in training has the probability 0."""
     X, y = classified(rng, ["a", "b", "c"])
-    last = np.flatnonzero(y == "c")
-    kept = np.r_[np.flatnonzero(y != "c"), last]
-    folds = [(kept[:40].tolist() + last.tolist(), np.flatnonzero(y == "a").tolist())]
-    assert np.isfinite(cross_validate(LogisticRegression(), X, y, scoring=ecuas_scorer(), cv=folds)["test_score"]).all()
-    search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 1.0]}, scoring=ecuas_scorer(), cv=3).fit(X, y)
-    assert search.best_params_ == {"C": 1.0}
+    of = {name: np.flatnonzero(y == name).tolist() for name in "abc"}
+    folds = [(range(90), of["a"]), (of["a"] + of["b"], range(90)), (of["a"] + of["c"], of["b"])]
+    found = cross_validate(LogisticRegression(), X, y, scoring=ecuas_scorer(), cv=folds, error_score="raise")
+    for value, (train, test), missing in zip(found["test_score"], folds, (None, 2, 1), strict=True):
+        posteriors = LogisticRegression().fit(X[train], y[train]).predict_proba(X[test])
+        posteriors = posteriors if missing is None else np.insert(posteriors, missing, 0.0, axis=1)
+        assert value == pytest.approx(-ecuas_score(y[test], posteriors, labels=["a", "b", "c"]))
+
+
+def test_the_scorer_is_one_of_scikit_learns(rng):
+    """Weights are routed to it, thresholds are tuned with it, and it is copied and pickled."""
+    X, y = classified(rng, ["no", "yes"])
+    weight, folds, grid = rng.random(90), KFold(3), {"C": [1e-4, 1.0]}
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = ecuas_scorer().set_score_request(sample_weight=True)
+        model = LogisticRegression().set_fit_request(sample_weight=False)
+        given = {"scoring": {"a": scorer}, "params": {"sample_weight": weight}, "cv": folds}
+        found = cross_validate(model, X, y, **given)["test_a"]
+    for value, (train, test) in zip(found, folds.split(X), strict=True):
+        posteriors = LogisticRegression().fit(X[train], y[train]).predict_proba(X[test])
+        assert value == pytest.approx(-ecuas_score(y[test], posteriors, sample_weight=weight[test]))
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=ecuas_scorer()).fit(X, y)
+    assert tuned.best_score_ <= 0
+    scoring = {"a": ecuas_scorer(n=0), "b": "accuracy"}
+    assert GridSearchCV(LogisticRegression(), grid, scoring=scoring, refit="a").fit(X, y).best_params_ == {"C": 1.0}
+    fitted = CalibratedClassifierCV(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
+    scorer = ecuas_scorer(n=2)
+    for copied in (scorer, pickle.loads(pickle.dumps(scorer)), clone(scorer, safe=False)):
+        assert copied(fitted, X, y) == -ecuas_score(y, fitted.predict_proba(X), n=2)
+    with pytest.raises(AttributeError, match="predict_proba"):
+        ecuas_scorer()(LinearSVC().fit(X, y), X, y)
 
 
 def test_the_trainers_metrics_leave_out_what_is_ignored(rng):
@@ -48,26 +82,65 @@ def test_the_trainers_metrics_leave_out_what_is_ignored(rng):
     assert compute_metrics(n=2)(given) == expected
 
 
+def test_the_trainers_metrics_take_what_trainers_pass(rng):
+    """Classes that do not occur, bfloat16, batches, hidden states; several labels are refused by name."""
+    torch = pytest.importorskip("torch", reason="needs the extra `local`")
+    logits, labels = rng.normal(size=(40, 4)), rng.integers(0, 2, 40)
+    logits = torch.tensor(logits).to(torch.bfloat16).double().numpy()
+    expected = score_posteriors(labels, logits, predictions_are="logits", labels=range(4))
+    tensors = torch.tensor(logits).to(torch.bfloat16), torch.tensor(labels)
+    compute = compute_metrics()
+    for predictions, label_ids in ((logits, labels), tensors, ((tensors[0], "hidden"), tensors[1])):
+        assert compute(SimpleNamespace(predictions=predictions, label_ids=label_ids)) == expected
+    for rows in np.array_split(np.arange(40), 3):  # batch_eval_metrics, twice
+        batch = SimpleNamespace(predictions=tensors[0][rows], label_ids=tensors[1][rows])
+        last = rows[-1] == 39
+        assert compute(batch, compute_result=bool(last)) == (expected if last else {})
+    for label_ids, what in (((labels, labels), "one column of labels"), (np.ones((40, 4)), "one class for each row")):
+        with pytest.raises(ValueError, match=what):
+            compute(SimpleNamespace(predictions=logits, label_ids=label_ids))
+
+
 def test_aggregations_are_the_metrics_of_the_samples(rng):
-    labels, logits = rng.integers(0, 4, 20), rng.normal(size=(20, 4))
-    letters = [{"answer": "ABCD"[label]} for label in labels[:10]] + [{"label": int(label)} for label in labels[10:]]
-    items = [lm_eval.process_results(doc, [(x, False) for x in row]) for doc, row in zip(letters, logits, strict=True)]
+    labels, logits = rng.integers(0, 4, 20).tolist(), rng.normal(size=(20, 4)).tolist()
+    choices = ["red", "green", "blue", "grey"]
+    targets = [*labels[:5], *(choices[label] for label in labels[5:10]), *([label] for label in labels[10:])]
+    pairs = [[(score, False) for score in row] for row in logits]
+    records = [record_of(target, choices, of) for target, of in zip(targets, pairs, strict=True)]
     expected = score_posteriors(labels, logits, predictions_are="logits", n=(0, 1))
     flat = [[label, *row] for label, row in zip(labels, logits, strict=True)]
     for name in DIRECTIONS:
-        assert getattr(lm_eval, name)([item[name] for item in items]) == expected[name]
-        assert lighteval.Corpus(name).compute_corpus(flat) == expected[name]
+        assert getattr(lm_eval, name)(records) == pytest.approx(expected[name], abs=1e-12)
+        assert lighteval.Corpus(name).compute_corpus(flat) == pytest.approx(expected[name], abs=1e-12)
 
 
-def test_a_plug_in_takes_few_samples_and_any_option(rng):
+@pytest.mark.parametrize(
+    ("target", "results", "why"),
+    [
+        ([0, 1], [(-1.0, True)] * 3, "must have one right choice in each sample"),
+        (3, [(-1.0, True)] * 3, "must be the index of a choice or the text of exactly one"),
+        ("b", [(-1.0, True)] * 3, "must be the index of a choice or the text of exactly one"),  # which occurs twice
+        (1, [[(-1.0, True)] * 2] * 3, "must have one log-likelihood of each choice"),
+        (1, [(-np.inf, True)] * 3, "must have finite log-likelihoods"),
+    ],
+)
+def test_samples_without_a_number_are_nan_with_a_reason(caplog, target, results, why):
+    warn_once.cache_clear()
+    good = record_of(1, ["a", "b", "b"], [(-1.0, True), (-2.0, False), (-3.0, False)])
+    assert np.isnan(lm_eval.ecuas_1([good, record_of(target, ["a", "b", "b"], results)]))
+    assert why in caplog.text
+
+
+def test_a_plug_in_takes_few_samples_and_any_option(rng, caplog):
     """With `--limit 2` not every choice is right once."""
+    warn_once.cache_clear()
     scores = rng.normal(size=(2, 4)).tolist()
     system = {"y_true": [3, 3], "y_prob": scores, "labels": range(4), "predictions_are": "logits"}
     for name, options in (("ecuas_2", {"n": 2}), ("normalized_brier_score", {"normalize": True})):
         found = metric_of_choices(name, [3, 3], scores, **options)
         assert found == pytest.approx(score_posteriors(**system, **options)[name], nan_ok=True)
-    with pytest.raises(ValueError, match=r"^choices must be as many in every question.*; got 2 and 4\. `ecuas score`"):
-        metric_of_choices("ecuas_1", [0, 1], [[-1.0, -2.0], scores[0]])
+    assert np.isnan(metric_of_choices("ecuas_1", [0, 1], [[-1.0, -2.0], scores[0]]))
+    assert "choices must be as many in every question" in caplog.text
 
 
 @pytest.mark.parametrize(("plug", "tool"), [(lighteval.ecuas_metrics, "lighteval"), (inspect_ai.ecuas, "inspect-ai")])
@@ -108,3 +181,11 @@ def test_the_recipes_for_a_model_of_transformers_agree(root, tmp_path, monkeypat
     expected = score_posteriors([one["labels"] for one in names["test"]], logits, predictions_are="logits")
     assert live == pytest.approx(expected["ecuas_1"], abs=1e-12)
     assert streamed["ecuas_1"].item() == pytest.approx(expected["ecuas_1"], rel=1e-6)  # logits of float32
+    lacking = [sample for sample in names["test"] if sample["labels"] != 2]
+    arguments = transformers.TrainingArguments("batches", batch_eval_metrics=True, per_device_eval_batch_size=5)
+    measured = {"eval_dataset": lacking, "compute_metrics": compute_metrics(n=1)}
+    trainer = transformers.Trainer(model, arguments, **measured)
+    logits = trainer.predict(lacking).predictions
+    labels = [sample["labels"] for sample in lacking]
+    expected = score_posteriors(labels, logits, predictions_are="logits", labels=range(3))["ecuas_1"]
+    assert trainer.evaluate()["eval_ecuas_1"] == pytest.approx(expected, rel=1e-6)

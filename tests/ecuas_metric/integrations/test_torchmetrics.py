@@ -79,6 +79,78 @@ def test_logits_in_a_collection(rng):
     assert found["accuracy"] == pytest.approx(1 - found["error_rate"], abs=1e-6)
 
 
+def test_shapes_of_tokens_ignored_labels_and_bfloat16(rng):
+    logits, labels = rng.normal(size=(4, 5, 3)), rng.integers(0, 3, (4, 5))
+    logits = torch.tensor(logits).to(torch.bfloat16)
+    ignored = rng.random((4, 5)) < 0.3
+    kept, weight = ~ignored, rng.random((4, 5))
+    expected = score_posteriors(labels[kept], logits.double().numpy()[kept], predictions_are="logits", n=1)
+    targets = torch.tensor(np.where(ignored, -100, labels))
+    for given in (logits, logits.movedim(-1, 1)):
+        metric = plug.ECUAS("posteriors", n=1, predictions_are="logits")
+        metric.update(given, targets)
+        metric.update(given, torch.full_like(targets, -100))  # a batch of which nothing is evaluated
+        assert numbers(metric) == pytest.approx(expected, abs=1e-12)
+    metric = plug.ECUAS("posteriors", n=1, predictions_are="logits", ignore_index=0)
+    metric.update(logits, torch.tensor(labels), sample_weight=torch.tensor(weight))
+    others = labels != 0
+    expected = score_posteriors(
+        labels[others], logits.double().numpy()[others], predictions_are="logits", n=1, sample_weight=weight[others],
+        labels=range(3),
+    )  # fmt: skip
+    assert numbers(metric) == pytest.approx(expected, abs=1e-6)
+    square, labels = torch.tensor(rng.normal(size=(4, 3, 3))), torch.tensor(rng.integers(0, 3, (4, 3)))
+    with pytest.raises(ValueError, match="class_axis must be 1 or -1"):
+        plug.ECUAS("posteriors", predictions_are="logits").update(square, labels)
+    for axis in (1, -1):
+        metric = plug.ECUAS("posteriors", n=1, predictions_are="logits", class_axis=axis)
+        metric.update(square, labels)
+        rows = square.movedim(axis, -1).reshape(-1, 3).numpy()
+        expected = score_posteriors(labels.reshape(-1), rows, predictions_are="logits", n=1, labels=range(3))
+        assert numbers(metric) == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(ValueError, match="labels must be one class for each row of predictions"):
+        metric.update(square, labels[:3])
+
+
+def test_one_number_is_tracked_and_drawn(rng):
+    """What `MetricTracker`, plots and loggers take is one number."""
+    from torchmetrics import MetricTracker
+
+    tracker = MetricTracker(plug.ECUAS(only="ecuas_1"), maximize=False)
+    confidence, values = rng.random((3, 50)), []
+    for q in confidence:
+        correct = rng.random(50) < q
+        tracker.increment()
+        tracker.update(torch.tensor(q), torch.tensor(correct))
+        values.append(score_confidences(correct, q)["ecuas_1"])
+    assert [value.item() for value in tracker.compute_all()] == pytest.approx(values, abs=1e-12)
+    best, step = tracker.best_metric(return_step=True)
+    assert (best, step) == (pytest.approx(min(values)), int(np.argmin(values)))
+    for metric in (plug_with(confidence[0], correct, only="ecuas_1"), plug_with(confidence[0], correct)):
+        _, axes = metric.plot()
+        assert axes is not None
+    with pytest.raises(ValueError, match="only must be one of ecuas_0"):
+        plug_with(confidence[0], correct, only="ecuas_3").compute()
+
+
+def test_accelerate_gathers_what_a_batch_repeats(rng):
+    accelerate = pytest.importorskip("accelerate", reason="needs the extra `local`")
+    accelerator = accelerate.Accelerator(cpu=True)
+    logits, labels = torch.tensor(rng.normal(size=(10, 3))), torch.tensor(rng.integers(0, 3, 10))
+    loader = accelerator.prepare(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(logits, labels), 4))
+    metric = plug.ECUAS("posteriors", n=1, predictions_are="logits")
+    for batch in loader:
+        metric.update(*accelerator.gather_for_metrics(tuple(batch)))
+    expected = score_posteriors(labels, logits.numpy(), predictions_are="logits", n=1, labels=range(3))
+    assert numbers(metric) == pytest.approx(expected, abs=1e-12)
+
+
+def plug_with(confidence, correct, **options):
+    metric = plug.ECUAS(**options)
+    metric.update(torch.tensor(confidence), torch.tensor(correct))
+    return metric
+
+
 def test_options_are_checked_at_once_and_a_missing_library_is_named(monkeypatch):
     with pytest.raises(TypeError, match="takes no option 'm'"):
         plug.ECUAS(m=1)

@@ -6,13 +6,9 @@ import pytest
 
 from tests.triviaqa_subset.elicitation.servers import answer, posterior, question, serving, stated, truth
 
-inspect_ai = pytest.importorskip("inspect_ai")
-from inspect_ai import eval as evaluate  # noqa: E402
-from inspect_ai.model import get_model  # noqa: E402
+pytest.importorskip("inspect_ai")
 
-from triviaqa_subset.elicitation.methods import METHODS  # noqa: E402
-from triviaqa_subset.elicitation.tasks import questions  # noqa: E402
-
+METHODS = ("sequence_posterior", "is_true", "verbalized", "semantic")
 COUNT = 25
 AZURE = {"content_filter_results": {"hate": {"filtered": False, "severity": "safe"}}}
 OPENROUTER = {"refusal": None, "reasoning": None}
@@ -36,7 +32,8 @@ SERVERS = {  # the provider of Inspect, how the server writes, and what is missi
 def own(tmp_path):
     """Questions with answers of our own, in a file."""
     rows = [
-        {"question": question(i), "answer": answer(i) if i % 3 else "Nix", "weight": 1 + i % 2} for i in range(COUNT)
+        {"question_id": f"q-{i}", "question": question(i), "answer": answer(i) if i % 3 else "Nix", "weight": 1 + i % 2}
+        for i in range(COUNT)
     ]
     file = tmp_path / "questions.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -44,7 +41,13 @@ def own(tmp_path):
 
 
 def asked(server, file, folder, provider="openai-api/x/m", methods=METHODS, limit=None, **options):
-    model = get_model(provider, base_url=server.url, api_key="k", memoize=False)
+    from inspect_ai import eval as evaluate
+    from inspect_ai.model import get_model
+
+    from triviaqa_subset.elicitation.tasks import questions
+
+    where = {"base_url": server.url, "api_key": "k"} if server else {}
+    model = get_model(provider, memoize=False, **where)
     task = questions(file=file, methods=methods, samples=2, **options)
     (log,) = evaluate(task, model=model, log_dir=str(folder), display="none", seed=1, limit=limit)
     return log

@@ -137,7 +137,10 @@ def ask(tmp_path):
 
     def scores(method, replies, answer=None):
         file = tmp_path / "questions.jsonl"
-        rows = [{"question": f"Case {case}?", "answer": "New York"} for case in range(len(replies))]
+        rows = [
+            {"question_id": f"q-{case}", "question": f"Case {case}?", "answer": "New York"}
+            for case in range(len(replies))
+        ]
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
         def reply(payload):

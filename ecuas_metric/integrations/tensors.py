@@ -1,0 +1,41 @@
+"""Rows of logits and labels, as tensors or arrays of several shapes -> arrays of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..inputs import Array
+
+IGNORED = -100  # the label of what is not to be evaluated, e.g. the second piece of a word
+
+
+def as_array(values: Any) -> Array:
+    """Return an array or a tensor, of bfloat16 too, which NumPy does not have, as an array."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        values = values.double() if values.is_floating_point() else values
+    return np.asarray(values)
+
+
+def rows_of(
+    logits: Any, labels: Any, *, weights: Any = None, ignored: int | None = IGNORED, class_axis: int | None = -1
+) -> tuple[Array, Array, Array | None]:
+    """Return rows (N, K), labels (N,) and weights (N,), without the labels that are ignored.
+
+    The classes are the axis of `logits` that is given, or else the only one of 1 and -1 that fits the labels.
+    """
+    values, truth = as_array(logits), as_array(labels)
+    fitting = [axis for axis in (1, -1) if values.ndim > 1 and np.moveaxis(values, axis, -1).shape[:-1] == truth.shape]
+    axis = class_axis if class_axis is not None else fitting[-1] if fitting else -1
+    if class_axis is None and values.ndim > 2 and len(fitting) == 2:
+        raise InputError("class_axis", "must be 1 or -1: either axis of the predictions fits the labels")
+    if axis not in fitting:
+        rule = "must be one class for each row of predictions"
+        raise InputError("labels", rule, got=f"shapes {truth.shape} and {values.shape}")
+    values, truth = np.moveaxis(values, axis, -1), truth.reshape(-1)
+    kept = np.ones(len(truth), dtype=bool) if ignored is None else truth != ignored
+    weight = None if weights is None else as_array(weights).reshape(-1)[kept]
+    return values.reshape(-1, values.shape[-1])[kept], truth[kept], weight

@@ -1,0 +1,131 @@
+"""Run every command that the pages and the Makefile print, each in a fresh copy of the work tree with an empty HOME and
+an environment that holds what the text asked for, by default `pip install .`.
+
+The line above a block of shell may be `<!-- run after: COMMAND -->`, what the text says to do before, or
+`<!-- not run: REASON -->`. Files that the commands speak of as the reader's own are made here.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ["README.md", "CONTRIBUTING.md", "*/README.md", "space/usage.md", "docs/*.md"]
+BLOCK = re.compile(r"(?:<!-- (not run|run after): (.*?) -->\n)?```(?:sh|bash|console)\n(.*?)```", flags=re.DOTALL)
+TARGETS = {  # what a target needs, or why it is not run
+    "space": ("timeout 60 make space || [ $? = 124 ]", ""),  # serves until it is stopped
+    "reproduce": ("make reproduce SCORES=scores", ""),
+    "publish": ("make publish NAMESPACE=NAME FLAGS=--dry-run", ""),
+    "test-integrations": ("", "installs the newest versions of four tools: a job of its own"),
+    "check-croissant": ("", "a step of .ci/run"),
+    "check-lowest": ("", "a step of .ci/run"),
+    "bench": ("", "takes an hour"),
+    "lock": ("", "asks the index for the newest versions of everything"),
+}
+
+
+class Command(NamedTuple):
+    """Lines of shell, where they stand, and why they are not run."""
+
+    where: str
+    script: str
+    not_run: str = ""
+
+
+def of_pages() -> list[Command]:
+    """Return the blocks of shell of all pages."""
+    found = []
+    for page in sorted({path for pattern in PAGES for path in ROOT.glob(pattern)}):
+        text = page.read_text(encoding="utf-8")
+        for block in BLOCK.finditer(text):
+            kind, remark, body = block.groups()
+            shown = re.findall(r"^\$ (.*)", body, flags=re.MULTILINE)  # the rest is what they print
+            where = f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, block.start(3)) + 1}"
+            before = f"{remark}\n" if kind == "run after" else ""
+            found.append(Command(where, before + ("\n".join(shown) or body), remark if kind == "not run" else ""))
+    return found
+
+
+def of_makefile() -> list[Command]:
+    """Return the targets that `make help` lists."""
+    names = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    return [Command(f"make {name}", *TARGETS.get(name, (f"make {name}", ""))) for name in names]
+
+
+def write_files(folder: Path) -> None:
+    """Write what the commands speak of: two CSV files, logs of two models, and scores of one of the paper's systems."""
+    rng = np.random.default_rng(0)
+    q = rng.random(400)
+    table = pd.DataFrame({"id": np.arange(400) // 2, "confidence": q, "correct": (rng.random(400) < q).astype(int)})
+    for i, name in enumerate(("first", "second")):
+        table[i::2].to_csv(folder / f"{name}.csv", index=False)
+    (folder / "logs").mkdir()
+    table.assign(model=np.tile(["one", "two"], 200)).to_parquet(folder / "logs" / "2026-01.parquet")
+    (folder / "scores").mkdir()
+    np.savez(folder / "scores" / "cifar10_vgg19_bn.npz", scores=rng.normal(size=(60, 4)), targets=np.arange(60) % 4)
+
+
+def run(command: Command) -> str:
+    """Run one command; return what it printed if it failed, else nothing."""
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="commands-") as scratch:
+        copy, home, env = (Path(scratch, name) for name in ("ecuas", "home", "env"))
+        home.mkdir()
+        listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        for name in subprocess.check_output(listed, cwd=ROOT, text=True).split("\0"):
+            if (ROOT / name).is_file():
+                (copy / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, copy / name)
+        write_files(copy)
+        uv = [sys.executable, "-m", "uv"]
+        subprocess.run([*uv, "venv", "--quiet", "--python", sys.executable, env], check=True)
+        (env / "bin" / "pip").write_text(f'#!/bin/sh\nexec {sys.executable} -m uv pip "$@" --quiet\n')
+        (env / "bin" / "pip").chmod(0o755)
+        script = command.script
+        if not re.search(r"^(make|pip)\b", script, flags=re.MULTILINE):
+            script = f"pip install .\n{script}"
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", f"git init -q\n{script}"],
+            cwd=copy, env=environment(home, env, ROOT), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+    print(f"{'failed' if done.returncode else 'ok':6}  {time.monotonic() - start:4.0f} s  {command.where}", flush=True)
+    return f"--- {command.where}\n{done.stdout}" if done.returncode else ""
+
+
+def environment(home: Path, env: Path, root: Path) -> dict[str, str]:
+    """Return the variables of a newcomer's shell, with the caches of this machine; pytest only collects tests."""
+    kept = {name: os.environ[name] for name in os.environ if name.startswith(("LANG", "LC_", "PIP_", "UV_", "SSL_"))}
+    uv_cache = subprocess.check_output([sys.executable, "-m", "uv", "cache", "dir"], text=True).strip()
+    kept |= {"UV_CACHE_DIR": uv_cache, "UV_LINK_MODE": "copy", "UV_CONSTRAINT": str(root / "requirements-dev.txt")}
+    kept |= {"PATH": f"{env / 'bin'}:{os.environ['PATH']}", "VIRTUAL_ENV": str(env), "HOME": str(home)}
+    return kept | {"PYTEST_ADDOPTS": "--collect-only -q", "HF_HUB_OFFLINE": "1"}
+
+
+def main() -> int:
+    """Run the commands whose place holds the argument; 1 if one failed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.commands", description=__doc__)
+    parser.add_argument("where", nargs="?", default="", help="part of a page's name, or a target (default: all)")
+    where = parser.parse_args().where
+    commands = [command for command in (*of_pages(), *of_makefile()) if where in command.where]
+    for command in commands:
+        if command.not_run:
+            print(f"not run         {command.where}: {command.not_run}")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        failures = [said for said in pool.map(run, [c for c in commands if not c.not_run]) if said]
+    print(*failures, sep="\n")
+    return len(failures) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

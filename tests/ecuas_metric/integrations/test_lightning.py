@@ -1,0 +1,52 @@
+"""Lightning itself: what a module logs, one metric or all, is what the functions of arrays give."""
+
+import json
+
+import pytest
+
+from ecuas_metric import score_posteriors
+from tests.ecuas_metric.integrations.live import run
+
+pytestmark = [pytest.mark.integrations, pytest.mark.e2e]
+LOOP = """
+import json
+import lightning
+import torch
+from ecuas_metric.integrations.torchmetrics import ECUAS
+
+torch.manual_seed(0)
+X, y = torch.randn(50, 4, dtype=torch.float64), torch.randint(0, 3, (50,))
+
+class Module(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 3, dtype=torch.float64)
+        self.one = ECUAS("posteriors", only="ecuas_1", predictions_are="logits")
+        self.all = ECUAS("posteriors", n=(0, 1), predictions_are="logits")
+
+    def test_step(self, batch, index):
+        logits = self.layer(batch[0])
+        self.one(logits, batch[1])
+        self.all.update(logits, batch[1])
+        self.log("one", self.one, on_step=False, on_epoch=True)
+
+    def on_test_epoch_end(self):
+        self.log_dict({key: value for key, value in self.all.compute().items() if "error" not in key})
+        self.all.reset()
+
+loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(X, y), 8)
+quiet = {"logger": False, "enable_progress_bar": False, "enable_model_summary": False, "enable_checkpointing": False}
+module = Module()
+logged = [lightning.Trainer(accelerator="cpu", **quiet).test(module, loader, verbose=False)[0] for _ in range(2)]
+print(json.dumps({"logged": logged, "logits": module.layer(X).tolist(), "labels": y.tolist()}))
+"""
+
+
+def test_a_module_logs_what_the_functions_of_arrays_give(tmp_path):
+    found = json.loads(run("lightning", tmp_path, "-c", LOOP).stdout.splitlines()[-1])
+    expected = score_posteriors(found["labels"], found["logits"], predictions_are="logits", n=(0, 1))
+    for logged in found["logged"]:  # the second time over, nothing is left of the first
+        assert logged["one"] == pytest.approx(expected["ecuas_1"], abs=1e-6)  # Lightning logs float32
+        assert {key: logged[key] for key in ("ecuas_0", "auroc")} == pytest.approx(
+            {key: expected[key] for key in ("ecuas_0", "auroc")}, abs=1e-6
+        )

@@ -1,0 +1,182 @@
+"""Tasks as users run them: questions, weights, grading, the judge, prompts as they are sent, and the demonstration."""
+
+import json
+import math
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.triviaqa_subset.elicitation.servers import answer, question, serving
+
+pytest.importorskip("inspect_ai")
+from tests.triviaqa_subset.elicitation.test_servers import asked
+
+pytestmark = pytest.mark.e2e
+
+
+def run(task, reply, folder, **options):
+    from inspect_ai import eval as evaluate
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    def output(messages, tools, choice, config):
+        made = ModelOutput.from_content("m", reply("\n".join(message.text for message in messages)))
+        return made.model_copy(update={"usage": ModelUsage(output_tokens=1)})
+
+    model = get_model("mockllm/m", custom_outputs=output, memoize=False)
+    roles = (
+        {"grader": get_model("mockllm/g", custom_outputs=output, memoize=False)} if options.pop("judge", False) else {}
+    )
+    (log,) = evaluate(task, model=model, model_roles=roles, log_dir=str(folder), display="none", **options)
+    assert log.status == "success", log.error
+    return {sample.id: sample for sample in log.samples}
+
+
+def write(file, rows):
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(file)
+
+
+@pytest.mark.parametrize("name", ["curated", "kept", "pool"])
+def test_questions_of_the_dataset_come_with_weights_and_strata(name, tmp_path):
+    import pandas as pd
+
+    from ecuas_metric import read_submissions
+    from triviaqa_subset.elicitation.tasks import triviaqa
+
+    with pytest.raises(ValueError, match="must have the texts of its questions"):
+        triviaqa(questions=name, dataset=str(ROOT / "triviaqa_subset"))
+    table = pd.read_parquet(ROOT / f"triviaqa_subset/data/{name}.parquet").iloc[::40]
+    gold = {"value": "Zarquon", "aliases": ["Zarquon", "Z."], "normalized_aliases": ["zarquon"]}
+    (tmp_path / "data").mkdir()
+    table.assign(question="Who?", answer=[gold] * len(table)).to_parquet(tmp_path / f"data/{name}.parquet")
+    task = triviaqa("verbalized", questions=name, dataset=str(tmp_path))
+    samples = run(task, lambda said: " zarquon.\nProbability: 0.9", tmp_path / "logs")
+    assert set(samples) == set(table["question_id"])
+    assert {sample.scores["verbalized"].value for sample in samples.values()} == {"C"}
+    (system,) = read_submissions(tmp_path / "logs")
+    assert set(system.predictions) == {0.9}
+    if name != "pool":
+        weights = dict(zip(table["question_id"], table["weight"], strict=True))
+        ids = [str(text).split()[0] for text in system.ids]
+        assert list(system.per_sample["sample_weight"]) == pytest.approx([weights[own] for own in ids])
+
+
+def test_choices_are_graded_by_their_letter_and_have_posteriors(tmp_path):
+    rows = [
+        {"question_id": f"q-{i}", "question": question(i), "choices": ["Nix", "Nox"], "answer": i % 2} for i in range(3)
+    ]
+    top = {" A": 0.6, " B": 0.3, "A": 0.06, "x": 0.03}
+    listed = [{"token": token, "logprob": math.log(p)} for token, p in top.items()]
+    token = {"token": " A", "logprob": math.log(0.6), "top_logprobs": listed}
+    message = {"role": "assistant", "content": " A"}
+    made = {"index": 0, "finish_reason": "stop", "message": message, "logprobs": {"content": [token]}}
+    with serving() as server:
+        server.reply = lambda payload: {"id": "1", "created": 1, "model": "m", "choices": [made]}
+        log = asked(server, write(tmp_path / "own.jsonl", rows), tmp_path, methods="sequence_posterior")
+    assert "A. Nix\nB. Nox" in server.requests[0]["messages"][1]["content"]
+    for sample in log.samples:
+        score = sample.scores["sequence_posterior"]
+        assert score.value == ("I" if sample.target == ["B"] else "C")
+        assert score.metadata["posteriors"] == pytest.approx([0.66 / 0.96, 0.3 / 0.96])
+        assert score.metadata["confidence"] == pytest.approx(0.6)
+
+
+def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
+    from triviaqa_subset.elicitation.tasks import questions
+
+    given = {"a": "Lutetia", "b": "Lutetia (or Lyon)", "c": "Paris", "d": "Rome", "e": "Oslo"}
+    judged = {"Lutetia": "Yes.", "Lutetia (or Lyon)": "No.", "Rome": "Perhaps", "Oslo": ""}
+    seen = []
+
+    def reply(said):
+        if "Accepted answers" not in said:
+            return next(text for own, text in given.items() if f"City {own}?" in said) + "\nProbability: 0.5"
+        seen.append(said.split("Given answer: ")[1].split("\n")[0])
+        return judged[seen[-1]]
+
+    rows = [{"question_id": own, "question": f"City {own}?", "answer": ["Paris", "Paree"]} for own in given]
+    task = questions(write(tmp_path / "own.jsonl", rows), "verbalized")
+    samples = run(task, reply, tmp_path / "logs", judge=True)
+    scores = {own: sample.scores["verbalized"] for own, sample in samples.items()}
+    assert sorted(seen) == sorted(set(given.values()) - {"Paris"})
+    assert [scores[own].metadata["decided_by"] for own in "abcde"] == [
+        "judge",
+        "judge",
+        "exact",
+        "unjudged",
+        "unjudged",
+    ]
+    assert [scores[own].value for own in "abc"] == ["C", "I", "C"]
+    assert all(math.isnan(scores[own].value) for own in "de")
+
+
+@pytest.mark.parametrize("prefill", ["message", "continue", "none", "text"])
+def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(prefill, tmp_path):
+    from triviaqa_subset.elicitation.prompts import load_prompts, render
+
+    rows = [{"question_id": "q-1", "question": question(1), "answer": answer(1)}]
+    with serving() as server:
+        log = asked(server, write(tmp_path / "own.jsonl", rows), tmp_path, methods="is_true", prefill=prefill)
+    assert log.samples[0].scores["is_true"].metadata["confidence"] == pytest.approx(0.1)
+    first, second = server.requests
+    prompts = load_prompts("triviaqa")
+    expected = render(prompts["sequence_posterior"], {"question": question(1)})
+    checked = render(prompts["is_true"], {"question": question(1), "answer": answer(1)})
+    if prefill == "text":
+        expected, checked = (
+            [{"role": "user", "content": "\n\n".join(m["content"] for m in p)}] for p in (expected, checked)
+        )
+    assert first["messages"] == (expected[:-1] if prefill == "none" else expected)
+    assert second["messages"] == checked
+    assert first.get("continue_final_message") is (True if prefill == "continue" else None)
+    assert "continue_final_message" not in second
+    assert (first["temperature"], first["max_tokens"], first["logprobs"], first["seed"]) == (0.0, 64, True, 1)
+    assert (second["max_tokens"], second["top_logprobs"]) == (8, 20)
+    assert log.eval.metadata["prompts"] == prompts
+
+
+def test_prompts_of_a_file_are_used_and_must_have_the_same_fields(tmp_path):
+    from triviaqa_subset.elicitation.prompts import load_prompts
+
+    file = tmp_path / "own.yaml"
+    file.write_text("triviaqa: {verbalized: [{role: user, content: 'Q {{ question }}'}]}")
+    assert load_prompts("triviaqa", file)["verbalized"] == [{"role": "user", "content": "Q {{ question }}"}]
+    file.write_text("triviaqa: {verbalized: [{role: user, content: 'Q {{ answer }}'}]}")
+    with pytest.raises(ValueError, match="with the same fields; got triviaqa: verbalized with answer"):
+        load_prompts("triviaqa", file)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"methods": "guess"}, "methods must be among sequence_posterior, is_true, verbalized, semantic; got guess"),
+        ({"prefill": "maybe"}, "prefill must be one of message, continue, none, text; got 'maybe'"),
+        ({"same": "x"}, "same must be one of equality, judge; got 'x'"),
+    ],
+)
+def test_an_unknown_option_is_refused(options, message, tmp_path):
+    from triviaqa_subset.elicitation.tasks import questions
+
+    with pytest.raises(ValueError, match=message):
+        questions(str(ROOT / "examples/questions.csv"), **options)
+
+
+def test_meanings_are_counted_and_judged_by_the_model_itself(tmp_path):
+    from triviaqa_subset.elicitation.tasks import questions
+
+    drawn = iter(["Mudville", "Oslo", "Mudville City", "Oslo", "No.", "Yes."])
+    rows = [{"question_id": "q-1", "question": "Capital of Elbonia?", "answer": "Mudville"}]
+    task = questions(write(tmp_path / "own.jsonl", rows), "semantic", samples=4, same="judge")
+    score = run(task, lambda said: next(drawn), tmp_path / "logs")["q-1"].scores["semantic"]
+    assert (score.answer, score.metadata["confidence"], list(drawn)) == ("Mudville", 0.5, [])
+
+
+def test_the_demonstration_prints_a_row_for_each_method(tmp_path, capsys):
+    from examples.ask import main
+
+    assert main(str(tmp_path)) == 0
+    printed = capsys.readouterr().out
+    assert "made up" in printed
+    assert [
+        f"made-up {method} " in printed for method in ("sequence_posterior", "is_true", "verbalized", "semantic")
+    ] == [True] * 4
