@@ -11,8 +11,7 @@ import numpy as np
 from ..costs import largest_uncertainty
 from ..decisions import Decisions
 from ..errors import InputError
-from ..options import Options, checked_options, is_set
-from ..results import PER_SAMPLE
+from ..options import PER_SAMPLE, Options, checked_options, is_set
 from .sketch import Resolution
 
 # The options that a state depends on; all others are for reading it.
