@@ -37,7 +37,7 @@ test-slow: $(VENV)/test.installed  ## the simulations, and each law on many more
 	$(BIN)/python -m pytest -m slow -s
 	$(BIN)/python -m pytest -m "hypothesis and not e2e" --hypothesis-profile thorough $(PARALLEL)
 
-test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval inspect helm)  ## the tools that leave runs, live
+test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval inspect helm lightning uqlm lm-polygraph ragas deepeval evals promptfoo)  ## the tools that leave runs, live, an hour with their installation
 	$(BIN)/python -m pytest -m integrations tests/ecuas_metric/integrations
 
 check-lowest: $(VENV)/lock.installed  ## the core tests at the lowest versions that pyproject.toml allows
@@ -77,7 +77,7 @@ hooks: $(VENV)/lint.installed  ## run what is quick of `make lint` at every comm
 ASKING := .venv-elicitation
 $(ASKING)/%.installed: pyproject.toml requirements-elicitation.txt | $(VENV)/lock.installed
 	test -x $(ASKING)/bin/python || $(BIN)/uv venv --quiet --python $(BIN)/python $(ASKING)
-	$(BIN)/uv pip install --quiet --python $(ASKING) --constraint requirements-elicitation.txt --editable '.[$*]'
+	$(UV) --python $(ASKING) --constraint requirements-elicitation.txt --editable '.[$*]'
 	touch $@
 
 .PHONY: ask test-elicitation lock-elicitation
@@ -119,9 +119,25 @@ $(VENV)/%.installed: pyproject.toml $(LOCK) | $(BIN)/python
 # Each tool in an environment of its own: they do not fit one together. lighteval 0.13 does not run with newer ones.
 .venv-integrations/lm-eval.installed: PACKAGES := "lm-eval>=0.4.13,<0.5" torch
 .venv-integrations/lighteval.installed: PACKAGES := "lighteval==0.13.0" "huggingface_hub<2" "xxhash<4"
-.venv-integrations/inspect.installed: PACKAGES := "inspect-ai>=0.3.285,<0.4"
+.venv-integrations/inspect.installed: PACKAGES := "inspect-ai>=0.3.285,<0.4" pandas pyarrow
 .venv-integrations/helm.installed: PACKAGES := "crfm-helm>=0.5.16,<0.6"
+.venv-integrations/lightning.installed: PACKAGES := "lightning>=2.5,<3" torchmetrics pandas pyarrow
+.venv-integrations/uqlm.installed: PACKAGES := "uqlm>=0.6.7,<0.7" "pyarrow<22"
+.venv-integrations/lm-polygraph.installed: PACKAGES := "lm-polygraph>=0.7,<0.8"
+.venv-integrations/ragas.installed: PACKAGES := "ragas>=0.4.3,<0.5" "langchain-community<0.4"
+.venv-integrations/deepeval.installed: PACKAGES := "deepeval>=4.3.1,<5"
 .venv-integrations/%.installed: | $(VENV)/lock.installed
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-integrations/$*
 	$(UV) --python .venv-integrations/$* $(PACKAGES)
+	touch $@
+
+EVALS := backoff blobfile lz4 numpy openai pydantic pyyaml requests tiktoken tqdm zstandard
+.venv-integrations/evals.installed: | $(VENV)/lock.installed  # what it asks for cannot be built any more
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(basename $@)
+	$(UV) --python $(basename $@) --no-deps evals==3.0.1.post1
+	$(UV) --python $(basename $@) $(EVALS)
+	touch $@
+
+.venv-integrations/promptfoo.installed:
+	npm install --silent --no-audit --no-fund --prefix $(basename $@) promptfoo@0.121
 	touch $@

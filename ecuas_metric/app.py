@@ -2,7 +2,9 @@
 
 import io
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import evaluate
 import gradio as gr
@@ -19,6 +21,24 @@ HELP = (
 ecuas = evaluate.load(str(HERE / "ecuas.py"))
 core = sys.modules[type(ecuas).__module__]  # Evaluate's copy of ecuas.py, with the functions that it imports
 Advice = sys.modules[core.InputError.__module__].Advice
+ARROWS = {True: "↑", False: "↓", None: ""}
+NAMESPACE = "<namespace>"  # publishing writes the real one here
+PAPER, HUB = "https://arxiv.org/abs/2605.20490", "https://huggingface.co"
+LINKS = f"[Paper]({PAPER})"
+if not NAMESPACE.startswith("<"):
+    LINKS += f" · [Compare systems in the demo]({HUB}/spaces/{NAMESPACE}/ecuas-demo)"
+    LINKS += f" · [Dataset]({HUB}/datasets/{NAMESPACE}/triviaqa-curated)"
+THEME = gr.themes.Default(  # that of the demo
+    primary_hue="blue", font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
+).set(
+    button_primary_background_fill="*primary_600",
+    button_primary_background_fill_hover="*primary_700",
+    body_text_color_subdued="*neutral_500",
+    block_info_text_color="*neutral_500",
+    body_text_color_subdued_dark="*neutral_300",
+    block_info_text_color_dark="*neutral_300",
+    link_text_color_dark="*primary_400",
+)
 WORDS = {  # arguments and advice of the metric -> the page's own words
     "references": "The last column",
     Advice.CLASS_LABELS: "Class labels? Then each line must begin with the probability of every class.",
@@ -57,13 +77,13 @@ def score(table: str, n: str = "0, 1, 128", normalize: bool = False) -> tuple[pd
         options = core.checked_options(n=_numbers(n), normalize=normalize)
         form = "posteriors" if isinstance(predictions[0], list) else "confidences"
         words = WORDS | {"predictions": "The probabilities" if form == "posteriors" else "The confidences"}
-        checked = getattr(core, form)(predictions, references)
+        checked = core.FORMS[form](predictions, references)
         results = core.compute_results(core.prepare(form, *checked, options))
     except core.InputError as error:
         return _table({}), f"**This table cannot be scored.** {error.render(words)}"
     except (ValueError, TypeError) as error:  # pandas' errors of a malformed table are ValueErrors
         return _table({}), f"**This table cannot be scored.** {error}"
-    return _table(results.flat()), "\n\n".join(f"**Note.** {note.render(words)}" for note in results.notes)
+    return _table(results.estimates), "\n\n".join(f"**Note.** {note.render(words)}" for note in results.notes)
 
 
 def card() -> str:
@@ -82,12 +102,16 @@ def _numbers(text: str) -> list[float]:
         raise core.InputError("n", "takes numbers, separated by commas", value=text) from None
 
 
-def _table(values: dict[str, float]) -> pd.DataFrame:
-    return pd.DataFrame({"metric": list(values), "value": [f"{value:.6g}" for value in values.values()]})
+def _table(estimates: Mapping[Any, Any]) -> pd.DataFrame:
+    names = [f"{key} {ARROWS[core.METRICS[key.metric].higher_is_better]}".rstrip() for key in estimates]
+    return pd.DataFrame({"metric": names, "value": [f"{one.value:.3f}" for one in estimates.values()]})
 
 
 with gr.Blocks(title="ECUAS") as demo:
-    gr.Markdown("# ECUAS_n: the expected cost of a system that says how sure it is")
+    gr.Markdown(
+        "# ECUAS_n: the expected cost of a system that says how sure it is\n"
+        f"0 is perfect, 1 no better than answering nothing. Arrows: ↓ lower is better, ↑ higher.\n\n{LINKS}"
+    )
     with gr.Row():
         with gr.Column():
             table = gr.Textbox(CONFIDENCES, label="Table", info=HELP, lines=10, max_lines=20)
@@ -106,4 +130,4 @@ with gr.Blocks(title="ECUAS") as demo:
     button.click(score, [table, n, normalize], [values, message], api_name="score")
 
 if __name__ == "__main__":
-    demo.launch()
+    demo.launch(theme=THEME)

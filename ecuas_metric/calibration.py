@@ -206,6 +206,71 @@ def squared_gap(
     return np.where(np.abs(total) > rounding, total, 0.0)[()] / np.where(held > 0, held, 1.0)
 
 
+def limits_of_gap(
+    confidence: Floats,
+    incorrect: Floats,
+    *,
+    quantile: float,
+    n_bins: int = 10,
+    sample_weight: Floats | None = None,
+    copies: bool = False,
+    groups: Ints | None = None,
+) -> tuple[float, float]:
+    """Return the limits of `ece_debiased`: all values whose square is at most `quantile` standard errors away.
+
+    The variance of E is a E + b, b that of the pairs of a calibrated system, a from that of the bins' gaps: of what is
+    left of each sample's gap, and no less than that of answers drawn by their confidences.
+    """
+    square = float(
+        squared_gap(confidence, incorrect, n_bins=n_bins, sample_weight=sample_weight, copies=copies, groups=groups)
+    )
+    weight = np.ones(len(confidence)) if sample_weight is None else sample_weight
+    share, mean, covariance = _gaps_of_bins(confidence, incorrect, n_bins, weight / weight.sum(), groups)
+    if not len(share):
+        return math.nan, math.nan
+    spread = share * mean
+    slope = 4 * float(spread @ covariance @ spread) / max(float(spread @ mean), 1e-300)
+    start = 2 * float(share @ np.square(covariance) @ share)
+    middle = square + quantile**2 * slope / 2
+    half = quantile * math.sqrt(max(quantile**2 * slope**2 / 4 + slope * square + start, 0.0))
+    return math.sqrt(max(middle - half, 0.0)), math.sqrt(max(middle + half, 0.0))
+
+
+def _gaps_of_bins(
+    q: Floats, incorrect: Floats, n_bins: int, weight: Floats, groups: Ints | None
+) -> tuple[Floats, Floats, Floats]:
+    """Return the share of each bin that holds two units or more, its mean gap, and the covariances of these."""
+    _, bins = np.unique(confidence_bins(q, n_bins=n_bins), return_inverse=True)
+    gap = q - (1 - incorrect)
+    share = np.asarray(np.bincount(bins, weight), np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):  # bins without weight
+        mean = np.bincount(bins, weight * gap) / share
+        covariance = _covariance_of_bins(gap - mean[bins], bins, share, weight, groups)
+        least = np.bincount(bins, np.square(weight) * q * (1 - q)) / np.square(share)
+    np.fill_diagonal(covariance, np.maximum(np.diagonal(covariance), least))
+    (held,) = np.nonzero(np.isfinite(np.diagonal(covariance)))
+    return share[held] / share[held].sum(), mean[held], covariance[np.ix_(held, held)]
+
+
+def _covariance_of_bins(rest: Floats, bins: Ints, share: Floats, weight: Floats, groups: Ints | None) -> Floats:
+    """Return the covariances (B, B) of the mean gaps of bins, from what they leave of each sample's (N,).
+
+    nan for a bin that holds but one unit.
+    """
+    count = len(share)
+    if groups is None:
+        covariance = np.diag(np.bincount(bins, np.square(weight * rest)) / np.square(share))
+        alone = np.bincount(bins, np.square(weight)) / np.square(share)
+    else:
+        cell, cells = groups * count + bins, (int(groups.max()) + 1) * count
+        moved, size = (
+            np.bincount(cell, values, minlength=cells).reshape(-1, count) / share for values in (weight * rest, weight)
+        )
+        covariance, alone = moved.T @ moved, np.square(size).sum(axis=0)
+    rooted = np.sqrt(np.where(alone < 1 - 1e-9, 1 - alone, np.nan))  # k - 1 of k equal units
+    return np.asarray(covariance / np.outer(rooted, rooted))
+
+
 def sums_in_bins(values: Floats, bins: Ints, *, n_bins: int, sample_weight: Floats | None = None) -> Floats:
     """Sum (weighted) values (N,) over bins: shape (..., n_bins)."""
     if sample_weight is None:

@@ -335,8 +335,10 @@ def largest_uncertainty(matrix: Floats) -> float:
     .. math:: u_M = \max_q \min_d \sum_k q_k C_{kd} = \min_y \max_k \sum_d C_{kd} y_d
 
     over the distributions q of classes and y of decisions, a linear programme and its dual. It is solved in integers,
-    whatever the span of the costs: the two sides are equal, and u_M is their value rounded once. A large matrix, from
-    about 20 classes and decisions on, is solved in float64, and the two sides must agree to 1e-9.
+    whatever the span of the costs: the two sides are equal, and u_M is their value rounded once. A solver in float64,
+    even with the costs scaled and its duals checked, misses it where costs span 1e24: up to 92 % too low in 4 of 376
+    matrices. It serves large matrices only, from about 20 classes and decisions on, and the two sides must agree to
+    1e-9.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def numbers(values: Any, name: str) -> Array:
     if hasattr(values, "detach"):  # a tensor: NumPy knows no bfloat16 and takes no gradients along
         values = values.detach().cpu()
         values = values.double() if values.is_floating_point() else values
-    if np.ma.isMaskedArray(values):  # NumPy would unmask it silently
+    if type(values).__name__ == "MaskedArray":  # NumPy would unmask it silently
         values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
         array = np.asarray(values)

@@ -15,14 +15,14 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .calibration import confidence_bins, ece_influence, squared_gap
+from .calibration import ece_influence
 from .decisions import Decisions
 from .errors import InputError, Note
 from .inputs import SAMPLE_SIZE, Array, Bools, FloatOrFloats, Floats, Ints, blocks, chunks
-from .metrics import METRICS, Key, naive_values, recalibrated_uncertainty
+from .metrics import METRICS, Key, naive_slopes, naive_values, recalibrated_uncertainty
 from .options import Options
 from .ranking import TieGroups
-from .selective import LINES
+from .selective import LINES, finite_sample_bias
 
 K = TypeVar("K", bound=Hashable)
 Counts = npt.NDArray[np.uint16]  # more draws of one unit than that do not happen
@@ -35,9 +35,10 @@ NONE = (math.nan, math.nan)
 FEW = 10  # effective wrong, or right, answers below which first-order theory does not hold
 ENOUGH = 25  # of them, from which on the plug-in interval of a recalibrated value is near its level
 FEW_EVENTS = 30  # equal influences below which DeLong's limits are held against Newcombe's
-FEW_GROUPS = 10  # effective groups below which a note says that all intervals are approximate
+FEW_GROUPS = 5  # effective groups below which a note says that all intervals are approximate
 SHARES = ("error_rate", "coverage")
 CONFIDENCE_SCORES = ("confidence_cross_entropy", "confidence_brier_score")  # whose naive system knows the error rate
+MOST_GROUPS = 2**16  # of equal uncertainty, read for an interval
 CELLS = 12  # of confidence, at most
 PER_CELL = 5  # wrong or right answers, whichever are fewer, for each cell
 LEAST_CELLS = 3
@@ -45,23 +46,10 @@ BELIEF = 3.0  # samples anywhere in a cell, besides those seen, that say what a 
 MOST_SKEW = 0.7  # of half an interval
 UNSEEN = 0.5  # share of the squared distance to a limit that is told if it rests on no mistake, twice that if on ten
 ROUNDING = 1e-9
-STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
-BLOCK = 2**22
 
 
 class Resampling(NamedTuple):
-    """How resamples are drawn.
-
-    Attributes
-    ----------
-    n_resamples : int
-    random_state : int
-        Seed of a `numpy.random.Generator`: the same seed gives the same numbers.
-    groups : ndarray of int, shape (N,), or None
-        Samples of one group, as the questions of one document, are drawn together.
-    strata : ndarray of int, shape (N,), or None
-        Each stratum keeps its number of samples (or groups).
-    """
+    """How resamples are drawn: how many, their seed, the group (N,) and the stratum (N,) of each sample, or None."""
 
     n_resamples: int = 1000
     random_state: int = 0
@@ -72,19 +60,7 @@ class Resampling(NamedTuple):
 def bootstrap(
     statistic: Statistic[K], num_samples: int, *, resampling: Resampling, progress: bool = False
 ) -> dict[K, Floats]:
-    """Return the statistic of each resample, shape (`n_resamples`,) for each key.
-
-    References
-    ----------
-    Efron and Tibshirani 1993, "An introduction to the bootstrap".
-
-    Examples
-    --------
-    >>> data = np.array([1.0, 2.0, 6.0])
-    >>> means = bootstrap(lambda w: {"mean": w @ data / 3}, 3, resampling=Resampling(500))["mean"]
-    >>> bool(abs(means.mean() - 3) < 0.2), means.shape
-    (True, (500,))
-    """
+    """Return the statistic of each resample, shape (`n_resamples`,) for each key (Efron and Tibshirani 1993)."""
     return _collect(statistic, bootstrap_weights(num_samples, resampling), resampling.n_resamples, progress)
 
 
@@ -139,28 +115,7 @@ def interval(
     estimate: float | None = None,
     jackknife: Floats | None = None,
 ) -> tuple[float, float]:
-    """Return the percentile interval of bootstrap replicates, or the BCa interval where `jackknife` is given.
-
-    Parameters
-    ----------
-    replicates : ndarray, shape (B,)
-        Those that are nan, as an AUROC without an incorrect sample, are left out.
-    confidence_level : float
-        In (0, 1).
-    estimate : float
-        The statistic of the data itself; for BCa.
-    jackknife : ndarray, shape (J,)
-        The statistic with each sample (or block of them) left out, see `jackknife`; for BCa.
-
-    Returns
-    -------
-    low, high : float
-        nan if no replicate is left.
-
-    References
-    ----------
-    Efron 1987, "Better bootstrap confidence intervals" (BCa).
-    """
+    """Return the percentile interval of finite replicates (B,); with a `jackknife` (J,), the BCa one (Efron 1987)."""
     finite = replicates[np.isfinite(replicates)]
     if not len(finite):
         return math.nan, math.nan
@@ -180,26 +135,7 @@ def intervals(
     method: str = "percentile",
     progress: bool = False,
 ) -> tuple[dict[K, tuple[float, float]], tuple[Note, ...]]:
-    """Return the interval of each key of a statistic, and a note if resamples were left out.
-
-    Parameters
-    ----------
-    statistic : callable
-        Weights (B, N) to a mapping of keys to arrays (B,).
-    num_samples : int
-        N.
-    resampling : Resampling
-    confidence_level : float
-        In (0, 1).
-    method : {"percentile", "bca"}
-        BCa also corrects for bias and skewness, for the price of a jackknife (of at most 1000 blocks).
-
-    Returns
-    -------
-    limits : dict of key to (low, high)
-    notes : tuple of Note
-        One if a key is nan in more than 1 % of the resamples, which are left out.
-    """
+    """Return the interval of each key of a statistic, "percentile" or "bca", and a note if resamples were left out."""
     replicates = bootstrap(statistic, num_samples, resampling=resampling, progress=progress)
     notes = note_left_out(replicates)
     if method == "percentile":
@@ -299,18 +235,7 @@ def student_quantile(level: float, freedom: float) -> float:
 
 
 def wilson_limits(share: float, size: float, z: float) -> tuple[float, float]:
-    """Return Wilson's interval of a share of `size` samples, `z` the quantile; `size` may be an effective number.
-
-    References
-    ----------
-    Wilson 1927, "Probable inference, the law of succession, and statistical inference"; Korn and Graubard 1998,
-    "Confidence intervals for proportions with small expected number of positive counts", for the effective number.
-
-    Examples
-    --------
-    >>> [round(limit, 4) for limit in wilson_limits(0.0, 100, 1.96)]
-    [0.0, 0.037]
-    """
+    """Return Wilson's interval of a share of `size` samples, which may be an effective number; `z` is the quantile."""
     if math.isnan(z):
         return math.nan, math.nan
     shrunk = 1 + z * z / size
@@ -327,12 +252,7 @@ def share_limits(share: float, size: float, z: float) -> tuple[float, float]:
 
 
 def jeffreys_limits(count: Floats, rest: Floats, z: float) -> tuple[Floats, Floats]:
-    """Return Jeffreys' limits of shares of `count` and `rest` samples, any number of them, (K,) each.
-
-    References
-    ----------
-    Brown, Cai and DasGupta 2001, "Interval estimation for a binomial proportion".
-    """
+    """Return Jeffreys' limits of shares of `count` and `rest` samples, any numbers, (K,) each (Brown et al. 2001)."""
     from scipy.special import betaincinv, ndtr
 
     low, high = (betaincinv(count + 0.5, rest + 0.5, ndtr(sign * z)) for sign in (-1, 1))
@@ -451,12 +371,7 @@ def _moments(values: Floats, design: Design) -> tuple[float, float]:
 
 
 def quantile_of(design: Design, level: float, events: Floats | None = None) -> float:
-    """Return Student's quantile: of groups, which estimate the variance, only as many count as hold the events.
-
-    References
-    ----------
-    Korn and Graubard 1999, "Analysis of health surveys" (degrees of freedom of a subpopulation).
-    """
+    """Return Student's quantile; of groups, only those that hold events count (Korn and Graubard 1999)."""
     freedom = _freedom_of(design, events)
     return student_quantile((1 + level) / 2, freedom) if freedom else math.nan
 
@@ -625,24 +540,10 @@ def _normalized_line(key: Key, moments: Moments, form: Decisions, options: Optio
     shares = np.array([float((moments.weight - moments.cost).sum()), float(moments.cost.sum())])
     one_each = Decisions(np.zeros(2), np.array([0.0, 1.0]), form.max_uncertainty, confidence=np.zeros(2))
     naive = float(naive_values(one_each, options, sample_weight=shares)[plain])
-    right, wrong = _naive_slopes(one_each, shares / shares.sum(), options)[plain]
+    right, wrong = naive_slopes(one_each, shares / shares.sum(), options)[plain]
     size = len(moments.uncertainty)
     below = Line(np.full(size, right), np.full(size, wrong - right))
     return _ratio(_line_of_mean(plain, moments.uncertainty, form, options), below, value, naive)
-
-
-def _naive_slopes(one_each: Decisions, shares: Floats, options: Options) -> dict[Key, Floats]:
-    """Return how the naive system's values move with the share of each class: by central differences."""
-    count, parts = len(shares), dict[Key, list[Floats]]()
-    for start in range(0, count, rows := max(1, BLOCK // count)):
-        moved = np.arange(start, min(start + rows, count))
-        weights = np.tile(shares, (2, len(moved), 1))
-        weights[0, np.arange(len(moved)), moved] *= 1 + STEP
-        weights[1, np.arange(len(moved)), moved] *= 1 - STEP
-        for key, (up, down) in naive_values(one_each, options, sample_weight=weights).items():
-            slope = (up - down) / (2 * STEP * np.where(shares[moved] > 0, shares[moved], 1.0))
-            parts.setdefault(key, []).append(slope)
-    return {key: np.concatenate(slopes) for key, slopes in parts.items()}
 
 
 def influences(
@@ -652,18 +553,7 @@ def influences(
     *,
     only: Collection[Key] | None = None,
 ) -> Iterator[tuple[Key, Floats]]:
-    """Yield the influence (N,) of each sample on each number, one number at a time; its weighted mean is 0.
-
-    Parameters
-    ----------
-    decisions : Decisions
-        From the least to the most uncertain sample.
-    options : Options
-    values : mapping of Key to float
-        `results.all_values` of them.
-    only : collection of Key, optional
-        Those whose influences are wanted; by default all.
-    """
+    """Yield the influence (N,) of each sample, sorted, on each number, or on `only` some; its weighted mean is 0."""
     moments = moments_of(decisions, options.sample_weight)
     sizes = np.diff(_starts(decisions.rank_by), append=len(decisions.rank_by))
     for key in values if only is None else only:
@@ -697,7 +587,7 @@ def _of_own(key: Key, decisions: Decisions, options: Options, value: float) -> F
     shares = np.bincount(decisions.labels, weight, minlength=len(classes)) / 1.0
     one_each = Decisions(classes, classes, decisions.max_uncertainty, labels=np.arange(len(classes)))
     naive = float(naive_values(one_each, options, sample_weight=shares)[plain])
-    moved = _naive_slopes(one_each, shares / shares.sum(), options)[plain][decisions.labels]
+    moved = naive_slopes(one_each, shares / shares.sum(), options)[plain][decisions.labels]
     return (cost - value * moved) / (naive or math.nan)
 
 
@@ -784,6 +674,7 @@ def analytic_limits(
         variance is as that of independent samples, and the degrees of freedom.
     """
     level = options.confidence_level or 0.0
+    moments = moments if spread else _coarse(moments)
     limits, errors = dict.fromkeys(values, NONE), dict[Key, float]()
     unseen, cells = dict[Key, _Unseen](), dict[float, _Cells]()
     few = min(FEW, moments.effective_count / 2)  # where half of the samples are wrong, or right, these are not rare
@@ -816,6 +707,16 @@ def analytic_limits(
             limits[key] = _within(_range_of(key, form, options), value, low, high, moments.effective_count / scale)
             unseen |= {key: blame} if blame else {}
     return Intervals(limits, errors, _notes(values, limits, unseen, moments, form))
+
+
+def _coarse(moments: Moments) -> Moments:
+    """Return neighbouring groups as one where there are more than intervals can tell apart."""
+    if (size := len(moments.weight)) <= MOST_GROUPS:
+        return moments
+    starts = np.arange(MOST_GROUPS) * size // MOST_GROUPS
+    weight, cost, weight2, weight2_cost, weight2_cost2 = (np.add.reduceat(sums, starts) for sums in moments[1:6])
+    u = np.add.reduceat(moments.uncertainty * moments.weight, starts) / weight
+    return Moments(u, weight, cost, weight2, weight2_cost, weight2_cost2, moments.num_samples)
 
 
 def _rarer(key: Key, moments: Moments, form: Decisions, options: Options) -> float:
@@ -946,24 +847,10 @@ def _limits_by_cells(
     third = float((np.square(moments.weight2) / moments.weight) @ (rest * np.square(rest))) / total**3 * cells.scale**2
     skew = (2 * cells.z**2 + 1) / 6 * third / (half / cells.z) ** 2 if half > 0 else 0.0
     skew = min(max(skew, -MOST_SKEW * half), MOST_SKEW * half)
-    centre = value - _bias(key, value, moments, cells)
+    centre = value - finite_sample_bias(key.metric, value, moments.ties, moments.effective_count)
     low = centre - math.sqrt(less.sum() + (half + max(-skew, 0.0)) ** 2)
     high = centre + math.sqrt(more.sum() + (half + max(skew, 0.0)) ** 2)
     return low, high, _unseen(line, less, more, (centre - low) ** 2, (high - centre) ** 2, moments, form, cells)
-
-
-def _bias(key: Key, value: float, moments: Moments, cells: _Cells) -> float:
-    """Return by how much a finite sample lifts AURC and AUGRC, to the order 1 / N.
-
-    Of N samples in random order of rank, the mean of 1/k + .. + 1/(N - 1), k the rank, is -log of the share before it:
-    so the sum of the risks at 1/N, .., 1 is N times the area, plus the error rate, less the risk of the most confident.
-    """
-    count, mean = moments.effective_count, float(moments.cost.sum() / moments.weight.sum())
-    if key.metric == "augrc":
-        return (mean / 2 - value) / count
-    if key.metric == "aurc" and count > 2:
-        return (value + mean / 2 - 1.5 * float(cells.rate[0])) / (count - 1)
-    return 0.0
 
 
 def _limits_of_expected_cost(
@@ -1006,6 +893,7 @@ def _within(bounds: Limits, value: float, low: float, high: float, count: float)
     if high - low <= ROUNDING * abs(value) and math.isfinite(most):
         _, share = wilson_limits(0.0, count, student_quantile(0.975, math.inf))
         low, high = value - share * (value - least), value + share * (most - value)
+    value = min(value, most)  # which rounding may pass
     return min(max(low, least), value), max(min(high, most), value)
 
 
@@ -1022,13 +910,18 @@ def _unseen(
     """Return the cell of few wrong, or few right, answers that an interval mostly owes one of its sides to."""
     rare, parts = np.minimum(cells.wrong, cells.right), np.maximum(less / below, more / above)
     k = int(np.where(rare < FEW, parts, 0.0).argmax())
-    if not (rare[k] < FEW and parts[k] > UNSEEN * (1 + rare[k] / FEW)):
-        return None
     rows = slice(cells.starts[k], [*cells.starts[1:], len(moments.weight)][k])
+    are_few = min(cells.wrong.sum(), cells.right.sum()) < FEW
+    least = UNSEEN * (1 + (rare[k] / FEW if rows.stop - rows.start > 1 else 0.0))  # less of several confidences
+    if not (are_few or parts[k] > least) or rare[k] >= FEW:
+        return None
     ends = moments.uncertainty[rows][[0, -1]].tolist()
     first, last = [1 - u for u in ends[::-1]] if form.confidence is not None else ends
-    seen, answers = round(float(rare[k])), round(float(cells.wrong[k] + cells.right[k]))
-    return _Unseen(seen, answers, first, last, cells.wrong[k] <= cells.right[k], float(np.abs(line.slope[rows]).max()))
+    answers = float(moments.weight[rows].sum() ** 2 / moments.weight2[rows].sum())
+    seen = round(float(rare[k] / (cells.wrong[k] + cells.right[k])) * answers)
+    return _Unseen(
+        seen, round(answers), first, last, cells.wrong[k] <= cells.right[k], float(np.abs(line.slope[rows]).max())
+    )
 
 
 def _variance(line: Line, moments: Moments) -> float:
@@ -1139,66 +1032,3 @@ def _note_few_groups(design: Design) -> tuple[Note, ...]:
         return ()
     fact = f"All intervals are approximate: these groups are worth {design.freedom + 1:.0f} equal ones, fewer than "
     return (Note("few_groups", f"{fact}{FEW_GROUPS}."),)
-
-
-def limits_of_gap(decisions: Decisions, options: Options) -> Limits:
-    """Return the limits of `ece_debiased`: all values whose square is at most some standard errors away.
-
-    The variance of E is a E + b, b that of the pairs of a calibrated system, a from that of the bins' gaps: of what is
-    left of each sample's gap, and no less than that of answers drawn by their confidences.
-    """
-    design = design_of(options, len(decisions.uncertainty))
-    if decisions.confidence is None or not design.freedom:
-        return NONE
-    quantile = quantile_of(design, options.confidence_level or 0.0)
-    square = squared_gap(
-        decisions.confidence,
-        decisions.candidate_cost,
-        n_bins=options.n_bins,
-        sample_weight=options.sample_weight,
-        copies=options.weights_are == "counts",
-        groups=options.groups,
-    )
-    share, mean, covariance = _gaps_of_bins(decisions.confidence, decisions.candidate_cost, options.n_bins, design)
-    if not len(share):
-        return NONE
-    spread = share * mean
-    slope = 4 * float(spread @ covariance @ spread) / max(float(spread @ mean), 1e-300)
-    start = 2 * float(share @ np.square(covariance) @ share)
-    middle = float(square) + quantile**2 * slope / 2
-    half = quantile * math.sqrt(max(quantile**2 * slope**2 / 4 + slope * float(square) + start, 0.0))
-    return math.sqrt(max(middle - half, 0.0)), math.sqrt(max(middle + half, 0.0))
-
-
-def _gaps_of_bins(q: Floats, incorrect: Floats, n_bins: int, design: Design) -> tuple[Floats, Floats, Floats]:
-    """Return the share of each bin that holds two units or more, its mean gap, and the covariances of these."""
-    _, bins = np.unique(confidence_bins(q, n_bins=n_bins), return_inverse=True)
-    gap, weight = q - (1 - incorrect), design.weight
-    share = np.asarray(np.bincount(bins, weight), np.float64)
-    with np.errstate(invalid="ignore", divide="ignore"):  # bins without weight
-        mean = np.bincount(bins, weight * gap) / share
-        covariance = _covariance_of_bins(gap - mean[bins], bins, share, design)
-        least = np.bincount(bins, np.square(weight) * q * (1 - q)) / np.square(share)
-    np.fill_diagonal(covariance, np.maximum(np.diagonal(covariance), least))
-    (held,) = np.nonzero(np.isfinite(np.diagonal(covariance)))
-    return share[held] / share[held].sum(), mean[held], covariance[np.ix_(held, held)]
-
-
-def _covariance_of_bins(rest: Floats, bins: Ints, share: Floats, design: Design) -> Floats:
-    """Return the covariances (B, B) of the mean gaps of bins, from what they leave of each sample's (N,).
-
-    nan for a bin that holds but one unit.
-    """
-    count = len(share)
-    if design.unit is None:
-        covariance = np.diag(np.bincount(bins, np.square(design.weight * rest)) / np.square(share))
-        alone = np.bincount(bins, np.square(design.weight)) / np.square(share)
-    else:
-        cell, cells = design.unit * count + bins, len(design.stratum) * count
-        moved, size = (
-            np.bincount(cell, values, minlength=cells).reshape(-1, count) / share
-            for values in (design.weight * rest, design.weight)
-        )
-        covariance, alone = moved.T @ moved, np.square(size).sum(axis=0)
-    rooted = np.sqrt(np.where(alone < 1 - 1e-9, 1 - alone, np.nan))  # k - 1 of k equal units
-    return np.asarray(covariance / np.outer(rooted, rooted))

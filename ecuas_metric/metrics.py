@@ -29,6 +29,8 @@ from .options import Options
 from .ranking import ResampledTies, Resamples, TieGroups
 from .selective import augrc, aurc, auroc
 
+STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
+BLOCK = 2**22
 VARIANTS = ("", "normalized", "recalibrated", "calibration_loss")
 
 
@@ -286,6 +288,20 @@ def naive_values(
     return values
 
 
+def naive_slopes(one_each: Decisions, shares: Floats, options: Options) -> dict[Key, Floats]:
+    """Return how the naive system's values move with the share of each class: by central differences."""
+    count, parts = len(shares), dict[Key, list[Floats]]()
+    for start in range(0, count, rows := max(1, BLOCK // count)):
+        moved = np.arange(start, min(start + rows, count))
+        weights = np.tile(shares, (2, len(moved), 1))
+        weights[0, np.arange(len(moved)), moved] *= 1 + STEP
+        weights[1, np.arange(len(moved)), moved] *= 1 - STEP
+        for key, (up, down) in naive_values(one_each, options, sample_weight=weights).items():
+            slope = (up - down) / (2 * STEP * np.where(shares[moved] > 0, shares[moved], 1.0))
+            parts.setdefault(key, []).append(slope)
+    return {key: np.concatenate(slopes) for key, slopes in parts.items()}
+
+
 def normalized_values(
     values: Mapping[Key, FloatOrFloats], naive: Mapping[Key, FloatOrFloats]
 ) -> dict[Key, FloatOrFloats]:
@@ -316,11 +332,6 @@ def recalibrated_values(ties: Ties, options: Options, *, max_uncertainty: float)
     dict of Key to float, or to ndarray of shape (...)
         At most the ECUAS_n itself, and the same for any strictly increasing map of the uncertainties. (The
         floor `epsilon` can undercut it by about as much.)
-
-    Raises
-    ------
-    ImportError
-        If SciPy is not installed.
 
     References
     ----------

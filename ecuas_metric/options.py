@@ -11,8 +11,8 @@ import numpy as np
 
 from .errors import InputError
 from .inputs import POSTERIOR_FORMS, Array, Floats, Ints, labels, non_negative, numbers, one_dimensional, require
-from .version import VERSION
 
+VERSION = "0.4.0.dev0"
 COSTS = ("zero_one", "log")
 INTERVAL_METHODS = ("analytic", "percentile", "bca")
 WEIGHTS = ("importance", "counts")
@@ -157,9 +157,7 @@ def number(value: object, name: str, low: float, high: float, *, inside: bool = 
     interval = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
     fits = array.ndim == 0 and (low < array < high if inside else low <= array <= high)
     if not fits or (whole and array != np.floor(array)):
-        is_percentage = array.ndim == 0 and high == 1 < array <= 100
-        advice = f"Write {float(array) / 100:g}." if is_percentage else ""
-        raise InputError(name, f"must be {kind} in {interval}", value=value, advice=advice)
+        raise InputError(name, f"must be {kind} in {interval}", value=value)
     return int(array) if whole and np.isfinite(array) else float(array)
 
 
@@ -295,8 +293,8 @@ OPTIONS = {
     "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE", ("confidences", "posteriors")),
     "epsilon": Option(
         _in(0, 0.5, inside=True),
-        "Lower bound of uncertainties in ECUAS_n, times the largest entry of a cost matrix, and of probabilities in "
-        "logarithms",
+        "Lower bound of uncertainties in ECUAS_n, in units of a cost matrix's largest entry or of max_uncertainty, "
+        "and of probabilities in logarithms",
     ),
     "sample_weight": Option(_weights, "Weight of each sample, >= 0"),
     "weights_are": Option(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .calibration import limits_of_gap
 from .costs import note_above
 from .decisions import (
     Decisions,
@@ -30,7 +31,7 @@ from .inputs import (
     same_length,
     stacked,
 )
-from .intervals import NONE, Resampling, analytic_intervals, intervals, is_biased, limits_of_gap, note_biased
+from .intervals import NONE, Resampling, analytic_intervals, design_of, intervals, is_biased, note_biased, quantile_of
 from .metrics import (
     Key,
     Ties,
@@ -233,8 +234,7 @@ def compute_results(system: System, *, progress: bool = False, only: Sequence[Ke
         limits, of_intervals = _intervals(system, everything, list(values), progress=progress)
         notes += of_intervals
         if (debiased := Key("ece_debiased")) in of_calibration:
-            weighing = without_weight_0(system)
-            limits[debiased] = limits_of_gap(weighing.decisions, weighing.options)
+            limits[debiased] = _limits_of_gap(without_weight_0(system))
     values |= of_calibration
     return Results({key: Estimate(value, *limits.get(key, ())) for key, value in values.items()}, notes)
 
@@ -304,6 +304,23 @@ def _intervals(
     )
     biased = [key for key in only if is_biased(key)]
     return limits | dict.fromkeys(biased, NONE), notes + note_biased(biased) + _few_errors(system.decisions)
+
+
+def _limits_of_gap(system: System) -> tuple[float, float]:
+    """Return the limits of the debiased ECE, none where no unit is left to estimate a variance from."""
+    decisions, options, *_ = system
+    design = design_of(options, len(decisions.uncertainty))
+    if decisions.confidence is None or not design.freedom:
+        return NONE
+    return limits_of_gap(
+        decisions.confidence,
+        decisions.candidate_cost,
+        quantile=quantile_of(design, options.confidence_level or 0.0),
+        n_bins=options.n_bins,
+        sample_weight=options.sample_weight,
+        copies=options.weights_are == "counts",
+        groups=options.groups,
+    )
 
 
 def without_weight_0(system: System) -> System:

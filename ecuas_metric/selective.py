@@ -7,6 +7,7 @@ import numpy as np
 from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
 from .ranking import ResampledTies, TieGroups
 
+FIRST = 12  # part of the samples whose risk is that of the most confident
 FLAT = 0.01  # tie groups whose share of what lies before them is smaller: two terms of a series replace a difference
 
 
@@ -91,6 +92,23 @@ def augrc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
     Traub et al. 2024, "Overcoming common flaws in the evaluation of selective classification systems".
     """
     return groups.areas.accepted_cost / np.square(groups.areas.weight)
+
+
+def finite_sample_bias(metric: str, value: float, groups: TieGroups, count: float) -> float:
+    """Return by how much a sample of this effective size lifts AURC and AUGRC, to the order 1 / N.
+
+    Of N samples the mean of 1/k + .. + 1/(N - 1), k a sample's rank, is -log of the share of all that is before it: so
+    the sum of the risks at 1/N, .., 1 is N times the area, plus the error rate, less the risk of the most confident.
+    """
+    total = float(groups.weight.sum())
+    mean = float(groups.cost.sum()) / total
+    if metric == "augrc":
+        return (mean / 2 - value) / count
+    if metric != "aurc" or count <= 2:
+        return 0.0
+    first = 1 + int(np.searchsorted(np.cumsum(groups.weight), total / FIRST))
+    risk = float(groups.cost[:first].sum() / groups.weight[:first].sum())
+    return (value + mean / 2 - 1.5 * risk) / (count - 1)
 
 
 def _auroc_lines(ties: TieGroups) -> tuple[Floats, Floats]:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from ecuas_metric.reporting.grids import Cell, Grid, to_latex, to_markdown
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 from tqdm.auto import tqdm
@@ -24,6 +23,7 @@ from ecuas_metric.plotting.figures import (
     risk_coverage_figure,
     save,
 )
+from ecuas_metric.reporting.tables import Cell, Grid, to_latex, to_markdown
 from ecuas_metric.results import System
 from examples.temperature import temperature_curve, temperature_figure
 

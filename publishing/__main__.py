@@ -16,12 +16,10 @@ from .staging import PARTS, STATIC_METRIC, Part, check, stage
 
 TAG = None if "dev" in __version__ else f"v{__version__}"
 EPILOG = """\
-Of the parts, dataset (with text if build/triviaqa_subset exists) goes to NAME/triviaqa-curated, metric to the Space
-NAME/ecuas, space to the Space NAME/ecuas-demo, all to all three. It needs `hf auth login` or HF_TOKEN; --dry-run needs
-neither. Every part is checked before anything is uploaded, and one that the Hub refuses does not stop the next. After
-a failure run this again: what is there is not uploaded again. A development version is uploaded without a tag.
-register makes evaluate.load("ecuas") work on this machine, online and offline; unregister undoes it.
-"""
+dataset (with text if build/triviaqa_subset exists) goes to NAME/triviaqa-curated, metric to the Space NAME/ecuas, space
+to the Space NAME/ecuas-demo. It needs `hf auth login` or HF_TOKEN; --dry-run does not. Every part is checked before
+anything is sent. After a failure run this again: what is there is not sent again. A development version gets no tag.
+register makes evaluate.load("ecuas") work on this machine, online and offline; unregister undoes it."""
 FLAGS = {
     "--dry-run": "check and list the files without uploading",
     "--static": "the metric as a Space without a program, which a free account can create",

@@ -81,9 +81,8 @@ def stage(part: Part, out: Path, namespace: str) -> None:
             if part.name != "space" or path.name == "usage.md":
                 for pattern, there in FROM_A_CLONE.items():
                     text = re.sub(pattern, there, text)
-            text = text.replace(NAMESPACE, namespace).replace(
-                'load("evaluate-metric/', 'load("'
-            )  # whose names are bare
+            # Evaluate's own have bare names.
+            text = text.replace(NAMESPACE, namespace).replace('load("evaluate-metric/', 'load("')
             path.write_text(text, encoding="utf-8")
 
 

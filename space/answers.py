@@ -1,22 +1,39 @@
-"""Answers of a visitor's model -> graded by the curated TriviaQA subset, or by the visitor where it cannot."""
+"""Answers of a visitor's model -> graded by the curated TriviaQA subset or the visitor; and links that hold a result.
+
+A link holds a name, of each question whether the answer is right and its confidence in full, and the options: what
+changes a number that is shown. It has no answers, and whoever makes a link may write anything into it: what is
+restored says so, and cannot bear the name of one of the dataset's systems.
+"""
 
 from __future__ import annotations
 
+import base64
+import json
+import unicodedata
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.read import Sheet, frame_of, sheet_of
+from ecuas_metric.files.read import sheet_of
 from ecuas_metric.files.submissions import Submission, submissions_of
+from ecuas_metric.inputs import Ints
 from ecuas_metric.reporting.tables import neutral
 from triviaqa_subset.grading import grade, normalize_answer
 
-TEXT = ("question_id", "answer")
-NEEDED = (*TEXT, "confidence")
-MAX_TEXT = 1000  # characters
-REST = ("unknown: best and worst case", "wrong", "left out (makes systems look better)")
+from . import subset
+from .uploads import Answers, plain
+
+REST = {  # what answers that nothing decides count as, in words -> the rule
+    "unknown: best and worst case": "bounds",
+    "wrong": "wrong",
+    "left out (makes systems look better)": "drop",
+}
+RULES = tuple(REST.values())
 STATES = {
     "exact": "exact match",
     "bank": "the label bank",
@@ -26,162 +43,162 @@ STATES = {
 }
 NO_GOLD = {"value": "", "aliases": [], "normalized_aliases": []}
 COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id", "stratum": "stratum"}
+WRONG, RIGHT, UNKNOWN, MISSING = "0123"
+MAX_LETTERS = 8000  # of a link: what servers and browsers pass on
+MAX_UNPACKED = 100_000
+MAX_NAME = 60
+SELF_REPORTED = "self-reported, not checked"
 
 
-def checked_answers(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns question_id, answer, confidence of a file; a missing answer is an empty one.
+class Graded(NamedTuple):
+    """Graded answers in the order of the questions: question_id, answer, confidence, correct, decided_by, weight."""
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The file, read with `TEXT` as text: 007 and None are answers.
+    frame: pd.DataFrame
+    rows: Ints
+    asked: str
+    rule: str
 
-    Raises
-    ------
-    InputError
-        If a column is missing or a text is too long.
-    """
-    missing = [name for name in NEEDED if name not in frame]
-    if missing:
-        found = ", ".join(map(str, frame.columns[:20]))
-        raise InputError("Answers", f"must have columns {', '.join(NEEDED)}; {missing[0]} is missing among {found}")
-    texts = {name: frame[name].fillna("").astype(str) for name in TEXT}
-    for name, values in texts.items():
-        if (long := values.str.len() > MAX_TEXT).any():
-            rule = f"must have at most {MAX_TEXT:,} characters in a row; {long.sum():,} rows have more"
-            raise InputError(f"column {name!r}", rule)
-    return frame[list(NEEDED)].assign(**texts)
+    def submission(self, name: str, *, weighted: bool) -> Submission:
+        """Return them as a submission, with weights by which the questions represent the pool or without."""
+        if self.frame["correct"].isna().all():
+            advice = "Tick the correct ones, count the others as wrong, or grade with the text of the questions."
+            got = f"{len(self.frame):,} unknown ones"
+            raise InputError("Answers", "must not all be unknown", got=got, advice=advice)
+        columns = COLUMNS | ({"weight": "weight"} if weighted else {})
+        sheet = sheet_of(self.frame[list(columns.values())], self.rows)
+        unjudged = "drop" if self.rule == "drop" else "bounds"
+        (only,) = submissions_of(sheet, name, columns=columns, unjudged=unjudged)
+        return only._replace(name=name)
+
+    def summary(self) -> str:
+        """Say how many answers were decided which way."""
+        counts, total = self.frame["decided_by"].value_counts().to_dict(), len(subset.asked(self.asked))
+        how = ", ".join(f"{counts[state]} by {name}" for state, name in STATES.items() if state in counts)
+        text = f"Of {len(self.frame)} answers were decided: {how or 'none'}."
+        if left := counts.get("unjudged", 0):
+            text += f" {left} are unknown."
+        if missing := total - len(self.frame):
+            text += f" {len(self.frame)} of {total} questions are answered: the metrics are of these alone, and the "
+            text += f"leaderboard counts the {missing} others as unknown."
+        return text
+
+    def open_answers(self) -> list[tuple[str, str]]:
+        """Return text and key of each answer that is not decided."""
+        unknown = self.frame[self.frame["decided_by"] == "unjudged"]
+        texts = subset.asked(self.asked).set_index("question_id").get("question", pd.Series(dtype=str))
+        return [
+            (f"{own}: {texts[own]} → {answer}" if own in texts else f"{own} → {answer}", key)
+            for own, answer, key in zip(unknown["question_id"], unknown["answer"], _keys(unknown), strict=True)
+        ]
+
+    def write(self, path: Path) -> None:
+        """Write them as CSV, with an apostrophe before what a spreadsheet would take for a formula."""
+        texts = self.frame.select_dtypes(["object", "string"]).columns
+        self.frame.assign(**{name: self.frame[name].map(neutral) for name in texts}).to_csv(path, index=False)
 
 
-def graded(
-    answers: Sheet, curated: pd.DataFrame, *, accepted: Iterable[str] = (), rest: str = REST[0]
-) -> tuple[Sheet, str]:
+def graded(answers: Answers, asked: str, *, accepted: Iterable[str] = (), rule: str = "bounds") -> Graded:
     """Grade answers by exact match and label bank, and by the visitor where these do not decide.
 
-    Parameters
-    ----------
-    answers : Sheet
-        Of `uploads.read_answers`.
-    curated : DataFrame
-        The configuration `curated` or `kept`, with or without text.
-    accepted : iterable of str
-        Keys (see `open_answers`) of answers that the visitor takes for correct.
-    rest : str
-        One of `REST`: what the other open answers count as.
-
-    Returns
-    -------
-    Sheet
-        question_id, answer, confidence, correct (1, 0, or missing if unknown), decided_by, weight, stratum.
-    str
-        How many were decided which way.
-
-    Raises
-    ------
-    InputError
-        If the subset does not have a question, one is answered twice, or `rest` is none of `REST`.
+    `accepted` are the keys of `open_answers` that the visitor takes for correct; the others fall under `rule`.
     """
-    if rest not in REST:
-        raise InputError("Other answers", f"must count as one of {', '.join(REST)}", value=rest)
-    _require_known(answers, curated)
+    if rule not in RULES:
+        raise InputError("Other answers", f"must count as one of {', '.join(RULES)}", value=rule)
+    questions = subset.asked(asked)
+    _require_known(answers, questions)
     # Without text there is no gold answer: the label bank alone decides, as the page says.
-    gold = curated if "answer" in curated else curated.assign(answer=[NO_GOLD] * len(curated))
-    frame = frame_of(answers, text=TEXT)
-    grades = grade(frame, gold)
-    decided = frame.assign(correct=pd.Series(grades.correct, dtype=float), decided_by=grades.decided_by)
-    done = with_design(decided, curated)
+    gold = questions if "answer" in questions else questions.assign(answer=[NO_GOLD] * len(questions))
+    grades = grade(answers.frame, gold)
+    done = answers.frame.assign(correct=pd.Series(grades.correct, dtype=float), decided_by=grades.decided_by)
     is_open = done["decided_by"] == "unjudged"
     ticked = is_open & _keys(done).isin(set(accepted))
     done.loc[ticked, ["correct", "decided_by"]] = [1.0, "you"]
-    if rest == REST[1]:
+    if rule == "wrong":
         done.loc[is_open & ~ticked, ["correct", "decided_by"]] = [0.0, "you"]
-    return sheet_of(done, answers.rows), _summary(done["decided_by"], len(curated))
+    places = pd.Index(questions["question_id"]).get_indexer(done["question_id"])
+    order = np.argsort(places)  # a link has this order, and random draws go by it
+    return Graded(_with_design(done.iloc[order], questions), answers.rows[order], asked, rule)
 
 
-def with_design(frame: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
+def pack(graded: Graded, *, name: str, options: dict[str, Any]) -> str:
+    """Return a result as the text of a link, or nothing if it is too long for one."""
+    known = graded.frame.set_index("question_id")
+    correct = known["correct"].reindex(subset.asked(graded.asked)["question_id"])
+    answered = correct.index.isin(known.index)
+    states = np.where(correct.isna(), UNKNOWN, np.where(correct == 1, RIGHT, WRONG))
+    content = {
+        "name": plain(name, MAX_NAME),
+        "asked": graded.asked,
+        "rule": graded.rule,
+        "states": "".join(np.where(answered, states, MISSING)),
+        "confidence": known["confidence"].reindex(correct.index[answered]).tolist(),
+        **options,
+    }
+    packed = zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 9)
+    token = base64.urlsafe_b64encode(packed).decode().rstrip("=")
+    return token if len(token) <= MAX_LETTERS else ""
+
+
+def unpack(token: str) -> tuple[str, Graded, dict[str, Any]]:
+    """Return name, graded answers and options of what `pack` made; whatever else it is, is an error."""
+    try:
+        if len(token) > MAX_LETTERS:
+            raise ValueError
+        packed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        content = json.loads(zlib.decompressobj().decompress(packed, MAX_UNPACKED))
+        name, asked, rule, states, confidence = (
+            content.pop(key) for key in ("name", "asked", "rule", "states", "confidence")
+        )
+        questions = subset.asked(asked)
+        answered = np.array(list(states)) != MISSING
+        is_whole = set(states) <= {WRONG, RIGHT, UNKNOWN, MISSING} and answered.sum() == len(confidence) > 0
+        if rule not in RULES or len(states) != len(questions) or not is_whole or not _are_options(content):
+            raise ValueError
+        values = np.array([float(q) for q in confidence if not isinstance(q, (str, bool))])
+        ids = questions["question_id"][answered]
+        correct = pd.Series(list(states))[answered].map({RIGHT: 1.0, WRONG: 0.0})
+        frame = pd.DataFrame({"question_id": ids, "confidence": values, "correct": correct.to_numpy()})
+        rows = np.arange(1, len(frame) + 1)
+        return _safe_name(str(name)), Graded(_with_design(frame, questions), rows, asked, rule), content
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError, zlib.error):
+        raise InputError("The link", "is not one of this page's, or is not whole") from None
+
+
+def _are_options(content: dict[str, Any]) -> bool:
+    kinds = {"n": str, "weighted": bool, "intervals": bool}
+    return content.keys() == kinds.keys() and all(isinstance(content[name], kind) for name, kind in kinds.items())
+
+
+def _safe_name(name: str) -> str:
+    """Return the name of a system from a link: never that of one of the dataset's, however it is spelled."""
+    shown = plain(name, MAX_NAME)
+    letters = _letters(shown)
+    is_mixed = len({one.isascii() for one in letters if one.isalpha()}) > 1  # of scripts that look alike
+    is_theirs = is_mixed or any(_letters(llm) in letters for llm in subset.llms())
+    return f"{'a model' if is_theirs or not shown else shown} ({SELF_REPORTED.partition(',')[0]})"
+
+
+def _letters(text: str) -> str:
+    return "".join(one for one in unicodedata.normalize("NFKC", text).casefold() if one.isalnum())
+
+
+def _with_design(frame: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
     """Return answers with the weight and the stratum of each question."""
     known = questions.set_index("question_id")[["weight", "stratum"]]
-    return frame.join(known, on="question_id")
+    return frame.join(known, on="question_id").reset_index(drop=True)
 
 
-def write(frame: pd.DataFrame, path: Path) -> None:
-    """Write graded answers as CSV, with an apostrophe before what a spreadsheet would take for a formula."""
-    texts = frame.select_dtypes(["object", "string"]).columns
-    frame.assign(**{name: frame[name].map(neutral) for name in texts}).to_csv(path, index=False)
-
-
-def open_answers(graded: Sheet, curated: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return text and key of each answer that is not decided, in the order of the file."""
-    done = frame_of(graded, text=TEXT)
-    unknown = done[done["decided_by"] == "unjudged"].assign(key=_keys)
-    asked = curated.set_index("question_id").get("question", pd.Series(dtype=str))
-    texts = (
-        f"{question_id}: {asked[question_id]} → {answer}" if question_id in asked else f"{question_id} → {answer}"
-        for question_id, answer in zip(unknown["question_id"], unknown["answer"], strict=True)
-    )
-    return list(zip(texts, unknown["key"], strict=True))
-
-
-def submission(graded: Sheet, file: str, *, weighted: bool, rest: str = REST[0]) -> Submission:
-    """Return graded answers as the submission of a system named after its file.
-
-    Parameters
-    ----------
-    graded : Sheet
-        Of `graded`.
-    file : str
-        Path of the file that the answers come from.
-    weighted : bool
-        Weight the questions so that they represent the pool.
-    rest : str
-        One of `REST`: whether unknown answers bound the result or are left out.
-    """
-    frame = frame_of(graded, text=TEXT)
-    if frame["correct"].isna().all():
-        advice = "Tick the correct ones, count the others as wrong, or grade with the text of the questions."
-        raise InputError("Answers", "must not all be unknown", got=f"{len(frame):,} unknown ones", advice=advice)
-    columns = COLUMNS | ({"weight": "weight"} if weighted else {})
-    sheet = sheet_of(frame[list(columns.values())], graded.rows)
-    (only,) = submissions_of(sheet, Path(file).name, columns=columns, unjudged="drop" if rest == REST[2] else "bounds")
-    return only
-
-
-def _require_known(answers: Sheet, curated: pd.DataFrame) -> None:
-    given = frame_of(answers, text=TEXT)["question_id"]
-    if (unknown := ~given.isin(set(curated["question_id"]))).any():
-        first = given[unknown].iloc[0][:60]
-        raise InputError(
-            "question_id",
-            f"must be one of the {len(curated)} that are asked",
-            value=first,
-            got=f"{first!r} in row {answers.rows[unknown.to_numpy()][0]}",
-            count=int(unknown.sum()),
-            total=len(given),
-            advice="Leave other questions out.",
-        )
-    if (again := given.duplicated()).any():
-        first = given[again].iloc[0]
-        raise InputError(
-            "question_id",
-            "must not be repeated",
-            value=first,
-            got=f"{first!r} in row {answers.rows[again.to_numpy()][0]} again",
-            count=int(again.sum()),
-            total=len(given),
-            advice="Keep one answer to each question.",
-        )
-
-
-def _summary(decided_by: pd.Series, num_questions: int) -> str:
-    counts = decided_by.value_counts().to_dict()
-    how = ", ".join(f"{counts[state]} by {name}" for state, name in STATES.items() if state in counts)
-    left = counts.get("unjudged", 0)
-    remark = f" {left} are unknown." if left else ""
-    missing = num_questions - len(decided_by)
-    if missing:
-        remark += f" {len(decided_by)} of {num_questions} questions are answered: the metrics are of these alone, and "
-        remark += f"the leaderboard counts the {missing} others as unknown."
-    return f"Of {len(decided_by)} answers were decided: {how or 'none'}.{remark}"
+def _require_known(answers: Answers, questions: pd.DataFrame) -> None:
+    given = answers.frame["question_id"]
+    unknown, again = ~given.isin(set(questions["question_id"])), given.duplicated()
+    for wrong, rule, advice in (
+        (unknown, f"must be one of the {len(questions)} that are asked", "Leave other questions out."),
+        (again, "must not be repeated", "Keep one answer to each question."),
+    ):
+        if wrong.any():
+            first, row = str(given[wrong].iloc[0])[:60], answers.rows[wrong.to_numpy()][0]
+            got, count = f"{first!r} in row {row}", int(wrong.sum())
+            raise InputError("question_id", rule, value=first, got=got, count=count, total=len(given), advice=advice)
 
 
 def _keys(frame: pd.DataFrame) -> pd.Series:

@@ -1,4 +1,7 @@
-"""The page for programs and agents: typed values in, JSON out, and errors of one line instead of messages in HTML."""
+"""What the page can do, as functions of typed values: for programs and agents, and for the page itself.
+
+Programs get JSON, and errors of one line; what the page shows of the same calls is laid out in `app`.
+"""
 
 # No `from __future__ import annotations`: Gradio reads the types.
 import base64
@@ -13,106 +16,313 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 from urllib.parse import unquote
 
 import gradio as gr
 from gradio.utils import get_upload_folder
 
 from ecuas_metric.errors import InputError
-from ecuas_metric.inputs import POSTERIOR_FORMS
-from ecuas_metric.reporting.report import make_report, report_grid, report_records
+from ecuas_metric.reporting.report import make_report, prepare_open, report_grid, report_records
+from ecuas_metric.results import Estimate
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
 
-from . import answer_cost, answers, handlers, leaderboard, scoring, sharing, simulation, subset, uploads
-from .components import DEFAULT_N
-from .words import RULES, in_words
+from . import answers, illustrations, scoring, subset, uploads
+from .markup import in_words
+from .scoring import DEFAULT_N, Json
+from .uploads import plain
 
-Json = dict[str, Any]
 KINDS = {bool: "true or false", float: "a number", int: "a whole number", str: "text", list: "a list"}
 SUFFIX_OF_TEXT = {"{": ".jsonl", "[": ".json"}  # the first character of a file given as text; else .csv
-DECISIONS = ("keep", "discard")
 UPLOAD = "/gradio_api/file="  # in the address of an upload
 NO_FILE = "Give an upload of this page, a data: address, or the text of the file."
+FAILED = "This could not be computed here. The command `ecuas` may do it, and says more."
+MAX_OPEN = 1000  # answers that a visitor is asked about
+LONGEST = 60  # characters of a value in an error
 
 
-def tool(function: Callable[..., Json]) -> Callable[..., Any]:
+def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
+    """Return what a function returns, or why it cannot, in one line."""
+    try:
+        return function(*arguments), ""
+    except InputError as error:
+        return None, in_words(error)
+    except ImportError as error:  # an extra that is not installed
+        return None, plain(str(error), 600)
+    except Exception:  # visitors see no traceback; the log has it
+        logging.exception("in %s", getattr(function, "__name__", function))
+        return None, FAILED
+
+
+def tool(function: Callable[..., Json], signature: inspect.Signature | None = None) -> Callable[..., Any]:
     """Make a function check the types of its arguments, raise errors of one line, and answer agents with JSON text."""
-    signature = inspect.signature(function)
+    signature = signature or inspect.signature(function)
+
+    def checked(given: dict[str, Any]) -> Json:
+        for name, value in given.items():
+            if name != "file":  # an upload is no text; `path_of` checks it
+                require_type(name, value, signature.parameters[name].annotation)
+        return function(**given)
 
     @functools.wraps(function)
     def called(*arguments: Any) -> Any:  # Gradio adds the request
         request = next((one for one in arguments if isinstance(one, gr.Request)), None)
         given = signature.bind(*(one for one in arguments if not isinstance(one, gr.Request)))
         given.apply_defaults()
-        try:
-            for name, value in given.arguments.items():
-                if name == "file":  # an upload is no text; `path_of` checks it
-                    continue
-                require_type(name, value, signature.parameters[name].annotation)
-            result = function(*given.args)
-        except InputError as error:
-            raise gr.Error(in_words(error), print_exception=False) from None
-        except ImportError as error:  # an extra that is not installed
-            raise gr.Error(" ".join(str(error).split()), print_exception=False) from None
-        except Exception:  # programs see no traceback; the log has it
-            logging.exception("in %s", function.__name__)
-            raise gr.Error(handlers.BUG, print_exception=False) from None
+        result, error = attempt(checked, given.arguments)
+        if error:
+            raise gr.Error(error, print_exception=False)
         is_agent = request is not None and request.headers.get("x-gradio-user") == "mcp"
         return json.dumps(result) if is_agent else result
 
     own = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=gr.Request)
-    called.__signature__ = signature.replace(parameters=[*signature.parameters.values(), own])  # type: ignore[attr-defined]
-    called.__annotations__ = function.__annotations__ | {"request": gr.Request}
+    parameters = [*signature.parameters.values(), own]
+    called.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=parameters, return_annotation=Json
+    )
+    called.__annotations__ = {one.name: one.annotation for one in parameters} | {"return": Json}
     return called
 
 
 def require_type(name: str, value: Any, annotation: Any) -> None:
-    """Raise InputError unless a value has the type of an argument."""
+    """Raise InputError unless a value has one of the types of an argument."""
     allowed = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
-    if value is None and types.NoneType in allowed:
+    kinds = [get_origin(one) or one for one in allowed]
+    if value is None and types.NoneType in kinds:
         return
-    kind = next(one for one in allowed if one is not types.NoneType)
-    if get_origin(kind) is Literal:
-        if value not in get_args(kind):
-            raise InputError(name, f"must be one of {', '.join(map(str, get_args(kind)))}", value=_shown(value))
+    if kinds == [Literal]:
+        if value not in get_args(allowed[0]):
+            raise InputError(name, f"must be one of {', '.join(map(str, get_args(allowed[0])))}", value=_shown(value))
         return
-    plain = get_origin(kind) or kind
-    fits = isinstance(value, (int, float) if plain is float else plain)
-    if not fits or (isinstance(value, bool) and plain is not bool):
-        raise InputError(name, f"must be {KINDS[plain]}", value=_shown(value))
+    plain_kinds = tuple(kind for kind in kinds if kind is not types.NoneType)
+    fits = isinstance(value, (*plain_kinds, *[int] * (float in plain_kinds)))
+    if not fits or (isinstance(value, bool) and bool not in plain_kinds):
+        raise InputError(name, f"must be {' or '.join(KINDS[kind] for kind in plain_kinds)}", value=_shown(value))
 
 
-def _shown(value: Any) -> Any:
-    return value if not isinstance(value, (str, list, dict)) or len(str(value)) <= 60 else f"{str(value)[:60]}…"
+def require_numbers(**values: Any) -> None:
+    """Raise InputError if one of these is no number, e.g. of a control that was emptied."""
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise InputError(name, "must be a number", value=_shown(value))
 
 
 def path_of(file: Any, name: str, folder: Path) -> str:
-    """Return the path of a file that a caller uploaded, or write what it gave as text into a folder.
+    """Return the path of an upload of this page, or write what was given as text or `data:` address into a folder.
 
-    Parameters
-    ----------
-    file : dict or str
-        What `gradio_client.handle_file` becomes, the address of an upload, a `data:` address, or text of several lines.
-    name : str
-        Of what is in it, for errors.
-
-    Raises
-    ------
-    InputError
-        If it is nothing of this. No address is fetched, and no file but an upload is read.
+    No address is fetched, and no file but an upload is read.
     """
     if isinstance(file, dict) and isinstance(file.get("path"), str):
         return _uploaded(file["path"], name)
-    if not isinstance(file, str):
-        raise InputError(name, "must be a file", value=_shown(file), advice=NO_FILE)
-    if file.startswith("data:"):
-        return _written(_decoded(file, name), name, folder)
-    if "\n" in file.strip():
-        return _written(file.encode(), name, folder)
-    if UPLOAD in file or file.startswith("/"):
-        return _uploaded(unquote(file.rpartition(UPLOAD)[2]), name)
+    if isinstance(file, str):
+        if file.startswith("data:"):
+            return _written(_decoded(file, name), name, folder)
+        if "\n" in file.strip():
+            return _written(file.encode(), name, folder)
+        if UPLOAD in file or file.startswith("/"):
+            return _uploaded(unquote(file.rpartition(UPLOAD)[2]), name)
     raise InputError(name, "must be a file", value=_shown(file), advice=NO_FILE)
+
+
+@contextmanager
+def paths_of(files: Sequence[Any], names: Sequence[str] = ()) -> Iterator[list[str]]:
+    """Have files where they can be read; those of texts only meanwhile."""
+    if len(files) > uploads.MAX_FILES:
+        raise InputError("files", f"must be at most {uploads.MAX_FILES}", got=f"{len(files):,}")
+    with TemporaryDirectory() as folder:
+        called = names or [f"system_{i}" for i in range(1, len(files) + 1)]
+        yield [path_of(file, name, Path(folder)) for file, name in zip(files, called, strict=True)]
+
+
+def score(files: list[str], explain: bool = False, **given: Any) -> Json:
+    """Score the systems in files of confidences and correctness, or of posteriors and labels, by ECUAS_n and others."""
+    with paths_of(files) as paths:
+        return scoring.score_files(paths, given).json(explained=explain)
+
+
+def _signature_of_score() -> inspect.Signature:
+    """Return the arguments of `score` with the controls of the page, which its docstring explains from then on."""
+    files, explain, _ = inspect.signature(score).parameters.values()
+    listed = {"files": "Uploads of this page, their addresses, data: addresses, or texts; CSV, JSON lines, Parquet."}
+    listed |= {name: control.help for name, control in scoring.CONTROLS.items()}
+    listed["explain"] = "Add what the numbers say, in sentences."
+    lines = "".join(f"        {name}: {text}\n" for name, text in listed.items())
+    score.__doc__ = f"{score.__doc__}\n\n    Args:\n{lines}"
+    return inspect.Signature(
+        [
+            files,
+            *(
+                inspect.Parameter(name, files.kind, default=control.default, annotation=control.kind)
+                for name, control in scoring.CONTROLS.items()
+            ),
+            explain,
+        ]
+    )
+
+
+def detect_columns(file: str) -> Json:
+    """Find the columns of a file, and the role of each that `score` would find by its name.
+
+    Args:
+        file: An upload of this page, its address, a data: address, or the text of a file.
+    """
+    with paths_of([file], ["file"]) as (path,):
+        names, roles = uploads.detect(path)
+    return {"columns": names, "roles": roles}
+
+
+def cost(n: float = 1.0, num_classes: float | None = None, confidence: float = 0.8) -> Json:
+    """Compute what a correct and an incorrect answer of one confidence cost under ECUAS_n; "I don't know" costs 1.
+
+    Args:
+        n: Parameter of ECUAS_n, at least 0.
+        num_classes: Number K of possible answers; without it, infinitely many, e.g. of free text.
+        confidence: Of the answer, in [0, 1].
+    """
+    require_numbers(n=n, confidence=confidence)
+    correct, incorrect = illustrations.answer_costs(n, num_classes, confidence)
+    is_low = confidence < illustrations.lowest_confidence(num_classes)
+    return {"correct": correct, "incorrect": incorrect, "counts_as_rejected": is_low}
+
+
+def simulate(accuracy: float = 0.8, separation: float = 1.5, overconfidence: float = 2.5) -> Json:
+    """Simulate a system of 2,000 answers, and compare it with the same system calibrated.
+
+    Args:
+        accuracy: Share of right answers, in (0, 1).
+        separation: Distance of the evidence for right and wrong answers, in standard deviations.
+        overconfidence: Factor of the log-odds of the confidences; 1 is calibrated. The temperature is its inverse.
+    """
+    require_numbers(accuracy=accuracy, separation=separation, overconfidence=overconfidence)
+    systems = illustrations.beside_calibrated(accuracy=accuracy, separation=separation, overconfidence=overconfidence)
+    report = make_report(systems)
+    calibrated, as_set = (
+        {key: one.value for key, one in results.estimates.items()} for results in report.results.values()
+    )
+    rows = scoring.as_json(report_grid(report), report_records(report))
+    return rows | {"in_words": [illustrations.interpret(calibrated, as_set)]}
+
+
+def questions(
+    selected: bool = True,
+    stratum: Literal[(subset.ANY, *STRATA)] = subset.ANY,  # type: ignore[valid-type]
+    decision: Literal[(subset.ANY, "keep", "discard")] = subset.ANY,  # type: ignore[valid-type]
+    reason: Literal[(subset.ANY, *REASONS)] = subset.ANY,  # type: ignore[valid-type]
+    verdict: Literal[(subset.ANY, *subset.VERDICTS)] = subset.ANY,  # type: ignore[valid-type]
+    llm: str = "gemini-2.5-pro",
+    method: Literal[METHODS] = METHODS[-1],  # type: ignore[valid-type]
+    limit: int = 50,
+) -> Json:
+    """List questions of the TriviaQA pool that pass all filters; `any` keeps every question.
+
+    Args:
+        selected: Only the questions of the curated subset.
+        stratum: any, exact_match_all or reviewed.
+        decision: any, keep or discard.
+        reason: any, ok, ambiguous, time_dependent, bad_gold or offensive.
+        verdict: any, right or wrong: on the answer of the system that the two other filters name.
+        llm: Language model, e.g. gemini-2.5-pro.
+        method: How its confidence was elicited: sequence_posterior, is_true or verbalized.
+        limit: Of questions that are listed.
+    """
+    if llm not in subset.llms():
+        raise InputError("llm", f"must be one of {', '.join(subset.llms())}", value=_shown(llm))
+    if limit < 0:
+        raise InputError("limit", "must be >= 0", value=limit)
+    filters = {"stratum": stratum, "decision": decision, "reason": reason, "llm": llm, "method": method}
+    found = subset.browse(selected=selected, verdict=verdict, **filters)
+    return {"count": len(found), "questions": json.loads(found.head(limit).to_json(orient="records"))}
+
+
+def question(question_id: str) -> Json:
+    """Show a question of the TriviaQA pool, its labels, and how the answer of each of 21 systems was graded.
+
+    Args:
+        question_id: E.g. sfq_178.
+    """
+    facts, verdicts = subset.facts_of(question_id)
+    return facts | {"systems": verdicts.to_dict(orient="records")}
+
+
+def leaderboard(labels: Literal["correct", "exact_match"] = "correct") -> Json:
+    """Return the leaderboard: the paper's ECUAS_n of 21 systems, and their error rates on the curated subset.
+
+    Args:
+        labels: What counts as correct in our error rates: correct (judged) or exact_match.
+    """
+    return {"rows": [subset.record(row) for row in subset.known_rows(labels)]}
+
+
+def plan(
+    first: float = 0.3, second: float = 0.36, auroc: float = 0.8, correlation: float = 0.5, difference: float = 0.05
+) -> Json:
+    """Plan a comparison: what the subset's questions can detect, and how many a difference needs.
+
+    Args:
+        first: Error rate that you expect of one system, in (0, 1).
+        second: That of the other system.
+        auroc: Of the confidences of both, in (0.5, 1).
+        correlation: Of the two systems' costs on the same question, in [-1, 1].
+        difference: That you want to detect, above 0.
+    """
+    require_numbers(first=first, second=second, auroc=auroc, correlation=correlation, difference=difference)
+    header, rows = subset.plan([first, second], auroc=auroc, correlation=correlation, difference=difference)
+    return {"rows": [dict(zip(header, row, strict=True)) for row in rows]}
+
+
+class Evaluation(NamedTuple):
+    """A visitor's model: its graded answers, every number of theirs, and its row on the leaderboard."""
+
+    graded: answers.Graded
+    scored: scoring.Scored
+    row: subset.Row
+
+
+def evaluate(graded: answers.Graded, name: str, mark: str, *, weighted: bool, n: Any, intervals: bool) -> Evaluation:
+    """Score graded answers, and put them on the leaderboard."""
+    options = scoring.options_of({"n": n, "intervals": intervals})
+    submission = graded.submission(name, weighted=weighted)
+    scored = scoring.score_submissions([submission], options)
+    correct = graded.frame.set_index("question_id")["correct"].astype(float)
+    systems, unlabelled = prepare_open([submission], n=(0, 1, 128), confidence_level=scoring.LEVEL)
+    report = make_report(systems, unjudged=unlabelled, only=subset.ORDERS.values())
+    bounds = report.bounds.get(name, {})
+    own = {
+        key: Estimate(one.value, *bounds[key]) if key in bounds else one
+        for key, one in report.results[name].estimates.items()
+    }
+    return Evaluation(graded, scored, subset.row_of(name, correct, graded.asked, own, mark))
+
+
+def grade(
+    file: str,
+    asked: Literal[subset.ASKED] = subset.ASKED[0],  # type: ignore[valid-type]
+    accepted: list[str] = [],  # noqa: B006 - Gradio reads the default, and nothing changes it
+    others: Literal[answers.RULES] = answers.RULES[0],  # type: ignore[valid-type]
+    weighted: bool = True,
+    n: str | float | list[float] = DEFAULT_N,
+    intervals: bool = True,
+) -> Json:
+    """Grade answers to the questions of the curated TriviaQA subset, and score the model as `score` does.
+
+    Args:
+        file: With columns question_id, answer, confidence; an upload, its address, a data: address, or a text.
+        asked: Which questions: curated (those of the subset) or kept (all that were not discarded).
+        accepted: Keys of answers, of those in `open` of an earlier result, that are correct.
+        others: What the other answers in `open` count as: bounds (best and worst case), wrong, or drop.
+        weighted: Weight the questions so that they represent all that were kept.
+        n: Parameters of ECUAS_n, e.g. 0, 1, inf.
+        intervals: Add 95 % intervals.
+    """
+    with paths_of([file], ["file"]) as (path,):
+        sheet = uploads.read_answers(path)
+    graded = answers.graded(sheet, asked, accepted=accepted, rule=others)
+    found = evaluate(graded, "yours", "yours", weighted=weighted, n=n, intervals=intervals)
+    return found.scored.json() | {
+        "graded": graded.summary(),
+        "open": [key for _, key in graded.open_answers()][:MAX_OPEN],
+        "leaderboard": subset.record(found.row),
+    }
 
 
 def _decoded(address: str, name: str) -> bytes:
@@ -138,251 +348,17 @@ def _written(content: bytes, name: str, folder: Path) -> str:
     if len(content) > uploads.MAX_BYTES:
         raise InputError("A file", f"must have at most {uploads.MAX_BYTES:,} bytes", got=f"{len(content):,}")
     start = content.lstrip()[:1].decode(errors="ignore")
-    suffix = ".parquet" if content.startswith(b"PAR1") else SUFFIX_OF_TEXT.get(start, ".csv")
-    path = folder / f"{name}{suffix}"
+    path = folder / f"{name}{'.parquet' if content.startswith(b'PAR1') else SUFFIX_OF_TEXT.get(start, '.csv')}"
     path.write_bytes(content)
     return str(path)
 
 
-@contextmanager
-def paths_of(files: list[str], names: Sequence[str] = ()) -> Iterator[list[str]]:
-    """Have files where they can be read; those of texts only meanwhile."""
-    if len(files) > uploads.MAX_FILES:
-        raise InputError("files", f"must be at most {uploads.MAX_FILES}", got=f"{len(files):,}")
-    with TemporaryDirectory() as folder:
-        called = names or [f"system_{i}" for i in range(1, len(files) + 1)]
-        yield [path_of(file, name, Path(folder)) for file, name in zip(files, called, strict=True)]
+def _shown(value: Any) -> Any:
+    is_long = isinstance(value, (str, list, dict)) and len(str(value)) > LONGEST
+    return f"{str(value)[:LONGEST]}…" if is_long else value
 
 
-@tool
-def score(
-    files: list[str],
-    confidence: str = "",
-    correct: str = "",
-    label: str = "",
-    predicted: str = "",
-    posteriors: str = "",
-    system: str = "",
-    sample_id: str = "",
-    weight: str = "",
-    group: str = "",
-    n: str = DEFAULT_N,
-    num_classes: float | None = None,
-    predictions_are: Literal[POSTERIOR_FORMS] = POSTERIOR_FORMS[0],  # type: ignore[valid-type]
-    reject_costs: str = "",
-    missing_confidence: float | None = None,
-    normalize: bool = False,
-    decompose: bool = False,
-    calibration: bool = False,
-    intervals: bool = True,
-    unjudged: Literal[tuple(RULES.values())] = "bounds",  # type: ignore[valid-type]
-    scale: float = 1.0,
-    correct_from: float | None = None,
-    explain: bool = False,
-) -> dict[str, Any]:
-    """Score the systems in files of confidences and correctness, or of posteriors and labels, by ECUAS_n and others.
-
-    Args:
-        files: Uploads of this page, their addresses, data: addresses, or texts; CSV, JSON lines, .. or Parquet.
-        confidence: Column of confidences in [0, 1]. A column may be left empty: then it is found by its name.
-        correct: Column that says whether an answer is correct, 0 or 1.
-        label: Column of true classes, from 0.
-        predicted: Column of the classes that the confidences are of, beside the true ones.
-        posteriors: Column of lists of posteriors; prob_0, prob_1, .. are found without it.
-        system: Column of names of systems, or several joined by +.
-        sample_id: Column of ids that pairs the samples of different systems.
-        weight: Column of sample weights.
-        group: Column of groups whose samples depend on each other.
-        n: Parameters of ECUAS_n, e.g. 0, 1, inf.
-        num_classes: Number of possible answers of systems with confidences; without it, infinitely many.
-        predictions_are: probabilities, log_probabilities or logits.
-        reject_costs: Adds cost, coverage and risk for users with these reject costs, e.g. 0.1, 0.3.
-        missing_confidence: What an empty confidence counts as; without it, it is an error.
-        normalize: Add values divided by those of a system that ignores its input.
-        decompose: Add what the best recalibration would save.
-        calibration: Add ECE without its bias, and the p-value of a test of calibration.
-        intervals: Add 95 % intervals.
-        unjudged: What answers without correctness do: bounds (best and worst case), wrong (they count as that) or drop.
-        scale: What a confidence of 1 is in the files, e.g. 100 for percentages.
-        correct_from: The lowest grade that counts as correct.
-        explain: Add what the numbers say, in sentences; with many samples that takes seconds.
-    """
-    given = {name: _text(value) for name, value in locals().items() if name not in ("files", "sample_id", "explain")}
-    given["id"] = sample_id
-    with paths_of(files) as paths:
-        submissions, options = scoring.requested(paths, given)
-    return _result(scoring.evaluated(submissions, options), explain=explain)
-
-
-def _text(value: Any) -> Any:
-    """Return what a control of the page would hold."""
-    if value is None or isinstance(value, (bool, str)):
-        return value if value is not None else ""
-    return repr(value)
-
-
-def _result(found: scoring.Evaluated, *, explain: bool) -> Json:
-    grid = report_grid(found.report, sizes=True)
-    notes = scoring.notes(found.report)
-    return scoring.as_json(grid, report_records(found.report)) | {
-        "notes": [*grid.above, *grid.notes, *notes],
-        **({"in_words": scoring.sentences_of(found)} if explain else {}),
-    }
-
-
-@tool
-def detect_columns(file: str) -> dict[str, Any]:
-    """Find the columns of a file, and the role of each that `score` would find by its name.
-
-    Args:
-        file: An upload of this page, its address, a data: address, or the text of a file.
-    """
-    with paths_of([file], ["file"]) as (path,):
-        names, roles = uploads.detect(path)
-    return {"columns": names, "roles": roles}
-
-
-@tool
-def cost(n: float = 1.0, num_classes: float | None = None, confidence: float = 0.8) -> dict[str, Any]:
-    """Compute what a correct and an incorrect answer of one confidence cost under ECUAS_n; "I don't know" costs 1.
-
-    Args:
-        n: Parameter of ECUAS_n, at least 0.
-        num_classes: Number K of possible answers; without it, infinitely many, e.g. of free text.
-        confidence: Of the answer, in [0, 1].
-    """
-    handlers.require_numbers(n=n, confidence=confidence)
-    if num_classes is not None and not 2 <= num_classes < math.inf:
-        raise InputError("num_classes", "must be >= 2", value=num_classes)
-    if not 0 <= confidence <= 1:
-        raise InputError("confidence", "must lie in [0, 1]", value=confidence)
-    answer = answer_cost.Answer(n, num_classes, confidence)
-    correct, incorrect = answer_cost.answer_costs(answer)
-    return {"correct": correct, "incorrect": incorrect, "counts_as_rejected": confidence < answer.lowest}
-
-
-@tool
-def simulate(accuracy: float = 0.8, separation: float = 1.5, overconfidence: float = 2.5) -> dict[str, Any]:
-    """Simulate a system of 2,000 answers, and compare it with the same system calibrated.
-
-    Args:
-        accuracy: Share of right answers, in (0, 1).
-        separation: Distance of the evidence for right and wrong answers, in standard deviations.
-        overconfidence: Factor of the log-odds of the confidences; 1 is calibrated. The temperature is its inverse.
-    """
-    settings = {"accuracy": accuracy, "separation": separation, "overconfidence": overconfidence}
-    handlers.require_numbers(**settings)
-    simulation.check(**settings)
-    report = make_report(simulation.beside_calibrated(**settings))
-    rows = scoring.as_json(report_grid(report), report_records(report))
-    return rows | {"in_words": [simulation.interpret(report.results)]}
-
-
-@tool
-def questions(
-    selected: bool = True,
-    stratum: Literal[(subset.ANY, *STRATA)] = subset.ANY,  # type: ignore[valid-type]
-    decision: Literal[(subset.ANY, *DECISIONS)] = subset.ANY,  # type: ignore[valid-type]
-    reason: Literal[(subset.ANY, *REASONS)] = subset.ANY,  # type: ignore[valid-type]
-    verdict: Literal[(subset.ANY, *subset.VERDICTS)] = subset.ANY,  # type: ignore[valid-type]
-    llm: str = "gemini-2.5-pro",
-    method: Literal[METHODS] = METHODS[-1],  # type: ignore[valid-type]
-    limit: int = 50,
-) -> dict[str, Any]:
-    """List questions of the TriviaQA pool that pass all filters; `any` keeps every question.
-
-    Args:
-        selected: Only the 455 questions of the curated subset.
-        stratum: any, exact_match_all or reviewed.
-        decision: any, keep or discard.
-        reason: any, ok, ambiguous, time_dependent, bad_gold or offensive.
-        verdict: any, right or wrong: on the answer of the system that the two other filters name.
-        llm: Language model, e.g. gemini-2.5-pro.
-        method: How its confidence was elicited: sequence_posterior, is_true or verbalized.
-        limit: Of questions that are listed.
-    """
-    if llm not in subset.llms():
-        raise InputError("llm", f"must be one of {', '.join(subset.llms())}", value=_shown(llm))
-    found = subset.browse(
-        selected=selected, stratum=stratum, decision=decision, reason=reason, verdict=verdict, llm=llm, method=method
-    )
-    if limit < 0:
-        raise InputError("limit", "must be >= 0", value=limit)
-    return {"count": len(found), "questions": json.loads(found.head(limit).to_json(orient="records"))}
-
-
-@tool
-def question(question_id: str) -> dict[str, Any]:
-    """Show a question of the TriviaQA pool, its labels, and how the answer of each of 21 systems was graded.
-
-    Args:
-        question_id: E.g. sfq_178.
-    """
-    facts, verdicts = subset.facts_of(question_id)
-    return facts | {"systems": verdicts.to_dict(orient="records")}
-
-
-@tool
-def error_rates(labels: Literal[leaderboard.LABELS] = leaderboard.LABELS[0]) -> dict[str, Any]:  # type: ignore[valid-type]
-    """Return the leaderboard: error rates of 21 systems on the curated TriviaQA subset, with 95 % intervals.
-
-    Args:
-        labels: What counts as correct: correct (judged) or exact_match.
-    """
-    return {"rows": [leaderboard.record(row) for row in leaderboard.known_rows(labels)]}
-
-
-@tool
-def plan(
-    first: float = 0.3, second: float = 0.36, auroc: float = 0.8, correlation: float = 0.5, difference: float = 0.05
-) -> dict[str, Any]:
-    """Plan a comparison: what the subset's questions can detect, and how many a difference needs.
-
-    Args:
-        first: Error rate that you expect of one system, in (0, 1).
-        second: That of the other system.
-        auroc: Of the confidences of both, in (0.5, 1).
-        correlation: Of the two systems' costs on the same question, in [-1, 1].
-        difference: That you want to detect, above 0.
-    """
-    header, rows = handlers.planned(first, second, auroc, correlation, difference)
-    return {"rows": [dict(zip(header, row, strict=True)) for row in rows]}
-
-
-@tool
-def grade(
-    file: str,
-    asked: Literal[sharing.ASKED] = sharing.ASKED[0],  # type: ignore[valid-type]
-    accepted: list[str] = [],  # noqa: B006 - Gradio reads the default, and nothing changes it
-    others: Literal["unknown", "wrong", "drop"] = "unknown",
-    weighted: bool = True,
-    n: str = DEFAULT_N,
-    intervals: bool = True,
-) -> dict[str, Any]:
-    """Grade answers to the questions of the curated TriviaQA subset, and score the model as `score` does.
-
-    Args:
-        file: With columns question_id, answer, confidence; an upload, its address, a data: address, or a text.
-        asked: Which questions: curated (the 455 of the subset) or kept (all 918 that were not discarded).
-        accepted: Keys of answers, of those in `open` of an earlier result, that are correct.
-        others: What the other answers in `open` count as: unknown (best and worst case), wrong, or drop.
-        weighted: Weight the questions so that they represent the 918 that were kept.
-        n: Parameters of ECUAS_n, e.g. 0, 1, inf.
-        intervals: Add 95 % intervals.
-    """
-    rest = answers.REST[("unknown", "wrong", "drop").index(others)]
-    known = handlers.asked_questions(asked)
-    options = scoring.page_options(n=n, intervals=intervals)
-    with paths_of([file], ["file"]) as (path,):
-        sheet = uploads.read_answers(path)
-    graded, counts = answers.graded(sheet, known, accepted=accepted, rest=rest)
-    found = scoring.evaluated([answers.submission(graded, "yours", weighted=weighted, rest=rest)], options)
-    correct = handlers.frame_of(graded, text=answers.TEXT).set_index("question_id")["correct"].astype(float)
-    return _result(found, explain=False) | {
-        "graded": counts,
-        "open": [key for _, key in answers.open_answers(graded, known)][: handlers.MAX_OPEN],
-        "leaderboard": leaderboard.record(leaderboard.row_of("yours", correct, asked)),
-    }
-
-
-TOOLS = (score, detect_columns, cost, simulate, questions, question, error_rates, plan, grade)
+TOOLS = tuple(
+    tool(function) if function is not score else tool(score, _signature_of_score())
+    for function in (score, detect_columns, cost, simulate, questions, question, leaderboard, plan, grade)
+)

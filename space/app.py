@@ -1,25 +1,33 @@
-"""The demo Space: layout and wiring of its five tabs."""
+"""The demo Space: layout and wiring of its tabs, what they show, and how it is served."""
 
 import os
-from collections.abc import Iterable
-from dataclasses import replace
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 import gradio as gr
+from gradio.routes import templates
+from gradio.utils import get_upload_folder
+from jinja2 import ChoiceLoader, DictLoader
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import ecuas_metric
 from ecuas_metric.files.read import SUFFIXES as TABLES
-from ecuas_metric.files.submissions import read_submissions
+from ecuas_metric.reporting.report import make_report, report_grid
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
 
-from . import answers, api, components, handlers, leaderboard, links, markup, scoring, subset, uploads
-from .components import PRIVATE
-from .scoring import Shown
+from . import answers, api, illustrations, markup, scoring, subset, uploads
+from .plots import reliability_figure
 
 HERE = Path(__file__).resolve().parent
 CARD = Path(ecuas_metric.__file__).resolve().parent / "README.md"
@@ -28,6 +36,74 @@ EXAMPLES = {
     "a classifier's posteriors": ("classifier",),
 }
 FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
+PRIVATE: Any = {"api_visibility": "private"}  # programs have functions of their own, see `api`
+QUIET: Any = PRIVATE | {"show_progress": "hidden", "trigger_mode": "always_last"}
+OFTEN, OLD = 600, 1800  # seconds: how often files of visitors are deleted, and after which time
+MAX_BODY = uploads.MAX_BYTES * 3 // 2  # bytes of a request: a file as base64 in JSON
+LINK = "result"  # what a link's query holds
+TITLE = "ECUAS: which system should you deploy?"
+PURPOSE = (
+    "**ECUAS_n** is what a model that answers *and says how sure it is* costs its users, who act on some answers and "
+    "reject others: the Expected Cost of an Uncertainty-Augmented System. **0 is perfect, 1 no better than no system.**"
+)
+DESCRIPTION = "Score systems that say how sure they are: which one costs its users least, and is that more than chance?"
+OPENING = "Example: three question-answering systems"
+YOURS = "Your systems"
+RESTORED = f"From a link: {answers.SELF_REPORTED}. It was computed from grades and confidences that anybody can write."
+FILES = "Files, one per system, all at once; at most 20 MB each"
+NO_FILE = "There is no file yet: upload one, or load an example."
+UNIT = (
+    "A mistake costs 1, and an answer that is not used the reject cost. ECUAS_n averages over all reject costs, "
+    "weighted by n, so that the answer “I don't know” costs 1."
+)
+LOADING = '<p class="empty">Loading …</p>'
+LAST, SIGNATURE = "The last result as JSON", "Signature of the last result"
+SUBSET, BOARD = "subset", "leaderboard"  # tabs that a link opens
+GRADED_BY = "How each system's answer was graded"
+PLANNED = "Detectable differences, and the number of questions needed for yours"
+LEADERBOARD = (
+    "21 systems of the paper, by what they cost their users. To put your model among them, let it answer the questions "
+    "of the curated TriviaQA subset, and upload its answers."
+)
+NO_TEXT = (
+    "This copy has no text of TriviaQA, so it **cannot find exact matches**: the label bank decides what it knows, and "
+    "you decide the rest. To have exact matches found, grade on your machine: `python -m triviaqa_subset.build` "
+    "fetches the text, then `python -m space.app` opens this page with it. "
+)
+OPEN = "Answers that neither the gold answers nor the label bank decide: tick the correct ones"
+Outputs = tuple[Any, ...]  # one value per component
+Shower = Callable[..., Outputs]
+
+
+class LimitedBodies:
+    """Refuses requests whose body is too large, whether or not they say so first."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and raise once it has sent too much."""
+        limit = uploads.MAX_BYTES_OF_ALL if scope.get("path", "").endswith("/upload") else MAX_BODY
+        got = 0
+
+        async def counted() -> Message:
+            nonlocal got
+            message = await receive()
+            got += len(message.get("body", b""))
+            if got > limit:
+                raise HTTPException(413, f"A request must have at most {limit:,} bytes.")
+            return message
+
+        length = dict(scope.get("headers", ())).get(b"content-length", b"0")
+        if scope["type"] == "http" and int(length) > limit:
+            text = f'{{"detail": "A request must have at most {limit:,} bytes."}}'.encode()
+            headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+            await send({"type": "http.response.start", "status": 413, "headers": headers})
+            await send({"type": "http.response.body", "body": text})
+            return
+        await self.app(scope, counted if scope["type"] == "http" else receive, send)
+
+
 LAUNCH: dict[str, Any] = {
     "theme": gr.themes.Default(primary_hue="blue", font=FONTS, font_mono=["ui-monospace", "monospace"]).set(
         button_primary_background_fill="*primary_600",  # white on Gradio's own blue, *primary_500, has 3.7:1
@@ -47,71 +123,267 @@ LAUNCH: dict[str, Any] = {
     "ssr_mode": False,
     "run_history": False,
     "enable_monitoring": False,
+    "show_error": True,  # what Gradio itself refuses has a reason too
+    "app_kwargs": {"middleware": [Middleware(LimitedBodies)]},
 }
-OFTEN = 600  # seconds between deletions of old files
-FILES = "Files, one per system, all at once; at most 20 MB each"
-SIGNATURE = "Signature of the last result"
-PURPOSE = (
-    "**ECUAS_n** is what a system costs its users, averaged over all reject costs: wrong answers that they act on, and "
-    "answers that they reject for lack of confidence."
-)
-OPENING = (
-    "Example: three simulated question-answering systems. Which would you deploy? Set what it costs you that an answer "
-    "is rejected, under the table."
-)
-SUBSET, BOARD = "subset", "leaderboard"  # tabs that a link opens
-LEADERBOARD = (
-    "Error rates of 21 systems on the curated TriviaQA subset. To put your model among them, let it answer the 455 "
-    "questions, and upload its answers."
-)
-NO_TEXT = (
-    "This copy has no text of TriviaQA, so it **cannot find exact matches**: the label bank decides what it knows, and "
-    "you decide the rest. To have exact matches found, grade on your machine: `python -m triviaqa_subset.build` "
-    "fetches the text, then `python -m space.app` opens this page with it. "
-)
-LABELS_ARE = "correct: an exact match, or judged to be correct"
-OPEN_INFO = "Listed here once there is a file"
-OPEN = "Answers that neither the gold answers nor the label bank decide: tick the correct ones"
 
 
-def score_tab(last: list[Any], opening: Shown) -> None:
-    """Files -> table, explanation and plots, at first of an example; `last` are the components for signature and JSON.
+def use_own_previews() -> None:
+    """Put this page's previews in the place of Gradio's, which name and show Gradio."""
+    name, env = "frontend/index.html", templates.env
+    assert env.loader is not None
+    text = re.sub(r'<meta\s+(property|name)="(og|twitter):[^>]*>', "", env.loader.get_source(env, name)[0])
+    page = text.replace("</head>", f"{markup.previews(TITLE, DESCRIPTION)}</head>", 1)
+    env.loader = ChoiceLoader([DictLoader({name: page}), env.loader])
+
+
+def shown(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
+    """Make a function show an error in its first output, empty others, and keep what the last ones show."""
+
+    def decorate(function: Shower) -> Shower:
+        def guarded(*arguments: Any) -> Outputs:
+            result: Outputs
+            result, error = api.attempt(function, *arguments)
+            if not error:
+                return result
+            return markup.message(error, kind="error"), *[None] * (outputs - kept - 1), *[gr.skip()] * kept
+
+        return guarded
+
+    return decorate
+
+
+def laid_out(scored: scoring.Scored, title: str, remarks: Sequence[str] = ()) -> Outputs:
+    """Return what `results` show of scored systems, and signature and record."""
+    files = [gr.DownloadButton(value=path, interactive=True) for path in scored.write(own_folder())]
+    record = markup.folded_json(scored.json(), LAST)
+    return scored.html(title=title, remarks=remarks), *files, scored.plots(), scored.report.signature, record
+
+
+@shown(1 + len(uploads.COLUMNS))
+def detect(files: list[str] | None) -> Outputs:
+    """Find the role of each column of the first file."""
+    names, used = uploads.detect(files[0]) if files else ([], dict.fromkeys(uploads.COLUMNS))
+    return gr.skip(), *(gr.Dropdown(choices=names, value=used[role] or "") for role in uploads.COLUMNS)
+
+
+@shown(7)
+def score(files: list[str] | None, *values: Any) -> Outputs:
+    """Score the systems in files; the values are those of the controls."""
+    if not files:
+        return markup.message(NO_FILE), *[None] * 6
+    return laid_out(scoring.score_files(files, dict(zip(scoring.CONTROLS, values, strict=True))), YOURS)
+
+
+@shown(2)
+def cost(n: float, num_classes: float, infinitely_many: bool, confidence: float) -> Outputs:
+    """Show what a correct and an incorrect answer of one confidence cost, and draw it for all."""
+    known = None if infinitely_many else num_classes
+    found = api.cost(n, known, confidence)
+    numbers = "".join(
+        f'<div><span>{name}</span><b class="{style}">{found[key]:.3f}</b></div>'
+        for name, key, style in (
+            (illustrations.CORRECT, "correct", "slot-1"),
+            (illustrations.INCORRECT, "incorrect", "slot-2"),
+        )
+    )
+    low = illustrations.lowest_confidence(known)
+    note = f"Below 1/K = {low:.3f} an answer counts as rejected, which costs 1." if confidence < low else ""
+    figure = illustrations.cost_figure(n, known, confidence)
+    return f'<div class="numbers">{numbers}</div>{markup.message(note)}', figure
+
+
+@shown(2)
+def simulate(accuracy: float, separation: float, overconfidence: float) -> Outputs:
+    """Simulate a system, and compare it with the same system calibrated."""
+    (words,) = api.simulate(accuracy, separation, overconfidence)["in_words"]
+    systems = illustrations.beside_calibrated(accuracy=accuracy, separation=separation, overconfidence=overconfidence)
+    report = make_report(systems)
+    figures = illustrations.metrics_figure(accuracy=accuracy, separation=separation) + reliability_figure(systems)
+    table = markup.report_table(report, report_grid(report))
+    return f"{markup.message(words)}{table}", f'<div class="plots">{figures}</div>'
+
+
+@shown(2)
+def questions(*filters: Any) -> Outputs:
+    """List the questions of the pool that pass all filters."""
+    names = ("selected", "stratum", "decision", "reason", "verdict", "llm", "method")
+    found = subset.browse(**dict(zip(names, filters, strict=True)))
+    return f"{len(found)} questions", found
+
+
+def selected_question(event: gr.SelectData) -> str:
+    """Return the id in the row that was selected."""
+    return str(event.row_value[0])
+
+
+@shown(2)
+def question(question_id: str) -> Outputs:
+    """Show a question of the pool."""
+    facts, verdicts = subset.facts_of(question_id)
+    return subset.question_html(facts), markup.plain_table(list(verdicts), verdicts.to_numpy().tolist(), GRADED_BY)
+
+
+@shown(1)
+def plan(*given: float) -> Outputs:
+    """Plan a comparison: what the subset's questions can detect, and how many a difference needs."""
+    rows = api.plan(*given)["rows"]
+    return (markup.plain_table(list(rows[0]), [list(row.values()) for row in rows], PLANNED),)
+
+
+@shown(2)
+def grade(file: str | None, asked: str) -> Outputs:
+    """Grade answers by exact match and label bank, and list those that neither decides."""
+    if not file:
+        return markup.message(NO_FILE), gr.CheckboxGroup(choices=[], value=[])
+    graded = answers.graded(uploads.read_answers(file), asked)
+    found = graded.open_answers()
+    remark = f" Here are the first {api.MAX_OPEN:,} of those." if len(found) > api.MAX_OPEN else ""
+    return markup.message(graded.summary() + remark), gr.CheckboxGroup(choices=found[: api.MAX_OPEN], value=[])
+
+
+@shown(11, kept=9)
+def score_answers(
+    file: str | None, asked: str, accepted: list[str], rest: str, weighted: bool, n: str, intervals: bool, order: str
+) -> Outputs:
+    """Grade answers, put the system on the leaderboard, and score it as `score` does."""
+    if not file:
+        return markup.message(NO_FILE), None, *[gr.skip()] * 9
+    rule = answers.REST.get(rest, "")
+    graded = answers.graded(uploads.read_answers(file), asked, accepted=accepted or [], rule=rule)
+    name = uploads.plain(Path(file).stem, answers.MAX_NAME) or "your model"
+    options: dict[str, Any] = {"n": n, "weighted": weighted, "intervals": intervals}
+    found = api.evaluate(graded, name, "your model", **options)
+    token = answers.pack(graded, name=name, options=options)
+    held = "It holds grades, confidences and options, not the answers."
+    link = (
+        f'<a href="?{LINK}={token}" target="_blank" rel="noopener">Link to this result</a><br><small>{held}</small>'
+        if token
+        else "This result does not fit into a link: send the graded answers instead, which the first tab scores."
+    )
+    return _on_the_board(found, order, link, [graded.summary()])
+
+
+@shown(11, kept=9)
+def restore(token: str, order: str) -> Outputs:
+    """Show the result that a link holds."""
+    if not token:
+        return (gr.skip(),) * 11
+    name, graded, options = answers.unpack(token)
+    found = api.evaluate(graded, name, answers.SELF_REPORTED, **options)
+    return _on_the_board(found, order, "", [RESTORED])
+
+
+def _on_the_board(found: api.Evaluation, order: str, link: str, remarks: Sequence[str]) -> Outputs:
+    """Return the leaderboard with a system, its row, the graded file, a link, and what `laid_out` does."""
+    path = own_folder() / "graded.csv"
+    found.graded.write(path)
+    result, *rest = laid_out(found.scored, found.row.system, remarks)
+    top = markup.message(remarks[0], kind="warning") if remarks == [RESTORED] else ""
+    button = gr.DownloadButton(value=str(path), interactive=True)
+    return top, result, board(order, mine=found.row), found.row, button, link, *rest
+
+
+def board(order: str, task: str = subset.TASKS[0], mine: subset.Row | None = None) -> str:
+    """Show the leaderboard of a task, the lowest ECUAS of an order first, with a visitor's row where it belongs."""
+    own = [mine] if mine and task == subset.TASKS[0] else []
+    return subset.leaderboard([*subset.known_rows(task=task), *own], order)
+
+
+def own_folder() -> Path:
+    """Make a folder in Gradio's cache, emptied with it, at an address that cannot be guessed."""
+    uploaded = Path(get_upload_folder())
+    folder = uploaded / secrets.token_hex(16)
+    folder.mkdir(parents=True)
+    sweep(uploaded)
+    return folder
+
+
+def sweep(folder: Path, age: float = OLD) -> None:
+    """Delete what Gradio forgets: the file of an upload that was aborted, and folders that it emptied."""
+    before = time.time() - age
+    for path in folder.iterdir():
+        with suppress(OSError):  # it is not empty, or somebody else was first
+            if path.stat().st_mtime >= before:
+                continue
+            if path.is_dir():
+                path.rmdir()
+            elif path.name.startswith("tmp"):
+                path.unlink()
+
+
+def text(label: str, value: str = "", *, elem_classes: str | None = None, **more: Any) -> gr.HTML:
+    """Lay out HTML; only the API shows its label."""
+    more = {"js_on_load": None} | more
+    return gr.HTML(value, label=label, show_label=False, padding=False, elem_classes=elem_classes, **more)
+
+
+def results(scored: scoring.Scored | None = None) -> list[Any]:
+    """Lay out the first outputs of `laid_out`: table and verdict, and downloads."""
+    shown = scored.html(title=OPENING) if scored else ""
+    result = text("Result", shown, elem_classes="result", js_on_load=(HERE / "page.js").read_text(encoding="utf-8"))
+    paths = scored.write(own_folder()) if scored else [None] * 3
+    with gr.Row():
+        return [
+            result,
+            *(
+                gr.DownloadButton(f"Download {name}", path, size="sm", interactive=path is not None)
+                for name, path in zip(("CSV", "Markdown", "LaTeX"), paths, strict=True)
+            ),
+        ]
+
+
+def control(name: str) -> Any:
+    """Lay out the control of an argument of `score`."""
+    kind, default, label, info = scoring.CONTROLS[name]
+    if name in uploads.COLUMNS:
+        return gr.Dropdown([], value="", label=label, info=uploads.COLUMNS[name], allow_custom_value=True)
+    if name == "unlabelled":
+        choices = list(scoring.RULES.items())
+        return gr.Dropdown(choices, value=default, label=label, info="The table shows how many there are")
+    if kind is bool:
+        return gr.Checkbox(default, label=label, info=info)
+    if default and get_args(kind) and default in get_args(kind):
+        return gr.Dropdown(list(get_args(kind)), value=default, label=label, info=info)
+    return gr.Textbox(default or "", label=label, info=info)
+
+
+def live(function: Shower, inputs: Sequence[Any], shown: Sequence[Any], *tabs: gr.Tab) -> None:
+    """Call a function when one of its tabs is opened, and on each change of an input; of quick changes the last counts.
+
+    Not when the page is: most visitors open only some of its tabs.
+    """
+    triggers = [*(tab.select for tab in tabs), *(component.change for component in inputs)]
+    gr.on(triggers, function, inputs, shown, **QUIET)
+
+
+def score_tab(opening: scoring.Scored, last: list[Any]) -> None:
+    """Files -> table, verdict and plots, at first of an example; `last` are the components for signature and JSON.
 
     The result comes before the files: on a phone, too, the page opens on it.
     """
     with gr.Row():
         with gr.Column(scale=5, min_width=320):
-            shown = components.first_results(opening)
-            costs = gr.State(opening.costs)
-            components.reject_cost(costs)
-        with gr.Column(scale=3, min_width=320):
+            outputs = results(opening)
+        with gr.Column(scale=3, min_width=320, elem_id="yours"):
             gr.Markdown("## Score your own")
             files = gr.File(label=FILES, file_count="multiple", file_types=list(uploads.SUFFIXES), height=150)
+            with gr.Row():
+                for name, systems in EXAMPLES.items():
+                    paths = list(map(str, example_files(systems)))
+                    load = gr.Button(f"Load {name}", size="sm")
+                    load.click(lambda paths=paths: paths, None, files, **PRIVATE)
             gr.Markdown(uploads.HELP)
-            example_buttons(files)
             with gr.Accordion("Columns", open=False), gr.Row():
-                found = [
-                    gr.Dropdown([], value="", label=role, info=content, allow_custom_value=True)
-                    for role, content in uploads.COLUMNS.items()
-                ]
+                found = [control(name) for name in uploads.COLUMNS]
             with gr.Accordion("Options", open=False), gr.Row():
-                options = components.options()
+                options = [control(name) for name in scoring.CONTROLS if name not in uploads.COLUMNS]
             button = gr.Button("Score", variant="primary")
-    shown += [*components.more_results(opening), costs]
-    run: dict[str, Any] = {"fn": handlers.score, "inputs": [files, *found, *options], "outputs": [*shown, *last]}
-    run |= {"show_progress_on": shown[1], "concurrency_limit": 4, "trigger_mode": "always_last"} | PRIVATE
-    detected = files.change(handlers.detect_columns, files, [shown[0], *found], show_progress="hidden", **PRIVATE)
-    detected.success(**run)
+    outputs += [text("Plots", opening.plots()), *last]
+    run: dict[str, Any] = {"fn": score, "inputs": [files, *found, *options], "outputs": outputs}
+    run |= {"show_progress_on": outputs[0], "concurrency_limit": 4, "trigger_mode": "always_last"} | PRIVATE
+    files.change(detect, files, [outputs[0], *found], show_progress="hidden", **PRIVATE).success(**run)
     button.click(**run)
-
-
-def example_buttons(files: gr.File) -> None:
-    """Lay out buttons that put the example files where uploads go."""
-    with gr.Row():
-        for name, systems in EXAMPLES.items():
-            paths = list(map(str, example_files(systems)))
-            button = gr.Button(f"Load {name}", size="sm")
-            button.click(lambda paths=paths: paths, None, files, **PRIVATE)
 
 
 def example_files(systems: Iterable[str]) -> list[Path]:
@@ -119,22 +391,14 @@ def example_files(systems: Iterable[str]) -> list[Path]:
     return [HERE / "examples" / f"{system}.csv" for system in systems]
 
 
-def scored_example() -> Shown:
-    """Score the first example, so that the page opens on a result; once for all visitors."""
-    paths = example_files(next(iter(EXAMPLES.values())))
-    submissions = [submission for path in paths for submission in read_submissions(path)]
-    shown = scoring.score(submissions, scoring.page_options(), handlers.own_folder())
-    return replace(shown, message=markup.message(OPENING))
-
-
 def as_text(path: Path) -> str:
     """Return Markdown in which a namespace that is not there yet is no HTML tag, which would leave links empty."""
-    return path.read_text(encoding="utf-8").replace(f"[{links.NAMESPACE}", f"[{escape(links.NAMESPACE)}")
+    return path.read_text(encoding="utf-8").replace(f"[{markup.NAMESPACE}", f"[{escape(markup.NAMESPACE)}")
 
 
 def cost_tab(*tabs: gr.Tab) -> None:
     """Sliders -> the two costs of an answer, and the curves of all answers."""
-    gr.Markdown("The cost of one answer under ECUAS_n, depending on its confidence. Answering “I don't know” costs 1.")
+    gr.Markdown(f"## What one answer costs under ECUAS_n\n{UNIT}")
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
             inputs = [
@@ -144,60 +408,49 @@ def cost_tab(*tabs: gr.Tab) -> None:
                 gr.Slider(0, 1, 0.8, step=0.01, label="Confidence of the answer"),
             ]
         with gr.Column(scale=2, min_width=320):
-            numbers = components.text("Costs", elem_classes="low")
-            plot = components.figure("Cost of an answer")
-    components.live(handlers.cost, inputs, [numbers, plot], *tabs)
+            outputs = [text("Costs", LOADING, elem_classes="low"), text("Cost of an answer")]
+    live(cost, inputs, outputs, *tabs)
 
 
 def simulation_tab(*tabs: gr.Tab) -> None:
     """Sliders -> a simulated system beside the same system calibrated."""
-    gr.Markdown("A simulated system with 2,000 answers. The third slider changes only its confidences.")
+    gr.Markdown("## A simulated system with 2,000 answers\nThe third slider changes only its confidences.")
     with gr.Row():
         inputs = [
             gr.Slider(0.5, 0.99, 0.8, step=0.01, label="Accuracy", info="Share of correct answers"),
             gr.Slider(0, 3, 1.5, step=0.1, label="Separation", info="Distance between correct and wrong answers"),
             gr.Slider(0.25, 4, 2.5, step=0.05, label="Overconfidence", info="1 / temperature; 1 means none"),
         ]
-    shown = [components.text("Message", elem_classes="low"), components.text("Table", elem_classes="low")]
-    with gr.Row():
-        shown += [components.figure("Metrics against overconfidence"), components.figure("Reliability")]
-    components.live(handlers.simulate, inputs, shown, *tabs)
+    live(simulate, inputs, [text("Simulated", LOADING, elem_classes="low"), text("Plots")], *tabs)
 
 
 def browse_tab(*tabs: gr.Tab) -> None:
     """List the questions that pass the filters, and show one of them in full."""
     with gr.Row():
         filters: list[Any] = [
-            gr.Checkbox(True, label="Only the curated subset", info="455 of 977 questions"),
+            gr.Checkbox(True, label="Only the curated subset"),
             gr.Dropdown([subset.ANY, *STRATA], value=subset.ANY, label="Stratum"),
             gr.Dropdown([subset.ANY, "keep", "discard"], value=subset.ANY, label="Decision"),
             gr.Dropdown([subset.ANY, *REASONS], value=subset.ANY, label="Reason"),
-        ]
-    with gr.Row():
-        filters += [
             gr.Dropdown([subset.ANY, *subset.VERDICTS], value=subset.ANY, label="Answer of this system"),
             gr.Dropdown(subset.llms(), label="Language model"),
             gr.Dropdown(list(METHODS), label="Confidence method"),
         ]
     with gr.Row():
         with gr.Column(scale=3, min_width=320):
-            count = components.text("Message")
+            count = text("Message", LOADING)
             listed = gr.Dataframe(interactive=False, label="Questions: select one", max_height=400)
         with gr.Column(scale=2, min_width=320):
             chosen = gr.Textbox("sfq_178", label="Question id")
-            detail = components.text("Question", elem_classes="low")
-            verdicts = components.text(handlers.VERDICTS)
-    components.live(handlers.questions, filters, [count, listed], *tabs)
-    components.live(handlers.question, [chosen], [detail, verdicts], *tabs)
-    listed.select(handlers.select_question, None, chosen, show_progress="hidden", **PRIVATE)
+            detail = [text("Question", LOADING, elem_classes="low"), text(GRADED_BY)]
+    live(questions, filters, [count, listed], *tabs)
+    live(question, [chosen], detail, *tabs)
+    listed.select(selected_question, None, chosen, **QUIET)
 
 
 def plan_tab(*tabs: gr.Tab) -> None:
     """Sliders -> the differences that the questions can detect."""
-    gr.Markdown(
-        "The difference between two systems that a paired comparison detects with 80 % power at the 5 % level, if "
-        "their confidences are calibrated. Smaller differences are often missed."
-    )
+    gr.Markdown(f"## {PLANNED}\nA paired comparison of two systems with calibrated confidences, 80 % power, 5 % level.")
     with gr.Row():
         inputs = [
             gr.Slider(0.01, 0.99, 0.3, step=0.01, label="Error rate of one system"),
@@ -206,97 +459,87 @@ def plan_tab(*tabs: gr.Tab) -> None:
             gr.Slider(-1, 1, 0.5, step=0.05, label="Correlation", info="Of their costs on the same question"),
             gr.Slider(0.005, 0.3, 0.05, step=0.005, label="Difference", info="That you want to detect"),
         ]
-    message = components.text("Message")
-    gr.Markdown(handlers.PLANNED)
-    table = components.text(handlers.PLANNED)
-    components.live(handlers.plan, inputs, [message, table], *tabs)
+    live(plan, inputs, [text(PLANNED, LOADING)], *tabs)
 
 
-def leaderboard_tab(last: list[Any]) -> list[Any]:
-    """Error rates of 21 systems; answers of a visitor's model -> its row among them, and what `score_tab` shows.
-
-    Returns what `restored` needs.
-    """
+def leaderboard_tab(last: list[Any]) -> tuple[Any, list[Any]]:
+    """Lay out the leaderboard; answers of a visitor's model -> its row there, and what `score_tab` shows."""
+    top = text("From a link")
     gr.Markdown(LEADERBOARD)
     with gr.Row():
         with gr.Column(scale=3, min_width=320):
-            labels = gr.Dropdown(list(leaderboard.LABELS), label="What counts as correct", info=LABELS_ARE)
-            board = components.text(
-                "Leaderboard", handlers.leaderboard_table(leaderboard.LABELS[0]), elem_classes="results"
-            )
-            mine = gr.State()
+            with gr.Row():
+                order = gr.Radio(list(subset.ORDERS), value="1", label="n", info="Those that the paper prints")
+                task = gr.Radio(list(subset.TASKS), value=subset.TASKS[0], label="Questions", info="Of the paper")
+            table, mine = text("Leaderboard", board("1"), elem_classes="results"), gr.State()
         with gr.Column(scale=2, min_width=320):
             gr.Markdown(f"## Grade your model\n{'' if subset.has_text() else NO_TEXT}")
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
             gr.Markdown("Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB.")
-            asked, message, accepted, rest, settings = open_answers()
+            sizes = {name: len(subset.asked(name)) for name in subset.ASKED}
+            sets = [(f"the {sizes['curated']} of the subset", "curated"), (f"all {sizes['kept']} kept ones", "kept")]
+            asked = gr.Dropdown(sets, value="curated", label="Questions")
+            message = text("Message")
+            accepted = gr.CheckboxGroup(
+                [], label=OPEN, info="Listed here once there is a file", elem_classes="open-answers"
+            )
+            rest = gr.Radio(list(answers.REST), value=next(iter(answers.REST)), label="Answers that are not ticked are")
+            with gr.Row():
+                weighted = gr.Checkbox(True, label="Weight the questions", info="To represent all kept questions")
+                settings = [weighted, control("n"), control("intervals")]
             button = gr.Button("Grade and score", variant="primary")
             with gr.Row():
                 graded = gr.DownloadButton("Download graded answers", size="sm", interactive=False)
-                link = components.text("Link to this result")
-    shown = components.results()
-    check = {"inputs": [file, asked], "outputs": [message, accepted], "show_progress": "hidden"} | PRIVATE
-    gr.on([file.change, asked.change], handlers.grade_answers, **check)
-    components.live(handlers.leaderboard_table, [labels, mine], [board])
-    outputs = [shown[0], board, mine, graded, link, *shown[1:], *last]
-    run: dict[str, Any] = {"inputs": [file, asked, accepted, rest, *settings, labels], "outputs": outputs}
-    button.click(handlers.score_answers, **run, show_progress_on=board, concurrency_limit=4, **PRIVATE)
-    return [labels, outputs]
+                link = text("Link to this result")
+    result, *downloads = results()
+    gr.on([file.change, asked.change], grade, [file, asked], [message, accepted], show_progress="hidden", **PRIVATE)
+    gr.on([order.change, task.change], board, [order, task, mine], table, **QUIET)
+    outputs = [top, result, table, mine, graded, link, *downloads, text("Plots"), *last]
+    inputs = [file, asked, accepted, rest, *settings, order]
+    button.click(score_answers, inputs, outputs, show_progress_on=table, concurrency_limit=4, **PRIVATE)
+    return order, outputs
 
 
-def open_answers() -> tuple[gr.Dropdown, gr.HTML, gr.CheckboxGroup, gr.Radio, list[Any]]:
-    """Lay out which questions were asked, and the answers that the visitor decides."""
-    sets = [("the 455 of the subset", "curated"), ("all 918 kept questions", "kept")]
-    asked = gr.Dropdown(sets, value="curated", label="Questions")
-    message = components.text("Message")
-    accepted = gr.CheckboxGroup([], label=OPEN, info=OPEN_INFO, elem_classes="open-answers")
-    rest = gr.Radio(list(answers.REST), value=answers.REST[0], label="Answers that are not ticked are")
-    with gr.Row():
-        weighted = gr.Checkbox(True, label="Weight the questions", info="To represent the 918 kept questions")
-        settings = [weighted, components.orders(), components.intervals()]
-    return asked, message, accepted, rest, settings
-
-
-def restored(token: gr.Textbox, all_tabs: Iterable[gr.Tabs], labels: gr.Dropdown, outputs: list[Any]) -> None:
+def restored(token: gr.Textbox, all_tabs: Iterable[gr.Tabs], order: gr.Radio, outputs: list[Any]) -> None:
     """Show the result of a link, if the page was opened by one, and the tab that it is in."""
-    get = f"() => new URLSearchParams(location.search).get('{handlers.LINK}') || ''"
+    get = f"() => new URLSearchParams(location.search).get('{LINK}') || ''"
     demo.load(None, None, token, js=get, **PRIVATE)
-    opened = token.change(handlers.restore, [token, labels], outputs, **PRIVATE)
+    opened = token.change(restore, [token, order], outputs, **PRIVATE)
     opened.then(lambda: [gr.Tabs(selected=SUBSET), gr.Tabs(selected=BOARD)], None, list(all_tabs), **PRIVATE)
 
 
-with gr.Blocks(
-    title="ECUAS: systems that say how sure they are", delete_cache=(OFTEN, handlers.OLD), fill_width=True
-) as demo:
+with gr.Blocks(title=TITLE, delete_cache=(OFTEN, OLD), fill_width=True) as demo:
     for tool in api.TOOLS:
         gr.events.api(tool, api_name=tool.__name__, concurrency_limit=4)
-    gr.Markdown(f"# ECUAS: how good is a system that answers *and* says how sure it is?\n{PURPOSE}\n\n{links.links()}")
-    opening = scored_example()
-    line: Any = gr.Textbox(opening.signature, label=SIGNATURE, interactive=False, render=False)
-    record: Any = gr.HTML(markup.folded_json(opening.record, handlers.LAST), render=False, padding=False)
+    gr.Markdown(f"# {TITLE}\n{PURPOSE}")
+    opening = scoring.score_files(list(map(str, example_files(next(iter(EXAMPLES.values()))))), {})
+    line: Any = gr.Textbox(opening.report.signature, label=SIGNATURE, interactive=False, render=False)
+    record: Any = gr.HTML(markup.folded_json(opening.json(), LAST), render=False, padding=False)
     token = gr.Textbox(visible="hidden", label="What the link of this page holds")
     with gr.Tabs() as tabs:
-        with gr.Tab("Score your systems"):
-            score_tab([line, record], opening)
-        with gr.Tab("What does the cost look like?") as tab:
+        with gr.Tab("Score"):
+            score_tab(opening, [line, record])
+        with gr.Tab("Cost") as tab:
             cost_tab(tab)
-        with gr.Tab("Simulate a system") as tab:
+        with gr.Tab("Simulate") as tab:
             simulation_tab(tab)
-        with gr.Tab("The curated TriviaQA subset", id=SUBSET), gr.Tabs() as inner_tabs:
+        with gr.Tab("TriviaQA", id=SUBSET), gr.Tabs() as inner_tabs:
             with gr.Tab("Leaderboard", id=BOARD):
-                board = leaderboard_tab([line, record])
+                order, outputs = leaderboard_tab([line, record])
             with gr.Tab("Browse") as inner:
                 browse_tab(inner)
             with gr.Tab("Plan a comparison") as inner:
                 plan_tab(inner)
-        with gr.Tab("Use it in code"):
+        with gr.Tab("Code"):
             line.render()
             record.render()
             gr.Markdown(as_text(HERE / "usage.md"))
             with gr.Accordion("The metric card", open=False):
                 gr.Markdown(as_text(CARD).split("\n---\n", 1)[1])
-    restored(token, (tabs, inner_tabs), *board)
+    gr.Markdown(markup.links())
+    restored(token, (tabs, inner_tabs), order, outputs)
 demo.queue(default_concurrency_limit=8, max_size=200)
+use_own_previews()
 
 if __name__ == "__main__":
     demo.launch(**LAUNCH)

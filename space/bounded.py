@@ -33,31 +33,8 @@ class LimitExceededError(Exception):
 
 
 def bounded(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Call a function of a module in a process of its own.
+    """Call a function of a module in a process of its own, which raises its ValueErrors, or `LimitExceededError`.
 
-    Parameters
-    ----------
-    function : callable
-        Of a module that can be imported, so that the process finds it.
-    *arguments
-        Are pickled, as its result is.
-
-    Returns
-    -------
-    object
-        What the function returns.
-
-    Raises
-    ------
-    ValueError
-        The function's own.
-    LimitExceededError
-        If it took more memory or time than there is.
-    RuntimeError
-        Any other error of the function: its traceback.
-
-    Notes
-    -----
     Memory is limited where /proc says how much a process has, i.e. on Linux.
     """
     with PLACES:

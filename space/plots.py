@@ -1,103 +1,55 @@
-"""Data frames of curves -> SVG that the page shows as it is: a legend, and values under the mouse or a finger.
+"""Curves of systems -> SVG that the page shows as it is, with a legend and intervals; `page.js` shows values on demand.
 
 The page's style sheet colours the lines by class, for light and dark; `slot-1` to `slot-6` have different dashes too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import math
+from collections.abc import Iterable, Mapping
 from html import escape
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from ecuas_metric.inputs import Bools, Floats
+from ecuas_metric.inputs import Bools, Floats, Ints
+from ecuas_metric.plotting.bands import Band, accuracy_band, order_band, reject_cost_band, risk_band
+from ecuas_metric.plotting.curves import order_curve, reject_cost_curve, reliability, risk_coverage
 from ecuas_metric.plotting.names import short_names
-
-from .axes import Axis, make_axis, placed, positions, short, simplified
+from ecuas_metric.results import System
 
 NUM_SLOTS = 6
-NUM_STRIPS = 32  # across a plot, each with the values of the points below it
-NUM_TICKS = 6
-LONGEST = 28  # characters of a name beside its value
-CHARACTER = 7.5  # width of one under the mouse, as wide as it is on a phone
-LEFT, RIGHT, TOP, BOTTOM, SLANTED = 56, 12, 26, 44, 104
-SMALL = (300, 190)
-REST = "rest"
-SAMPLES, FEW = "samples", 5  # a column, and what it says that little is known of a point
+NUM_POINTS = 200  # of a line
+NUM_LIMITS = 25  # points of a line that have an interval
+LEFT, TOP, WIDTH, HEIGHT = 56, 26, 412, 220
+SIZE = (480, 290)
+STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+REST, REFERENCE = "rest", "reference"
+ORDERS = (0, *(2.0**power for power in range(-3, 8)), math.inf)
+FEW = 5  # samples of a bin below which its mark is hollow
+REJECT, CALIBRATED = "(reject all)", "(calibrated)"  # unlikely names of systems
 
 
-def plot(
-    frame: pd.DataFrame,
-    styles: Mapping[str, str],
-    *,
-    title: str,
-    names: str = "system",
-    kind: str = "line",
-    x_lim: tuple[float, float] | None = None,
-    y_lim: tuple[float, float] | None = None,
-    y_title: str | None = None,
-    size: tuple[int, int] = (480, 290),
-) -> str:
-    """Draw the second column of a data frame against its first.
+class Axis(NamedTuple):
+    """What an axis measures, its limits and ticks."""
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The first column has numbers, or text that is spaced evenly in its order.
-    styles : mapping of str to str
-        Names of the lines, in the column `names`, to their classes. Lines with more than one class, or `rest`, have
-        no name of their own in legend and description.
-    title : str
-    names : str
-    kind : {"line", "marks", "points", "bars"}
-        Lines, lines with marks, marks alone, or bars. Marks are hollow where a further column `samples` is below 5.
-    x_lim, y_lim : pair of float, optional
-        The data's own limits where not given, 0 included.
-    y_title : str, optional
-    size : pair of int
-        Of the drawing's own units.
-
-    Returns
-    -------
-    str
-        HTML of one figure; names are escaped.
-    """
-    first, second = frame.columns[:2]
-    x = make_axis(first.replace("_", " "), frame[first], x_lim, NUM_TICKS)
-    y = make_axis(y_title or second.replace("_", " "), frame[second], y_lim, 3 if size == SMALL else NUM_TICKS)
-    numbers = frame.assign(**{first: positions(frame[first], x)})
-    slanted = _is_slanted(x, size[0])
-    box = (size[0] - LEFT - RIGHT, size[1] - TOP - (SLANTED if slanted else BOTTOM))
-    curves = {str(name): part[[first, second]].to_numpy(float) for name, part in numbers.groupby(names, sort=False)}
-    styles = {name: styles[name] for name in curves}
-    few = _few(frame, names) if kind in ("marks", "points") else {}
-    drawn = "".join(
-        _curve(name, styles[name], points, (x, y), box, kind, few.get(name)) for name, points in curves.items()
-    )
-    is_any_few = any(hollow.any() for name, hollow in few.items() if styles[name] != "reference")
-    hint = f'<p class="hint">Hollow: fewer than {FEW} samples.</p>' if is_any_few else ""
-    labelled = {name: points for name, points in curves.items() if styles[name] in _own(styles)}
-    return (
-        f'<figure class="plot"><figcaption>{escape(title)}</figcaption>{_legend(styles, kind)}{hint}'
-        f'<svg viewBox="0 0 {size[0]} {size[1]}" role="img" aria-label="{escape(_description(title, x, y, labelled))}">'
-        f"{_frame(x, y, size, box, slanted=slanted)}"
-        f'<svg x="{LEFT}" y="{TOP}" width="{box[0]}" height="{box[1]}">{drawn}</svg>'
-        f"{_strips(labelled, (x, y), box)}</svg></figure>"
-    )
+    title: str
+    low: float
+    high: float
+    ticks: Mapping[float, str]
 
 
-def multiples(frame: pd.DataFrame, styles: Mapping[str, str], *, title: str, names: str = "system") -> str:
-    """Draw bars for each line that has a slot, side by side on one scale; arguments as in `plot`."""
-    own = [name for name in styles if styles[name] != REST]
-    limit = (0.0, 1.05 * float(frame[frame.columns[1]].max()))
-    small = [
-        plot(part, {str(name): styles[str(name)]}, title=str(name), names=names, kind="bars", y_lim=limit, size=SMALL)
-        for name, part in frame.groupby(names, sort=False)
-        if name in own
-    ]
-    more = f"<p>{len(styles) - len(own)} more are not drawn.</p>" if len(own) < len(styles) else ""
-    return f'<section class="multiples"><h2>{escape(title)}</h2><div>{"".join(small)}</div>{more}</section>'
+class Line(NamedTuple):
+    """A curve: its points, shape (M,), its class, its intervals at some x, and which of its marks are hollow."""
+
+    style: str
+    x: Floats
+    y: Floats
+    at: Floats | None = None
+    band: Band | None = None
+    marks: bool = False
+    few: Bools | None = None
 
 
 def slots(names: Iterable[str]) -> dict[str, str]:
@@ -106,136 +58,196 @@ def slots(names: Iterable[str]) -> dict[str, str]:
     >>> slots("abcdefg")["g"]
     'rest'
     """
-    unique = dict.fromkeys(names)
-    return {name: f"slot-{i}" if i <= NUM_SLOTS else REST for i, name in enumerate(unique, 1)}
+    return {name: f"slot-{i}" if i <= NUM_SLOTS else REST for i, name in enumerate(dict.fromkeys(names), 1)}
 
 
-def _own(styles: Mapping[str, str]) -> set[str]:
-    return {style for style in styles.values() if style != REST and " " not in style}
+def figures(systems: Mapping[str, System]) -> str:
+    """Draw cost against reject cost, ECUAS_n against n, risk against coverage, reliability, and the confidences."""
+    styles = slots(systems)
+    drawn = [_reject_costs(systems, styles), _orders(systems, styles), _risks(systems, styles)]
+    if all(system.decisions.confidence is not None for system in systems.values()):
+        drawn += [reliability_figure(systems), _confidences(systems, styles)]
+    return f'<div class="plots">{"".join(drawn)}</div>'
 
 
-def _is_slanted(x: Axis, width: int) -> bool:
-    """Return whether the texts along an axis are too long to be side by side."""
-    return width > SMALL[0] and x.is_text and len(x.ticks) * max(map(len, x.ticks.values())) * 5 > width
+def reliability_figure(systems: Mapping[str, System]) -> str:
+    """Draw accuracy against mean confidence in the bins of ECE."""
+    lines = {}
+    for name, style in slots(systems).items():
+        bins = reliability(systems[name])
+        some, band = bins.counts > 0, accuracy_band(systems[name]) if _has_band(systems[name], style) else None
+        band = band and Band(band.low[some], band.high[some])
+        few, at = bins.counts[some] < FEW, bins.confidence[some]
+        lines[name] = Line(style, at, bins.accuracy[some], at, band, marks=True, few=few)
+    hint = f"Hollow: fewer than {FEW} samples." if any(np.any(line.few) for line in lines.values()) else ""
+    ends = np.array([0.0, 1.0])
+    axes = axis("confidence", 1), axis("accuracy", 1)
+    return figure("Are the confidences true?", lines | {CALIBRATED: Line(REFERENCE, ends, ends)}, axes, hint=hint)
 
 
-def _few(frame: pd.DataFrame, names: str) -> dict[str, Bools]:
-    """Return which points of each line stand for few samples, if the data frame says it."""
-    if SAMPLES not in frame.columns[2:]:
-        return {}
-    return {str(name): part[SAMPLES].to_numpy() < FEW for name, part in frame.groupby(names)}
+def figure(title: str, lines: Mapping[str, Line], axes: tuple[Axis, Axis], *, hint: str = "") -> str:
+    """Draw lines by name as HTML of one figure; the values of those with a class of their own are shown on demand."""
+    named = {name: line for name, line in lines.items() if line.style != REST and " " not in line.style}
+    description = f"{title} {axes[1].title} against {axes[0].title} of {', '.join(named)}"
+    drawn = "".join(_curve(name, line, axes) for name, line in reversed(list(lines.items())))
+    hint = f'<p class="hint">{hint}</p>' if hint else ""
+    limits = escape(json.dumps([*axes[0][:3], *axes[1][:3], axes[0].ticks if axes[0].low == -0.5 else {}]))
+    return (
+        f'<figure class="plot"><figcaption><h3>{escape(title)}</h3></figcaption>{_legend(lines, named)}{hint}'
+        f'<svg viewBox="0 0 {SIZE[0]} {SIZE[1]}" role="img" aria-label="{escape(description)}">{_frame(*axes)}'
+        f'<svg class="curves" x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{HEIGHT}" data-axes="{limits}">{drawn}</svg>'
+        "</svg></figure>"
+    )
 
 
-def _curve(
-    name: str,
-    style: str,
-    points: Floats,
-    axes: tuple[Axis, Axis],
-    box: tuple[int, int],
-    kind: str,
-    few: Bools | None = None,
-) -> str:
-    places = placed(points, axes, box)
-    attributes = f'class="{kind} {style}" data-name="{escape(name)}"'
-    if kind == "bars":
-        wide = 0.8 * box[0] / len(points)
-        bars = "".join(_rect(x - wide / 2, y, wide, box[1] - y) for x, y in places)
-        return f"<g {attributes}>{bars}</g>"
-    line = "" if kind == "points" else f'<path d="{_path(places)}"/>'
-    marked = kind != "line" and style not in ("reference", REST)
-    hollow = np.zeros(len(places), bool) if few is None else few
-    marks = "".join(_mark(x, y, is_hollow) for (x, y), is_hollow in zip(places, hollow, strict=True) if marked)
-    return f"<g {attributes}>{line}{marks}</g>"
+def axis(title: str, high: float, *, low: float = 0.0) -> Axis:
+    """Return an axis with about six round ticks, up to `high`."""
+    high = high if high > low else low + 1
+    rough = (high - low) / 6
+    power = 10 ** np.floor(np.log10(rough))
+    step = next(step for step in STEPS if step * power >= rough * (1 - 1e-9)) * power
+    at = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
+    ticks = np.round(at, 12) + 0.0  # never -0
+    return Axis(title, low, high, {float(tick): short(tick) for tick in ticks})
+
+
+def short(value: float) -> str:
+    """Return a number in three digits, or to the unit.
+
+    >>> short(0.25), short(1 / 3), short(12345.0), short(0.00002)
+    ('0.25', '0.333', '12,345', '2e-05')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{float(f'{value:.3g}'):g}"
+
+
+def order_name(order: float) -> str:
+    """Return an n as people write it, e.g. 1/8, 4 or ∞."""
+    if 0 < order < 1:
+        return f"1/{1 / order:g}"
+    return "∞" if order == math.inf else f"{order:g}"
+
+
+def placed(x: Floats, y: Floats, axes: tuple[Axis, Axis]) -> Floats:
+    """Return where points are in a box whose origin is at the top left, shape (M, 2)."""
+    across, up = (
+        (values - of.low) / (of.high - of.low) for values, of in zip((np.asarray(x), np.asarray(y)), axes, strict=True)
+    )
+    return np.stack([across * WIDTH, HEIGHT - up * HEIGHT], axis=1)
+
+
+def _reject_costs(systems: Mapping[str, System], styles: Mapping[str, str]) -> str:
+    curves = {name: reject_cost_curve(system, num_points=NUM_POINTS + 1) for name, system in systems.items()}
+    lines = {}
+    for name, curve in curves.items():
+        at = curve.reject_cost[:: (NUM_POINTS // NUM_LIMITS)]
+        band = reject_cost_band(systems[name], at) if _has_band(systems[name], styles[name]) else None
+        lines[name] = Line(styles[name], curve.reject_cost, curve.expected_cost, at, band)
+    for name, curve in curves.items():
+        lines[f"(accept all) {name}"] = Line(f"{styles[name]} faint", curve.reject_cost[[0, -1]], curve.accept_all[:2])
+    widest = max((curve.reject_cost for curve in curves.values()), key=lambda at: float(at[-1]))[[0, -1]]
+    top = 1.25 * max(float(line.y.max()) for line in lines.values())
+    axes = axis("reject cost", float(widest[-1])), axis("cost per question", top)
+    return figure("What does it cost its users?", lines | {REJECT: Line(REFERENCE, widest, widest)}, axes)
+
+
+def _orders(systems: Mapping[str, System], styles: Mapping[str, str]) -> str:
+    places, orders, lines = np.arange(len(ORDERS), dtype=float), np.array(ORDERS), {}
+    for name, system in systems.items():
+        band = order_band(system, orders) if _has_band(system, styles[name]) else None
+        lines[name] = Line(styles[name], places, order_curve(system, n=orders).ecuas, places, band, marks=True)
+    top = max(float(line.y.max()) for line in lines.values())
+    tops = [float(line.band.high.max()) for line in lines.values() if line.band is not None]
+    x = Axis("n", -0.5, len(ORDERS) - 0.5, {i: order_name(order) for i, order in enumerate(ORDERS)})
+    return figure("ECUAS_n for every n", lines, (x, axis("ECUAS_n", 1.05 * np.nanmax([top, *tops]))))
+
+
+def _risks(systems: Mapping[str, System], styles: Mapping[str, str]) -> str:
+    lines = {}
+    for name, system in systems.items():
+        curve = risk_coverage(system)
+        rows, few = (_thinned(curve.coverage, number) for number in (NUM_POINTS, NUM_LIMITS))
+        band = risk_band(system, curve.coverage[few]) if _has_band(system, styles[name]) else None
+        lines[name] = Line(styles[name], curve.coverage[rows], curve.risk[rows], curve.coverage[few], band)
+    top = 1.1 * max(float(line.y[line.x > 0.05].max(initial=0.0)) for line in lines.values())  # first steps are wild
+    return figure("Risk of the answers used", lines, (axis("coverage", 1), axis("risk", top)))
+
+
+def _confidences(systems: Mapping[str, System], styles: Mapping[str, str]) -> str:
+    binned = {name: reliability(system) for name, system in systems.items()}
+    lines = {
+        name: Line(styles[name], (bins.low + bins.high) / 2, bins.shares, marks=True) for name, bins in binned.items()
+    }
+    top = 1.1 * max(float(line.y.max()) for line in lines.values())
+    return figure("How confident is it?", lines, (axis("confidence", 1), axis("share of answers", top)))
+
+
+def _has_band(system: System, style: str) -> bool:
+    return style != REST and system.options.confidence_level is not None
+
+
+def _thinned(along: Floats, number: int) -> Ints:
+    """Return the rows whose values of `along`, increasing, are nearest above evenly spaced ones, and first and last."""
+    if len(along) <= number:
+        return np.arange(len(along))
+    return np.unique(np.searchsorted(along, np.linspace(along[0], along[-1], number)))
+
+
+def _curve(name: str, line: Line, axes: tuple[Axis, Axis]) -> str:
+    places = placed(line.x, line.y, axes)
+    kind = "marks" if line.marks else "line"
+    drawn = f'<path d="M{_path(places)}"/>{_interval(line, axes)}'
+    if line.marks and line.style != REST:
+        few = np.zeros(len(places), bool) if line.few is None else line.few
+        drawn += "".join(_mark(x, y, is_few) for (x, y), is_few in zip(places, few, strict=True))
+    return f'<g class="{kind} {line.style}" data-name="{escape(name)}">{drawn}</g>'
+
+
+def _interval(line: Line, axes: tuple[Axis, Axis]) -> str:
+    """Draw the intervals of a line as a band, those of marks as bars."""
+    if line.band is None or line.at is None:
+        return ""
+    some = np.isfinite(line.band.low)
+    low, high = (placed(line.at[some], limit[some], axes) for limit in line.band)
+    if not line.marks:
+        return f'<polygon class="band" points="{_path(np.concatenate([low, high[::-1]]))}"/>' if some.any() else ""
+    bars = "".join(f"M{x:.2f},{bottom:.2f}V{top:.2f}" for (x, bottom), (_, top) in zip(low, high, strict=True))
+    return f'<path class="bars" d="{bars}"/>' if bars else ""
 
 
 def _path(places: Floats) -> str:
-    """Return a line as the data of a path; Gradio sends it as it is, to every visitor."""
-    return "M" + " ".join(f"{x:.1f},{y:.1f}" for x, y in simplified(places))
+    return " ".join(f"{x:.2f},{y:.2f}" for x, y in places)
 
 
-def _mark(x: float, y: float, is_hollow: bool) -> str:
-    style = ' class="few"' if is_hollow else ""
-    return f'<circle{style} cx="{x:.2f}" cy="{y:.2f}" r="4"/>'
+def _mark(x: float, y: float, is_few: bool) -> str:
+    return f'<circle{" class=few" if is_few else ""} cx="{x:.2f}" cy="{y:.2f}" r="4"/>'
 
 
-def _rect(x: float, y: float, width: float, height: float) -> str:
-    return f'<rect x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}"/>'
-
-
-def _legend(styles: Mapping[str, str], kind: str) -> str:
+def _legend(lines: Mapping[str, Line], named: Mapping[str, Line]) -> str:
     """List the names that have their own style, the faint lines once, and how many have no style."""
-    shown = {style: name for name, style in styles.items() if style in _own(styles)}
-    shown |= {"accepting": "accepting all"} if any(style.endswith(" faint") for style in styles.values()) else {}
-    if rest := sum(style == REST for style in styles.values()):
-        shown |= {REST: f"{rest} more"}
-    mark = '<circle cx="14" cy="4" r="4"/>' if kind == "points" else '<path d="M1,4 L27,4"/>'
-    key = f'<svg viewBox="0 0 28 8">{mark}</svg>'
-    short = short_names(shown.values())
+    shown = {line.style: name for name, line in named.items()}
+    if any(line.style.endswith(" faint") for line in lines.values()):
+        shown["accepting"] = "accepting all"
+    if rest := sum(line.style == REST for line in lines.values()):
+        shown[REST] = f"{rest} more"
+    brief = short_names(shown.values())
     items = "".join(
-        f'<li class="line {style}" title="{escape(name)}">{key}<span>{escape(short[name])}</span></li>'
+        f'<li class="line {style}" title="{escape(name)}"><svg viewBox="0 0 28 8"><path d="M1,4 L27,4"/></svg>'
+        f"<bdi>{escape(brief[name])}</bdi></li>"
         for style, name in shown.items()
     )
     return f'<ul class="legend">{items}</ul>' if len(shown) > 1 else ""
 
 
-def _description(title: str, x: Axis, y: Axis, names: Iterable[str]) -> str:
-    return f"{title}: {y.title} against {x.title} of {', '.join(names)}"
-
-
-def _frame(x: Axis, y: Axis, size: tuple[int, int], box: tuple[int, int], *, slanted: bool) -> str:
+def _frame(x: Axis, y: Axis) -> str:
     """Draw grid, ticks and titles."""
-    bottom, parts = TOP + box[1], []
+    bottom, parts = TOP + HEIGHT, []
     for value, text in y.ticks.items():
-        at = bottom - (value - y.low) / (y.high - y.low) * box[1]
-        parts.append(f'<path class="grid" d="M{LEFT},{at:.2f} h{box[0]}"/>')
+        at = bottom - (value - y.low) / (y.high - y.low) * HEIGHT
+        parts.append(f'<path class="grid" d="M{LEFT},{at:.2f} h{WIDTH}"/>')
         parts.append(f'<text class="y tick" x="{LEFT - 6}" y="{at:.2f}" dy="0.35em">{text}</text>')
-    every = -(-len(x.ticks) // 4) if size[0] == SMALL[0] else 1
-    for index, (value, text) in enumerate(x.ticks.items()):
-        at = LEFT + (value - x.low) / (x.high - x.low) * box[0]
-        if index % every == 0:
-            turned = f'transform="rotate(-35,{at:.2f},{bottom})"' if slanted else ""
-            place = f'x="{at:.2f}" y="{bottom}" dy="{"1em" if slanted else "1.3em"}"'
-            parts.append(f'<text class="x tick{" slanted" if slanted else ""}" {place} {turned}>{escape(text)}</text>')
+    for value, text in x.ticks.items():
+        at = LEFT + (value - x.low) / (x.high - x.low) * WIDTH
+        parts.append(f'<text class="x tick" x="{at:.2f}" y="{bottom}" dy="1.3em">{text}</text>')
     parts.append(f'<text class="title" x="4" y="14">{escape(y.title)}</text>')
-    parts.append(f'<text class="x title" x="{LEFT + box[0] / 2}" y="{size[1] - 6}">{escape(x.title)}</text>')
+    parts.append(f'<text class="x title" x="{LEFT + WIDTH / 2}" y="{SIZE[1] - 6}">{escape(x.title)}</text>')
     return "".join(parts)
-
-
-def _strips(curves: Mapping[str, Floats], axes: tuple[Axis, Axis], box: tuple[int, int]) -> str:
-    """Cover a plot with strips; each shows, while it is pointed at, the points of all curves in it."""
-    x = axes[0]
-    places = {name: placed(points, axes, box) for name, points in curves.items()}
-    num = len(x.ticks) if x.is_text else NUM_STRIPS
-    wide, strips = box[0] / num, []
-    for i in range(num):
-        rows: list[tuple[float, str, float]] = []
-        for name, points in curves.items():
-            inside = points[np.minimum(places[name][:, 0] // wide, num - 1) == i]
-            if len(inside):
-                at, value = inside[len(inside) // 2]
-                rows.append((at, name, value))
-        if rows:
-            strips.append(_strip(rows, x, i * wide, wide, box))
-    return f'<g transform="translate({LEFT},{TOP})">{"".join(strips)}</g>'
-
-
-def _strip(rows: Sequence[tuple[float, str, float]], x: Axis, left: float, wide: float, box: tuple[int, int]) -> str:
-    right = left > box[0] / 2
-    places = [x.ticks.get(at, short(at)) if x.is_text else short(at) for at, *_ in rows]
-    one = len(set(places)) == 1
-    lines = [f"{x.title} {places[0]}"] if one else []
-    lines += [
-        f"{_short(name)} {short(value)}" + ("" if one else f" at {at}")
-        for (_, name, value), at in zip(rows, places, strict=True)
-    ]
-    length = CHARACTER * max(map(len, lines))  # a text that does not fit beside its strip covers it
-    at = max(left - 6, min(length, box[0])) if right else min(left + wide + 6, max(0, box[0] - length))
-    spans = "".join(f'<tspan x="{at:.1f}" dy="1.25em">{escape(line)}</tspan>' for line in lines)
-    return (
-        f'<g class="strip">{_rect(left, 0, wide, box[1])}'
-        f'<text class="tip{" end" if right else ""}" y="0">{spans}</text></g>'
-    )
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import csv
+import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
+
+import pandas as pd
 
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.files.columns import Table, find_columns
 from ecuas_metric.files.read import SUFFIXES as TABLES
-from ecuas_metric.files.read import Sheet, frame_of, read_sheet, sheet_of
+from ecuas_metric.files.read import Sheet, frame_of, read_sheet
 from ecuas_metric.files.submissions import Reading, Submission, read_run, submissions_of
+from ecuas_metric.inputs import Ints
 
-from .answers import TEXT, checked_answers
 from .bounded import LimitExceededError, bounded
-from .words import USE_THE_COMMAND
 
 PACKED = (".parquet", ".eval")  # a small one may expand to any size
 SUFFIXES = (*TABLES, ".eval")  # also runs of lm-eval, lighteval, Inspect, HELM
@@ -46,7 +48,18 @@ HELP = (
     "Several systems in one file need a column `system`; a column `id` pairs their samples. "
     f"At most 20 MB per file, {MAX_FILES} files and {MAX_SYSTEMS} systems; the command `ecuas` takes more."
 )
+USE_THE_COMMAND = "Use the command `ecuas`."
+TEXT = ("question_id", "answer")
+NEEDED = (*TEXT, "confidence")
+MAX_TEXT = 1000  # characters of an answer
 Result = TypeVar("Result")
+
+
+class Answers(NamedTuple):
+    """Answers of a visitor's model: question_id, answer, confidence, and the number of each row in its file."""
+
+    frame: pd.DataFrame
+    rows: Ints
 
 
 def read_uploads(
@@ -57,26 +70,7 @@ def read_uploads(
     scale: float = 1,
     correct_from: float | None = None,
 ) -> list[Submission]:
-    """Read the systems of all files, each file once.
-
-    Parameters
-    ----------
-    paths : sequence of str
-        CSV, TSV, JSON lines, JSON or Parquet.
-    columns : mapping, optional
-        The role of a column to its name, used for those files that have a column of that name; nothing if empty.
-    unjudged : {"bounds", "wrong", "drop"}, optional
-        What becomes of answers whose correctness is missing; by default they are an error.
-    scale : float
-        What confidences of 1 are in the files, e.g. 100 for percentages.
-    correct_from : float, optional
-        The lowest grade that counts as correct.
-
-    Raises
-    ------
-    InputError
-        With the file's name, row and column.
-    """
+    """Read the systems of all files, each file once; of `columns` (role -> name) a file uses those that it has."""
     _refuse_too_many(paths)
     for path in map(Path, paths):
         check_size(path)
@@ -86,8 +80,18 @@ def read_uploads(
     return _safely(_read, paths, chosen, Reading(unjudged, None, correct_from, scale))
 
 
-def read_answers(path: str) -> Sheet:
-    """Return the columns question_id, answer, confidence of a file, see `answers.checked_answers`."""
+def plain(text: str, longest: int = MAX_NAME) -> str:
+    r"""Return a text as one line without what could hide or reorder text: control, format and private characters.
+
+    >>> plain("a\u202eb\0  c")
+    'ab c'
+    """
+    one_line = " ".join(text.split())
+    return "".join(one for one in one_line if unicodedata.category(one)[0] != "C")[:longest].strip()
+
+
+def read_answers(path: str) -> Answers:
+    """Return the columns question_id, answer, confidence of a file, a missing answer as an empty one."""
     check_size(Path(path))
     return _safely(_read_answers, [path])
 
@@ -99,13 +103,7 @@ def detect(path: str) -> tuple[list[str], dict[str, str | None]]:
 
 
 def check_size(path: Path) -> None:
-    """Refuse a file by its name and its size, before it is read.
-
-    Raises
-    ------
-    InputError
-        With the file's name.
-    """
+    """Refuse a file by its name and its size, before it is read."""
     if path.suffix.lower() not in SUFFIXES:
         raise InputError(path.name, f"must have one of the suffixes {', '.join(SUFFIXES)}")
     if not path.is_file():
@@ -173,7 +171,7 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> 
             raise InputError("No file", f"has a column {column!r}", advice="Choose another under Columns.")
     for submission in submissions:
         _check_length("Names of systems", submission.name)
-    return submissions
+    return _named(submissions)
 
 
 def _renamed(found: list[Submission], taken: Collection[str]) -> list[Submission]:
@@ -181,13 +179,32 @@ def _renamed(found: list[Submission], taken: Collection[str]) -> list[Submission
     if len(found) != 1 or found[0].name not in taken:
         return found
     (only,) = found
-    names = (f"{only.name} ({number})" for number in range(2, MAX_FILES + 2))
+    names = (f"{only.name} ({number})" for number in range(2, MAX_FILES + MAX_SYSTEMS))
     return [only._replace(name=next(name for name in names if name not in taken))]
 
 
-def _read_answers(paths: Sequence[str]) -> Sheet:
+def _named(submissions: list[Submission]) -> list[Submission]:
+    """Return submissions with names that show as they are: `plain`, not empty, and all different."""
+    found: list[Submission] = []
+    for submission in submissions:
+        name = plain(submission.name) or "unnamed"
+        found += _renamed([submission._replace(name=name)], {one.name for one in found})
+    return found
+
+
+def _read_answers(paths: Sequence[str]) -> Answers:
     sheet = _read_sheet(Path(paths[0]))
-    return sheet_of(checked_answers(frame_of(sheet, text=TEXT)), sheet.rows)
+    frame = frame_of(sheet, text=TEXT)
+    missing = [name for name in NEEDED if name not in frame]
+    if missing:
+        found = ", ".join(map(str, frame.columns[:20]))
+        raise InputError("Answers", f"must have columns {', '.join(NEEDED)}; {missing[0]} is missing among {found}")
+    texts = {name: frame[name].fillna("").astype(str) for name in TEXT}
+    for name, values in texts.items():
+        if (long := values.str.len() > MAX_TEXT).any():
+            rule = f"must have at most {MAX_TEXT:,} characters in a row; {long.sum():,} rows have more"
+            raise InputError(f"column {name!r}", rule)
+    return Answers(frame[list(NEEDED)].assign(**texts), sheet.rows)
 
 
 def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:

@@ -1,5 +1,5 @@
-"""Run every command that the pages and the Makefile print, each in a fresh copy of the work tree with an empty HOME and
-an environment that holds what the text asked for, by default `pip install .`.
+"""Run every command that the pages and the Makefile print: each in a fresh copy of the work tree, with an empty HOME
+and an environment that holds what the text asked for, by default `pip install .`.
 
 The line above a block of shell may be `<!-- run after: COMMAND -->`, what the text says to do before, or
 `<!-- not run: REASON -->`. Files that the commands speak of as the reader's own are made here.
@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 ROOT = Path(__file__).resolve().parent.parent
+UV = Path(sys.executable).with_name("uv")
 PAGES = ["README.md", "CONTRIBUTING.md", "*/README.md", "space/usage.md", "docs/*.md"]
 BLOCK = re.compile(r"(?:<!-- (not run|run after): (.*?) -->\n)?```(?:sh|bash|console)\n(.*?)```", flags=re.DOTALL)
 TARGETS = {  # what a target needs, or why it is not run
@@ -30,8 +31,10 @@ TARGETS = {  # what a target needs, or why it is not run
     "test-integrations": ("", "installs the newest versions of four tools: a job of its own"),
     "check-croissant": ("", "a step of .ci/run"),
     "check-lowest": ("", "a step of .ci/run"),
+    "test-elicitation": ("", "a step of .ci/run"),
     "bench": ("", "takes an hour"),
     "lock": ("", "asks the index for the newest versions of everything"),
+    "lock-elicitation": ("", "asks the index for the newest versions of everything"),
 }
 
 
@@ -58,9 +61,10 @@ def of_pages() -> list[Command]:
 
 
 def of_makefile() -> list[Command]:
-    """Return the targets that `make help` lists."""
+    """Return the targets that `make help` lists, but for those that a block of a page makes."""
+    made = {name for command in of_pages() for name in re.findall(r"^make ([a-z-]+)", command.script, re.MULTILINE)}
     names = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
-    return [Command(f"make {name}", *TARGETS.get(name, (f"make {name}", ""))) for name in names]
+    return [Command(f"make {name}", *TARGETS.get(name, (f"make {name}", ""))) for name in names if name not in made]
 
 
 def write_files(folder: Path) -> None:
@@ -71,7 +75,8 @@ def write_files(folder: Path) -> None:
     for i, name in enumerate(("first", "second")):
         table[i::2].to_csv(folder / f"{name}.csv", index=False)
     (folder / "logs").mkdir()
-    table.assign(model=np.tile(["one", "two"], 200)).to_parquet(folder / "logs" / "2026-01.parquet")
+    for year in (2025, 2026):
+        table.assign(model=np.tile(["one", "two"], 200)).to_parquet(folder / "logs" / f"{year}-01.parquet")
     (folder / "scores").mkdir()
     np.savez(folder / "scores" / "cifar10_vgg19_bn.npz", scores=rng.normal(size=(60, 4)), targets=np.arange(60) % 4)
 
@@ -88,9 +93,8 @@ def run(command: Command) -> str:
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, copy / name)
         write_files(copy)
-        uv = [sys.executable, "-m", "uv"]
-        subprocess.run([*uv, "venv", "--quiet", "--python", sys.executable, env], check=True)
-        (env / "bin" / "pip").write_text(f'#!/bin/sh\nexec {sys.executable} -m uv pip "$@" --quiet\n')
+        subprocess.run([UV, "venv", "--quiet", "--python", sys.executable, env], check=True)
+        (env / "bin" / "pip").write_text(f'#!/bin/sh\nexec {UV} pip "$@" --quiet\n')
         (env / "bin" / "pip").chmod(0o755)
         script = command.script
         if not re.search(r"^(make|pip)\b", script, flags=re.MULTILINE):
@@ -106,8 +110,9 @@ def run(command: Command) -> str:
 def environment(home: Path, env: Path, root: Path) -> dict[str, str]:
     """Return the variables of a newcomer's shell, with the caches of this machine; pytest only collects tests."""
     kept = {name: os.environ[name] for name in os.environ if name.startswith(("LANG", "LC_", "PIP_", "UV_", "SSL_"))}
-    uv_cache = subprocess.check_output([sys.executable, "-m", "uv", "cache", "dir"], text=True).strip()
-    kept |= {"UV_CACHE_DIR": uv_cache, "UV_LINK_MODE": "copy", "UV_CONSTRAINT": str(root / "requirements-dev.txt")}
+    uv_cache = subprocess.check_output([UV, "cache", "dir"], text=True).strip()
+    kept |= {"UV_CACHE_DIR": uv_cache, "UV_CONSTRAINT": str(root / "requirements-dev.txt")}
+    kept.setdefault("PIP_CACHE_DIR", str(Path.home() / ".cache" / "pip"))
     kept |= {"PATH": f"{env / 'bin'}:{os.environ['PATH']}", "VIRTUAL_ENV": str(env), "HOME": str(home)}
     return kept | {"PYTEST_ADDOPTS": "--collect-only -q", "HF_HUB_OFFLINE": "1"}
 

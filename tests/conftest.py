@@ -24,11 +24,10 @@ settings.register_profile("thorough", deadline=None, derandomize=True, max_examp
 settings.load_profile("quick")
 
 ROOT = Path(__file__).resolve().parent.parent
-# Evaluate imports these where they are installed, for seconds and for what is not used here: without them in processes
-# of this environment, and without the slower one in those that run tests.
+# Evaluate imports it where it is installed, for seconds and for what is not used here: without it in processes of this
+# environment.
 WITHOUT = Path(tempfile.mkdtemp(prefix="without-"))
-for name in ("scipy", "transformers"):
-    (WITHOUT / f"{name}.py").write_text("raise ModuleNotFoundError\n")
+(WITHOUT / "transformers.py").write_text("raise ModuleNotFoundError\n")
 BARE = {"PYTHONPATH": str(WITHOUT)}
 STARTS_A_PROCESS = {"offline", "page", "shared_hub"}  # or a server with a page
 

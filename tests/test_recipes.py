@@ -1,4 +1,4 @@
-"""The README's recipes run as written, and their numbers are those of other ways to compute them."""
+"""The recipes of docs/python.md run as written, and their numbers are those of other ways to compute them."""
 
 import contextlib
 import io
@@ -15,8 +15,8 @@ from tests.conftest import ROOT
 
 
 def recipe(name):
-    """Return the code under a bold name of the README's recipes, and what its comments say that it prints."""
-    section = (ROOT / "README.md").read_text().split("## Recipes")[1].split("\n## ")[0]
+    """Return the code under a bold name of the recipes, and what its comments say that it prints."""
+    section = (ROOT / "docs/python.md").read_text().split("## Recipes")[1].split("\n## ")[0]
     code = re.search(rf"\*\*{name}\*\*.*?```python\n(.*?)```", section, flags=re.DOTALL)[1]
     return code, [line[2:] for line in code.splitlines() if line.startswith("# ")]
 
@@ -30,7 +30,7 @@ def run(code, **given):
 
 
 def test_there_are_three_recipes():
-    section = (ROOT / "README.md").read_text().split("## Recipes")[1].split("\n## ")[0]
+    section = (ROOT / "docs/python.md").read_text().split("## Recipes")[1].split("\n## ")[0]
     assert re.findall(r"^\*\*([\w-]+)\*\*", section, flags=re.MULTILINE) == ["NumPy", "scikit-learn", "transformers"]
 
 

@@ -16,7 +16,7 @@ GLOSS = re.compile(  # what a bracket may hold without being a doubt: the kind o
     r"(?:(?:the|a|an|of|in|by|born|died|active|c|ca|circa|film|movie|novel|book|play|poem|song|single|album|band|group|"
     r"singer|musician|composer|actor|actress|comedian|author|writer|poet|playwright|painter|artist|footballer|"
     r"boxer|cricketer|politician|scientist|king|queen|tv|series|show|musical|opera|city|town|country|state|county|river|island|"
-    r"mountain|animal|plant|fish|bird|element|\d{3,4}s?)\b[\s,;:./&\u2013-]*)+",
+    r"mountain|animal|plant|fish|bird|element|\d{4}s?)\b[\s,;:./&\u2013-]*)+",
     re.I,
 )
 QUOTES = "\u2018\u2019\u00b4\u201c\u201d"  # curly ones, and the acute accent

@@ -89,7 +89,11 @@ class Comparison(NamedTuple):
 
 
 def compare_systems(
-    systems: Mapping[str, System] | Iterable[System], *, progress: bool = False, only: Iterable[Key] | None = None
+    systems: Mapping[str, System] | Iterable[System],
+    *,
+    progress: bool = False,
+    only: Iterable[Key] | None = None,
+    by_metric: bool = False,
 ) -> list[Comparison]:
     """Compare every pair of systems by every metric that both have.
 
@@ -108,6 +112,9 @@ def compare_systems(
         Show a bar on long work.
     only : iterable of Key, optional
         The metrics to compare; by default all.
+    by_metric : bool
+        Whether `p_adjusted` holds for all pairs by each metric alone, for who asks about one of many metrics; by
+        default it holds for all pairs and metrics together.
 
     Returns
     -------
@@ -146,7 +153,7 @@ def compare_systems(
     reference = next(iter(aligned.values()))
     resampling = resampling_of(as_given(reference)[1])._replace(n_resamples=permutations_needed(reference.options))
     permuted = permuted_differences(aligned, values, resampling=resampling, progress=progress)
-    return _tested(permuted, values, aligned)
+    return _tested(permuted, values, aligned, by_metric=by_metric)
 
 
 def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[str]]:
@@ -271,7 +278,7 @@ def is_fair(key: Key, *, have_same_answers: bool) -> bool:
 
 
 def _tested(
-    permuted: Mapping[Pair, Mapping[Key, Floats]], values: Values, systems: Mapping[str, System]
+    permuted: Mapping[Pair, Mapping[Key, Floats]], values: Values, systems: Mapping[str, System], *, by_metric: bool
 ) -> list[Comparison]:
     """Return the comparisons with p-values and intervals: of each alone, and of all together."""
     which = [(pair, key) for pair, found in permuted.items() for key in found]
@@ -283,7 +290,7 @@ def _tested(
     alike = {(first, second): np.array_equal(costs[first], costs[second]) for first, second in permuted}
     fair = [is_fair(key, have_same_answers=alike[pair]) for pair, key in which]
     best = _best(which, differences, after, fair)
-    numbers = _numbers(which, differences, after, rounding, next(iter(systems.values())))
+    numbers = _numbers(which, differences, after, rounding, next(iter(systems.values())), by_metric=by_metric)
     rows = []
     of_systems = zip(ours.tolist(), theirs.tolist(), strict=True)
     for (pair, key), is_row_fair, row, both in zip(which, fair, numbers.tolist(), of_systems, strict=True):
@@ -296,7 +303,13 @@ def _tested(
 
 
 def _numbers(
-    which: Sequence[tuple[Pair, Key]], differences: Floats, after: Floats, rounding: Floats, system: System
+    which: Sequence[tuple[Pair, Key]],
+    differences: Floats,
+    after: Floats,
+    rounding: Floats,
+    system: System,
+    *,
+    by_metric: bool,
 ) -> Floats:
     """Return difference, low, high, p, p_adjusted, low_all and high_all of each row."""
     options = as_given(system)[1]
@@ -308,16 +321,17 @@ def _numbers(
     together = simultaneous_limits(tested, after, level=level, num_units=units)
     biased = [is_biased(key) for _, key in which]
     limits = np.where(biased, np.nan, np.stack([*alone, *together]))
-    return np.stack([differences, *limits[:2], p, adjusted_p_values(tested, after, p), *limits[2:]], axis=-1)
+    adjusted = p.copy()
+    for rows in _rows_of(which).values() if by_metric else [list(range(len(which)))]:
+        adjusted[rows] = adjusted_p_values(tested[rows], after[rows], p[rows])
+    return np.stack([differences, *limits[:2], p, adjusted, *limits[2:]], axis=-1)
 
 
 def _best(
     which: Sequence[tuple[Pair, Key]], differences: Floats, permuted: Floats, fair: Sequence[bool]
 ) -> dict[Key, dict[str, float]]:
     """Return the p-values of the systems to be the best of all, by each metric that ranks them."""
-    rows: dict[Key, list[int]] = {}
-    for index, (_, key) in enumerate(which):
-        rows.setdefault(key, []).append(index)
+    rows = _rows_of(which)
     found: dict[Key, dict[str, float]] = {key: {} for key in rows}
     for key, indices in rows.items():
         better = METRICS[key.metric].higher_is_better
@@ -325,6 +339,14 @@ def _best(
             pairs = [which[index][0] for index in indices]
             found[key] = p_values_of_best(pairs, differences[indices], permuted[indices], higher_is_better=better)
     return found
+
+
+def _rows_of(which: Sequence[tuple[Pair, Key]]) -> dict[Key, list[int]]:
+    """Return the rows of each metric."""
+    rows: dict[Key, list[int]] = {}
+    for index, (_, key) in enumerate(which):
+        rows.setdefault(key, []).append(index)
+    return rows
 
 
 def _unless_rounding(differences: Floats, rounding: Floats) -> Floats:

@@ -113,7 +113,7 @@ def whole_numbers(ids: pa.Array) -> pa.Array:
 
 def repeated_ids(ids: pa.Array | None, source: Source) -> tuple[Note, ...]:
     """Return a note if ids of one system are there more than once."""
-    repeated = 0 if ids is None else len(ids) - pc.count_distinct(ids, mode="all").as_py()
+    repeated = 0 if ids is None else len(ids) - len(ids.unique())
     if ids is None or not repeated:
         return ()
     fact = f"{repeated} of {len(ids)} ids in column {source.columns['ids']!r} occur more than once."
@@ -160,7 +160,7 @@ def _of_one_kind(*ids: Sequence[object] | pa.Array) -> list[pa.Array]:
 
 def _first_repeated(ids: pa.Array) -> str | None:
     """Return the first id that was there before, or None."""
-    if pc.count_distinct(ids, mode="all").as_py() == len(ids):
+    if len(ids.unique()) == len(ids):
         return None
     counts = Counter(ids.to_pylist())
     return next(str(value) for value, count in counts.items() if count > 1)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..errors import FileAdvice, FileError, InputError, Note
 from ..inputs import ROUNDED_SUM_TOLERANCE, Floats
@@ -169,7 +168,7 @@ class Table(NamedTuple):
     def is_unique(self, name: str) -> bool:
         """Return whether no value is there twice; true without rows."""
         texts = None if self.rows is None else texts_in(plain(self.rows[name]))
-        return texts is None or pc.count_distinct(texts, mode="all").as_py() == len(texts)
+        return texts is None or len(texts.unique()) == len(texts)
 
 
 def match_columns(

@@ -568,6 +568,10 @@ def _read_arrow(content: pa.Buffer) -> Sheet:
 
 
 def _of_table(table: pa.Table) -> Sheet:
+    encoded = [pa.types.is_run_end_encoded(kind) for kind in table.schema.types]
+    if any(encoded):  # of which pyarrow selects no rows
+        columns = [plain(column) if is_encoded else column for column, is_encoded in zip(table, encoded, strict=True)]
+        table = pa.Table.from_arrays(columns, table.column_names)
     return Sheet(table, np.arange(len(table)) + 1)
 
 

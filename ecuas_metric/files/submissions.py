@@ -358,10 +358,12 @@ def _column_like(name: str, names: Sequence[str]) -> str:
 
 def _refuse_summary(sheet: Sheet, roles: Roles, path: str) -> None:
     """Raise FileError if the last row is called a mean or a total, and is of no sample."""
-    last = {name: first_of(sheet.table.slice(len(sheet.rows) - 1), name) for name in sheet.table.column_names}
-    called = {name: value for name, value in last.items() if isinstance(value, str)}
+    last = sheet.table.slice(len(sheet.rows) - 1)
+    named = dict.fromkeys([*roles.used["id"], *sheet.table.column_names[:3]])  # where the name of a row is
+    values = {name: first_of(last, name) for name in named}
+    called = {name: value for name, value in values.items() if isinstance(value, str)}
     called = {name: value for name, value in called.items() if value.strip().lower().rstrip(":") in SUMMARIES}
-    truths = [last[name] for name in roles.references]
+    truths = [first_of(last, name) for name in roles.references]
     if called and not all(str(truth).strip() in ("0", "1", "True", "False") for truth in truths):
         (column, value), *_ = called.items()
         rule = "must hold samples; the last row is a summary"
@@ -546,7 +548,7 @@ def _scaled(values: Array, scale: float, prediction: Sequence[str]) -> tuple[Arr
 
 def _with_good_advice(error: FileError, values: Array | list[object], form: str) -> FileError:
     """Return an error about a scale that only some of the numbers are on, with how many are on which."""
-    if form == "positive" and error.advice in (Advice.LOG_PROBABILITIES, FileAdvice.OTHER_SCALE):
+    if form == "positive" and error.advice in ("", Advice.LOG_PROBABILITIES, FileAdvice.OTHER_SCALE):
         error.advice = Advice.MARGINS
     if error.advice not in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE):
         return error

@@ -42,9 +42,9 @@ def typed(array: pa.Array) -> pa.Array:
     """Return a column of text (N,) as numbers or truths if all its cells are such, else as text; null where empty."""
     if array.type != TEXT:
         return array
-    cells = array
+    cells, is_whole = array, len(array) and str(array[0]).strip().lstrip("-").isdecimal()
     for _ in range(2):
-        for kind in (pa.int64(), pa.float64()):
+        for kind in (pa.int64(), pa.float64()) if is_whole or cells is not array else (pa.float64(),):
             try:
                 return cells.cast(kind)
             except pa.ArrowInvalid:

@@ -28,28 +28,11 @@ ADVICE = "`ecuas score` of the saved samples says which, and has a row for each 
 def metric_of_choices(
     name: str, labels: Sequence[int], log_likelihoods: Sequence[Sequence[float]], why: str = "", **options: object
 ) -> float:
-    """Return one metric of the log-likelihoods of choices.
+    """Return a metric, by its key, of the log-likelihoods of choices, and of labels that are -1 where there is no one.
 
-    Parameters
-    ----------
-    name : str
-        Its key, e.g. "ecuas_1".
-    labels : sequence of int
-        The true choices, of which not every one needs to occur; -1 where a sample has none.
-    log_likelihoods : sequence of sequence of float
-    why : str
-        What the reader of the tool's runs says of the samples that have no true choice.
-    **options
-        Of `ecuas_metric.score_posteriors`.
+    It is nan, and a warning with the reason is logged, where the reader of the tool's runs would refuse the samples:
+    because of what `why` says of those without a label, or as the number of choices differs, on which u_M depends.
 
-    Returns
-    -------
-    float
-        nan, and a logged warning that says why, where the reader would refuse the samples: an error would end the
-        evaluation. So it is where the number of choices differs between questions, since u_M depends on it.
-
-    Examples
-    --------
     >>> metric_of_choices("error_rate", [0, 2], [[-1.0, -2.0, -3.0], [-1.0, -2.0, -3.0]])
     0.5
     """
@@ -69,9 +52,8 @@ def warn_once(text: str) -> None:
 def _value(
     name: str, labels: Sequence[int], scores: Sequence[Sequence[float]], why: str, options: dict[str, object]
 ) -> float:
-    without = [label for label in labels if label < 0]
-    if without:
-        raise InputError("samples", why, count=len(without), total=len(labels), advice=ADVICE)
+    if without := sum(label < 0 for label in labels):
+        raise InputError("samples", why, count=without, total=len(labels), advice=ADVICE)
     counts = {len(of_choices) for of_choices in scores}
     if len(counts) > 1:
         got = " and ".join(map(str, sorted(counts)))

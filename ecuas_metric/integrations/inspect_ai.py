@@ -44,7 +44,8 @@ def ecuas(*, correct_from: float | None = None, scale: float = 1, **options: Any
         Of `ecuas_metric.score_confidences`, e.g. `missing_confidence`, which says what a missing confidence counts as.
     """
     inspect = _inspect()
-    reading, undefined = Reading(None, None, correct_from, scale), _undefined(options)
+    reading = Reading(None, None, correct_from, scale)
+    undefined = dict.fromkeys(_quietly([0, 1], [0.5, 0.5], options), math.nan)  # which checks the options
 
     said: set[str] = set()
 
@@ -69,8 +70,7 @@ def answer_with_confidence(*, grader: Any = None, scale: float = 1, **options: A
     """Return a scorer of answers such as "Paris (85 %)": another scorer grades what stands before the confidence.
 
     The confidence ends the reply: a number with a decimal point or a per cent sign (or "percent"), in brackets, after a
-    comma, a semicolon or the word confidence or probability, or on a line of its own. A reply without one has no
-    confidence, and nothing is guessed from other numbers.
+    comma, a semicolon or the word confidence or probability, or on a line of its own. Nothing else is taken for one.
 
     Parameters
     ----------
@@ -119,35 +119,28 @@ def answer_and_confidence(reply: str, scale: float = 1) -> tuple[str, float | No
 
 def _values(scores: list[Any], reading: Reading, options: dict[str, Any]) -> dict[str, float]:
     epochs: Counter[object] = Counter()
-    samples = []
+    samples: list[dict[str, Any]] = []
     for each in scores:
         epochs[each.sample_id] += 1
-        kept = {"value": each.score.value, "metadata": each.score.metadata or {}}
-        metadata = each.sample_metadata or {}
-        samples.append(
-            {"id": each.sample_id, "epoch": epochs[each.sample_id], "scores": {"": kept}, "metadata": metadata}
-        )
+        kept = {"": {"value": each.score.value, "metadata": each.score.metadata or {}}}
+        of = {"id": each.sample_id, "epoch": epochs[each.sample_id], "metadata": each.sample_metadata or {}}
+        samples.append({**of, "scores": kept})
     log = Log(Path("the scores"), {"eval": {"task": "", "model": ""}, "status": "success"}, samples)
     system = submission_of(part_of(log, "", RunOptions()), "", reading)
+    return _quietly(system.references, system.predictions, {**system.per_sample, **options})
+
+
+def _quietly(correct: Any, confidence: Any, options: dict[str, Any]) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return score_confidences(system.references, system.predictions, **{**system.per_sample, **options})
+        return score_confidences(correct, confidence, **options)
 
 
 def _counts(scores: list[Any]) -> dict[str, float]:
     """Return how many samples there are, each epoch counted, and how many have no confidence."""
     confidences = [(each.score.metadata or {}).get("confidence") for each in scores]
-    return {
-        "samples": len(scores),
-        "missing_confidences": sum(value is None or bool(value != value) for value in confidences),
-    }
-
-
-def _undefined(options: dict[str, Any]) -> dict[str, float]:
-    """Return nan for each metric that the options ask for, which are checked."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return dict.fromkeys(score_confidences([0, 1], [0.5, 0.5], **options), math.nan)
+    missing = sum(value is None or bool(value != value) for value in confidences)
+    return {"samples": len(scores), "missing_confidences": missing}
 
 
 def _inspect() -> ModuleType:

@@ -45,18 +45,12 @@ def _ecuas() -> object:
         is_differentiable, higher_is_better, full_state_update = False, None, False
 
         def __init__(
-            self,
-            form: str = "confidences",
-            *,
-            only: str | None = None,
-            ignore_index: int | None = IGNORED,
-            class_axis: int | None = None,
-            metric_options: dict[str, object] | None = None,
-            **options: object,
-        ) -> None:
+            self, form: str = "confidences", *, only: str | None = None, ignore_index: int | None = IGNORED,
+            class_axis: int | None = None, metric_options: dict[str, object] | None = None, **options: object
+        ) -> None:  # fmt: skip
             super().__init__(**metric_options or {})
             self.form, self.options, self.only = form, options, only
-            self.ignore_index, self.class_axis = ignore_index, class_axis
+            self.shapes = {"ignored": ignore_index, "class_axis": class_axis}
             self._of([])  # checks the options
             self.add_state("parts", default=[], dist_reduce_fx="cat")
             self.set_dtype(torch.uint8)  # what a process without rows sends must be bytes too
@@ -65,8 +59,7 @@ def _ecuas() -> object:
             """Add a batch."""
             batch = self._of([])
             if self.form == "posteriors":
-                given = {"ignored": self.ignore_index, "class_axis": self.class_axis}
-                preds, target, sample_weight = rows_of(preds, target, weights=sample_weight, **given)
+                preds, target, sample_weight = rows_of(preds, target, weights=sample_weight, **self.shapes)
             if len(target):
                 batch.update(as_array(preds), as_array(target), sample_weight=sample_weight)
                 self.parts.append(self._bytes(batch.packed()))

@@ -31,11 +31,6 @@ def compute_metrics(**options: Any) -> Callable[..., dict[str, float]]:
     callable
         EvalPrediction -> dict of float.
 
-    Raises
-    ------
-    InputError
-        By what is returned: if there are several label columns (`label_names`) or several labels a sample.
-
     Examples
     --------
     >>> from types import SimpleNamespace
@@ -46,7 +41,12 @@ def compute_metrics(**options: Any) -> Callable[..., dict[str, float]]:
     batches: list[tuple[Array, Array]] = []
 
     def compute(prediction: Any, compute_result: bool = True) -> dict[str, float]:
-        batches.append(_rows(prediction.predictions, prediction.label_ids))
+        logits, labels = prediction.predictions, prediction.label_ids
+        if isinstance(labels, (tuple, list)) and any(hasattr(label, "shape") for label in labels):
+            rule = "must be one column of labels; choose the one that the logits are of, with label_names"
+            raise InputError("label_ids", rule, got=f"{len(labels)} columns")
+        logits = logits[0] if isinstance(logits, tuple) else logits  # hidden states may come after them
+        batches.append(rows_of(logits, labels)[:2])
         if not compute_result:
             return {}
         logits, labels = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
@@ -55,14 +55,3 @@ def compute_metrics(**options: Any) -> Callable[..., dict[str, float]]:
         return score_posteriors(labels, logits, predictions_are="logits", **settings)
 
     return compute
-
-
-def _rows(predictions: Any, label_ids: Any) -> tuple[Array, Array]:
-    """Return the logits (N, K) and labels (N,) that are to be evaluated."""
-    if isinstance(label_ids, (tuple, list)) and any(hasattr(label, "shape") for label in label_ids):
-        rule = "must be one column of labels; choose the one that the logits are of, with label_names"
-        raise InputError("label_ids", rule, got=f"{len(label_ids)} columns")
-    logits = (
-        predictions[0] if isinstance(predictions, tuple) else predictions
-    )  # hidden states may come after the logits
-    return rows_of(logits, label_ids)[:2]

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..comparison.pairing import unlike
 from ..errors import Note
 from ..files.submissions import Submission
+from ..intervals import moments_of
 from ..metrics import Key
-from ..results import Estimate, Results, System
+from ..results import Estimate, Results, System, without_weight_0
+from ..selective import finite_sample_bias
 from .report import Report
 
 NO_AVERAGE = ("calibration_p",)  # the mean of p-values says nothing
@@ -20,6 +22,7 @@ def macro_averages(report: Report, submissions: Sequence[Submission], systems: M
 
     The limits of intervals are combined by the method of Zou and Donner, for parts that are independent: the distance
     from the average to a limit is the root of the sum of the squares of the parts' distances, divided by their number.
+    AURC and AUGRC of small parts are biased, which averaging does not lessen: their bias is taken off first.
 
     Parameters
     ----------
@@ -45,7 +48,10 @@ def macro_averages(report: Report, submissions: Sequence[Submission], systems: M
     if all(len(names) < 2 for names in parts.values()) or report.bounds:
         return None
     keys = [key for key in report.keys if key.metric not in NO_AVERAGE]
-    results = {of: _averages([report.results[name] for name in names.values()], keys) for of, names in parts.items()}
+    results = {
+        of: _averages([(report.results[name], systems[name]) for name in names.values()], keys)
+        for of, names in parts.items()
+    }
     for of, names in parts.items():
         if _share_groups([systems[name] for name in names.values()]):
             results[of] = _without_limits(results[of])
@@ -54,11 +60,11 @@ def macro_averages(report: Report, submissions: Sequence[Submission], systems: M
     return Report(results, keys, [key for key in report.unfair if key in keys], report.signature, sizes, differ)
 
 
-def _averages(results: Sequence[Results], keys: Iterable[Key]) -> Results:
+def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> Results:
     averages, notes = {}, []
     for key in keys:
-        estimates = [each.estimates[key] for each in results]
-        averages[key] = _average(estimates)
+        estimates = [results.estimates[key] for results, _ in parts]
+        averages[key] = _average(estimates, [_bias(key, results, system) for results, system in parts])
         missing = sum(math.isnan(estimate.value) for estimate in estimates)
         if missing:
             fact = f"The average of {key} is nan: it does not exist in {missing} of {len(estimates)} parts."
@@ -66,16 +72,26 @@ def _averages(results: Sequence[Results], keys: Iterable[Key]) -> Results:
     return Results(averages, tuple(notes))
 
 
-def _average(estimates: Sequence[Estimate]) -> Estimate:
+def _bias(key: Key, results: Results, system: System) -> float:
+    """Return what an analytic interval takes off a value first: averaging makes intervals narrow, but no bias less."""
+    value, weighing = results.estimates[key].value, without_weight_0(system)
+    if system.options.confidence_level is None or system.options.interval_method != "analytic":
+        return 0.0
+    moments = moments_of(weighing.decisions, weighing.options.sample_weight)
+    return finite_sample_bias(key.metric, value, moments.ties, moments.effective_count)
+
+
+def _average(estimates: Sequence[Estimate], biases: Sequence[float]) -> Estimate:
     mean = math.fsum(estimate.value for estimate in estimates) / len(estimates)
-    ends = []
+    centre, ends = mean - math.fsum(biases) / len(biases), []
     for end in ("low", "high"):
         limits = [getattr(estimate, end) for estimate in estimates]
         if None in limits:
             return Estimate(mean)
-        distances = [limit - estimate.value for limit, estimate in zip(limits, estimates, strict=True)]
+        of_parts = zip(limits, estimates, biases, strict=True)
+        distances = [limit - (estimate.value - bias) for limit, estimate, bias in of_parts]
         ends.append(math.sqrt(math.fsum(distance**2 for distance in distances)) / len(estimates))
-    return Estimate(mean, mean - ends[0], mean + ends[1])
+    return Estimate(mean, min(centre - ends[0], mean), max(centre + ends[1], mean))
 
 
 def _share_groups(systems: Sequence[System]) -> bool:

@@ -70,7 +70,7 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     FileAdvice.GROUP_REPEATED: "Samples of one id depend on each other: without --groups COLUMN, intervals and tests "
     "are too sure.",
     FileAdvice.SAY_NUM_CLASSES: "For free text, use --num-classes inf.",
-    Advice.MARGINS: "Margins, as of decision_function? They are logits: --predictions-are logits.",
+    Advice.MARGINS: "Margins of a decision function? They are logits: --predictions-are logits.",
     Advice.INVERTED: "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts it.",
     FileAdvice.SAY_WHICH: "Specify which with --columns ROLE=NAME.",
     FileAdvice.PARTLY_CORRECT: "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",

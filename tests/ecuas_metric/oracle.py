@@ -15,7 +15,7 @@ NAN = Decimal("nan")
 
 
 class Oracle(NamedTuple):
-    """The decisions of a system: u, c, q_e (None unless the cost is 0-1), u_M, weights, whether they are counts."""
+    """The decisions of a system: u, c, q_e (None unless 0-1), u_M, weights, whether they are counts, unit of costs."""
 
     uncertainty: list
     cost: list
@@ -23,12 +23,13 @@ class Oracle(NamedTuple):
     largest: Fraction | Decimal
     weight: list
     counts: bool
+    unit: Fraction = Fraction(1)
 
 
 def numbers_of(system, *, orders, reject_costs):
     """Return every metric of decisions by its key."""
     with localcontext(prec=DIGITS):
-        u, c, confidence, largest, weight, _ = system
+        u, c, confidence, largest, weight, _, unit = system
 
         def mean(values):
             return ratio(total(weight, values), sum(weight))
@@ -37,7 +38,9 @@ def numbers_of(system, *, orders, reject_costs):
         if confidence:
             values |= _of_confidences(system, mean)
         values |= {"aurc": _over_orders(system, _aurc), "augrc": _over_orders(system, _augrc)}
-        values |= {f"ecuas_{n:g}": mean([ecuas(*pair, n, largest) for pair in zip(u, c, strict=True)]) for n in orders}
+        values |= {
+            f"ecuas_{n:g}": mean([ecuas(*pair, n, largest, unit) for pair in zip(u, c, strict=True)]) for n in orders
+        }
         for g in reject_costs:
             accepts = [value <= g and value <= largest for value in u]
             key = f"{float(g):g}"
@@ -64,26 +67,26 @@ def naive_of_confidences(system):
         return {"confidence_cross_entropy": entropy([p, 1 - p]), "confidence_brier_score": p * (1 - p)}
 
 
-def naive_of_classes(labels, weight, uncertainty_of, largest, *, name, num_classes, orders, reject_costs):
+def naive_of_classes(labels, weight, uncertainty_of, largest, unit, *, name, num_classes, orders, reject_costs):
     """Return what the class frequencies score, as a posterior of every sample."""
     with localcontext(prec=DIGITS):
         counts = [sum(w for w, label in zip(weight, labels, strict=True) if label == k) for k in range(num_classes)]
         q = [Fraction(count) / sum(counts) for count in counts]
         u = uncertainty_of(q)
         values = {name: u, "cross_entropy": entropy(q), "brier_score": 1 - sum(p * p for p in q)}
-        values |= {f"ecuas_{n:g}": ecuas(u, u, n, largest) for n in orders}
+        values |= {f"ecuas_{n:g}": ecuas(u, u, n, largest, unit) for n in orders}
         return values | {f"expected_cost_{float(g):g}": u if u <= g else g for g in reject_costs}
 
 
-def ecuas(u, c, n, largest):
-    """Return the cost of one sample, Equation psr_integral_n with the floor and the safeguard."""
+def ecuas(u, c, n, largest, unit=1):
+    """Return the cost of one sample, Equation psr_integral_n with the floor, in units of costs, and the safeguard."""
     with localcontext(prec=DIGITS):
         u, c, largest = decimal(u), decimal(c), decimal(largest)
         if u >= largest:
             return Decimal(1)
         if n == math.inf:
             return c / largest
-        log_ratio = (max(u, decimal(EPSILON)) / largest).ln()
+        log_ratio = (max(u, decimal(EPSILON * unit)) / largest).ln()
         n = Decimal(n)
         if n == 0:
             return u / largest - c * log_ratio / largest
@@ -199,7 +202,7 @@ def _augrc(pieces):
 
 def _recalibrated(system, n):
     """Return ECUAS_n of the isotonic regression, the greatest convex minorant of accepted cost against weight."""
-    u, c, _, largest, weight, _ = system
+    u, c, _, largest, weight, _, unit = system
     groups = []
     for value in sorted(set(u)):
         rows = [i for i in range(len(u)) if u[i] == value and weight[i]]
@@ -216,5 +219,5 @@ def _recalibrated(system, n):
     costs = Decimal(0)
     for w, cost, members in pooled:
         for k in members:
-            costs += decimal(groups[k][0]) * ecuas(cost / w, means[k], n, largest)
+            costs += decimal(groups[k][0]) * ecuas(cost / w, means[k], n, largest, unit)
     return costs / decimal(sum(w for w, _ in groups))

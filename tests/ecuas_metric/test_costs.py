@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from ecuas_metric import score_costs, score_posteriors
+from ecuas_metric import confidence_ecuas_score, score_costs, score_posteriors
 from ecuas_metric.costs import accepted, ecuas_cost, fixed_reject_cost, weighted_cost
 from ecuas_metric.decisions import posterior_decisions
 
@@ -234,3 +234,13 @@ def test_no_number_depends_on_the_unit_of_the_costs(unit, rng):
             scale = unit if key in ("risk", "aurc", "augrc") else 1.0
             assert other[key] == pytest.approx(one[key] * scale, rel=1e-12), key
     assert ours["ecuas_0"] != pytest.approx(ours["ecuas_0.5"])
+
+
+def test_high_powers_keep_the_digits_of_small_confidences():
+    q, correct, n = np.array([1e-7, 3e-6, 0.2]), np.array([0, 1, 0]), 10**6
+    powers = [(1 - Decimal(value)) ** n for value in q.tolist()]
+    costs = [
+        (1 - Decimal(value)) * power + (1 - int(right)) * (n + 1) / Decimal(n) * (1 - power)
+        for value, power, right in zip(q.tolist(), powers, correct, strict=True)
+    ]
+    assert confidence_ecuas_score(correct, q, n=n) == pytest.approx(float(sum(costs) / 3), rel=1e-14)

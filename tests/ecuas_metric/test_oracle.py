@@ -56,7 +56,9 @@ def test_costs(way, rng):
         eighths, costs = rng.integers(0, 13, size), rng.choice([0.0, 0.5, 1.0, 3.0], size)
         weight, options = weights_of(rng, size, way)
         u, c = [Fraction(int(value), 8) for value in eighths], [Fraction(cost) for cost in costs]
-        expected = oracle.numbers_of(oracle.Oracle(u, c, None, Fraction(5, 4), weight, way == "counts"), **ARGUMENTS)
+        expected = oracle.numbers_of(
+            oracle.Oracle(u, c, None, Fraction(5, 4), weight, way == "counts", Fraction(5, 4)), **ARGUMENTS
+        )
         options |= {"max_uncertainty": 1.25}
         same(compute("costs", eighths / 8, costs, checked_options(**OPTIONS, **options)), expected)
 
@@ -103,8 +105,8 @@ def test_posteriors(cost, way, rng):
         if cost != "log" and rng.random() < 0.3:
             own = options["decisions"] = rng.integers(0, num_classes, size).tolist()
         u, c, confidence = map(list, zip(*map(decided, rows, labels, own, [cost] * size), strict=True))
-        largest = LARGEST[cost](num_classes)
-        system = oracle.Oracle(u, c, confidence if cost == "zero_one" else None, largest, weight, way == "counts")
+        largest, unit = LARGEST[cost](num_classes), Fraction(np.max(MATRIX)) if cost == "matrix" else 1
+        system = oracle.Oracle(u, c, confidence if cost == "zero_one" else None, largest, weight, way == "counts", unit)
         expected = oracle.numbers_of(system, **ARGUMENTS)
         scores = [oracle.cross_entropy(row[k]) for row, k in zip(rows, labels, strict=True)]
         expected["cross_entropy"] = oracle.ratio(oracle.total(weight, scores), sum(weight))
@@ -116,6 +118,7 @@ def test_posteriors(cost, way, rng):
             weight,
             lambda q: min(expected_costs(q, cost)),
             largest,
+            unit,
             name="error_rate" if cost == "zero_one" else "risk",
             num_classes=num_classes,
             **ARGUMENTS,

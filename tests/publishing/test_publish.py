@@ -82,10 +82,11 @@ def test_the_clients_load_everything_back(published, hub, root, client):
 
 
 def test_the_printed_snippets_load_from_the_hub(published, client, root, staged):
-    """Of the README, and of the demo's page, whose visitors have no clone."""
-    section = (root / "README.md").read_text().partition("\n## On the Hub\n")[2]
-    code = re.search(r"```python\n(.*?)```", section, flags=re.DOTALL)[1]
-    assert client.run(code + "print(ecuas.name, len(curated))").out == "ecuas 455\n"
+    """Of the pages of a clone, and of the demo's page, whose visitors have none."""
+    text = "\n".join(page.read_text() for page in (root / "README.md", *sorted((root / "docs").glob("*.md"))))
+    for code in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        if 'evaluate.load("NAME/ecuas"' in code:
+            assert client.run(code + "print(ecuas.name, len(curated))").out == "ecuas 455\n"
     metric, dataset, _ = re.findall(r"```python\n(.*?)```", (staged / "space/space/usage.md").read_text(), re.DOTALL)
     assert client.run(metric).out.startswith("0.7024 ecuas|n:0,1,128|")
     assert client.run(dataset).out == "455\n"

@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from space.simulation import simulate
+from space.illustrations import simulate
 from tests.conftest import ROOT
 
 EXAMPLES = ROOT / "space" / "examples"
 
 
-def examples(size: int = 300) -> dict[str, pd.DataFrame]:
+def examples(size: int = 600) -> dict[str, pd.DataFrame]:
     """Simulate the systems of the page's examples.
 
     Returns
@@ -20,8 +20,8 @@ def examples(size: int = 300) -> dict[str, pd.DataFrame]:
         With columns id, confidence, correct: `calibrated_model`, `overconfident_model` (more often right), and
         `verbal_model`, which names only a few confidences. With posteriors and labels: `classifier`.
     """
-    settings = {"calibrated_model": (0.78, 1.8, 1.0), "overconfident_model": (0.83, 1.3, 3.0)}
-    settings["verbal_model"] = (0.75, 1.6, 1.2)
+    settings = {"calibrated_model": (0.78, 2.4, 1.0), "overconfident_model": (0.88, 1.2, 3.5)}
+    settings["verbal_model"] = (0.75, 1.4, 1.2)
     order = np.random.default_rng(7)
     frames = {}
     for name, (accuracy, separation, factor) in settings.items():

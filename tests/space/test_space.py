@@ -1,7 +1,6 @@
 """The page through its real server and client: every function, robustness, and many visitors at once."""
 
 import base64
-import dataclasses
 import hashlib
 import html
 import inspect
@@ -22,40 +21,34 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
-from ecuas_metric.comparison.planning import plan_of_rates
-from ecuas_metric.metrics import Key
 from ecuas_metric.reporting import cli
 from publishing.staging import PARTS, stage
 from space import scoring, uploads
 from space.subset import tables
 from tests.conftest import ROOT
 from tests.space.test_uploads import content_of
-from triviaqa_subset.folders import FOLDER
 
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
 ]
 VISITORS = 8  # more than are scored at once
-NAMES = ["detect_columns", "score", "cost", "simulate", "questions", "question", "error_rates", "grade", "plan"]
+NAMES = ["detect_columns", "score", "cost", "simulate", "questions", "question", "leaderboard", "grade", "plan"]
 
 
 def uploaded(paths):
     return [handle_file(str(path)) for path in paths]
 
 
+SHOWN = ("result", "csv", "markdown", "latex", "plots", "signature", "record")
+
+
 def shown_of(files, **options):
     """What the first tab shows of files, with the defaults of its controls but for `options`."""
-    from space import handlers
+    from space import app
 
-    given = dict.fromkeys(handlers.SETTINGS, "") | {"n": "0, 1, 128", "intervals": True, "unjudged": "bounds"}
-    given |= {"predictions_are": "probabilities", **dict.fromkeys(("normalize", "decompose", "calibration"), False)}
-    given |= options
-    progress = lambda *_: None  # noqa: E731
-    return dict(zip(SHOWN, handlers.score(progress, list(map(str, files)), *given.values()), strict=True))
-
-
-SHOWN = [field.name for field in dataclasses.fields(scoring.Shown)]
+    given = {name: "" if control.default is None else control.default for name, control in scoring.CONTROLS.items()}
+    return dict(zip(SHOWN, app.score(list(map(str, files)), *(given | options).values()), strict=True))
 
 
 def test_every_function_has_a_name_types_and_a_description(client):
@@ -89,18 +82,18 @@ def test_downloads_are_the_command_lines_files(options, arguments, files, tmp_pa
         button = shown[name]
         assert Path(button.value["path"]).read_bytes() == path.read_bytes()
         assert button.interactive
-    assert "is best" in shown["explanation"]
+    assert "By ECUAS_" in shown["result"]
 
 
 def test_the_api_returns_the_command_lines_json(client, files, tmp_path):
     result = client.predict(
-        files=uploaded(files), n="0, inf", reject_costs="0.25", num_classes=4, explain=True, api_name="/score"
+        files=uploaded(files), n=[0, 1e9], reject_costs=0.25, num_classes=4, explain=True, api_name="/score"
     )
-    flags = ["--n", "0,inf", "--reject-costs", "0.25", "--num-classes", "4", "--interval", "0.95"]
+    flags = ["--n", "0,1e9", "--reject-costs", "0.25", "--num-classes", "4", "--interval", "0.95"]
     assert cli.main(["score", *map(str, files), *flags, "--output", str(tmp_path / "cli.json")]) == 0
     expected = json.loads((tmp_path / "cli.json").read_text())
     assert (result["rows"], result["signature"]) == (expected["rows"], expected["signature"])
-    assert any("is best" in sentence for sentence in result["in_words"])
+    assert any("By ECUAS_1e+09, " in sentence for sentence in result["in_words"])
 
 
 def test_columns_are_detected_and_changed(client, tmp_path):
@@ -129,19 +122,22 @@ def test_posteriors_are_scored():
     assert "|K:3|" in shown["signature"]
 
 
+def rows_of(path, **options):
+    record = re.search("<pre>(.*)</pre>", shown_of([path], **options)["record"], flags=re.DOTALL)[1]
+    return json.loads(html.unescape(record))["rows"]
+
+
 def test_other_scales_grades_and_predicted_classes_are_read(tmp_path):
     (tmp_path / "a.csv").write_text("confidence,correct\n90.5,0.8\n40,0.2\n")
-    (tmp_path / "b.csv").write_text("guess,truth,confidence\ncat,cat,0.905\ndog,cat,0.4\n")
+    (tmp_path / "b.csv").write_text("guess,truth,confidence\ncat,cat,0.905\ndog,bird,0.4\n")
     (tmp_path / "c.csv").write_text("confidence,correct\n0.905,1\n0.4,0\n")
-    plain = shown_of([tmp_path / "c.csv"])["table"]
+    plain = rows_of(tmp_path / "c.csv")
     for path, options in (
         ("a.csv", {"scale": "100", "correct_from": "0.5"}),
         ("b.csv", {"predicted": "guess", "label": "truth"}),
     ):
-        assert shown_of([tmp_path / path], **options)["table"] == plain.replace(">c<", f">{path[0]}<").replace(
-            'title="c"', f'title="{path[0]}"'
-        )
-    error = shown_of([tmp_path / "a.csv"])["message"]
+        assert rows_of(tmp_path / path, **options) == [row | {"system": path[0]} for row in plain]
+    error = shown_of([tmp_path / "a.csv"])["result"]
     assert "Enter 100 under Options, “Largest confidence”." in error
 
 
@@ -149,7 +145,7 @@ def test_other_scales_grades_and_predicted_classes_are_read(tmp_path):
 def test_bad_files_show_a_message_and_nothing_else(name, tmp_path):
     (tmp_path / name).write_bytes(content_of(name))
     shown = shown_of([tmp_path / name])
-    message = shown.pop("message")
+    message = shown.pop("result")
     assert message.startswith('<div class="message error" role="alert">')
     assert "Traceback" not in message
     assert str(tmp_path) not in message
@@ -180,7 +176,7 @@ WORDING = [
 def test_errors_are_in_the_words_of_the_page(content, options, expected, tmp_path):
     (tmp_path / "a.csv").write_text(content)
     shown = shown_of([tmp_path / "a.csv"], **options)
-    message = shown.pop("message")
+    message = shown.pop("result")
     assert expected in message
     assert not re.search(r"num_classes|predictions_are|reject_costs|--", message)
     assert set(shown.values()) == {None}
@@ -206,27 +202,36 @@ CALLS = {  # a call with a fault -> the error of one line, which names the argum
     ("simulate", 0): ({"accuracy": 1}, "accuracy must lie between 0 and 1; got 1."),
     ("questions", 0): ({"stratum": "x"}, "stratum must be one of any, exact_match_all, reviewed; got 'x'."),
     ("question", 0): ({"question_id": "q1"}, "Question id must be one of the pool; got 'q1'."),
-    ("error_rates", 0): ({"labels": "x"}, "labels must be one of correct, exact_match; got 'x'."),
+    ("leaderboard", 0): ({"labels": "x"}, "labels must be one of correct, exact_match; got 'x'."),
     ("plan", 0): ({"auroc": True}, "auroc must be a number; got True."),
-    ("plan", 1): ({"auroc": 0.99999}, "A plan is not possible: auroc of calibrated"),
-    ("plan", 2): ({"difference": 1e-300}, "A plan is not possible: "),
+    ("plan", 1): ({"auroc": 0.99999}, "auroc of calibrated confidences is at most"),
+    ("plan", 2): ({"difference": 1e-300}, "difference is too small"),
+    ("score", 7): ({"files": ["a,b\n1,2\n"], "n": True}, "n must be text or a number or a list; got True."),
+    ("score", 8): ({"files": ["a,b\n1,2\n"], "n": -1}, "n must be >= 0"),
+    ("grade", 2): ({"file": "question_id,answer,confidence\n", "others": "x"}, "others must be one of bounds, wrong"),
     ("grade", 0): ({"file": "question_id,answer\nx,y\n"}, "confidence is missing among question_id, answer"),
     ("grade", 1): ({"file": "question_id,answer,confidence\nq1,x,0.5\n"}, "got 'q1' in row 2 (1 of 1)."),
 }
+
+
+def tool(name):
+    from space import api
+
+    return next(one for one in api.TOOLS if one.__name__ == name)
+
+
+def given_to(name, given):
+    parameters = list(inspect.signature(tool(name)).parameters.values())[:-1]
+    return [given.get(one.name, one.default) for one in parameters]
 
 
 @pytest.mark.parametrize(("name", "number"), CALLS)
 def test_programs_get_errors_of_one_line(name, number):
     import gradio as gr
 
-    from space import api
-
     given, expected = CALLS[name, number]
-    tool = getattr(api, name)
-    parameters = inspect.signature(tool).parameters
-    values = [given.get(one.name, one.default) for one in list(parameters.values())[:-1]]
     with pytest.raises(gr.Error) as caught:
-        tool(*values)
+        tool(name)(*given_to(name, given))
     assert expected in caught.value.message
     assert not re.search("\n|<|&", caught.value.message)
 
@@ -237,27 +242,28 @@ def test_errors_reach_programs(client):
 
 
 def test_no_file_is_no_error():
-    from space import handlers
+    from space import app
 
     for message, *_ in (
-        handlers.score(lambda *_: None, None),
-        handlers.grade_answers(None, "curated"),
-        handlers.score_answers(None, "curated", [], "wrong", True, "", False, "correct"),
+        app.score(None),
+        app.grade(None, "curated"),
+        app.score_answers(None, "curated", [], "wrong", True, "", False, "1"),
     ):
         assert "There is no file yet" in message
         assert 'role="status"' in message
 
 
-def test_a_bug_is_reported_without_a_traceback(files, monkeypatch, caplog):
+def test_what_goes_wrong_is_said_without_a_traceback_or_talk_of_bugs(files, monkeypatch, caplog):
     import gradio as gr
 
     from space import api
 
-    monkeypatch.setattr(scoring, "evaluated", lambda *_: 1 / 0)
-    assert "this is a bug" in shown_of(files)["message"]
+    monkeypatch.setattr(scoring, "score_submissions", lambda *_: 1 / 0)
+    assert api.FAILED.split(".")[0] in shown_of(files)["result"]
     assert "ZeroDivisionError" in caplog.text
-    with pytest.raises(gr.Error, match="this is a bug"):
-        api.score(["confidence,correct\n1,1\n"])
+    assert "bug" not in api.FAILED
+    with pytest.raises(gr.Error, match="could not be computed here"):
+        tool("score")(*given_to("score", {"files": ["confidence,correct\n1,1\n"]}))
 
 
 def test_formulas_are_neutralised_and_markup_is_text(tmp_path):
@@ -267,7 +273,7 @@ def test_formulas_are_neutralised_and_markup_is_text(tmp_path):
     shown = shown_of([path], intervals=False)
     systems = pd.read_csv(shown["csv"].value["path"])["system"].tolist()
     assert systems == ["'=1+1", "'+x", "'-x", "'@x", "<script>alert(1)</script>"]
-    assert "<script>" not in shown["table"] + shown["explanation"] + shown["message"] + shown["record"]
+    assert "<script>" not in shown["result"] + shown["plots"] + shown["record"]
 
 
 def test_uploads_above_the_limit_are_refused(page):
@@ -382,15 +388,15 @@ def test_visitors_beside_a_bootstrap_get_their_own_answers_and_notes(page, tmp_p
 
 
 def test_aborted_uploads_and_empty_folders_are_deleted(tmp_path):
-    from space import handlers
+    from space import app
 
     (tmp_path / "full").mkdir()
     for name in ("tmpabc", "full/a.csv", "other.txt"):
         (tmp_path / name).touch()
     (tmp_path / "empty").mkdir()
-    handlers.sweep(tmp_path)
+    app.sweep(tmp_path)
     assert len(list(tmp_path.iterdir())) == 4
-    handlers.sweep(tmp_path, age=-1)  # as if that time had passed
+    app.sweep(tmp_path, age=-1)  # as if that time had passed
     assert {path.name for path in tmp_path.iterdir()} == {"full", "other.txt"}
 
 
@@ -399,105 +405,114 @@ def test_the_queue_has_limits(app):
     assert app.demo._queue.default_concurrency_limit == 8
 
 
-def test_cost_and_simulation():
-    from space import api, handlers
+def test_the_page_shows_what_programs_get():
+    from space import api, app
 
-    numbers, plot = handlers.cost(1, 4, True, 0.8)
-    assert ">0.040<" in numbers
-    assert ">1.640<" in numbers
-    assert "your confidence 1.64" in plot
+    numbers, plot = app.cost(1, 4, True, 0.8)
+    assert re.findall(r">([\d.]+)</b>", numbers) == ["0.040", "1.640"]
+    assert 'data-name="your confidence"' in plot
+    assert "Below 1/K = 0.250" in app.cost(1, 4, False, 0.1)[0]
     assert api.cost(1.0, None, 0.8) == pytest.approx({"correct": 0.04, "incorrect": 1.64, "counts_as_rejected": False})
-    message, table, *_ = handlers.simulate(0.8, 1.5, 3)
-    assert "AURC stays at" in message
-    assert table.count("<tr>") == 3
+    shown, plots = app.simulate(0.8, 1.5, 3)
     result = api.simulate(0.8, 1.5, 3.0)
-    assert "AURC stays at" in result["in_words"][0]
+    assert result["in_words"][0] in shown
+    assert plots.count("<figure") == 2
     assert [row["error_rate"] for row in result["rows"]] == pytest.approx([0.2, 0.2])
-
-
-def test_browsing():
-    from space import api, handlers
-
     found = api.questions(True, "reviewed")
-    assert (found["count"], len(found["questions"])) == (199, 50)
-    message, frame = handlers.questions(True, "reviewed", *["any"] * 3, "gemini-2.5-pro", "verbalized")
-    assert (message, len(frame)) == ("199 questions", 199)
+    message, frame = app.questions(True, "reviewed", *["any"] * 3, "gemini-2.5-pro", "verbalized")
+    assert message == f"{found['count']} questions"
+    assert frame["question_id"].tolist()[:50] == [one["question_id"] for one in found["questions"]]
     first = found["questions"][0]["question_id"]
-    html, verdicts = handlers.question(first)
+    html, verdicts = app.question(first)
     assert first in html
-    assert verdicts.count("<tr>") == 8
-    facts = api.question(first)
-    assert (facts["question_id"], len(facts["systems"])) == (first, 7)
-    assert "must be one of the pool; got &#x27;q1&#x27;" in handlers.question("q1")[0]
-    rates = {row["system"]: row["subset"]["value"] for row in api.error_rates()["rows"]}
-    assert len(rates) == 21
-    assert rates["Qwen3.5-4B · verbalized"] == pytest.approx(0.303, abs=5e-4)
+    assert verdicts.count("<tr>") == 1 + len(api.question(first)["systems"]) == 8
+    assert "must be one of the pool; got &#x27;q1&#x27;" in app.question("q1")[0]
+    assert len(api.leaderboard()["rows"]) == 21
+    (table,) = app.plan(0.3, 0.36, 0.8, 0.5, 0.05)
+    rows = api.plan()["rows"]
+    assert re.findall("<t[hd](?: scope[^>]*)?>([^<]*)<", table) == [
+        *rows[0],
+        *(text for row in rows for text in row.values()),
+    ]
 
 
 def test_a_models_answers_are_graded_decided_and_scored(tmp_path):
-    from space import api, handlers
+    from space import api, app
 
     curated, path = tables()["curated"], tmp_path / "my model.csv"
-    confidence = np.linspace(0, 1, 455).round(3)
+    size, weights = len(curated), curated.set_index("question_id")["weight"]
+    confidence = np.linspace(0, 1, size).round(3)
     frame = pd.DataFrame({"question_id": curated["question_id"], "answer": "London.", "confidence": confidence})
     frame.to_csv(path, index=False)
     text = path.read_text()
-    message, unknown = handlers.grade_answers(str(path), "curated")
+    message, unknown = app.grade(str(path), "curated")
     keys = [key for _, key in unknown.choices]
     assert f"{len(keys)} are unknown" in message
-    accepted, weights = keys[:100], curated.set_index("question_id")["weight"]
+    accepted = keys[:100]
     right = [key.split("\t")[0] for key in accepted]
-    for weighted, expected in ((False, 1 - 100 / 455), (True, 1 - weights[right].sum() / weights.sum())):
+    for weighted, expected in ((False, 1 - 100 / size), (True, 1 - weights[right].sum() / weights.sum())):
         result = api.grade(text, "curated", accepted, "wrong", weighted, "0", False)
         assert result["rows"][0]["error_rate"] == pytest.approx(expected)
         assert f"{len(keys)} by you" in result["graded"]
-        assert result["leaderboard"]["subset"]["value"] == pytest.approx(1 - 100 / 455)
+    assert result["leaderboard"]["weighted"]["value"] == pytest.approx(expected)
     result = api.grade(text)
-    assert f"{len(keys)} are unknown." in result["graded"]
     assert result["open"] == keys
     (row,) = result["rows"]
-    assert row["error_rate"] is None
-    assert row["error_rate_max"] == 1  # what the bank knows of this answer is all wrong
+    assert (row["error_rate"], row["error_rate_max"]) == (None, 1)  # what the bank knows of this answer is all wrong
     assert row["error_rate_min"] == pytest.approx(1 - row["unjudged"])
-    board = result["leaderboard"]["weighted"]
-    assert (board["value"], board["high"]) == (None, pytest.approx(1))
-    assert board["low"] == pytest.approx(row["error_rate_min"])
+    board = result["leaderboard"]
+    assert board["weighted"] == pytest.approx({"value": None, "low": row["error_rate_min"], "high": 1})
+    assert board["published"]["ecuas_0"]["low"] == pytest.approx(row["ecuas_0_min"])
     assert api.grade(text, "curated", [], "drop")["rows"][0]["error_rate"] == 1
-    other = next(own for own in tables()["kept"]["question_id"] if own not in set(curated["question_id"]))
-    path.write_text(f"question_id,answer,confidence\n{other},I do not know,0.5\n")
-    message, _ = handlers.grade_answers(str(path), "kept")
-    assert "Of 1 answers were decided: 1 by their refusal to answer." in message
-    path.write_text("question_id,answer,confidence\nq1,x,0.5\n")
-    message, _ = handlers.grade_answers(str(path), "curated")
-    assert "question_id must be one of the 455 that are asked; got &#x27;q1&#x27; in row 2 (1 of 1)." in message
+    outputs = app.score_answers(str(path), "curated", accepted, "wrong", True, "0, 1", True, "1")
+    token = re.search(r"result=([\w-]+)", outputs[5])[1]
+    again = app.restore(token, "1")
+    assert "self-reported, not checked" in again[0]  # at the top
+    assert "my model (self-reported)" in again[2]  # and in its row
+    assert again[-1] == outputs[-1].replace("my model", "my model (self-reported)")  # every number
+    broken = app.restore("x", "1")
+    assert "is not one of this page" in broken[0]
+    assert broken[1] is None  # no older result, and the board stays
+    assert broken[2] == {"__type__": "update"}
 
 
-def test_a_comparison_is_planned():
-    from space import api, handlers
+BODIES = [("call/score", 413), ("queue/join", 413), ("run/score", 413), ("mcp/", 413)]
 
-    given = (0.3, 0.36, 0.8, 0.5, 0.05)
-    message, table = handlers.plan(*given)
-    assert message == ""
-    keys = [Key("error_rate"), Key("ecuas", 0.0), Key("ecuas", 1.0)]
-    weight = pd.read_parquet(FOLDER / "data" / "curated.parquet")["weight"]
-    sizes = {"455, weighted": int(455 / (weight**2).mean()), "455": 455, "918 (kept)": 918}
-    plans = {name: [plan_of_rates(key, (0.3, 0.36), samples=n, difference=0.05) for key in keys]
-             for name, n in sizes.items()}  # fmt: skip
-    rows = [[name, *(f"{plan.detectable:.3f}" for plan in row)] for name, row in plans.items()]
-    rows.append(["needed for 0.05", *(str(plan.needed) for plan in plans["455"])])
-    header = ["questions", "error_rate", "ecuas_0", "ecuas_1"]
-    assert re.findall("<t[hd](?: scope[^>]*)?>([^<]*)<", table) == [*header, *(cell for row in rows for cell in row)]
-    assert [list(row.values()) for row in api.plan(*given)["rows"]] == rows
+
+@pytest.mark.parametrize(("path", "status"), BODIES)
+@pytest.mark.parametrize("is_said", [True, False])
+def test_every_body_has_a_limit(path, status, is_said, page, app):
+    body = b'{"data": ["' + b"x" * (app.MAX_BODY + 1) + b'"]}'
+    content = body if is_said else (body[i : i + 2**20] for i in range(0, len(body), 2**20))
+    answer = httpx.post(f"{page}gradio_api/{path}", content=content, headers={"content-type": "application/json"})
+    assert answer.status_code == status or (not is_said and answer.status_code >= 400)
+
+
+def test_a_refused_file_is_an_error_with_a_reason(page):
+    data = [[{"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}]]
+    call = f"{page}gradio_api/call/score"
+    event = httpx.post(call, json={"data": data}).json()["event_id"]
+    answer = httpx.get(f"{call}/{event}", timeout=30).text
+    assert answer.startswith("event: error")
+    assert not re.search(r"data: (null|\{\"error\": null)", answer)
+
+
+def test_previews_are_ours_once(page):
+    html = httpx.get(page).text
+    for name in ("og:title", "og:description", "og:type", "twitter:card", "twitter:title"):
+        assert html.count(f'"{name}"') == 1, name
+    assert "gradio.app" not in "".join(re.findall("<meta[^>]*>", html))
+    assert "which system should you deploy" in re.search('og:title" content="([^"]*)', html)[1]
 
 
 AGENT = {  # what an agent calls -> what the answer has
-    "score": ({"files": ["confidence,correct\n0.5,1\n0.7,0\n"]}, '"error_rate": 0.5'),
+    "score": ({"files": ["confidence,correct\n0.5,1\n0.7,0\n"], "n": 5}, '"ecuas_5": '),
     "detect_columns": ({"file": "p,y_true\n0.5,1\n0.7,0\n"}, '"columns": ["p", "y_true"]'),
     "cost": ({"n": 1, "confidence": 0.8}, '"incorrect": 1.64'),
     "simulate": ({"overconfidence": 3}, "AURC stays at"),
     "questions": ({"limit": 1}, '"count": 455'),
     "question": ({"question_id": "sfq_178"}, '"right": "6 of 21 systems"'),
-    "error_rates": ({}, "gemini-2.5-pro"),
+    "leaderboard": ({}, "gemini-2.5-pro"),
     "plan": ({}, '"needed for 0.05"'),
     "grade": ({"file": "question_id,answer,confidence\nodql_14427,London.,0.2\n"}, '"answered": 1'),
 }

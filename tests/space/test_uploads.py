@@ -16,7 +16,7 @@ from ecuas_metric.files import read as files
 from ecuas_metric.files.columns import NAMES
 from ecuas_metric.files.submissions import Reading
 from space import bounded, uploads
-from space.words import in_words
+from space.markup import in_words
 from tests.ecuas_metric.files.test_runs import eval_file, inspect_log, inspect_sample, lm_eval_row, written
 
 ROW = b"confidence,correct\n0.5,1\n"
@@ -55,7 +55,7 @@ BAD = {  # what a visitor may send -> what the page says of it
     "twice.csv": (b"confidence,confidence,correct\n1,1,1\n", "columns must have different names"),
     "which.csv": (b"confidence,conf,correct\n1,1,1\n", "may both be the confidence: .* Choose it under Columns."),
     "latin.csv": ("confidence,correct,né\n0.5,1,é\n".encode("latin-1"), "it is not UTF-8 text"),
-    "quote.csv": (b'confidence,correct\n"0.5,1\n', "EOF inside string"),
+    "quote.csv": (b'confidence,correct\n"0.5,1\n', "column 'correct' has no value at all"),
     "ragged.csv": (b"confidence,correct\n0.5,1,7\n", "the rows have more cells than the header has names"),
     "formula.csv": (
         b"confidence,correct\n=1+1,1\n@x,0\n",
@@ -208,8 +208,11 @@ def test_columns_are_detected_in_the_words_of_the_page(tmp_path):
     assert uploads.detect(path)[1]["posteriors"] is None  # several columns
 
 
+AGGREGATED = ("rows", "count", "wrong", "uncertainty", "cost")
+
+
 def test_every_column_of_the_command_line_can_be_chosen_but_those_found_by_their_names():
-    assert set(uploads.COLUMNS) == set(NAMES) - {"stratum", "positive", "part"}
+    assert set(uploads.COLUMNS) == set(NAMES) - {"stratum", "positive", "part", *AGGREGATED}
 
 
 def test_only_tables_that_cannot_expand_are_read_in_the_process_of_the_page(tmp_path):
@@ -256,6 +259,12 @@ def test_chosen_columns_are_those_of_the_files_that_have_them(tmp_path):
     assert (first.predictions[0], second.predictions[0]) == (0.5, 0.25)
     with pytest.raises(ValueError, match=r"^No file has a column 'nowhere'\. Choose another under Columns\.$"):
         uploads.read_uploads(paths, columns=columns | {"group": "nowhere"})
+
+
+def test_names_show_as_they_are_and_stay_different(tmp_path):
+    rows = "".join(f"{name},0.5,1\n" for name in ("a\u202eb", "ab", "\u200b", "c\0d"))
+    (tmp_path / "x.csv").write_text("system,confidence,correct\n" + rows)
+    assert [one.name for one in uploads.read_uploads([str(tmp_path / "x.csv")])] == ["ab", "ab (2)", "unnamed", "cd"]
 
 
 def test_systems_may_be_named_by_several_columns(tmp_path):

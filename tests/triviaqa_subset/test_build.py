@@ -222,86 +222,51 @@ def test_the_real_texts_alone_build(tmp_path, shared, real_texts):
 # --- sources that do not fit ------------------------------------------------------------------------
 
 
-def drop(rows):
-    return rows[:5] + rows[6:]
-
-
-def repeat(rows):
-    return [*rows, rows[7]]
-
-
-def reword(rows):
-    rows[3]["question"] += " "
-    return rows
-
-
-def unname(rows):
-    del rows[2]["question"]
-    return rows
-
-
-def unanswer(rows):
-    del rows[2]["answer"]
-    return rows
-
-
-def misanswer(rows):
-    rows[2]["answer"]["aliases"] = "City"
-    return rows
-
-
-def unalias(rows):
-    del rows[2]["answer"]["aliases"]
-    return rows
-
-
-def misalias(rows):
-    for row in rows:
-        row["answer"]["aliases"] = ["WRONG ALIAS"]
-    return rows
-
-
-def restart(rows):
-    for row in rows:
-        row["question"] = "x" + row["question"][1:] if row["question_id"] in BY_START else row["question"]
-    return rows
-
-
-def number(rows):
-    rows[1]["question"] = 7
-    return rows
-
-
-def stranger(rows):
-    return [*rows, as_row("elsewhere_1")]
-
-
 OWN = read_labels(FOLDER / "curation").questions
 BY_START = set(OWN["question_id"][OWN["question_sha256"] == ""])
+OTHERS = {"value": "x", "aliases": ["WRONG ALIAS"], "normalized_aliases": []}
+
+
+def edited(index, **values):
+    """Return what gives a row other values, or drops those that are None."""
+
+    def edit(rows):
+        row = {name: value for name, value in (rows[index] | values).items() if value is not None}
+        return [*rows[:index], row, *rows[index + 1 :]]
+
+    return edit
+
+
+def restarted(rows):
+    return [r | {"question": "x" + r["question"][1:]} if r["question_id"] in BY_START else r for r in rows]
+
+
+LISTS = r"\S+: answer must have aliases, normalized_aliases \(lists\); got .* at index 2 \(1 of 977\)\."
+TYPES = r"\S+ must have question_id, question \(text\) and answer \{.*\}; .*"
+TEXT = r"pool rows must be those of the curation; got another text of "
 BAD_POOLS = {
-    drop: r"source must have all 977 questions of the pool; \S+ is missing \(1 of 977\)\.",
-    repeat: r"question_id must be unique in a source .*; got '\S+' at index 7 \(2 of 978\)\.",
-    reword: r"pool rows must be those of the curation; got another text of \S+ at index \d+ \(1 of 977\)\.",
-    unname: r"\S+: question must be given; got None at index 2 \(1 of 977\)\.",
-    unanswer: r"\S+: answer must have aliases, normalized_aliases \(lists\); got None at index 2 \(1 of 977\)\.",
-    misanswer: r"\S+: answer must have aliases, normalized_aliases \(lists\); got .* at index 2 \(1 of 977\)\.",
-    unalias: r"\S+: answer must have aliases, normalized_aliases \(lists\); got .* at index 2 \(1 of 977\)\.",
-    misalias: r"gold aliases must be those of TriviaQA; got others for \S+, \S+, \S+ \(763 of 763\)\.",
-    restart: r"pool rows must be those of the curation; got another text of .*\(10 of 977\)\.",
-    number: r"\S+ must have question_id, question \(text\) and answer \{.*\}; .*",
-    stranger: r"source must be the whole split of 17944 rows, from which the pool is drawn, or the pool's questions "
-    r"only; got 978 rows with questions outside the pool\.",
+    "drop": (lambda rows: rows[1:], r"source must have all 977 questions of the pool; \S+ is missing \(1 of 977\)\."),
+    "repeat": (lambda rows: [*rows, rows[7]], r"question_id must be unique .*; got '\S+' at index 7 \(2 of 978\)\."),
+    "reword": (edited(3, question="Another?"), TEXT + r"\S+ at index \d+ \(1 of 977\)\."),
+    "unname": (edited(2, question=None), r"\S+: question must be given; got None at index 2 \(1 of 977\)\."),
+    "unanswer": (edited(2, answer=None), LISTS),
+    "misanswer": (edited(2, answer=OTHERS | {"aliases": "City"}), LISTS),
+    "mistype": (edited(2, answer=OTHERS | {"aliases": [7]}), TYPES),
+    "number": (edited(1, question=7), TYPES),
+    "misalias": (lambda rows: [r | {"answer": OTHERS} for r in rows], r"gold aliases must .* \(763 of 763\)\."),
+    "restart": (restarted, TEXT + r".*\(10 of 977\)\."),
+    "stranger": (lambda rows: [*rows, as_row("other_1")], r"source must be the whole split .*; got 978 rows .*\."),
 }
 
 
-@pytest.mark.parametrize("spoil", BAD_POOLS, ids=lambda spoil: spoil.__name__)
-def test_a_bad_source_stops_the_build_and_leaves_the_old(spoil, tmp_path, curation, pool_rows, built, capsys):
+@pytest.mark.parametrize(("spoil", "message"), BAD_POOLS.values(), ids=BAD_POOLS)
+def test_a_bad_source_stops_the_build_and_leaves_the_old(spoil, message, tmp_path, curation, pool_rows, built, capsys):
     before = fingerprint(built)
     source = write_jsonl(tmp_path / "s.jsonl", spoil(pool_rows))
     assert main(["--source", source, "--curation", str(curation), "--out", str(built)]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert re.fullmatch(f"build: {BAD_POOLS[spoil]}\n", err)
+    assert re.fullmatch(f"build: {message}\n", err)
     assert fingerprint(built) == before
 
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import dropwhile
 from string import ascii_uppercase
-from typing import NamedTuple
 
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model, messages_from_openai
 from inspect_ai.model._generate_config import active_generate_config  # --extra-body, --seed and --temperature
@@ -14,7 +13,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from ..matching import normalize_answer
 from . import confidences
 from .local import plain
-from .parsing import answer_and_probability, yes_or_no
+from .parsing import Outcome, answer_and_probability, yes_or_no
 from .prompts import Messages, choices_text, load_prompts, prefill, render
 from .replies import Reply, Token, Unusable, body, first_line, read_reply
 
@@ -25,9 +24,8 @@ SHORT = 8  # tokens for one word: only the first word counts, and there may be b
 LONGER = "Allow more --max-tokens, or turn reasoning off."
 JSON = re.compile(r"\s*[{\[]\s*[\"{]")
 THINKING = re.compile(
-    r"\W*(?:okay|ok|alright|hmm+|so|well|wait|first|let me|let's|we need|we are|the user|the question|i need|i should"
-    r"|thinking process|thought|analysis)\b",
-    re.IGNORECASE,
+    r"(?i)\W*(?:okay|ok|alright|hmm+|so|well|wait|first|let me|let's|we need|we are|the user|the question|i need"
+    r"|i should|thinking process|thought|analysis)\b"
 )
 
 
@@ -49,15 +47,6 @@ class Setup:
         for name, values in allowed.items():
             if getattr(self, name) not in values:
                 raise ValueError(f"{name} must be one of {', '.join(values)}; got {getattr(self, name)!r}.")
-
-
-class Outcome(NamedTuple):
-    """An answer, None without a usable reply; its confidence, None if missing; and why, or how exact it is."""
-
-    answer: str | None
-    confidence: float | None
-    explanation: str | None = None
-    posteriors: list[float] | None = None
 
 
 class Interview:
@@ -95,12 +84,12 @@ class Interview:
     async def verbalized(self) -> Outcome:
         """Return the answer and the probability that the model writes."""
         reply = _spoken(await self._ask("verbalized", GenerateConfig()))
-        answer, confidence, missing = answer_and_probability(reply.text, cut=reply.is_cut)
-        if not answer:
+        found = answer_and_probability(reply.text, cut=reply.is_cut)
+        if not found.answer:
             raise Unusable(f"the reply must state an answer; got {reply.text[:60]!r}")
-        if confidence is None:
+        if found.confidence is None:
             _check_whole(reply)
-        return Outcome(answer, confidence, missing)
+        return found
 
     async def semantic(self) -> Outcome:
         """Return the commonest meaning of several answers, with its share."""

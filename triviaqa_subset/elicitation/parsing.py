@@ -23,29 +23,26 @@ STATED = (
 )
 UNREADABLE = re.compile(rf"{WORD}[\s*_]*[:=]", re.IGNORECASE)
 INVERTED = re.compile(
-    r"\b(?:wrong|incorrect|inaccurate|mistaken|false|untrue|errors?|failure|not\s+(?:\w+\s+)?(?:right|correct|true)"
-    r"|\w+n['\u2019]t\s+(?:\w+\s+)?(?:right|correct|true))\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:wrong|incorrect|inaccurate|mistaken|false|untrue|errors?|failure"
+    r"|(?:not|\w+n['\u2019]t)\s+(?:\w+\s+)?(?:right|correct|true))\b"
 )
-CONDITIONAL = re.compile(r"\b(?:if|otherwise|unless|assuming|provided|given|depending|when|else)\b", re.IGNORECASE)
-BOUND = re.compile(
-    r"\b(?:at (?:most|least)|(?:less|more|lower|higher|greater|smaller) than|below|above|under|over|up to|bound)\b",
-    re.IGNORECASE,
-)
+CONDITIONAL = re.compile(r"(?i)\b(?:if|otherwise|unless|assuming|provided|given|depending|when|else)\b")
+BOUND = re.compile(r"(?i)\b(?:at (?:most|least)|\w+er than|(?:less|more) than|below|above|under|over|up to|bound)\b")
 JSON = re.compile(r"(?:```\w*\s*)?(?P<json>\{.*\})\s*(?:```)?\s*", re.DOTALL)
 UNREAD = "no probability can be read"
 CUT = "the reply was cut by --max-tokens"
 
 
-class Stated(NamedTuple):
-    """An answer, the probability in [0, 1] that is stated of it, or None, and why it is missing."""
+class Outcome(NamedTuple):
+    """An answer, None without a usable reply; its confidence in [0, 1], None if missing; and why, or how exact."""
 
-    answer: str
+    answer: str | None
     confidence: float | None
-    missing: str | None = None
+    explanation: str | None = None
+    posteriors: list[float] | None = None
 
 
-def answer_and_probability(reply: str, *, cut: bool = False) -> Stated:
+def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
     """Return the answer, the first line that is not blank, and the probability that a reply states.
 
     The probability is a number after "Probability" or "Confidence", else a number alone on the last line, else one
@@ -61,9 +58,9 @@ def answer_and_probability(reply: str, *, cut: bool = False) -> Stated:
     lines = [_unwrapped(line) for line in text[: end.start() if end else None].split("\n")]
     answer = next((line for line in lines if line and not line.startswith("```")), "")
     if not found or (cut and not _is_whole(found)):
-        return Stated(answer, None, CUT if cut else UNREAD)
+        return Outcome(answer, None, CUT if cut else UNREAD)
     reason, value = _other_meaning(found), _probability(found)
-    return Stated(answer, None if reason else value, reason or (UNREAD if value is None else None))
+    return Outcome(answer, None if reason else value, reason or (UNREAD if value is None else None))
 
 
 def yes_or_no(reply: str) -> bool | None:
@@ -115,7 +112,7 @@ def _is_whole(found: re.Match[str]) -> bool:
     return not before[2].strip(" *_`") and bool(before[1]) and "\n" in found.string[found.end("number") :]
 
 
-def _from_json(text: str, missing: str) -> Stated:
+def _from_json(text: str, missing: str) -> Outcome:
     """Return the answer and the probability of a JSON object; an answer that cannot be read is empty."""
     whole = JSON.fullmatch(text)
     try:
@@ -127,7 +124,7 @@ def _from_json(text: str, missing: str) -> Stated:
     stated = next((fields[name] for name in ("probability", "confidence") if name in fields), None)
     found = re.fullmatch(NUMBER, str(stated).strip()) if type(stated) in (int, float, str) else None
     value = _probability(found) if found else None
-    return Stated(" ".join(answer.split()), value, missing if value is None else None)
+    return Outcome(" ".join(answer.split()), value, missing if value is None else None)
 
 
 def _probability(found: re.Match[str]) -> float | None:

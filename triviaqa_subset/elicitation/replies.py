@@ -14,14 +14,13 @@ if TYPE_CHECKING:
 END_OF_TURN = re.compile(r"(?!<0x)<[^<>\s]+>|\[/?[A-Z_]+\]|")
 # A closing tag ends a reasoning that the template may have opened; of rarer names only if it stands at an end of line.
 END_OF_REASONING = re.compile(
-    r"</think>|</(?:thinking|thought|reasoning)>(?=\s*(?:\n|\Z))|\[/THINK\]"
+    r"(?i)</think>|</(?:thinking|thought|reasoning)>(?=\s*(?:\n|\Z))|\[/THINK\]"
     r"|<\|channel\|>final(?:\s[^<]*)?<\|message\|>"
-    r"|(?<=[.?!\"')\]])assistantfinal",  # the channels of gpt-oss, where a server drops its special tokens
-    re.IGNORECASE,
+    r"|(?<=[.?!\"')\]])assistantfinal"  # the channels of gpt-oss, where a server drops its special tokens
 )
 REASONING = re.compile(
-    r"\s*(?:<(think|thinking|thought|reasoning)>|\[THINK\]|<\|channel\|>(?:analysis|commentary)|(?-i:analysis(?=[A-Z])))",
-    re.IGNORECASE,
+    r"(?i)\s*(?:<(think|thinking|thought|reasoning)>|\[THINK\]|<\|channel\|>(?:analysis|commentary)"
+    r"|(?-i:analysis(?=[A-Z])))"
 )
 PREAMBLE = r"(?:(?:Sure|Certainly|Of course|Okay|Here)\b[^\n]{0,80}|[^\n]{0,80}:)[ \t]*\n\s*"
 FENCE = r"\s*```\w*\n"

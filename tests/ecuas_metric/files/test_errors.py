@@ -13,7 +13,7 @@ from ecuas_metric.inputs import confidences
 from ecuas_metric.reporting import cli
 from ecuas_metric.reporting.flags import WORDS
 
-PERCENTAGES = "id,confidence,correct\na,0.9,1\n\nb,87,0\nc,92,1\n"
+PERCENTAGES = "id,confidence,correct\na,1,1\n\nb,87,0\nc,92,1\n"
 OUT_OF_RANGE = {"argument": "predictions", "rule": "must lie in [0, 1]", "value": 87.0, "got": "87.0", "index": 1}
 OUT_OF_RANGE |= {"count": 2, "total": 3, "advice": Advice.PERCENTAGES}
 

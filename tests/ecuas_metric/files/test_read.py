@@ -13,14 +13,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from ecuas_metric.files.read import read_sheet, stem
+from ecuas_metric.files.read import frame_of, read_sheet, stem
 
 CSV = b"confidence,correct\n0.9,1\n0.25,0\n"
 FRAME = pd.DataFrame({"confidence": [0.9, 0.25], "correct": [1, 0]})
 
 
 def cells(path):
-    return read_sheet(path).frame.to_numpy(dtype=float).tolist()
+    return frame_of(read_sheet(path)).to_numpy(dtype=float).tolist()
 
 
 def zstd(content):

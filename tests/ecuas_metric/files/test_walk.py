@@ -73,7 +73,7 @@ def truth(data):
         "top": {  # the predicted class with its probability, whatever else there was
             "error_rate": np.mean(q.argmax(axis=1) != label),
             "confidence_brier_score": brier_score_loss(q.argmax(axis=1) == label, q.max(axis=1)),
-            "ecuas_1": zero_one(1 - q.max(axis=1), q.argmax(axis=1) != label, 1),
+            "ecuas_1": zero_one(1 - q.max(axis=1), q.argmax(axis=1) != label, 0.75),
         },
     }
 
@@ -189,12 +189,12 @@ def inspect_log(data):
         {"id": i, "target": "A", "scores": {"choice": {"value": "CI"[1 - c]}}, "metadata": {"confidence": x}}
         for i, x, c in data["frame"].itertuples(index=False)
     ]
-    return {"version": 2, "eval": {"task": "arc"}, "results": {"scores": []}, "samples": samples}
+    return {"version": 2, "status": "success", "eval": {"task": "arc"}, "results": {"scores": []}, "samples": samples}
 
 
 def to_eval(path, log):
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("header.json", json.dumps({"eval": log["eval"]}))
+        archive.writestr("header.json", json.dumps({name: log[name] for name in ("status", "eval")}))
         for sample in log["samples"]:
             archive.writestr(f"samples/{sample['id']}_epoch_1.json", json.dumps(sample))
 
@@ -641,7 +641,7 @@ REFUSED = {
     "one column per system": (
         csv("a.csv"),
         wide,
-        "confidence=NAME,correct=NAME",
+        "--columns confidence=NAME",
         None,
         "confidences",
         'a.csv --columns "confidence=GPT-4,correct=correct"',
@@ -681,7 +681,7 @@ REFUSED = {
     "other names": (
         csv("a.csv"),
         lambda data: data["frame"].rename(columns={"confidence": "certainty", "correct": "ok"}),
-        "confidence=NAME,correct=NAME",
+        "Perhaps --columns confidence=certainty,correct=ok?",
         None,
         "confidences",
         "a.csv --columns confidence=certainty,correct=ok",

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
 
+from triviaqa_subset.elicitation.replies import ALPHABET
+
 ANSWERS = [
     ["Zar", "quon", " 7"],
     ["New", " York"],
@@ -68,9 +70,7 @@ def spoken(messages):
 
 def as_vocabulary(text):
     """The text as a byte-level vocabulary writes it."""
-    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    others = [byte for byte in range(0x100) if byte not in printable]
-    return "".join(chr(b) if b in printable else chr(0x100 + others.index(b)) for b in text.encode())
+    return "".join(dict(zip(ALPHABET.values(), ALPHABET, strict=True))[byte] for byte in text.encode())
 
 
 def listed(text, p, top, style):

@@ -63,120 +63,65 @@ def test_a_reply_is_read_as_it_was_meant_or_not_at_all(style):
     for answer, confidence, text in replies(style):
         found = read(text)
         assert found.answer == answer, text
-        assert found.confidence == pytest.approx(confidence, abs=1e-12) or (found.missing and not STYLES[style]), text
+        assert found.confidence == pytest.approx(confidence, abs=1e-12) or (found.explanation and not STYLES[style]), (
+            text
+        )
         cut = read(text[: rng.randrange(len(text) + 1)], cut=True)
-        assert cut.missing or cut[:2] == (answer, pytest.approx(confidence, abs=1e-12)), text
+        assert cut.explanation or cut[:2] == (answer, pytest.approx(confidence, abs=1e-12)), text
 
 
 def read(text, *, cut=False):
     return answer_and_probability(body(Reply(text), "Guess:").text, cut=cut)
 
 
-@pytest.mark.parametrize(
-    ("reply", "answer", "confidence"),
-    [
-        (" Paris\nProbability: 0.85", "Paris", 0.85),
-        ("Paris\nProbability: .85", "Paris", 0.85),
-        ("Paris\nProbability: 85%", "Paris", 0.85),
-        ("Paris\nProbability: 85 %", "Paris", 0.85),
-        ("Paris\nProbability: 1", "Paris", 1.0),
-        ("Paris\nProbability: 1.", "Paris", 1.0),
-        ("Paris\nProbability: 0", "Paris", 0.0),
-        ("Paris\nProbability: 0.85.", "Paris", 0.85),
-        ("Paris Probability: 0.85", "Paris", 0.85),
-        ("Paris, probability: 0.85", "Paris", 0.85),
-        ("Paris (Probability: 0.85)", "Paris", 0.85),
-        ("Paris with a probability of 0.85", "Paris", 0.85),
-        ("Paris, with probability 0.3\nProbability: 0.85", "Paris, with probability 0.3", 0.85),
-        ("**Paris**\n**Probability:** **0.85**", "Paris", 0.85),
-        ("Paris\n\nProbability that it is correct: 0.85", "Paris", 0.85),
-        ("Paris\nThe probability is 0.85", "Paris", 0.85),
-        ("Paris\nConfidence = 0.85", "Paris", 0.85),
-        ("Paris\nPROBABILITY: <0.85>", "Paris", 0.85),
-        ("Paris\nProbability: ~0.85 (rather sure)", "Paris", 0.85),
-        ("Paris\nProbability: 0.85\n\nGuess: Rome\nProbability: 0.1", "Paris", 0.85),
-        ("Probability theory\nProbability: 0.85", "Probability theory", 0.85),
-        ("Paris\n0.85", "Paris", 0.85),
-        ("Paris\n(85 %)", "Paris", 0.85),
-        ("Paris, 0.85", "Paris", 0.85),
-        ("Paris (85%)", "Paris", 0.85),
-        ("1984, 0.85", "1984", 0.85),
-        ("1984\nProbability: 0.85", "1984", 0.85),
-        # Missing, and not guessed:
-        ("Paris", "Paris", None),
-        ("1984", "1984", None),
-        ("Boeing (747)", "Boeing (747)", None),
-        ("Friday, 13", "Friday, 13", None),
-        ("Apollo 0.5", "Apollo 0.5", None),
-        ("Probability theory", "Probability theory", None),
-        ("Paris\nProbability:", "Paris", None),
-        ("Paris\nProbability: rather high", "Paris", None),
-        ("Paris\nProbability: N/A", "Paris", None),
-        ("Paris\nProbability: 85", "Paris", None),
-        ("Paris\nProbability: 150 %", "Paris", None),
-        ("Paris\nProbability: -0.2", "Paris", None),
-        ("Paris\nProbability: 0.8-0.9", "Paris", None),
-        ("Paris\nProbability: 0.8 - 0.9", "Paris", None),
-        ("Paris\nProbability: 0.8 to 0.9", "Paris", None),
-        ("Paris\nProbability: 8/10", "Paris", None),
-        ("Paris\nProbability: 0,85", "Paris", None),
-        ("Paris\nProbability: 5e-1", "Paris", None),
-        ("Paris\nProbability: 0.8.5", "Paris", None),
-        ("Paris\nProbability: 0.5%-1%", "Paris", None),
-        ("", "", None),
-        (" \n ", "", None),
-        ("Probability: 0.9", "", 0.9),
-        ("Paris\nProbability: 1 percent", "Paris", 0.01),
-        ("Paris\nProbability: 0.5 per cent", "Paris", 0.005),
-        ("Paris\nProbability: 1\uff05", "Paris", 0.01),
-        ("Paris\nProbability: 1 in 10", "Paris", 0.1),
-        ("Paris\nProbability: 1 out of 10", "Paris", 0.1),
-        ("Paris\nProbability: 1 of 5", "Paris", None),
-        ("Paris\nProbability: 1 in 0", "Paris", None),
-        *((f"Paris\nProbability: 0.8{dash}0.9", "Paris", None) for dash in "-\u2013\u2014\u2212~"),
-        ("Paris\nProbability: 0.8 .. 0.9", "Paris", None),
-        ("Paris\nProbability: 0.8 and 0.9", "Paris", None),
-        ("Paris\nProbability: 0.8 through 0.9", "Paris", None),
-        ("(I Can't Get No) Satisfaction\nProbability: 0.9", "(I Can't Get No) Satisfaction", 0.9),
-        ("*NSYNC\nProbability: 0.9", "*NSYNC", 0.9),
-        ("-40\nProbability: 0.9", "-40", 0.9),
-        ("[REC]\nProbability: 0.9", "[REC]", 0.9),
-        ("**[REC]**\nProbability: 0.9", "[REC]", 0.9),
-        ("Boeing (747) (0.9)", "Boeing (747)", 0.9),
-        ('{"guess": "Zarquon 182", "probability": 0.85}', "Zarquon 182", 0.85),
-        ('```json\n{"Answer": "Paris", "Confidence": "85 %"}\n```', "Paris", 0.85),
-        ('{"guess": "Paris", "probability": [0.8, 0.9]}', "Paris", None),
-        ('{"guess": "Paris", "probability": true}', "Paris", None),
-        ('{"guess": "Paris", "probab', "", None),
-        ("Paris\nProbability: 0.9\n```", "Paris", 0.9),
-    ],
-)
-def test_answer_and_probability(reply, answer, confidence):
-    found = answer_and_probability(reply)
-    assert found[:2] == (answer, confidence)
-    assert (found.missing is None) == (confidence is not None)
+STATED = {  # what follows "Paris" -> the probability
+    0.85: ["\nProbability: 0.85", "\nProbability: .85", "\nProbability: 85%", "\nProbability: 85 %", "\n0.85",
+           "\n(85 %)", "\nProbability: 0.85.", " Probability: 0.85", ", probability: 0.85", " (Probability: 0.85)",
+           ", 0.85", " (85%)",
+           " with a probability of 0.85", "\n\nProbability that it is correct: 0.85", "\nThe probability is 0.85",
+           "\nConfidence = 0.85", "\nPROBABILITY: <0.85>", "\nProbability: ~0.85 (rather sure)",
+           "\nProbability: 0.85\n\nGuess: Rome\nProbability: 0.1", "\nProbability: 0.85\n```"],
+    1.0: ["\nProbability: 1", "\nProbability: 1."], 0.0: ["\nProbability: 0"], 0.005: ["\nProbability: 0.5 per cent"],
+    0.01: ["\nProbability: 1 percent", "\nProbability: 1\uff05"],
+    0.1: ["\nProbability: 1 in 10", "\nProbability: 1 out of 10"],
+    None: ["", "\nProbability:", *(f"\nProbability: 0.8{dash}0.9" for dash in "-\u2013\u2014\u2212~"),
+           *(f"\nProbability: {odd}" for odd in ("rather high", "N/A", "85", "150 %", "-0.2", "0.8 - 0.9",
+             "0.8 to 0.9", "8/10",
+             "0,85", "5e-1", "0.8.5", "0.5%-1%", "1 of 5", "1 in 0", "0.8 .. 0.9", "0.8 and 0.9", "0.8 through 0.9"))],
+}  # fmt: skip
+ANSWERED = {  # a reply -> its answer, which holds numbers or words of its own
+    "Paris, with probability 0.3\nProbability: 0.85": ("Paris, with probability 0.3", 0.85),
+    "**Paris**\n**Probability:** **0.85**": ("Paris", 0.85), "1984, 0.85": ("1984", 0.85),
+    "Probability theory\nProbability: 0.85": ("Probability theory", 0.85), "**[REC]**, 0.9": ("[REC]", 0.9),
+    "Boeing (747) (0.9)": ("Boeing (747)", 0.9), '{"guess": "Zarquon 182", "probability": 0.85}': ("Zarquon 182", 0.85),
+    '```json\n{"Answer": "Paris", "Confidence": "85 %"}\n```': ("Paris", 0.85), "Probability: 0.9": ("", 0.9),
+    '{"guess": "Paris", "probability": [0.8, 0.9]}': ("Paris", None), '{"guess": "Paris", "probab': ("", None),
+    '{"guess": "Paris", "probability": true}': ("Paris", None), "": ("", None), " \n ": ("", None),
+    **{text: (text, None) for text in ("1984", "Boeing (747)", "Friday, 13", "Apollo 0.5", "Probability theory")},
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("stated", "missing"),
-    [
-        ("Probability of being wrong: 0.1", "wrong"),
-        ("The probability that I am wrong is 0.1", "wrong"),
-        ("The probability that this isn't correct is 0.1.", "wrong"),
-        ("Probability: 0.1 (of being incorrect)", "wrong"),
-        ("Error probability: 0.1", "wrong"),
-        ("Probability: 0.7 if European, 0.3 otherwise", "condition"),
-        ("Probability if European: 0.7", "condition"),
-        ("Probability: <0.01", "bound"),
-        ("<0.01", "bound"),
-        ("The probability is at most: 0.1", "bound"),
-        ("Probability: >0.99", "no probability"),
-        ("Probability: at least 0.9", "no probability"),
-    ],
-)
+def test_answer_and_probability():
+    cases = {f"Paris{text}": ("Paris", number) for number, texts in STATED.items() for text in texts} | ANSWERED
+    for reply, expected in cases.items():
+        found = answer_and_probability(reply)
+        assert found[:2] == expected, reply
+        assert (found.explanation is None) == (expected[1] is not None)
+
+
+OTHER = {
+    "wrong": ["Probability of being wrong: 0.1", "The probability that I am wrong is 0.1", "Error probability: 0.1",
+              "The probability that this isn't correct is 0.1.", "Probability: 0.1 (of being incorrect)"],
+    "condition": ["Probability: 0.7 if European, 0.3 otherwise", "Probability if European: 0.7"],
+    "bound": ["Probability: <0.01", "<0.01", "The probability is at most: 0.1"],
+    "no probability": ["Probability: >0.99", "Probability: at least 0.9"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("stated", "missing"), [(text, missing) for missing, texts in OTHER.items() for text in texts])
 def test_a_number_that_is_another_one_is_missing_with_a_reason(stated, missing):
     found = answer_and_probability(f"Paris\n{stated}")
-    assert (found.confidence, missing in found.missing) == (None, True)
+    assert (found.confidence, missing in found.explanation) == (None, True)
 
 
 @given(
@@ -186,7 +131,7 @@ def test_a_number_that_is_another_one_is_missing_with_a_reason(stated, missing):
 )
 def test_a_stated_probability_is_read_as_it_stands(confidence, layout, answer):
     assert answer_and_probability(layout.format(answer, confidence))[:2] == (answer, confidence)
-    found, stated, _ = answer_and_probability(layout.format(answer, f"{100 * confidence:.1f} %"))
+    found, stated, *_ = answer_and_probability(layout.format(answer, f"{100 * confidence:.1f} %"))
     assert (found, stated) == (answer, pytest.approx(confidence, abs=1e-12))
 
 

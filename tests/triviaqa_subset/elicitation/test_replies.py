@@ -18,7 +18,6 @@ def texts(found):
 @pytest.mark.parametrize(
     ("text", "pieces", "expected_text", "expected_tokens"),
     [
-        (" Rome", [" Rome"], "Rome", [" Rome"]),
         # The start of the reply, repeated
         ("Guess: Rome", ["Guess", ":", " Rome"], "Rome", [" Rome"]),
         ("guess:Rome", ["guess:", "Rome"], "Rome", ["Rome"]),
@@ -40,9 +39,6 @@ def texts(found):
         ),
         # The end of turn
         ("Rome", ["Rome", "<|im_end|>"], "Rome", ["Rome"]),
-        ("Rome", ["Rome", "</s>"], "Rome", ["Rome"]),
-        ("Rome", ["Rome", "<end_of_turn>", "<eos>"], "Rome", ["Rome"]),
-        ("Rome", ["Rome", "[EOS]"], "Rome", ["Rome"]),
         ("Rome", ["Rome", ""], "Rome", ["Rome"]),
         ("Use <br>", ["Use", " ", "<br>"], "Use <br>", ["Use", " ", "<br>"]),
         # A character of several tokens

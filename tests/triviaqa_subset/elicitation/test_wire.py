@@ -46,12 +46,7 @@ HARMONY = [("<|channel|>", 0.9), ("analysis", 0.9), ("<|message|>", 0.9), ("Hm."
 SPOKEN = "".join(piece for piece, _ in CLOSED)
 
 STYLES = {
-    "OpenAI, no token for the end of turn": (choice(" New York", tokens(ANSWER)), RIGHT, None),
-    "vLLM, end of turn listed": (choice(" New York", tokens([*ANSWER, (END, 0.5)])), RIGHT, None),
-    "TGI, no bytes": (choice(" New York", tokens(ANSWER, with_bytes=False)), RIGHT, None),
-    "null bytes": (choice("New York", [entry(*each) | {"bytes": None} for each in ANSWER]), RIGHT, None),
     "prefill repeated in both": (choice("Guess: New York", tokens([("Guess:", 0.9), *ANSWER])), RIGHT, None),
-    "prefill repeated in the text": (choice("Guess: New York", tokens(ANSWER)), RIGHT, None),
     "reasoning in the text": (choice(f"<think>{SPOKEN} New York", tokens([("<think>", 1.0), *CLOSED, *ANSWER])),
                               ("New York", AFTER_BLANK), None),
     "reasoning opened by the template": (choice(f"{SPOKEN} New York", tokens([*CLOSED, *ANSWER])),
@@ -69,10 +64,6 @@ STYLES = {
     "gpt-oss, special tokens dropped": (choice("analysisWe need a town.assistantfinalNew York"), UNKNOWN, NO_TOKENS),
     "Mistral's marks": (choice("[THINK]Hm.[/THINK]New York"), UNKNOWN, NO_TOKENS),
     "token ids": (choice("New York", tokens([("token_id:17", 0.9), ("token_id:5", 0.5)])), UNKNOWN, UNSPELLED),
-    "a byte-level vocabulary": (choice("New York\nWhy", tokens([("New", 0.9), ("ĠYork", 0.5), ("Ċ", 0.1), ("Why", 0.1)],
-                                                               with_bytes=False)), RIGHT, None),
-    "SentencePiece": (choice("New York\nWhy", tokens([("▁New", 0.9), ("▁York", 0.5), ("<0x0A>", 0.1), ("Why", 0.1)],
-                                                     with_bytes=False)), RIGHT, None),
     "escaped bytes": (choice("東", tokens([("bytes:\\xe6\\x9d", 0.9), ("bytes:\\xb1", 0.5)], with_bytes=False)),
                       ("東", TRUTH), None),
     "bytes of one character in two tokens": (choice("東", [entry("\ufffd", 0.9) | {"bytes": [0xE6, 0x9D]},
@@ -80,7 +71,6 @@ STYLES = {
                                              ("東", TRUTH), None),
     "llama.cpp, which leaves out all but the end of a character": (
         choice("東 3", [entry("", 0.5) | {"bytes": [0xB1]}, entry(" 3", 0.9)]), ("東 3", None), UNSPELLED),
-    "no log-probabilities": (choice("New York"), UNKNOWN, NO_TOKENS),
     "an answer with a label": (choice("Answer: New York"), UNKNOWN, NO_TOKENS),
     "a preamble": (choice("Sure! Here is my answer:\n\nGuess: New York"), UNKNOWN, NO_TOKENS),
     "a code fence": (choice("```\nGuess: New York\n```"), UNKNOWN, NO_TOKENS),

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ecuas_metric.intervals import newcombe_limits, share_limits, wilson_limits
+from ecuas_metric.intervals import analytic_limits, moments_of, newcombe_limits, share_limits, wilson_limits
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import compute_results, prepare
+from ecuas_metric.ranking import tie_groups
+from ecuas_metric.results import all_values, compute_results, prepare
+from ecuas_metric.selective import aurc, finite_sample_bias
 
 
 def results(confidence, correct, **options):
@@ -134,7 +136,7 @@ def test_costs_of_any_unit_have_intervals_in_it(scale, rng):
 def test_few_groups_are_told_by_what_they_are_worth(rng):
     p, correct = rng.uniform(0.5, 1, 600), rng.integers(0, 2, 600)
     unequal = np.repeat(np.arange(40), [561, *[1] * 39])
-    for groups, few in ((np.arange(600) % 9, True), (np.arange(600) % 10, False), (unequal, True)):
+    for groups, few in ((np.arange(600) % 4, True), (np.arange(600) % 5, False), (unequal, True)):
         _, notes = results(p, correct, groups=groups)
         assert ("few_groups" in [note.kind for note in notes]) == few
 
@@ -154,3 +156,84 @@ def test_a_share_of_1_is_not_less_by_rounding():
     exact, _ = results(np.zeros(3), np.zeros(3, int), sample_weight=weight / 0.3)
     assert rounded["error_rate"].low == pytest.approx(exact["error_rate"].low)
     assert rounded["error_rate"].low < 0.5
+
+
+@pytest.mark.parametrize("right", [0, 1, 2, 30, 58, 59, 60])
+@pytest.mark.parametrize("high", [0.3, 1.0])
+def test_no_limit_lies_outside_the_range_of_its_metric(right, high, rng):
+    """Few right answers as few wrong ones: AURC at most 1, AUGRC 1/2, ECUAS_n what the surest mistake costs."""
+    correct = rng.permutation(np.arange(60) < right).astype(int)
+    found, _ = results(rng.uniform(0, high, 60).round(3), correct, n=(0, 1, 128), reject_costs=0.1)
+    largest = {"aurc": 1, "augrc": 0.5, "ecuas_0": -math.log(1e-7), "ecuas_1": 2, "ecuas_128": 129 / 128}
+    for key, (value, low, top) in found.items():
+        if key == "ece" or math.isnan(low):
+            continue
+        assert 0 <= low <= min(value, largest.get(key, 17)) <= top <= largest.get(key, 17), key
+        if key != "auroc" or 0 < right < 60:
+            assert low < top, key
+
+
+def test_the_mirror_of_few_mistakes_is_few_right_answers(rng):
+    """What mistakes add to the Brier score at a confidence q, right answers add at 1 - q."""
+    q = rng.random(80).round(2)
+    for count in (0, 1, 3, 10):
+        wrong = rng.permutation(80) < count
+        few_wrong, _ = results(q, ~wrong)
+        few_right, _ = results(1 - q, wrong)
+        assert few_wrong["error_rate"].high == pytest.approx(1 - few_right["error_rate"].low, abs=1e-12)
+        ours, theirs = (one["confidence_brier_score"] for one in (few_wrong, few_right))
+        assert tuple(ours) == pytest.approx(tuple(theirs), rel=1e-9)
+
+
+def test_what_was_not_seen_is_told(rng):
+    q = np.where(np.arange(120) < 69, 1.0, 0.5)
+    values, notes = results(q, (q == 1) | (rng.random(120) > 0.3), n=0)
+    (note,) = [note for note in notes if note.kind == "unseen"]
+    assert note.fact.startswith("No mistake was seen among 69 answers with confidence 1; at up to 16 each")
+    assert "ecuas_0" in note.fact
+    assert values["ecuas_0"].high - values["ecuas_0"].value > 16 * 0.575 * 0.02  # what 2 % of mistakes there would cost
+
+
+def test_nobody_accepted_is_no_certainty():
+    values, _ = results(np.full(50, 0.2), np.arange(50) % 2, reject_costs=0.1)
+    low, high = values["expected_cost_0.1"][1:]
+    assert low < 0.1 < high < 0.2
+    constant, _ = results(np.zeros(50), np.zeros(50, int), n=0)
+    assert constant["ecuas_0"].low < 1 < constant["ecuas_0"].high
+
+
+def test_the_bias_of_small_samples_is_that_of_the_formula():
+    """Against the mean over many samples of 30, and the area itself, -log of the share before, under r(F) = F."""
+    generator, values, biases = np.random.default_rng(5), [], []
+    for _ in range(1500):
+        u = generator.random(30)
+        groups = tie_groups(u, (generator.random(30) < u).astype(float))
+        values.append(aurc(groups))
+        biases.append(finite_sample_bias("aurc", float(values[-1]), groups, 30))
+    assert np.mean(values) - np.mean(biases) == pytest.approx(0.25, abs=3 * np.std(values) / np.sqrt(1500))
+    assert np.mean(values) - 0.25 > 3 * np.std(values) / np.sqrt(1500)
+
+
+def test_a_row_of_weight_0_is_no_sample(rng):
+    q, correct = rng.random(30), rng.integers(0, 2, 30)
+    alone, _ = results(q, correct, n=1)
+    weight = np.append(np.ones(30), np.zeros(1000))
+    many, _ = results(np.append(q, rng.random(1000)), np.append(correct, np.ones(1000, int)), n=1, sample_weight=weight)
+    for key, estimate in alone.items():
+        np.testing.assert_allclose(many[key], estimate, rtol=1e-9, err_msg=key)
+
+
+def test_equal_uncertainties_are_one_whatever_the_rows_say(rng):
+    """The same interval of rows and of their tie groups, which is what a state has."""
+    for size in (20, 200):
+        q = rng.integers(0, 11, size) / 10
+        system = prepare("confidences", q, rng.integers(0, 2, size), checked_options(confidence_level=0.95, n=(0, 1)))
+        decisions = system.decisions
+        groups = moments_of(decisions)
+        values = {key: float(value) for key, value in all_values(system).items()}
+        none = decisions._replace(uncertainty=np.empty(0), candidate_cost=np.empty(0), confidence=np.empty(0))
+        ours = analytic_limits(groups, none, system.options, values).limits
+        theirs = compute_results(system).estimates
+        for key in ours:
+            np.testing.assert_allclose(ours[key], theirs[key][1:], rtol=1e-9, err_msg=str(key))
+        assert len(groups.weight) <= 11

@@ -1,0 +1,259 @@
+"""What looks like an answer and is none: refused, or noted, with advice that gives the right number when followed."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ecuas_metric.reporting import cli
+
+N = 200
+RNG = np.random.default_rng(0)
+Q = RNG.random(N).round(4)
+C = (RNG.random(N) < Q).astype(int)
+BASE = pd.DataFrame({"id": [f"q{i:03}" for i in range(N)], "confidence": Q, "correct": C})
+P = RNG.random(N).round(4)
+Y = (RNG.random(N) < P).astype(int)
+BINARY = pd.DataFrame({"y_true": Y, "y_prob": P})
+FOUR = RNG.dirichlet(np.ones(4), N)
+LABEL = np.array([RNG.choice(4, p=row) for row in FOUR])
+
+
+def swapped(**columns):
+    """Return the base table with columns in place of those of their opposite."""
+    return BASE.drop(columns=["confidence" if "uncertainty" in columns else "correct"]).assign(**columns)
+
+
+ADVISED = {  # a table, and the one that has the numbers which the command in the advice gives
+    "uncertainty": (swapped(uncertainty=1 - Q), BASE),
+    "error": (swapped(error=1 - C), BASE),
+    "incorrect": (swapped(incorrect=1 - C), BASE),
+    "hallucination": (swapped(hallucination=1 - C), BASE),
+    "probabilities as y_pred": (BINARY.rename(columns={"y_prob": "y_pred"}), BINARY),
+    "P(1) as confidence": (pd.DataFrame({"y_true": Y, "y_pred": (P > 0.5).astype(int), "confidence": P}), BINARY),
+    "a longer name": (BASE.rename(columns={"confidence": "Confidence Score"}), BASE),
+    "two other names": (BASE.rename(columns={"confidence": "p_true", "correct": "acc"}), BASE),
+    "percentages": (BASE.assign(confidence=(100 * Q).round(2)), BASE),
+    "a name with a sign, in percent": (
+        BASE.assign(**{"conf (%)": (100 * Q).round(2)}).drop(columns="confidence"),
+        BASE,
+    ),
+    "margins": (pd.DataFrame({"label": Y, "prob": np.log(P / (1 - P))}), BINARY),
+}
+REFUSED = {  # what no flag can mend, and what the refusal says
+    "few on another scale": (BASE.assign(confidence=np.where(np.arange(N) % 25, Q, 100)), "must lie on one scale; 192"),
+    "many on another scale": (BASE.assign(confidence=np.where(np.arange(N) % 7, 100 * Q, Q)), "must lie on one scale"),
+    "a mean at the end": (
+        pd.concat([BASE, pd.DataFrame([{"id": "mean", "confidence": Q.mean(), "correct": C.mean()}])]),
+        "the last row is a summary; got 'mean' in row 202",
+    ),
+    "entropy": (swapped(uncertainty=0).assign(entropy=-np.log(Q + 1e-3)).drop(columns="uncertainty"), "no confidence"),
+}
+NOTED = {  # flags, and what a note says of the number
+    "a column of weights": (BASE.assign(weight=1 + C), "", "Column 'weight' is not used. --weight COLUMN uses it."),
+    "a column of strata": (BASE.assign(stratum=np.arange(N) % 2), "", "Column 'stratum' is used"),
+    "several samples of a question": (pd.concat([BASE, BASE]), "--interval 0.95", "without --groups COLUMN, intervals"),
+    "inverted": (BASE.assign(confidence=1 - Q), "", "Wrong answers have higher confidences than right ones"),
+    "a scale that some are not on": (
+        BASE.assign(confidence=np.where(np.arange(N) % 25, Q, 100)), "--scale 100", "are below 1 and are divided by 100"
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Return what runs the command on a table: its exit code, its numbers, and what it said on stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(table, flags=""):
+        if table is not None:
+            table.to_csv("a.csv", index=False)
+        code = cli.main(["score", "a.csv", "--output", "out.json", *shlex.split(flags)])
+        rows = json.loads((tmp_path / "out.json").read_text())["rows"] if code == 0 else [{}]
+        row = {key: value for key, value in rows[0].items() if not isinstance(value, str)}
+        return code, row, capsys.readouterr().err
+
+    return run
+
+
+@pytest.mark.parametrize("case", ADVISED)
+def test_advice_followed_literally_gives_the_right_number(case, run):
+    table, truth = ADVISED[case]
+    flags = ""
+    for _ in range(3):
+        code, row, said = run(table, flags)
+        if code == 0:
+            break
+        flags += " " + " ".join(re.findall(r'--[a-z-]+ (?:"[^"]+"|[^ ?.]+(?:\.\d+)?)', said))
+    _, expected, _ = run(truth)
+    assert {key: row[key] for key in expected} == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_mended_is_refused_without_a_flag(case, run):
+    table, rule = REFUSED[case]
+    code, _, said = run(table)
+    assert code == 2
+    assert rule in said
+    assert "--scale" not in said
+
+
+@pytest.mark.parametrize("case", NOTED)
+def test_what_a_number_is_not_is_noted(case, run):
+    table, flags, note = NOTED[case]
+    code, _, said = run(table, flags)
+    assert code == 0
+    assert note in said
+
+
+def test_classes_say_how_many_there_are(run):
+    classes = np.array(["cat", "dog", "horse", "ship"])
+    chosen = {"y_true": classes[LABEL], "y_pred": classes[FOUR.argmax(axis=1)], "confidence": FOUR.max(axis=1)}
+    _, row, said = run(pd.DataFrame(chosen))
+    assert "K is 4. For free text, use --num-classes inf." in said
+    _, expected, _ = run(pd.DataFrame(FOUR, columns=[f"prob_{k}" for k in range(4)]).assign(label=LABEL))
+    assert row["ecuas_0"] == pytest.approx(expected["ecuas_0"])
+    _, infinite, _ = run(pd.DataFrame(chosen), "--num-classes inf")
+    assert infinite["ecuas_0"] != pytest.approx(expected["ecuas_0"])
+
+
+def test_groups_and_ids_of_several_columns(run, capsys):
+    table = BASE.assign(lang=np.arange(N) % 2, doc=np.arange(N) % 20 // 2)
+    interval = "--interval 0.95 --metrics ER --columns group="
+    _, both, _ = run(table.assign(both=table["lang"] * 100 + table["doc"]), interval + "both")
+    assert run(table, interval + "lang+doc")[1] == both == run(table, interval + "doc+lang")[1]
+    assert run(table, interval + "lang")[1] != both
+    for flags in (
+        "--weight lang+doc",
+        "--columns correct=correct+lang",
+        "--columns label=lang+doc,positive=confidence",
+    ):
+        assert run(table, flags)[0] == 2
+    systems = pd.concat([BASE.assign(model=model, seed=seed) for model in "AB" for seed in (1, 2)])
+    systems.to_csv("a.csv", index=False)
+    assert cli.main(["compare", "a.csv", "--metrics", "ER"]) == 2
+    assert "--columns id=A+B" in capsys.readouterr().err
+    assert cli.main(["compare", "a.csv", "--metrics", "ER", "--columns", "id=id+seed"]) == 0
+    assert "2 systems on 400 samples, paired by id" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
+@pytest.mark.e2e
+def test_scoring_imports_neither_pandas_nor_scipy_nor_matplotlib(name, tmp_path):
+    write = {"csv": BASE.to_csv, "parquet": BASE.to_parquet}.get(name.partition(".")[2])
+    if write is None:
+        BASE.to_json(tmp_path / name, orient="records", lines=True)
+    else:
+        write(tmp_path / name, index=False)
+    code = f"""
+import sys
+from ecuas_metric.reporting.cli import main
+assert main(["score", {str(tmp_path / name)!r}]) == 0
+assert main(["compare", {str(tmp_path / name)!r}, "b={tmp_path / name}", "--resamples", "20"]) == 0
+print({{"pandas", "scipy", "matplotlib"}} & set(sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "set()"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["score", "a.csv", "--colums", "x"]])
+@pytest.mark.e2e
+def test_the_command_starts_without_what_is_large(arguments):
+    code = f"""
+import sys
+from ecuas_metric.reporting.cli import main
+try:
+    main({arguments})
+except SystemExit:
+    print({{"numpy", "pyarrow", "pandas"}} & set(sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "set()"
+    assert "--colums" not in arguments or "Did you mean --columns?" in done.stderr
+
+
+KINDS = [
+    *(pa.bool_(), pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.decimal128(5, 2), pa.decimal256(40, 2)),
+    *(pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), pa.string_view(), pa.date32(), pa.time64("us")),
+    *(pa.timestamp("ns"), pa.timestamp("us", tz="UTC"), pa.duration("s"), pa.null(), pa.list_(pa.float64())),
+    *(pa.large_list(pa.int8()), pa.list_(pa.float32(), 2), pa.struct([("a", pa.float64()), ("b", pa.float64())])),
+    *(pa.map_(pa.string(), pa.float64()), pa.dictionary(pa.int32(), pa.string()), pa.dictionary(pa.int8(), pa.int64())),
+    *(pa.run_end_encoded(pa.int32(), pa.float64()), pa.binary_view(), pa.month_day_nano_interval()),
+]
+
+
+@pytest.mark.parametrize("role", ["confidence", "correct", "id", "group", "weight", "system", "label", "prob", "probs"])
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_any_type_in_any_role_is_read_or_refused_in_a_line(kind, role, tmp_path, capsys):
+    table = pa.table({"confidence": [0.9, 0.4, 0.5], "correct": [1, 0, 1]})
+    if role in ("label", "prob", "probs"):
+        table = pa.table({"label": [1, 0, 1], "prob": [0.9, 0.4, 0.5]}).drop_columns(["prob"] * (role == "probs"))
+    for values in ([1, 0, 1], ["1", "0", None], [None] * 3, [[0.5, 0.5]] * 3, [{"a": 0.5, "b": 0.5}] * 3):
+        try:
+            column = pa.array(values, kind) if not isinstance(kind, pa.RunEndEncodedType) else _run_ends(values)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, ValueError):
+            continue
+        one = table.drop_columns([role] * (role in table.column_names)).append_column(role, column)
+        with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_file(file, one.schema) as writer:
+            writer.write_table(one)
+        flags = {"group": ["--groups", "group"], "weight": ["--weight", "weight"]}.get(role, [])
+        assert cli.main(["score", str(tmp_path / "a.arrow"), *flags]) in (0, 2)
+        assert capsys.readouterr().err.count("ecuas: ") <= 1
+
+
+def _run_ends(values):
+    ends = pa.array([1, 2, 3], pa.int32())
+    return pa.RunEndEncodedArray.from_arrays(ends, pa.array(values, pa.float64()))
+
+
+def test_ids_that_are_categories_pair(tmp_path, capsys):
+    BASE.assign(id=BASE["id"].astype("category")).to_parquet(tmp_path / "a.parquet")
+    BASE.to_csv(tmp_path / "b.csv", index=False)
+    files = [str(tmp_path / name) for name in ("a.parquet", "b.csv")]
+    assert cli.main(["compare", *files, "--metrics", "ER"]) == 0
+    assert "paired by id" in capsys.readouterr().out
+
+
+def test_documents_of_tools_are_reached_by_dotted_names(run, tmp_path):
+    _, expected, _ = run(BASE)
+    answers = [{"success": bool(c), "metrics": [{"score": q}]} for q, c in zip(Q, C, strict=True)]
+    documents = {
+        "promptfoo": {"results": {"prompts": [{"raw": "?"}], "results": answers}},
+        "deepeval": {"testCases": answers, "conversationalTestCases": []},
+        "by id": {i: {"confidence": q, "correct": int(c)} for i, q, c in BASE.itertuples(index=False)},
+    }
+    for name, document in documents.items():
+        (tmp_path / "a.csv").write_text(json.dumps(document))
+        (tmp_path / "a.csv").rename(tmp_path / "a.json")
+        flags = [] if name == "by id" else ["--columns", "correct=success,confidence=metrics.0.score"]
+        assert cli.main(["score", "a.json", "--output", "tool.json", *flags]) == 0
+        assert json.loads((tmp_path / "tool.json").read_text())["rows"][0].items() >= expected.items()
+    events = [{"event_id": 1, "sample_id": "1", "type": "sampling", "data": {"sampled": "x"}}]
+    events += [{"event_id": 2, "sample_id": "1", "type": "match", "data": answer} for answer in answers]
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, events)))
+    flags = "correct=data.success,confidence=data.metrics.0.score"
+    assert cli.main(["score", "log.jsonl", "--output", "tool.json", "--columns", flags]) == 0
+    assert json.loads((tmp_path / "tool.json").read_text())["rows"][0]["N"] == N
+
+
+def test_folders_of_hive_and_text_of_other_widths_are_tables(run, tmp_path):
+    _, expected, _ = run(BASE)
+    for model in "AB":
+        (tmp_path / "lake" / f"model={model}").mkdir(parents=True)
+        pq.write_table(pa.table(BASE), tmp_path / "lake" / f"model={model}" / "x.parquet")
+    (tmp_path / "u.csv").write_bytes(BASE.to_csv(index=False).encode("utf-16-le"))
+    (tmp_path / "v.csv").write_bytes(BASE.to_csv(index=False).encode("utf-32"))
+    rows = "".join(f"| {i} | {q} | {c} |\n" for i, q, c in BASE.itertuples(index=False))
+    (tmp_path / "m.csv").write_text("| id | confidence | correct |\n|:---|---:|---:|\n" + rows)
+    assert cli.main(["score", "lake", "u.csv", "v.csv", "m.csv", "--output", "all.json"]) == 0
+    found = json.loads((tmp_path / "all.json").read_text())["rows"]
+    assert [row["system"] for row in found] == ["A", "B", "u", "v", "m"]
+    for row in found:
+        assert row.items() >= expected.items()
