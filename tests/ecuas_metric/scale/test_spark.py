@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ecuas_metric.errors import FileError, InputError
+from ecuas_metric.errors import FileError
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.scale import spark as engine
