@@ -1,4 +1,4 @@
-"""Draw docs/scale.png: how far apart the bounds are, against the number of cells of a state."""
+"""Draw docs/scale.png: how far apart the bounds are, against the number of bins of a state."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 from ecuas_metric.metrics import METRICS, Key
 from ecuas_metric.scale import State, checked_options, state_of
-from ecuas_metric.scale.bounds import order_bounds
-from ecuas_metric.scale.cells import PLAIN_LIMIT, Ruler, join
+from ecuas_metric.scale.reading import order_bounds
+from ecuas_metric.scale.sketch import PLAIN_LIMIT, Resolution, join
 
 PICTURE = Path(__file__).with_name("scale.png")
 ROWS = 10**6
-RULER = Ruler(mirrored=True, top=0.5)
+RESOLUTION = Resolution(mirrored=True, top=0.5)
 LIMITS = [2**k for k in range(6, PLAIN_LIMIT.bit_length())]
 
 
@@ -21,7 +21,7 @@ def widths(state: State) -> dict[Key, list[float]]:
     """Return the distance of the bounds of each metric of the order, at each limit."""
     found: dict[Key, list[float]] = {}
     for limit in LIMITS:
-        for key, (low, high) in order_bounds(state._replace(cells=join([state.cells], limit, RULER))).items():
+        for key, (low, high) in order_bounds(state._replace(sketch=join([state.sketch], limit, RESOLUTION))).items():
             found.setdefault(key, []).append(high - low)
     return found
 
@@ -36,7 +36,7 @@ def main() -> None:
     figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
     for key, distances in widths(state_of("confidences", confidence, correct, checked_options())).items():
         axes.loglog(LIMITS, distances, marker="o", markersize=3, label=METRICS[key.metric].title)
-    axes.set(xlabel="largest number of cells", ylabel="upper bound minus lower bound")
+    axes.set(xlabel="largest number of bins", ylabel="upper bound minus lower bound")
     axes.axvline(PLAIN_LIMIT, color="grey", linewidth=0.8, linestyle=":")
     axes.legend(frameon=False)
     axes.grid(alpha=0.3)

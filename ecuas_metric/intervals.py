@@ -800,7 +800,9 @@ def _cut(weight: Floats, count: float) -> Ints:
     if len(weight) <= CELLS:
         return np.arange(len(weight))
     until, total = np.cumsum(weight), float(weight.sum())
-    place, large = np.floor((until - weight / 2) / total * int(count)), weight >= total / CELLS
+    # Rounded, so that the unit of the weights does not decide where a cell ends.
+    place = np.floor(np.round((until - weight / 2) / total * int(count), 9))
+    large = weight >= total / CELLS * (1 - ROUNDING)
     is_new = (place[1:] != place[:-1]) | large[1:] | large[:-1]
     return np.flatnonzero(np.append(True, is_new))
 

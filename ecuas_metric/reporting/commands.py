@@ -126,7 +126,7 @@ def _emit_table(
 
 def _compare(arguments: argparse.Namespace) -> list[str]:
     if arguments.out_of_core:
-        from .out_of_core_compare import compare_out_of_core
+        from .out_of_core import compare_out_of_core
 
         return _emit_table(arguments, *compare_out_of_core(arguments, options_of(arguments)))
     refuse_without(arguments)

@@ -1,90 +1,159 @@
-"""`ecuas score --out-of-core` and `ecuas merge`: files of states -> the table of all systems."""
+"""`ecuas score --out-of-core`, `ecuas merge` and `ecuas compare --out-of-core`: states -> tables."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from ..comparison.compare import is_fair
+from ..comparison.compare import UNFAIR, is_fair
 from ..errors import FileError, InputError
 from ..metrics import Key, place
 from ..options import checked_options, signature
 from ..results import Estimate, Results, System
-from ..scale.collection import Collection, merge_collections, read_collection, write_collection
-from ..scale.curves import system_of
+from ..scale.batches import RowOptions
 from ..scale.local import score_files
-from ..scale.reading import Readings, read
-from ..scale.settings import SHAPING, settings_of
+from ..scale.reading import StateResults, read, system_of
+from ..scale.settings import STATE_OPTIONS, parse_settings, require_same_settings
 from ..scale.state import State
+from ..scale.storage import Collection, merge_collections, read_collection, write_collection
 from .arguments import chosen_keys, columns_of_files, named_file
-from .report import Report, report_grid, report_records
-from .tables import Grid, Record
+from .report import NO_INTERVAL, Report, interval_text, report_grid, report_records, title
+from .tables import Cell, Grid, Record
 
-# What is not read from files out of core, and what it is where it was not asked for.
-NOT_READ = {"tasks": None, "filter": None, "choice_length": "none", "labels": None, "scale": 1.0, "correct_from": None}
-NOT_WITHOUT_ROWS = ("groups", "common", "by_position", "calibrate", "explain")
+NEEDS_ROWS = ("groups", "common", "by_position", "calibrate", "explain")
+NOT_READ = {"tasks": None, "filter": None, "choice_length": "none", "labels": None}  # with their defaults
+NOT_COMPARED = {"figures": None, "only": None, "sort": "systems"}
+IN_MEMORY = "Leave --out-of-core out: files are then read with all rows in memory, or a random sample of them."
+DIFFERENCE = "difference: first minus second; below 0, the first is better if lower is better (↓), else the second"
+UNPAIRED = (
+    "The systems are not paired by sample. Intervals are conservative: they hold however the errors of the systems "
+    "coincide. Without --out-of-core, samples are paired by id, and intervals are narrower."
+)
 Table = tuple[Grid, list[Record], list[str], Mapping[str, System]]  # shown, written, notes, and what figures show
 
 
-def score_out_of_core(arguments: Namespace, options: Mapping[str, object]) -> Table:
-    """Score files without having their rows in memory.
+def score_out_of_core(arguments: Namespace, options: Mapping[str, Any]) -> Table:
+    """Score files without having their rows in memory: grid, records, notes, and the systems of which figures are."""
+    if arguments.engine == "local":
+        collection = _collection(arguments, options, partial(score_files, state_file=arguments.state, progress=True))
+        return _table(collection, options, arguments)
+    from ..scale.spark import score_files as score_on_spark
 
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        Of `flags.parser`.
-    options : mapping
-        Of the metric, as the flags say.
-
-    Returns
-    -------
-    grid : Grid
-    records : list of dict
-    notes : list of str
-    systems : mapping of name to System
-        Whose curves are those of the rows, if figures are asked for.
-    """
-    refuse(arguments)
-    patterns, columns = inputs_of(arguments)
-    shaping = {name: value for name, value in options.items() if name in SHAPING}
-    collection = _engine(arguments.engine)(
-        patterns,
-        checked_options(**shaping),
-        columns=columns,
-        unjudged=arguments.unjudged,
-        state_file=arguments.state,
-    )
-    return _table(collection, options, arguments)
+    _require_new(arguments.state)
+    return _table(_written(_collection(arguments, options, score_on_spark), arguments.state), options, arguments)
 
 
-def inputs_of(arguments: Namespace) -> tuple[list[str | tuple[str, str]], dict[str, str]]:
-    """Return the patterns of files that are named, and the roles of columns."""
+def merge_files(arguments: Namespace) -> Table:
+    """Merge files of states, write them into one if it is named, and show their numbers."""
+    _require_new(arguments.state)
+    collection = merge_collections(map(read_collection, arguments.files), names=arguments.files)
+    options = {name: getattr(arguments, name) for name in ("normalize", "decompose", "confidence_level")}
+    return _table(_written(collection, arguments.state), options, arguments)
+
+
+def _require_new(path: str | None) -> None:
+    if path and Path(path).exists():
+        raise FileError(path, "is there already, and would be overwritten", advice="Name another one.")
+
+
+def _written(collection: Collection, path: str | None) -> Collection:
+    if path:
+        write_collection(path, collection)
+    return collection
+
+
+def compare_out_of_core(arguments: Namespace, options: Mapping[str, Any]) -> Table:
+    """Subtract the numbers of all pairs of systems, whose rows are never all in memory."""
+    _refuse(arguments, NOT_COMPARED)
+    states = _collection(arguments, options, partial(score_files, progress=True)).states
+    if len(states) < 2:
+        raise InputError("a comparison", "needs at least two systems", got=", ".join(states) or "none")
+    first, *others = (state.settings for state in states.values())
+    for settings in others:
+        require_same_settings(first, settings)
+    level = float(arguments.confidence_level)
+    results = _results(states, options, with_errors=True)
+    keys = chosen_keys(arguments.metrics, sorted(next(iter(results.values())).estimates, key=place))
+    rows = [_difference(key, *pair, results) for key in keys for pair in itertools.combinations(results, 2)]
+    line = " ; ".join(dict.fromkeys(_signature(state, level) for state in states.values()))
+    records: list[Record] = [{**row._asdict(), "key": str(row.key), "is_paired": False} for row in rows]
+    return _differences_grid(rows, line, arguments.digits, level), records, [], {}
+
+
+class Difference(NamedTuple):
+    """The number of the first system minus that of the second, neither of whose rows are paired."""
+
+    key: Key
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+    standard_error_at_most: float
+
+
+def _difference(key: Key, one: str, two: str, results: Mapping[str, StateResults]) -> Difference:
+    first, second = results[one].estimates[key], results[two].estimates[key]
+    low, high = _distance(first.low, second.high), _distance(first.high, second.low)
+    error = first.standard_error + second.standard_error
+    return Difference(key, one, two, first.value - second.value, low, high, error)
+
+
+def _distance(limit: float | None, other: float | None) -> float:
+    return math.nan if limit is None or other is None else limit - other
+
+
+def _differences_grid(rows: Sequence[Difference], line: str, digits: int, level: float) -> Grid:
+    unfair = {row.key for row in rows if not is_fair(row.key, have_same_answers=False)}
+    cells = [
+        [
+            Cell(title(row.key) + "†" * (row.key in unfair)),
+            Cell(row.first),
+            Cell(row.second),
+            Cell(f"{row.difference:+.{digits}f}"),
+            Cell(interval_text(row.low, row.high, f"+.{digits}f")),
+        ]
+        for row in rows
+    ]
+    notes = [DIFFERENCE, *([f"† {UNFAIR}"] if unfair else [])]
+    notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
+    header = ["metric", "first", "second", "difference", f"{level:.0%} interval, not paired"]
+    return Grid(header, cells, notes, line, labels=3, above=[UNPAIRED], grouped=True)
+
+
+def _collection(arguments: Namespace, options: Mapping[str, Any], score: Callable[..., Collection]) -> Collection:
+    """Return the states of all systems in the files that are named."""
+    _refuse(arguments)
     files = [named_file(text) for text in arguments.files]
     columns = columns_of_files(arguments.columns, files)
     if any(of_file != columns[0] for of_file in columns):
         raise InputError("--columns", "must be the same for all files with --out-of-core")
     roles = {"weight": arguments.weight, "part": arguments.by}
-    given = {**columns[0], **{role: value for role, value in roles.items() if value}}
-    return [file.path if file.name is None else (file.name, file.path) for file in files], given
+    reading: RowOptions = {
+        "columns": {**columns[0], **{role: value for role, value in roles.items() if value}},
+        "unjudged": arguments.unjudged,
+        "scale": arguments.scale,
+        "correct_from": arguments.correct_from,
+    }
+    patterns = [file.path if file.name is None else (file.name, file.path) for file in files]
+    shaping = checked_options(**{name: value for name, value in options.items() if name in STATE_OPTIONS})
+    return score(patterns, shaping, **reading)
 
 
-def refuse(arguments: Namespace, more: Mapping[str, object] = MappingProxyType({})) -> None:
+def _refuse(arguments: Namespace, more: Mapping[str, object] = MappingProxyType({})) -> None:
     """Raise InputError if flags are given that mean nothing out of core; `more` has others with their defaults."""
-    for name in NOT_WITHOUT_ROWS:
-        if getattr(arguments, name):
-            rule = "cannot be used with --out-of-core: it needs all rows at once"
-            raise InputError(_flag(name), rule, advice="Use it in memory, with all rows or a random sample of them.")
-    for name, default in {**NOT_READ, **more}.items():
-        if getattr(arguments, name) != default:
-            raise InputError(
-                _flag(name),
-                "cannot be used with --out-of-core",
-                advice="Prepare the columns first, or score in memory.",
-            )
+    not_read = {**dict.fromkeys(NEEDS_ROWS), **NOT_READ, **more}
+    for name, default in not_read.items():
+        if getattr(arguments, name) not in (default, False):
+            raise InputError(_flag(name), "cannot be used with --out-of-core", advice=IN_MEMORY)
+    if getattr(arguments, "calibration", False):
+        raise InputError("--calibration", "cannot be used with --out-of-core", advice=IN_MEMORY)
     if arguments.confidence_level is not None and arguments.interval_method != "analytic":
         rule = "must be analytic with --out-of-core: resampling needs all rows at once"
         raise InputError("interval_method", rule, value=arguments.interval_method)
@@ -94,93 +163,63 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _engine(name: str) -> Callable[..., Collection]:
-    if name == "local":
-        return partial(score_files, progress=True)
-    from ..scale.spark import score_files as score_on_spark
-
-    return score_on_spark
+def _results(states: Mapping[str, State], options: Mapping[str, Any], *, with_errors: bool) -> dict[str, StateResults]:
+    wanted = {name: options.get(name) or False for name in ("normalize", "decompose")}
+    wanted |= {"confidence_level": options.get("confidence_level"), "with_errors": with_errors}
+    return {name: read(state, **wanted) for name, state in sorted(states.items())}
 
 
-def merge_files(arguments: Namespace) -> Table:
-    """Merge files of states, write them into one if it is named, and show their numbers.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-
-    Returns
-    -------
-    grid : Grid
-    records : list of dict
-    notes : list of str
-    systems : mapping of name to System
-        Whose curves are those of the rows, if figures are asked for.
-    """
-    collection = merge_collections(map(read_collection, arguments.files), names=arguments.files)
-    if arguments.state:
-        if Path(arguments.state).exists():
-            raise FileError(arguments.state, "is there already, and would be overwritten", advice="Name another one.")
-        write_collection(arguments.state, collection)
-    options = {name: getattr(arguments, name) for name in ("normalize", "decompose", "confidence_level")}
-    return _table(collection, options, arguments)
-
-
-def _table(collection: Collection, options: Mapping[str, object], arguments: Namespace) -> Table:
+def _table(collection: Collection, options: Mapping[str, Any], arguments: Namespace) -> Table:
     """Return the table of all systems of a collection, with the bounds of what is not exact."""
     if not collection.states:
         raise InputError("the files", "have no rows")
-    states = dict(sorted(collection.states.items()))
-    level = checked_options(confidence_level=options.get("confidence_level")).confidence_level
-    wanted = {"normalize": bool(options.get("normalize")), "decompose": bool(options.get("decompose"))}
-    readings = {name: read(state, **wanted, confidence_level=level) for name, state in states.items()}
-    report = _report(states, readings, level)
+    level = options.get("confidence_level")
+    results = _results(collection.states, options, with_errors=bool(arguments.output))
+    report = _report(collection.states, results, level)
     keys = chosen_keys(arguments.metrics, report.keys)
     grid = report_grid(report, digits=arguments.digits, keys=keys, sizes=True)
     records: list[Record] = [
-        {**record, **_bounds(readings[str(record["system"])], keys)} for record in report_records(report, keys=keys)
+        {**record, **_bounds(results[str(record["system"])], keys)} for record in report_records(report, keys=keys)
     ]
-    grid = grid._replace(notes=[*grid.notes, *_bounded(readings, keys)])
+    grid = grid._replace(notes=[*grid.notes, *_bounds_lines(results, keys)])
     notes = [f"{name}: {note}" for name, note in report.notes() if note.kind not in ("unjudged", "bounded")]
-    systems = {name: system_of(state) for name, state in states.items()} if arguments.figures else {}
+    systems = {name: system_of(collection.states[name]) for name in results} if arguments.figures else {}
     return grid, records, notes, systems
 
 
-def _report(states: Mapping[str, State], readings: Mapping[str, Readings], level: float | None) -> Report:
-    results = {
-        name: Results({key: Estimate(r.value, r.low, r.high) for key, r in one.numbers.items()}, one.notes)
-        for name, one in readings.items()
+def _report(states: Mapping[str, State], results: Mapping[str, StateResults], level: float | None) -> Report:
+    found = {
+        name: Results({key: Estimate(e.value, e.low, e.high) for key, e in one.estimates.items()}, one.notes)
+        for name, one in results.items()
     }
-    keys = sorted(next(iter(results.values())).estimates, key=place)
-    for name, one in results.items():
+    keys = sorted(next(iter(found.values())).estimates, key=place)
+    for name, one in found.items():
         if one.estimates.keys() != set(keys):
             raise InputError("systems of one table", f"must have the same options; those of {name!r} differ")
     unfair = [key for key in keys if not is_fair(key, have_same_answers=len(states) < 2)]
-    sizes = {name: one.rows for name, one in readings.items()}
+    sizes = {name: one.rows for name, one in results.items()}
     differ = ["numbers of samples"] if len(set(sizes.values())) > 1 else []
-    lines = dict.fromkeys(signature_of_state(state, level) for state in states.values())
-    return Report(results, keys, unfair, " ; ".join(lines), sizes, differ)
+    lines = dict.fromkeys(_signature(states[name], level) for name in results)
+    return Report(found, keys, unfair, " ; ".join(lines), sizes, differ)
 
 
-def signature_of_state(state: State, level: float | None) -> str:
+def _signature(state: State, level: float | None) -> str:
     """Return the line that says what the numbers of a state depend on."""
-    _, options, is_weighted = settings_of(state.settings)
+    _, options, is_weighted = parse_settings(state.settings)
     method = {"interval_method": "analytic"} if level is not None else {}
     line = signature(options.replace(confidence_level=level, **method), num_classes=options.num_classes)
     weighted = "|weights:column" if is_weighted else ""
-    return f"{line}{weighted}|state:{len(state.cells.low)} cells"
+    return f"{line}{weighted}|state:{len(state.sketch.low)} bins"
 
 
-def _bounded(readings: Mapping[str, Readings], keys: Iterable[Key]) -> list[str]:
-    """Return a line for each system with what its inexact numbers are at least and at most."""
-    lines = []
+def _bounds_lines(results: Mapping[str, StateResults], keys: Iterable[Key]) -> Iterator[str]:
+    """Yield a line for each system with what its inexact numbers are at least and at most."""
     shown = list(keys)
-    for name, one in readings.items():
-        bounds = {key: (one.numbers[key].lower_bound, one.numbers[key].upper_bound) for key in shown}
+    for name, one in results.items():
+        bounds = {key: (one.estimates[key].lower_bound, one.estimates[key].upper_bound) for key in shown}
         texts = [f"{key} in [{_digits(*pair)}]" for key, pair in bounds.items() if pair[0] is not None]
         if texts:
-            lines.append(f"{name}: bounds, since not all uncertainties are told apart: {', '.join(texts)}.")
-    return lines
+            yield f"{name}: bounds, since not all uncertainties are told apart: {', '.join(texts)}."
 
 
 def _digits(low: float | None, high: float | None) -> str:
@@ -192,7 +231,7 @@ def _digits(low: float | None, high: float | None) -> str:
     return f"{math.floor(low / unit) * unit:.{digits}f}, {math.ceil(high / unit) * unit:.{digits}f}"
 
 
-def _bounds(readings: Readings, keys: Iterable[Key]) -> dict[str, float]:
-    flat = readings.flat()
+def _bounds(results: StateResults, keys: Iterable[Key]) -> dict[str, float]:
+    flat = results.flat()
     ends = ("lower_bound", "upper_bound", "standard_error")
     return {f"{key}_{end}": flat[f"{key}_{end}"] for key in keys for end in ends if f"{key}_{end}" in flat}

@@ -3,125 +3,107 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TypedDict, Unpack
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
 
 from ..errors import FileAdvice, FileError, InputError
+from ..files.columns import Roles, match_columns
 from ..files.submissions import MAX_SYSTEMS, Source
 from ..inputs import Bools, Floats
 from ..options import Options
-from .counts import state_of_counts
-from .layout import Layout, layout_of, numbers_of_column, predictions_of, rows_of_systems, words_of
-from .state import State, merge, no_state, state_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from .settings import require_same_settings
+from .state import State, empty_state, merge, state_of, state_of_counts
 
 UNJUDGED = ("wrong", "drop")
 CHUNK = 2**22  # bytes of rows that are scored together
 WAITING = 4
+IN_MEMORY = "Convert it, or score in memory (without --out-of-core), where words and percentages are read."
+
+
+class RowOptions(TypedDict, total=False):
+    """How rows are read.
+
+    `columns` has the roles of columns whose names do not say them, see `files.columns.match_columns`. `unjudged` says
+    what is done with rows whose correctness is missing, instead of an error: "wrong" counts them as wrong, "drop"
+    leaves them out; either way they are counted. `scale` divides predictions; `correct_from` is the lowest right grade.
+    """
+
+    columns: Mapping[str, str] | None
+    unjudged: str | None
+    scale: float
+    correct_from: float | None
 
 
 def states_of_batches(
-    batches: Iterable[pa.RecordBatch],
+    batches: Iterable[pa.RecordBatch | pa.Table],
     options: Options,
     *,
-    columns: Mapping[str, str] | None = None,
-    unjudged: str | None = None,
     name: str = "system",
     source: str = "batches",
     first: int = 1,
+    **reading: Unpack[RowOptions],
 ) -> dict[str, State]:
     """Return the state of each system in batches of rows, a few of which are in memory at a time.
 
-    Parameters
-    ----------
-    batches : iterable of pyarrow.RecordBatch or Table
-        Of a Parquet file, a DuckDB reader, a stream of `datasets` ...
-    options : Options
-        See `state.state_of`.
-    columns : mapping, optional
-        See `layout_of`.
-    unjudged : {"wrong", "drop"}, optional
-        What becomes of rows whose correctness is missing, instead of an error: they count as wrong, or they are left
-        out, which flatters nearly every system. Either way they are counted.
-    name : str
-        Of the system, if there is no column of systems.
-    source : str
-        What to call the batches in errors.
-    first : int
-        The number of the first row in errors.
-
-    Returns
-    -------
-    dict of str to State
-        Empty if there are no rows.
-
-    Raises
-    ------
-    FileError
-        Names the source, the column, the row and the value.
-    InputError
-        If `unjudged` is no rule.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from ecuas_metric.options import checked_options
-    >>> batch = pa.record_batch({"confidence": [0.9, 0.4], "correct": [1, 0], "model": ["a", "b"]})
-    >>> states = states_of_batches([batch, batch], checked_options())
-    >>> {name: state.rows for name, state in states.items()}
-    {'a': 2, 'b': 2}
+    Batches come from a Parquet file, a DuckDB reader, a stream of `datasets` .. `name` is that of the system if no
+    column has one; `source` is what errors call the batches, and `first` the number of the first row. For `reading`
+    see `RowOptions`. FileError names the source, the column, the row and the value.
     """
-    require_rule(unjudged)
-    found: dict[str, State] = {}
-    waiting: dict[str, list[State]] = {}
-    start = first
+    check_reading(reading)
+    found: dict[str, list[State]] = {}
+    start, roles, schema = first, None, None
     for table in _chunks(batches):
-        layout = layout_of(table.schema, columns, source=source)
-        for system, rows in rows_of_systems(table, layout, name, source, start):
-            part = table if rows is None else table.drop_columns(list(layout.systems)).take(rows)
+        if roles is None or table.schema != schema:
+            schema, roles = table.schema, match_columns_of_rows(table.schema, reading, source=source)
+        for system, rows in _rows_of_systems(table, roles, name, source, start):
+            part = table if rows is None else table.drop_columns(list(roles.systems)).take(rows)
             numbers = np.arange(start, start + len(table)) if rows is None else rows + start
-            level = found[system].cells.level if system in found else 0
-            state = _state_of_table(part, layout, options, unjudged, (source, numbers, level))
+            states = found.setdefault(system, [])
+            level = states[0].sketch.level if states else 0
+            states.append(_state_of_table(part, roles, options, reading, Source(source, _words(roles), numbers), level))
             try:
-                found[system] = _joined(found.get(system), state, waiting.setdefault(system, []))
+                require_same_settings(states[0].settings, states[-1].settings)
             except InputError as error:
                 rule = f"rows {start} to {start + len(table) - 1} do not fit to those before: {error}"
                 raise FileError(source, rule.rstrip(".")) from None
+            if len(states) > WAITING:  # each merge goes through all bins
+                states[:] = [merge(states)]
         if len(found) > MAX_SYSTEMS:
             rule = f"must name at most {MAX_SYSTEMS:,} systems"
-            raise FileError(source, rule, column="+".join(layout.systems), value=len(found), got=f"{len(found):,}")
+            raise FileError(source, rule, column="+".join(roles.systems), value=len(found), got=f"{len(found):,}")
         start += len(table)
-    return {system: merge([state, *waiting[system]]) for system, state in found.items()}
+    return {system: merge(states) for system, states in found.items()}
 
 
-def require_rule(unjudged: str | None) -> None:
-    """Raise InputError if rows without a verdict cannot be treated so."""
-    if unjudged == "bounds":
-        advice = "Their bounds need all rows at once: score in memory, or in two runs, without them and as wrong."
+def check_reading(reading: RowOptions) -> None:
+    """Raise InputError if rows cannot be read so."""
+    if (unjudged := reading.get("unjudged")) not in (None, *UNJUDGED):
+        advice = "Bounds need all rows at once: score in memory, or in two runs, without such answers and as wrong."
         raise InputError("unjudged", f"of a state must be {' or '.join(UNJUDGED)}", value=unjudged, advice=advice)
-    if unjudged is not None and unjudged not in UNJUDGED:
-        raise InputError("unjudged", f"must be one of {', '.join(UNJUDGED)}", value=unjudged)
+    if not reading.get("scale", 1) > 0:
+        raise InputError("scale", "must be positive", value=reading["scale"])
 
 
-def _joined(state: State | None, more: State, waiting: list[State]) -> State:
-    """Return the state, merged with those that wait once they are several: each merge goes through all cells."""
-    if state is None:
-        return more
-    waiting.append(more)
-    if len(waiting) < WAITING:
-        return state
-    merged = merge([state, *waiting])
-    waiting.clear()
-    return merged
+def match_columns_of_rows(schema: pa.Schema, reading: RowOptions, *, source: str) -> Roles:
+    """Return which columns are read of tables with a schema; InputError if they have no grades where they should."""
+    roles = match_columns(schema, reading.get("columns"), source=source, out_of_core=True)
+    if reading.get("correct_from") is not None and roles.form != "confidences":
+        raise InputError("correct_from", "requires confidences", value=reading["correct_from"])
+    return roles
+
+
+def columns_read(roles: Roles) -> list[str]:
+    """Return the names of all columns that are read."""
+    named = [*roles.predictions, *roles.references[:1], *roles.systems, *roles.used["weight"], *roles.used["count"]]
+    return list(dict.fromkeys(named))
 
 
 def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
     """Yield tables of about CHUNK bytes."""
-    import pyarrow as pa
-
     waiting: list[pa.Table] = []
     for batch in batches:
         if len(batch):
@@ -133,52 +115,113 @@ def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
         yield pa.concat_tables(waiting)
 
 
+def _rows_of_systems(
+    table: pa.Table, roles: Roles, name: str, source: str, start: int
+) -> Iterator[tuple[str, np.ndarray | None]]:
+    """Yield the name of each system in a table and its rows (N,), or one name and None, which is all rows."""
+    if not roles.systems:
+        yield name, None
+        return
+    texts = [_as_text(table[column], column, source) for column in roles.systems]
+    for column, names in zip(roles.systems, texts, strict=True):
+        missing = names.is_null().to_numpy()  # of the text: to older pyarrow an index of null is a value
+        if missing.any():
+            row = int(np.argmax(missing)) + start
+            raise FileError(source, "must name a system; it is empty", column=column, row=row)
+    joined = texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, " ")
+    encoded = joined.combine_chunks().dictionary_encode()
+    codes = encoded.indices.to_numpy()
+    order = np.argsort(codes, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(codes))[:-1])
+    yield from zip(encoded.dictionary.to_pylist(), parts, strict=True)
+
+
+def _as_text(names: pa.ChunkedArray, column: str, source: str) -> pa.ChunkedArray:
+
+    try:
+        return names.cast(pa.string())
+    except pa.ArrowException:
+        raise FileError(source, f"must name systems; it holds {names.type}", column=column) from None
+
+
+def _words(roles: Roles) -> dict[str, str]:
+    """Return which column each argument of `state_of` is, for errors."""
+    reference, (weight, count) = roles.references[0], ([*roles.used[role], ""][0] for role in ("weight", "count"))
+    words = {"predictions": "+".join(roles.predictions), "references": reference, "wrong": reference}
+    return words | {"sample_weight": weight, "count": count}
+
+
 def _state_of_table(
-    table: pa.Table, layout: Layout, options: Options, unjudged: str | None, place: tuple[str, np.ndarray, int]
+    table: pa.Table, roles: Roles, options: Options, reading: RowOptions, source: Source, level: int
 ) -> State:
-    source = Source(place[0], words_of(layout), place[1])
-    references = numbers_of_column(table, layout.references, source)
+    references, unjudged = _numbers(table[roles.references[0]], roles.references[0], source), reading.get("unjudged")
     is_open = np.isnan(references)
-    _require_judged(is_open, layout, source, unjudged)
-    kept = ~is_open if unjudged == "drop" else np.ones(len(references), np.bool_)
-    references = np.where(is_open, 0.0, references) if unjudged == "wrong" else references
-    predictions = predictions_of(table, layout, source)
-    weight = None if layout.weight is None else numbers_of_column(table, layout.weight, source)[kept]
-    source = source._replace(rows=source.rows[kept])
-    form = "posteriors" if layout.form == "positive" else layout.form
-    if layout.form == "positive":
+    _require_judged(is_open, roles, source, unjudged)
+    if (lowest := reading.get("correct_from")) is not None:
+        references = (references >= lowest).astype(np.float64)
+    references, predictions = np.where(is_open, 0.0, references), _predictions(table, roles, source)
+    if (scale := reading.get("scale", 1)) != 1:
+        predictions = predictions / scale
+    weights, copies = (
+        [_numbers(table[name], name, source) for name in roles.used[role]] for role in ("weight", "count")
+    )
+    if is_open.any() and unjudged == "drop":
+        kept = ~is_open
+        references, predictions, source = references[kept], predictions[kept], source._replace(rows=source.rows[kept])
+        weights, copies = ([column[kept] for column in columns] for columns in (weights, copies))
+    form = "posteriors" if roles.form == "positive" else roles.form
+    if roles.form == "positive":
         options = options.replace(predictions_are="positive_probabilities")
     try:
-        if layout.copies is not None:
-            copies = numbers_of_column(table, layout.copies, source)
-            return state_of_counts(predictions[kept], copies[kept], references[kept], options)
-        if not kept.any():
-            state = _no_state(form, predictions, options, layout)
-        else:
-            state = state_of(form, predictions[kept], references[kept], options, sample_weight=weight, level=place[2])
+        if copies:
+            return state_of_counts(predictions, copies[0], references, options)
+        if len(references):
+            weight = weights[0] if weights else None
+            state = state_of(form, predictions, references, options, sample_weight=weight, level=level)
+        else:  # so that the settings do not depend on which rows are in a part
+            classes = predictions.shape[1] if predictions.ndim > 1 else 2
+            options = options.replace(num_classes=classes) if form == "posteriors" else options
+            state = empty_state(form, options, is_weighted=bool(weights))
     except InputError as error:
         raise source.error(error) from None
     count = int(np.count_nonzero(is_open))
     return state._replace(sums={**state.sums, f"unjudged, {unjudged}": count}) if count else state
 
 
-def _no_state(form: str, predictions: Floats, options: Options, layout: Layout) -> State:
-    """Return the state of rows nobody judged, so that their number does not depend on which rows lie beside them."""
-    if form == "posteriors":
-        options = options.replace(num_classes=predictions.shape[1] if predictions.ndim > 1 else 2)
-    return no_state(form, options, is_weighted=layout.weight is not None)
-
-
-def _require_judged(is_open: Bools, layout: Layout, source: Source, unjudged: str | None) -> None:
-    """Raise FileError for rows without a verdict; a class that is not known is not a wrong one."""
-    has_classes = layout.form in ("posteriors", "positive", "counts")
+def _require_judged(is_open: Bools, roles: Roles, source: Source, unjudged: str | None) -> None:
+    """Raise FileError for rows without correctness; a class that is not known is not a wrong one."""
+    has_classes = roles.form in ("posteriors", "positive", "counts")
     if is_open.any() and (unjudged is None or (has_classes and unjudged != "drop")):
         raise FileError(
             source.file,
             "has no value",
-            column=layout.references,
+            column=roles.references[0],
             row=int(source.rows[np.argmax(is_open)]),
             count=int(is_open.sum()),
             total=len(is_open),
             advice="" if has_classes else FileAdvice.COUNT_AS_WRONG,
         )
+
+
+def _predictions(table: pa.Table, roles: Roles, source: Source) -> Floats:
+    """Return predictions (N,), or (N, K) of columns of classes or of lists."""
+    if len(roles.predictions) > 1:
+        return np.stack([_numbers(table[name], name, source) for name in roles.predictions], axis=1)
+    name = roles.predictions[0]
+    kind = table.schema.field(name).type
+    if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
+        return _numbers(table[name], name, source)
+    sizes = pc.fill_null(pc.list_value_length(table[name]), -1).to_numpy()
+    if (sizes != sizes[0]).any() or sizes[0] < 0:
+        row = int(source.rows[np.argmax((sizes != sizes[0]) | (sizes < 0))])
+        raise FileError(source.file, "must hold lists of one length", column=name, row=row)
+    return _numbers(pc.list_flatten(table[name]), name, source).reshape(len(table), -1)
+
+
+def _numbers(column: pa.ChunkedArray, name: str, source: Source) -> Floats:
+    """Return a column of numbers or truths (N,), NaN where there is none."""
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind)):
+        raise FileError(source.file, f"must hold numbers; it holds {kind}", column=name, advice=IN_MEMORY)
+    column = column.cast(kind).cast(pa.uint8()) if types.is_boolean(kind) else column
+    return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), np.float64)

@@ -1,108 +1,147 @@
-"""The engine on this machine: files of any size, one after the other, in constant memory."""
+"""The engine on this machine: Parquet files of any size, here or at an address of fsspec, one after the other."""
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple, Unpack
+from urllib.parse import unquote
 
+import fsspec
+import numpy as np
+import pyarrow as pa
+from fsspec import AbstractFileSystem
+from pyarrow import parquet as pq
 from tqdm.auto import tqdm
 
 from ..errors import FileError, InputError
 from ..files.read import stem
 from ..options import Options
-from .batches import require_rule, states_of_batches
-from .collection import Collection, merge_collections, read_collection, write_collection
-from .parquet import ParquetPart, batches_of, parts_of
+from .batches import RowOptions, check_reading, columns_read, match_columns_of_rows, states_of_batches
 from .settings import require_options
-from .state import State
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from .storage import Collection, merge_collections, read_collection, write_collection
 
 SECONDS_BETWEEN_SAVES = 30.0
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+BATCH_BYTES, MOST_ROWS = 2**21, 2**17
+
+
+class ParquetPart(NamedTuple):
+    """A file: its address, its path on its file system, its size in bytes."""
+
+    address: str
+    path: str
+    size: int
+    filesystem: AbstractFileSystem
 
 
 def score_files(
     patterns: Sequence[str | tuple[str, str]],
     options: Options,
     *,
-    columns: Mapping[str, str] | None = None,
-    unjudged: str | None = None,
     state_file: str | Path | None = None,
     progress: bool = False,
+    **reading: Unpack[RowOptions],
 ) -> Collection:
     """Return the states of all systems in Parquet files.
 
-    Parameters
-    ----------
-    patterns : sequence of str or (name, str)
-        See `parquet.parts_of`. Where no column names the systems, all files of a pattern are one, with this name.
-    options : Options
-        See `state.state_of`.
-    columns, unjudged
-        See `batches.states_of_batches`.
-    state_file : path, optional
-        Where the states are kept. What they are of already is skipped, so that an interrupted run goes on, and next
-        month's files are added to this month's.
-    progress : bool
-        Show a bar.
-
-    Returns
-    -------
-    Collection
-
-    Raises
-    ------
-    FileError
-        Names file, column, row and value; the files before it are in `state_file`.
+    Where no column names the systems, all files of a pattern (see `parts_of`) are one, with the name that is given or
+    that of the pattern. States are kept in `state_file`: what they are of already is skipped, so that an interrupted
+    run goes on, and next month's files are added to this month's. For `reading` see `batches.RowOptions`. FileError
+    names file, column, row and value; the files before it are in `state_file`.
     """
-    require_rule(unjudged)
+    check_reading(reading)
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
     for state in done.states.values():
         require_options(state.settings, options)
-    waiting = _waiting(patterns, done)
-    saved, is_saved = time.monotonic(), True
+    waiting = [(name, part) for name, part in parts_of_patterns(patterns) if not _is_done(part, done)]
+    saved, size = time.monotonic(), sum(part.size for _, part in waiting)
     try:
-        with tqdm(
-            total=sum(part.size for _, part in waiting), unit="B", unit_scale=True, delay=1, disable=not progress
-        ) as bar:
+        with tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress) as bar:
             for name, part in waiting:
                 bar.set_postfix_str(stem(part.path), refresh=False)
-                batches = _watched(part, columns, bar)
-                states = states_of_batches(
-                    batches, options, columns=columns, unjudged=unjudged, name=name, source=part.address
-                )
-                done = _with_part(done, states, part)
-                is_saved = False
+                batches = _watched(part, reading, bar)
+                states = states_of_batches(batches, options, name=name, source=part.address, **reading)
+                try:
+                    done = merge_collections([done, Collection(states, {part.address: part.size})])
+                except InputError as error:
+                    rule = f"does not fit to the files before: {str(error).rstrip('.')}"
+                    raise FileError(part.address, rule) from None
                 if state_file and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
                     write_collection(state_file, done)
-                    saved, is_saved = time.monotonic(), True
+                    saved = time.monotonic()
     finally:
-        if state_file and not is_saved:
+        if state_file and done.files:
             write_collection(state_file, done)
     return done
 
 
-def _with_part(done: Collection, states: Mapping[str, State], part: ParquetPart) -> Collection:
-    try:
-        return merge_collections([done, Collection(states, {part.address: part.size})])
-    except FileError:
-        raise
-    except InputError as error:
-        raise FileError(part.address, f"does not fit to the files before: {str(error).rstrip('.')}") from None
+def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[tuple[str, ParquetPart]]:
+    """Return all files, each with the name of its rows where no column has one: the pattern, or the file's stem."""
+    found: dict[str, tuple[str, ParquetPart]] = {}
+    for given in patterns:
+        name, pattern = given if isinstance(given, tuple) else ("", given)
+        name = name or (pattern if any(character in pattern for character in "*?[") else stem(pattern.rstrip("/")))
+        for part in parts_of(pattern):
+            if found.setdefault(part.address, (name, part))[1] is not part:
+                raise FileError(part.address, "is named twice: its rows would count twice")
+    return list(found.values())
 
 
-def _waiting(patterns: Sequence[str | tuple[str, str]], done: Collection) -> list[tuple[str, ParquetPart]]:
-    """Return the files that are to be scored, each with the name of its rows."""
-    named = [pattern if isinstance(pattern, tuple) else (name_of(pattern), pattern) for pattern in patterns]
-    return [(name, part) for name, pattern in named for part in parts_of(pattern) if not _is_done(part, done)]
+def parts_of(pattern: str) -> list[ParquetPart]:
+    """Return the files that a path, a folder, a pattern or an address such as ``hf://..`` names, in order."""
+    filesystem, paths = _paths_of(pattern)
+    if not paths:
+        raise FileError(pattern, "there is no such Parquet file")
+    parts = []
+    for path in sorted(paths):
+        address = filesystem.unstrip_protocol(path) if "://" in pattern else os.path.abspath(path)
+        parts.append(ParquetPart(address, path, int(filesystem.size(path) or 0), filesystem))
+    return parts
 
 
-def _watched(part: ParquetPart, columns: Mapping[str, str] | None, bar: tqdm) -> Iterator[pa.RecordBatch]:
+def row_groups_of(part: ParquetPart, num_rows: int) -> list[tuple[list[int], int]]:
+    """Return the row groups of a file in parts of about `num_rows` rows, each with the number of its first row."""
+    found: list[tuple[list[int], int]] = []
+    waiting: list[int] = []
+    first = end = 1
+    with _opened(part) as file:
+        for group in range(file.num_row_groups):
+            waiting.append(group)
+            end += file.metadata.row_group(group).num_rows
+            if end - first >= num_rows or (group == file.num_row_groups - 1 and end > first):
+                found.append((waiting, first))
+                waiting, first = [], end
+    return found
+
+
+def batches_of(
+    part: ParquetPart, reading: RowOptions, *, groups: Sequence[int] | None = None
+) -> Iterator[tuple[pa.RecordBatch, float]]:
+    """Yield batches of the columns that are read, of some row groups or all, and the share of the file that each is.
+
+    Threads and read-ahead are off: the memory that they take grows with the file.
+    """
+    with _opened(part) as file:
+        in_path = {name: value for name, value in _in_path(part).items() if name not in file.schema_arrow.names}
+        schema = file.schema_arrow
+        for name, value in in_path.items():
+            schema = schema.append(pa.field(name, _repeated(value, 0).type))
+        read = columns_read(match_columns_of_rows(schema, reading, source=part.address))
+        own = [name for name in read if name not in in_path]
+        size = _batch_size(file, own)
+        for batch in file.iter_batches(size, row_groups=groups, columns=own, use_threads=False):
+            for name in (name for name in read if name in in_path):
+                batch = batch.append_column(name, _repeated(in_path[name], len(batch)))
+            yield batch, len(batch) / file.metadata.num_rows
+
+
+def _watched(part: ParquetPart, reading: RowOptions, bar: tqdm) -> Iterator[pa.RecordBatch]:
     start = bar.n
-    for batch, share in batches_of(part, columns):
+    for batch, share in batches_of(part, reading):
         yield batch
         bar.update(int(share * part.size))
     bar.update(start + part.size - bar.n)
@@ -116,6 +155,56 @@ def _is_done(part: ParquetPart, done: Collection) -> bool:
     return size is not None
 
 
-def name_of(pattern: str) -> str:
-    """Return the name of the system in files that have no column of systems: the pattern, or the file's stem."""
-    return pattern if any(character in pattern for character in "*?[") else stem(pattern.rstrip("/"))
+@contextmanager
+def _opened(part: ParquetPart) -> Iterator[pq.ParquetFile]:
+
+    with ExitStack() as stack:
+        try:
+            opened = part.path
+            if "://" in part.address:  # each column of a row group is one request, and nothing is read ahead of it
+                opened = stack.enter_context(part.filesystem.open(part.path, "rb", cache_type="none"))
+            yield stack.enter_context(pq.ParquetFile(opened, pre_buffer=False))
+        except (pa.ArrowException, OSError) as error:
+            reason = str(error).split("\n")[0].rstrip(".")
+            raise FileError(part.address, f"cannot be read as Parquet: {reason}") from None
+
+
+def _paths_of(pattern: str) -> tuple[AbstractFileSystem, list[str]]:
+    """Return a file system and the paths there that a pattern names."""
+    try:
+        filesystem, path = fsspec.core.url_to_fs(pattern)
+        if any(character in path for character in "*?["):
+            return filesystem, filesystem.glob(path)
+        if filesystem.isdir(path):
+            return filesystem, [name for name in filesystem.find(path) if _is_data(name.removeprefix(path))]
+        return filesystem, [path] if filesystem.exists(path) else []
+    except (ImportError, ValueError, OSError) as error:  # an unknown protocol, a missing package, no access
+        raise FileError(pattern, f"cannot be read: {str(error).split(chr(10))[0].rstrip('.')}") from None
+
+
+def _is_data(path: str) -> bool:
+    """Return whether a file in a folder holds rows; Spark keeps others beside, as in _temporary."""
+    return path.endswith(".parquet") and not any(name.startswith(("_", ".")) for name in path.split("/"))
+
+
+def _in_path(part: ParquetPart) -> dict[str, str | None]:
+    """Return what the names of a file's folders say of its rows, e.g. model=a, as Hive and Spark write them."""
+    named = (name.partition("=") for name in part.path.split("/")[:-1] if "=" in name)
+    return {key: None if value == NO_VALUE else unquote(value) for key, _, value in named if key}
+
+
+def _repeated(value: str | None, count: int) -> pa.Array:
+
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([value], pa.string()))
+
+
+def _batch_size(file: pq.ParquetFile, columns: list[str]) -> int:
+    """Return how many rows of the columns take about BATCH_BYTES."""
+    metadata = file.metadata
+    if not metadata.num_rows:
+        return MOST_ROWS
+    total = 0
+    for group in range(metadata.num_row_groups):
+        chunks = (metadata.row_group(group).column(i) for i in range(metadata.num_columns))
+        total += sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema.split(".")[0] in columns)
+    return int(min(max(BATCH_BYTES * metadata.num_rows // max(total, 1), 64), MOST_ROWS))

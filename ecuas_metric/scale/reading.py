@@ -1,42 +1,47 @@
-"""The metrics of a state: exact, or with the bounds between which they lie, and with standard errors."""
+"""The metrics of a state: exact, or with the bounds between which they lie, with standard errors and intervals.
+
+With w the weight of a row and x one of its costs, a state holds the sum of w x; without weights w is 1. Its bins are
+tie groups, of which the core computes what it computes of the tie groups of rows in memory.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import NamedTuple
 
+import numpy as np
+
+from ..decisions import Decisions
 from ..errors import Advice, InputError, Note
 from ..files.submissions import MEANING
-from ..inputs import RANGE_TOLERANCE
-from ..metrics import METRICS, Key, keys, normalized_values, recalibrated_values
-from ..results import note_undefined
-from .bins import naive_of, one_row_per_bin
-from .bounds import Bounds, order_bounds, recalibrated_bounds
-from .cells import is_exact, ranks_of
-from .limits import limits_of
-from .moments import first, mean, name_of, ties_of
-from .settings import Settings, is_mirrored, no_rows, ratio_parts, settings_of
-from .standard_errors import standard_errors
-from .state import State
+from ..inputs import RANGE_TOLERANCE, FloatOrFloats, Floats
+from ..intervals import Moments, analytic_limits
+from ..metrics import METRICS, Key, keys, naive_values, normalized_values, recalibrated_values
+from ..options import checked_options
+from ..ranking import TieGroups
+from ..results import System, note_undefined
+from .exact_sum import DIGITS, floats_of_digits
+from .settings import empty_decisions, parse_settings
+from .sketch import ranks_of
+from .state import COLUMNS, OWN_LOSSES, State, cost_unit
 
+USUAL_LEVEL = 0.95
+TOPS = {"auroc": 1.0, "aurc": 1.0, "augrc": 0.5}  # of the 0-1 cost
 UNJUDGED = {
     "wrong": "They count as wrong: most metrics are at least as good as they are here.",
     "drop": MEANING["drop"],
 }
+Bounds = tuple[float, float]
+NONE = (None, None)
 
 
-class Reading(NamedTuple):
-    """One number of a state.
+class BoundedEstimate(NamedTuple):
+    """A number, its bounds where the state does not tell it exactly, and the limits of its interval.
 
-    Attributes
-    ----------
-    value : float
-    lower_bound, upper_bound : float or None
-        What it is at least and at most, where the state does not tell it exactly; else None.
-    standard_error : float
-        nan where there is none: of ECE, calibration losses and normalised values.
-    low, high : float or None
-        The limits of its interval, which include the bounds; None without a confidence level, nan where none holds.
+    The limits include the bounds. They and the standard error are nan where there are none; without a confidence level
+    limits are None.
     """
 
     value: float
@@ -47,104 +52,248 @@ class Reading(NamedTuple):
     high: float | None = None
 
 
-class Readings(NamedTuple):
+class StateResults(NamedTuple):
     """All numbers of a state, the number of its rows, and what a reader must know of them."""
 
-    numbers: dict[Key, Reading]
+    estimates: dict[Key, BoundedEstimate]
     rows: int
     notes: tuple[Note, ...]
 
     def flat(self) -> dict[str, float]:
         """Return plain floats: ``key``, and what else there is as ``key_lower_bound``, ``key_standard_error``, .."""
         found: dict[str, float] = {}
-        for key, reading in self.numbers.items():
-            for field, value in reading._asdict().items():
+        for key, estimate in self.estimates.items():
+            for field, value in estimate._asdict().items():
                 if value is not None and (field == "value" or not math.isnan(value)):
                     found[str(key) if field == "value" else f"{key}_{field}"] = value
         return found
 
 
 def read(
-    state: State, *, normalize: bool = False, decompose: bool = False, confidence_level: float | None = None
-) -> Readings:
-    """Return every metric of the rows of a state.
+    state: State,
+    *,
+    normalize: bool = False,
+    decompose: bool = False,
+    confidence_level: float | None = None,
+    with_errors: bool = True,
+) -> StateResults:
+    """Return every metric of the rows of a state, in the order of the registry.
 
-    Parameters
-    ----------
-    state : State
-    normalize, decompose : bool
-        As for `evaluate`.
-    confidence_level : float, optional
-        In (0, 1), for intervals: the analytic ones.
-
-    Returns
-    -------
-    Readings
-        In the order of the registry.
-
-    Raises
-    ------
-    InputError
-        If it has no rows, or if all their weights are 0.
+    `normalize` and `decompose` are those of `evaluate`; with a confidence level there are analytic intervals. Standard
+    errors, which take most of the time, can be left out. InputError if there are no rows, or all have weight 0.
 
     Examples
     --------
     >>> from ecuas_metric.options import checked_options
     >>> from ecuas_metric.scale.state import state_of
-    >>> state = state_of("confidences", [0.9, 0.8, 0.4], [1, 0, 1], checked_options(n=1))
-    >>> readings = read(state)
-    >>> round(readings.flat()["ecuas_1"], 4), round(readings.flat()["ecuas_1_standard_error"], 4)
+    >>> results = read(state_of("confidences", [0.9, 0.8, 0.4], [1, 0, 1], checked_options(n=1)))
+    >>> round(results.flat()["ecuas_1"], 4), round(results.flat()["ecuas_1_standard_error"], 4)
     (0.67, 0.4954)
     """
-    if not state.rows:
-        raise InputError("a state", "must have rows; nobody judged those that it is of")
-    settings = settings_of(state.settings)
-    values = _values(state)
-    if normalize:
-        naive = naive_of(state)
-        values |= normalized_values(values, {key: value for key, value in naive.items() if key in values})
-    bounds = order_bounds(state)
-    if decompose:
-        u_max = no_rows(settings).max_uncertainty
-        for key, best in recalibrated_values(ties_of(state), settings.options, max_uncertainty=u_max).items():
-            loss = values[key._replace(variant="")] - best
-            values |= {key: float(best), key._replace(variant="calibration_loss"): float(loss)}
-        bounds |= recalibrated_bounds(state, values)
-    values = {key: float(value) for key, value in values.items()}
-    errors = standard_errors(state, values)
-    limits, notes = ({}, ()) if confidence_level is None else limits_of(state, values, errors, confidence_level)
-    numbers = {key: _reading(value, bounds.get(key), errors[key], limits.get(key)) for key, value in values.items()}
-    return Readings(numbers, state.rows, _notes(state, values, bounds) + notes)
+    if not state.samples:
+        raise InputError("a state", "must have rows that are judged and have a weight", got=f"{state.rows} rows")
+    level = checked_options(confidence_level=confidence_level).confidence_level
+    settings, values = parse_settings(state.settings), _values(state, normalize=normalize, decompose=decompose)
+    bounds, form = order_bounds(state) | _recalibrated_bounds(state, values), empty_decisions(settings)
+    limits, errors, notes = dict[Key, Bounds](), dict.fromkeys(values, math.nan), _notes(state, values, bounds)
+    if with_errors or level is not None:
+        own = {key: _own_error(state, key) for key in values if key.metric in OWN_LOSSES and not key.variant}
+        options = settings.options.replace(confidence_level=level or USUAL_LEVEL)
+        found = analytic_limits(moments_of(state), form, options, values, own=own)
+        errors |= found.standard_errors
+        limits, notes = (limits, notes) if level is None else (found.limits, notes + found.notes)
+    tops, estimates = {} if form.confidence is None else TOPS, dict[Key, BoundedEstimate]()
+    for key, value in values.items():
+        (least, most), (low, high) = bounds.get(key) or NONE, limits.get(key) or NONE
+        if key in bounds and key in limits:
+            low, high = _widened(limits[key], value, bounds[key], tops.get(key.metric))
+        estimates[key] = BoundedEstimate(value, least, most, errors[key], low, high)
+    return StateResults(estimates, state.rows, notes)
 
 
-def _values(state: State) -> dict[Key, float]:
-    settings = settings_of(state.settings)
-    ties, ratios, values = ties_of(state), ratio_parts(settings), dict[Key, float]()
-    for key in keys(no_rows(settings), settings.options):
+def moments_of(state: State) -> Moments:
+    """Return what the core computes standard errors and intervals from."""
+    settings, sketch = parse_settings(state.settings), state.sketch
+    low, high = (ranks_of(edge, mirrored=settings.is_mirrored) for edge in (sketch.low, sketch.high))
+    middle = empty_decisions(settings).uncertainty_at(low + (high - low) / 2)  # that of all rows of an exact bin
+    w, wc, w2, w2c, w2c2 = _bin_sums(state)
+    return Moments(middle, w, wc, w2, w2c, w2c2, state.samples)
+
+
+def ties_of(state: State) -> TieGroups:
+    """Return the bins as tie groups, their weights in the unit that `options.checked_options` brings them to."""
+    settings = parse_settings(state.settings)
+    weight, cost, squared, *_ = _bin_sums(state)
+    if settings.is_weighted and settings.options.weights_are == "importance":
+        unit = weight.sum() / squared.sum()
+        weight, cost = weight * unit, cost * unit
+    return TieGroups(weight, cost, ranks_of(state.sketch.low, mirrored=settings.is_mirrored))
+
+
+def order_bounds(state: State) -> dict[Key, Bounds]:
+    """Return the lowest and the highest value of each metric of the order; nothing where the sketch is exact."""
+    if state.sketch.is_exact:
+        return {}
+    both = [_of_ties(state, ties) for ties in _extreme_orders(state)]
+    return {key: (min(pair), max(pair)) for key in both[0] if (pair := [values[key] for values in both])}
+
+
+def system_of(state: State) -> System:
+    """Return a system with two weighted samples per bin, which has the curves of the rows: see `plotting.curves`.
+
+    Risk against coverage is exact at its points, the edges of bins; other curves where the sketch is, else within a bin
+    of the rows' own. InputError if rows have weights or costs.
+    """
+    settings = parse_settings(state.settings)
+    if not settings.is_plain:
+        raise InputError("curves", "are drawn of states without weights and of the 0-1 cost")
+    none, ties = empty_decisions(settings), ties_of(state)
+    uncertainty = np.repeat(none.uncertainty_at(ties.rank), 2)
+    confidence = np.repeat(-ties.rank, 2) if settings.is_mirrored else 1 - uncertainty
+    labels = None if settings.is_mirrored else np.zeros(len(uncertainty), np.int64)  # then u orders the rows
+    candidate_cost = np.tile([0.0, 1.0], len(ties.rank))
+    weight = np.stack([ties.weight - ties.cost, ties.cost], axis=1).ravel()
+    decisions = Decisions(uncertainty, candidate_cost, none.max_uncertainty, confidence=confidence, labels=labels)
+    options = settings.options.replace(sample_weight=weight, weights_are="counts", missing_confidence=None)
+    return System(decisions, options, ties)
+
+
+def _values(state: State, *, normalize: bool, decompose: bool) -> dict[Key, float]:
+    """Return all values, in the order of the registry; the weights of a state are those of its tie groups."""
+    settings, ties = parse_settings(state.settings), ties_of(state)
+    none, values = empty_decisions(settings), dict[Key, FloatOrFloats](_of_ties(state, ties))
+    for key in keys(none, settings.options):
         metric = METRICS[key.metric]
-        if metric.of_ties is not None:
-            values[key] = float(metric.of_ties(ties))
-        elif metric.of_samples is not None:
-            decisions, options, weight = one_row_per_bin(state)
-            values[key] = float(metric.of_samples(decisions, None, options, weight))
-        elif key in ratios:
-            top, bottom = (first(state, name_of(part)) for part in ratios[key])
+        if metric.of_samples is not None:
+            decisions, weight = _one_row_per_bin(state)
+            values[key] = metric.of_samples(decisions, None, settings.options, weight)
+        elif metric.of_ties is None and metric.is_shown:
+            parts = [str(key._replace(metric=name)) for name in metric.ratio] if metric.ratio else [str(key), "1"]
+            top, bottom = (_sum(state, part) for part in parts)
             values[key] = float(top / bottom) if bottom else math.nan
-        elif metric.is_shown:
-            values[key] = mean(state, name_of(key))
+    values = {key: values[key] for key in keys(none, settings.options) if key in values}
+    if normalize:
+        values |= normalized_values(values, {key: x for key, x in _naive_values(state).items() if key in values})
+    if decompose:
+        best = recalibrated_values(ties, settings.options, max_uncertainty=none.max_uncertainty)
+        for key, value in best.items():
+            values |= {key: value, key._replace(variant="calibration_loss"): values[key._replace(variant="")] - value}
+    return {key: float(value) for key, value in values.items()}
+
+
+def _of_ties(state: State, ties: TieGroups) -> dict[Key, float]:
+    """Return the metrics of the order of tie groups."""
+    settings = parse_settings(state.settings)
+    found = {key: METRICS[key.metric].of_ties for key in keys(empty_decisions(settings), settings.options)}
+    return {key: float(compute(ties)) for key, compute in found.items() if compute is not None}
+
+
+def _sum(state: State, name: str) -> Fraction:
+    """Return the sum of w x over the rows or a group of them, x the cost of a key; that of w is ``1`` or ``weight``."""
+    settings, of_weights = parse_settings(state.settings), name == "1" or name.endswith(" weight")
+    if of_weights and not settings.is_weighted:
+        return Fraction(state.sums.get("rows" if name == "1" else name.replace("weight", "rows"), 0))
+    return Fraction(state.sums.get(name, 0), 1 << settings.bits)
+
+
+def _own_error(state: State, key: Key) -> float:
+    """Return the standard error of the mean of a loss that bins do not tell: that of `intervals.standard_error`."""
+    count, total = state.samples, _sum(state, "1")
+    if count < 2:
+        return math.nan
+    own, squares, crossed, weights = _sum(state, str(key)), _sum(state, f"{key}*{key}"), _sum(state, str(key)), total
+    if parse_settings(state.settings).is_weighted:
+        crossed, weights = _sum(state, f"1*{key}"), Fraction(float(_bin_sums(state)[2].sum()))
+    mean = own / total
+    variance = (squares - 2 * mean * crossed + mean**2 * weights) / total**2
+    return math.sqrt(max(float(variance), 0.0) * (count / (count - 1)))
+
+
+def _bin_sums(state: State) -> Floats:
+    """Return the sums of w, w c, w^2, w^2 c and w^2 c^2 in each bin, shape (5, G)."""
+    settings, sketch = parse_settings(state.settings), state.sketch
+    if settings.is_plain:
+        rows, wrong = sketch.rows.astype(np.float64), sketch.sums[0].astype(np.float64)
+        return np.stack([rows, wrong, rows, wrong, wrong])
+    unit = cost_unit(empty_decisions(settings).max_uncertainty)
+    sums = floats_of_digits(sketch.sums.reshape(COLUMNS, DIGITS, -1))
+    return np.asarray(sums * unit ** np.array([0, 1, 0, 1, 2])[:, None])
+
+
+def _naive_values(state: State) -> dict[Key, FloatOrFloats]:
+    """Return the values of the system that ignores its input, for `normalize`."""
+    settings = parse_settings(state.settings)
+    none, values = empty_decisions(settings), dict[Key, FloatOrFloats]()
+    if none.confidence is not None:
+        wrong = _sum(state, "error_rate")
+        weights = np.array([float(_sum(state, "1") - wrong), float(wrong)])
+        one_each = Decisions(np.zeros(2), np.array([0.0, 1.0]), none.max_uncertainty, confidence=np.zeros(2))
+        values |= naive_values(one_each, settings.options, sample_weight=weights)
+    if none.labels is not None:
+        classes = np.arange(int(settings.options.num_classes or 0))
+        weights = np.array([float(_sum(state, f"class {k} weight")) for k in range(len(classes))])
+        zeros = np.zeros(len(classes))
+        one_each = Decisions(zeros, zeros, none.max_uncertainty, labels=classes)
+        values |= naive_values(one_each, settings.options, sample_weight=weights)
     return values
 
 
-def _reading(value: float, bounds: Bounds | None, error: float, limits: Bounds | None) -> Reading:
-    least, most = bounds or (None, None)
-    if limits is None:
-        return Reading(value, least, most, error)
-    below, above = (0.0, 0.0) if bounds is None else (value - bounds[0], bounds[1] - value)
-    return Reading(value, least, most, error, limits[0] - below, limits[1] + above)
+def _one_row_per_bin(state: State) -> tuple[Decisions, Floats]:
+    """Return decisions with the bins of ECE, which is all that it looks at, and the weights (B,) of these."""
+    settings, rows = parse_settings(state.settings), []
+    for k in range(settings.options.n_bins):
+        weight, confidence, correct = (_sum(state, f"bin {k} {name}") for name in ("weight", "confidence", "correct"))
+        if weight:
+            rows.append((float(weight), float(confidence / weight), float(correct / weight)))
+    weights, q, accuracy = np.array(rows).T
+    return Decisions(1 - q, 1 - accuracy, empty_decisions(settings).max_uncertainty, confidence=q), weights
 
 
-def _notes(state: State, values: dict[Key, float], bounds: dict[Key, Bounds]) -> tuple[Note, ...]:
-    settings, rows = settings_of(state.settings), state.rows
+def _recalibrated_bounds(state: State, values: Mapping[Key, float]) -> dict[Key, Bounds]:
+    """Return bounds of recalibrated values and calibration losses; nothing where the sketch is exact.
+
+    One uncertainty for all rows of a bin is among the maps that recalibration chooses from, so that the value read from
+    the bins is the highest; no order within a bin lets it save more than the best one.
+    """
+    if state.sketch.is_exact or not any(key.variant == "recalibrated" for key in values):
+        return {}
+    settings, (best, _) = parse_settings(state.settings), _extreme_orders(state)
+    u_max, found = empty_decisions(settings).max_uncertainty, dict[Key, Bounds]()
+    for key, value in recalibrated_values(best, settings.options, max_uncertainty=u_max).items():
+        low, loss = float(value), key._replace(variant="calibration_loss")
+        found[key] = min(low, values[key]), values[key]
+        found[loss] = values[loss], max(values[key._replace(variant="")] - low, values[loss])
+    return found
+
+
+def _extreme_orders(state: State) -> tuple[TieGroups, TieGroups]:
+    """Return the tie groups with the costs of each inexact bin as late as they can be, and as early.
+
+    Each metric of the order is monotone in the accumulated costs, so that these two orders bound it.
+    """
+    ties, sketch = ties_of(state), state.sketch
+    is_tied = sketch.low == sketch.high
+    dearest = state.largest_cost or 1.0
+    heavy = np.where(is_tied, 0.0, np.minimum(ties.cost / dearest, ties.weight))
+    light, light_cost = ties.weight - heavy, np.where(is_tied, ties.cost, 0.0)
+    cheap, dear = (light, light_cost), (heavy, ties.cost - light_cost)
+    return _interleaved(cheap, dear, ties.rank), _interleaved(dear, cheap, ties.rank)
+
+
+def _interleaved(first: tuple[Floats, Floats], then: tuple[Floats, Floats], rank: Floats) -> TieGroups:
+    weight, cost = (np.stack(pair, axis=1).ravel() for pair in zip(first, then, strict=True))
+    some = weight > 0
+    return TieGroups(weight[some], cost[some], np.repeat(rank, 2)[some])
+
+
+def _widened(limits: Bounds, value: float, bounds: Bounds, top: float | None) -> Bounds:
+    """Return limits that are as much wider as the bounds are apart, but not beyond what the number can be."""
+    low, high = limits[0] - (value - bounds[0]), limits[1] + (bounds[1] - value)
+    return max(low, 0.0), high if top is None else min(high, top)
+
+
+def _notes(state: State, values: Mapping[Key, float], bounds: Mapping[Key, Bounds]) -> tuple[Note, ...]:
+    settings, rows = parse_settings(state.settings), state.rows
     facts = {
         "missing": f"confidences are missing (NaN) and count as {settings.options.missing_confidence}",
         "clipped": f"rows have predictions outside [0, 1] by at most {RANGE_TOLERANCE:g}, which are clipped",
@@ -160,16 +309,12 @@ def _notes(state: State, values: dict[Key, float], bounds: dict[Key, Bounds]) ->
         if count := state.sums.get(f"unjudged, {rule}"):
             total = rows + count if rule == "drop" else rows
             notes.append(Note("unjudged", f"{count} of {total} answers ({count / total:.1%}) are unjudged.", meaning))
-    if settings.form == "confidences" and set(_confidences(state, settings)) == {0.0, 1.0}:
+    if settings.is_mirrored and set(-ranks_of(state.sketch.low[:3], mirrored=True) + 0.0) == {0.0, 1.0}:
         notes.append(
             Note("hard_decisions", "All predictions are 0 or 1 and count as confidences.", Advice.HARD_DECISIONS)
         )
-    if bounds and not is_exact(state.cells):
+    if bounds:
         widest = max(high - low for low, high in bounds.values())
-        fact = f"Metrics of the order are read from {len(state.cells.low)} cells; each lies within its bounds, which "
+        fact = f"Metrics of the order are read from {len(state.sketch.low)} bins; each lies within its bounds, which "
         notes.append(Note("bounded", f"{fact}are at most {widest:.1e} apart: {', '.join(map(str, bounds))}."))
     return (*notes, *note_undefined(values))
-
-
-def _confidences(state: State, settings: Settings) -> list[float]:
-    return list(-ranks_of(state.cells.low[:3], mirrored=is_mirrored(settings)) + 0.0)

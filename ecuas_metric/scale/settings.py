@@ -1,4 +1,4 @@
-"""What the rows of a state are and what is summed of them, as one line of text: states mix only where it is equal."""
+"""What the rows of a state are and what is summed of them, as one line of text: states merge only where it is equal."""
 
 from __future__ import annotations
 
@@ -11,64 +11,61 @@ import numpy as np
 from ..costs import largest_uncertainty
 from ..decisions import Decisions
 from ..errors import InputError
-from ..metrics import METRICS, Key, keys
-from ..options import Options, checked_options, is_set
-from .cells import Ruler
+from ..options import PER_SAMPLE, Options, checked_options, is_set
+from .sketch import Resolution
 
-SHAPING = (  # the options that a state depends on; all others are for reading it
-    "n",
-    "num_classes",
-    "predictions_are",
-    "renormalize",
-    "cost",
-    "max_uncertainty",
-    "reject_costs",
-    "missing_confidence",
-    "n_bins",
-    "epsilon",
-    "weights_are",
-)
-PER_SAMPLE = ("sample_weight", "groups", "strata")
+# The options that a state depends on; all others are for reading it.
+OF_COSTS = ("n", "num_classes", "predictions_are", "renormalize", "cost", "max_uncertainty", "reject_costs")
+STATE_OPTIONS = (*OF_COSTS, "missing_confidence", "n_bins", "epsilon", "weights_are")
 MOST_BINS = 4096
 
 
 class Settings(NamedTuple):
-    """What the rows of a state are.
-
-    Attributes
-    ----------
-    form : {"confidences", "posteriors", "costs"}
-    options : Options
-        Those of `SHAPING`; of posteriors with K.
-    is_weighted : bool
-    """
+    """What the rows of a state are: their form, their `STATE_OPTIONS`, and whether they have weights."""
 
     form: str
     options: Options
     is_weighted: bool
 
+    @property
+    def is_mirrored(self) -> bool:
+        """Whether rows are ordered by minus their confidence, see `sketch.sort_keys`."""
+        return self.form == "confidences"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a row counts one, and its answer is right or wrong: bins then hold whole numbers."""
+        return not self.is_weighted and self.form != "costs" and not is_set(self.options, "cost")
+
+    @property
+    def bits(self) -> int:
+        """How fine the unit of the sums is: 2^-62; finer where weights or costs may be small."""
+        return 62 if self.is_plain else 93
+
+
+def state_options(**given: object) -> Options:
+    """Return checked options of a state; TypeError if it does not depend on one that is given."""
+    for name in given:
+        if name not in STATE_OPTIONS:
+            raise TypeError(f"a state takes no option {name!r}; it takes {', '.join(STATE_OPTIONS)}")
+    return checked_options(**given)
+
 
 def settings_text(form: str, options: Options, *, is_weighted: bool) -> str:
-    """Return settings as text, the same for the same settings.
-
-    Raises
-    ------
-    InputError
-        If an option means nothing for a state.
-    """
+    """Return settings as text, the same for the same settings; InputError if an option means nothing for a state."""
     for name in PER_SAMPLE:
         if is_set(options, name):
             advice = "Pass weights to state_of." if name == "sample_weight" else "Score in memory."
             raise InputError(name, "cannot be used with a state", advice=advice)
     if options.n_bins > MOST_BINS:
         raise InputError("n_bins", f"of a state must be at most {MOST_BINS}", value=options.n_bins)
-    values = {name: getattr(options, name) for name in SHAPING if is_set(options, name)}
+    values = {name: getattr(options, name) for name in STATE_OPTIONS if is_set(options, name)}
     plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
     return json.dumps({"form": form, "is_weighted": is_weighted, **plain}, sort_keys=True)
 
 
 @lru_cache(maxsize=64)
-def settings_of(text: str) -> Settings:
+def parse_settings(text: str) -> Settings:
     """Return the settings that `settings_text` wrote."""
     values = json.loads(text)
     return Settings(values.pop("form"), is_weighted=values.pop("is_weighted"), options=checked_options(**values))
@@ -86,62 +83,29 @@ def require_same_settings(first: str, second: str) -> None:
 
 def require_options(text: str, options: Options) -> None:
     """Raise InputError unless the state with these settings could be of rows scored with some options."""
-    form, found, is_weighted = settings_of(text)
-    told = {"num_classes": found.num_classes, "predictions_are": found.predictions_are}  # by the rows themselves
-    wanted = options.replace(**told) if form == "posteriors" else options
+    form, found, is_weighted = parse_settings(text)
+    of_rows = {"num_classes": found.num_classes, "predictions_are": found.predictions_are}
+    wanted = options.replace(**of_rows) if form == "posteriors" else options
     require_same_settings(text, settings_text(form, wanted, is_weighted=is_weighted))
 
 
-def no_rows(settings: Settings) -> Decisions:
+def empty_decisions(settings: Settings) -> Decisions:
     """Return the decisions of no rows: which metrics there are, and the largest uncertainty."""
     none, options = np.empty(0), settings.options
     if settings.form == "confidences":
         return Decisions(none, none, 1 - 1 / (options.num_classes or np.inf), confidence=none)
     if settings.form == "costs":
         return Decisions(none, none, float(options.max_uncertainty or 0.0))
-    num_classes = int(options.num_classes or 0)
-    labels = np.empty(0, np.int64)
-    if not isinstance(options.cost, str):
-        return Decisions(none, none, largest_uncertainty(options.cost), None, none, none, labels)
-    if options.cost == "log":
-        return Decisions(none, none, float(np.log(num_classes)), None, none, none, labels)
-    return Decisions(none, none, 1 - 1 / num_classes, none, none, none, labels)
+    num_classes, labels = int(options.num_classes or 0), np.empty(0, np.int64)
+    if isinstance(options.cost, str) and options.cost == "zero_one":
+        return Decisions(none, none, 1 - 1 / num_classes, none, none, none, labels)
+    u_max = float(np.log(num_classes)) if isinstance(options.cost, str) else largest_uncertainty(options.cost)
+    return Decisions(none, none, u_max, None, none, none, labels)
 
 
-def mean_keys(settings: Settings) -> list[Key]:
-    """Return the keys of the metrics that are means of costs, in the order of the registry."""
-    found = keys(no_rows(settings), settings.options)
-    return [key for key in found if METRICS[key.metric].sample_cost is not None]
-
-
-def ratio_parts(settings: Settings) -> dict[Key, tuple[Key, Key]]:
-    """Return the metrics that divide one mean by another, with the keys of the two."""
-    found = {key: METRICS[key.metric].ratio for key in keys(no_rows(settings), settings.options)}
-    return {
-        key: (key._replace(metric=ratio[0]), key._replace(metric=ratio[1]))
-        for key, ratio in found.items()
-        if ratio is not None
-    }
-
-
-def ruler_of(settings: Settings) -> Ruler:
-    """Return where the cells of rows end: their uncertainties are at most a power of 2, or confidences."""
-    if is_mirrored(settings):
-        return Ruler(mirrored=True, top=0.5)
-    return Ruler(mirrored=False, top=float(2.0 ** np.frexp(no_rows(settings).max_uncertainty)[1]))
-
-
-def is_mirrored(settings: Settings) -> bool:
-    """Return whether rows are ordered by minus their confidence, see `cells.keys_of`."""
-    return settings.form == "confidences"
-
-
-def is_plain(settings: Settings) -> bool:
-    """Return whether a row counts one, and its answer is right or wrong: cells then hold whole numbers."""
-    has_costs = settings.form == "costs" or is_set(settings.options, "cost")
-    return not settings.is_weighted and not has_costs
-
-
-def bits_of(settings: Settings) -> int:
-    """Return how fine the unit of the sums is: 2^-62; finer where weights or costs may be small."""
-    return 62 if is_plain(settings) else 93
+def resolution_of(settings: Settings) -> Resolution:
+    """Return where the bins of rows end: their uncertainties are at most a power of 2, or confidences."""
+    if settings.is_mirrored:
+        return Resolution(mirrored=True, top=0.5)
+    top = float(2.0 ** np.frexp(empty_decisions(settings).max_uncertainty)[1])
+    return Resolution(mirrored=False, top=top)

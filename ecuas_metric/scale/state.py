@@ -1,57 +1,68 @@
-"""The state of some rows: merged in any order to the very same bytes, and all that their metrics are read from."""
+"""The state of some rows: merged in any order to the very same numbers, and all that their metrics are read from."""
 
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
+from .. import inputs
+from ..calibration import confidence_bins
+from ..costs import above
+from ..decisions import SUM_NOTE, Decisions, select
 from ..errors import InputError
-from ..inputs import Array, Floats, confidences, costs, finite, one_dimensional, posteriors, require, same_length
+from ..inputs import Array, Floats, Ints, require, same_length
+from ..metrics import sample_costs
 from ..options import Options
-from ..results import prepare
-from .cells import PLAIN_LIMIT, VALUED_LIMIT, Cells, join
-from .reduction import COLUMNS, cells_of, repairs, sums_of
-from .settings import is_plain, require_same_settings, ruler_of, settings_of, settings_text
-from .sums import LIMBS, carried
+from ..results import System, prepare
+from .exact_sum import DIGITS, carry, digits_of_groups, total, totals
+from .settings import (
+    Settings,
+    parse_settings,
+    require_same_settings,
+    resolution_of,
+    settings_text,
+)
+from .sketch import PLAIN_LIMIT, WEIGHTED_LIMIT, Sketch, join, sort_keys
 
 PART = 2**20  # rows that are summed at a time
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-6, 1e6
+LARGEST_COST = 2.0**20  # of a candidate, in units of the largest uncertainty
+MOST_ROWS = 2.0**53
+COLUMNS = 5  # sums in a bin of rows with weights or costs, see `Sketch`
+OWN_LOSSES = ("cross_entropy", "brier_score")  # of posteriors: no functions of the uncertainty and the candidate cost
 CHECKS: dict[str, Callable[[object, object], tuple[Array, Array]]] = {
-    "confidences": confidences,
-    "posteriors": posteriors,
-    "costs": costs,
+    "confidences": inputs.confidences,
+    "posteriors": inputs.posteriors,
+    "costs": inputs.costs,
 }
 
 
 class State(NamedTuple):
     """What is known of some rows of one system. All of it adds up, and nothing of it depends on their order.
 
-    Attributes
-    ----------
-    settings : str
-        See `settings.settings_text`: only states with the same settings merge.
-    sums : mapping of str to int
-        ``rows``; what was repaired (``missing``, ``clipped``, ..); each mean cost under its key and the weights under
-        ``1``, in units of 2^-bits; ``key*key`` its square and other products, in units of 2^-(2 bits); ``bin k`` and
-        ``class k``. What is missing is 0.
-    cells : Cells
-        The tie groups.
-    largest_cost : float
-        The largest candidate cost.
+    `sums` has ``rows`` and ``rows of weight 0``; what was repaired (``missing``, ``clipped``, ..); in units of 2^-bits
+    each mean cost under its key, the weights under ``1``, and under ``key*key`` the squares of `OWN_LOSSES`; and those
+    of ``bin k`` and ``class k``. What is missing is 0.
     """
 
     settings: str
     sums: Mapping[str, int]
-    cells: Cells
+    sketch: Sketch
     largest_cost: float
 
     @property
     def rows(self) -> int:
         """The number of rows."""
         return self.sums.get("rows", 0)
+
+    @property
+    def samples(self) -> int:
+        """The number of rows that have a weight."""
+        return self.rows - self.sums.get("rows of weight 0", 0)
 
 
 def state_of(
@@ -65,136 +76,191 @@ def state_of(
 ) -> State:
     """Return the state of some rows.
 
-    Parameters
-    ----------
-    form : {"confidences", "posteriors", "costs"}
-        What the arrays are, as for `evaluate`: confidences (N,) and 0 or 1; posteriors (N, K) and classes; or
-        uncertainties (N,) and candidate costs.
-    predictions, references : array_like
-    options : Options
-        Of `options.checked_options`, without weights, groups and strata. `decisions` are those of these rows.
-    sample_weight : array_like, shape (N,), optional
-        0, or in [1e-6, 1e6]. Either all states that are to merge have weights, or none.
-    level : int
-        That of the cells of a state which this one will be merged with: finer ones would be lost, and take longer.
-
-    Returns
-    -------
-    State
-
-    Raises
-    ------
-    InputError
-        As by `evaluate`: the argument, the rule, the value, its index, how many.
-
-    Examples
-    --------
-    >>> from ecuas_metric.options import checked_options
-    >>> one = state_of("confidences", [0.9, 0.4], [1, 0], checked_options(n=1))
-    >>> two = state_of("confidences", [0.8], [0], checked_options(n=1))
-    >>> merge([one, two]).rows, merge([one, two]).cells.rows.tolist()
-    (3, [1, 1, 1])
+    `form` and arrays are those of `evaluate`: confidences (N,) and 0 or 1; posteriors (N, K) and classes; or
+    uncertainties (N,) and candidate costs. Options come from `options.checked_options`, with `decisions` of these rows,
+    and without weights, groups and strata. Weights (N,) are 0, or in [1e-6, 1e6]; states that are to merge have all
+    weights, or none. `level` is that of the sketch of a state which this one will be merged with: finer bins would be
+    lost, and take longer. InputError as by `evaluate`.
     """
-    predictions, references = checked_rows(form, predictions, references, options)
+    positive = options.predictions_are == "positive_probabilities"
+    predictions, references = CHECKS["confidences" if positive else form](predictions, references)
     weight = None if sample_weight is None else _checked_weights(sample_weight, references)
     settings_text(form, options, is_weighted=weight is not None)  # before any work
     found: State | None = None
     for start in range(0, len(references), PART):
         rows = slice(start, start + PART)
-        part = predictions[rows], references[rows], None if weight is None else weight[rows]
-        level = level if found is None else found.cells.level
-        state = _state_of_part(form, *part, _select(options, rows), (start, level))
+        of_rows = options if options.decisions is None else options.replace(decisions=options.decisions[rows])
+        part_weight = None if weight is None else weight[rows]
+        level = level if found is None else found.sketch.level
+        try:
+            system = prepare(form, predictions[rows], references[rows], of_rows)
+            state = _state_of_system(form, system, predictions[rows], part_weight, level)
+        except InputError as error:
+            raise _shifted(error, start) from None
         found = state if found is None else merge([found, state])
     assert found is not None  # checked rows are not empty
     return found
 
 
-def no_state(form: str, options: Options, *, is_weighted: bool) -> State:
+def empty_state(form: str, options: Options, *, is_weighted: bool) -> State:
     """Return the state of no rows; of posteriors the options have K."""
     text = settings_text(form, options, is_weighted=is_weighted)
-    none = np.empty(0, np.int64)
-    columns = 1 if is_plain(settings_of(text)) else COLUMNS * LIMBS
-    return State(text, {}, Cells(0, none, none, none, np.empty((columns, 0), np.int64)), 0.0)
+    return State(text, {}, _empty_sketch(parse_settings(text)), 0.0)
 
 
 def merge(states: Iterable[State]) -> State:
-    """Return the state of all rows of some states: associative and commutative, to the byte.
-
-    Parameters
-    ----------
-    states : iterable of State
-        At least one, all with the same settings.
-
-    Returns
-    -------
-    State
-
-    Raises
-    ------
-    InputError
-        If there is none, or if their settings differ.
-    """
+    """Return the state of all rows of one or more states with the same settings: associative, to the last bit."""
     states = list(states)
     if not states:
         raise InputError("states", "must not be empty")
     for state in states:
         require_same_settings(states[0].settings, state.settings)
-    sums: dict[str, int] = {}
+    sums: defaultdict[str, int] = defaultdict(int)
     for name, value in itertools.chain.from_iterable(state.sums.items() for state in states):
-        sums[name] = sums.get(name, 0) + value
-    settings = settings_of(states[0].settings)
-    limit = PLAIN_LIMIT if is_plain(settings) else VALUED_LIMIT
-    cells = join([state.cells for state in states], limit, ruler_of(settings))
-    return State(states[0].settings, sums, cells, max(state.largest_cost for state in states))
+        sums[name] += value
+    settings = parse_settings(states[0].settings)
+    sketch = _joined([state.sketch for state in states], settings)
+    return State(states[0].settings, dict(sums), sketch, max(state.largest_cost for state in states))
 
 
-def checked_rows(form: str, predictions: object, references: object, options: Options) -> tuple[Array, Array]:
-    """Return rows as arrays of the form that they have, or raise InputError."""
-    positive = options.predictions_are == "positive_probabilities"
-    return CHECKS["confidences" if positive else form](predictions, references)
+def state_of_counts(confidence: object, count: object, wrong: object, options: Options) -> State:
+    """Return the state of rows that were counted: ``SELECT confidence, COUNT(*), SUM(wrong) FROM logs GROUP BY 1``."""
+    q = inputs.one_dimensional(np.asarray(confidence, np.float64), "predictions")
+    rows, incorrect = _whole(count, "count"), _whole(wrong, "wrong")
+    same_length(predictions=q, count=rows)
+    same_length(count=rows, wrong=incorrect)
+    require(incorrect <= rows, incorrect, "wrong", "must be at most the count")
+    both, correct = np.concatenate([q, q]), np.repeat([1, 0], len(q))
+    copies = np.concatenate([rows - incorrect, incorrect])
+    parts = []
+    for power in range(int(copies.max()).bit_length()):
+        some = (copies >> power) & 1 > 0
+        if some.any():  # a number of copies is a sum of powers of 2
+            parts.append(repeated(state_of("confidences", both[some], correct[some], options), power))
+    return merge(parts)
 
 
 def repeated(state: State, power: int) -> State:
-    """Return the state of the same rows 2^power times over, as by merging it with itself that often.
-
-    Parameters
-    ----------
-    state : State
-    power : int
-        In [0, 31).
-
-    Returns
-    -------
-    State
-    """
-    level, low, high, rows, sums = state.cells
-    sums = sums << power
-    if len(sums) > 1:
-        sums = carried(sums.reshape(-1, LIMBS, len(low))).reshape(sums.shape)
-    cells = Cells(level, low, high, rows << power, sums)
-    return state._replace(sums={name: value << power for name, value in state.sums.items()}, cells=cells)
+    """Return the state of the same rows 2^power times over, as by merging it with itself that often."""
+    level, low, high, rows, sums = state.sketch
+    for bits in (min(power, 30), max(power - 30, 0)):
+        rows, sums = rows << bits, sums << bits
+        if len(sums) > 1:
+            sums = carry(sums.reshape(-1, DIGITS, len(low))).reshape(sums.shape)
+    sketch = Sketch(level, low, high, rows, sums)
+    return state._replace(sums={name: value << power for name, value in state.sums.items()}, sketch=sketch)
 
 
-def _state_of_part(
-    form: str, predictions: Array, references: Array, weight: Floats | None, options: Options, place: tuple[int, int]
-) -> State:
-    start, level = place
-    try:
-        system = prepare(form, predictions, references, options)
-    except InputError as error:
-        raise _moved(error, start) from None
+def cost_unit(max_uncertainty: float) -> float:
+    """Return the power of 2 that costs in bins are divided by."""
+    return float(2.0 ** np.floor(np.log2(max_uncertainty)))
+
+
+def _state_of_system(form: str, system: System, predictions: Array, weight: Floats | None, level: int) -> State:
     decisions = system.decisions
     form = "posteriors" if decisions.labels is not None else form
     text = settings_text(form, system.options, is_weighted=weight is not None)
-    settings = settings_of(text)
-    sums = {"rows": len(references), **repairs(settings, predictions, decisions)}
-    sums |= sums_of(settings, decisions, weight)
+    settings, cost = parse_settings(text), decisions.candidate_cost
+    rule = f"must be below {LARGEST_COST:g} times the largest uncertainty"
+    require(cost < LARGEST_COST * decisions.max_uncertainty, cost, "references", rule)
+    sums = {"rows": len(predictions), **_repairs(settings, predictions, decisions)}
+    if weight is not None and not weight.all():
+        some = np.flatnonzero(weight)
+        sums["rows of weight 0"] = len(weight) - len(some)
+        decisions, weight = select(decisions, some), weight[some]
+    sums |= _sums_of_costs(settings, decisions, weight)
+    sums |= _sums_of_bins(settings, decisions, weight)
+    if decisions.labels is not None:
+        sums |= _sums_in_groups("class", decisions.labels, {}, settings, weight)
     sums = {name: value for name, value in sums.items() if value}
-    largest = float(decisions.candidate_cost.max())
-    return State(text, sums, cells_of(settings, system, weight, level=level), largest)
+    fine = _plain_sketch(system) if settings.is_plain else _weighted_sketch(settings, decisions, weight)
+    sketch = _joined([fine], settings, level)
+    return State(text, sums, sketch, float(decisions.candidate_cost.max(initial=0.0)))
 
 
-def _moved(error: InputError, start: int) -> InputError:
+def _repairs(settings: Settings, predictions: Array, decisions: Decisions) -> dict[str, int]:
+    """Count the rows that a note of `results.prepare` speaks of."""
+    found = {"above_max_uncertainty": above(decisions.uncertainty, decisions.max_uncertainty)}
+    form, options, *_ = settings
+    if form == "confidences":
+        found["missing"] = np.isnan(predictions)
+    if form != "costs" and options.predictions_are not in ("log_probabilities", "logits"):
+        found["clipped"] = (predictions < 0) | (predictions > 1)
+    if form == "posteriors" and options.predictions_are == "probabilities":
+        off = np.abs(np.clip(predictions, 0, 1).sum(axis=1, dtype=np.float64) - 1)
+        rounded = (off > inputs.ROW_SUM_TOLERANCE) & (off <= inputs.ROUNDED_SUM_TOLERANCE)
+        found |= {"rounded": rounded} if options.renormalize else {}
+        found["renormalized"] = (off > SUM_NOTE) & ~rounded
+    return {name: int(np.count_nonzero(rows)) for name, rows in found.items()}
+
+
+def _sums_of_costs(settings: Settings, decisions: Decisions, weight: Floats | None) -> dict[str, int]:
+    """Sum w x for every cost x, the weights w under ``1``, and w^2 x and w^2 x^2 of `OWN_LOSSES`."""
+    bits = settings.bits
+    sums = {} if weight is None else {"1": total(weight, bits=bits)}
+    for key, cost in sample_costs(decisions, settings.options):
+        name, weighted = str(key), cost if weight is None else weight * cost
+        sums[name] = total(weighted, bits=bits)
+        if key.metric in OWN_LOSSES:
+            sums[f"{name}*{name}"] = total(weighted * weighted, bits=bits)
+            sums |= {} if weight is None else {f"1*{name}": total(weight * weighted, bits=bits)}
+    return sums
+
+
+def _sums_of_bins(settings: Settings, decisions: Decisions, weight: Floats | None) -> dict[str, int]:
+    """Sum rows, weights, confidences and correct answers in the bins of ECE."""
+    if decisions.confidence is None:
+        return {}
+    columns = {"confidence": decisions.confidence, "correct": 1 - decisions.candidate_cost}
+    if weight is not None:
+        columns = {name: weight * column for name, column in columns.items()}
+    bins = confidence_bins(decisions.confidence, n_bins=settings.options.n_bins)
+    return _sums_in_groups("bin", bins, columns, settings, weight)
+
+
+def _sums_in_groups(
+    kind: str, groups: Ints, columns: Mapping[str, Floats], settings: Settings, weight: Floats | None
+) -> dict[str, int]:
+    sums = {name: totals(values, groups, bits=settings.bits) for name, values in columns.items()}
+    if weight is not None:
+        sums["weight"] = totals(weight, groups, bits=settings.bits)
+    sums["rows"] = np.bincount(groups).tolist()
+    return {f"{kind} {k} {name}": value for name, values in sums.items() for k, value in enumerate(values)}
+
+
+def _plain_sketch(system: System) -> Sketch:
+    """Return the tie groups of rows that count one and are right or wrong."""
+    ties = system.ties
+    keys = sort_keys(ties.rank, mirrored=system.decisions.labels is None)
+    return Sketch(0, keys, keys, ties.weight.astype(np.int64), ties.cost.astype(np.int64)[None, :])
+
+
+def _weighted_sketch(settings: Settings, decisions: Decisions, weight: Floats | None) -> Sketch:
+    """Return the tie groups of rows with weights or costs, none of weight 0."""
+    if not len(decisions.uncertainty):
+        return _empty_sketch(settings)
+    keys = sort_keys(decisions.rank_by, mirrored=settings.is_mirrored)
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    c = decisions.candidate_cost[order] / cost_unit(decisions.max_uncertainty)
+    w = np.ones(len(c)) if weight is None else weight[order]
+    terms = (w, w * c, w * w, w * w * c, (w * c) ** 2)
+    sums = np.stack([digits_of_groups(values, starts) for values in terms]).reshape(COLUMNS * DIGITS, -1)
+    keys = keys[starts]
+    return Sketch(0, keys, keys, np.diff(np.append(starts, len(order))), sums)
+
+
+def _joined(sketches: list[Sketch], settings: Settings, level: int = 0) -> Sketch:
+    return join(sketches, PLAIN_LIMIT if settings.is_plain else WEIGHTED_LIMIT, resolution_of(settings), level=level)
+
+
+def _empty_sketch(settings: Settings) -> Sketch:
+    none = np.empty(0, np.int64)
+    return Sketch(0, none, none, none, np.empty((1 if settings.is_plain else COLUMNS * DIGITS, 0), np.int64))
+
+
+def _shifted(error: InputError, start: int) -> InputError:
     """Return an error with the index among all rows, not those of the part."""
     if isinstance(error.index, int):
         error.index += start
@@ -203,14 +269,16 @@ def _moved(error: InputError, start: int) -> InputError:
     return error
 
 
-def _select(options: Options, rows: slice) -> Options:
-    return options if options.decisions is None else options.replace(decisions=options.decisions[rows])
-
-
 def _checked_weights(sample_weight: object, references: Array) -> Floats:
-    weight = one_dimensional(finite(sample_weight, "sample_weight"), "sample_weight")
+    weight = inputs.one_dimensional(inputs.finite(sample_weight, "sample_weight"), "sample_weight")
     same_length(predictions=references, sample_weight=weight)
     ok = (weight == 0) | ((weight >= SMALLEST_WEIGHT) & (weight <= LARGEST_WEIGHT))
     rule = f"must be 0 or lie in [{SMALLEST_WEIGHT:g}, {LARGEST_WEIGHT:g}] in a state"
     require(ok, weight, "sample_weight", rule, "Divide all weights by their mean.")
     return weight
+
+
+def _whole(values: object, name: str) -> Array:
+    array = inputs.one_dimensional(inputs.finite(values, name), name)
+    require((array == np.floor(array)) & (array >= 0) & (array < MOST_ROWS), array, name, "must be whole numbers >= 0")
+    return array.astype(np.int64)

@@ -5,31 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from ..options import checked_options
-from .packing import pack, unpack
-from .reading import Readings, read
-from .settings import SHAPING
+from .reading import StateResults, read
+from .settings import state_options
 from .state import State, merge, state_of
+from .storage import Collection, from_bytes, to_bytes
 
-READING = ("normalize", "decompose", "confidence_level")
+READING_OPTIONS = ("normalize", "decompose", "confidence_level")
 
 
 class StreamedMetrics:
     """All metrics of a system whose rows come in batches, and from several processes, in constant memory.
 
-    Parameters
-    ----------
-    form : {"confidences", "posteriors", "costs"}
-        What `update` is given.
-    **options
-        Those of `evaluate` that a state depends on (`settings.SHAPING`), and ``normalize``, ``decompose`` and
-        ``confidence_level`` for `compute`.
-
-    Raises
-    ------
-    TypeError
-        If there is no such option.
-    InputError
-        If an option is out of its range.
+    `form` says what `update` is given: "confidences", "posteriors" or "costs". Options are those of `evaluate` that a
+    state depends on (`settings.STATE_OPTIONS`), and ``normalize``, ``decompose`` and ``confidence_level`` for
+    `compute`. TypeError if there is no such option, InputError if one is out of its range.
 
     Examples
     --------
@@ -41,49 +30,24 @@ class StreamedMetrics:
     """
 
     def __init__(self, form: str = "confidences", **options: object) -> None:
-        unknown = [name for name in options if name not in (*SHAPING, *READING)]
-        if unknown:
-            raise TypeError(
-                f"{type(self).__name__} takes no option {unknown[0]!r}; it takes {', '.join(SHAPING + READING)}"
-            )
         self.form = form
-        self.reading = {name: options.pop(name) for name in READING if name in options}
+        self.reading = {name: options.pop(name) for name in READING_OPTIONS if name in options}
         checked_options(**self.reading)
-        self.options = checked_options(**options)
+        self.options = state_options(**options)
         self.state: State | None = None
 
     def update(self, predictions: object, references: object, *, sample_weight: object = None) -> None:
-        """Add some rows: lists, arrays or CPU tensors, as for `evaluate`.
-
-        Parameters
-        ----------
-        predictions, references : array_like
-        sample_weight : array_like, optional
-            See `state.state_of`.
-        """
+        """Add some rows: lists, arrays or CPU tensors, as for `evaluate`; for weights see `state.state_of`."""
         self._add(state_of(self.form, predictions, references, self.options, sample_weight=sample_weight))
 
     def merge_state(self, others: Iterable[StreamedMetrics] | StreamedMetrics) -> None:
-        """Add the rows of others.
-
-        Parameters
-        ----------
-        others : StreamedMetrics or iterable of them
-        """
+        """Add the rows of others."""
         for other in [others] if isinstance(others, StreamedMetrics) else others:
             if other.state is not None:
                 self._add(other.state)
 
     def gather(self, all_gather_object: Callable[[list[object], object], object], world_size: int) -> None:
-        """Replace the rows by those of all processes: each sends its state as bytes.
-
-        Parameters
-        ----------
-        all_gather_object : callable
-            `torch.distributed.all_gather_object`, or one that fills a list with what each process passes.
-        world_size : int
-            The number of processes.
-        """
+        """Replace the rows by those of all processes, by `torch.distributed.all_gather_object` or one like it."""
         gathered: list[object] = [None] * world_size
         all_gather_object(gathered, self.packed())
         self.reset()
@@ -92,33 +56,22 @@ class StreamedMetrics:
 
     def packed(self) -> bytes:
         """Return the state as bytes, empty without rows: for checkpoints and other processes."""
-        return b"" if self.state is None else pack(self.state)
+        return b"" if self.state is None else to_bytes(Collection({"": self.state}))
 
     def load(self, packed: object) -> None:
-        """Add the rows of a state that `packed` returned.
-
-        Parameters
-        ----------
-        packed : bytes
-        """
+        """Add the rows of a state that `packed` returned."""
         if isinstance(packed, bytes) and packed:
-            self._add(unpack(packed))
+            self.state = merge([*([] if self.state is None else [self.state]), *from_bytes(packed).states.values()])
 
-    def readings(self) -> Readings:
-        """Return the numbers with bounds, standard errors and notes.
-
-        Raises
-        ------
-        ValueError
-            If there are no rows.
-        """
+    def results(self) -> StateResults:
+        """Return the numbers with bounds, standard errors and notes; ValueError if there are no rows."""
         if self.state is None:
             raise ValueError("compute needs rows: call update first.")
         return read(self.state, **self.reading)  # type: ignore[arg-type]
 
     def compute(self) -> dict[str, float]:
-        """Return the numbers as plain floats, see `reading.Readings.flat`."""
-        return self.readings().flat()
+        """Return the numbers as plain floats, see `reading.StateResults.flat`."""
+        return self.results().flat()
 
     def reset(self) -> None:
         """Forget all rows."""

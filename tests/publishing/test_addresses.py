@@ -9,7 +9,8 @@ from huggingface_hub import HfApi, HfFileSystem
 from huggingface_hub.hf_file_system import HfFileSystemFile
 
 from ecuas_metric.reporting import cli
-from ecuas_metric.scale import checked_options, pack, read_collection, score_files
+from ecuas_metric.scale import checked_options, read_collection, score_files
+from tests.ecuas_metric.scale.parts import packed
 from tests.publishing.hub import TOKEN
 
 CSV = b"confidence,correct\n0.9,1\n0.8,0\n0.4,1\n"
@@ -59,7 +60,7 @@ def test_of_parquet_on_the_hub_only_the_columns_that_are_needed_are_fetched(ther
     name = "hf://datasets/runs/logs/data/*.parquet"
     expected = score_files([(name, str(tmp_path / "data"))], checked_options(n=[0, 1, 128])).states
     found = read_collection(state)
-    assert pack(found.states[name]) == pack(expected[name])
+    assert packed(found.states[name]) == packed(expected[name])
     assert list(found.files) == [f"hf://datasets/runs/logs/data/{i}.parquet" for i in (0, 1)]
     assert sum(map(len, files.values())) > 4_000_000
     assert sum(fetched) < 300_000

@@ -1,11 +1,13 @@
-"""Rows of every form, and the states of their parts."""
+"""Rows of every form, the states of their parts, and the same rows in memory."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ecuas_metric.options import checked_options
-from ecuas_metric.scale.state import state_of
+from ecuas_metric.results import prepare
+from ecuas_metric.scale.state import CHECKS, state_of
+from ecuas_metric.scale.storage import Collection, to_bytes
 
 
 class Rows(NamedTuple):
@@ -22,6 +24,21 @@ class Rows(NamedTuple):
         weight = None if self.weight is None else self.weight[rows]
         options = checked_options(**given)
         return state_of(self.form, self.predictions[rows], self.references[rows], options, sample_weight=weight)
+
+    def system(self, **more):
+        """Return the same rows as all in memory has them."""
+        form = "confidences" if self.given.get("predictions_are") == "positive_probabilities" else self.form
+        options = checked_options(**self.given, sample_weight=self.weight, **more)
+        return prepare(self.form, *CHECKS[form](self.predictions, self.references), options)
+
+
+def packed(state):
+    """Return all that a state has."""
+    return to_bytes(Collection({"": state}))
+
+
+def of_each(states):
+    return {name: packed(state) for name, state in sorted(states.items())}
 
 
 def cut(rows, count, rng):
@@ -81,6 +98,10 @@ def _own_decisions(rng, size):
     return _posteriors(rng, size, decisions=rng.integers(0, 4, size))
 
 
+def _weighted_posteriors(rng, size):
+    return _posteriors(rng, size)._replace(weight=rng.choice([0.0, 0.5, 2.0, 3.0], size))
+
+
 def _positive(rng, size):
     rows = _confidences(rng, size, predictions_are="positive_probabilities")
     return rows._replace(form="posteriors")
@@ -107,6 +128,7 @@ FORMS = {
     "posteriors, rounded": _rounded,
     "posteriors, float32": _single,
     "posteriors, own decisions": _own_decisions,
+    "posteriors, weighted": _weighted_posteriors,
     "logits, log cost": _logits,
     "cost matrix": _matrix,
     "positive class": _positive,

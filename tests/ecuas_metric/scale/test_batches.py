@@ -1,6 +1,5 @@
 """Arrow batches, Parquet files and tables of counts: the state of their rows, and errors that say where."""
 
-from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from errno import ENOSPC
 from os import strerror
@@ -15,16 +14,13 @@ import pytest
 
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.options import checked_options
-from ecuas_metric.scale import batches, local, reduction, state
+from ecuas_metric.scale import batches, local
 from ecuas_metric.scale.batches import states_of_batches
-from ecuas_metric.scale.collection import Collection, merge_collections, read_collection, write_collection
-from ecuas_metric.scale.counts import state_of_counts
-from ecuas_metric.scale.layout import layout_of
-from ecuas_metric.scale.local import score_files
-from ecuas_metric.scale.packing import merge_packed, pack, unpack
-from ecuas_metric.scale.parquet import batches_of, parts_of
+from ecuas_metric.scale.local import batches_of, parts_of, score_files
 from ecuas_metric.scale.reading import read
 from ecuas_metric.scale.state import merge, state_of
+from ecuas_metric.scale.storage import read_collection
+from tests.ecuas_metric.scale.parts import of_each, packed
 
 OPTIONS = checked_options(n=[0, 1], reject_costs=[0.2])
 
@@ -38,14 +34,10 @@ def table(rng):
     )
 
 
-def packed(states):
-    return {name: pack(state) for name, state in sorted(states.items())}
-
-
-def of_each(table):
+def of_systems(table):
     frame = table.to_pandas()
     return {
-        name: pack(state_of("confidences", part["confidence"], part["correct"], OPTIONS))
+        name: packed(state_of("confidences", part["confidence"], part["correct"], OPTIONS))
         for name, part in frame.groupby("model")
     }
 
@@ -53,8 +45,8 @@ def of_each(table):
 def test_batches_of_any_size_give_the_state_of_each_system(table, monkeypatch):
     monkeypatch.setattr(batches, "CHUNK", 2000)
     for size in (7, 70, 600):
-        assert packed(states_of_batches(table.to_batches(size), OPTIONS)) == of_each(table)
-    assert packed(states_of_batches([table[:100], table[100:]], OPTIONS)) == of_each(table)
+        assert of_each(states_of_batches(table.to_batches(size), OPTIONS)) == of_systems(table)
+    assert of_each(states_of_batches([table[:100], table[100:]], OPTIONS)) == of_systems(table)
     assert states_of_batches([table[:0]], OPTIONS) == {}
 
 
@@ -64,20 +56,20 @@ def test_two_columns_name_a_system_and_types_of_numbers_do_not_matter(table):
     other = other.set_column(2, "ok", other["correct"].cast(pa.int16())).append_column("task", pa.array(["t"] * 600))
     other = other.set_column(0, "model", other["model"].dictionary_encode())
     given = {"confidence": "q", "correct": "ok", "system": "model+task"}
-    found = packed(states_of_batches([other], OPTIONS, columns=given))
-    assert found == {f"{name} t": state for name, state in of_each(halves).items()}
+    found = of_each(states_of_batches([other], OPTIONS, columns=given))
+    assert found == {f"{name} t": state for name, state in of_systems(halves).items()}
 
 
 def test_posteriors_lie_in_lists_or_in_columns(rng):
     posteriors, label = rng.dirichlet(np.ones(3), 50), rng.integers(0, 3, 50)
-    expected = pack(state_of("posteriors", posteriors, label, OPTIONS))
+    expected = packed(state_of("posteriors", posteriors, label, OPTIONS))
     lists = pa.table({"posteriors": list(posteriors), "label": label})
     wide = pa.table({**{f"prob_{k}": posteriors[:, k] for k in range(3)}, "label": label})
     for one in (lists, wide):
-        assert packed(states_of_batches([one], OPTIONS)) == {"system": expected}
+        assert of_each(states_of_batches([one], OPTIONS)) == {"system": expected}
     two = pa.table({"prob": posteriors[:, 0], "label": label % 2})
     positive = OPTIONS.replace(predictions_are="positive_probabilities")
-    assert packed(states_of_batches([two], OPTIONS))["system"] == pack(
+    assert of_each(states_of_batches([two], OPTIONS))["system"] == packed(
         state_of("posteriors", posteriors[:, 0], label % 2, positive)
     )
 
@@ -87,8 +79,8 @@ def test_costs_and_weights_are_read(rng):
     table = pa.table({"u": u, "c": c, "w": w})
     options = OPTIONS.replace(max_uncertainty=3.0)
     given = {"uncertainty": "u", "cost": "c", "weight": "w"}
-    expected = pack(state_of("costs", u, c, options, sample_weight=w))
-    assert packed(states_of_batches([table], options, columns=given)) == {"system": expected}
+    expected = packed(state_of("costs", u, c, options, sample_weight=w))
+    assert of_each(states_of_batches([table], options, columns=given)) == {"system": expected}
 
 
 def test_counts_give_the_state_of_the_rows(table):
@@ -96,22 +88,7 @@ def test_counts_give_the_state_of_the_rows(table):
     frame["wrong"] = ~frame["correct"]
     grouped = frame.groupby(["model", "confidence"])["wrong"].agg(["count", "sum"]).reset_index()
     given = {"count": "count", "wrong": "sum"}
-    assert packed(states_of_batches([pa.Table.from_pandas(grouped)], OPTIONS, columns=given)) == of_each(table)
-
-
-@pytest.mark.parametrize(
-    ("counts", "message"),
-    [
-        (([0.5], [1.5], [1]), "count must be whole numbers >= 0; got 1.5 at index 0"),
-        (([0.5], [1], [2]), "wrong must be at most the count; got 2 at index 0"),
-        (([0.5], [1, 1], [1]), "must have the same length"),
-        (([2.0], [1], [1]), r"predictions must lie in \[0, 1\]"),
-        (([0.5], [0], [0]), "states must not be empty"),
-    ],
-)
-def test_counts_that_are_none_are_refused(counts, message):
-    with pytest.raises(InputError, match=message):
-        state_of_counts(*counts, OPTIONS)
+    assert of_each(states_of_batches([pa.Table.from_pandas(grouped)], OPTIONS, columns=given)) == of_systems(table)
 
 
 @pytest.mark.parametrize(
@@ -153,9 +130,9 @@ def test_unjudged_rows_count_as_wrong_on_demand(table):
     size = table["model"].to_pylist().count(name)
     assert note.fact == f"1 of {size} answers ({1 / size:.1%}) are unjudged."
     rows[3]["correct"] = False
-    expected = of_each(pa.Table.from_pylist(rows))[name]
+    expected = of_systems(pa.Table.from_pylist(rows))[name]
     found = states_of_batches([pa.Table.from_pylist(table.to_pylist()[:3] + rows[3:])], OPTIONS)[name]
-    assert pack(found) == expected
+    assert packed(found) == expected
 
 
 @pytest.mark.parametrize("rule", ["bounds", "right"])
@@ -187,9 +164,9 @@ def test_parts_that_nobody_judged_do_not_show(form, rng):
         states_of_batches([part], OPTIONS, columns=given, unjudged="drop")["system"]
         for part in (table, *(table[i : i + 10] for i in range(0, 60, 10)))
     ]
-    assert pack(merge(scored[1:])) == pack(scored[0]) == merge_packed(map(pack, scored[:0:-1]))
-    with pytest.raises(InputError, match="a state must have rows"):
-        read(unpack(pack(scored[1])))
+    assert packed(merge(scored[1:])) == packed(scored[0])
+    with pytest.raises(InputError, match="a state must have rows that are judged"):
+        read(scored[1])
 
 
 @pytest.mark.parametrize(
@@ -203,8 +180,6 @@ def test_parts_that_nobody_judged_do_not_show(form, rng):
 def test_columns_that_do_not_fit_are_refused(columns, message):
     with pytest.raises(FileError, match=message):
         states_of_batches([pa.table(columns)], OPTIONS)
-    with pytest.raises(FileError, match="there is no column 'n'"):
-        layout_of(pa.schema({"confidence": pa.float64()}), {"count": "n", "wrong": "w"})
 
 
 @pytest.fixture
@@ -219,7 +194,9 @@ def logs(table, tmp_path):
 def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tmp_path):
     zipped = f"file://{logs}/*.parquet"
     for pattern in (str(logs), f"{logs}/*.parquet", zipped):
-        assert packed(score_files([pattern], OPTIONS).states) == of_each(table)
+        assert of_each(score_files([pattern], OPTIONS).states) == of_systems(table)
+    with pytest.raises(FileError, match="0.parquet: is named twice"):
+        score_files([str(logs), f"{logs}/0.parquet"], OPTIONS)
     singles = score_files([("one", f"{logs}/0.parquet"), f"{logs}/1.parquet"], OPTIONS)
     assert set(singles.states) == {"a", "b"}
     assert [part.address for part in parts_of(str(logs))] == [f"{logs}/{i}.parquet" for i in range(3)]
@@ -233,28 +210,9 @@ def test_files_at_an_address_that_fsspec_knows(logs, table):
     try:
         scored = score_files(["memory://bucket/*.parquet"], OPTIONS)
         assert list(scored.files) == [f"memory:///bucket/{i}.parquet" for i in range(3)]
-        assert packed(scored.states) == of_each(table) == packed(score_files(["memory://bucket"], OPTIONS).states)
+        assert of_each(scored.states) == of_systems(table) == of_each(score_files(["memory://bucket"], OPTIONS).states)
     finally:
         memory.rm("/bucket", recursive=True)
-
-
-def test_a_thousand_parts_and_the_reader_give_the_same_bytes(rng, tmp_path, monkeypatch):
-    """Threads make the states of 1, 7 and 1,000 parts, merged forwards, backwards and in a tree."""
-    for module in (reduction, state):
-        monkeypatch.setattr(module, "PLAIN_LIMIT", 500)
-    confidence = rng.beta(3, 1, 3000)
-    correct = (rng.random(3000) < confidence).astype(int)
-    pq.write_table(pa.table({"confidence": confidence, "correct": correct}), tmp_path / "a.parquet", row_group_size=700)
-    few = checked_options(n=1)
-    whole = pack(score_files([str(tmp_path)], few).states[str(tmp_path.name)])
-    for count in (1, 7, 1000):
-        parts = np.array_split(rng.permutation(3000), count)
-        with ThreadPoolExecutor(2) as pool:
-            states = list(pool.map(lambda rows: state_of("confidences", confidence[rows], correct[rows], few), parts))
-        tree = list(states)
-        while len(tree) > 1:
-            tree = [merge(tree[i : i + 4]) for i in range(0, len(tree), 4)]
-        assert {pack(merge(states)), merge_packed(map(pack, states[::-1])), pack(tree[0])} == {whole}
 
 
 THREE = {"confidence": [0.9, 0.4, 0.5], "correct": [1, 0, 1]}
@@ -278,7 +236,7 @@ def test_types_of_columns_that_hold_the_same_numbers(columns, tmp_path):
     except pa.ArrowNotImplementedError as error:
         pytest.skip(str(error))
     (found,) = score_files([("system", str(tmp_path))], OPTIONS).states.values()
-    assert pack(found) == pack(state_of("confidences", *THREE.values(), OPTIONS))
+    assert packed(found) == packed(state_of("confidences", *THREE.values(), OPTIONS))
 
 
 @pytest.mark.parametrize(
@@ -310,8 +268,8 @@ def test_folders_named_for_a_column_are_that_column_of_their_files(tmp_path):
         folder.mkdir(parents=True)
         pq.write_table(pa.table({"confidence": [q], "correct": [1]}), folder / "0.parquet")
     found = score_files([str(tmp_path / "logs")], OPTIONS).states
-    assert packed(found) == {
-        n: pack(state_of("confidences", [q], [1], OPTIONS)) for n, q in (("a b", 0.5), ("c", 0.25))
+    assert of_each(found) == {
+        n: packed(state_of("confidences", [q], [1], OPTIONS)) for n, q in (("a b", 0.5), ("c", 0.25))
     }
     given = {"system": "year+model"}
     assert set(score_files([str(tmp_path / "logs")], OPTIONS, columns=given).states) == {"2026 a b", "2026 c"}
@@ -339,7 +297,6 @@ def test_files_and_batches_of_other_settings_are_named(tmp_path, monkeypatch):
         score_files([str(tmp_path)], OPTIONS, state_file=tmp_path / "all.state")
     assert list(read_collection(tmp_path / "all.state").files) == [f"{tmp_path}/0.parquet"]
     monkeypatch.setattr(batches, "CHUNK", 1)
-    monkeypatch.setattr(batches, "WAITING", 1)
     tables = [pq.read_table(tmp_path / f"{name}.parquet") for name in "01"]
     with pytest.raises(FileError, match="part 3: rows 2 to 2 do not fit to those before: .* num_classes is 2 and 3"):
         states_of_batches(tables, OPTIONS, source="part 3")
@@ -361,21 +318,21 @@ def test_a_full_disk_leaves_the_state_as_it_was(logs, table, tmp_path, monkeypat
     monkeypatch.undo()
     assert state_file.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["all.state"]
-    assert packed(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_each(table)
+    assert of_each(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_systems(table)
 
 
 def test_an_interrupted_run_keeps_the_files_that_it_scored(logs, table, tmp_path, monkeypatch):
-    def interrupted(part, columns):
+    def interrupted(part, reading):
         if part.path.endswith("2.parquet"):
             raise KeyboardInterrupt
-        return batches_of(part, columns)
+        return batches_of(part, reading)
 
     monkeypatch.setattr(local, "batches_of", interrupted)
     with pytest.raises(KeyboardInterrupt):
         score_files([str(logs)], OPTIONS, state_file=tmp_path / "all.state")
     monkeypatch.undo()
     assert len(read_collection(tmp_path / "all.state").files) == 2
-    assert packed(score_files([str(logs)], OPTIONS, state_file=tmp_path / "all.state").states) == of_each(table)
+    assert of_each(score_files([str(logs)], OPTIONS, state_file=tmp_path / "all.state").states) == of_systems(table)
 
 
 def test_files_without_a_column_of_systems_are_named(logs, tmp_path):
@@ -396,38 +353,15 @@ def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path, monkeypatch):
     assert list(read_collection(state_file).files) == [f"{logs}/0.parquet"]
     broken.write_bytes(content)
     seen = []
-    monkeypatch.setattr(local, "batches_of", lambda part, columns: seen.append(part.path) or batches_of(part, columns))
-    assert packed(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_each(table)
+    monkeypatch.setattr(local, "batches_of", lambda part, reading: seen.append(part.path) or batches_of(part, reading))
+    assert of_each(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_systems(table)
     assert seen == [f"{logs}/1.parquet", f"{logs}/2.parquet"]
-    assert packed(read_collection(state_file).states) == of_each(table)
+    assert of_each(read_collection(state_file).states) == of_systems(table)
     pq.write_table(table, broken)
     with pytest.raises(FileError, match="bytes, and had .* when its rows were scored"):
         score_files([str(logs)], OPTIONS, state_file=state_file)
     with pytest.raises(InputError, match="must have the same options; n is"):
         score_files([f"{logs}/0.parquet"], OPTIONS.replace(n=(5.0,)), state_file=state_file)
-
-
-def test_months_are_merged_but_no_rows_counted_twice(logs, table, tmp_path):
-    parts = [score_files([f"{logs}/{i}.parquet"], OPTIONS) for i in range(3)]
-    assert packed(merge_collections(parts[::-1]).states) == of_each(table)
-    with pytest.raises(FileError, match=r"b.state: holds the rows of .*0.parquet, as another does"):
-        merge_collections([parts[0], parts[0]], names=["a.state", "b.state"])
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda content: b"no", "is not a file of states"),
-        (lambda content: content[:16] + b"\x09" + content[17:], "must have version 1; got 9"),
-        (lambda content: content[:-40] + b"?" + content[-39:], "is damaged"),
-    ],
-)
-def test_files_of_states_that_are_none_are_refused(change, message, tmp_path):
-    path = tmp_path / "a.state"
-    write_collection(path, Collection({"a": state_of("confidences", [0.5], [1], OPTIONS)}, {}))
-    path.write_bytes(change(path.read_bytes()))
-    with pytest.raises(FileError, match=message):
-        read_collection(path)
 
 
 def test_nothing_there_is_an_error(tmp_path):
@@ -436,5 +370,3 @@ def test_nothing_there_is_an_error(tmp_path):
             parts_of(pattern)
     with pytest.raises(FileError, match="cannot be read: Protocol not known"):
         parts_of("nowhere://x")
-    with pytest.raises(FileError, match="there is no such file"):
-        read_collection(tmp_path / "a.state")

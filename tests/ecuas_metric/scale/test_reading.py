@@ -1,139 +1,134 @@
-"""What is read from a state: the numbers of `compute`, exactly or between bounds, and their standard errors."""
+"""What is read from a state: the numbers of `compute`, exactly or between bounds, and its very intervals."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 
-from ecuas_metric.intervals import design_of, influences, standard_error
+from ecuas_metric.errors import InputError
 from ecuas_metric.metrics import METRICS, Key
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import all_values, compute_results, prepare
-from ecuas_metric.scale import reduction, state
-from ecuas_metric.scale.packing import pack, unpack
-from ecuas_metric.scale.reading import read
+from ecuas_metric.plotting import curves
+from ecuas_metric.results import compute_results, prepare
+from ecuas_metric.scale import state
+from ecuas_metric.scale.reading import read, system_of
 from ecuas_metric.scale.state import CHECKS, merge, state_of
 from tests.ecuas_metric.scale.parts import FORMS, Rows, cut, rows_of
 
-
-def in_memory(rows, **more):
-    form = "confidences" if rows.given.get("predictions_are") == "positive_probabilities" else rows.form
-    columns = CHECKS[form](rows.predictions, rows.references)
-    return prepare(rows.form, *columns, checked_options(**rows.given, sample_weight=rows.weight, **more))
-
-
-def errors_in_memory(rows, **more):
-    system = in_memory(rows, confidence_level=0.95, interval_method="analytic", **more)
-    design = design_of(system.options, len(system.decisions.uncertainty))
-    found = influences(system.decisions, system.options, all_values(system))
-    return {key: standard_error(influence, design) for key, influence in found}
+ANALYTIC = {"confidence_level": 0.9, "interval_method": "analytic"}
 
 
 @pytest.fixture
-def few_cells(monkeypatch):
-    for module, name in itertools.product((reduction, state), ("PLAIN_LIMIT", "VALUED_LIMIT")):
-        monkeypatch.setattr(module, name, 12)
+def few_bins(monkeypatch):
+    for name in ("PLAIN_LIMIT", "WEIGHTED_LIMIT"):
+        monkeypatch.setattr(state, name, 12)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_numbers_and_standard_errors_are_those_of_compute(form, rng):
+def test_numbers_are_those_of_compute(form, rng):
     rows = rows_of(form, rng, size=150)
     decompose = rows.form != "posteriors" or "cost" not in rows.given
     more = {"normalize": rows.form != "costs", "decompose": decompose}
-    readings = read(merge(cut(rows, 5, rng)), **more).numbers
-    expected = compute_results(in_memory(rows, **more)).estimates
-    assert list(readings) == list(expected)
-    assert [r.value for r in readings.values()] == pytest.approx(
-        [e.value for e in expected.values()], abs=1e-12, rel=1e-12
-    )
-    errors = errors_in_memory(rows, **more)
-    for key, reading in readings.items():
-        assert reading.lower_bound is None
-        if not math.isnan(reading.standard_error):
-            assert reading.standard_error == pytest.approx(errors[key], rel=1e-12, abs=1e-14), key
-    bare = {key for key, reading in readings.items() if math.isnan(reading.standard_error)}
-    assert all(key.metric == "ece" or key.variant in ("normalized", "calibration_loss") for key in bare)
+    found = read(merge(cut(rows, 5, rng)), **more).estimates
+    expected = compute_results(rows.system(**more)).estimates
+    assert list(found) == list(expected)
+    for key, estimate in found.items():
+        assert estimate.value == pytest.approx(expected[key].value, abs=1e-12, rel=1e-12), key
+        assert estimate.lower_bound is None
+
+
+def random_rows(rng):
+    """Return rows of any form, size, number of errors and design that a state has."""
+    form, size = str(rng.choice(list(FORMS))), int(rng.choice([5, 12, 40, 150, 400]))
+    rows = rows_of(form, rng, size=size)
+    if rows.form == "confidences" and rng.random() < 0.5:  # few errors
+        rows.references[:] = rng.random(size) < rng.choice([0.03, 0.97, 1.0])
+    if rng.random() < 0.3:  # ties
+        rows.predictions[:] = rows.predictions[rng.integers(0, max(2, size // 20), size)]
+    if rows.weight is not None and rng.random() < 0.5:
+        rows.weight[rng.random(size) < 0.3] = 0.0
+        rows.weight[0] = 1.0
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_intervals_are_those_of_compute_or_none_with_a_reason(seed):
+    """Ten cases each: equal to 1e-9, or none from the state, and then a note names the number."""
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        rows = random_rows(rng)
+        more = {"normalize": rows.form != "costs"}
+        results = read(rows.state(), confidence_level=0.9, **more)
+        expected = compute_results(rows.system(**more, **ANALYTIC)).estimates
+        named = " ".join(note.fact for note in results.notes)
+        for key, estimate in results.estimates.items():
+            if math.isnan(estimate.low) and not math.isnan(expected[key].low):
+                assert key.variant == "normalized", key
+                assert str(key) in named
+            else:
+                limits = pytest.approx(expected[key][1:], rel=1e-9, abs=1e-12, nan_ok=True)
+                assert (estimate.low, estimate.high) == limits, (key, rows)
 
 
 def test_costs_that_hardly_differ_have_their_standard_errors_and_equal_ones_have_none(rng):
     """A variance is the difference of two sums, whose digits must not run out before it does."""
     confidence = 1 - 1e-4 * (1 + rng.random(500))
-    given = {"n": [1, 128], "reject_costs": [1e-7]}  # all are rejected
-    rows = Rows("confidences", confidence, np.ones(500, int), given)
-    readings, errors = read(merge(cut(rows, 3, rng))).numbers, errors_in_memory(rows)
-    for key in (Key("ecuas", 1.0), Key("confidence_brier_score"), Key("confidence_cross_entropy")):
-        assert 0 < readings[key].standard_error == pytest.approx(errors[key], rel=1e-12), key
-    assert readings[Key("expected_cost", 1e-7)].standard_error == 0
+    rows = Rows("confidences", confidence, np.ones(500, int), {"n": [1], "reject_costs": [1e-7]})  # all are rejected
+    found = read(merge(cut(rows, 3, rng))).estimates
+    cost = (1 - confidence) ** 2
+    error = np.std(cost, ddof=1) / np.sqrt(500)
+    assert found[Key("ecuas", 1.0)].standard_error == pytest.approx(error, rel=1e-6)
+    assert found[Key("expected_cost", 1e-7)].standard_error == pytest.approx(0, abs=1e-20)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_bounds_hold_the_numbers_of_compute(form, rng, few_cells):
+def test_bounds_hold_the_numbers_of_compute(form, rng, few_bins):
     rows = rows_of(form, rng, size=200)
-    more = {"decompose": True}
-    readings = read(merge(cut(rows, 5, rng)), **more)
-    expected = compute_results(in_memory(rows, **more)).estimates
-    for key, reading in readings.numbers.items():
+    results = read(merge(cut(rows, 5, rng)), decompose=True)
+    expected = compute_results(rows.system(decompose=True)).estimates
+    for key, estimate in results.estimates.items():
         value = expected[key].value
         if METRICS[key.metric].of_ties is None and not key.variant:
-            assert reading.lower_bound is None
-            assert reading.value == pytest.approx(value, abs=1e-12, rel=1e-12)
+            assert estimate.lower_bound is None
+            assert estimate.value == pytest.approx(value, abs=1e-12, rel=1e-12)
         else:
-            assert reading.lower_bound - 1e-6 * abs(value) * (key.variant != "") <= value + 1e-12, key
-            assert value <= reading.upper_bound * (1 + 1e-6 * (key.variant != "")) + 1e-12, key
-            assert reading.lower_bound <= reading.value <= reading.upper_bound
-    assert "bounded" in [note.kind for note in readings.notes]
+            slack = 1e-6 * abs(value) * (key.variant != "") + 1e-12
+            assert estimate.lower_bound - slack <= value <= estimate.upper_bound + slack, key
+            assert estimate.lower_bound <= estimate.value <= estimate.upper_bound
+    assert "bounded" in [note.kind for note in results.notes]
 
 
-def test_bounds_are_as_close_as_two_orders_of_the_same_cells(rng, few_cells):
-    """The lower bound is reached where costs come last in each cell, and the upper one where they come first."""
-    rows = rows_of("confidences", rng, size=200)
-    merged = rows.state()
-    numbers = read(merged).numbers
-    confidence = np.repeat(np.arange(len(merged.cells.rows), 0, -1.0), merged.cells.rows) / 20
-    place = np.concatenate([np.arange(n) for n in merged.cells.rows])
-    wrong, size = (np.repeat(column, merged.cells.rows) for column in (merged.cells.sums[0], merged.cells.rows))
+def test_bounds_are_as_close_as_two_orders_of_the_same_bins(rng, few_bins):
+    """The lower bound is reached where costs come last in each bin, and the upper one where they come first."""
+    merged = rows_of("confidences", rng, size=200).state()
+    found, (_, low, high, sizes, (errors,)) = read(merged).estimates, merged.sketch
+    confidence = np.repeat(np.arange(len(sizes), 0, -1.0), sizes) / 20
+    place = np.concatenate([np.arange(n) for n in sizes])
+    wrong, size = (np.repeat(column, sizes) for column in (errors, sizes))
     for last, fields in ((True, ("lower_bound", "upper_bound")), (False, ("upper_bound", "lower_bound"))):
         is_wrong = place >= size - wrong if last else place < wrong
-        mixed = np.repeat(merged.cells.low != merged.cells.high, merged.cells.rows)
+        mixed = np.repeat(low != high, sizes)
         q = np.where(mixed, confidence - place * 1e-6, confidence)
         correct = np.where(mixed, ~is_wrong, place >= wrong).astype(int)
         values = compute_results(prepare("confidences", *CHECKS["confidences"](q, correct), checked_options())).flat()
-        assert getattr(numbers[Key("aurc")], fields[0]) == pytest.approx(values["aurc"], rel=1e-12)
-        assert getattr(numbers[Key("auroc")], fields[1]) == pytest.approx(values["auroc"], rel=1e-12)
+        assert getattr(found[Key("aurc")], fields[0]) == pytest.approx(values["aurc"], rel=1e-12)
+        assert getattr(found[Key("auroc")], fields[1]) == pytest.approx(values["auroc"], rel=1e-12)
 
 
-def test_tied_rows_widen_no_bounds(rng, few_cells):
-    """A cell of one uncertainty hides nothing: with half of the rows at confidence 1, bounds are half as wide."""
+def test_tied_rows_widen_no_bounds(rng, few_bins):
+    """A bin of one uncertainty hides nothing: with half of the rows at confidence 1, bounds are half as wide."""
     q = np.concatenate([np.ones(500), rng.random(100)])
-    correct = (rng.random(600) < q).astype(int)
-    merged = state_of("confidences", q, correct, checked_options())
-    assert merged.cells.level > 0
-    assert merged.cells.high[0] == merged.cells.low[0] == 0
-    assert merged.cells.rows[0] == 500
+    merged = state_of("confidences", q, (rng.random(600) < q).astype(int), checked_options())
+    assert merged.sketch.level > 0
+    assert merged.sketch.high[0] == merged.sketch.low[0] == 0
+    assert merged.sketch.rows[0] == 500
 
 
-def test_a_state_of_few_rows_has_the_intervals_of_compute(rng):
-    rows = rows_of("confidences", rng, size=60)
-    more = {"normalize": True, "decompose": True}
-    readings = read(unpack(pack(rows.state())), confidence_level=0.9, **more).numbers
-    expected = compute_results(in_memory(rows, confidence_level=0.9, interval_method="analytic", **more)).estimates
-    for key, reading in readings.items():
-        assert (reading.low, reading.high) == pytest.approx(expected[key][1:], rel=1e-9, nan_ok=True), key
-
-
-@pytest.mark.parametrize("form", ["confidences", "weighted confidences", "costs", "posteriors"])
-def test_intervals_without_rows_are_those_of_compute_where_errors_are_not_few(form, rng, monkeypatch):
-    from ecuas_metric.scale import limits
-
-    monkeypatch.setattr(limits, "FEW_ROWS", 0)
-    rows = rows_of(form, rng, size=400)
-    if rows.form != "costs":
-        rows.given["reject_costs"] = [0.5, 0.7]  # few errors are accepted where rejecting is cheap: no interval
-    readings = read(rows.state(), confidence_level=0.95)
-    expected = compute_results(in_memory(rows, confidence_level=0.95, interval_method="analytic")).estimates
-    for key, reading in readings.numbers.items():
-        assert (reading.low, reading.high) == pytest.approx(expected[key][1:], rel=1e-9, nan_ok=True), key
+def test_intervals_include_the_bounds(rng, few_bins):
+    rows = rows_of("confidences", rng, size=400)
+    for key, estimate in read(rows.state(), confidence_level=0.5).estimates.items():
+        if estimate.lower_bound is not None:
+            assert estimate.low < estimate.lower_bound < estimate.upper_bound < estimate.high, key
 
 
 def test_notes_count_what_was_repaired_in_all_parts(rng):
@@ -142,6 +137,9 @@ def test_notes_count_what_was_repaired_in_all_parts(rng):
     assert notes["missing"].startswith("1 of 50 confidences are missing")
     assert notes["clipped"].startswith("2 of 50 rows")
     assert "above_max_uncertainty" in notes
+    rounded = rows_of("posteriors, rounded", rng, size=200)
+    off = np.count_nonzero(np.abs(rounded.predictions.sum(axis=1) - 1) > 1e-9)
+    assert f"{off} of 200 rows do not sum to 1" in " ".join(note.fact for note in read(rounded.state()).notes)
     hard = state_of("confidences", [0.0, 1.0, 1.0], [0, 0, 1], checked_options())
     assert [note.kind for note in read(hard).notes] == ["hard_decisions"]
 
@@ -151,25 +149,53 @@ def test_ten_billion_rows_have_finite_numbers(rng):
     few = read(many)
     for _ in range(24):
         many = merge([many, many])
-    readings = read(many, confidence_level=0.95)
-    assert readings.rows == 1024 * 2**24
-    for key, reading in readings.numbers.items():
+    results = read(many, confidence_level=0.95)
+    assert results.rows == 1024 * 2**24
+    for key, estimate in results.estimates.items():
         if key.metric != "aurc":  # of which repeated rows have another
-            assert reading.value == pytest.approx(few.numbers[key].value, rel=1e-12), key
-        if not math.isnan(reading.standard_error):
-            assert reading.standard_error == pytest.approx(few.numbers[key].standard_error / 2**12, rel=1e-3), key
-    assert abs(readings.numbers[Key("aurc")].value - few.numbers[Key("aurc")].value) < 0.01
+            assert estimate.value == pytest.approx(few.estimates[key].value, rel=1e-12), key
+        if not math.isnan(estimate.standard_error):
+            assert estimate.standard_error == pytest.approx(few.estimates[key].standard_error / 2**12, rel=1e-3), key
+    assert abs(results.estimates[Key("aurc")].value - few.estimates[Key("aurc")].value) < 0.01
 
 
 def test_one_row_and_one_class_are_undefined_as_in_memory():
-    readings = read(state_of("confidences", [0.9], [1], checked_options()), confidence_level=0.95)
-    assert math.isnan(readings.flat()["auroc"])
-    assert [note.kind for note in readings.notes].count("undefined") == 1
-    assert all(math.isnan(reading.standard_error) for reading in readings.numbers.values())
+    results = read(state_of("confidences", [0.9], [1], checked_options()), confidence_level=0.95)
+    assert math.isnan(results.flat()["auroc"])
+    assert [note.kind for note in results.notes].count("undefined") == 1
+    assert all(math.isnan(estimate.standard_error) for estimate in results.estimates.values())
+    with pytest.raises(InputError, match="must have rows that are judged and have a weight; got 1 rows"):
+        read(state_of("confidences", [0.9], [1], checked_options(), sample_weight=[0.0]))
 
 
 def test_every_metric_of_samples_is_one_of_bins():
-    """A state has no rows but those that stand for bins, see `bins.one_row_per_bin`; the last two it leaves out."""
-    assert [name for name, metric in METRICS.items() if metric.of_samples is not None] == [
-        "ece", "ece_debiased", "calibration_p"
-    ]  # fmt: skip
+    """A state has no rows but those that stand for bins of ECE; the last two it leaves out."""
+    of_samples = [name for name, metric in METRICS.items() if metric.of_samples is not None]
+    assert of_samples == ["ece", "ece_debiased", "calibration_p"]
+
+
+@pytest.mark.parametrize("form", ["confidences", "posteriors"])
+def test_curves_are_those_of_the_rows(form, rng):
+    rows = rows_of(form, rng, size=120)
+    whole, system = rows.state(), rows.system()
+    drawn = (curves.risk_coverage, curves.reject_cost_curve, lambda s: curves.order_curve(s, n=[0, 1, np.inf]))
+    for curve in drawn:
+        for mine, theirs in zip(curve(system_of(whole)), curve(system), strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-15)
+    mine, theirs = curves.reliability(system_of(whole)), curves.reliability(system)
+    for field in ("confidence", "accuracy", "shares"):
+        np.testing.assert_allclose(getattr(mine, field), getattr(theirs, field), rtol=1e-12)
+
+
+def test_points_of_coarse_bins_lie_on_the_curve_of_the_rows(rng, monkeypatch):
+    rows = rows_of("confidences", rng, size=400)
+    monkeypatch.setattr(state, "PLAIN_LIMIT", 25)
+    coarse, fine = curves.risk_coverage(system_of(rows.state())), curves.risk_coverage(rows.system())
+    assert len(coarse.coverage) <= 25 < len(fine.coverage)
+    points = dict(zip(fine.coverage.tolist(), fine.risk.tolist(), strict=True))
+    assert [points[c] for c in coarse.coverage.tolist()] == pytest.approx(coarse.risk.tolist())
+
+
+def test_curves_that_a_state_does_not_have(rng):
+    with pytest.raises(InputError, match="curves are drawn of states without weights"):
+        system_of(rows_of("costs", rng, size=10).state())

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ecuas_metric.scale import checked_options, pack, read_collection, score_files
+from ecuas_metric.scale import checked_options, read_collection, score_files
 from tests.conftest import ROOT
+from tests.ecuas_metric.scale.parts import of_each
 
 PAGE = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
 RECIPES = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
@@ -38,28 +39,17 @@ def recipes():
         yield pytest.param(recipe, marks=marks, id=f"{place} {title(recipe)}")
 
 
-def in_pairs(table, path):
-    """Write rows with ids that pair those of the two systems."""
-    model = table["model"].to_numpy()
-    ids = np.empty(len(model), np.int64)
-    for name in np.unique(model):
-        ids[model == name] = np.arange(np.count_nonzero(model == name))
-    pq.write_table(table.append_column("id", pa.array(ids)), path)
-
-
 @pytest.fixture
 def expected(tmp_path, monkeypatch, rng):
     """Make files to score, and return the states of their systems."""
     monkeypatch.chdir(tmp_path)
-    for folder in ("logs", "pairs"):
-        (tmp_path / folder).mkdir()
+    (tmp_path / "logs").mkdir()
     for i in range(3):
         q = rng.random(80).round(1)
         model = rng.permutation(np.repeat(["a", "b"], 40))
         table = pa.table({"model": model, "confidence": q, "correct": (rng.random(80) < q).astype(np.int8)})
         pq.write_table(table, f"logs/{i}.parquet")
-        in_pairs(table, f"pairs/{i}.parquet")
-    return {name: pack(state) for name, state in score_files(["logs"], checked_options(n=1)).states.items()}
+    return of_each(score_files(["logs"], checked_options(n=1)).states)
 
 
 @pytest.mark.parametrize("recipe", list(recipes()))
@@ -74,8 +64,8 @@ def test_recipes_give_the_same_states(recipe, expected, tmp_path):
     else:
         names = {"__name__": "__main__"}
         exec(compile(recipe, "docs/scale.md", "exec"), names)
-        states = names["states"] if "states" in names else dict(zip("ab", names["pair"], strict=False))
-    assert {name: pack(state) for name, state in states.items()} == expected
+        states = names["states"]
+    assert of_each(states) == expected
 
 
 def test_the_page_names_every_part_of_the_command():

@@ -12,17 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ecuas_metric.errors import FileError, InputError
+from ecuas_metric.errors import FileError
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.scale import spark as engine
-from ecuas_metric.scale import workers
-from ecuas_metric.scale.collection import read_collection
 from ecuas_metric.scale.local import score_files
-from ecuas_metric.scale.packing import pack
 from ecuas_metric.scale.reading import read
 from ecuas_metric.scale.state import merge, repeated, state_of
+from ecuas_metric.scale.storage import read_collection
 from tests.conftest import ROOT
+from tests.ecuas_metric.scale.parts import of_each, packed
 
 PAGE = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
 OPTIONS = checked_options(n=[0, 1])
@@ -40,10 +39,6 @@ LOCAL = {
     "spark.eventLog.rolling.enabled": "false",
     "spark.eventLog.compress": "false",
 }
-
-
-def packed(states):
-    return {name: pack(state) for name, state in sorted(states.items())}
 
 
 def needs_spark():
@@ -89,7 +84,6 @@ def session(events):
     needs_spark()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         session = started("local[2]", events)
         session.sparkContext.setLogLevel("OFF")  # the errors of failed jobs are asserted
@@ -109,20 +103,19 @@ def written(events):
 def test_states_are_those_of_the_local_reader_and_all_that_is_shuffled(session, events, logs, local):
     before = len(written(events))
     df = session.read.parquet(str(logs))
-    found = engine.states_of_frame(df, OPTIONS, fan_in=2)
-    assert packed(found) == packed(local)
-    assert local["continuous"].cells.level > 0  # coarsened: no partition alone has as many confidences
+    found = engine.states_of_frame(df, OPTIONS)
+    assert of_each(found) == of_each(local)
+    assert local["continuous"].sketch.level > 0  # coarsened: no partition alone has as many confidences
     shuffled, records = written(events)[before:].sum(axis=0)
-    parts = [packed(score_files([str(path)], OPTIONS).states) for path in logs.iterdir()]
+    parts = [of_each(score_files([str(path)], OPTIONS).states) for path in logs.iterdir()]
     states = [len(state) for part in parts for state in part.values()]
-    slots = 2 * max(map(len, packed(local).values()))
-    assert records == len(local) * (PARTS + 2)  # a state per system and partition, then one per system and slot
-    assert shuffled < 1.01 * (sum(states) + slots) + 1000 * records
+    assert records == len(local) * 2 * PARTS  # a state per system and partition, then one per system and slot
+    assert shuffled < 2.02 * sum(states) + 1000 * records
     before = len(written(events))
-    assert packed(engine.score_files([str(logs)], OPTIONS).states) == packed(local)  # files that tasks read themselves
+    assert of_each(engine.score_files([str(logs)], OPTIONS).states) == of_each(local)
     shuffled, records = written(events)[before:].sum(axis=0)
-    assert records == len(local) * (PARTS + 1)
-    assert shuffled < 1.01 * (sum(states) + slots) + 1000 * records
+    assert records == len(local) * 2 * PARTS
+    assert shuffled < 2.02 * sum(states) + 1000 * records
 
 
 @pytest.mark.e2e
@@ -142,19 +135,28 @@ def test_the_page_has_a_recipe_that_runs(session, logs, local, capsys):
     assert [line.split()[0] for line in lines] == sorted(local)
 
 
+def fields(error):
+    return error.file, error.column, error.row, error.value, error.count, error.total, error.advice
+
+
 @pytest.mark.e2e
-def test_a_bad_value_fails_the_job_with_its_place(session, logs, tmp_path):
+def test_what_is_wrong_in_a_row_comes_back_with_its_fields(session, logs, tmp_path):
     rows = session.read.parquet(str(logs / "0.parquet")).where("model = 'rounded'")
-    bad = rows.selectExpr("if(confidence = 0.5, double('nan'), confidence) AS confidence", "correct")
-    q = pq.read_table(logs / "0.parquet", filters=[("model", "=", "rounded")])
-    row = q["confidence"].to_pylist().index(0.5) + 1
-    with pytest.raises(FileError, match=f"partition 0: column 'confidence' must not be NaN; got nan in row {row} "):
+    bad = rows.selectExpr("if(confidence = 0.5, 87.0, confidence) AS confidence", "correct")
+    q = pq.read_table(logs / "0.parquet", filters=[("model", "=", "rounded")])["confidence"].to_numpy()
+    with pytest.raises(FileError) as raised:
         engine.score(bad)
-    pq.write_table(pa.table({"model": ["a"] * 2, "confidence": [0.5, 3.0], "correct": [1, 1]}), tmp_path / "a.parquet")
-    message = r"a.parquet: column 'confidence' must lie in \[0, 1\]; got 3\.0 in row 2 \(1 of 2\)\."
-    with pytest.raises(FileError, match=message):
-        engine.score_files([str(tmp_path / "a.parquet")], OPTIONS, state_file=tmp_path / "half.state")
-    assert not (tmp_path / "half.state").exists()
+    row, count = int(np.argmax(q == 0.5)) + 1, int((q == 0.5).sum())
+    assert fields(raised.value)[:6] == ("partition 0", "confidence", row, 87.0, count, 500)
+    files = [tmp_path / name for name in ("day: one.parquet", "two.parquet")]
+    for path, value in zip(files, (3.0, 4.0), strict=True):
+        pq.write_table(pa.table({"model": ["a"] * 2, "confidence": [0.5, value], "correct": [1, 1]}), path)
+    with pytest.raises(FileError) as local_error:
+        score_files([str(path) for path in files], OPTIONS)
+    with pytest.raises(FileError) as raised:
+        engine.score_files([str(path) for path in files], OPTIONS)
+    assert fields(raised.value) == fields(local_error.value)
+    assert fields(raised.value)[:4] == (str(files[0]), "confidence", 2, 3.0)
 
 
 @pytest.mark.e2e
@@ -164,10 +166,12 @@ def test_what_does_not_fit_is_refused_before_a_job_or_by_it(session, logs):
         engine.score(df, confidence="p")
     with pytest.raises(FileError, match="nothing says which answers are correct"):
         engine.score(df.drop("correct"))
-    with pytest.raises(InputError, match="resamples does not go with a state"):
+    with pytest.raises(TypeError, match="takes no option 'resamples'"):
         engine.score(df, resamples=5)
-    with pytest.raises(FileError, match="nowhere: Spark cannot read it"):
+    with pytest.raises(FileError, match="nowhere: there is no such Parquet file"):
         engine.score_files([str(logs / "nowhere")], OPTIONS)
+    with pytest.raises(FileError, match="Spark: the job failed: .*DIVIDE_BY_ZERO"):
+        engine.score(df.selectExpr("confidence", "1 / int(confidence > 2) AS correct"))
     rows = [([0.5, 0.5], 0), ([0.2, 0.3, 0.5], 1)]
     two_partitions = session.createDataFrame(rows, "posteriors array<double>, label int")
     with pytest.raises(FileError, match="partitions . and .: states .* must have the same options; num_classes is"):
@@ -182,7 +186,7 @@ def test_the_command_gives_the_same_table_on_spark(session, logs, local, tmp_pat
     state = tmp_path / "all.state"
     assert main([*command, "--engine", "spark", "--state", str(state)]) == 0
     assert capsys.readouterr().out == expected
-    assert packed(read_collection(state).states) == packed(local)
+    assert of_each(read_collection(state).states) == of_each(local)
     assert main([*command, "--engine", "spark", "--state", str(state)]) == 2
     assert "is there already" in capsys.readouterr().err
 
@@ -191,7 +195,7 @@ def test_the_command_gives_the_same_table_on_spark(session, logs, local, tmp_pat
 def test_partitions_without_rows_do_not_count(session):
     one = session.createDataFrame([(0.5, 1)], "confidence double, correct int").repartition(3)
     (found,) = engine.states_of_frame(one, OPTIONS).values()
-    assert pack(found) == pack(state_of("confidences", [0.5], [1], OPTIONS))
+    assert packed(found) == packed(state_of("confidences", [0.5], [1], OPTIONS))
     assert engine.states_of_frame(one.where("correct = 0"), OPTIONS) == {}
     assert session.conf.get(engine.BATCH) == engine.USUAL_BATCH  # as it was
 
@@ -200,44 +204,18 @@ def test_merging_on_a_worker_needs_no_spark(rng):
     """Nothing overflows at ten billion rows either."""
     q = rng.random(100).round(2)
     many = repeated(state_of("confidences", q, np.ones(100, int), OPTIONS), 27)
-    row = {"system": "a", "slot": 0, "part": 0, "state": pack(many)}
-    (merged,) = workers.merged_table(pa.Table.from_pylist([row] * 2, workers.ARROW)).to_pylist()
-    assert merged["state"] == pack(repeated(many, 1))
+    row = {"system": "", "slot": 0, "part": 0, "state": packed(many), "error": None}
+    (merged,) = engine.merged_rows(pa.Table.from_pylist([row] * 2, engine.ARROW)).to_pylist()
+    assert merged["state"] == packed(merge([many, many])) == packed(repeated(many, 1))
     assert repeated(many, 1).rows > 1e10
 
 
-def test_tasks_read_the_row_groups_of_files_whose_paths_are_the_same_everywhere(tmp_path, monkeypatch):
-    monkeypatch.setattr(workers, "ROWS_OF_TASK", 50)
-    q = np.arange(120) / 119
-    table = pa.table({"confidence": q, "correct": np.arange(120) % 2})
-    for name, rows in (("a", table), ("b", table[:10]), ("none", table[:0])):
-        pq.write_table(rows, tmp_path / f"{name}.parquet", row_group_size=40)
-    files = [f"file://{path}" for path in tmp_path.iterdir()]
-    tasks = workers.tasks_of(files, table.column_names)
-    assert [(task.groups, task.first) for task in tasks] == [((0, 1), 1), ((2,), 81), ((0,), 1)]
-    told = {"columns": None, "unjudged": None, "name": "all"}
-    read_all = workers.reading_of(tasks, OPTIONS, told, 2)
-    found = list(read_all(iter([pa.record_batch({"id": [2, 0]}), pa.record_batch({"id": [1]})])))
-    (merged,) = workers.merged_table(pa.Table.from_batches(found)).to_pylist()
-    assert merged["state"] == pack(merge(list(score_files([("all", str(tmp_path))], OPTIONS).states.values())))
-    assert [batch.to_pylist()[0]["slot"] for batch in found] == [0, 0, 1]
-    assert workers.tasks_of([*files, "s3a://bucket/a.parquet"], table.column_names) == []
-    assert workers.tasks_of(files, [*table.column_names, "model"]) == []  # from the name of a folder
-
-
-def test_what_is_wrong_in_a_task_is_named_with_file_and_row(tmp_path, monkeypatch):
-    monkeypatch.setattr(workers, "ROWS_OF_TASK", 2)
-    table = pa.table({"confidence": [0.5, 0.5, 0.5, 7.0], "correct": [1, 0, 1, 1]})
-    pq.write_table(table, tmp_path / "a.parquet", row_group_size=2)
-    tasks = workers.tasks_of([f"file://{tmp_path}/a.parquet"], table.column_names)
-    told = {"columns": None, "unjudged": None, "name": "all"}
-    with pytest.raises(FileError, match=r"a.parquet: column 'confidence' must lie in \[0, 1\]; got 7.0 in row 4"):
-        list(workers.reading_of(tasks, OPTIONS, told, 2)(iter([pa.record_batch({"id": [0, 1]})])))
-
-
 def test_spark_is_imported_in_one_file_only():
-    found = {path.name for path in (ROOT / "ecuas_metric").rglob("*.py") if "import pyspark" in path.read_text()}
-    found |= {path.name for path in (ROOT / "ecuas_metric").rglob("*.py") if "from pyspark" in path.read_text()}
+    found = {
+        path.name
+        for path in (ROOT / "ecuas_metric").rglob("*.py")
+        if re.search(r"(import|from) pyspark", path.read_text())
+    }
     assert found == {"spark.py"}
 
 
@@ -245,6 +223,38 @@ def test_the_engine_goes_with_out_of_core(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("confidence,correct\n0.5,1\n")
     assert main(["score", str(tmp_path / "a.csv"), "--engine", "spark"]) == 2
     assert "--engine requires --out-of-core" in capsys.readouterr().err
+
+
+@pytest.mark.e2e
+@pytest.mark.slow
+def test_the_command_runs_anywhere_and_says_no_more_than_its_table(logs, tmp_path):
+    """Not activated, in another folder, with another Python first on the path: as installed."""
+    needs_spark()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").symlink_to("/bin/false")
+    paths = os.pathsep.join([str(tmp_path / "bin"), *os.environ["PATH"].split(os.pathsep)])
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK", "PYTHONPATH"))}
+    environment |= {"PATH": paths, "SPARK_LOCAL_IP": "127.0.0.1"}
+    command = [sys.executable, "-m", "ecuas_metric.reporting", "score", "--out-of-core"]
+    tables = [
+        subprocess.run([*command, str(logs), *more], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        for more in ((), ("--engine", "spark"))
+    ]
+    assert [table.returncode for table in tables] == [0, 0]
+    assert tables[0].stdout == tables[1].stdout
+    assert tables[1].stderr == ""
+    pq.write_table(pa.table({"confidence": [0.5, 3.0], "correct": [1, 1]}), tmp_path / "day: one.parquet")
+    for broken, first in ((environment, "ecuas: "), (environment | {"JAVA_HOME": str(tmp_path)}, "ecuas: Spark: ")):
+        failed = subprocess.run(
+            [*command, "day: one.parquet", "--engine", "spark"],
+            cwd=tmp_path,
+            env=broken,
+            capture_output=True,
+            text=True,
+        )
+        assert failed.returncode == 2
+        assert failed.stderr.startswith(first)
+        assert failed.stderr.count("\n") == 1
 
 
 SUBMITTED = """
@@ -267,8 +277,7 @@ def test_two_workers_and_spark_connect_give_the_same_states(logs, local, tmp_pat
     needs_spark()
     if "remote" in where:
         pytest.importorskip("grpc", reason="needs the extra `spark`, with gRPC: make test EXTRAS=spark")
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     command = [sys.executable, "-c", SUBMITTED.format(where=where), str(logs), str(tmp_path / "states")]
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=500)
-    assert packed(read_collection(tmp_path / "states").states) == packed(local)
+    assert of_each(read_collection(tmp_path / "states").states) == of_each(local)

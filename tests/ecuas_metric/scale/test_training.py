@@ -9,9 +9,9 @@ import pytest
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
-from ecuas_metric.scale.packing import pack
 from ecuas_metric.scale.state import state_of
 from ecuas_metric.scale.training import StreamedMetrics
+from tests.ecuas_metric.scale.parts import packed
 
 LOOP = """
 import json, sys
@@ -42,7 +42,7 @@ def test_batches_add_up_to_the_state_of_all_rows(rng):
     for confidence, correct in rows:
         metrics.update(confidence.tolist(), correct)
     whole = state_of("confidences", *map(np.concatenate, zip(*rows, strict=True)), checked_options(n=[0, 2]))
-    assert metrics.packed() == pack(whole)
+    assert metrics.packed() == packed(whole)
     numbers = metrics.compute()
     assert {"ecuas_2", "ecuas_2_low", "ecuas_2_standard_error", "normalized_confidence_brier_score"} <= set(numbers)
 

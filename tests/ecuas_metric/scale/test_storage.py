@@ -1,0 +1,134 @@
+"""Files of states: Parquet that anyone reads, and nothing that is torn, foreign or old is taken for one."""
+
+import io
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ecuas_metric.errors import FileError, InputError
+from ecuas_metric.options import checked_options
+from ecuas_metric.scale import storage
+from ecuas_metric.scale.state import state_of
+from ecuas_metric.scale.storage import (
+    Collection,
+    from_bytes,
+    merge_collections,
+    read_collection,
+    to_bytes,
+    write_collection,
+)
+from tests.ecuas_metric.scale.parts import FORMS, rows_of
+
+OPTIONS = checked_options(n=1)
+ONE = state_of("confidences", [0.9, 0.5, 0.5], [1, 0, 1], OPTIONS)
+
+
+def test_states_of_every_form_are_what_they_were(rng):
+    states = {name: rows_of(name, rng, size=40).state() for name in FORMS}
+    collection = Collection(states, {"logs/a.parquet": 10**12})
+    found = from_bytes(to_bytes(collection))
+    assert found.files == collection.files
+    assert to_bytes(found) == to_bytes(collection)
+    for name, state in states.items():
+        assert found.states[name][:2] == state[:2]
+        assert found.states[name].largest_cost == state.largest_cost
+        assert all(np.array_equal(*pair) for pair in zip(found.states[name].sketch, state.sketch, strict=True)), name
+
+
+def test_anyone_reads_a_file_of_states():
+    table = pq.read_table(pa.BufferReader(to_bytes(Collection({"a": ONE}))))
+    rows = [{"first": 0.9, "last": 0.9, "rows": 1, "wrong": 0}, {"first": 0.5, "last": 0.5, "rows": 2, "wrong": 1}]
+    assert table.drop_columns(["digits"]).to_pylist() == [{"system": "a", **row} for row in rows]
+    (system,) = json.loads(table.schema.metadata[b"ecuas"])["systems"]
+    assert (system["name"], json.loads(system["settings"])["n"]) == ("a", [1.0])
+    assert system["sums"]["error_rate"] / 2**62 == 1
+
+
+def changed(content, *, is_signed=False, **fields):
+    """Return a file with other metadata, and with the checksum that it had or that of what it has now."""
+    table = pq.read_table(pa.BufferReader(content))
+    header = json.loads(table.schema.metadata[b"ecuas"]) | fields
+    if is_signed:
+        header["sha256"] = storage._digest({name: header[name] for name in header if name != "sha256"}, table)
+    sink = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({"ecuas": json.dumps(header)}), sink)
+    return sink.getvalue()
+
+
+def parquet(columns):
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns), sink)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        (lambda content: b"no", "is not a file of states"),
+        (lambda content: b"", "is not a file of states"),
+        (lambda content: b"ECUAS collection\x01" + content, "holds states of a version before 0.4"),
+        (lambda content: b"ECUAS state\x02" + content, "holds states of a version before 0.4"),
+        (lambda content: parquet({"confidence": [0.5]}), "is a Parquet file, but not one of states"),
+        (lambda content: content[: len(content) // 2], "is damaged: it cannot be read to its end"),
+        (lambda content: changed(content, version=9), "must have version 3"),
+        (lambda content: changed(content, files={"b": 1}), "is damaged: its checksum is another"),
+        (lambda content: changed(content, systems=[]), "is damaged: its checksum is another"),
+    ],
+)
+def test_files_that_are_no_states_are_refused_by_name(change, rule, tmp_path):
+    path = tmp_path / "month.state"
+    path.write_bytes(change(to_bytes(Collection({"a": ONE}))))
+    with pytest.raises(FileError) as raised:
+        read_collection(path)
+    assert (raised.value.file, raised.value.rule) == (str(path), rule)
+
+
+def test_no_changed_byte_changes_a_number(rng):
+    """Every other byte in turn: what cannot be read is refused, and what can be read is what was written."""
+    content = to_bytes(Collection({"a": rows_of("weighted confidences", rng, size=3).state()}))
+    refused = 0
+    for place in range(4, len(content), 2):
+        torn = bytearray(content)
+        torn[place] ^= 1 << int(rng.integers(8))
+        try:
+            found = from_bytes(bytes(torn))
+        except FileError:
+            refused += 1
+        else:
+            assert to_bytes(found) == content
+    assert refused > len(content) / 4
+
+
+def test_a_state_of_options_that_are_no_more_says_so():
+    old = ONE._replace(settings=ONE.settings.replace('"n"', '"m"'))
+    with pytest.raises(TypeError):
+        to_bytes(Collection({"a": old}))
+    content = to_bytes(Collection({"a": ONE}))
+    systems = json.loads(pq.read_schema(pa.BufferReader(content)).metadata[b"ecuas"])["systems"]
+    systems[0]["settings"] = old.settings
+    with pytest.raises(FileError, match=r"was made with options that there are not any more: .*'m'"):
+        from_bytes(changed(content, is_signed=True, systems=systems))
+
+
+def test_collections_merge_but_count_no_rows_twice(tmp_path):
+    one, two = Collection({"a": ONE}, {"0.parquet": 1}), Collection({"a": ONE, "b": ONE}, {"1.parquet": 1})
+    merged = merge_collections([one, two])
+    assert {name: state.rows for name, state in merged.states.items()} == {"a": 6, "b": 3}
+    assert to_bytes(merged) == to_bytes(merge_collections([two, one]))
+    with pytest.raises(FileError) as raised:
+        merge_collections([one, two, one], names=["a.state", "b.state", "c.state"])
+    assert raised.value.file == "c.state"
+    other = state_of("confidences", [0.5], [1], checked_options(n=2))
+    with pytest.raises(InputError, match="must have the same options"):
+        merge_collections([one, Collection({"a": other})])
+
+
+def test_files_that_cannot_be_read_or_written_are_named(tmp_path):
+    for refused in (lambda: read_collection(tmp_path / "a.state"), lambda: read_collection(tmp_path)):
+        with pytest.raises(FileError, match="cannot be read: (No such file|Is a directory)"):
+            refused()
+    with pytest.raises(FileError, match="cannot be written: No such file or directory"):
+        write_collection(tmp_path / "none" / "a.state", Collection({"a": ONE}))
