@@ -19,14 +19,11 @@ TEXT = pa.large_string()
 
 
 class Sheet(NamedTuple):
-    """What a file holds: its rows but blank ones, and the number of each in an editor or a spreadsheet.
-
-    Where semicolons separate, a comma in a number may be its decimal point.
-    """
+    """What a file holds: its rows without blank ones, and the number of each row in an editor or a spreadsheet."""
 
     table: pa.Table
     rows: Ints
-    decimal_comma: bool = False
+    decimal_comma: bool = False  # semicolons separate, so that a comma in a number may be its decimal point
 
     def column(self, name: str) -> pa.Array:
         """Return a column (N,) in one piece."""

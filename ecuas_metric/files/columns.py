@@ -101,21 +101,11 @@ Columns = Mapping[str, Sequence[str]]  # role -> its columns: none, one, or seve
 
 
 class Roles(NamedTuple):
-    """Which columns of a table are read, and as what.
+    """Which columns of a table are read, and as what."""
 
-    Attributes
-    ----------
-    form : {"confidences", "posteriors", "positive", "predicted", "costs", "counts"}
-        What the columns are together; see `FORMS`.
-    used : dict of str to list of str
-        A role to its columns: none, one, or several, as posteriors of all classes or confidences of several systems.
-    notes : tuple of Note
-        What a reader must know, e.g. a column of weights that is not used.
-    """
-
-    form: str
+    form: str  # a key of `FORMS`
     used: Columns
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()  # e.g. of a column of weights that is not used
 
     @property
     def predictions(self) -> tuple[str, ...]:
@@ -179,27 +169,10 @@ def match_columns(
     rows: pa.Table | None = None,
     out_of_core: bool = False,
 ) -> Roles:
-    """Return which columns of tables with a schema are read, and as what: for memory, out of core and Spark.
+    """Return which columns of tables with a schema are read, and as what: in memory, out of core and in Spark.
 
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        Names and types.
-    given : mapping of str to str, optional
-        The role of a column (a key of `NAMES`) to its name, where its name does not say.
-    source : str
-        What to call the table in errors.
-    rows : pyarrow.Table, optional
-        Some rows, or all: their values say what names leave open, as the classes that columns are named by.
-    out_of_core : bool, default False
-        Whether to refuse what needs all rows at once, with advice that works.
-
-    Raises
-    ------
-    InputError
-        If `given` has an unknown role.
-    FileError
-        If there is no such column, none that says what the rows are, or two for one role.
+    `given` maps roles (keys of `NAMES`) to columns whose names do not tell. `rows`, some or all, settle what names
+    leave open, e.g. the classes of posteriors. `out_of_core` refuses what needs all rows at once.
     """
     given = {role: name for role, name in (given or {}).items() if role != "rows"}
     table = Table(schema, rows, source)
@@ -271,10 +244,8 @@ def is_known(name: str) -> bool:
 
 
 def class_of(column: str) -> str:
-    """Return the class that a column of posteriors is named by.
+    """Return the class that a column of posteriors is named after.
 
-    Examples
-    --------
     >>> class_of("prob_cat"), class_of("cat")
     ('cat', 'cat')
     """
@@ -290,10 +261,8 @@ def are_numbered(columns: Sequence[str]) -> bool:
 
 
 def class_told(column: str) -> str:
-    """Return the class that a column's name says it is the probability of, or nothing.
+    """Return the class in the name of a column of its probabilities, or "" where the name has none.
 
-    Examples
-    --------
     >>> class_told("p_spam"), class_told("prob_0"), class_told("y_prob")
     ('spam', '0', '')
     """
@@ -302,10 +271,8 @@ def class_told(column: str) -> str:
 
 
 def system_of(column: str) -> str:
-    """Return the system that a column of confidences is named by.
+    """Return the system that a column of confidences is named after.
 
-    Examples
-    --------
     >>> system_of("GPT-4_confidence"), system_of("GPT-4")
     ('GPT-4', 'GPT-4')
     """

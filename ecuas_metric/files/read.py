@@ -65,23 +65,11 @@ def sheet_of(frame: pd.DataFrame, rows: Ints | None = None) -> Sheet:
 
 
 def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
-    r"""Read a CSV (commas, semicolons, tabs), JSON lines, JSON, Parquet, Arrow, NumPy or Excel file.
+    r"""Read a CSV (commas, semicolons, tabs), JSON lines, JSON, Parquet, Arrow, NumPy or Excel file, also compressed.
 
-    Parameters
-    ----------
-    path : path
-        Also compressed by gzip, bzip2, xz or zstd; an address that fsspec knows; ``-``, standard input; or a folder
-        with the parts of one table.
-    rows : str, optional
-        The dotted path to the list of rows in a JSON document, where it has several.
+    The path may be an address that fsspec knows, "-" for standard input, or a folder with the parts of one table;
+    `rows` is the dotted path to the list of rows in a JSON document that has several.
 
-    Raises
-    ------
-    FileError
-        Names the file, and the row where there is one.
-
-    Examples
-    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "a.csv")
     >>> _ = path.write_text("confidence;correct\n0,9;1\n\n0,4;0\n")
@@ -120,7 +108,7 @@ def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
 
 
 def suffix_of(path: str | Path) -> str:
-    """Return the format that a name says, for errors: "csv" of "a.csv.gz"."""
+    """Return the format in a file's name, for errors: "csv" of "a.csv.gz"."""
     suffixes = [suffix for suffix in Path(path).suffixes if suffix.lower() not in DECOMPRESSORS]
     return suffixes[-1][1:].lower() if suffixes else "a table"
 
@@ -128,8 +116,6 @@ def suffix_of(path: str | Path) -> str:
 def stem(path: str | Path) -> str:
     """Return the name of a file without its folder and the suffixes of its format and compression.
 
-    Examples
-    --------
     >>> stem("runs/gpt-4.1.csv.gz"), stem("hf://datasets/a/b/llama.parquet"), stem("-")
     ('gpt-4.1', 'llama', 'stdin')
     """

@@ -65,21 +65,11 @@ MEANING = {  # what a reader must know of each rule; the figures are those of th
 
 
 class Unjudged(NamedTuple):
-    """The answers of a submission on whose correctness there is no verdict.
+    """The answers of a submission whose correctness is unknown."""
 
-    Attributes
-    ----------
-    rule : {"bounds", "wrong", "drop"}
-        What is done with them.
-    rows : ndarray of bool, shape (N,)
-        Which of the submission's answers they are; none where they were dropped.
-    share : float
-        Of the (weighted) answers, before any were dropped.
-    """
-
-    rule: str
-    rows: Bools
-    share: float
+    rule: str  # a key of `MEANING`
+    rows: Bools  # (N,), true for these answers; none where they were dropped
+    share: float  # of the (weighted) answers, before any were dropped
 
     def note(self, count: int, total: int) -> Note:
         """Return what a reader must know: how many there are, and what the rule does to the numbers."""
@@ -90,32 +80,14 @@ class Unjudged(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where values come from: translates an error of the metric into the words of the file.
-
-    Attributes
-    ----------
-    file : str
-    columns : dict of str to str
-        An argument or option of the metric, e.g. "predictions", to its column in the file.
-    rows : ndarray of int
-        The number of each row in the file.
-    """
+    """Where values come from: translates an error of the metric into the words of the file."""
 
     file: str
-    columns: Mapping[str, str]
-    rows: Ints
+    columns: Mapping[str, str]  # an argument or option of the metric, e.g. "predictions", to its column
+    rows: Ints  # the number of each row in the file
 
     def error(self, error: InputError) -> FileError:
-        """Return the error with file, column and row, as far as it is about them.
-
-        Parameters
-        ----------
-        error : InputError
-
-        Returns
-        -------
-        FileError
-        """
+        """Return the error with file, column and row, as far as these are known."""
         column, row = self.columns.get(error.argument), None
         if column is not None and error.index is not None:
             row = int(self.rows[error.index if isinstance(error.index, int) else error.index[0]])
@@ -126,7 +98,7 @@ class Source(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """How to read what is in the columns of a file, as `read_submissions` was told."""
+    """The options of `read_submissions` for the values in the columns of a file."""
 
     unjudged: str | None = None
     labels: Sequence[str] | None = None
@@ -136,45 +108,21 @@ class Reading(NamedTuple):
 
 
 class Submission(NamedTuple):
-    """The output of one system, as a file has it.
-
-    Attributes
-    ----------
-    name, form : str
-        The system's name; "confidences" or "posteriors".
-    predictions, references : ndarray
-        Checked by `inputs`, except for what depends on options.
-    ids : pyarrow.Array or None
-        What pairs its samples with those of other systems: whole numbers or text.
-    per_sample : dict of str to list
-        Columns of weights, groups and strata, under the names of the metric's options.
-    notes : tuple of Note
-        E.g. how many answers are unjudged.
-    source : Source
-        For errors.
-    predictions_are : str or None
-        What the names of its columns say they are, if they say it.
-    unjudged : Unjudged or None
-        Which answers nobody judged, if there are any; `references` has 0 there.
-    of, part : str
-        Where the role `part` or the tasks of a run make several of a system: the system's name, and the part's.
-    num_classes : int or None
-        How many classes a confidence in one of them is of; None of free text.
-    """
+    """The output of one system, as a file has it."""
 
     name: str
-    form: str
-    predictions: Array
-    references: Array
-    ids: pa.Array | None
-    per_sample: Mapping[str, list[object]]
+    form: str  # "confidences" or "posteriors"
+    predictions: Array  # checked by `inputs`, except for what depends on options
+    references: Array  # 0 where unjudged
+    ids: pa.Array | None  # whole numbers or text, which pair its samples with those of other systems
+    per_sample: Mapping[str, list[object]]  # weights, groups and strata, by the metric's option
     notes: tuple[Note, ...]
     source: Source
-    predictions_are: str | None = None
+    predictions_are: str | None = None  # as named by its columns
     unjudged: Unjudged | None = None
-    of: str = ""
+    of: str = ""  # the system that this is a part of: of a column of parts, or a task of a run
     part: str = ""
-    num_classes: int | None = None
+    num_classes: int | None = None  # that a confidence in one of them refers to; None for free text
 
 
 def read_submissions(
@@ -201,8 +149,8 @@ def read_submissions(
         for what is nested. Several are joined by ``+``: names of systems, the posteriors of all classes, or the
         confidences of several systems.
     unjudged : {"bounds", "wrong", "drop"}, optional
-        What becomes of answers whose correctness is missing, instead of an error: `make_report` bounds what depends
-        on them, they count as wrong, or they are left out, which flatters nearly every system.
+        How to treat answers whose correctness is missing, instead of raising an error: `make_report` bounds what
+        depends on them, they count as wrong, or they are left out, which flatters nearly every system.
     labels : sequence of str, optional
         The names of all classes, in the order of the posteriors, where the columns do not have them.
     run : RunOptions, optional
@@ -682,7 +630,7 @@ def _one_hot(sheet: Sheet, reference: str, path: str) -> Floats:
 def _unjudged_in(
     sheet: Sheet, truth: Floats, reference: str, weights: Sequence[str], path: str, rule: str | None, has_classes: bool
 ) -> tuple[Unjudged | None, tuple[Note, ...]]:
-    """Return which answers have no verdict and what is done with them, and a note that says so."""
+    """Return which answers are unjudged and the rule for them, and a note on both."""
     rows = np.isnan(truth)
     count = int(np.count_nonzero(rows))
     if not count:

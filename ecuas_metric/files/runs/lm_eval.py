@@ -45,13 +45,8 @@ ONE_RIGHT = "must have one right choice in each sample"
 def record_of(target: object, choices: Sequence[str], results: Sequence[Sequence[float]]) -> dict[str, object]:
     """Return what the plug-in keeps of a sample: its true choice, or why there is none, and its log-likelihoods.
 
-    Parameters
-    ----------
-    target : int, str or list
-        As the task resolves its `doc_to_target`: an index, or the text of a choice.
-    choices : sequence of str
-    results : sequence of (log-likelihood, is greedy)
-        Of all choices, and after them without the question where `acc_mutual_info` is computed.
+    `target` is resolved by the task's `doc_to_target`. `results`, of (log-likelihood, is greedy), are of all choices,
+    and after them of the choices without the question where `acc_mutual_info` is computed.
     """
     record: dict[str, object] = {"true_choice": -1, "log_likelihoods": []}
     try:

@@ -22,67 +22,30 @@ LENGTHS: dict[str, Callable[[str], int]] = {"chars": len, "bytes": lambda text: 
 
 
 class RunOptions(NamedTuple):
-    """What a run leaves open.
+    """What a run leaves open."""
 
-    Attributes
-    ----------
-    tasks : collection of str, or None
-        Those to read; None is all.
-    filter : str or None
-        The filter of lm-eval, the scorer of Inspect or the metric of HELM, where there are several.
-    length : {"none", "chars", "bytes"}
-        What log-likelihoods of choices are divided by before they are compared.
-    confidence, weight, group : str or None
-        The dotted name of the field that has it.
-    partial : bool
-        Whether runs that did not end are read.
-    """
-
-    tasks: Collection[str] | None = None
-    filter: str | None = None
-    length: str = "none"
-    confidence: str | None = None
+    tasks: Collection[str] | None = None  # None reads all
+    filter: str | None = None  # of lm-eval, the scorer of Inspect or the metric of HELM, where there are several
+    length: str = "none"  # or a key of `LENGTHS`: what log-likelihoods are divided by before they are compared
+    confidence: str | None = None  # the dotted name of its field, as for weight and group
     weight: str | None = None
     group: str | None = None
-    partial: bool = False
+    partial: bool = False  # whether to read runs that did not end
 
 
 class Part(NamedTuple):
-    """One model on one task.
-
-    Attributes
-    ----------
-    model, task : str
-    path : str
-        The file it was read from.
-    rows : ndarray of int, shape (N,)
-        Where the samples are in the file, counted from 1.
-    columns : mapping of str to ndarray or list
-        By role: `label` and `posteriors` (log-posteriors, shape (N, K)), or `confidence` and `correct`, which is nan
-        where unlabelled; and `id`, `group`, `stratum` and `weight` where there are such.
-    note : Note
-        What it was recognised as.
-    num_classes : int or None
-        K of posteriors; those of differing K are different parts.
-    """
+    """One model on one task."""
 
     model: str
     task: str
     path: str
-    rows: Ints
-    columns: Mapping[str, Column]
-    note: Note
-    num_classes: int | None = None
+    rows: Ints  # (N,), where the samples are in the file, counted from 1
+    columns: Mapping[str, Column]  # by role: log-posteriors (N, K) and labels, or confidences and correctness or nan
+    note: Note  # what it was recognised as
+    num_classes: int | None = None  # K of posteriors; those of differing K are different parts
 
     def table(self) -> tuple[dict[str, Column], dict[str, str]]:
-        """Return the columns by name, none of them of two dimensions, and the name of each role's column.
-
-        Returns
-        -------
-        columns : dict of str to ndarray or list, each of shape (N,)
-        roles : dict of str to str
-            For `columns` of `submissions_of`.
-        """
+        """Return the one-dimensional columns (N,) by name, and the name of each role's column for `submissions_of`."""
         columns = {role: values for role, values in self.columns.items() if role != "posteriors"}
         roles = {role: role for role in columns}
         if "posteriors" in self.columns:
