@@ -18,29 +18,13 @@ NO_AVERAGE = ("calibration_p",)  # the mean of p-values says nothing
 
 
 def macro_averages(report: Report, submissions: Sequence[Submission], systems: Mapping[str, System]) -> Report | None:
-    """Return the report of the averages over the parts that `--by` made of each system.
+    """Return the report of the averages over the parts that `--by` made of each system, or None where none has several.
 
-    The limits of intervals are combined by the method of Zou and Donner, for parts that are independent: the distance
-    from the average to a limit is the root of the sum of the squares of the parts' distances, divided by their number.
-    AURC and AUGRC of small parts are biased, which averaging does not lessen: their bias is taken off first.
-
-    Parameters
-    ----------
-    report : Report
-        Of all parts.
-    submissions : sequence of Submission
-        Which part is of which system.
-    systems : mapping of name to System
-        The parts.
-
-    Returns
-    -------
-    Report or None
-        Its sizes are the numbers of parts. None if no system has several, or if answers without a verdict are bounded.
-
-    References
-    ----------
-    Zou and Donner, "Construction of confidence limits about effect measures: a general approach", 2008.
+    Limits of intervals are combined as those of independent parts (Zou and Donner, "Construction of confidence limits
+    about effect measures: a general approach", 2008): the distance from the average to a limit is the root of the sum
+    of squares of the parts' distances, divided by their number. AURC and AUGRC of small parts are biased, which
+    averaging does not lessen: their bias is subtracted first. The sizes are numbers of parts. None, too, where unjudged
+    answers are bounded.
     """
     parts: dict[str, dict[str, str]] = {}
     for one in submissions:

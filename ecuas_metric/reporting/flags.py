@@ -200,12 +200,6 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; options of the metric are stored under their own names.
 
-    Returns
-    -------
-    argparse.ArgumentParser
-
-    Examples
-    --------
     >>> arguments = parser().parse_args(["score", "a.csv", "--bins", "5"])
     >>> arguments.command, arguments.files, arguments.n_bins
     ('score', ['a.csv'], 5)
