@@ -102,8 +102,6 @@ def answer_with_confidence(*, grader: Any = None, scale: float = 1, **options: A
 def answer_and_confidence(reply: str, scale: float = 1) -> tuple[str, float | None]:
     """Return the answer of a reply, and the confidence in [0, 1] that ends it, or None.
 
-    Examples
-    --------
     >>> answer_and_confidence("Paris (85 %)"), answer_and_confidence("Paris, 0.9."), answer_and_confidence("1914")
     (('Paris', 0.85), ('Paris', 0.9), ('1914', None))
     >>> answer_and_confidence("Paris (85)"), answer_and_confidence("Paris (85)", 100)
