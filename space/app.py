@@ -349,10 +349,7 @@ def control(name: str) -> Any:
 
 
 def live(function: Shower, inputs: Sequence[Any], shown: Sequence[Any], *tabs: gr.Tab) -> None:
-    """Call a function when one of its tabs is opened, and on each change of an input; of quick changes the last counts.
-
-    Not when the page is: most visitors open only some of its tabs.
-    """
+    """Call a function when one of its tabs is opened, and on each change of an input, of quick ones on the last."""
     triggers = [*(tab.select for tab in tabs), *(component.change for component in inputs)]
     gr.on(triggers, function, inputs, shown, **QUIET)
 
@@ -360,7 +357,7 @@ def live(function: Shower, inputs: Sequence[Any], shown: Sequence[Any], *tabs: g
 def score_tab(opening: scoring.Scored, last: list[Any]) -> None:
     """Files -> table, verdict and plots, at first of an example; `last` are the components for signature and JSON.
 
-    The result comes before the files: on a phone, too, the page opens on it.
+    The result stands above the files, so that a phone shows it first.
     """
     with gr.Row():
         with gr.Column(scale=5, min_width=320):

@@ -29,7 +29,7 @@ from .uploads import COLUMNS, read_uploads
 LEVEL = 0.95
 MAX_NUMBERS = 20
 MAX_EXPLAINED = 10  # systems
-RULES = {  # what becomes of answers without correctness, in words -> the rule
+RULES = {  # the treatment of answers without correctness, in words -> the rule
     "show best and worst case": "bounds",
     "count as wrong": "wrong",
     "leave out (makes systems look better)": "drop",

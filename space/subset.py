@@ -149,19 +149,15 @@ def plan(
 
 
 class Row(NamedTuple):
-    """A system on the leaderboard: the paper's numbers (nan: none), and its error rate by our labels.
-
-    A value of nan with limits: the lowest and highest possible ones. `answered` of `questions` were answered, of which
-    nobody knows of `unknown` whether they are correct. `mark` says whose row it is.
-    """
+    """A system on the leaderboard: the paper's numbers (nan: none), and its error rate by our labels."""
 
     system: str
     published: Mapping[Key, Estimate]
-    weighted: Estimate
+    weighted: Estimate  # nan with limits: the lowest and the highest possible value
     answered: int = 0
-    unknown: int = 0
+    unknown: int = 0  # of the answers, whether they are correct
     questions: int = 0
-    mark: str = ""
+    mark: str = ""  # whose row it is
 
     def place(self, key: Key) -> float:
         """Return the worst of what its number may be: unknown answers earn no better place."""
