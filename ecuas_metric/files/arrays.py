@@ -64,7 +64,7 @@ def from_texts(texts: Sequence[str | None]) -> pa.Array:
 
 
 def from_values(values: Sequence[Any]) -> pa.Array:
-    """Return Python values as an Arrow array of one type; what has none, as numbers beside words, as text."""
+    """Return Python values as an Arrow array of one type; mixed values, as numbers beside words, become text."""
     kinds = {type(value) for value in values if value is not None}
     valid = np.array([value is not None for value in values], np.bool_)
     if not kinds:
@@ -96,7 +96,7 @@ def _cell(value: object) -> str | None:
 
 
 def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """Return a column in one piece, and without what is a matter of storage: dictionaries, views, extensions."""
+    """Return a column in one piece, and without dictionaries, views and extensions, which only concern storage."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     array = pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
     if isinstance(array, pa.ExtensionArray):

@@ -135,7 +135,7 @@ def require_distinct(names: Iterable[str]) -> None:
 
 
 def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
-    """Return the bytes of a file, decompressed, and its format as a suffix; empty where nothing says what it is."""
+    """Return the bytes of a file, decompressed, and its format as a suffix; empty where it is unknown."""
     name, content = str(path), _bytes_of(str(path))
     compression = Path(name).suffix.lower()
     if compression not in DECOMPRESSORS:
@@ -148,7 +148,7 @@ def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
 
 
 def sniffed(content: pa.Buffer) -> str:
-    """Return the format that a file begins like, as a suffix, or nothing."""
+    """Return the format that the beginning of a file has, as a suffix, or nothing."""
     head = content[:4096].to_pybytes()
     for signature, suffix in SIGNATURES.items():
         if head.startswith(signature):
@@ -176,7 +176,7 @@ def _bytes_of(path: str) -> pa.Buffer:
 
 
 def _magic(content: pa.Buffer) -> str:
-    """Return the compression of what has no name, as a suffix, or nothing."""
+    """Return the compression of bytes without a file name, as a suffix, or nothing."""
     head = content[:6].to_pybytes()
     return next((suffix for magic, suffix in MAGIC.items() if head.startswith(magic)), "")
 
@@ -254,7 +254,7 @@ def _is_hive(path: Path) -> bool:
 
 
 def named_by_folders(folders: Iterable[str]) -> dict[str, str | None]:
-    """Return what the names of folders say of the rows in them, e.g. model=a, as Hive and Spark write them."""
+    """Return the columns in the names of folders, e.g. model=a, as Hive and Spark write them."""
     named = (name.partition("=") for name in folders if "=" in name)
     return {key: None if value == NO_VALUE else unquote(value) for key, _, value in named if key}
 
@@ -505,7 +505,7 @@ def _objects(content: str) -> list[dict[str, Any]] | None:
 
 
 def inside(value: object, path: Sequence[str]) -> object:
-    """Return what a dotted path leads to in nested objects and lists, or in their JSON text; None where nothing is."""
+    """Return the value at a dotted path in nested objects and lists, or in their JSON text, or None."""
     for step in path:
         if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
             try:

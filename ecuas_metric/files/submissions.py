@@ -210,7 +210,7 @@ def read_run(
 
 
 def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:
-    """Return the parts of a run as they are, one per task, or with the tasks of each model pooled."""
+    """Return the parts of a run, one per task, or with the tasks of each model pooled."""
     if by not in (None, "task", "model"):
         raise FileError(path, "is a run, which has parts by task or by model", value=by, got=repr(by))
     return pooled(parts) if by == "model" else parts
@@ -275,7 +275,7 @@ def _outputs(roles: Roles) -> list[str]:
 
 
 def _with_derived(sheet: Sheet, given: Mapping[str, str], path: str, scale: float) -> Sheet:
-    """Return a sheet with the columns that roles name and that are made of others: doc.id, id+task, 1-error."""
+    """Return a sheet with the named columns that are derived from others: doc.id, id+task, 1-error."""
     wanted = {name: role for role, text in given.items() for name in (text.strip(), *text.strip().split("+"))}
     for name, role in wanted.items():
         if name not in sheet.table.column_names and (cells := _derived(sheet, name, role, path, scale)) is not None:
@@ -284,7 +284,7 @@ def _with_derived(sheet: Sheet, given: Mapping[str, str], path: str, scale: floa
 
 
 def _derived(sheet: Sheet, name: str, role: str, path: str, scale: float) -> pa.Array | None:
-    """Return the cells of a column that is made of others, or None if it is not."""
+    """Return the cells of a column that is derived from others, or None if it is not."""
     names, (first, _, rest) = sheet.table.column_names, name.partition(".")
     if rest and first in names:
         values = [inside(value, rest.split(".")) for value in sheet.column(first).to_pylist()]
@@ -305,7 +305,7 @@ def _column_like(name: str, names: Sequence[str]) -> str:
 
 
 def _refuse_summary(sheet: Sheet, roles: Roles, path: str) -> None:
-    """Raise FileError if the last row is called a mean or a total, and is of no sample."""
+    """Raise FileError if the last row is named as a mean or a total, and its correctness is not that of a sample."""
     last = sheet.table.slice(len(sheet.rows) - 1)
     named = dict.fromkeys([*roles.used["id"], *sheet.table.column_names[:3]])  # where the name of a row is
     values = {name: first_of(last, name) for name in named}
@@ -404,7 +404,7 @@ def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading)
 
 
 def in_order(prediction: list[str], labels: Sequence[str] | None) -> list[str]:
-    """Return columns that are named by classes in the order of the labels that were given."""
+    """Return columns that are named after classes in the order of the given labels."""
     by_class = {class_of(name): name for name in prediction}
     if labels is None or len(prediction) < 2 or set(by_class) != {label.strip() for label in labels}:
         return prediction
@@ -467,7 +467,7 @@ def _of_both_classes(
 
 
 def _are_margins(column: str, values: Array | list[object], told: Reading) -> bool:
-    """Return whether one number per sample is a logit: by its name, or as was said."""
+    """Return whether one number per sample is a logit, by the options or by the column's name."""
     if told.predictions_are is not None:
         return told.predictions_are == "logits"
     array = numbers(values, "predictions")
@@ -475,7 +475,7 @@ def _are_margins(column: str, values: Array | list[object], told: Reading) -> bo
 
 
 def _told_logits(columns: Sequence[str], reference: str, values: Array) -> tuple[str | None, tuple[Note, ...]]:
-    """Return that posteriors are logits where their name says so and they are no probabilities, and a note."""
+    """Return that posteriors are logits, and a note, where they are so named and are no probabilities."""
     name = columns[0].strip().lower()
     if not (name.startswith("logit") or (name.startswith("predictions") and reference == "label_ids")):
         return None, ()
@@ -486,7 +486,7 @@ def _told_logits(columns: Sequence[str], reference: str, values: Array) -> tuple
 
 
 def _scaled(values: Array, scale: float, prediction: Sequence[str]) -> tuple[Array, tuple[Note, ...]]:
-    """Return predictions divided by their scale, and a note if some of a column look as if they had been before."""
+    """Return predictions divided by their scale, and a note if some of a column look divided already."""
     small = np.count_nonzero((values > 0) & (values < 1))
     if values.ndim > 1 or scale <= 1 or not _are_mixed(values, scale):
         return values / scale, ()
@@ -495,7 +495,7 @@ def _scaled(values: Array, scale: float, prediction: Sequence[str]) -> tuple[Arr
 
 
 def _with_good_advice(error: FileError, values: Array | list[object], form: str) -> FileError:
-    """Return an error about a scale that only some of the numbers are on, with how many are on which."""
+    """Return an error with the advice for margins, or for numbers on two scales, with how many are on which."""
     if form == "positive" and error.advice in ("", Advice.LOG_PROBABILITIES, FileAdvice.OTHER_SCALE):
         error.advice = Advice.MARGINS
     if error.advice not in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE):
@@ -510,13 +510,13 @@ def _with_good_advice(error: FileError, values: Array | list[object], form: str)
 
 
 def _are_mixed(values: Array, scale: float) -> bool:
-    """Return whether more numbers are below 1 than of a scale from 0 to `scale`: some are on another."""
+    """Return whether more numbers are below 1 than expected on a scale from 0 to `scale`: some are on another."""
     small = np.count_nonzero((values > 0) & (values < 1))
     return bool(small > min(0.5, MIXED + 2 / scale) * np.count_nonzero(values > 0))
 
 
 def _refuse_positive(sheet: Sheet, used: Columns, path: str, told: Reading) -> None:
-    """Raise FileError if what is called the confidence of a class of two is the probability of one of them."""
+    """Raise FileError if a column named confidence, of two classes, has the probability of one of them."""
     label, predicted, confidence = (used[role][0] for role in ("label", "predicted", "confidence"))
     classes, codes = _codes(sheet, (label, predicted))
     values = numbers_in(sheet, confidence, path, share=told.scale == 1) / told.scale
@@ -585,7 +585,7 @@ def _hits(sheet: Sheet, label: str, predicted: str, path: str) -> tuple[Floats, 
 def _truth_in(
     sheet: Sheet, reference: str, path: str, classes: Sequence[str] | None, told: Reading, *, is_class: bool
 ) -> Floats:
-    """Return correctness, or numbers of classes if these are given; nan where there is none."""
+    """Return correctness, or numbers of classes if these are given; nan where missing."""
     if is_class and isinstance(row_of_numbers(first_of(sheet.table, reference)), list):
         return _one_hot(sheet, reference, path)
     if classes is None:
@@ -647,7 +647,7 @@ def _unjudged_in(
 
 
 def _settled(sheet: Sheet, truth: Floats, rule: str) -> tuple[Sheet, Floats]:
-    """Return the rows with the answers that have no verdict left out, or counted as wrong."""
+    """Return the rows with unjudged answers left out, or counted as wrong."""
     judged = ~np.isnan(truth)
     return (sheet.select(judged), truth[judged]) if rule == "drop" else (sheet, np.where(judged, truth, 0.0))
 

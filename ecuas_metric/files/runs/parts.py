@@ -107,7 +107,7 @@ def _joined(columns: Sequence[Column]) -> Column:
 
 
 def only(found: Iterable[str], wanted: str | None, path: object, what: str) -> str:
-    """Return the one of several names that was asked for, or the only one there is, or raise FileError."""
+    """Return the requested one of several names, or the only one, or raise FileError."""
     names = list(dict.fromkeys(found))
     if wanted is not None and wanted not in names:
         raise FileError(path, f"has no {what} {wanted!r}", value=wanted, got=f"{wanted!r}, not {', '.join(names)}")
@@ -122,14 +122,14 @@ def files_in(folder: Path, *patterns: str) -> list[Path]:
 
 
 def starts_with(file: Path, needed: Iterable[bytes], size: int = 20_000) -> bool:
-    """Return whether the beginning of a file holds all of these."""
+    """Return whether the beginning of a file holds all of some texts."""
     with file.open("rb") as content:
         start = content.read(size)
     return all(part in start for part in needed)
 
 
 def field(row: Row, name: str) -> Any:
-    """Return what a dotted name leads to; None where there is nothing."""
+    """Return the value at a dotted name, or None."""
     value: Any = row
     for word in name.split("."):
         value = value.get(word) if isinstance(value, Mapping) else None
@@ -137,7 +137,7 @@ def field(row: Row, name: str) -> Any:
 
 
 def of_tasks(files: Sequence[tuple[Path, str, str]], options: RunOptions) -> list[tuple[Path, str, str]]:
-    """Return the files, with their models and tasks, of the tasks that were asked for."""
+    """Return the files, with their models and tasks, of the requested tasks."""
     wanted = [one for one in files if options.tasks is None or one[2] in options.tasks]
     if not wanted:
         got = f"{', '.join(map(repr, options.tasks or ()))}, not {', '.join(sorted({task for *_, task in files}))}"
@@ -157,7 +157,7 @@ def once(files: Sequence[tuple[Path, str, str]]) -> Sequence[tuple[Path, str, st
 
 
 def in_file(file: object, row: int, read: Callable[..., T], *values: object) -> T:
-    """Return `read(*values)`; what it raises about a value is about a row of the file."""
+    """Return `read(*values)`; an error about a value becomes one about a row of the file."""
     try:
         return read(*values)
     except InputError as error:
@@ -207,7 +207,7 @@ def role_of(role: str, values: Sequence[object], name: str, file: object, rows: 
 
 
 def weighed(columns: Mapping[str, Column]) -> str:
-    """Return what a note says of weights: how many samples there are, and how many they stand for."""
+    """Return the text of a note on weights: how many samples there are, and how many they stand for."""
     if "weight" not in columns:
         return ""
     weights = np.asarray(columns["weight"])
