@@ -85,7 +85,7 @@ def options_of(arguments: argparse.Namespace) -> dict[str, object]:
 
 
 def metrics_of(arguments: argparse.Namespace, systems: Mapping[str, System]) -> list[Key] | None:
-    """Return the metrics that were asked for; None is all."""
+    """Return the requested metrics; None is all."""
     if arguments.metrics is None:
         return None
     first = next(iter(systems.values()))

@@ -14,7 +14,7 @@ from ..results import Estimate, Results, System, without_weight_0
 from ..selective import finite_sample_bias
 from .report import Report
 
-NO_AVERAGE = ("calibration_p",)  # the mean of p-values says nothing
+NO_AVERAGE = ("calibration_p",)  # the mean of p-values has no meaning
 
 
 def macro_averages(report: Report, submissions: Sequence[Submission], systems: Mapping[str, System]) -> Report | None:
@@ -57,7 +57,7 @@ def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> R
 
 
 def _bias(key: Key, results: Results, system: System) -> float:
-    """Return what an analytic interval takes off a value first: averaging makes intervals narrow, but no bias less."""
+    """Return the bias that an analytic interval subtracts: averaging narrows intervals, but lessens no bias."""
     value, weighing = results.estimates[key].value, without_weight_0(system)
     if system.options.confidence_level is None or system.options.interval_method != "analytic":
         return 0.0
@@ -94,7 +94,7 @@ def _without_limits(results: Results) -> Results:
 
 
 def _unlike(parts: Mapping[str, Mapping[str, str]], systems: Mapping[str, System]) -> list[str]:
-    """Return what forbids to rank the systems by any of their parts."""
+    """Return the reasons against ranking the systems by any of their parts."""
     shared = next(iter(parts.values()))
     found = (reason for part in shared for reason in unlike({of: systems[names[part]] for of, names in parts.items()}))
     return list(dict.fromkeys(found))

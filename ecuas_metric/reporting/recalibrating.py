@@ -20,7 +20,7 @@ SEED = 42  # of the folds, as in the paper's table
 
 
 class Method(NamedTuple):
-    """A recalibration by its two functions; what they take are log-posteriors, or probabilities of the second class."""
+    """A recalibration by its two functions, of log-posteriors or of probabilities of the second class."""
 
     fit: Callable[[Array, Array], object]
     apply: Callable[[Any, Array], Floats]
