@@ -67,7 +67,7 @@ def ecuas(*, correct_from: float | None = None, scale: float = 1, **options: Any
 
 
 def answer_with_confidence(*, grader: Any = None, scale: float = 1, **options: Any) -> object:
-    """Return a scorer of answers such as "Paris (85 %)": another scorer grades what stands before the confidence.
+    """Return a scorer of answers such as "Paris (85 %)": another scorer grades the text before the confidence.
 
     The confidence ends the reply: a number with a decimal point or a per cent sign (or "percent"), in brackets, after a
     comma, a semicolon or the word confidence or probability, or on a line of its own. Nothing else is taken for one.
