@@ -300,7 +300,7 @@ def own_folder() -> Path:
 
 
 def sweep(folder: Path, age: float = OLD) -> None:
-    """Delete what Gradio forgets: the file of an upload that was aborted, and folders that it emptied."""
+    """Delete what Gradio leaves: files of aborted uploads, and folders that it emptied."""
     before = time.time() - age
     for path in folder.iterdir():
         with suppress(OSError):  # it is not empty, or somebody else was first
