@@ -159,7 +159,7 @@ def _labels(file: Path, samples: Sequence[Sample], scores: Floats, rows: Ints) -
 
 
 def _readings(samples: Sequence[Sample]) -> dict[str, Ints]:
-    """Return the possible readings of targets as text: an index, a letter, a choice's text; -1 where it is no choice."""
+    """Return the possible readings of targets as text: an index, a letter, a choice's text; -1 where none."""
     targets = [sample.target for sample in samples]
     texts = [[text.strip() for text in sample.texts] for sample in samples]
     letters = [target.strip(" ().") for target in targets]
