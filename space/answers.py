@@ -140,7 +140,7 @@ def pack(graded: Graded, *, name: str, options: dict[str, Any]) -> str:
 
 
 def unpack(token: str) -> tuple[str, Graded, dict[str, Any]]:
-    """Return name, graded answers and options of what `pack` made; whatever else it is, is an error."""
+    """Return name, graded answers and options from a text of `pack`; any other text is an error."""
     try:
         if len(token) > MAX_LETTERS:
             raise ValueError

@@ -42,7 +42,7 @@ LONGEST = 60  # characters of a value in an error
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
-    """Return what a function returns, or why it cannot, in one line."""
+    """Return the result of a function, or the reason for its failure in one line."""
     try:
         return function(*arguments), ""
     except InputError as error:

@@ -138,7 +138,7 @@ def use_own_previews() -> None:
 
 
 def shown(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
-    """Make a function show an error in its first output, empty others, and keep what the last ones show."""
+    """Make a function show an error in its first output, empty others, and keep the last ones."""
 
     def decorate(function: Shower) -> Shower:
         def guarded(*arguments: Any) -> Outputs:
@@ -154,7 +154,7 @@ def shown(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
 
 
 def laid_out(scored: scoring.Scored, title: str, remarks: Sequence[str] = ()) -> Outputs:
-    """Return what `results` show of scored systems, and signature and record."""
+    """Return the outputs of `results` for scored systems, and signature and record."""
     files = [gr.DownloadButton(value=path, interactive=True) for path in scored.write(own_folder())]
     record = markup.folded_json(scored.json(), LAST)
     return scored.html(title=title, remarks=remarks), *files, scored.plots(), scored.report.signature, record

@@ -98,7 +98,7 @@ def browse(
 
 
 def facts_of(question_id: str) -> tuple[dict[str, str], pd.DataFrame]:
-    """Return what is known of a question, and how each system's answer to it was graded."""
+    """Return the known facts of a question, and how each system's answer to it was graded."""
     pool, judged, systems = (tables()[name] for name in ("pool", "answers", "systems"))
     rows = pool[pool["question_id"] == question_id.strip()]
     if rows.empty:

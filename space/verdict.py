@@ -64,7 +64,7 @@ class Verdict(NamedTuple):
 
 
 class Crossing(NamedTuple):
-    """Where two systems cost the same: the reject cost, and those at which they cannot be told apart around it."""
+    """The reject cost at which two systems cost the same, with the interval in which they cannot be told apart."""
 
     first: str
     second: str
@@ -115,7 +115,7 @@ def decide(systems: Mapping[str, System]) -> Decision:
 
 
 def undecided(remark: str) -> Decision:
-    """Return a decision that says why there is none."""
+    """Return the reason why nothing was tested as a decision."""
     return Decision(np.zeros(0), {}, {}, [], {}, [], remark)
 
 
