@@ -112,7 +112,7 @@ def _decisions(labels: Labels) -> str:
 
 
 def _errata(labels: Labels) -> str:
-    """Return the changes of each curation first, then what was left; rows that say the same share a line."""
+    """Return the changes of each curation first, then what was left as it was; equal rows share a line."""
     rows: dict[tuple[str, str, str, str], dict[str, None]] = {}
     for row in labels.errata.to_dict("records"):
         what = "question" if row["column"] == "reason" else "an answer"
@@ -125,7 +125,7 @@ def _errata(labels: Labels) -> str:
 
 
 def _unjudged(group: pd.DataFrame) -> list[str]:
-    """Return error rates on the weighted 455 and what becomes of them where some answers are unjudged."""
+    """Return error rates on the weighted 455, and the same where some answers are unjudged."""
     rows = group[group["weight"].notna()]
     weight, unjudged, wrong = rows["weight"], rows["unjudged"], ~rows["correct"]
     total, left, judged_wrong = weight.sum(), weight[unjudged].sum(), weight[wrong & ~unjudged].sum()

@@ -231,7 +231,7 @@ def _look_up(question_id: str, answer: str, gold: Forms, bank: Bank, rule: str) 
 
 
 def _label(question_id: str, answer: str, gold: Forms, bank: Bank) -> bool | None:
-    """Return what the bank says of this very answer, or of its normal form if that omits nothing that matters."""
+    """Return the bank's label of this very answer, or of its normal form if that omits nothing that matters."""
     label = bank.get((question_id, answer_sha256(answer)))
     if label is None or not hedges(answer, gold):
         return label

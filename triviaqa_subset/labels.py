@@ -127,7 +127,7 @@ def _check_systems(labels: Labels) -> None:
 
 
 def _check_log(labels: Labels) -> None:
-    """Check that what errata and decisions say of the present state is the state."""
+    """Check that errata and decisions agree with the present state."""
     questions, answers, _, errata, decisions, aliases = labels
     state = dict(
         zip(zip(questions["question_id"], [""] * len(questions), strict=True), questions["reason"], strict=True)
