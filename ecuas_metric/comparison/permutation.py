@@ -38,47 +38,35 @@ Both = tuple[Floats, Floats]
 
 
 class Ranking(NamedTuple):
-    """The samples of a system from the least to the most uncertain, those without weight left out.
+    """A system's samples that have weight, from the least to the most uncertain, and its tie groups."""
 
-    `order` (N,) are their positions in the order given; `starts` (G,) where each tie group starts, None without ties;
-    `weight` and `cost` (N,) weight, and weight times candidate cost; the same of groups (G,), and their cumulative
-    weight `ends`.
-    """
-
-    order: Ints
-    starts: Ints | None
-    weight: Floats
-    cost: Floats | Bits
-    group_weight: Floats
-    group_cost: Floats | Bits
-    ends: Floats
+    order: Ints  # (N,), positions in input order
+    starts: Ints | None  # (G,), first sample of each tie group; None without ties
+    weight: Floats  # (N,)
+    cost: Floats | Bits  # (N,), weight times candidate cost
+    group_weight: Floats  # (G,)
+    group_cost: Floats | Bits  # (G,)
+    ends: Floats  # (G,), cumulative weight of the groups
 
 
 class Cells(NamedTuple):
-    """The cells of two rankings: `group` and `share` say which tie group of either each belongs to (None: its own).
+    """The intersections (C,) of the tie groups of two rankings."""
 
-    `cost` (C,) is that of either system's samples in it, `width` their weight and `until` its cumulative sum; `costly`
-    (E,) are the cells with a cost; `are_samples` tells whether each is one sample of either system, of weight 1.
-    """
-
-    group: tuple[Ints | None, Ints | None]
-    share: Both
-    cost: tuple[Floats | Bits, Floats | Bits]
-    width: Floats
-    until: Floats
-    costly: Ints
-    are_samples: bool
+    group: tuple[Ints | None, Ints | None]  # the tie group of either ranking for each cell; None: its own
+    share: Both  # the share of that group's weight in each cell
+    cost: tuple[Floats | Bits, Floats | Bits]  # (C,), of either system's samples in it
+    width: Floats  # (C,), their weight
+    until: Floats  # (C,), cumulative weight
+    costly: Ints  # (E,), cells with a cost
+    are_samples: bool  # whether each is one sample of either system, of weight 1
 
 
 class Scores(NamedTuple):
-    """What a unit of cost adds to AURC by its place, see `area_scores`.
-
-    `of_samples` (3 (N + 1),) is the same in a cell of 0, 1 or 2 samples that ends at 0, 1 .. N.
-    """
+    """The increase of AURC per unit of cost by position, see `area_scores`."""
 
     score: Floats
     integral: Floats
-    of_samples: Floats
+    of_samples: Floats  # (3 (N + 1),), in a cell of 0, 1 or 2 samples that ends at 0, 1 .. N
 
 
 class _Output(NamedTuple):
@@ -107,11 +95,10 @@ def permuted_differences(
 ) -> dict[Pair, Differences]:
     """Return the difference of every metric of every pair of aligned systems after each random permutation, (B,).
 
-    Each permutation gives the first system of a pair the second's output, decision and uncertainty, on a random half of
-    the samples, and the second one the first's. If the two were exchangeable, as two runs of one system are, all
-    permutations of the data would be as likely as the data: whatever the metric, the sample size and the number of
-    errors. Groups are exchanged whole; the same samples are exchanged in every pair. nan where a permutation leaves a
-    metric without a value.
+    A permutation exchanges the outputs (decision and uncertainty) of both systems on a random half of the samples, the
+    same in every pair; groups are exchanged whole. If the systems were exchangeable, as two runs of one system are, all
+    permutations would be as likely as the data, whatever the metric, sample size and number of errors. nan where a
+    metric has no value.
 
     References
     ----------
@@ -167,10 +154,10 @@ def _shares(of_groups: Floats | Bits, group: Ints | None, share: Floats) -> Floa
 
 
 def area_scores(total: float) -> Both:
-    r"""Return what a unit of cost adds to AURC between places j and j + 1 of a ranking, and the integral from 0 to j.
+    r"""Return the increase of AURC per unit of cost at positions j to j + 1 of a ranking, and its integral from 0 to j.
 
-    AURC is :math:`\sum_k \omega_k E_k / k` over the points k of its trapezoids, see `selective.aurc`; a cost at place
-    x counts in all :math:`E_k` with :math:`k \ge x`. Both have the shape (floor(total) + 1,).
+    AURC is :math:`\sum_k \omega_k E_k / k` over the points k of its trapezoids, see `selective.aurc`; a cost at
+    position x counts in all :math:`E_k` with :math:`k \ge x`. Both have the shape (floor(total) + 1,).
 
     >>> scores, integral = area_scores(3.0)
     >>> scores.round(4).tolist(), integral.round(4).tolist()
