@@ -102,7 +102,7 @@ def ecuas_of_checked(
     confidence: Floats | None = None,
     scratch: Scratch | None = None,
 ) -> Floats:
-    """Return `ecuas_cost` of checked arrays (N,), in a row of `scratch` if given; confidences are finer where u is near 1."""
+    """Return `ecuas_cost` of checked arrays (N,), in a row of `scratch` if given; confidences are finer near u = 1."""
     ratio, floored, power = [np.empty(u.shape) for _ in range(3)] if scratch is None else scratch
     np.minimum(u, max_uncertainty, out=ratio)
     if max_uncertainty != 1:
