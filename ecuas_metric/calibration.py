@@ -352,7 +352,7 @@ def _range_of_sums(sums: Floats) -> Floats:
 
 
 def _design_effect(q: Floats, correct: Floats, weight: Floats, groups: Ints) -> float:
-    """Return how much more variable the sums of groups are than those of independent samples, at least 1."""
+    """Return the design effect: the variance of group sums relative to independent samples, at least 1."""
     count = len(np.unique(groups))
     if count < 3:
         return math.nan
