@@ -1,4 +1,4 @@
-"""Whether systems answered the same questions, and what is left of each where only the common ones are kept."""
+"""Whether systems answered the same questions, and their reduction to the common ones."""
 
 from __future__ import annotations
 
