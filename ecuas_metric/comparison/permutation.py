@@ -27,8 +27,8 @@ from ..options import Options
 from ..ranking import TieGroups
 from ..results import System, as_given
 
-SAME_PLACE = 1e-12  # ends of stretches that are as close, relative to the line, differ by rounding
-ONE_KIND = 1e-14  # less of correct or incorrect samples is rounding
+SAME_PLACE = 1e-12  # relative distance at which the ends of two groups differ only by rounding
+ONE_KIND = 1e-14  # product of the shares of correct and incorrect samples, below which it is rounding
 BY_ORDER = ("aurc", "augrc", "auroc")
 REFITTED = ("recalibrated", "calibration_loss")
 Pair = tuple[str, str]
@@ -80,7 +80,7 @@ class _Output(NamedTuple):
 
 
 class _Taken(NamedTuple):
-    """What permutations take from each tie group of a ranking, (G, b); cost None: the weight times the group's."""
+    """Weight and cost that permutations move out of each tie group, (G, b); cost None: weight times the group's."""
 
     weight: Floats | Bits
     cost: Floats | Bits | None
@@ -176,7 +176,7 @@ def area_scores(total: float) -> Both:
 
 
 def scores_of(total: float) -> Scores:
-    """Precompute what costs in each place of a ranking of total weight `total` add to AURC."""
+    """Precompute each position's contribution to AURC for a ranking of total weight `total`."""
     score, integral = area_scores(total)
     size = len(score) - 1
     end, weight = np.tile(np.arange(size + 1), 3), np.repeat(np.arange(3), size + 1)
@@ -186,7 +186,7 @@ def scores_of(total: float) -> Scores:
 
 
 def _outputs(systems: Mapping[str, System]) -> dict[str, _Output]:
-    """Return what is exchanged of each system; bins of confidence that no system uses are left out."""
+    """Return the output of each system to be exchanged; bins of confidence that no system uses are left out."""
     given = {name: as_given(system) for name, system in systems.items()}
     bins = {
         name: confidence_bins(decisions.confidence, n_bins=options.n_bins)
@@ -229,7 +229,7 @@ def _ranking_of(system: System) -> Ranking:
 
 
 def _taken(ranking: Ranking, exchanged: Bits) -> _Taken:
-    """Return what permutations (N, b) of 0 and 1 take from each tie group of a ranking."""
+    """Return the weight and cost that permutations (N, b) of 0 and 1 move out of each tie group of a ranking."""
     bits = exchanged[ranking.order]
     if ranking.starts is not None:
         weight, cost = (bits * values[:, None] for values in (ranking.weight, ranking.cost))
@@ -338,7 +338,7 @@ def _groups_of(ranking: Ranking, ends: Floats, width: Floats) -> tuple[Ints | No
 
 
 def _costs(taken: _Taken, ranking: Ranking) -> Callable[[Ints], Floats | Bits]:
-    """Return the function from tie groups to the cost that permutations take from them."""
+    """Return the function from tie groups to the cost that permutations move out of them."""
     if taken.cost is not None:
         return taken.cost.__getitem__
     return lambda rows: taken.weight[rows] * ranking.group_cost[rows, None]
@@ -347,7 +347,7 @@ def _costs(taken: _Taken, ranking: Ranking) -> Callable[[Ints], Floats | Bits]:
 def _held(
     cells: Cells, before: Floats | Bits, taken: Sequence[Callable[[Ints], Floats | Bits]], at: Ints
 ) -> Floats | Bits:
-    """Return what the first system holds in the cells `at` (E, b): its own, less taken, plus the other's."""
+    """Return the first system's values in the cells `at` (E, b): its own, less those moved, plus the other's."""
     held: Floats | Bits = before[at, None]
     for sign, values, group, share in zip((-1, 1), taken, cells.group, cells.share, strict=True):
         part = values(at if group is None else group[at])
@@ -402,7 +402,7 @@ def _values(cost: Floats, area: Floats, generalized: Floats, total: float) -> li
     """Return AURC, AUGRC and AUROC."""
     risk = cost / total
     pairs = risk * (1 - risk)
-    # See `selective.augrc` for what the two areas have to do with each other.
+    # See `selective.augrc` for the relation of the two areas.
     roc = 1 - (generalized - risk**2 / 2) / np.where(pairs > ONE_KIND, pairs, np.nan)
     return [area, generalized, roc]
 
