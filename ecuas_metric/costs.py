@@ -26,7 +26,7 @@ LARGEST_SQUARED = 1024  # the largest n whose powers are taken by squaring, ten 
 PARTS = 1000  # of [0, u_M] that are integrated apart, so that no peak of that width is missed
 ABOVE_TOLERANCE = 1e-6  # an uncertainty from float32 posteriors may pass max_uncertainty by its own rounding
 Integers = NDArray[np.object_]  # Python's, of any size
-LARGEST_EXACT = 40_000  # bits of all costs as whole numbers up to which the programme is solved in these
+LARGEST_EXACT = 40_000  # bits of all costs as integers, up to which the programme is solved in integers
 GAP = 1e-9  # between primal and dual, relative, up to which a larger programme counts as solved
 Scratch = Floats  # shape (3, N), to be written to: fresh memory costs as much as the sums in it
 
