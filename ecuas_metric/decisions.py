@@ -1,4 +1,4 @@
-"""What a system said and the truth -> per sample, the uncertainty and the cost of its candidate decision."""
+"""A system's output and the truth -> per sample, the uncertainty and the cost of its candidate decision."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .inputs import Array, Floats, Ints, row_blocks
 from .options import cost_matrix
 
 SUM_ROUNDING = 1e-12  # rows whose sum is as close to 1 are left as they are
-SUM_NOTE = 1e-5  # a difference that float32 does not explain is told
+SUM_NOTE = 1e-5  # a larger difference, which float32 does not explain, gives a note
 EPS = float(np.finfo(np.float64).eps)
 
 
