@@ -173,7 +173,7 @@ def blocks(num_rows: int, *, row_size: int = 1) -> Iterator[slice]:
 
 
 def chunks(total: int, num_samples: int, *, item_size: int = 8) -> Iterator[int]:
-    """Yield how many rows of `num_samples` numbers to hold at a time, adding up to `total`."""
+    """Yield numbers of rows (of `num_samples` each) to hold in memory at a time, which sum to `total`."""
     row, most = num_samples * item_size, CHUNK_ROWS // item_size
     rows = max(1, CHUNK_SIZE // row, min(most, LARGEST_CHUNK // row))
     for first in range(0, total, rows):
