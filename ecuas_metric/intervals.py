@@ -241,7 +241,7 @@ def wilson_limits(share: float, size: float, z: float) -> tuple[float, float]:
 
 
 def share_limits(share: float, size: float, z: float) -> tuple[float, float]:
-    """Return Wilson's limits of a share of `size` samples, and Jeffreys' where these are farther apart."""
+    """Return the wider of Wilson's and Jeffreys' limits of a share of `size` samples, each side by itself."""
     low, high = jeffreys_limits(np.array([share * size]), np.array([(1 - share) * size]), z)
     wilson = wilson_limits(share, size, z)
     return min(wilson[0], float(low[0])), max(wilson[1], float(high[0]))
@@ -399,13 +399,13 @@ class Moments(NamedTuple):
 
     @property
     def wrong(self) -> float:
-        """The effective number of wrong answers, or of costs."""
+        """The effective number of incorrect answers, or of costs."""
         squares = float(self.weight2_cost2.sum())
         return round(float(self.cost.sum()) ** 2 / squares, 9) if squares else 0.0
 
     @property
     def right(self) -> float:
-        """The effective number of right answers, for the 0-1 cost."""
+        """The effective number of correct answers, for the 0-1 cost."""
         squares = float((self.weight2 - 2 * self.weight2_cost + self.weight2_cost2).sum())
         return round(float((self.weight - self.cost).sum()) ** 2 / squares, 9) if squares > 0 else 0.0
 
@@ -637,7 +637,7 @@ def analytic_limits(
     moments = moments if spread else _coarse(moments)
     limits, errors = dict.fromkeys(values, NONE), dict[Key, float]()
     unseen, cells = dict[Key, _Unseen](), dict[float, _Cells]()
-    few = min(FEW, moments.effective_count / 2)  # where half of the samples are wrong, or right, these are not rare
+    few = min(FEW, moments.effective_count / 2)  # half of the samples are never rare
     for key in [key for key, value in values.items() if math.isfinite(float(value)) and not is_biased(key)]:
         value, line = float(values[key]), line_of(key, moments, form, options, values)
         effect, freedom = spread(key, line) if spread else (1.0, moments.effective_count - 1)
