@@ -436,7 +436,7 @@ def _calibration_p_value(
 
 
 def _of_one_sample(weights: Weights | None) -> Floats | None:
-    """Return weights that are not those of resamples, of which some numbers are never asked: see `is_alone`."""
+    """Return weights other than those of resamples, which `is_alone` metrics never get."""
     assert not isinstance(weights, Resamples)
     return weights
 
@@ -446,7 +446,7 @@ def _row(scratch: Scratch | None) -> Floats | None:
 
 
 def _present(values: Floats | None) -> Floats:
-    """Return values that the form of the input provides wherever `applies` holds."""
+    """Return values that exist wherever `applies` holds."""
     assert values is not None
     return values
 
@@ -470,7 +470,7 @@ DESCRIPTIONS = {
     "ece_debiased": "Root mean square gap between confidence and accuracy over bins, without the bias of a finite sample",  # noqa: E501
     "calibration_p": "Chance of gaps between confidence and accuracy as large as these if the system were calibrated",
 }
-# Title, what it assesses, whether higher is better, its place in tables, where it applies; how it is computed.
+# Title, what it assesses, whether higher is better, order in tables, where it applies; how it is computed.
 _ROWS = {
     "ecuas": Metric("ECUAS", "both", False, 11, _always, "n", sample_cost=_ecuas),
     "error_rate": Metric("ER", "decisions", False, 1, _has_confidences, sample_cost=_candidate_cost),
