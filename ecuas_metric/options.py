@@ -1,4 +1,4 @@
-"""The options of `compute`: one table of what they are and may be, the checked values, and the line that names them."""
+"""The options of `compute`: their table, their checked values, and the signature of a result."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _orders(values: object, name: str) -> tuple[float, ...]:
 
 
 def _reject_costs(values: object, name: str) -> tuple[float, ...]:
-    if isinstance(values, tuple) and not values:  # the default, said aloud
+    if isinstance(values, tuple) and not values:  # the default, passed explicitly
         return ()
     array = _several(values, name)
     require(array >= 0, array, name, "must be >= 0")
@@ -359,5 +359,5 @@ def _joined(values: Iterable[float]) -> str:
 
 
 def _digest(values: Array | None) -> str | None:
-    """Return eight digits that stand for numbers: the same for every type of number, and on every machine."""
+    """Return eight hexadecimal digits of numbers, independent of dtype and machine."""
     return None if values is None else hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()[:8]
