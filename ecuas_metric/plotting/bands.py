@@ -87,7 +87,7 @@ def _of_means(system: System, costs: Mapping[Key, Floats]) -> Band:
 
 
 def _of_chosen(values: Floats, chosen: Bools, design: Design, level: float, *, is_share: bool) -> Limits:
-    """Return the limits of the mean of the values chosen: Wilson's if these are 0 or 1."""
+    """Return the limits of the mean of the chosen values: Wilson's for values of 0 and 1."""
     share = float(design.weight @ chosen)
     if not share:
         return NONE
