@@ -57,7 +57,7 @@ __all__ = [
     "risk_coverage_figure",
     "save",
 ]
-FEW = 5  # samples of a bin below which its accuracy says next to nothing
+FEW = 5  # samples of a bin, below which its accuracy is hardly informative
 MAX_COUNTS = 20  # bins above which there is no room for numbers
 BAND_POINTS = 41
 CONTEXT_POINTS = 60
@@ -238,12 +238,12 @@ def _draw(axes: Axes, line: Line, *, name: str = "", **style: Any) -> None:
 
 
 def _styles(count: int) -> list[Style]:
-    """Return the styles of lines; those that have a panel each are drawn alike."""
+    """Return the styles of lines, all the same where each has its own panel."""
     return styles(count) if count <= MAX_TOGETHER else [{"color": COLORS[0], "linewidth": 1.6}] * count
 
 
 def _legend(figure: Figure, grid: list[Axes], systems: Mapping[str, System], more: tuple[str, ...] = ()) -> None:
-    """Name the lines of one panel, or say once what is grey in all of them, and what the bands are."""
+    """Label the lines of one panel, or once what is grey in all panels, and the bands."""
     band = _band_handle(grid[0], systems)
     if len(grid) == 1:
         return legend(figure, grid[0])
