@@ -36,7 +36,7 @@ class TieGroups:
 
     @cached_property
     def cost_until(self) -> Floats:
-        """The total cost up to and with each group."""
+        """The cumulative cost, including each group."""
         return np.cumsum(self.cost, axis=-1)
 
     @cached_property
@@ -63,7 +63,7 @@ class TieGroups:
 
     @cached_property
     def areas(self) -> Areas:
-        """What AUROC, AURC and AUGRC are made of, from one pass over the groups."""
+        """The areas of which AUROC, AURC and AUGRC are made, from one pass over the groups."""
         return _areas(self)
 
 
@@ -94,7 +94,7 @@ class Resamples:
             yield rows, weight
 
     def each(self, statistic: Callable[[Floats], Mapping[K, FloatOrFloats]]) -> dict[K, Floats]:
-        """Return what a statistic of weights (b, N) makes of all resamples, from few of them at a time."""
+        """Return the values of a statistic of weights (b, N) for all resamples, a few at a time."""
         parts, first = [], 0
         for size in chunks(*self.counts.shape):
             counts = self.counts[first : first + size].astype(np.float64)
@@ -126,7 +126,7 @@ class ResampledTies:
         return resamples.sample_weight is None and bool(resamples.total.max() <= resamples.counts.size)
 
     def each(self, statistic: Callable[[TieGroups], Mapping[K, FloatOrFloats]]) -> dict[K, Floats]:
-        """Return what a statistic of tie groups makes of all resamples, from few of them at a time."""
+        """Return the values of a statistic of tie groups for all resamples, a few at a time."""
         return self.resamples.each(
             lambda weight: statistic(tie_groups(self.rank_by, self.cost, sample_weight=weight, merge_equal_costs=True))
         )
@@ -349,7 +349,7 @@ def stably_sorted(values: Floats) -> tuple[Ints, Floats]:
 
 
 def _almost_sorted(values: Floats) -> Ints:
-    """Return the order of values by as many of their bits as leave place for the position of each."""
+    """Return the order of values by their leading bits, with each position in place of the last ones."""
     if values.min(initial=0.0) < 0 < values.max(initial=0.0):
         return np.arange(len(values))
     position = np.uint64((1 << max(len(values) - 1, 1).bit_length()) - 1)
