@@ -1,4 +1,4 @@
-"""AUROC, AURC and AUGRC of tie groups, and how much each sample moves them."""
+"""AUROC, AURC and AUGRC of tie groups, and the influence of each sample on them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
 from .ranking import ResampledTies, TieGroups
 
 FIRST = 12  # part of the samples whose risk is that of the most confident
-FLAT = 0.01  # tie groups whose share of what lies before them is smaller: two terms of a series replace a difference
+FLAT = 0.01  # weight relative to all before, below which two terms of a series replace a difference
 
 
 def auroc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
@@ -82,7 +82,7 @@ def finite_sample_bias(metric: str, value: float, groups: TieGroups, count: floa
 
 
 def _auroc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
-    """Return intercept and slope in the cost, but for a constant: G and H written out, they are lines in F and C."""
+    """Return intercept and slope in the cost, up to a constant: G and H are linear in F and C."""
     areas = ties.areas
     correct, incorrect, total = areas.correct, areas.cost, areas.correct + areas.cost
     with np.errstate(divide="ignore", invalid="ignore"):  # only one of the two: nan
@@ -101,7 +101,7 @@ def _augrc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
 
 
 def _aurc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
-    """Return L of each group as the slope, and the rest but for a constant, in blocks that stay in the cache."""
+    """Return L of each group as the slope, and the intercept up to a constant, in blocks that stay in the cache."""
     total, tiny = ties.weight.sum(), np.finfo(np.float64).tiny
     intercept, slope = np.empty((2, len(ties.cost)))
     until = passed = np.zeros(1)
