@@ -364,7 +364,7 @@ def largest_uncertainty(matrix: Floats) -> float:
 
 
 def _bounds(costs: Array, q: Array, y: Array) -> tuple[Any, Any]:
-    """Return the lower bound of u_M by class weights q and the upper bound by decision weights y."""
+    """Return the lower bound of u_M from class weights q and the upper bound from decision weights y."""
     low, high = (q @ costs).min(), (costs @ y).max()
     if costs.dtype == object:
         return Fraction(low, q.sum()), Fraction(high, y.sum())
@@ -446,7 +446,7 @@ def _centre(logs: Floats, axis: int) -> Floats:
 
 
 def _polished(matrix: Floats, q: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Solve for the positive weights as linear equations, if these are square."""
+    """Solve the linear equations for the positive weights exactly, if there are as many of classes as of decisions."""
     of_q, of_y = np.flatnonzero(q), np.flatnonzero(y)
     if len(of_q) != len(of_y):
         return q, y
