@@ -1,4 +1,4 @@
-"""The front door: plain functions of arrays, the truth first, as scikit-learn's metrics take them."""
+"""The public functions of arrays, with the truth first, as in scikit-learn's metrics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .results import System, all_values, compute_results, note_hard, note_undefi
 
 
 def _in_place_of(predictions: str, references: str) -> dict[str, str]:
-    """Return what the functions here call the arguments that the core knows as predictions and references."""
+    """Return these functions' names for the arguments that the core calls predictions and references."""
     both = ("sample_weight", "groups", "strata", "decisions")
     return {
         "predictions": predictions,
@@ -641,7 +641,7 @@ def _posterior_system(
 
 
 def _by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike:
-    """Return the columns of a data frame in the order of the classes, if all of them are named by these."""
+    """Return the columns of a data frame in the order of the classes, if they name all of these."""
     names = list(getattr(y_prob, "columns", ()))
     if len(names) < 2:
         return y_prob
@@ -653,7 +653,7 @@ def _by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) ->
 
 
 def _refuse_swapped(y_true: ArrayLike, y_prob: Array) -> None:
-    """Raise InputError if the truth holds probabilities, and the probabilities classes."""
+    """Raise InputError if truth and probabilities seem to be exchanged."""
     truth = np.asarray(y_true)
     if y_prob.ndim == 1 and truth.ndim == 1 and truth.dtype.kind == "f" and _are_swapped(truth, y_prob):
         got = "numbers between 0 and 1"
@@ -661,7 +661,7 @@ def _refuse_swapped(y_true: ArrayLike, y_prob: Array) -> None:
 
 
 def _are_swapped(truth: Array, predictions: Array) -> bool:
-    """Return whether predictions are all 0 or 1, and the truth is not, but lies in [0, 1]."""
+    """Return whether predictions are all 0 or 1, and the truth has other values in [0, 1]."""
     return bool(np.isin(predictions, (0, 1)).all() and ((truth >= 0) & (truth <= 1)).all() and (truth % 1 != 0).any())
 
 
@@ -684,7 +684,7 @@ def _confidence_system(
 
 
 def _value(system: System, name: str) -> float:
-    """Return one metric of a system, and warn of what a reader must know of it."""
+    """Return one metric of a system, and issue its notes as warnings."""
     options = system.options
     parameter = options.n[0] if METRICS[name].one_per == "n" else None
     key = Key(name, parameter, "normalized" if options.normalize else "")

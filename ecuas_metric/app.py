@@ -50,10 +50,7 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
 
 
 def read_table(text: str) -> tuple[list[object], list[object]]:
-    """Return predictions and references of a pasted table, with or without a header.
-
-    Columns named confidence and correct are taken wherever they are; otherwise the last column is the truth.
-    """
+    """Return predictions and references of a pasted table: columns confidence and correct, else the truth last."""
     if not text.strip():
         raise ValueError("The table is empty. " + HELP)
     separator = next((character for character in "\t;," if character in text), r"\s+")

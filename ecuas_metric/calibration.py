@@ -11,38 +11,21 @@ import numpy as np
 from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
 from .ranking import Resamples, TieGroups, holds_of_neighbours
 
-ROUNDING = 1e-12  # what is as small, relative to its terms, is 0
-MOST_DRAWN = 2**15  # confidences whose answers are drawn one by one; of more it is sums of neighbours,
-ENOUGH = 1000.0  # if the variance of the number of errors is as large: they are normal
+ROUNDING = 1e-12  # relative to its terms, counts as 0
+MOST_DRAWN = 2**15  # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
+ENOUGH = 1000.0  # if the variance of the number of errors is at least this
 DRAWN = 2**20  # numbers at a time
 
 
 def confidence_cross_entropy_cost(
     uncertainty: Floats, incorrect: Floats, *, epsilon: float = 1e-7, out: Floats | None = None
 ) -> Floats:
-    """Return -log q_e of correct and -log(1 - q_e) of incorrect samples (nats), q_e in [epsilon, 1 - epsilon].
-
-    Parameters
-    ----------
-    uncertainty : ndarray, shape (N,)
-        1 - q_e in [0, 1].
-    incorrect : ndarray, shape (N,)
-        0 or 1.
-    epsilon : float
-        In (0, 0.5).
-    out : ndarray, shape (N,), optional
-        Where to write them.
-
-    Returns
-    -------
-    ndarray, shape (N,)
+    """Return -log q_e of correct and -log(1 - q_e) of incorrect samples (nats), (N,), q_e in [epsilon, 1 - epsilon].
 
     References
     ----------
     Estienne et al., section "Empirical analysis", CE of q_e.
 
-    Examples
-    --------
     >>> confidence_cross_entropy_cost(np.array([0.25, 0.25]), np.array([0, 1])).round(4).tolist()
     [0.2877, 1.3863]
     """
@@ -56,14 +39,8 @@ def confidence_cross_entropy_cost(
 
 
 def confidence_brier_cost(uncertainty: Floats, incorrect: Floats, *, out: Floats | None = None) -> Floats:
-    """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample, in [0, 1]; in `out` if it is given.
+    """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample, (N,), in [0, 1] (Estienne et al., BS of q_e).
 
-    References
-    ----------
-    Estienne et al., section "Empirical analysis", BS of q_e.
-
-    Examples
-    --------
     >>> confidence_brier_cost(np.array([0.25, 0.25]), np.array([0, 1])).tolist()
     [0.0625, 0.5625]
     """
@@ -72,11 +49,9 @@ def confidence_brier_cost(uncertainty: Floats, incorrect: Floats, *, out: Floats
 
 
 def confidence_bins(confidence: Floats, *, n_bins: int = 10) -> Ints:
-    """Return the index of each confidence's bin [k / n_bins, (k + 1) / n_bins), the last one closed.
+    """Return the index (N,) of each confidence's bin [k / n_bins, (k + 1) / n_bins), the last one closed.
 
-    Examples
-    --------
-    The edges are the decimals one writes, not products that miss them:
+    The edges are exact decimals, not products that miss them:
 
     >>> confidence_bins(np.array([0.0, 0.29, 0.57, 1.0]), n_bins=100).tolist()
     [0, 29, 57, 99]
@@ -90,29 +65,14 @@ def confidence_bins(confidence: Floats, *, n_bins: int = 10) -> Ints:
 def ece(
     confidence: Floats, incorrect: Floats, *, n_bins: int = 10, sample_weight: Floats | None = None
 ) -> FloatOrFloats:
-    """Return the expected calibration error: sum over bins of share * abs(mean confidence - accuracy).
+    """Return the expected calibration error: sum over bins of share * abs(mean confidence - accuracy), in [0, 1].
 
-    Parameters
-    ----------
-    confidence : ndarray, shape (N,)
-        q_e in [0, 1].
-    incorrect : ndarray, shape (N,)
-        0 or 1.
-    n_bins : int
-        Number of bins of equal width, see `confidence_bins`.
-    sample_weight : ndarray, shape (..., N), optional
-
-    Returns
-    -------
-    float or ndarray, shape (...)
-        In [0, 1]; 0 is calibrated on average within each bin.
+    The confidences (N,) are binned by `confidence_bins`; weights (..., N) give values (...).
 
     References
     ----------
     Naeini et al. 2015; Estienne et al., section "Empirical analysis".
 
-    Examples
-    --------
     >>> ece(np.array([0.9, 0.9, 0.9, 0.9]), np.array([0, 0, 0, 1])).round(4)
     np.float64(0.15)
     """
@@ -133,35 +93,20 @@ def ece_debiased(
     copies: bool = False,
     groups: Ints | None = None,
 ) -> FloatOrFloats:
-    r"""Return the root mean square of the gaps of `ece`, without the bias that a finite sample gives them.
+    r"""Return the root mean square of the gaps of `ece`, without their finite-sample bias, in [0, 1].
 
     .. math:: \sqrt{\max(0, E)}, \qquad E = \sum_b \frac{N_b}{N} \frac{1}{N_b (N_b - 1)} \sum_{i \ne j} g_i g_j
 
-    where :math:`g_i` is the confidence of sample i minus its correctness, and i and j are in bin b. The product of two
-    different samples has the square of the bin's gap as its mean; the squares of single samples, which lift that of
-    their mean, are left out; so is a bin of one sample, which has no pairs.
-
-    Parameters
-    ----------
-    confidence, incorrect, n_bins, sample_weight
-        See `ece`. A pair weighs the product of its weights.
-    copies : bool
-        Whether a weight is so many samples, which make pairs among themselves.
-    groups : ndarray of int, shape (N,), optional
-        Samples of one group depend on each other and make no pairs.
-
-    Returns
-    -------
-    float or ndarray, shape (...)
-        In [0, 1]; 0 where the gaps are no larger than chance makes them, or no bin has pairs.
+    where :math:`g_i` is the confidence of sample i minus its correctness, and i and j are in bin b. The product over
+    two different samples has the squared gap of the bin as its mean; squares of single samples, which bias it upwards,
+    are left out, and so are bins of one sample. A pair weighs the product of its weights; with `copies` a weight is a
+    number of samples, which make pairs among themselves; samples of one group (N,) depend on each other and make none.
 
     References
     ----------
     Kumar, Liang and Ma 2019, "Verified uncertainty calibration", Definition 4.1; Ferro and Fricker 2012, "A
     bias-corrected decomposition of the Brier score".
 
-    Examples
-    --------
     >>> incorrect = np.repeat([0, 0, 0, 1], 25)
     >>> [round(float(ece_debiased(np.full(100, q), incorrect)), 4) for q in (0.75, 0.9)]
     [0.0, 0.1435]
@@ -181,7 +126,7 @@ def squared_gap(
     copies: bool = False,
     groups: Ints | None = None,
 ) -> FloatOrFloats:
-    """Return E of `ece_debiased`, which has no bias, and may be negative."""
+    """Return E of `ece_debiased`, which is unbiased and may be negative."""
     bins = confidence_bins(confidence, n_bins=n_bins)
     weight = np.ones(len(bins)) if sample_weight is None else sample_weight
 
@@ -218,8 +163,8 @@ def limits_of_gap(
 ) -> tuple[float, float]:
     """Return the limits of `ece_debiased`: all values whose square is at most `quantile` standard errors away.
 
-    The variance of E is a E + b, b that of the pairs of a calibrated system, a from that of the bins' gaps: of what is
-    left of each sample's gap, and no less than that of answers drawn by their confidences.
+    The variance of E is a E + b: b is that of the pairs of a calibrated system, a follows from that of the bins' gaps,
+    which is at least that of answers drawn by their confidences.
     """
     square = float(
         squared_gap(confidence, incorrect, n_bins=n_bins, sample_weight=sample_weight, copies=copies, groups=groups)
@@ -239,7 +184,7 @@ def limits_of_gap(
 def _gaps_of_bins(
     q: Floats, incorrect: Floats, n_bins: int, weight: Floats, groups: Ints | None
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the share of each bin that holds two units or more, its mean gap, and the covariances of these."""
+    """Return the share of each bin with two units or more, its mean gap, and the covariances of the gaps."""
     _, bins = np.unique(confidence_bins(q, n_bins=n_bins), return_inverse=True)
     gap = q - (1 - incorrect)
     share = np.asarray(np.bincount(bins, weight), np.float64)
@@ -253,10 +198,7 @@ def _gaps_of_bins(
 
 
 def _covariance_of_bins(rest: Floats, bins: Ints, share: Floats, weight: Floats, groups: Ints | None) -> Floats:
-    """Return the covariances (B, B) of the mean gaps of bins, from what they leave of each sample's (N,).
-
-    nan for a bin that holds but one unit.
-    """
+    """Return the covariances (B, B) of bins' mean gaps from residuals `rest` (N,); nan for bins of one unit."""
     count = len(share)
     if groups is None:
         covariance = np.diag(np.bincount(bins, np.square(weight * rest)) / np.square(share))
@@ -291,7 +233,7 @@ def _gaps(confidence: Floats, incorrect: Floats, n_bins: int, sample_weight: Flo
 
 
 def _gaps_of_sorted(rank: Floats, incorrect: Floats, n_bins: int, sample_weight: Floats | None) -> Floats:
-    """Return the same for increasing -q: then bins are stretches; those without samples are left out."""
+    """Return the gaps for increasing rank = -q, where bins are slices; empty bins are left out."""
     edges = np.arange(n_bins - 1, 0, -1) / n_bins
     starts = np.unique(np.concatenate([[0], np.searchsorted(rank, -edges, side="right"), [len(rank)]]))
     if sample_weight is None:
@@ -325,7 +267,7 @@ def ece_of_resamples(confidence: Floats, incorrect: Floats, resamples: Resamples
 
 
 def ece_influence(confidence: Floats, incorrect: Floats, *, n_bins: int, sample_weight: Floats | None) -> Floats:
-    """Return the influence (N,) of each sample on `ece`: the sign of its bin's gap times its own, less the mean."""
+    """Return the influence (N,) of each sample on `ece`: the sign of its bin's gap times its own gap, centred."""
     gap = confidence - (1 - incorrect)
     bins = confidence_bins(confidence, n_bins=n_bins)
     signs = np.sign(sums_in_bins(gap, bins, n_bins=n_bins, sample_weight=sample_weight))
@@ -343,36 +285,17 @@ def calibration_p_value(
     n_resamples: int = 1000,
     random_state: int = 0,
 ) -> float:
-    r"""Return the p-value of the test that confidences are calibrated: correct as often as they say.
+    r"""Return the p-value of the test that confidences (N,) are calibrated: answers are correct with that probability.
 
     The statistic is the range of the cumulative differences, which needs no bins:
 
     .. math:: \max_{a < b} \Big| \sum_{i: a < q_i \le b} w_i (y_i - q_i) \Big|
 
-    where :math:`y_i` is 1 if sample i is correct, else 0. It is compared with that of answers drawn anew, each correct
-    with the chance that its confidence says. So the test is exact for any number of samples and errors, weights
-    included. Where there are groups, whose answers depend on each other, all sums of chance are as much larger as those
-    of groups are than they were without dependence, at least 1: the design effect, of what a line leaves of y - q.
-
-    Parameters
-    ----------
-    confidence : ndarray, shape (N,)
-        q_e in [0, 1].
-    incorrect : ndarray, shape (N,)
-        0 or 1.
-    sample_weight : ndarray, shape (N,), optional
-    copies : bool
-        Whether a weight is so many samples, each drawn for itself.
-    groups : ndarray of int, shape (N,), optional
-    n_resamples : int
-        How often answers are drawn.
-    random_state : int
-        Seed of a `numpy.random.Generator`.
-
-    Returns
-    -------
-    float
-        In (0, 1], at least 1 / (n_resamples + 1); nan for fewer than three groups.
+    where :math:`y_i` is 1 if sample i is correct, else 0. It is compared with that of answers redrawn with their
+    confidence as the probability to be correct, each copy by itself with `copies`: the test is exact for any number of
+    samples and errors, weights included. With groups, whose answers depend on each other, the sums under the null
+    hypothesis grow by the root of the design effect, at least 1, of the residuals of y - q from a line. The value is at
+    least 1 / (n_resamples + 1); nan for fewer than three groups.
 
     References
     ----------
@@ -381,8 +304,6 @@ def calibration_p_value(
     by the confidences); Rao and Scott 1981, "The analysis of categorical data from complex sample surveys" (the
     design effect).
 
-    Examples
-    --------
     >>> incorrect = np.repeat([0, 0, 0, 1], 25)
     >>> calibration_p_value(np.full(100, 0.75), incorrect), calibration_p_value(np.full(100, 0.9), incorrect) < 0.01
     (1.0, True)
@@ -431,7 +352,7 @@ def _range_of_sums(sums: Floats) -> Floats:
 
 
 def _design_effect(q: Floats, correct: Floats, weight: Floats, groups: Ints) -> float:
-    """Return how much more variable the sums of groups are than those of independent samples, at least 1."""
+    """Return the design effect: the variance of group sums relative to independent samples, at least 1."""
     count = len(np.unique(groups))
     if count < 3:
         return math.nan

@@ -26,7 +26,7 @@ LARGEST_SQUARED = 1024  # the largest n whose powers are taken by squaring, ten 
 PARTS = 1000  # of [0, u_M] that are integrated apart, so that no peak of that width is missed
 ABOVE_TOLERANCE = 1e-6  # an uncertainty from float32 posteriors may pass max_uncertainty by its own rounding
 Integers = NDArray[np.object_]  # Python's, of any size
-LARGEST_EXACT = 40_000  # bits of all costs as whole numbers up to which the programme is solved in these
+LARGEST_EXACT = 40_000  # bits of all costs as integers, up to which the programme is solved in integers
 GAP = 1e-9  # between primal and dual, relative, up to which a larger programme counts as solved
 Scratch = Floats  # shape (3, N), to be written to: fresh memory costs as much as the sums in it
 
@@ -102,10 +102,7 @@ def ecuas_of_checked(
     confidence: Floats | None = None,
     scratch: Scratch | None = None,
 ) -> Floats:
-    """Return `ecuas_cost` of arrays that were checked, in one of the rows of `scratch` if there are any.
-
-    The confidence 1 - u, if there is one, says more than u of what is close to 1, which high powers need.
-    """
+    """Return `ecuas_cost` of checked arrays (N,), in a row of `scratch` if given; confidences are finer near u = 1."""
     ratio, floored, power = [np.empty(u.shape) for _ in range(3)] if scratch is None else scratch
     np.minimum(u, max_uncertainty, out=ratio)
     if max_uncertainty != 1:
@@ -253,12 +250,12 @@ def weighted_cost(
 
 
 def above(uncertainty: Floats, max_uncertainty: float) -> Bools:
-    """Return which uncertainties are larger than any sensible system's, by more than rounding."""
+    """Return which uncertainties exceed u_M by more than rounding."""
     return uncertainty > max_uncertainty * (1 + ABOVE_TOLERANCE)
 
 
 def note_above(uncertainty: Floats, max_uncertainty: float) -> tuple[Note, ...]:
-    """Return a note if samples are more uncertain than a system that knows nothing."""
+    """Return a note if samples have uncertainties above u_M."""
     if not above(uncertainty.max(initial=0.0), max_uncertainty):
         return ()
     count = np.count_nonzero(above(uncertainty, max_uncertainty))
@@ -330,38 +327,20 @@ def _integrals(function: Callable[[float], float], edges: Floats) -> Floats:
 
 
 def largest_uncertainty(matrix: Floats) -> float:
-    r"""Return u_M of a cost matrix, the uncertainty of a system that knows nothing in the worst case.
+    r"""Return u_M of a cost matrix (K, D) >= 0, the worst-case uncertainty of a system that knows nothing.
 
     .. math:: u_M = \max_q \min_d \sum_k q_k C_{kd} = \min_y \max_k \sum_d C_{kd} y_d
 
-    over the distributions q of classes and y of decisions, a linear programme and its dual. It is solved in integers,
-    whatever the span of the costs: the two sides are equal, and u_M is their value rounded once. A solver in float64,
-    even with the costs scaled and its duals checked, misses it where costs span 1e24: up to 92 % too low in 4 of 376
-    matrices. It serves large matrices only, from about 20 classes and decisions on, and the two sides must agree to
-    1e-9.
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (K, D)
-        C[k, d] >= 0, finite.
-
-    Returns
-    -------
-    float
-        u_M > 0.
-
-    Raises
-    ------
-    InputError
-        If a decision costs nothing whatever the class, so that there is nothing to evaluate; or if the two sides
-        do not agree.
+    over the distributions q of classes and y of decisions: a linear programme and its dual, solved in integers and
+    rounded once, whatever the span of the costs. A float64 solver, even with scaled costs and verified duals, is up to
+    92 % too low where costs span 1e24 (4 of 376 matrices). It serves matrices from about 20 classes and decisions on
+    only, and both sides must agree to 1e-9. Raises InputError if they do not, or if a decision costs nothing whatever
+    the class.
 
     References
     ----------
     Estienne et al., Equation dB_final; von Neumann 1928, "Zur Theorie der Gesellschaftsspiele" (the two sides agree).
 
-    Examples
-    --------
     >>> largest_uncertainty(np.array([[0.0, 1.0], [1e7, 0.0]]))
     0.99999990000001
     """
@@ -385,7 +364,7 @@ def largest_uncertainty(matrix: Floats) -> float:
 
 
 def _bounds(costs: Array, q: Array, y: Array) -> tuple[Any, Any]:
-    """Return what the weights q of classes guarantee and what those of decisions y allow; u_M lies between."""
+    """Return the lower bound of u_M from class weights q and the upper bound from decision weights y."""
     low, high = (q @ costs).min(), (costs @ y).max()
     if costs.dtype == object:
         return Fraction(low, q.sum()), Fraction(high, y.sum())
@@ -393,7 +372,7 @@ def _bounds(costs: Array, q: Array, y: Array) -> tuple[Any, Any]:
 
 
 def _integers(matrix: Floats, exponent: int) -> tuple[Integers, Fraction]:
-    """Return whole numbers and the power of 2 by which they are the matrix, as all floats are such products."""
+    """Return integers and the power of 2 whose product is the matrix, exactly."""
     unit = Fraction(2) ** exponent
     wholes = [int(Fraction(cost) / unit) for cost in matrix.ravel().tolist()]
     return np.array(wholes, object).reshape(matrix.shape), unit
@@ -402,8 +381,9 @@ def _integers(matrix: Floats, exponent: int) -> tuple[Integers, Fraction]:
 def _simplex(costs: Integers) -> tuple[Integers, Integers]:
     """Return weights of classes and of decisions that solve the programme, in integers.
 
-    Maximise the sum of y >= 0 where costs @ y <= 1, from y = 0. All entries share one denominator, the last pivot,
-    and every division comes out even (Edmonds); the first index that can enter or leave does (Bland), so that it ends.
+    Maximise the sum of y >= 0 where costs @ y <= 1, from y = 0. All entries share one denominator, the last pivot, and
+    every division is exact (Edmonds); the first index that can enter or leave does so (Bland), which guarantees
+    termination.
     """
     num_classes, num_decisions = costs.shape
     table = np.zeros((num_classes + 1, num_decisions + 1), object)
@@ -433,7 +413,7 @@ def _leaving(table: Integers, rows: Array, column: int) -> int:
 
 
 def _strategies(matrix: Floats) -> tuple[Floats, Floats]:
-    """Return weights of classes and of decisions that solve the programme but for rounding."""
+    """Return weights of classes and of decisions that solve the programme up to rounding."""
     from scipy.optimize import linprog
 
     of_class, of_decision = _scales(matrix)
@@ -466,7 +446,7 @@ def _centre(logs: Floats, axis: int) -> Floats:
 
 
 def _polished(matrix: Floats, q: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Solve again, as equations, for what is positive in a solution of the programme, if that is a square."""
+    """Solve the linear equations for the positive weights exactly, if there are as many of classes as of decisions."""
     of_q, of_y = np.flatnonzero(q), np.flatnonzero(y)
     if len(of_q) != len(of_y):
         return q, y

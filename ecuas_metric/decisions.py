@@ -1,4 +1,4 @@
-"""What a system said and the truth -> per sample, the uncertainty and the cost of its candidate decision."""
+"""A system's output and the truth -> per sample, the uncertainty and the cost of its candidate decision."""
 
 from __future__ import annotations
 
@@ -14,40 +14,24 @@ from .inputs import Array, Floats, Ints, row_blocks
 from .options import cost_matrix
 
 SUM_ROUNDING = 1e-12  # rows whose sum is as close to 1 are left as they are
-SUM_NOTE = 1e-5  # a difference that float32 does not explain is told
+SUM_NOTE = 1e-5  # a larger difference, which float32 does not explain, gives a note
 EPS = float(np.finfo(np.float64).eps)
 
 
 class Decisions(NamedTuple):
-    """The candidate decisions of one system, all that its metrics are computed from: one value per sample, and u_M.
+    """The candidate decisions of one system, from which all its metrics are computed."""
 
-    Attributes
-    ----------
-    uncertainty : ndarray, shape (N,)
-        u >= 0, the expected cost of the candidate decision according to the system.
-    candidate_cost : ndarray, shape (N,)
-        c >= 0, its cost given the truth; for the 0-1 cost 1 if incorrect, else 0.
-    max_uncertainty : float
-        u_M > 0, the uncertainty of a system that knows nothing.
-    confidence : ndarray, shape (N,), or None
-        q_e in [0, 1]; only for the 0-1 cost.
-    cross_entropy, brier_score : ndarray, shape (N,), or None
-        The per-sample scores of the whole posterior; only for posteriors.
-    labels : ndarray of int, shape (N,), or None
-        The true classes; only for posteriors.
-    """
-
-    uncertainty: Floats
-    candidate_cost: Floats
-    max_uncertainty: float
-    confidence: Floats | None = None
-    cross_entropy: Floats | None = None
-    brier_score: Floats | None = None
-    labels: Ints | None = None
+    uncertainty: Floats  # (N,), u >= 0, the expected cost of the candidate decision by the system
+    candidate_cost: Floats  # (N,), c >= 0, its actual cost; for the 0-1 cost 1 if incorrect
+    max_uncertainty: float  # u_M > 0, the uncertainty of a system that knows nothing
+    confidence: Floats | None = None  # (N,), q_e in [0, 1]; only for the 0-1 cost
+    cross_entropy: Floats | None = None  # (N,), of the whole posterior
+    brier_score: Floats | None = None  # (N,), of the whole posterior
+    labels: Ints | None = None  # (N,), the true classes; only for posteriors
 
     @property
     def rank_by(self) -> Floats:
-        """What orders the samples from least to most uncertain: u, or -q_e where 1 - q_e merges small confidences."""
+        """The sort key (N,), increasing with uncertainty: u, or -q_e where 1 - q_e merges small confidences."""
         return self.uncertainty if self.confidence is None or self.labels is not None else -self.confidence
 
     def uncertainty_at(self, rank: Floats) -> Floats:
@@ -56,20 +40,7 @@ class Decisions(NamedTuple):
 
 
 def confidence_decisions(confidence: Floats, correct: Ints, *, num_classes: float | None = None) -> Decisions:
-    """Return the decisions of a system whose answers are correct (1) or not (0): u = 1 - q_e, u_M = 1 - 1/K.
-
-    Parameters
-    ----------
-    confidence : ndarray, shape (N,)
-        q_e in [0, 1], the system's probability that its answer is correct.
-    correct : ndarray, shape (N,)
-        0 or 1.
-    num_classes : int, optional
-        K >= 2; None is infinitely many, as for free text.
-
-    Returns
-    -------
-    Decisions
+    """Return the decisions of confidences q_e (N,) with answers correct (1) or not (0): u = 1 - q_e, u_M = 1 - 1/K.
 
     References
     ----------
@@ -90,7 +61,7 @@ def posterior_decisions(
     decisions: Ints | None = None,
     epsilon: float = 1e-7,
 ) -> Decisions:
-    """Return the decisions that posteriors over K classes lead to under a cost.
+    """Return the decisions that posteriors (N, K), checked, and labels (N,) lead to under a cost.
 
     ========== ==================== ============================= ===================================
     cost       candidate            uncertainty u                 largest uncertainty u_M
@@ -100,28 +71,8 @@ def posterior_decisions(
     (K, D) C   argmin_d q.C[:, d]   that minimum                  `costs.largest_uncertainty`
     ========== ==================== ============================= ===================================
 
-    Of several candidates that are equal, for a matrix up to rounding, the first one is taken.
-
-    Parameters
-    ----------
-    posteriors : ndarray, shape (N, K)
-        Checked by `inputs.check_posteriors`; read in blocks and never copied whole. Rows that do not sum to 1, but
-        for rounding, are divided by their sum.
-    labels : ndarray, shape (N,)
-        The true class of each sample, in [0, K).
-    predictions_are : {"probabilities", "log_probabilities", "logits"}
-        The form of the posteriors.
-    cost : {"zero_one", "log"} or array_like, shape (K, D)
-        C[k, d] >= 0 is the cost of decision d when the class is k.
-    decisions : ndarray, shape (N,), optional
-        The system's own decisions, if they are not the Bayes ones of the second column. u is then the expected
-        cost of these.
-    epsilon : float
-        What a probability of exactly 0 of the true class is read as in the cross-entropy.
-
-    Returns
-    -------
-    Decisions
+    Among equal candidates (for a matrix, up to rounding) the first is taken; if `decisions` (N,) are given, u is their
+    expected cost. Rows are divided by their sums; an exact probability of 0 of the true class counts as `epsilon`.
 
     References
     ----------
@@ -146,12 +97,12 @@ def posterior_decisions(
 
 
 def cost_decisions(uncertainty: Floats, candidate_cost: Floats, *, max_uncertainty: float) -> Decisions:
-    """Take uncertainties and candidate costs that the user has computed, in the unit of `max_uncertainty`."""
+    """Return decisions from the user's own uncertainties and candidate costs, in the unit of `max_uncertainty`."""
     return Decisions(uncertainty, candidate_cost, max_uncertainty)
 
 
 def in_order(decisions: Decisions, order: Ints, ranked: Floats) -> Decisions:
-    """Return the samples in the `order` in which their `rank_by` is `ranked`, which may say all but their costs."""
+    """Return the samples in `order`; `ranked` is their `rank_by`, which gives u and confidences."""
     if decisions.confidence is None or decisions.labels is not None:
         return select(decisions, order)
     cost, u_max = decisions.candidate_cost.take(order), decisions.max_uncertainty
@@ -159,7 +110,7 @@ def in_order(decisions: Decisions, order: Ints, ranked: Floats) -> Decisions:
 
 
 def select(decisions: Decisions, rows: slice | Ints) -> Decisions:
-    """Return the samples that `rows`, a slice or an array of indices, picks."""
+    """Return the samples at `rows`."""
     u, c, max_uncertainty, confidence, cross_entropy, brier_score, labels = decisions
     confidence, cross_entropy, brier_score = (
         None if array is None else _pick(array, rows) for array in (confidence, cross_entropy, brier_score)
@@ -173,12 +124,12 @@ def _pick(values: Array, rows: slice | Ints) -> Array:
 
 
 Columns = tuple[Array, Array, Floats]  # u, c and confidences of a block
-# A block of q and log q, its labels, given decisions and cross-entropies -> its u, c and confidences.
+# (q, log q, labels, given decisions, cross-entropies) of a block -> its u, c and confidences
 Rule = Callable[[Floats, "Floats | None", Ints, "Ints | None", Floats], Columns]
 
 
 def _rule(cost: str | Floats, num_classes: int) -> tuple[Rule, float]:
-    """Return the function block -> (u, c, confidence) of a cost, and its u_M."""
+    """Return the rule of a cost, from a block to (u, c, confidence), and its u_M."""
     if isinstance(cost, str):
         rules: dict[str, tuple[Rule, float]] = {
             "zero_one": (_zero_one, 1 - 1 / num_classes),
@@ -228,7 +179,7 @@ def _matrix_rule(matrix: Floats) -> Rule:
 
 
 def _probabilities(posteriors: Array, predictions_are: str) -> Iterator[tuple[Floats, Floats | None]]:
-    """Yield blocks of distributions, free to be written to, with their logarithms where those were given."""
+    """Yield blocks of distributions as writable copies, with their logarithms where those were given."""
     for given in row_blocks(posteriors):
         block = np.array(given, dtype=np.float64, order="C")
         if predictions_are == "logits":
@@ -241,7 +192,7 @@ def _probabilities(posteriors: Array, predictions_are: str) -> Iterator[tuple[Fl
 
 
 def _normalized(q: Floats, log_q: Floats | None) -> tuple[Floats, Floats | None]:
-    """Divide the rows by their sums, where these are not 1 but for rounding, in place."""
+    """Divide the rows by their sums in place, unless these are 1 up to rounding."""
     sums = _row_sums(q)[:, None]
     off = np.abs(sums - 1) > SUM_ROUNDING
     if off.any():
@@ -257,7 +208,7 @@ def _row_sums(q: Floats) -> Floats:
 
 
 def note_renormalized(posteriors: Array, *, predictions_are: str = "probabilities") -> tuple[Note, ...]:
-    """Return a note if rows sum to 1 only within the tolerance, by more than the rounding of float32."""
+    """Return a note if sums of rows differ from 1 within the tolerance, but by more than float32 rounding."""
     if predictions_are == "logits":
         return ()
     blocks = (block.astype(np.float64, copy=False) for block in row_blocks(posteriors))
@@ -274,7 +225,7 @@ def note_renormalized(posteriors: Array, *, predictions_are: str = "probabilitie
 
 
 def log_softmax(logits: Floats) -> Floats:
-    """Return the logarithms of the distributions in the rows of `logits` (N, K), exact also close to 0."""
+    """Return log-softmax of each row of `logits` (N, K), exact also close to 0."""
     rows = np.arange(len(logits))
     top = logits.argmax(axis=1)
     with np.errstate(over="ignore"):  # a difference beyond float64 is a probability of 0 all the same

@@ -135,9 +135,9 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     def compute(
         self, *, predictions: object = None, references: object = None, **options: object
     ) -> dict[str, float] | None:
-        """Compute the metrics of what was added and of what is passed here.
+        """Compute the metrics of the added and the passed samples.
 
-        Wrong options or a bad batch leave what was added before as it was; any later error empties the module.
+        Wrong options or a bad batch keep what was added; any later error empties the module.
         """
         checked = checked_options(**options)
         if predictions is not None or references is not None:
@@ -231,10 +231,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         return results.flat()
 
     def signature(self, **options: object) -> str:
-        """Return one line that names everything the numbers of `compute` with these options depend on.
-
-        After posteriors were computed, K is the number of their classes.
-        """
+        """Return one line that names all that the numbers depend on; after posteriors, with their number of classes."""
         return signature(checked_options(**options), num_classes=self.row_shape[0] if self.row_shape else None)
 
     def _discard(self) -> None:

@@ -15,7 +15,7 @@ _NOTHING = object()
 
 
 class Advice(StrEnum):
-    """What to do about an error or a note, in the words of Python; the command and the page have their own."""
+    """What to do about an error or a note, worded for Python; the command and the page have their own words."""
 
     COUNT_FROM_0 = "Count from 0."
     CLASS_LABELS = "Class labels? Pass posteriors of shape (N, K) as predictions."
@@ -92,15 +92,15 @@ class InputError(ValueError):
         return self.render({})
 
     def subject(self, words: Words) -> str:
-        """Return what the error is about, in the words of a surface."""
+        """Return the name of the argument, in the words of an interface."""
         return words.get(self.argument, self.argument)
 
     def place(self) -> str:
-        """Return where the first offender is, with a leading space, or nothing."""
+        """Return the position of the first offender, with a leading space, or nothing."""
         return "" if self.index is None else f" at index {self.index}"
 
     def reworded(self, words: Words) -> InputError:
-        """Return this error in the words of a surface: of its fields, argument and advice are replaced."""
+        """Return a copy with argument and advice in the words of an interface."""
         reworded = copy(self)
         reworded.args = (words.get(self.argument, self.argument), *self.args[1:])
         reworded.argument = words.get(self.argument, self.argument)
@@ -108,62 +108,45 @@ class InputError(ValueError):
         return reworded
 
     def render(self, words: Words) -> str:
-        """Return one line in the words of a surface.
-
-        Parameters
-        ----------
-        words : mapping
-            From names of arguments and from advice to what stands for them; what is missing is kept.
-        """
+        """Return one line in the words of an interface: `words` maps names of arguments and advice to its own."""
         got = f"; got {self.got}" if self.got else ""
         share = "" if self.count is None else f" ({self.count} of {self.total})"
         advice = self.filled(words.get(self.advice, self.advice))
         return f"{self.subject(words)} {self.rule}{got}{self.place()}{share}. {advice}".rstrip()
 
     def filled(self, advice: str) -> str:
-        """Return advice with what it leaves open."""
+        """Return advice with its placeholders filled."""
         return advice
 
 
 def _shown(value: object) -> str:
-    """Return a value as Python writes it, of NumPy's numbers the number, and of long ones the beginning."""
+    """Return the repr of a value, shortened, and of a NumPy scalar that of the Python number."""
     text = repr(value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
 def missing_package(who_needs: str, *packages: str) -> ImportError:
-    """Return the error that names packages which are not installed by the names under which any index has them."""
+    """Return the error that names missing packages and how to install them."""
     return ImportError(f"{who_needs} {' and '.join(packages)}: pip install {shlex.join(packages)}")
 
 
 class Note(NamedTuple):
-    """What a reader of a result must know beside its numbers.
+    """What a reader of a result must know besides its numbers."""
 
-    Attributes
-    ----------
-    kind : str
-        "missing", "clipped", "rounded", "renormalized", "hard_decisions", "above_max_uncertainty", "undefined",
-        "resamples_left_out", "few_errors", "few_groups", "no_interval", "biased", "unjudged" or "left_out".
-    fact : str
-        A sentence.
-    advice : str
-        What to make of it: one of `Advice`, a sentence of its own, or empty.
-    """
-
-    kind: str
-    fact: str
-    advice: str = ""
+    kind: str  # e.g. "missing", "clipped", "few_errors", "no_interval", "unjudged"
+    fact: str  # a sentence
+    advice: str = ""  # one of `Advice`, a sentence, or empty
 
     def __str__(self) -> str:
         return self.render({})
 
     def render(self, words: Words) -> str:
-        """Return fact and advice, in the words of a surface."""
+        """Return fact and advice, in the words of an interface."""
         return f"{self.fact} {words.get(self.advice, self.advice)}".rstrip()
 
 
 class FileAdvice(StrEnum):
-    """What to do about an error in a file, in the words of Python; the command and the page have their own."""
+    """What to do about an error in a file, worded for Python; the command and the page have their own words."""
 
     COUNT_AS_WRONG = "Judge them, or count them as wrong with unjudged='wrong'."
     UNJUDGED = "Judge them, count them as wrong with unjudged='wrong', or get bounds with unjudged='bounds'."
@@ -202,20 +185,11 @@ class FileAdvice(StrEnum):
 
 
 class FileError(InputError):
-    """An input that cannot be used, in a file: the fields of `InputError`, and where it is there.
+    """An unusable input in a file: the fields of `InputError`, its file, and where it is in that.
 
-    Attributes
-    ----------
-    file : str
-    column : str or None
-        The column it is about, instead of the argument.
-    row : int or None
-        The row, instead of the index, as an editor or a spreadsheet numbers it.
-    columns : mapping of str to str, or None
-        The roles of columns that the advice names.
+    `column` replaces the argument, `row` (as an editor numbers it) the index; `columns` are the roles that the advice
+    names.
 
-    Examples
-    --------
     >>> error = FileError("a.csv", "must hold numbers", column="p", row=3, value="much", count=1, total=2)
     >>> str(error)
     "a.csv: column 'p' must hold numbers; got 'much' in row 3 (1 of 2)."
@@ -237,12 +211,12 @@ class FileError(InputError):
         self.file, self.column, self.row, self.columns = str(file), column, row, columns
 
     def subject(self, words: Words) -> str:
-        """Return file and column, or what else the error is about."""
+        """Return the file, and its column or what else the error is about."""
         what = super().subject(words) if self.column is None else f"column {self.column!r}"
         return f"{self.file}: {what}" if what else f"{self.file}:"
 
     def filled(self, advice: str) -> str:
-        """Return advice with the columns that it names, as Python or the command takes them."""
+        """Return advice with the columns that it names, in the syntax of Python or the command."""
         if self.columns is None:
             return advice
         pairs = ",".join(f"{role}={name}" for role, name in self.columns.items())

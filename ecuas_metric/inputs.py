@@ -32,14 +32,9 @@ SAMPLE_SIZE = 8  # numbers held of each sample; and BLAS wakes other cores for a
 
 
 def numbers(values: Any, name: str) -> Array:
-    """Return `values` as an array of real numbers, of any shape, without changing its precision.
+    """Return lists, arrays, pandas Series or CPU tensors as an array of real numbers of any shape and precision.
 
-    Lists, NumPy arrays, pandas Series with any index and CPU tensors are all taken.
-
-    Raises
-    ------
-    InputError
-        If it holds text, None, complex numbers or rows of different lengths, or is empty.
+    Raises InputError for text, complex numbers, rows of different lengths, or no values.
     """
     if hasattr(values, "detach"):  # a tensor: NumPy knows no bfloat16 and takes no gradients along
         values = values.detach().cpu()
@@ -60,10 +55,7 @@ def numbers(values: Any, name: str) -> Array:
 
 
 def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
-    """Return checked confidences (N,), NaN where missing, and correctness (N,), 0 or 1.
-
-    Confidences may lie outside [0, 1] by rounding, see `clip`.
-    """
+    """Return confidences (N,), NaN where missing, in [0, 1] up to rounding, and correctness (N,), 0 or 1."""
     confidence = one_dimensional(numbers(predictions, "predictions"), "predictions").astype(np.float64, copy=False)
     correct = one_dimensional(numbers(references, "references"), "references")
     same_length(predictions=confidence, references=correct)
@@ -79,13 +71,7 @@ def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
 
 
 def fill_missing(confidence: Floats, *, missing_confidence: float | None = None) -> tuple[Floats, tuple[Note, ...]]:
-    """Return `confidence` with each NaN replaced by `missing_confidence`, and a note that counts them.
-
-    Raises
-    ------
-    InputError
-        If there is a NaN and `missing_confidence` is None.
-    """
+    """Return `confidence` with each NaN replaced, and a note with their number; InputError without a replacement."""
     if not np.isnan(confidence.max(initial=0.0)):  # which is nan if one is
         return confidence, ()
     missing = np.isnan(confidence)
@@ -96,10 +82,7 @@ def fill_missing(confidence: Floats, *, missing_confidence: float | None = None)
 
 
 def posteriors(predictions: object, references: object) -> tuple[Array, Ints]:
-    """Return an (N, K) array, K >= 2, as it was given, and labels (N,) in [0, K).
-
-    What its values must be depends on their form, see `check_posteriors`.
-    """
+    """Return an unchanged (N, K) array, K >= 2, whose values `check_posteriors` checks, and labels (N,) in [0, K)."""
     array = numbers(predictions, "predictions")
     shape = f"shape {array.shape}"
     if array.ndim != 2:
@@ -142,10 +125,10 @@ def divide_by_sums(array: Array) -> tuple[Array, tuple[Note, ...]]:
 
 
 def check_posteriors(array: Array, *, predictions_are: str = "probabilities") -> None:
-    """Raise InputError unless every row of `array` (N, K) is a distribution in the form named.
+    """Raise InputError unless every row of `array` (N, K) is a distribution in the given form.
 
-    ``probabilities`` lie in [0, 1] and sum to 1 (tolerance 1e-3), ``log_probabilities`` are the logarithms of
-    such, and ``logits`` are any numbers; minus infinity is a probability of 0 in the last two.
+    ``probabilities`` lie in [0, 1] and sum to 1 (tolerance 1e-3), ``log_probabilities`` are their logarithms, and
+    ``logits`` are any numbers; minus infinity is a probability of 0 in the last two.
     """
     if predictions_are == "probabilities":
         if not all(_in_unit_interval(block).all() for block in row_blocks(array)):
@@ -190,7 +173,7 @@ def blocks(num_rows: int, *, row_size: int = 1) -> Iterator[slice]:
 
 
 def chunks(total: int, num_samples: int, *, item_size: int = 8) -> Iterator[int]:
-    """Yield how many rows of `num_samples` numbers to hold at a time, adding up to `total`."""
+    """Yield numbers of rows (of `num_samples` each) to hold in memory at a time, which sum to `total`."""
     row, most = num_samples * item_size, CHUNK_ROWS // item_size
     rows = max(1, CHUNK_SIZE // row, min(most, LARGEST_CHUNK // row))
     for first in range(0, total, rows):

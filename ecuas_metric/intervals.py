@@ -1,4 +1,4 @@
-"""Intervals: of any statistic by the bootstrap, and analytic ones of every metric from the influences of the samples.
+"""Intervals: of any statistic by the bootstrap, and analytic ones of every metric from the samples' influences.
 
 A *statistic* is a function of counts, shape (B, N), that returns a mapping of keys to arrays of shape (B,): all
 resamples are weights on one sorted data set, which is never copied or sorted again.
@@ -33,18 +33,18 @@ LEFT_OUT_NOTE = 0.01
 Limits = tuple[float, float]
 NONE = (math.nan, math.nan)
 FEW = 10  # effective wrong, or right, answers below which first-order theory does not hold
-ENOUGH = 25  # of them, from which on the plug-in interval of a recalibrated value is near its level
-FEW_EVENTS = 30  # equal influences below which DeLong's limits are held against Newcombe's
-FEW_GROUPS = 5  # effective groups below which a note says that all intervals are approximate
+ENOUGH = 25  # of them, above which the plug-in interval of a recalibrated value is near its nominal level
+FEW_EVENTS = 30  # equal influences below which Newcombe's limits bound DeLong's
+FEW_GROUPS = 5  # effective groups, below which a note calls all intervals approximate
 SHARES = ("error_rate", "coverage")
-CONFIDENCE_SCORES = ("confidence_cross_entropy", "confidence_brier_score")  # whose naive system knows the error rate
-MOST_GROUPS = 2**16  # of equal uncertainty, read for an interval
+CONFIDENCE_SCORES = ("confidence_cross_entropy", "confidence_brier_score")  # normalised by a function of the error rate
+MOST_GROUPS = 2**16  # of equal uncertainty, used for an interval
 CELLS = 12  # of confidence, at most
-PER_CELL = 5  # wrong or right answers, whichever are fewer, for each cell
+PER_CELL = 5  # incorrect or correct answers, whichever are fewer, per cell
 LEAST_CELLS = 3
-BELIEF = 3.0  # samples anywhere in a cell, besides those seen, that say what a mistake costs in it
+BELIEF = 3.0  # prior samples, anywhere in a cell, on the cost of a mistake there
 MOST_SKEW = 0.7  # of half an interval
-UNSEEN = 0.5  # share of the squared distance to a limit that is told if it rests on no mistake, twice that if on ten
+UNSEEN = 0.5  # reported share of the squared distance to a limit without a mistake seen; twice that with ten
 ROUNDING = 1e-9
 
 
@@ -80,11 +80,7 @@ def bootstrap_weights(num_samples: int, resampling: Resampling) -> Iterator[Coun
 
 
 def _drawn(generator: np.random.Generator, rows: int, size: int) -> Counts:
-    """Return how often each of `size` units comes up in as many draws, shape (rows, size).
-
-    Of many, first how often each part of them is drawn, which is multinomial, then the units inside each: the same
-    distribution, from memory that stays in the cache.
-    """
+    """Return how often each of `size` units is drawn in `size` draws, (rows, size); of many, by parts in the cache."""
     counts = np.empty((rows, size), np.uint16)
     if size <= DRAWN_TOGETHER:
         draws = generator.integers(0, size, (rows, size), dtype=np.int32)
@@ -101,7 +97,7 @@ def _drawn(generator: np.random.Generator, rows: int, size: int) -> Counts:
 
 
 def _uniform(generator: np.random.Generator, below: int, count: int) -> Array:
-    """Return `count` whole numbers from 0 to `below` - 1; where that is a power of two, bits as they come."""
+    """Return `count` random integers in [0, `below`); raw bits where that is a power of two."""
     if below & (below - 1):
         return generator.integers(0, below, count)
     bits = generator.bit_generator.random_raw(count // 4 + 1).astype("<u8").view("<u2")
@@ -245,7 +241,7 @@ def wilson_limits(share: float, size: float, z: float) -> tuple[float, float]:
 
 
 def share_limits(share: float, size: float, z: float) -> tuple[float, float]:
-    """Return Wilson's limits of a share of `size` samples, and Jeffreys' where these are farther apart."""
+    """Return the wider of Wilson's and Jeffreys' limits of a share of `size` samples, each side by itself."""
     low, high = jeffreys_limits(np.array([share * size]), np.array([(1 - share) * size]), z)
     wilson = wilson_limits(share, size, z)
     return min(wilson[0], float(low[0])), max(wilson[1], float(high[0]))
@@ -260,17 +256,15 @@ def jeffreys_limits(count: Floats, rest: Floats, z: float) -> tuple[Floats, Floa
 
 
 def newcombe_limits(area: float, positives: float, negatives: float, z: float) -> tuple[float, float]:
-    """Return Newcombe's interval of an AUROC of few samples of one kind: its variance is that at the limit itself.
+    """Return Newcombe's interval of an AUROC with few samples of one kind: all areas within z standard errors.
 
-    Method 5: all areas from which the one seen is at most z standard errors away, as in Wilson's interval; the
-    variance is Hanley and McNeil's with equal numbers of both kinds in its two correlations.
+    Method 5: each area has its own variance, as in Wilson's interval: Hanley and McNeil's, with equal numbers of both
+    kinds in its two correlations.
 
     References
     ----------
     Newcombe 2006, "Confidence intervals for an effect size measure based on the Mann-Whitney statistic. Part 2".
 
-    Examples
-    --------
     >>> [round(limit, 3) for limit in newcombe_limits(0.8, 1, 99, 1.96)]
     [0.291, 0.971]
     """
@@ -286,7 +280,7 @@ def newcombe_limits(area: float, positives: float, negatives: float, z: float) -
 
 
 def _crossing(areas: Floats, excess: Floats, inside: int, step: int) -> float:
-    """Return where `excess` passes 0 between a point of the grid and its neighbour, by a line."""
+    """Return where `excess` crosses 0 between a grid point and its neighbour, by linear interpolation."""
     outside = inside + step
     if not 0 <= outside < len(areas):
         return float(areas[inside])
@@ -295,21 +289,16 @@ def _crossing(areas: Floats, excess: Floats, inside: int, step: int) -> float:
 
 
 class Design(NamedTuple):
-    """How the samples were drawn.
+    """The sampling design of N samples in U units (samples or groups)."""
 
-    `weight` (N,) adds up to 1; `unit` (N,) is the group of each sample, None where there are none; `stratum` (U,) is
-    that of each unit; `freedom` is the number of units less that of strata, for groups an effective number, and 0 if a
-    stratum has but one unit.
-    """
-
-    weight: Floats
-    unit: Ints | None
-    stratum: Ints
-    freedom: float
+    weight: Floats  # (N,), sums to 1
+    unit: Ints | None  # (N,), the group of each sample; None without groups
+    stratum: Ints  # (U,), that of each unit
+    freedom: float  # units (effective, for groups) minus strata; 0 if a stratum has one unit only
 
 
 def design_of(options: Options, num_samples: int) -> Design:
-    """Return how the samples were drawn, as the options say it."""
+    """Return the sampling design that the options describe."""
     weight = options.sample_weight
     unit, stratum = units(num_samples, Resampling(groups=options.groups, strata=options.strata))
     sizes = np.array([len(stratum)]) if options.strata is None else np.bincount(stratum)
@@ -327,8 +316,8 @@ def design_of(options: Options, num_samples: int) -> Design:
 def standard_error(influence: Floats, design: Design) -> float:
     """Return the standard error of a number from the influences (N,) of the samples, whose weighted mean is 0.
 
-    The influences of a group are added up first, and a group of weight w counts 1 / (1 - w), k / (k - 1) for k equal
-    ones; with strata, their mean over each is taken off, and k units count k / (k - 1). nan if a stratum has but one.
+    Influences are summed over each group, and a group of weight w counts 1 / (1 - w), which is k / (k - 1) for k equal
+    ones; with strata, they are centred in each, and k units count k / (k - 1). nan if a stratum has one unit only.
 
     References
     ----------
@@ -357,7 +346,7 @@ def sums_of_units(values: Floats, design: Design) -> Floats:
 
 
 def _moments(values: Floats, design: Design) -> tuple[float, float]:
-    """Return the sum, and the sum of squares, of what the values (N,) and their weights are in each unit."""
+    """Return the sum, and the sum of squares, of the weighted values (N,) summed over each unit."""
     if design.unit is not None:
         sums = sums_of_units(design.weight * values, design)
         return float(sums.sum()), float(np.square(sums).sum())
@@ -371,7 +360,7 @@ def _moments(values: Floats, design: Design) -> tuple[float, float]:
 
 
 def quantile_of(design: Design, level: float, events: Floats | None = None) -> float:
-    """Return Student's quantile; of groups, only those that hold events count (Korn and Graubard 1999)."""
+    """Return Student's quantile; with groups, only those that hold events count (Korn and Graubard 1999)."""
     freedom = _freedom_of(design, events)
     return student_quantile((1 + level) / 2, freedom) if freedom else math.nan
 
@@ -384,61 +373,52 @@ def _freedom_of(design: Design, events: Floats | None) -> float:
 
 
 class Moments(NamedTuple):
-    """What an interval is computed from, in memory and from a state alike: sums over groups of equal uncertainty.
+    """Sums over groups of equal uncertainty (G,), in memory and from a state: all that an interval is computed from.
 
-    Attributes
-    ----------
-    uncertainty : ndarray, shape (G,)
-        u of each group, increasing.
-    weight, cost : ndarray, shape (G,)
-        Sums of w and w c over the samples of a group, c the candidate cost: the weight and cost of `TieGroups`.
-    weight2, weight2_cost, weight2_cost2 : ndarray, shape (G,)
-        Sums of w^2, w^2 c and w^2 c^2, in the same unit of w. Without weights and for the 0-1 cost these are the number
-        of samples, that of the wrong ones, and once more that.
-    num_samples : int
-        Those of weight 0 are none.
+    w is the weight of a sample, c its candidate cost. Without weights and for the 0-1 cost, `weight2` is the number of
+    samples, and `weight2_cost` and `weight2_cost2` that of the incorrect ones.
     """
 
-    uncertainty: Floats
-    weight: Floats
-    cost: Floats
-    weight2: Floats
-    weight2_cost: Floats
-    weight2_cost2: Floats
-    num_samples: int
+    uncertainty: Floats  # increasing
+    weight: Floats  # sum of w, as in `TieGroups`
+    cost: Floats  # sum of w c, as in `TieGroups`
+    weight2: Floats  # sum of w^2, in the unit of `weight`
+    weight2_cost: Floats  # sum of w^2 c
+    weight2_cost2: Floats  # sum of w^2 c^2
+    num_samples: int  # without those of weight 0
 
     @property
     def ties(self) -> TieGroups:
-        """The tie groups, as which the metrics of the order take them."""
+        """The same groups as `TieGroups`, for the metrics of the order."""
         return TieGroups(self.weight, self.cost, self.uncertainty)
 
     @property
     def effective_count(self) -> float:
-        """How many samples of equal weight are as variable as these (Kish)."""
+        """The effective number of samples, (sum w)^2 / sum w^2 (Kish)."""
         return float(self.weight.sum() ** 2 / self.weight2.sum())
 
     @property
     def wrong(self) -> float:
-        """The effective number of wrong answers, or of costs."""
+        """The effective number of incorrect answers, or of costs."""
         squares = float(self.weight2_cost2.sum())
         return round(float(self.cost.sum()) ** 2 / squares, 9) if squares else 0.0
 
     @property
     def right(self) -> float:
-        """The effective number of right answers, for the 0-1 cost."""
+        """The effective number of correct answers, for the 0-1 cost."""
         squares = float((self.weight2 - 2 * self.weight2_cost + self.weight2_cost2).sum())
         return round(float((self.weight - self.cost).sum()) ** 2 / squares, 9) if squares > 0 else 0.0
 
 
 class Line(NamedTuple):
-    """The influence on a number of a sample of cost c, but for a constant: intercept + slope c, (G,) each."""
+    """The influence of a sample of cost c on a number, up to a constant: intercept + slope c, (G,) each."""
 
     intercept: Floats
     slope: Floats
 
 
 class Intervals(NamedTuple):
-    """Limits (nan where there are none) and standard errors of numbers, and what a reader must know of them."""
+    """Limits (nan where there are none) and standard errors of numbers, and the notes that belong to them."""
 
     limits: dict[Key, Limits]
     standard_errors: dict[Key, float]
@@ -446,7 +426,7 @@ class Intervals(NamedTuple):
 
 
 def moments_of(decisions: Decisions, sample_weight: Floats | None = None) -> Moments:
-    """Return the moments of samples from the least to the most uncertain, none of weight 0."""
+    """Return the moments of samples sorted by increasing uncertainty, none of weight 0."""
     rank, cost = decisions.rank_by, decisions.candidate_cost
     starts = _starts(rank)
     weight = np.broadcast_to(1.0, cost.shape) if sample_weight is None else sample_weight / sample_weight.max()
@@ -463,28 +443,20 @@ def moments_of(decisions: Decisions, sample_weight: Floats | None = None) -> Mom
 
 
 def _starts(values: Floats) -> Ints:
-    """Return where stretches of equal neighbours start."""
+    """Return the index at which each run of equal neighbours starts."""
     return np.flatnonzero(np.append(True, values[1:] != values[:-1]))
 
 
 def line_of(
     key: Key, moments: Moments, form: Decisions, options: Options, values: Mapping[Key, FloatOrFloats]
 ) -> Line | None:
-    r"""Return how a number moves with the samples; None if that is no function of their uncertainties and costs.
+    r"""Return the influence of the samples on a number; None if it is no function of their uncertainties and costs.
 
     The influence of a sample is the derivative of a number with respect to the sample's share of the weight. A mean of
     costs has :math:`\psi = c - \theta`; ratios and normalised values follow by the chain rule; a recalibrated ECUAS_n
-    moves as a mean, for what a new fit changes is of second order; for those of the order see `selective.LINES`.
-
-    Parameters
-    ----------
-    key : Key
-    moments : Moments
-    form : Decisions
-        Of any number of rows, even none: which arrays there are, and u_M.
-    options : Options
-    values : mapping of Key to float
-        With the number itself.
+    has that of a mean, since the effect of a new fit is of second order; for metrics of the order see
+    `selective.LINES`. `values` hold the number itself; `form` tells u_M and which arrays there are, and may have no
+    rows.
 
     References
     ----------
@@ -511,7 +483,7 @@ def line_of(
 
 
 def _line_of_mean(key: Key, u: Floats, form: Decisions, options: Options) -> Line:
-    """Return what samples with uncertainties u (G,) cost where right, and how much more for each unit of cost."""
+    """Return the cost at uncertainties u (G,) of correct samples, and its increase per unit of candidate cost."""
     compute = METRICS[key.metric].sample_cost
     assert compute is not None
     form = form._replace(uncertainty=u, confidence=None if form.confidence is None else 1 - u)
@@ -533,7 +505,7 @@ def _mean(line: Line, moments: Moments) -> float:
 
 
 def _normalized_line(key: Key, moments: Moments, form: Decisions, options: Options, value: float) -> Line | None:
-    """Divide by the naive system's value, which moves with the error rate; that of posteriors moves with the labels."""
+    """Divide by the naive system's value, which depends on the error rate; None where it depends on the labels."""
     plain = key._replace(variant="")
     if form.confidence is None or plain.metric not in CONFIDENCE_SCORES:
         return None
@@ -553,7 +525,7 @@ def influences(
     *,
     only: Collection[Key] | None = None,
 ) -> Iterator[tuple[Key, Floats]]:
-    """Yield the influence (N,) of each sample, sorted, on each number, or on `only` some; its weighted mean is 0."""
+    """Yield the influence (N,) of each sorted sample on each number (those in `only`); its weighted mean is 0."""
     moments = moments_of(decisions, options.sample_weight)
     sizes = np.diff(_starts(decisions.rank_by), append=len(decisions.rank_by))
     for key in values if only is None else only:
@@ -563,14 +535,14 @@ def influences(
 
 
 def _of_line(line: Line, sizes: Ints, decisions: Decisions) -> Floats:
-    """Return the influences (N,) that a line says of groups of these sizes, but for a constant."""
+    """Expand a line over groups of these sizes to influences (N,), up to a constant."""
     if len(sizes) < len(decisions.candidate_cost):
         line = Line(*(np.repeat(values, sizes) for values in line))
     return line.intercept + line.slope * decisions.candidate_cost
 
 
 def _of_own(key: Key, decisions: Decisions, options: Options, value: float) -> Floats:
-    """Return the influences (N,) on a number that is no function of uncertainties and costs, but for a constant."""
+    """Return the influences (N,) on a number that is no function of uncertainties and costs, up to a constant."""
     weight = options.sample_weight
     if key.metric == "ece":
         assert decisions.confidence is not None
@@ -592,7 +564,7 @@ def _of_own(key: Key, decisions: Decisions, options: Options, value: float) -> F
 
 
 def analytic_intervals(decisions: Decisions, options: Options, values: Mapping[Key, FloatOrFloats]) -> Intervals:
-    """Return the intervals of numbers of samples in memory, from the least to the most uncertain, none of weight 0."""
+    """Return the intervals of numbers of samples sorted by increasing uncertainty, none of weight 0."""
     design = design_of(options, len(decisions.uncertainty))
     if not design.freedom:
         fact = "There are no intervals: each stratum needs at least two samples, or two groups where there are groups."
@@ -609,7 +581,7 @@ def analytic_intervals(decisions: Decisions, options: Options, values: Mapping[K
 
 
 def _without_line(values: Mapping[Key, FloatOrFloats], form: Decisions) -> list[Key]:
-    """Return the keys of the numbers of posteriors' own losses, and of what is normalised by their classes."""
+    """Return the keys of the losses of whole posteriors, and of values normalised by their classes."""
     return [
         key
         for key in values
@@ -619,7 +591,7 @@ def _without_line(values: Mapping[Key, FloatOrFloats], form: Decisions) -> list[
 
 
 def _spread(decisions: Decisions, design: Design) -> Callable[[Key, Line | None], tuple[float, float]]:
-    """Return what tells how many times as large variances are as those of independent samples, and the freedom."""
+    """Return a function of a key and line: the design effect on a number's variance, and its degrees of freedom."""
     alone = design._replace(unit=None, stratum=np.zeros(len(design.weight), np.int64))
     sizes = np.diff(_starts(decisions.rank_by), append=len(decisions.rank_by))
 
@@ -647,38 +619,26 @@ def analytic_limits(
     own: Mapping[Key, float] | None = None,
     spread: Callable[[Key, Line | None], tuple[float, float]] | None = None,
 ) -> Intervals:
-    """Return the interval of each number: the one function for samples in memory, with and without groups, and states.
+    """Return the interval of each number in `values`: the one function for samples in memory, with groups, and states.
 
-    Which kind of interval a number gets was chosen by simulation (tests/ecuas_metric/test_coverage.py):
+    The kind of interval was chosen by simulation (tests/ecuas_metric/test_coverage.py):
 
     - a share of samples (error rate, coverage): Wilson's, with the effective number of samples;
     - AUROC: DeLong's on the logit scale, and Newcombe's where one kind of sample is rare;
     - what is linear in the costs: that of `_limits_by_cells`;
-    - normalised values, and the losses of whole posteriors: Student's t on the scale of the logarithm, for costs are
-      skewed, and none where right or wrong answers are few;
-    - ECE and calibration losses: none, since they are biased upwards by more than an interval is wide.
+    - normalised values, and losses of whole posteriors: Student's t on the log scale, since costs are skewed; none if
+      correct or incorrect answers are few;
+    - ECE and calibration losses: none, since their upward bias exceeds the width of an interval.
 
-    Parameters
-    ----------
-    moments : Moments
-    form : Decisions
-        Of any number of rows, even none: which arrays there are, and u_M.
-    options : Options
-        With the confidence level; n, reject costs, epsilon, and of posteriors K and the cost.
-    values : mapping of Key to float
-        The numbers that are wanted.
-    own : mapping of Key to float, optional
-        Standard errors of the numbers that are no functions of the groups: cross-entropy and Brier score of posteriors,
-        and their normalised values. Without one there is no interval of these.
-    spread : callable, optional
-        Where samples are in groups or strata: from a key and its line, if it has one, how many times as large the
-        variance is as that of independent samples, and the degrees of freedom.
+    `form` tells u_M and which arrays there are, and may have no rows. `own` are standard errors of the numbers that are
+    no functions of the groups: losses of posteriors, which have no interval without. `spread`, for groups or strata,
+    gives the design effect and the degrees of freedom of a key and its line, if it has one.
     """
     level = options.confidence_level or 0.0
     moments = moments if spread else _coarse(moments)
     limits, errors = dict.fromkeys(values, NONE), dict[Key, float]()
     unseen, cells = dict[Key, _Unseen](), dict[float, _Cells]()
-    few = min(FEW, moments.effective_count / 2)  # where half of the samples are wrong, or right, these are not rare
+    few = min(FEW, moments.effective_count / 2)  # half of the samples are never rare
     for key in [key for key, value in values.items() if math.isfinite(float(value)) and not is_biased(key)]:
         value, line = float(values[key]), line_of(key, moments, form, options, values)
         effect, freedom = spread(key, line) if spread else (1.0, moments.effective_count - 1)
@@ -711,7 +671,7 @@ def analytic_limits(
 
 
 def _coarse(moments: Moments) -> Moments:
-    """Return neighbouring groups as one where there are more than intervals can tell apart."""
+    """Merge neighbouring groups where there are more than `MOST_GROUPS`."""
     if (size := len(moments.weight)) <= MOST_GROUPS:
         return moments
     starts = np.arange(MOST_GROUPS) * size // MOST_GROUPS
@@ -721,7 +681,7 @@ def _coarse(moments: Moments) -> Moments:
 
 
 def _rarer(key: Key, moments: Moments, form: Decisions, options: Options) -> float:
-    """Return the effective number of wrong or of right answers, whichever are fewer; of costs where these vary."""
+    """Return the effective number of incorrect or of correct answers, whichever is smaller; for costs, of costs."""
     if key.metric == "expected_cost":
         line = _line_of_mean(key, moments.uncertainty, form, options)
         accepts = line.slope > 0
@@ -730,7 +690,7 @@ def _rarer(key: Key, moments: Moments, form: Decisions, options: Options) -> flo
 
 
 class _Unseen(NamedTuple):
-    """What an interval rests on that was hardly seen: `seen` mistakes (or right answers) of `answers` in a cell."""
+    """A cell with few mistakes (or few correct answers), which an interval mostly depends on: `seen` of `answers`."""
 
     seen: int
     answers: int
@@ -741,30 +701,25 @@ class _Unseen(NamedTuple):
 
 
 class _Cells(NamedTuple):
-    """Stretches of tie groups, (K,) each, and what they say of groups (G,).
+    """Cells of neighbouring tie groups (K,), and what they imply for the groups (G,)."""
 
-    `wrong` and `right` are effective numbers of answers; `below` and `above` the squared distances of a cell's share
-    of the mean cost to its limits; `rare` (G,) weighs the groups by how much of what is rarer, wrong or right, they
-    hold, and `rate` (G,) is their mean cost, smoothed.
-    """
-
-    starts: Ints
-    wrong: Floats
-    right: Floats
-    below: Floats
-    above: Floats
-    rare: Floats
-    rate: Floats
+    starts: Ints  # (K,), first group of each cell
+    wrong: Floats  # (K,), effective number of incorrect answers
+    right: Floats  # (K,), effective number of correct answers
+    below: Floats  # (K,), squared distance of a cell's part of the mean cost to its lower limit
+    above: Floats  # (K,), the same to its upper limit
+    rare: Floats  # (G,), weight by the number of incorrect or correct answers, whichever is smaller
+    rate: Floats  # (G,), smoothed mean cost
     scale: float
     z: float
 
 
 def _cells(moments: Moments, form: Decisions, scale: float, level: float) -> _Cells:
-    """Cut the samples into cells of neighbouring uncertainties, few where wrong or right answers are few.
+    """Cut the samples into cells of neighbouring uncertainties, few where incorrect or correct answers are few.
 
-    The limits of a cell's error rate are Jeffreys'. A cost that is not 0 or 1 counts as so many events of one size
-    that the mean and the mean square are those of the costs. Numbers are divided by `scale`, what groups and few
-    degrees of freedom do to a variance.
+    A cell's error rate has Jeffreys' limits. A cost other than 0 and 1 counts as events of one size, which have the
+    mean and mean square of the costs. Counts are divided by `scale`, the variance inflation by groups and few degrees
+    of freedom.
     """
     is_binary, total = form.confidence is not None, float(moments.weight.sum())
     rarer = min(moments.wrong, moments.right) if is_binary else moments.wrong
@@ -794,10 +749,7 @@ def _cells(moments: Moments, form: Decisions, scale: float, level: float) -> _Ce
 
 
 def _cut(weight: Floats, count: float) -> Ints:
-    """Return where cells of about equal weight start: every tie group is one where there are at most a dozen.
-
-    A tie group that weighs as much as a cell of a dozen would is one by itself.
-    """
+    """Return where cells of about equal weight start; tie groups of 1/12 of the weight are cells of their own."""
     if len(weight) <= CELLS:
         return np.arange(len(weight))
     until, total = np.cumsum(weight), float(weight.sum())
@@ -809,7 +761,7 @@ def _cut(weight: Floats, count: float) -> Ints:
 
 
 def _events(weight: Floats, cost: Floats, weight2: Floats, square: Floats, max_uncertainty: float) -> Floats:
-    """Return the size of an event in each cell (K,); where none was seen, that in all, or the largest uncertainty."""
+    """Return the size of an event in each cell (K,); without any, that over all cells, or the largest uncertainty."""
     mean = cost / weight
     everywhere = square.sum() / weight2.sum() / (cost.sum() / weight.sum()) if cost.sum() else max_uncertainty
     return np.maximum(np.where(cost > 0, square / weight2 / np.where(mean > 0, mean, 1.0), everywhere), mean)
@@ -818,12 +770,12 @@ def _events(weight: Floats, cost: Floats, weight2: Floats, square: Floats, max_u
 def _limits_by_cells(
     key: Key, value: float, line: Line, moments: Moments, form: Decisions, cells: _Cells
 ) -> tuple[float, float, _Unseen | None]:
-    """Return the limits of a number that is linear in the costs, and what not seen they mostly rest on, if that is so.
+    """Return the limits of a number that is linear in the costs, and the rare answers they mostly depend on, if any.
 
-    Two things are uncertain: which answers of a cell are wrong, and which confidences occur. The distances of each
-    cell's error rate to its own limits are put together with those of the mean of what the confidences alone say, as
-    the squares of independent parts, and each side by itself. So it knows mistakes that were not seen, and few right
-    answers are the mirror of few wrong ones. The mean is corrected for skewness where that makes an interval longer.
+    Two parts are uncertain: which answers of a cell are incorrect, and which confidences occur. The distances of each
+    cell's error rate to its own limits and that of the mean over confidences are added as squares of independent parts,
+    each side by itself. So mistakes that were not seen count, and few correct answers mirror few incorrect ones. The
+    mean is corrected for skewness where that makes the interval longer.
 
     References
     ----------
@@ -857,7 +809,7 @@ def _limits_by_cells(
 def _limits_of_expected_cost(
     key: Key, value: float, accepts: Bools, moments: Moments, form: Decisions, cells: _Cells
 ) -> Limits:
-    """Return the limits from those of the shares of samples that are accepted and wrong, and accepted and right."""
+    """Return limits from those of two shares of samples: accepted and incorrect, and accepted and correct."""
     total, count, gamma = float(moments.weight.sum()), moments.effective_count / cells.scale, key.parameter or 0.0
     accepted, cost = float(moments.weight[accepts].sum()) / total, float(moments.cost[accepts].sum()) / total
     if form.confidence is not None:
@@ -876,7 +828,7 @@ def _limits_of_expected_cost(
 
 
 def _range_of(key: Key, form: Decisions, options: Options) -> Limits:
-    """Return the smallest and the largest value that a number which is linear in the costs can have."""
+    """Return the smallest and largest possible value of a number that is linear in the costs."""
     largest = 1.0
     if form.confidence is None:
         largest = math.inf
@@ -893,7 +845,7 @@ def _range_of(key: Key, form: Decisions, options: Options) -> Limits:
 
 
 def _within(bounds: Limits, value: float, low: float, high: float, count: float) -> Limits:
-    """Return limits inside a range; where all samples cost the same whatever their answers, for others of any cost."""
+    """Clip limits to a range; if they coincide, allow for unseen samples of any cost."""
     least, most = bounds
     if high - low <= ROUNDING * abs(value) and math.isfinite(most):
         _, share = wilson_limits(0.0, count, student_quantile(0.975, math.inf))
@@ -912,7 +864,7 @@ def _unseen(
     form: Decisions,
     cells: _Cells,
 ) -> _Unseen | None:
-    """Return the cell of few wrong, or few right, answers that an interval mostly owes one of its sides to."""
+    """Return the cell with few incorrect or correct answers that determines most of one side of an interval, if any."""
     wrong, right = cells.wrong * cells.scale, cells.right * cells.scale
     rare, parts = np.minimum(wrong, right), np.maximum(less / below, more / above)
     k = int(np.where(rare < FEW, parts, 0.0).argmax())
@@ -945,19 +897,19 @@ def _is_share(key: Key) -> bool:
 
 
 def is_biased(key: Key) -> bool:
-    """Return whether a number is biased upwards by more than an interval around it is wide."""
+    """Return whether a number's upward bias exceeds the width of an interval."""
     return key.metric == "ece" or key.variant == "calibration_loss"
 
 
 def note_biased(keys: Sequence[Key]) -> tuple[Note, ...]:
-    """Return a note that names the numbers that have no interval since they are biased."""
+    """Return a note that names the numbers without interval because they are biased."""
     listed = ", ".join(map(str, keys))
     fact = f"These metrics are biased upwards, so no valid interval is known: {listed}."
     return (Note("biased", fact),) if keys else ()
 
 
 def limits_on_log_scale(value: float, half: float) -> Limits:
-    """Return the limits of a number that is not negative; of 0 there are none."""
+    """Return the limits of a positive number on the log scale; none of 0."""
     if not (value > 0 and math.isfinite(half)):
         return NONE
     factor = math.exp(min(half / value, 700.0))
@@ -967,10 +919,9 @@ def limits_on_log_scale(value: float, half: float) -> Limits:
 def limits_of_auroc(
     value: float, error: float, wrong: float, right: float, quantile: float, events: float = math.inf
 ) -> Limits:
-    """Return DeLong's limits on the logit scale; Newcombe's where wrong or right answers are few, or at 0 and 1.
+    """Return DeLong's limits on the logit scale; Newcombe's where one kind of answer is rare, or at 0 and 1.
 
-    DeLong's variance is that of so many equal `events`, whose number is the freedom of Student's quantile; where it is
-    small, an interval ends where Newcombe's does, if not before.
+    `events` are the degrees of freedom of DeLong's variance; with few of them, Newcombe's limits bound the interval.
     """
     rarer, newcombe = min(wrong, right), newcombe_limits(value, wrong, right, quantile)
     if rarer < FEW or not (error > 0 and 0 < value < 1):
@@ -982,7 +933,7 @@ def limits_of_auroc(
 
 
 def _events_of(line: Line, moments: Moments) -> float:
-    """Return how many equal influences are as variable as these: what their kurtosis leaves of the samples."""
+    """Return the effective number of equal influences, by kurtosis: (sum of squares)^2 / sum of fourth powers."""
     right, wrong = moments.weight2 - moments.weight2_cost, moments.weight2_cost
     squares = np.square(line.intercept - _mean(line, moments))
     squares_of_wrong = np.square(line.intercept + line.slope - _mean(line, moments))
@@ -991,7 +942,7 @@ def _events_of(line: Line, moments: Moments) -> float:
 
 
 def _limits_of_share(value: float, error: float, units: float, quantile: float) -> Limits:
-    """Return the limits of a share; one of 0 or 1 is that of all units, whatever rounding made of the weights."""
+    """Return the limits of a share; one within rounding of 0 or 1 is that of all units."""
     if min(value, 1 - value) < ROUNDING or not error > 0:
         return share_limits(float(round(value)), units, quantile)
     return share_limits(value, value * (1 - value) / error**2, quantile)
@@ -1018,7 +969,7 @@ def _notes(
 
 
 def _note_unseen(unseen: Mapping[Key, _Unseen], form: Decisions) -> tuple[Note, ...]:
-    """Say what was not seen, once for each cell of answers, and which intervals rest on it."""
+    """Return one note per cell of rarely seen answers, with the intervals that depend on it."""
     found: dict[_Unseen, list[Key]] = {}
     for key, blame in unseen.items():
         found.setdefault(blame._replace(size=0.0), []).append(key)

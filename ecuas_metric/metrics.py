@@ -1,8 +1,8 @@
-"""The registry: every metric with its function, its direction, what it assesses and its place in tables.
+"""The registry: every metric with its function, direction, what it assesses and its order in tables.
 
-Beside each value stand two others: that of the naive system, which ignores its input and outputs the class frequencies
-of the very data it is evaluated on, by which a value is normalised; and that after recalibration, which keeps the order
-of the uncertainties, so that what it alone would save of an ECUAS_n is the calibration loss.
+Two numbers accompany a value: that of the naive system, which outputs the class frequencies of the evaluated data
+whatever its input, and normalises it; and that after the best recalibration that keeps the order of the uncertainties,
+whose difference to an ECUAS_n is the calibration loss.
 """
 
 from __future__ import annotations
@@ -35,26 +35,15 @@ VARIANTS = ("", "normalized", "recalibrated", "calibration_loss")
 
 
 class Key(NamedTuple):
-    """What a number is: a metric, its parameter, and what was done to it. `str` gives its key in results.
+    """What a number is: a metric, its parameter and its variant. `str` gives its key in results.
 
-    Attributes
-    ----------
-    metric : str
-        Its name in `METRICS`.
-    parameter : float or None
-        n of ECUAS_n, or a reject cost.
-    variant : str
-        One of `VARIANTS`.
-
-    Examples
-    --------
     >>> str(Key("ecuas", 0.5)), str(Key("ecuas", 1.0, "normalized")), str(Key("ecuas", 0.0, "recalibrated"))
     ('ecuas_0.5', 'normalized_ecuas_1', 'ecuas_0_recalibrated')
     """
 
-    metric: str
-    parameter: float | None = None
-    variant: str = ""
+    metric: str  # in `METRICS`
+    parameter: float | None = None  # n of ECUAS_n, or a reject cost
+    variant: str = ""  # of `VARIANTS`
 
     def __str__(self) -> str:
         name = self.metric if self.parameter is None else f"{self.metric}_{self.parameter:g}"
@@ -64,7 +53,7 @@ class Key(NamedTuple):
 
     @property
     def assesses(self) -> str:
-        """What the number assesses: a calibration loss says nothing of the answers, whatever its metric does."""
+        """What the number assesses: a calibration loss only the confidences, whatever its metric does."""
         return "confidences" if self.variant == "calibration_loss" else METRICS[self.metric].assesses
 
 
@@ -79,61 +68,27 @@ OfSamples = Callable[[Decisions, "Ties | None", Options, "Weights | None"], Floa
 
 
 class Metric(NamedTuple):
-    """One metric. Exactly one of `sample_cost`, `of_ties`, `of_samples` and `ratio` says how it is computed.
+    """One metric; exactly one of `sample_cost`, `of_ties`, `of_samples` and `ratio` computes it."""
 
-    Attributes
-    ----------
-    title : str
-        Short name, for the header of a table.
-    assesses : str
-        "decisions", "confidences", "posteriors" or "both" (decisions and confidences).
-    higher_is_better : bool or None
-        None if neither is better in itself.
-    column : int
-        Its place among the columns of a table: those of the paper's, from what assesses the decisions to what
-        assesses them together with the confidences.
-    applies : callable
-        Decisions to whether the metric is defined for such a system.
-    one_per : {"", "n", "reject_costs"}
-        The option of which it has one value each.
-    sample_cost : callable
-        Cost of each sample (N,); the metric is its mean.
-    of_ties : callable
-        Value from `TieGroups`, for metrics of the order alone.
-    of_samples : callable
-        Value from decisions, `TieGroups` if there are any, options and weights.
-    ratio : tuple of str
-        Names of two metrics that it divides.
-    is_shown : bool
-        False if it only serves a ratio.
-    is_alone : bool
-        Whether it asks how large chance makes a gap: of the data alone, not of resamples, see `values_of_calibration`.
-    description : str
-        One line on what it measures.
-    """
-
-    title: str
-    assesses: str
-    higher_is_better: bool | None
-    column: int
-    applies: Callable[[Decisions], bool]
-    one_per: str = ""
-    sample_cost: SampleCost | None = None
-    of_ties: OfTies | None = None
-    of_samples: OfSamples | None = None
-    ratio: tuple[str, str] | None = None
-    is_shown: bool = True
-    is_alone: bool = False
-    description: str = ""
+    title: str  # short name, for the header of a table
+    assesses: str  # "decisions", "confidences", "posteriors" or "both" (decisions and confidences)
+    higher_is_better: bool | None  # None if neither is better
+    column: int  # order in tables, the paper's: decisions first, then with confidences
+    applies: Callable[[Decisions], bool]  # whether it is defined for a system
+    one_per: str = ""  # option with one value per metric: "", "n" or "reject_costs"
+    sample_cost: SampleCost | None = None  # cost of each sample (N,), of which it is the mean
+    of_ties: OfTies | None = None  # value from `TieGroups`, of the order alone
+    of_samples: OfSamples | None = None  # value from decisions, ties, options and weights
+    ratio: tuple[str, str] | None = None  # names of numerator and denominator
+    is_shown: bool = True  # False if it only serves a ratio
+    is_alone: bool = False  # of the data only, never of resamples, see `values_of_calibration`
+    description: str = ""  # one line on what it measures
 
 
 def sample_costs(
     decisions: Decisions, options: Options, *, only: Collection[str] = (), scratch: Scratch | None = None
 ) -> Iterator[tuple[Key, Floats]]:
-    """Yield the key and the per-sample cost (N,) of every metric that is a mean, one at a time.
-
-    With `scratch`, arrays (N,) that costs may be written to, each holds until the next is asked for.
-    """
+    """Yield the key and per-sample cost (N,) of every mean metric; with `scratch` (3, N), valid until the next."""
     size = len(decisions.uncertainty)
     rows_of_parts = list(blocks(size, row_size=SAMPLE_SIZE)) if scratch is None else []
     parts = [(rows, select(decisions, rows)) for rows in rows_of_parts]
@@ -153,7 +108,7 @@ def sample_costs(
 def mean_costs(
     decisions: Decisions, options: Options, *, sample_weight: Weights | None = None, only: Collection[str] = ()
 ) -> dict[Key, FloatOrFloats]:
-    """Return the (weighted) mean of each of `sample_costs`, summed in blocks of samples that stay in the cache."""
+    """Return the (weighted) mean of each of `sample_costs`, summed in blocks that stay in the cache."""
     if isinstance(sample_weight, Resamples):
         return _means_of_resamples(decisions, options, sample_weight, only)
     totals: dict[Key, FloatOrFloats] = {}
@@ -172,7 +127,7 @@ def mean_costs(
 def _means_of_resamples(
     decisions: Decisions, options: Options, resamples: Resamples, only: Collection[str]
 ) -> dict[Key, FloatOrFloats]:
-    """Return the same for each resample: what is computed of a sample, they share."""
+    """Return the means of each resample; per-sample costs are computed once."""
     totals: dict[Key, FloatOrFloats] = {}
     if not any(METRICS[key.metric].sample_cost for key in keys(decisions, options, only=only)):
         return totals
@@ -190,27 +145,10 @@ def metric_values(
     sample_weight: Weights | None = None,
     only: Collection[str] = (),
 ) -> dict[Key, FloatOrFloats]:
-    """Compute every metric that is defined for a system: the means, those of the order, of bins, and the ratios.
+    """Compute every metric that is defined for a system (those in `only`), in the order of `METRICS`.
 
-    Parameters
-    ----------
-    decisions : Decisions
-    ties : TieGroups or ResampledTies
-        Of the same samples, with the same weights.
-    options : Options
-        Of which n, reject_costs, n_bins and epsilon are used.
-    sample_weight : ndarray, shape (..., N), or Resamples, optional
-        Leading axes, and resamples, ask for as many values of each metric.
-    only : collection of str
-        Names in `METRICS` to compute; all if empty.
+    Weights (..., N) or resamples give values (...); `ties` are of the same samples with the same weights.
 
-    Returns
-    -------
-    dict of Key to float, or to ndarray of shape (...)
-        In the order of `METRICS`.
-
-    Examples
-    --------
     >>> from ecuas_metric.decisions import confidence_decisions
     >>> from ecuas_metric.ranking import tie_groups
     >>> decisions = confidence_decisions(np.array([0.9, 0.8, 0.4]), np.array([1, 0, 1]))
@@ -246,7 +184,7 @@ def keys(decisions: Decisions, options: Options, *, only: Collection[str] = ()) 
 def values_of_calibration(
     decisions: Decisions, options: Options, *, only: Collection[Key] | None = None
 ) -> dict[Key, float]:
-    """Return the numbers that the option `calibration` asks for, or only some of them."""
+    """Return the numbers that the option `calibration` asks for (those in `only`)."""
     found: dict[Key, float] = {}
     for name, metric in METRICS.items():
         is_asked = options.calibration and (only is None or Key(name) in only)
@@ -258,20 +196,7 @@ def values_of_calibration(
 def naive_values(
     decisions: Decisions, options: Options, *, sample_weight: Weights | None = None
 ) -> dict[Key, FloatOrFloats]:
-    """Return the naive system's value of every metric that has one for this form of input.
-
-    Parameters
-    ----------
-    decisions : Decisions
-        Of the system to be compared with it.
-    options : Options
-        With the number K of classes.
-    sample_weight : ndarray, shape (..., N), or Resamples, optional
-        The frequencies are weighted too.
-
-    Returns
-    -------
-    dict of Key to float, or to ndarray of shape (...)
+    """Return the naive system's value of every metric that has one; weights (..., N) or resamples give values (...).
 
     References
     ----------
@@ -289,7 +214,7 @@ def naive_values(
 
 
 def naive_slopes(one_each: Decisions, shares: Floats, options: Options) -> dict[Key, Floats]:
-    """Return how the naive system's values move with the share of each class: by central differences."""
+    """Return the derivatives of the naive system's values by the share of each class, by central differences."""
     count, parts = len(shares), dict[Key, list[Floats]]()
     for start in range(0, count, rows := max(1, BLOCK // count)):
         moved = np.arange(start, min(start + rows, count))
@@ -313,25 +238,13 @@ def normalized_values(
 
 
 def recalibrated_values(ties: Ties, options: Options, *, max_uncertainty: float) -> dict[Key, FloatOrFloats]:
-    """Return each ECUAS_n after the best monotone recalibration of the uncertainties, fitted on the same data.
+    """Return each ECUAS_n (...) after the best monotone recalibration of the uncertainties, fitted on the same data.
 
-    The uncertainties are replaced by the isotonic regression of the candidate costs on them: among all maps that
+    It replaces the uncertainties by the isotonic regression of the candidate costs on them: among all maps that
     preserve their order, the pool-adjacent-violators solution is optimal for every proper score at once. The metric
-    minus this value is its calibration loss; the rest is due to the decisions and to the order.
-
-    Parameters
-    ----------
-    ties : TieGroups or ResampledTies
-    options : Options
-        Of which n and epsilon are used.
-    max_uncertainty : float
-        u_M of the decisions.
-
-    Returns
-    -------
-    dict of Key to float, or to ndarray of shape (...)
-        At most the ECUAS_n itself, and the same for any strictly increasing map of the uncertainties. (The
-        floor `epsilon` can undercut it by about as much.)
+    minus this value is its calibration loss; the rest is due to the decisions and the order. At most the ECUAS_n itself
+    (which the floor `epsilon` can undercut by about as much), and invariant under strictly increasing maps of the
+    uncertainties.
 
     References
     ----------
@@ -349,14 +262,7 @@ def recalibrated_values(ties: Ties, options: Options, *, max_uncertainty: float)
 
 
 def recalibrated_uncertainty(ties: TieGroups, *, max_uncertainty: float) -> Floats:
-    """Return the uncertainty of each tie group, shape (G,), after the best monotone recalibration.
-
-    Parameters
-    ----------
-    ties : TieGroups
-        With one set of weights. A group without weight has the uncertainty of the one before it.
-    max_uncertainty : float
-    """
+    """Return the uncertainty of each tie group (G,) after the best monotone recalibration."""
     held = ties.weight > 0
     u = _best_uncertainty(ties.weight[held], ties.cost[held], _isotonic_regression(), max_uncertainty)
     return np.asarray(u[np.maximum(np.cumsum(held) - 1, 0)])
@@ -372,10 +278,7 @@ def _of_confidences(incorrect: Floats, sample_weight: Floats | None) -> dict[Key
 def _of_posteriors(
     labels: Ints, options: Options, *, max_uncertainty: float, sample_weight: Floats | None
 ) -> dict[Key, FloatOrFloats]:
-    """Return the metrics of the system that always outputs the class frequencies of `labels`.
-
-    Its candidate is the Bayes decision for these, the most frequent class under the 0-1 cost.
-    """
+    """Return the metrics of the system that always outputs the class frequencies, with the Bayes decision for these."""
     num_classes = int(options.num_classes or 0)
     q = _shares(sums_in_bins(np.ones(len(labels)), labels, n_bins=num_classes, sample_weight=sample_weight))
     u = np.minimum(_uncertainty(q, options.cost), max_uncertainty)
@@ -533,7 +436,7 @@ def _calibration_p_value(
 
 
 def _of_one_sample(weights: Weights | None) -> Floats | None:
-    """Return weights that are not those of resamples, of which some numbers are never asked: see `is_alone`."""
+    """Return weights other than those of resamples, which `is_alone` metrics never get."""
     assert not isinstance(weights, Resamples)
     return weights
 
@@ -543,7 +446,7 @@ def _row(scratch: Scratch | None) -> Floats | None:
 
 
 def _present(values: Floats | None) -> Floats:
-    """Return values that the form of the input provides wherever `applies` holds."""
+    """Return values that exist wherever `applies` holds."""
     assert values is not None
     return values
 
@@ -567,7 +470,7 @@ DESCRIPTIONS = {
     "ece_debiased": "Root mean square gap between confidence and accuracy over bins, without the bias of a finite sample",  # noqa: E501
     "calibration_p": "Chance of gaps between confidence and accuracy as large as these if the system were calibrated",
 }
-# Title, what it assesses, whether higher is better, its place in tables, where it applies; how it is computed.
+# Title, what it assesses, whether higher is better, order in tables, where it applies; how it is computed.
 _ROWS = {
     "ecuas": Metric("ECUAS", "both", False, 11, _always, "n", sample_cost=_ecuas),
     "error_rate": Metric("ER", "decisions", False, 1, _has_confidences, sample_cost=_candidate_cost),

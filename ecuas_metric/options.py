@@ -1,4 +1,4 @@
-"""The options of `compute`: one table of what they are and may be, the checked values, and the line that names them."""
+"""The options of `compute`: their table, their checked values, and the signature of a result."""
 
 from __future__ import annotations
 
@@ -55,43 +55,24 @@ class Options:
         return self.epsilon if isinstance(self.cost, str) else self.epsilon * float(self.cost.max())
 
     def replace(self, **changes: Any) -> Options:
-        """Return these options with some of their values, checked already, changed."""
+        """Return a copy with some (already checked) values changed."""
         return dataclasses.replace(self, **changes)
 
 
 class Option(NamedTuple):
-    """What is known of an option.
+    """An option of `compute`."""
 
-    Attributes
-    ----------
-    check : callable
-        Raw value and name to checked value; raises InputError.
-    help : str
-        A phrase or two, without a full stop at the end: in `--help` and on the page.
-    forms : tuple of str
-        The forms of input that it means something for.
-    """
-
-    check: Callable[[object, str], Any]
-    help: str
-    forms: tuple[str, ...] = ("confidences", "posteriors", "costs")
+    check: Callable[[object, str], Any]  # raw value, name -> checked value; raises InputError
+    help: str  # a phrase without a final full stop, for `--help` and the page
+    forms: tuple[str, ...] = ("confidences", "posteriors", "costs")  # of input that it applies to
 
 
 def checked_options(**given: object) -> Options:
-    """Return the options given, checked, and the defaults of the others.
+    """Return the given options, checked, with defaults for the others; raises TypeError for an unknown name.
 
-    Weights that are no counts are brought to the unit in which their total is their effective number of samples,
-    (sum w)^2 / sum w^2: equal weights are ones, and a weight of 0 leaves its sample out. Only AURC depends on it.
+    Importance weights are scaled to sum to their effective number of samples, (sum w)^2 / sum w^2: equal weights become
+    ones, and a weight of 0 leaves its sample out. Only AURC depends on the scale.
 
-    Raises
-    ------
-    TypeError
-        If there is no option of that name.
-    InputError
-        If a value is out of its range.
-
-    Examples
-    --------
     >>> checked_options(n=[0, 2], reject_costs=0.1).reject_costs
     (0.1,)
     >>> checked_options(sample_weight=[100, 100, 0]).sample_weight.tolist()
@@ -109,14 +90,14 @@ def checked_options(**given: object) -> Options:
 
 
 def refuse_options_of_other_forms(form: str, options: Options) -> None:
-    """Raise InputError if an option is set that means nothing for the form of the input."""
+    """Raise InputError if an option is set that does not apply to the form of input."""
     for name, option in OPTIONS.items():
         if form not in option.forms and is_set(options, name):
             raise InputError(name, f"requires {' or '.join(option.forms)}; the input is {form}")
 
 
 def is_set(options: Options, name: str) -> bool:
-    """Return whether an option has another value than its default."""
+    """Return whether an option differs from its default."""
     value, default = getattr(options, name), getattr(DEFAULTS, name)
     return type(value) is not type(default) or bool(value != default)
 
@@ -175,7 +156,7 @@ def _orders(values: object, name: str) -> tuple[float, ...]:
 
 
 def _reject_costs(values: object, name: str) -> tuple[float, ...]:
-    if isinstance(values, tuple) and not values:  # the default, said aloud
+    if isinstance(values, tuple) and not values:  # the default, passed explicitly
         return ()
     array = _several(values, name)
     require(array >= 0, array, name, "must be >= 0")
@@ -201,21 +182,21 @@ def _weights(values: object, name: str) -> Floats:
 
 
 def _counts(weights: Floats) -> Floats:
-    """Return weights each of which is a number of equal samples."""
+    """Return weights, checked to be whole numbers."""
     ok = (weights == np.floor(weights)) & (weights < MOST_COPIES)
     require(ok, weights, "sample_weight", "must be whole numbers where weights_are='counts'")
     return weights
 
 
 def _importance(weights: Floats) -> Floats:
-    """Return weights, in any unit, in the one where they add up to their effective number."""
+    """Return weights scaled to sum to their effective number of samples."""
     weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
     weights *= weights.sum() / np.einsum("n,n", weights, weights)
     return weights
 
 
 def _memberships(values: object, name: str) -> Ints:
-    """Return numbers or names of groups or strata as whole numbers from 0."""
+    """Return names or numbers of groups or strata as integers from 0."""
     array = one_dimensional(np.asarray(values), name)
     if array.dtype.kind == "O":
         missing = np.array([value is None or value != value for value in array])
@@ -320,27 +301,10 @@ OPTIONS = {
 def signature(
     options: Options, *, num_classes: float | None = None, recalibration: str | None = None, swaps: int | None = None
 ) -> str:
-    """Return the signature of numbers computed with these options: all that they depend on, in one line.
+    """Return everything that numbers computed with these options depend on, as ``name:value`` parts joined by ``|``.
 
-    Parameters
-    ----------
-    options : Options
-        With weights, groups and strata in the order of the samples as they were given.
-    num_classes : int, optional
-        K of posteriors; for confidences it is among the options.
-    recalibration : str, optional
-        How the outputs were recalibrated by cross-validation.
-    swaps : int, optional
-        How often outputs were swapped, for a comparison, whose intervals and p-values come from that.
+    Weights, groups and strata are hashed in input order; options that change no number unless set appear only if set.
 
-    Returns
-    -------
-    str
-        ``name:value`` parts joined by ``|``; an option that changes no number unless it is set appears only where it
-        is set.
-
-    Examples
-    --------
     >>> signature(checked_options(n=0))
     'ecuas|n:0|K:inf|cost:zero_one|eps:1e-07|ties:expected|bins:10|v:0.4.0.dev0'
     >>> signature(checked_options(n=(0, 1), num_classes=4, confidence_level=0.95))
@@ -395,5 +359,5 @@ def _joined(values: Iterable[float]) -> str:
 
 
 def _digest(values: Array | None) -> str | None:
-    """Return eight digits that stand for numbers: the same for every type of number, and on every machine."""
+    """Return eight hexadecimal digits of numbers, independent of dtype and machine."""
     return None if values is None else hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()[:8]

@@ -17,35 +17,26 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TieGroups:
-    """Samples from the least to the most uncertain, summed over groups that are equally uncertain.
+    """Samples summed over groups of equal uncertainty (G,), from the least to the most uncertain.
 
-    Attributes
-    ----------
-    weight, cost : ndarray of float64, shape (..., G)
-        Total weight and weighted candidate cost of each group. Leading axes stand for several sets of weights,
-        as those of a bootstrap.
-    rank : ndarray of float64, shape (G,)
-        What the samples of each group share, increasing: see `Decisions.rank_by`.
-    rest : ndarray of float64, shape (..., G), or None
-        Weight less cost, for the 0-1 cost that of the correct samples, where it is not `weight - cost` to the last
-        digit: weights of one group may differ by more than float64 can add up.
+    Leading axes (...) are several sets of weights, as of a bootstrap.
     """
 
-    weight: Floats
-    cost: Floats
-    rank: Floats
-    rest: Floats | None = None
+    weight: Floats  # (..., G), total weight
+    cost: Floats  # (..., G), weighted candidate cost
+    rank: Floats  # (G,), increasing `Decisions.rank_by`
+    rest: Floats | None = None  # (..., G), exact weight of the correct ones, where `weight - cost` would round
 
     @cached_property
     def weight_until(self) -> Floats:
-        """The total weight up to and with each group."""
+        """The cumulative weight, including each group."""
         if self.are_samples:
             return np.broadcast_to(np.arange(1.0, self.weight.shape[-1] + 1), self.weight.shape)
         return np.cumsum(self.weight, axis=-1)
 
     @cached_property
     def cost_until(self) -> Floats:
-        """The total cost up to and with each group."""
+        """The cumulative cost, including each group."""
         return np.cumsum(self.cost, axis=-1)
 
     @cached_property
@@ -72,24 +63,16 @@ class TieGroups:
 
     @cached_property
     def areas(self) -> Areas:
-        """What AUROC, AURC and AUGRC are made of, from one pass over the groups."""
+        """The areas of which AUROC, AURC and AUGRC are made, from one pass over the groups."""
         return _areas(self)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Resamples:
-    """Resamples of the same samples, as weights of these.
+    """Resamples of the same samples, as weights."""
 
-    Attributes
-    ----------
-    counts : ndarray, shape (B, N)
-        How often each resample holds each sample: whole numbers of any type.
-    sample_weight : ndarray, shape (N,), or None
-        Of each sample, as often as it is drawn.
-    """
-
-    counts: Array
-    sample_weight: Floats | None = None
+    counts: Array  # (B, N), how often each resample holds each sample; any dtype
+    sample_weight: Floats | None = None  # (N,), of each draw
 
     @cached_property
     def total(self) -> Floats:
@@ -99,10 +82,7 @@ class Resamples:
         return sum((weight.sum(axis=-1) for _, weight in self.blocks()), np.zeros(len(self.counts)))
 
     def blocks(self) -> Iterator[tuple[slice, Floats]]:
-        """Yield the weights of all resamples, shape (B, n), on consecutive samples: few enough to stay in the cache.
-
-        Each holds until the next is asked for.
-        """
+        """Yield slices of samples that fit in the cache, and their weights (B, n), valid until the next."""
         count, size = self.counts.shape
         parts = list(blocks(size, row_size=max(SAMPLE_SIZE, count // 4)))
         scratch = np.empty((count, parts[0].stop))
@@ -114,7 +94,7 @@ class Resamples:
             yield rows, weight
 
     def each(self, statistic: Callable[[Floats], Mapping[K, FloatOrFloats]]) -> dict[K, Floats]:
-        """Return what a statistic of weights (b, N) makes of all resamples, from few of them at a time."""
+        """Return the values of a statistic of weights (b, N) for all resamples, a few at a time."""
         parts, first = [], 0
         for size in chunks(*self.counts.shape):
             counts = self.counts[first : first + size].astype(np.float64)
@@ -125,14 +105,7 @@ class Resamples:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ResampledTies:
-    """What `TieGroups` are for one set of weights, for resamples.
-
-    Attributes
-    ----------
-    rank_by, cost : ndarray, shape (N,)
-        See `tie_groups`; faster if sorted by `rank_by`.
-    resamples : Resamples
-    """
+    """Tie groups of bootstrap resamples, evaluated lazily; `rank_by` and `cost` (N,) are best sorted by `rank_by`."""
 
     rank_by: Floats
     cost: Floats
@@ -140,7 +113,7 @@ class ResampledTies:
 
     @cached_property
     def areas(self) -> Areas:
-        """What AUROC, AURC and AUGRC are made of: each of shape (B,)."""
+        """The areas of which AUROC, AURC and AUGRC are made, (B,) each."""
         if self._are_whole() and holds_of_neighbours(np.less_equal, self.rank_by):
             _, are_equal = _starts(self.rank_by, self.cost, True)
             if are_equal:
@@ -153,61 +126,32 @@ class ResampledTies:
         return resamples.sample_weight is None and bool(resamples.total.max() <= resamples.counts.size)
 
     def each(self, statistic: Callable[[TieGroups], Mapping[K, FloatOrFloats]]) -> dict[K, Floats]:
-        """Return what a statistic of tie groups makes of all resamples, from few of them at a time."""
+        """Return the values of a statistic of tie groups for all resamples, a few at a time."""
         return self.resamples.each(
             lambda weight: statistic(tie_groups(self.rank_by, self.cost, sample_weight=weight, merge_equal_costs=True))
         )
 
 
 class Areas(NamedTuple):
-    """Sums over groups from the least to the most uncertain, each of shape (...).
+    """Sums over groups from the least to the most uncertain, (...) each; E_k is the cost of the first k of weight."""
 
-    Attributes
-    ----------
-    weight, cost, correct : ndarray
-        Total weight, cost, and weight less cost.
-    lost_pairs : ndarray
-        For the 0-1 cost: the weight of pairs whose incorrect sample is less uncertain, ties counting 1/2.
-    accepted_cost : ndarray
-        Area under accepted cost against accepted weight, by trapezoids.
-    risks : ndarray
-        Sum of E_k / k over the whole numbers k up to the total weight, E_k the cost of the first k of it.
-    first_cost, last_cost : ndarray
-        The cost of the first 1 of weight, or of all if that is less, and of what is beyond the last whole number.
-    """
-
-    weight: FloatOrFloats
-    cost: FloatOrFloats
-    correct: FloatOrFloats
-    lost_pairs: FloatOrFloats
-    accepted_cost: FloatOrFloats
-    risks: FloatOrFloats
-    first_cost: FloatOrFloats
-    last_cost: FloatOrFloats
+    weight: FloatOrFloats  # total
+    cost: FloatOrFloats  # total
+    correct: FloatOrFloats  # weight minus cost
+    lost_pairs: FloatOrFloats  # for the 0-1 cost: weight of pairs whose incorrect sample is less uncertain, ties 1/2
+    accepted_cost: FloatOrFloats  # area under accepted cost against accepted weight, by trapezoids
+    risks: FloatOrFloats  # sum of E_k / k over the whole numbers k up to the total weight
+    first_cost: FloatOrFloats  # E_1, or of the total weight if that is less
+    last_cost: FloatOrFloats  # cost beyond the last whole number
 
 
 def tie_groups(
     rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats | None = None, merge_equal_costs: bool = False
 ) -> TieGroups:
-    """Sort samples by `rank_by`, low to high, and sum their weights and costs over groups of ties.
+    """Sort samples (N,) by `rank_by`, low to high, and sum their weights (..., N) and costs over groups of ties.
 
-    Parameters
-    ----------
-    rank_by : ndarray, shape (N,)
-        `Decisions.rank_by`. Samples in order already are not sorted again.
-    candidate_cost : ndarray, shape (N,)
-    sample_weight : ndarray, shape (..., N), optional
-        None weighs every sample 1.
-    merge_equal_costs : bool
-        Make one group of neighbours whose samples all cost the same. It changes no number that depends on the order of
-        the samples only, for neither of two such groups has to come first; and leaves fewer groups to look at.
+    `merge_equal_costs` also merges neighbours that all cost the same, which changes no metric of the order alone.
 
-    Returns
-    -------
-    TieGroups
-
-    Examples
-    --------
     >>> groups = tie_groups(np.array([0.2, 0.1, 0.2]), np.array([1.0, 0.0, 0.0]))
     >>> groups.weight.tolist(), groups.cost.tolist()
     ([1.0, 2.0], [0.0, 1.0])
@@ -277,11 +221,11 @@ def _areas(groups: TieGroups) -> Areas:
 
 
 def _areas_of_draws(resamples: Resamples, cost: Floats) -> Areas:
-    """Return the areas of whole numbers of draws where all that are equally uncertain cost the same.
+    """Return the areas for whole numbers of draws, where tied samples cost the same.
 
-    A cost at place x of the W draws in their order adds W - x to the accepted cost and H_W - H_floor(x) to the risks,
-    H the harmonic numbers. So a stretch of equal costs adds its cost times the difference of the integrals of the two,
-    from its ends to W; and all stretches together, at each place where costs jump, the jump times the integral there.
+    A cost at position x of the W sorted draws adds W - x to the accepted cost and H_W - H_floor(x) to the risks, H the
+    harmonic numbers. A run of equal costs adds its cost times the difference of the integrals of both from its ends to
+    W; so all runs together add, at each position where costs jump, the jump times the integral there.
     """
     total, jumps = resamples.total, np.diff(cost, append=0.0)
     harmonic, integral = _integrals_of_harmonics(int(total.max()))
@@ -343,10 +287,8 @@ def _steps(values: Floats, before: Floats) -> Floats:
 
 
 def harmonic_numbers(count: Floats, table: Floats | None = None) -> Floats:
-    """Return 1 + 1/2 + .. + 1/k for each k in `count`, whole numbers >= 0, by a `harmonic_table` if there is one.
+    """Return 1 + 1/2 + .. + 1/k for each whole number k >= 0 in `count`, from a `harmonic_table` if there is one.
 
-    Examples
-    --------
     >>> harmonic_numbers(np.array([0.0, 1.0, 2.0, 4.0])).round(9).tolist()
     [0.0, 1.0, 1.5, 2.083333333]
     """
@@ -389,13 +331,11 @@ def holds_of_neighbours(relation: np.ufunc, values: Floats) -> bool:
 
 
 def stably_sorted(values: Floats) -> tuple[Ints, Floats]:
-    """Return the positions of values from low to high, equal ones as they stand, and the values in that order.
+    """Return the stable sorting permutation of values and the sorted values.
 
-    The bits of floats of one sign order like the floats. The first ones, with the position in the place of the last,
-    take half the time of an argsort; what differs in the last ones only is then almost in order.
+    Floats of one sign order like their bits: sorting the leading bits, with the position in place of the last ones,
+    takes half the time of an argsort, and leaves only ties in the leading bits to sort.
 
-    Examples
-    --------
     >>> order, values = stably_sorted(np.array([0.2, 0.1, 0.2]))
     >>> order.tolist(), values.tolist()
     ([1, 0, 2], [0.1, 0.2, 0.2])
@@ -409,7 +349,7 @@ def stably_sorted(values: Floats) -> tuple[Ints, Floats]:
 
 
 def _almost_sorted(values: Floats) -> Ints:
-    """Return the order of values by as many of their bits as leave place for the position of each."""
+    """Return the order of values by their leading bits, with each position in place of the last ones."""
     if values.min(initial=0.0) < 0 < values.max(initial=0.0):
         return np.arange(len(values))
     position = np.uint64((1 << max(len(values) - 1, 1).bit_length()) - 1)
@@ -424,10 +364,8 @@ def _almost_sorted(values: Floats) -> Ints:
 
 
 def positions(order: Ints) -> Ints:
-    """Return where each sample is in an order of them, the inverse of the permutation.
+    """Return the inverse of a permutation.
 
-    Examples
-    --------
     >>> positions(np.array([2, 0, 1])).tolist()
     [1, 2, 0]
     """
@@ -437,10 +375,9 @@ def positions(order: Ints) -> Ints:
 
 
 def _sorted_together(rank_by: Floats, cost: Floats) -> tuple[Floats, Floats] | None:
-    """Sort by `rank_by`, all of one sign, and take costs of 0 and 1 along without an index; None of other values.
+    """Sort by `rank_by`, all of one sign, with costs of 0 and 1; None for other values.
 
-    The bits of non-negative floats order like the floats, and leave the sign bit free to carry the cost. One
-    plain sort of them is half the price of an argsort and its look-ups.
+    Non-negative floats order like their bits, whose free sign bit can hold the cost: half the price of an argsort.
     """
     ranked, ranked_cost = np.empty((2, len(rank_by)))
     keys, one, is_negative = ranked.view(np.uint64), np.uint64(1), rank_by.min() < 0

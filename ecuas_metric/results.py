@@ -51,33 +51,15 @@ INVERTED = -4  # standard errors of an AUROC of 1/2: what chance does not make
 
 
 class System(NamedTuple):
-    """The output of one system, ready to be evaluated.
-
-    Attributes
-    ----------
-    decisions : Decisions
-    options : Options
-        With K, and with weights, groups and strata in the order of `decisions`.
-    ties : TieGroups
-        Of `decisions` with the weights: the one sort, which metrics and curves share.
-    order : ndarray of int, shape (N,), or None
-        Where the options ask for intervals, samples are from the least to the most uncertain, and this is the
-        position that each was given at. None if they are in the order given.
-    notes : tuple of Note
-        What a reader must know of the input.
-    ids : sequence of str or int, or None
-        What pairs the samples of different systems, in the order given; those of a file are a pyarrow.Array.
-    recalibration : str, or None
-        How its outputs were recalibrated by cross-validation, e.g. "affine/5".
-    """
+    """The output of one system, ready to be evaluated."""
 
     decisions: Decisions
-    options: Options
-    ties: TieGroups
-    order: Ints | None = None
-    notes: tuple[Note, ...] = ()
-    ids: Sequence[object] | None = None
-    recalibration: str | None = None
+    options: Options  # with K; weights, groups and strata in the order of `decisions`
+    ties: TieGroups  # of `decisions` with the weights: the one sort that metrics and curves share
+    order: Ints | None = None  # (N,), input position of each sample if sorted by uncertainty for intervals, else None
+    notes: tuple[Note, ...] = ()  # on the input
+    ids: Sequence[object] | None = None  # in input order, to pair samples of systems; of a file, a pyarrow.Array
+    recalibration: str | None = None  # by cross-validation, e.g. "affine/5"
 
 
 class Estimate(NamedTuple):
@@ -89,13 +71,7 @@ class Estimate(NamedTuple):
 
 
 class Results(NamedTuple):
-    """All numbers of a system, and what a reader must know of them.
-
-    Attributes
-    ----------
-    estimates : dict of Key to Estimate
-    notes : tuple of Note
-    """
+    """All numbers of a system, with notes for the reader."""
 
     estimates: dict[Key, Estimate]
     notes: tuple[Note, ...]
@@ -118,28 +94,9 @@ def prepare(
     ids: Sequence[object] | None = None,
     rank: bool = True,
 ) -> System:
-    """Turn a system's output into decisions, check the options that depend on the data, and sort.
+    """Turn a system's arrays, checked by the form's function of `inputs`, into decisions, and sort them if `rank`.
 
-    Parameters
-    ----------
-    form : {"confidences", "posteriors", "costs"}
-        What the arrays are.
-    predictions, references : ndarray
-        As returned by the function of `inputs` with the name of the form.
-    options : Options
-    ids : sequence of str or int, optional
-        The id of each sample.
-    rank : bool
-        Whether to sort, which means of costs do not need; the system has no tie groups otherwise.
-
-    Returns
-    -------
-    System
-
-    Raises
-    ------
-    InputError
-        If an option means nothing for this form, or does not fit the data.
+    Raises InputError if an option means nothing for the form, or does not fit the data.
     """
     predictions_are = options.predictions_are
     hard: tuple[Note, ...] = ()
@@ -163,7 +120,7 @@ def prepare(
 
 
 def named_systems(systems: Mapping[str, System] | Iterable[System]) -> dict[str, System]:
-    """Return systems by their names, numbered where they have none."""
+    """Return systems by name, numbered where they have none."""
     given = dict(systems) if isinstance(systems, Mapping) else {f"system {k}": one for k, one in enumerate(systems, 1)}
     for name, system in given.items():
         if not isinstance(system, System):
@@ -179,7 +136,7 @@ def ranked(
     notes: tuple[Note, ...] = (),
     ids: Sequence[object] | None = None,
 ) -> System:
-    """Return a system of decisions, sorted once: its samples where it is to be resampled, else its tie groups only."""
+    """Return a system of decisions, sorted once: the samples if intervals are asked for, else its tie groups only."""
     rank_by, cost, weight = decisions.rank_by, decisions.candidate_cost, options.sample_weight
     if options.confidence_level is None:
         return System(decisions, options, tie_groups(rank_by, cost, sample_weight=weight), None, notes, ids)
@@ -190,7 +147,7 @@ def ranked(
 
 
 def as_given(system: System) -> tuple[Decisions, Options]:
-    """Return decisions and options with the samples in the order they were given."""
+    """Return decisions and options in input order."""
     if system.order is None:
         return system.decisions, system.options
     rows = positions(system.order)
@@ -198,7 +155,7 @@ def as_given(system: System) -> tuple[Decisions, Options]:
 
 
 def reordered(system: System, rows: Ints) -> System:
-    """Return a system as if its samples had been given in another order, that of `rows`."""
+    """Return a system as if its samples had been given in the order `rows`."""
     if system.order is None:
         decisions, options = select(system.decisions, rows), _select_options(system.options, rows)
         return system._replace(decisions=decisions, options=options, ids=_pick(system.ids, rows))
@@ -210,21 +167,12 @@ def reordered(system: System, rows: Ints) -> System:
 
 
 def signature_of(system: System, *, swaps: int | None = None) -> str:
-    """Return one line that names everything the numbers of a system, or of a comparison by swaps, depend on."""
+    """Return one line that names everything the numbers of a system, or of a comparison by permutations, depend on."""
     return signature(as_given(system)[1], recalibration=system.recalibration, swaps=swaps)
 
 
 def compute_results(system: System, *, progress: bool = False, only: Sequence[Key] | None = None) -> Results:
-    """Compute every number that the options of a system ask for, with intervals if there is a confidence level.
-
-    Parameters
-    ----------
-    system : System
-    progress : bool
-        Show a bar on long work.
-    only : sequence of Key, optional
-        The values to compute; by default all.
-    """
+    """Compute every number that a system's options ask for (those in `only`), with intervals if there is a level."""
     everything = _values(system, {key.metric for key in only or ()})  # an interval may build on another number
     values = {key: float(value) for key, value in _picked(everything, only).items()}
     of_calibration = values_of_calibration(system.decisions, system.options, only=only)
@@ -244,21 +192,12 @@ def all_values(
     resamples: Array | None = None,
     only: Sequence[Key] | None = None,
 ) -> dict[Key, FloatOrFloats]:
-    """Compute the metrics, and what the options add to them: normalised and recalibrated values.
-
-    Parameters
-    ----------
-    system : System
-    resamples : ndarray, shape (B, N), optional
-        How often each sample is drawn; then each value has shape (B,).
-    only : sequence of Key, optional
-        The values to compute; by default all.
-    """
+    """Compute metrics with their normalised and recalibrated values; resamples (B, N) give values (B,)."""
     return _picked(_values(system, {key.metric for key in only or ()}, resamples), only)
 
 
 def _values(system: System, names: Collection[str], resamples: Array | None = None) -> dict[Key, FloatOrFloats]:
-    """Return all values of the metrics of these names, or of all if there are none, and of what these are made of."""
+    """Return all values of the metrics in `names`, or of all if empty, and the values they are computed from."""
     decisions, options, ties, *_ = system
     weight: Weights | None = options.sample_weight
     ranked: Ties = ties
@@ -282,7 +221,7 @@ def _picked(values: dict[Key, FloatOrFloats], only: Sequence[Key] | None) -> dic
 
 
 def resampling_of(options: Options) -> Resampling:
-    """Return how options say to resample."""
+    """Return the resampling that the options describe."""
     return Resampling(options.n_resamples, options.random_state, options.groups, options.strata)
 
 
@@ -307,7 +246,7 @@ def _intervals(
 
 
 def _limits_of_gap(system: System) -> tuple[float, float]:
-    """Return the limits of the debiased ECE, none where no unit is left to estimate a variance from."""
+    """Return the limits of the debiased ECE; none if no unit is left to estimate a variance from."""
     decisions, options, *_ = system
     design = design_of(options, len(decisions.uncertainty))
     if decisions.confidence is None or not design.freedom:
@@ -324,7 +263,7 @@ def _limits_of_gap(system: System) -> tuple[float, float]:
 
 
 def without_weight_0(system: System) -> System:
-    """Return a system without the samples of weight 0, which would count as drawn."""
+    """Return a system without its samples of weight 0, which would count as drawn."""
     weight = system.options.sample_weight
     if weight is None or weight.all():
         return system
@@ -335,7 +274,7 @@ def without_weight_0(system: System) -> System:
 
 
 def _few_errors(decisions: Decisions) -> tuple[Note, ...]:
-    """Return a note where there are errors, or samples without, too few for the bootstrap; see the simulations."""
+    """Return a note if there are too few errors, or samples without error, for the bootstrap (found by simulation)."""
     wrong = int(np.count_nonzero(decisions.candidate_cost))
     few, kind = min((wrong, "errors"), (len(decisions.candidate_cost) - wrong, "samples without error"))
     if few >= FEW_ERRORS:
@@ -345,7 +284,7 @@ def _few_errors(decisions: Decisions) -> tuple[Note, ...]:
 
 
 def note_undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
-    """Return notes on the values that do not exist for this sample, but for selective risks of an empty selection."""
+    """Return notes on values that do not exist for this sample, except selective risks of an empty selection."""
     notes = []
     if math.isnan(values.get(Key("auroc"), 0.0)):
         notes.append(Note("undefined", "auroc is nan: it needs both correct and incorrect samples."))
@@ -361,7 +300,7 @@ def note_undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
 
 
 def _note_inverted(system: System) -> tuple[Note, ...]:
-    """Return a note if wrong answers have higher confidences than right ones, by more than chance makes them."""
+    """Return a note if incorrect answers have higher confidences than correct ones, by more than chance."""
     wrong = int(np.count_nonzero(system.decisions.candidate_cost))
     right = len(system.decisions.candidate_cost) - wrong
     if not wrong or not right:
@@ -374,7 +313,7 @@ def _note_inverted(system: System) -> tuple[Note, ...]:
 
 
 def _two_columns(predictions: Array) -> Array:
-    """Return the posteriors (N, 2) of probabilities of class 1, which were checked as confidences are."""
+    """Return posteriors (N, 2) from probabilities of class 1 (N,), which were checked as confidences."""
     if predictions.ndim != 1:
         rule = "must have shape (N,) where they are positive_probabilities"
         raise InputError("predictions", rule, value=predictions.shape, got=f"shape {predictions.shape}")
@@ -382,7 +321,7 @@ def _two_columns(predictions: Array) -> Array:
 
 
 def _repaired(form: str, predictions: Array, options: Options) -> tuple[Array, tuple[Note, ...]]:
-    """Return predictions with what rounding did to probabilities undone as far as it may be, and notes on that."""
+    """Return predictions with rounding errors of probabilities corrected within tolerances, and notes on that."""
     if form == "costs" or options.predictions_are in ("log_probabilities", "logits"):
         if options.renormalize:
             raise InputError(

@@ -1,4 +1,4 @@
-"""AUROC, AURC and AUGRC of tie groups, and how much each sample moves them."""
+"""AUROC, AURC and AUGRC of tie groups, and the influence of each sample on them."""
 
 from __future__ import annotations
 
@@ -8,21 +8,13 @@ from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
 from .ranking import ResampledTies, TieGroups
 
 FIRST = 12  # part of the samples whose risk is that of the most confident
-FLAT = 0.01  # tie groups whose share of what lies before them is smaller: two terms of a series replace a difference
+FLAT = 0.01  # weight relative to all before, below which two terms of a series replace a difference
 
 
 def auroc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
-    """Return the probability that a correct sample is less uncertain than an incorrect one, ties counting 1/2.
+    """Return the probability (...) that a correct sample is less uncertain than an incorrect one, ties counting 1/2.
 
-    Parameters
-    ----------
-    groups : TieGroups
-        Of `ranking.tie_groups` with the 0-1 cost: ``cost`` is the weight of the incorrect samples.
-
-    Returns
-    -------
-    float or ndarray, shape (...)
-        In [0, 1]; 1 separates correct from incorrect, 0.5 is chance; nan if there is only one of the two.
+    For groups of the 0-1 cost; nan if all samples are correct, or incorrect.
 
     References
     ----------
@@ -34,29 +26,18 @@ def auroc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
 
 
 def aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
-    r"""Return the area under risk against coverage, samples taken from low to high uncertainty.
+    r"""Return the area (...) under risk against coverage, from low to high uncertainty, in [0, max c].
 
     .. math:: \frac{1}{N - 1} \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2}, \qquad R_k = E_k / k
 
-    the trapezoid rule over coverages 1/N, 2/N .. 1, divided by 1 - 1/N. :math:`E_k` is the cost of the first k
-    samples, in expectation over the orders of tied samples: it grows linearly inside a tie group, and the
-    value does not depend on the order of the rows. With weights, k is the weight taken: 1, 2 .. and at last the total
-    weight W, in a step that may be shorter than 1, divided by W - 1. The value is a mean of risks, continuous in
-    the weights, and a weight that is a whole number is so many equal samples.
+    the trapezoid rule over coverages 1/N, 2/N .. 1, divided by 1 - 1/N. :math:`E_k` is the expected cost of the first k
+    samples over the orders of tied samples: linear inside a tie group, whatever the order of the rows. With weights, k
+    is the cumulative weight, 1, 2 .. and last the total W, possibly a shorter step, divided by W - 1. The value is a
+    mean of risks, continuous in the weights (the risk itself where W <= 1), and a whole weight is a number of equal
+    samples.
 
-    The unit of the weights matters, for N samples taken twice have an area of their own: that of 2 N points. See
-    `options.checked_options`: weights that count samples are in the unit of one sample, all others are brought to the
-    unit in which their total is their effective number of samples, N where they are equal.
-
-    Parameters
-    ----------
-    groups : TieGroups
-        Of `ranking.tie_groups`, with total weight W.
-
-    Returns
-    -------
-    float or ndarray, shape (...)
-        In [0, max c]; the risk itself where W <= 1.
+    The unit of the weights matters: N samples taken twice have the area of 2 N points. `options.checked_options` brings
+    weights that are not counts to the unit in which their total is the effective number of samples.
 
     References
     ----------
@@ -72,20 +53,9 @@ def aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
 
 
 def augrc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
-    """Return the area under generalised risk, the accepted cost / N, against coverage from 0 to 1.
+    """Return the area (...) under generalised risk, accepted cost / N, against coverage, in [0, max c / 2].
 
-    Trapezoid rule, ties as in `aurc`. For the 0-1 cost and accuracy a it equals
-    (1 - AUROC) a (1 - a) + (1 - a)^2 / 2.
-
-    Parameters
-    ----------
-    groups : TieGroups
-        Of `ranking.tie_groups`.
-
-    Returns
-    -------
-    float or ndarray, shape (...)
-        In [0, max c / 2].
+    Trapezoid rule, ties as in `aurc`. For the 0-1 cost and accuracy a it equals (1 - AUROC) a (1 - a) + (1 - a)^2 / 2.
 
     References
     ----------
@@ -95,10 +65,10 @@ def augrc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
 
 
 def finite_sample_bias(metric: str, value: float, groups: TieGroups, count: float) -> float:
-    """Return by how much a sample of this effective size lifts AURC and AUGRC, to the order 1 / N.
+    """Return the bias of AURC and AUGRC for a sample of this effective size, to the order 1 / N.
 
-    Of N samples the mean of 1/k + .. + 1/(N - 1), k a sample's rank, is -log of the share of all that is before it: so
-    the sum of the risks at 1/N, .., 1 is N times the area, plus the error rate, less the risk of the most confident.
+    For N samples the mean of 1/k + .. + 1/(N - 1), k a sample's rank, is -log of the share of samples before it: the
+    sum of the risks at 1/N, .., 1 is N times the area, plus the error rate, minus the risk of the most confident.
     """
     total = float(groups.weight.sum())
     mean = float(groups.cost.sum()) / total
@@ -112,7 +82,7 @@ def finite_sample_bias(metric: str, value: float, groups: TieGroups, count: floa
 
 
 def _auroc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
-    """Return intercept and slope in the cost, but for a constant: G and H written out, they are lines in F and C."""
+    """Return intercept and slope in the cost, up to a constant: G and H are linear in F and C."""
     areas = ties.areas
     correct, incorrect, total = areas.correct, areas.cost, areas.correct + areas.cost
     with np.errstate(divide="ignore", invalid="ignore"):  # only one of the two: nan
@@ -131,7 +101,7 @@ def _augrc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
 
 
 def _aurc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
-    """Return L of each group as the slope, and the rest but for a constant, in blocks that stay in the cache."""
+    """Return L of each group as the slope, and the intercept up to a constant, in blocks that stay in the cache."""
     total, tiny = ties.weight.sum(), np.finfo(np.float64).tiny
     intercept, slope = np.empty((2, len(ties.cost)))
     until = passed = np.zeros(1)
@@ -153,10 +123,7 @@ def _aurc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
 
 
 def _in_full(slope: Floats, rise: Floats, wide: Ints, w: Floats, b: Floats) -> None:
-    """Fill in L and log(b / a) / w of wide tie groups, where two terms of their series are not enough.
-
-    Of the first group, with nothing before it, L is 1 - log b; its rise matters to no other group.
-    """
+    """Fill in L and log(b / a) / w of wide tie groups, if two terms of the series are too few; first L: 1 - log b."""
     a = np.where(w < b * (1 - 1e-12), b - w, 0.0)
     log_ratio = np.log(b / np.where(a > 0, a, b))
     slope[wide] = 1 - np.log(b) - a * log_ratio / w

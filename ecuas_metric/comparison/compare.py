@@ -35,44 +35,20 @@ UNFAIR = (
 
 
 class Comparison(NamedTuple):
-    """The difference of one metric between two systems, the first minus the second.
-
-    Attributes
-    ----------
-    first, second : str
-        The systems.
-    key : Key
-        The metric.
-    difference, low, high : float
-        With its interval, see `significance.permutation_limits`; nan where there is none that would hold.
-    p : float
-        Two-sided p-value of the paired permutation test of "the systems' outputs are exchangeable", see
-        `permutation.permuted_differences`; nan where the metric has no value.
-    p_adjusted : float
-        The same for all pairs and metrics together, see `significance.adjusted_p_values`.
-    fair : bool
-        False if the metric assesses the confidences only and the systems' answers differ.
-    low_all, high_all : float
-        Intervals that hold for all pairs and metrics together, see `significance.simultaneous_limits`.
-    p_first_best, p_second_best : float
-        The p-value of "by this metric no other system is better than this one", see `significance.p_values_of_best`:
-        those above alpha are the confidence set for the best system. nan where systems are not ranked by the metric.
-    first_value, second_value : float
-        The metric of either system.
-    """
+    """The difference of one metric between two systems, the first minus the second."""
 
     first: str
     second: str
     key: Key
     difference: float
-    low: float
+    low: float  # see `significance.permutation_limits`; nan where no interval is valid
     high: float
-    p: float
-    p_adjusted: float
-    fair: bool
-    low_all: float = math.nan
+    p: float  # two-sided, of the paired permutation test, see `permutation.permuted_differences`; nan without a value
+    p_adjusted: float  # for all pairs and metrics together, see `significance.adjusted_p_values`
+    fair: bool  # False if the metric assesses the confidences only and the systems' answers differ
+    low_all: float = math.nan  # simultaneous for all pairs and metrics, see `significance.simultaneous_limits`
     high_all: float = math.nan
-    p_first_best: float = math.nan
+    p_first_best: float = math.nan  # see `significance.p_values_of_best`; nan if not ranked by this metric
     p_second_best: float = math.nan
     first_value: float = math.nan
     second_value: float = math.nan
@@ -157,21 +133,8 @@ def compare_systems(
 
 
 def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[str]]:
-    """Return the confidence set for the best system by each metric that ranks systems.
+    """Return the confidence set for the best system, by each metric that ranks systems, from all pairs' comparisons.
 
-    Parameters
-    ----------
-    rows : iterable of Comparison
-        Of `compare_systems`.
-    level : float
-        In (0, 1): the chance that a set holds the best system.
-
-    Returns
-    -------
-    dict of Key to list of str
-
-    Examples
-    --------
     >>> from ecuas_metric import compare_systems, confidence_system
     >>> correct, options = [1, 1, 0, 1, 0, 1] * 9, {"confidence_level": 0.95, "n": 1}
     >>> systems = {
@@ -190,22 +153,10 @@ def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[
 
 
 def align(systems: Mapping[str, System]) -> dict[str, System]:
-    """Put the samples of all systems in the order in which the first system's were given.
+    """Return the systems with their samples in the input order of the first system's, matched by id, else by position.
 
-    Parameters
-    ----------
-    systems : mapping of name to System
-
-    Returns
-    -------
-    dict of name to System
-        As if the samples had been given in that order.
-
-    Raises
-    ------
-    InputError
-        If ids are missing for some systems only, repeated, or not the same; or without ids, if the numbers of
-        samples or the true classes differ.
+    Raises InputError if ids are repeated, differ or exist for some systems only; or, without ids, if the numbers of
+    samples or the true classes differ.
     """
     (first, reference), *others = systems.items()
     aligned = {first: reference}
@@ -226,20 +177,8 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
 
 
 def same_answers(systems: Mapping[str, System]) -> bool:
-    """Return whether the answers of all systems have the same costs, sample by sample.
+    """Return whether the answers of all systems, aligned by `align`, have the same costs; False for different samples.
 
-    Parameters
-    ----------
-    systems : mapping of name to System
-        Not empty; aligned by `align`.
-
-    Returns
-    -------
-    bool
-        False also where their samples are not the same.
-
-    Examples
-    --------
     >>> from ecuas_metric import confidence_system
     >>> correct = [1, 0]
     >>> same_answers({"a": confidence_system(correct, [0.9, 0.1]), "b": confidence_system(correct, [0.6, 0.5])})
@@ -253,24 +192,10 @@ def same_answers(systems: Mapping[str, System]) -> bool:
 
 
 def is_fair(key: Key, *, have_same_answers: bool) -> bool:
-    """Return whether systems may be ranked by a number: not if it says nothing of answers that differ.
+    """Return whether a number may rank systems: not if it ignores answers that differ.
 
-    Parameters
-    ----------
-    key : Key
-    have_same_answers : bool
-        See `same_answers`.
-
-    Returns
-    -------
-    bool
-
-    References
-    ----------
     Estienne et al., section "Empirical analysis".
 
-    Examples
-    --------
     >>> is_fair(Key("ece"), have_same_answers=False), is_fair(Key("ecuas", 1.0), have_same_answers=False)
     (False, True)
     """

@@ -1,4 +1,4 @@
-"""Whether systems answered the same questions, and what is left of each where only the common ones are kept."""
+"""Whether systems answered the same questions, and their reduction to the common ones."""
 
 from __future__ import annotations
 
@@ -28,20 +28,8 @@ ABOUT: dict[str, Callable[[System], object]] = {
 
 
 def unlike(systems: Mapping[str, System]) -> list[str]:
-    """Return what must be the same for systems to be ranked by one number, and is not.
+    """Return the names of what must be, and is not, the same for systems to be ranked by one number.
 
-    Parameters
-    ----------
-    systems : mapping of name to System
-
-    Returns
-    -------
-    list of str
-        Of "numbers of samples", "numbers of classes K", "largest uncertainties u_M", "costs" and, by their ids,
-        "questions".
-
-    Examples
-    --------
     >>> from ecuas_metric import confidence_system
     >>> unlike({"a": confidence_system([1, 0], [0.9, 0.4]), "b": confidence_system([1], [0.9])})
     ['numbers of samples']
@@ -52,26 +40,8 @@ def unlike(systems: Mapping[str, System]) -> list[str]:
 
 
 def order_of(name: str, ids: Sequence[object], first: str, expected: Sequence[object]) -> Ints:
-    """Return the positions of the expected ids of the first system among the ids of another one.
+    """Return the positions of the expected ids in `ids`; InputError if ids are repeated, or not the same.
 
-    Parameters
-    ----------
-    name : str
-    ids : sequence
-    first : str
-    expected : sequence
-
-    Returns
-    -------
-    ndarray of int
-
-    Raises
-    ------
-    InputError
-        If ids are repeated, or not the same.
-
-    Examples
-    --------
     >>> order_of("a", ["x", "7"], "b", [7, "x"]).tolist()
     [1, 0]
     """
@@ -96,10 +66,8 @@ def order_of(name: str, ids: Sequence[object], first: str, expected: Sequence[ob
 
 
 def whole_numbers(ids: pa.Array) -> pa.Array:
-    """Return ids in the text of whole numbers as these, which are found faster; not 007, which is another than 7.
+    """Return ids that are texts of whole numbers as integers, which compare faster; not 007, which differs from 7.
 
-    Examples
-    --------
     >>> from ecuas_metric.files.arrays import from_texts
     >>> [whole_numbers(from_texts(ids)).to_pylist() for ids in (["7", "8"], ["007", "8"])]
     [[7, 8], ['007', '8']]
@@ -121,21 +89,7 @@ def repeated_ids(ids: pa.Array | None, source: Source) -> tuple[Note, ...]:
 
 
 def in_common(submissions: Sequence[Submission]) -> list[Submission]:
-    """Return submissions with the samples whose ids all of them have, and a note of how many were left out.
-
-    Parameters
-    ----------
-    submissions : sequence of Submission
-
-    Returns
-    -------
-    list of Submission
-
-    Raises
-    ------
-    InputError
-        If one has no ids, or none is common.
-    """
+    """Return submissions reduced to the ids that all have, with a note on those left out; InputError if none."""
     without = [submission.name for submission in submissions if submission.ids is None]
     if without:
         raise InputError("in_common", "needs a column of ids in every file", got=f"none for {without[0]}")

@@ -27,8 +27,8 @@ from ..options import Options
 from ..ranking import TieGroups
 from ..results import System, as_given
 
-SAME_PLACE = 1e-12  # ends of stretches that are as close, relative to the line, differ by rounding
-ONE_KIND = 1e-14  # less of correct or incorrect samples is rounding
+SAME_PLACE = 1e-12  # relative distance at which the ends of two groups differ only by rounding
+ONE_KIND = 1e-14  # product of the shares of correct and incorrect samples, below which it is rounding
 BY_ORDER = ("aurc", "augrc", "auroc")
 REFITTED = ("recalibrated", "calibration_loss")
 Pair = tuple[str, str]
@@ -38,47 +38,35 @@ Both = tuple[Floats, Floats]
 
 
 class Ranking(NamedTuple):
-    """The samples of a system from the least to the most uncertain, those without weight left out.
+    """A system's samples that have weight, from the least to the most uncertain, and its tie groups."""
 
-    `order` (N,) are their positions in the order given; `starts` (G,) where each tie group starts, None without ties;
-    `weight` and `cost` (N,) weight, and weight times candidate cost; the same of groups (G,), and their cumulative
-    weight `ends`.
-    """
-
-    order: Ints
-    starts: Ints | None
-    weight: Floats
-    cost: Floats | Bits
-    group_weight: Floats
-    group_cost: Floats | Bits
-    ends: Floats
+    order: Ints  # (N,), positions in input order
+    starts: Ints | None  # (G,), first sample of each tie group; None without ties
+    weight: Floats  # (N,)
+    cost: Floats | Bits  # (N,), weight times candidate cost
+    group_weight: Floats  # (G,)
+    group_cost: Floats | Bits  # (G,)
+    ends: Floats  # (G,), cumulative weight of the groups
 
 
 class Cells(NamedTuple):
-    """The cells of two rankings: `group` and `share` say which tie group of either each belongs to (None: its own).
+    """The intersections (C,) of the tie groups of two rankings."""
 
-    `cost` (C,) is that of either system's samples in it, `width` their weight and `until` its cumulative sum; `costly`
-    (E,) are the cells with a cost; `are_samples` tells whether each is one sample of either system, of weight 1.
-    """
-
-    group: tuple[Ints | None, Ints | None]
-    share: Both
-    cost: tuple[Floats | Bits, Floats | Bits]
-    width: Floats
-    until: Floats
-    costly: Ints
-    are_samples: bool
+    group: tuple[Ints | None, Ints | None]  # the tie group of either ranking for each cell; None: its own
+    share: Both  # the share of that group's weight in each cell
+    cost: tuple[Floats | Bits, Floats | Bits]  # (C,), of either system's samples in it
+    width: Floats  # (C,), their weight
+    until: Floats  # (C,), cumulative weight
+    costly: Ints  # (E,), cells with a cost
+    are_samples: bool  # whether each is one sample of either system, of weight 1
 
 
 class Scores(NamedTuple):
-    """What a unit of cost adds to AURC by its place, see `area_scores`.
-
-    `of_samples` (3 (N + 1),) is the same in a cell of 0, 1 or 2 samples that ends at 0, 1 .. N.
-    """
+    """The increase of AURC per unit of cost by position, see `area_scores`."""
 
     score: Floats
     integral: Floats
-    of_samples: Floats
+    of_samples: Floats  # (3 (N + 1),), in a cell of 0, 1 or 2 samples that ends at 0, 1 .. N
 
 
 class _Output(NamedTuple):
@@ -92,7 +80,7 @@ class _Output(NamedTuple):
 
 
 class _Taken(NamedTuple):
-    """What permutations take from each tie group of a ranking, (G, b); cost None: the weight times the group's."""
+    """Weight and cost that permutations move out of each tie group, (G, b); cost None: weight times the group's."""
 
     weight: Floats | Bits
     cost: Floats | Bits | None
@@ -107,11 +95,10 @@ def permuted_differences(
 ) -> dict[Pair, Differences]:
     """Return the difference of every metric of every pair of aligned systems after each random permutation, (B,).
 
-    Each permutation gives the first system of a pair the second's output, decision and uncertainty, on a random half of
-    the samples, and the second one the first's. If the two were exchangeable, as two runs of one system are, all
-    permutations of the data would be as likely as the data: whatever the metric, the sample size and the number of
-    errors. Groups are exchanged whole; the same samples are exchanged in every pair. nan where a permutation leaves a
-    metric without a value.
+    A permutation exchanges the outputs (decision and uncertainty) of both systems on a random half of the samples, the
+    same in every pair; groups are exchanged whole. If the systems were exchangeable, as two runs of one system are, all
+    permutations would be as likely as the data, whatever the metric, sample size and number of errors. nan where a
+    metric has no value.
 
     References
     ----------
@@ -167,10 +154,10 @@ def _shares(of_groups: Floats | Bits, group: Ints | None, share: Floats) -> Floa
 
 
 def area_scores(total: float) -> Both:
-    r"""Return what a unit of cost adds to AURC between places j and j + 1 of a ranking, and the integral from 0 to j.
+    r"""Return the increase of AURC per unit of cost at positions j to j + 1 of a ranking, and its integral from 0 to j.
 
-    AURC is :math:`\sum_k \omega_k E_k / k` over the points k of its trapezoids, see `selective.aurc`; a cost at place
-    x counts in all :math:`E_k` with :math:`k \ge x`. Both have the shape (floor(total) + 1,).
+    AURC is :math:`\sum_k \omega_k E_k / k` over the points k of its trapezoids, see `selective.aurc`; a cost at
+    position x counts in all :math:`E_k` with :math:`k \ge x`. Both have the shape (floor(total) + 1,).
 
     >>> scores, integral = area_scores(3.0)
     >>> scores.round(4).tolist(), integral.round(4).tolist()
@@ -189,7 +176,7 @@ def area_scores(total: float) -> Both:
 
 
 def scores_of(total: float) -> Scores:
-    """Precompute what costs in each place of a ranking of total weight `total` add to AURC."""
+    """Precompute each position's contribution to AURC for a ranking of total weight `total`."""
     score, integral = area_scores(total)
     size = len(score) - 1
     end, weight = np.tile(np.arange(size + 1), 3), np.repeat(np.arange(3), size + 1)
@@ -199,7 +186,7 @@ def scores_of(total: float) -> Scores:
 
 
 def _outputs(systems: Mapping[str, System]) -> dict[str, _Output]:
-    """Return what is exchanged of each system; bins of confidence that no system uses are left out."""
+    """Return the output of each system to be exchanged; bins of confidence that no system uses are left out."""
     given = {name: as_given(system) for name, system in systems.items()}
     bins = {
         name: confidence_bins(decisions.confidence, n_bins=options.n_bins)
@@ -242,7 +229,7 @@ def _ranking_of(system: System) -> Ranking:
 
 
 def _taken(ranking: Ranking, exchanged: Bits) -> _Taken:
-    """Return what permutations (N, b) of 0 and 1 take from each tie group of a ranking."""
+    """Return the weight and cost that permutations (N, b) of 0 and 1 move out of each tie group of a ranking."""
     bits = exchanged[ranking.order]
     if ranking.starts is not None:
         weight, cost = (bits * values[:, None] for values in (ranking.weight, ranking.cost))
@@ -351,7 +338,7 @@ def _groups_of(ranking: Ranking, ends: Floats, width: Floats) -> tuple[Ints | No
 
 
 def _costs(taken: _Taken, ranking: Ranking) -> Callable[[Ints], Floats | Bits]:
-    """Return the function from tie groups to the cost that permutations take from them."""
+    """Return the function from tie groups to the cost that permutations move out of them."""
     if taken.cost is not None:
         return taken.cost.__getitem__
     return lambda rows: taken.weight[rows] * ranking.group_cost[rows, None]
@@ -360,7 +347,7 @@ def _costs(taken: _Taken, ranking: Ranking) -> Callable[[Ints], Floats | Bits]:
 def _held(
     cells: Cells, before: Floats | Bits, taken: Sequence[Callable[[Ints], Floats | Bits]], at: Ints
 ) -> Floats | Bits:
-    """Return what the first system holds in the cells `at` (E, b): its own, less taken, plus the other's."""
+    """Return the first system's values in the cells `at` (E, b): its own, less those moved, plus the other's."""
     held: Floats | Bits = before[at, None]
     for sign, values, group, share in zip((-1, 1), taken, cells.group, cells.share, strict=True):
         part = values(at if group is None else group[at])
@@ -415,7 +402,7 @@ def _values(cost: Floats, area: Floats, generalized: Floats, total: float) -> li
     """Return AURC, AUGRC and AUROC."""
     risk = cost / total
     pairs = risk * (1 - risk)
-    # See `selective.augrc` for what the two areas have to do with each other.
+    # See `selective.augrc` for the relation of the two areas.
     roc = 1 - (generalized - risk**2 / 2) / np.where(pairs > ONE_KIND, pairs, np.nan)
     return [area, generalized, roc]
 

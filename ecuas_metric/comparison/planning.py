@@ -24,29 +24,14 @@ STEEPEST = 40.0  # a spread of log-odds with which nearly all confidences are 0 
 
 
 class Plan(NamedTuple):
-    """What can be found of one metric's difference between two systems.
-
-    Attributes
-    ----------
-    key : Key
-    difference : float
-        That of the systems, the first minus the second, or the one planned for.
-    deviation : float
-        The standard deviation of the paired difference of a single sample.
-    samples : int
-        N.
-    detectable : float
-        The difference that N samples find with the power.
-    needed : int or None
-        The N that finds `difference`; None where it is 0 or its deviation unknown.
-    """
+    """What a comparison of two systems by one metric can detect."""
 
     key: Key
-    difference: float
-    deviation: float
-    samples: int
-    detectable: float
-    needed: int | None
+    difference: float  # planned, or that of the systems, first minus second
+    deviation: float  # standard deviation of the paired difference of one sample
+    samples: int  # N
+    detectable: float  # difference that N samples detect with the power
+    needed: int | None  # N that detects `difference`; None if it is 0 or the deviation unknown
 
 
 def plan_of_systems(
@@ -58,39 +43,17 @@ def plan_of_systems(
     alpha: float = ALPHA,
     only: Iterable[Key] | None = None,
 ) -> list[Plan]:
-    """Plan a comparison like that of two systems, whose outputs say how much their differences vary.
+    """Plan a comparison by each metric (in `only`, unbiased ones by default) like that of two systems with a level.
 
-    Parameters
-    ----------
-    systems : mapping of two names to System
-        With a ``confidence_level``. Weights and groups count: N is the number of samples in groups of such sizes.
-    samples : int, optional
-        By default as many as the systems have.
-    difference : float, optional
-        What is to be found; by default the difference that is seen.
-    power : float
-        The chance to find it, in (0, 1).
-    alpha : float
-        The level of the two-sided test, in (0, 1).
-    only : iterable of Key, optional
-        The metrics; by default all but those that are biased, as ECE is.
-
-    Returns
-    -------
-    list of Plan
-
-    Raises
-    ------
-    InputError
-        If there are not two systems, or their samples are not the same.
+    N defaults to that of the systems, the difference to the observed one; `power` and `alpha`, of the two-sided test,
+    lie in (0, 1). Weights and groups count: N is the number of samples in groups of such sizes. Raises InputError
+    unless there are two systems of the same samples.
 
     References
     ----------
     Hampel 1974, "The influence curve and its role in robust estimation": the variance of a metric is that of the
     samples' influences, and of a difference that of the differences of influences.
 
-    Examples
-    --------
     >>> from ecuas_metric import confidence_system
     >>> rng = np.random.default_rng(0)
     >>> confidence = rng.random((2, 400))
@@ -128,30 +91,11 @@ def plan_of_rates(
     power: float = POWER,
     alpha: float = ALPHA,
 ) -> Plan:
-    """Plan a comparison of two systems that do not exist yet, from what is expected of them.
+    """Plan a comparison by the error rate or an ECUAS_n of two future systems from their `error_rates` in (0, 1).
 
-    Both are supposed to be calibrated, with log-odds that are normal, and K unknown.
+    Both are assumed to be calibrated, with normal log-odds, K unknown, and the same `auroc` in (0.5, 1). `correlation`
+    is that of their costs of the same sample, about 0.5 where the same samples are hard for both.
 
-    Parameters
-    ----------
-    key : Key
-        The error rate or an ECUAS_n.
-    error_rates : sequence of two floats
-        In (0, 1).
-    samples : int
-    correlation : float
-        Of the two systems' costs of the same sample, in [-1, 1]; about 0.5 where the same samples are hard for both.
-    auroc : float
-        Of both systems' confidences, in (0.5, 1).
-    difference, power, alpha
-        See `plan_of_systems`; by default the difference is that of the model.
-
-    Returns
-    -------
-    Plan
-
-    Examples
-    --------
     >>> plan = plan_of_rates(Key("error_rate"), (0.3, 0.25), samples=455)
     >>> round(plan.difference, 3), round(plan.detectable, 3), plan.needed
     (0.05, 0.059, 625)
@@ -169,12 +113,10 @@ def plan_of_rates(
 def plan_of(
     key: Key, difference: float, deviation: float, samples: int, *, power: float = POWER, alpha: float = ALPHA
 ) -> Plan:
-    r"""Return the plan that follows from the standard deviation s of a single sample's difference.
+    r"""Return the plan for a standard deviation s of one sample's difference.
 
     .. math:: D = (z_{1 - \alpha / 2} + z_{power}) \frac{s}{\sqrt N}
 
-    Examples
-    --------
     >>> plan = plan_of(Key("error_rate"), 0.05, 0.5, 455)
     >>> round(plan.detectable, 4), plan.needed
     (0.0657, 785)

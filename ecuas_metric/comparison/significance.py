@@ -19,9 +19,9 @@ RESOLUTION = 20  # permutations in the tail that a p-value at the level is estim
 
 
 def permutations_needed(options: Options) -> int:
-    """Return how many permutations a test at the level of the options needs: as many as asked for, or 20 / alpha - 1.
+    """Return the number of permutations for the options' level: as asked for, or 20 / alpha - 1 if that is more.
 
-    With B permutations no p-value is below 1 / (B + 1), and one of alpha is the share of alpha (B + 1) of them.
+    With B permutations no p-value is below 1 / (B + 1).
 
     >>> permutations_needed(Options(confidence_level=0.95)), permutations_needed(Options(confidence_level=0.999))
     (1000, 19999)
@@ -31,7 +31,7 @@ def permutations_needed(options: Options) -> int:
 
 
 def number_of_units(num_samples: int, options: Options) -> float:
-    """Return the effective number of samples, or groups, that are exchanged: that of as many of equal weight.
+    """Return the effective number of samples or groups that are exchanged.
 
     >>> number_of_units(3, Options()), number_of_units(3, Options(sample_weight=np.array([1.0, 1.0, 0.0])))
     (3.0, 2.0)
@@ -42,10 +42,10 @@ def number_of_units(num_samples: int, options: Options) -> float:
 
 
 def permutation_p_values(differences: FloatOrFloats, permuted: Floats, *, rounding: FloatOrFloats = 0.0) -> Floats:
-    """Return two-sided p-values (...): the share of permutations (..., B), the data among them, that differ as much.
+    """Return two-sided p-values (...): the share of permutations (..., B), with the data, that differ at least as much.
 
-    In [1 / (B + 1), 1]; nan where the difference is. Permutations that are nan count as larger, which can only raise a
-    p-value; `rounding` is how much of a difference is.
+    In [1 / (B + 1), 1]; nan where the difference is. Permutations that are nan count as larger, which is conservative;
+    `rounding` is the tolerance.
 
     References
     ----------
@@ -69,16 +69,16 @@ def permutation_limits(
     rounding: FloatOrFloats = 0.0,
     quantile: FloatOrFloats = 0.0,
 ) -> tuple[Floats, Floats]:
-    r"""Return intervals (...) that leave out 0 if and only if `permutation_p_values` is at most 1 - level.
+    r"""Return intervals (...) that exclude 0 if and only if `permutation_p_values` is at most 1 - level.
 
-    With q the quantile of the sizes of permuted differences (..., B) at the level, or `quantile` if that is larger,
-    and V the mean square of these and of the difference D of K units,
+    With q the quantile of the sizes of permuted differences (..., B) at the level, or `quantile` if larger, and V the
+    mean square of these and of the difference D of K units,
 
     .. math:: D \pm q \sqrt{\frac{V - D^2 / K}{V - q^2 / K}}
 
-    are the differences that the same test would not reject: for a mean, its permutations change the signs of the
-    samples' differences less the supposed one, which has V - D^2 / K + (D - supposed)^2 / K in the place of V. nan
-    where none would be rejected.
+    are the differences that the same test would not reject: for a mean, permutations change the signs of the samples'
+    differences minus the hypothetical one d, and V becomes V - D^2 / K + (D - d)^2 / K. nan where none would be
+    rejected.
 
     References
     ----------
@@ -100,13 +100,13 @@ def permutation_limits(
 
 
 def adjusted_p_values(differences: Floats, permuted: Floats, p_values: Floats) -> Floats:
-    """Return p-values that hold for all M tests together: the largest statistic of each permutation, step by step down.
+    """Return p-values for all M tests together: step-down, by the largest statistic of each permutation.
 
     Each difference (M,) is divided by its standard deviation over the permutations (M, B) and the data. The adjusted
     p-value of the largest is the share of permutations whose largest is as large; the next one is compared with the
-    largest of the others; and so on. None is smaller than that of the test alone; nan where there is no test. The
-    chance of one false alarm or more is then at most alpha where those at or below alpha are called significant: exact
-    for pairs of systems that have none in common; for pairs that share one, in large samples.
+    largest of the others; and so on. None is below that of the test alone; nan where there is no test. At a level of
+    alpha, the chance of any false alarm is at most alpha: exactly for disjoint pairs of systems, in large samples for
+    pairs that share one.
 
     References
     ----------
@@ -136,8 +136,8 @@ def simultaneous_limits(
 ) -> tuple[Floats, Floats]:
     """Return intervals (M,) that hold for all M differences together, by the largest statistic of each permutation.
 
-    An interval that leaves out 0 has an adjusted p-value of at most 1 - level. `adjusted_p_values` may find more: it
-    asks less of a difference once larger ones are significant, for which there are no intervals.
+    An interval that excludes 0 has an adjusted p-value of at most 1 - level. `adjusted_p_values` may find more, since
+    its later steps, which have no intervals, compare with fewer differences.
 
     References
     ----------
@@ -167,10 +167,10 @@ def p_values_of_best(
 ) -> dict[str, float]:
     """Return each system's p-value of "no other system is better than this one", by one metric.
 
-    `pairs` are all P pairs of names, with differences (P,), first minus second, and permuted ones (P, B). A system is
-    as far from the best as the largest of its differences to the others, each divided by its standard deviation over
-    the permutations; how large chance makes that is seen in the same permutations. So the best system has a p-value of
-    at most alpha with a chance of at most alpha: those above alpha are a confidence set for it.
+    `pairs` are all P pairs of names, with differences (P,), first minus second, and permuted ones (P, B). A system's
+    statistic is the largest of its differences to the others, each divided by its standard deviation over the
+    permutations, and is compared with that in the same permutations. The best system has a p-value of at most alpha
+    with a chance of at most alpha: those above alpha are a confidence set for it.
 
     References
     ----------
@@ -197,8 +197,8 @@ def p_values_of_best(
 def spread_of(permuted: Floats, differences: FloatOrFloats) -> Floats:
     """Return the root mean square (...) of permuted differences (..., B) and the data's (...); 1 where all are 0.
 
-    The data are one of the permutations that were as likely. Without them each permutation would count in what it is
-    divided by, and the data not: the largest of many statistics would be too large for the permutations.
+    The data are one of the equally likely permutations: without them, only permutations would be part of their own
+    scale.
     """
     squares, counts = np.square(differences), np.count_nonzero(~np.isnan(permuted), axis=-1)
     known = np.where(np.isnan(permuted), 0.0, permuted) if (counts < permuted.shape[-1]).any() else permuted

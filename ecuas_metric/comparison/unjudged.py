@@ -1,8 +1,7 @@
 r"""What a result can be while the correctness of some answers is unknown: tight bounds, metric by metric.
 
-A completion says of each unjudged answer whether it is correct. The bounds of a metric are its smallest and its
-largest value over all completions for which it is defined. They are no confidence interval: they say nothing of
-other samples, and everything of these.
+A completion assigns each unjudged answer its correctness. The bounds of a metric are its smallest and largest value
+over all completions for which it is defined. They are no confidence interval: they concern these samples only.
 
 - **Means of per-sample costs** (error rate, ECUAS_n, expected cost, accepted cost, cross-entropy and Brier score of the
   confidences): the answers do not interact, so that each takes the smaller, or the larger, of its two costs. For
@@ -21,10 +20,9 @@ other samples, and everything of these.
   pairs, exchanging the two does not. So an inversion is never needed. At the threshold itself, among equal
   confidences, every attainable weight Y is tried. The smallest value is that of reversed confidences.
 
-Y is a sum of some of the weights of a bin or of a group of ties. Where there are more than `MAX_SUMS` of these, as
-among many different weights, every real number up to their total is allowed. The bounds then still hold, but may be
-wider than need be. Everything else is tight as it is.
-Normalised metrics and recalibrated ones divide by, or are fitted to, the unknown, and have no bounds here.
+Y is a sum of some of the weights of a bin or tie group. Where there are more than `MAX_SUMS` such sums, every real
+number up to the total is allowed: the bounds still hold, but may not be tight. Normalised and recalibrated metrics
+divide by, or are fitted to, the unknown, and have no bounds here.
 """
 
 from __future__ import annotations
@@ -54,14 +52,7 @@ class Bounds(NamedTuple):
 
 
 def bounds_of(system: System, unjudged: Unjudged) -> Mapping[Key, Bounds]:
-    """Return the bounds of a system's metrics; see `unjudged_bounds`.
-
-    Parameters
-    ----------
-    system : System
-        Of confidences, with the unjudged answers counted as wrong.
-    unjudged : Unjudged
-    """
+    """Return the bounds of a system's metrics, with unjudged answers counted as wrong in it; see `unjudged_bounds`."""
     decisions, options = as_given(system)
     if decisions.confidence is None or not unjudged.rows.any():
         return {}
@@ -70,21 +61,8 @@ def bounds_of(system: System, unjudged: Unjudged) -> Mapping[Key, Bounds]:
 
 
 def unjudged_share(correct: Floats, *, sample_weight: Floats | None = None) -> float:
-    """Return the (weighted) share of answers without a verdict.
+    """Return the (weighted) share of answers (N,) that are nan, i.e. unjudged, in [0, 1].
 
-    Parameters
-    ----------
-    correct : ndarray, shape (N,)
-        1, 0, or nan where unjudged.
-    sample_weight : ndarray, shape (N,), optional
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> unjudged_share(np.array([1, 0, np.nan, np.nan]))
     0.5
     """
@@ -92,29 +70,8 @@ def unjudged_share(correct: Floats, *, sample_weight: Floats | None = None) -> f
 
 
 def unjudged_bounds(confidence: Floats, correct: Floats, options: Options) -> dict[Key, Bounds]:
-    """Return the bounds of every metric of a system of which some answers are unjudged.
+    """Return the bounds of every metric of confidences (N,) whose correctness (N,) is 1, 0, or nan where unjudged.
 
-    Parameters
-    ----------
-    confidence : ndarray, shape (N,)
-        q_e in [0, 1], none missing.
-    correct : ndarray, shape (N,)
-        1, 0, or nan where unjudged. Without a nan the bounds are the value.
-    options : Options
-        n, num_classes, reject_costs, n_bins, epsilon and sample_weight are used.
-
-    Returns
-    -------
-    dict of Key to Bounds
-        In the order of `METRICS`.
-
-    Raises
-    ------
-    InputError
-        A value out of range, or arrays of different lengths.
-
-    Examples
-    --------
     One answer right, one wrong, one unjudged: if that one is wrong, the error rate is worst, and AUROC best.
 
     >>> bounds = unjudged_bounds(np.array([0.9, 0.6, 0.2]), np.array([1, 0, np.nan]), Options(n=(1.0,)))

@@ -33,21 +33,8 @@ class Band(NamedTuple):
 
 
 def risk_band(system: System, coverage: Floats) -> Band:
-    """Return the intervals of the risk at coverages, each at the threshold that reaches it.
+    """Return the intervals of the risk at increasing coverages (M,) in (0, 1], each at the threshold that reaches it.
 
-    Parameters
-    ----------
-    system : System
-        With a confidence level.
-    coverage : ndarray, shape (M,)
-        Increasing, in (0, 1].
-
-    Returns
-    -------
-    Band
-
-    Examples
-    --------
     >>> from ecuas_metric import confidence_system
     >>> system = confidence_system([1, 1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], confidence_level=0.9)
     >>> risk_band(system, np.array([1.0])).low < 2 / 6
@@ -65,18 +52,7 @@ def risk_band(system: System, coverage: Floats) -> Band:
 
 
 def reject_cost_band(system: System, reject_cost: Floats) -> Band:
-    """Return the intervals of the expected cost at reject costs.
-
-    Parameters
-    ----------
-    system : System
-        With a confidence level.
-    reject_cost : ndarray, shape (M,)
-
-    Returns
-    -------
-    Band
-    """
+    """Return the intervals of the expected cost at reject costs (M,)."""
     u, c, u_max, *_ = system.decisions
     costs = (fixed_reject_cost(u, c, reject_cost=value, max_uncertainty=u_max) for value in reject_cost)
     return _of_means(
@@ -85,18 +61,7 @@ def reject_cost_band(system: System, reject_cost: Floats) -> Band:
 
 
 def order_band(system: System, n: Floats) -> Band:
-    """Return the intervals of ECUAS_n at each n.
-
-    Parameters
-    ----------
-    system : System
-        With a confidence level.
-    n : ndarray, shape (M,)
-
-    Returns
-    -------
-    Band
-    """
+    """Return the intervals of ECUAS_n at each n (M,)."""
     u, c, u_max, *_ = system.decisions
     u, epsilon = np.minimum(u, u_max), system.options.floor
     costs = (ecuas_cost(u, c, n=order, max_uncertainty=u_max, epsilon=epsilon) for order in n)
@@ -104,18 +69,7 @@ def order_band(system: System, n: Floats) -> Band:
 
 
 def accuracy_band(system: System) -> Band:
-    """Return the intervals of the accuracy in each bin of ECE: Wilson's, with the effective number of samples.
-
-    Parameters
-    ----------
-    system : System
-        With confidences and a confidence level.
-
-    Returns
-    -------
-    Band
-        nan for bins without samples.
-    """
+    """Return Wilson's intervals of the accuracy in each bin of ECE, with effective numbers of samples; nan if empty."""
     confidence, n_bins = system.decisions.confidence, system.options.n_bins
     design, level = _design(system)
     assert confidence is not None
@@ -133,7 +87,7 @@ def _of_means(system: System, costs: Mapping[Key, Floats]) -> Band:
 
 
 def _of_chosen(values: Floats, chosen: Bools, design: Design, level: float, *, is_share: bool) -> Limits:
-    """Return the limits of the mean of the values chosen: Wilson's if these are 0 or 1."""
+    """Return the limits of the mean of the chosen values: Wilson's for values of 0 and 1."""
     share = float(design.weight @ chosen)
     if not share:
         return NONE

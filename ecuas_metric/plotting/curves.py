@@ -22,10 +22,7 @@ class RiskCoverage(NamedTuple):
 
 
 class RejectCostCurve(NamedTuple):
-    """For each reject cost, shape (M,): the mean cost and coverage, and the mean costs of two trivial systems.
-
-    `accept_all` and `reject_all` ignore the uncertainties; a system is of use where it costs less than both.
-    """
+    """Mean cost and coverage at each reject cost (M,), and the mean cost of accepting all and of rejecting all."""
 
     reject_cost: Floats
     expected_cost: Floats
@@ -61,23 +58,12 @@ class OrderCurve(NamedTuple):
 
 
 def risk_coverage(system: System) -> RiskCoverage:
-    """Return the risk at each coverage that a threshold on the uncertainty can reach: one point per tie group.
-
-    Parameters
-    ----------
-    system : System
-
-    Returns
-    -------
-    RiskCoverage
-        With increasing coverage.
+    """Return the risk at each (increasing) coverage that a threshold on the uncertainty reaches: one per tie group.
 
     References
     ----------
     El-Yaniv and Wiener 2010; Estienne et al., Equation ecuas_gamma for coverage and selective risk.
 
-    Examples
-    --------
     >>> from ecuas_metric import confidence_system
     >>> risk_coverage(confidence_system([1, 1, 0, 0], [0.9, 0.5, 0.5, 0.2])).risk.round(2).tolist()
     [0.0, 0.33, 0.5]
@@ -91,26 +77,12 @@ def risk_coverage(system: System) -> RiskCoverage:
 def reject_cost_curve(
     system: System, *, num_points: int = 201, reject_cost: ArrayLike | None = None
 ) -> RejectCostCurve:
-    """Return expected cost and coverage against the reject cost, by default from 0 to the largest uncertainty.
-
-    Parameters
-    ----------
-    system : System
-    num_points : int
-        Number of reject costs, evenly spaced.
-    reject_cost : array_like, shape (M,), optional
-        The reject costs themselves, >= 0; `num_points` is not used then.
-
-    Returns
-    -------
-    RejectCostCurve
+    """Return expected cost and coverage against the reject cost: the M given, or `num_points` from 0 to u_M.
 
     References
     ----------
     Estienne et al., Equation ecuas_gamma.
 
-    Examples
-    --------
     >>> from ecuas_metric import confidence_system
     >>> reject_cost_curve(confidence_system([1, 0], [0.9, 0.4]), num_points=3).expected_cost.tolist()
     [0.0, 0.25, 0.5]
@@ -133,24 +105,8 @@ def reject_cost_curve(
 
 
 def reliability(system: System) -> Reliability:
-    """Return accuracy against mean confidence in the bins of ECE.
+    """Return accuracy against mean confidence in the bins of ECE; raises InputError without confidences.
 
-    Parameters
-    ----------
-    system : System
-        Its options say how many bins.
-
-    Returns
-    -------
-    Reliability
-
-    Raises
-    ------
-    InputError
-        If the system's cost is not the 0-1 cost: it has no confidences then.
-
-    Examples
-    --------
     >>> from ecuas_metric import confidence_system
     >>> bins = reliability(confidence_system([1, 0, 1], [0.9, 0.8, 0.4], n_bins=2))
     >>> bins.accuracy.tolist(), bins.confidence.round(2).tolist(), bins.counts.tolist()
@@ -174,30 +130,12 @@ def reliability(system: System) -> Reliability:
 def confidence_cost(
     *, n: float, num_classes: float | None = None, epsilon: float = 1e-7, num_points: int = 201
 ) -> ConfidenceCost:
-    """Return what a correct and an incorrect answer cost at each confidence from 1/K to 1.
-
-    Parameters
-    ----------
-    n : float
-        Of ECUAS_n, >= 0 (inf allowed).
-    num_classes : int, optional
-        K >= 2; by default infinitely many, so that confidences begin at 0.
-    epsilon : float
-        Floor of the uncertainty in the logarithm of n = 0.
-    num_points : int
-        Number of confidences, evenly spaced.
-
-    Returns
-    -------
-    ConfidenceCost
-        A correct answer of confidence 1 costs 0; either answer costs 1 at confidence 1/K.
+    """Return the ECUAS_n costs of a correct (0 at 1) and an incorrect answer at confidences from 1/K (1 for both) to 1.
 
     References
     ----------
     Estienne et al., Figure "C_n as a function of the confidence".
 
-    Examples
-    --------
     >>> curve = confidence_cost(n=1, num_classes=2, num_points=3)
     >>> curve.confidence.tolist(), curve.correct.tolist(), curve.incorrect.round(4).tolist()
     ([0.5, 0.75, 1.0], [1.0, 0.25, 0.0], [1.0, 2.25, 4.0])
@@ -212,24 +150,12 @@ def confidence_cost(
 
 
 def order_curve(system: System, *, n: ArrayLike | None = None) -> OrderCurve:
-    """Return ECUAS_n against n.
-
-    Parameters
-    ----------
-    system : System
-    n : array_like, shape (M,), optional
-        Values >= 0 (inf allowed). By default 0 and 60 values from 0.01 to 1000, evenly spaced in logarithm.
-
-    Returns
-    -------
-    OrderCurve
+    """Return ECUAS_n against n: the M values given, or 0 and 60 from 0.01 to 1000, evenly spaced in logarithm.
 
     References
     ----------
     Estienne et al., Equation psr_integral_n.
 
-    Examples
-    --------
     >>> from ecuas_metric import confidence_system
     >>> order_curve(confidence_system([1, 0], [0.9, 0.4]), n=[1, np.inf]).ecuas.round(3).tolist()
     [0.585, 0.5]

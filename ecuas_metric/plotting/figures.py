@@ -57,7 +57,7 @@ __all__ = [
     "risk_coverage_figure",
     "save",
 ]
-FEW = 5  # samples of a bin below which its accuracy says next to nothing
+FEW = 5  # samples of a bin, below which its accuracy is hardly informative
 MAX_COUNTS = 20  # bins above which there is no room for numbers
 BAND_POINTS = 41
 CONTEXT_POINTS = 60
@@ -79,13 +79,6 @@ class Line(NamedTuple):
 def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
     """Draw risk against coverage; equally uncertain samples are accepted together, in steps.
 
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed; so do all functions here that draw.
-
-    Examples
-    --------
     >>> from ecuas_metric import confidence_system
     >>> figure = risk_coverage_figure({"model": confidence_system([1, 0, 1], [0.9, 0.8, 0.4])})
     >>> figure.axes[0].get_xlabel()
@@ -103,12 +96,7 @@ def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
 
 
 def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
-    """Draw expected cost against reject cost, with accepting all (dotted, one line per system) and rejecting all.
-
-    See Also
-    --------
-    ecuas_metric.plotting.curves.reject_cost_curve
-    """
+    """Draw expected cost against reject cost, with accepting all (dotted, one line per system) and rejecting all."""
     curves = {name: reject_cost_curve(system) for name, system in systems.items()}
     lines = {name: _cost_line(systems[name], curve) for name, curve in curves.items()}
     figure, grid = _drawn(lines, "reject cost", "expected cost")
@@ -126,12 +114,7 @@ def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
 
 
 def order_figure(systems: Mapping[str, System]) -> Figure:
-    """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right.
-
-    See Also
-    --------
-    ecuas_metric.plotting.curves.order_curve
-    """
+    """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right."""
     lines = {name: _order_line(system) for name, system in systems.items()}
     figure, grid = _drawn(lines, "n", "ECUAS$_n$")
     for axes in grid:
@@ -145,18 +128,9 @@ def order_figure(systems: Mapping[str, System]) -> Figure:
 
 
 def reliability_figure(systems: Mapping[str, System]) -> Figure:
-    """Draw accuracy against confidence in bins, and below it how many samples are in each; a column per system.
+    """Draw accuracy against confidence in bins, above their numbers of samples, one column per system.
 
-    Bins of fewer than five samples have hollow marks, and the line leaves them out.
-
-    Raises
-    ------
-    InputError
-        If a system has no confidences, because its cost is not the 0-1 cost.
-
-    See Also
-    --------
-    ecuas_metric.plotting.curves.reliability
+    Bins of fewer than five samples have hollow marks, and the line skips them.
     """
     binned = {name: reliability(system) for name, system in systems.items()}
     columns = columns_for(len(systems))
@@ -189,22 +163,10 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
 def confidence_cost_figure(
     orders: Iterable[float] = (0, 1, 4, 128), classes: Iterable[float | None] = (2, 4, 16, None)
 ) -> Figure:
-    """Draw what correct (solid) and incorrect (dashed) answers cost at each confidence, a panel for each n.
+    """Draw the costs of correct (solid) and incorrect (dashed) answers against confidence, one panel per n.
 
-    Parameters
-    ----------
-    orders : iterable of float
-        Values of n.
-    classes : iterable of int or None
-        Numbers K of classes, at most six; None is infinitely many.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    References
-    ----------
-    Estienne et al., Figure "C_n as a function of the confidence".
+    `classes` are at most six numbers K; None is infinitely many (Estienne et al., Figure "C_n as a function of the
+    confidence").
     """
     orders = list(orders)
     figure, grid = panels(len(orders), width=2.8)
@@ -276,12 +238,12 @@ def _draw(axes: Axes, line: Line, *, name: str = "", **style: Any) -> None:
 
 
 def _styles(count: int) -> list[Style]:
-    """Return the styles of lines; those that have a panel each are drawn alike."""
+    """Return the styles of lines, all the same where each has its own panel."""
     return styles(count) if count <= MAX_TOGETHER else [{"color": COLORS[0], "linewidth": 1.6}] * count
 
 
 def _legend(figure: Figure, grid: list[Axes], systems: Mapping[str, System], more: tuple[str, ...] = ()) -> None:
-    """Name the lines of one panel, or say once what is grey in all of them, and what the bands are."""
+    """Label the lines of one panel, or once what is grey in all panels, and the bands."""
     band = _band_handle(grid[0], systems)
     if len(grid) == 1:
         return legend(figure, grid[0])
@@ -329,7 +291,7 @@ def _draw_counts(axes: Axes, bins: Reliability, color: str) -> None:
 
 
 def _short_count(count: int) -> str:
-    """Return a count in four characters or fewer.
+    """Return a count in at most four characters.
 
     >>> [_short_count(count) for count in (7, 9999, 12_345, 1_234_567)]
     ['7', '9999', '12k', '1.2M']

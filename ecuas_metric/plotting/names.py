@@ -10,21 +10,8 @@ LONGEST = 32
 
 
 def short_names(names: Iterable[str], *, longest: int = LONGEST) -> dict[str, str]:
-    """Return a short form of each name, all different: what all share at their ends is cut, then their middles.
+    """Map names to distinct short forms if one exceeds `longest` characters: "…" replaces shared ends, then middles.
 
-    Parameters
-    ----------
-    names : iterable of str
-    longest : int
-        In characters. If no name is longer, all stay as they are.
-
-    Returns
-    -------
-    dict of name to str
-        "…" stands for what was cut.
-
-    Examples
-    --------
     >>> short_names(["runs/gpt-4o/greedy.csv", "runs/llama-3/greedy.csv"], longest=12)
     {'runs/gpt-4o/greedy.csv': '…gpt-4o…', 'runs/llama-3/greedy.csv': '…llama-3…'}
     >>> list(short_names(["cifar10_vgg19_temperature_2", "cifar10_vgg19_temperature_4"], longest=16).values())

@@ -27,30 +27,7 @@ CONTEXT: Style = {"color": "0.8", "linewidth": 0.6, "zorder": 1}
 def panels(
     columns: int, *, rows: int = 1, width: float = 5.5, height: float = 3.6, ratios: Sequence[float] = ()
 ) -> Panels:
-    """Return an empty figure and its panels.
-
-    Parameters
-    ----------
-    columns, rows : int
-        How many panels.
-    width : float
-        Of a panel, in inches.
-    height : float
-        Of all rows, in inches.
-    ratios : sequence of float
-        Relative heights of the rows; by default the same.
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-    panels : list of matplotlib.axes.Axes
-        Row by row.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
+    """Return an empty figure and its panels, row by row; `width` is that of a panel, `height` of all rows (inches)."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -64,10 +41,8 @@ def panels(
 
 
 def columns_for(count: int) -> int:
-    """Return in how many columns to lay out as many panels.
+    """Return the number of columns for a number of panels.
 
-    Examples
-    --------
     >>> [columns_for(count) for count in (1, 4, 7, 12, 21)]
     [1, 4, 4, 4, 5]
     """
@@ -75,19 +50,7 @@ def columns_for(count: int) -> int:
 
 
 def tiles(names: Sequence[str], *, width: float = 2.6, height: float = 2.1) -> Panels:
-    """Return an empty figure with a small panel for each name, which is its title.
-
-    Parameters
-    ----------
-    names : sequence of str
-    width, height : float
-        Of a panel, in inches.
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-    panels : list of matplotlib.axes.Axes
-    """
+    """Return an empty figure with a small panel (`width` by `height` inches) titled by each name."""
     columns = columns_for(len(names))
     rows = -(-len(names) // columns)
     figure, grid = panels(columns, rows=rows, width=width, height=height * rows + 0.6)
@@ -100,14 +63,7 @@ def tiles(names: Sequence[str], *, width: float = 2.6, height: float = 2.1) -> P
 
 
 def outer_labels(grid: Sequence[Axes], xlabel: str, ylabel: str) -> None:
-    """Name the axes where they are at the left or have no panel below them.
-
-    Parameters
-    ----------
-    grid : sequence of matplotlib.axes.Axes
-        Of `tiles`.
-    xlabel, ylabel : str
-    """
+    """Label the axes of panels from `tiles` that are leftmost or have none below."""
     columns = columns_for(len(grid))
     for i, axes in enumerate(grid):
         if i % columns == 0:
@@ -144,19 +100,7 @@ def legend_below(figure: Figure, handles: Iterable[Artist]) -> None:
 
 
 def save(figure: Figure, path: str | Path) -> list[Path]:
-    """Write a figure as PNG and SVG, the same bytes every time.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-    path : path
-        Without a suffix; its folder is created.
-
-    Returns
-    -------
-    list of Path
-        The two files.
-    """
+    """Write a figure as PNG and SVG, reproducible byte for byte, to `path` without suffix, and return both paths."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     written = []

@@ -177,11 +177,10 @@ def _standardized(scores: Floats) -> tuple[Floats, float]:
 
 
 def _refuse_separated(scores: Floats, classes: Ints, counts: Ints, with_bias: bool) -> None:
-    """Raise InputError if the cross-entropy has no minimum, as the classes can be told apart.
+    """Raise InputError if the classes are separable, where the cross-entropy has no minimum.
 
-    It has none if and only if some (a, b) other than a constant b has a (s_y - s_k) >= b_k - b_y for every sample of
-    every class y and every k, not always with equality. Of scores for which a = 1 or -1 will do, all that matters of
-    a class are its least margins.
+    That is so if and only if some (a, b), b not constant where a = 0, has a (s_y - s_k) >= b_k - b_y for every sample
+    of every class y and every k, not always with equality. For a = 1 or -1 only the least margins of each class matter.
     """
     order = np.argsort(classes, kind="stable")
     present = np.flatnonzero(counts)
@@ -198,9 +197,9 @@ def _refuse_separated(scores: Floats, classes: Ints, counts: Ints, with_bias: bo
 
 
 def _separates(least: Floats, most: Floats) -> bool:
-    """Return whether some b has b_k - b_y <= least[y, k] for all y and k, but not all are such by equality.
+    """Return whether a bias b separates: b_k - b_y <= least[y, k] for all y and k, not all with equality.
 
-    That is a system of differences, solvable where no cycle of classes has a negative sum (Bellman and Ford).
+    Such a system of differences is solvable if no cycle of classes has a negative sum (Bellman and Ford).
     """
     rounding = 1e-12 * float(np.abs(most).max())
     if (least + least.T < -rounding).any():
