@@ -630,6 +630,7 @@ def _spread(decisions: Decisions, design: Design) -> Callable[[Key, Line | None]
         mean = float(design.weight @ influence)
         independent = standard_error(influence - mean, alone)
         effect = (standard_error(influence - mean, design) / independent) ** 2 if independent > 0 else 1.0
+        effect = effect if effect > ROUNDING else 1.0  # that few units happen to agree is no certainty
         rarer = (influence > 0.5) == (mean < 0.5) if _is_share(key) else None
         freedom = _freedom_of(design, None if rarer is None else rarer.astype(np.float64))
         return effect if design.unit is None or rarer is not None else max(effect, 1.0), freedom

@@ -35,10 +35,11 @@ def expect(message):
             "predictions must lie in [0, 1]; got 87.0 at index 3 (2 of 5). Percentages? Divide by 100.",
         ),
         (
-            [-0.3, 0.2],
+            [-0.3, -0.2],
             [1, 1],
-            "predictions must lie in [0, 1]; got -0.3 at index 0 (1 of 2). Log-probabilities? Take their exponential.",
+            "predictions must lie in [0, 1]; got -0.3 at index 0 (2 of 2). Log-probabilities? Take their exponential.",
         ),
+        ([-0.3, 0.2], [1, 1], "predictions must lie in [0, 1]; got -0.3 at index 0 (1 of 2)."),
         ([0.2, INF], [1, 0], "predictions must lie in [0, 1]; got inf at index 1 (1 of 2)."),
         (
             [0.2, 0.3],
