@@ -51,11 +51,11 @@ check-croissant: $(VENV)/lock.installed  ## the dataset's Croissant description 
 	.venv-croissant/bin/python -c "import mlcroissant"
 	.venv-croissant/bin/python -m pytest tests/triviaqa_subset/test_croissant.py
 
-bench: $(VENV)/bench.installed  ## measure against version 0.3.0 and peers, write the tables of README.md and docs/scale.md
+bench: $(VENV)/bench.installed  ## measure against version 0.3.0 and peers, write the tables of docs/speed.md and docs/scale.md
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.scale
 
-reference: $(VENV)/demo.installed  ## write the card's table of options
+reference: $(VENV)/demo.installed  ## write the card's table of options and the table of layouts in docs/files.md
 	$(BIN)/python -m docs.options
 
 docs: $(VENV)/docs.installed  ## the site in build/site: warnings are errors

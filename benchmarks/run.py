@@ -1,6 +1,7 @@
-"""Measure ours against version 0.3.0, NumPy's sort and peers that do the same work; write the README's table.
+"""Measure ours against version 0.3.0, NumPy's sort, and peers that do the same work; write docs/speed.md's table.
 
-Times are medians of processor time, and the two sides of each ratio take turns: other programs change the clock's.
+Times are of the processor, in medians, since other programs change those of the clock. What counts are the ratios: the
+two sides of each take turns.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from ecuas_metric.metrics import Key
 from ecuas_metric.results import all_values, compute_results, signature_of
 
 ROOT = Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "speed.md"
 BEFORE = "79b8862107ec6fe677659fd61b92d7994e5e3f02"  # the last commit of version 0.3.0
 BOOTSTRAP = {"confidence_level": 0.95, "interval_method": "percentile"}
 Scores = Callable[..., dict[str, float]]
@@ -361,7 +362,7 @@ def to_markdown(lines: list[Line]) -> str:
 
 
 def main() -> int:
-    """Measure everything and write the README's table."""
+    """Measure everything and write docs/speed.md's table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--no-write", action="store_true", help="print the table only")
@@ -386,8 +387,8 @@ def main() -> int:
     table = to_markdown(lines)
     print(table)
     if not arguments.no_write:
-        before, rest = README.read_text().split(MARKS[0])
-        README.write_text(f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
+        before, rest = PAGE.read_text().split(MARKS[0])
+        PAGE.write_text(f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
     print(f"peak memory of this process: {peak_memory() / 2**20:.0f} MiB")
     return 0
 
@@ -405,7 +406,7 @@ def _child(code: str, **environment: str) -> tuple[float, float]:
 
 
 def processor() -> str:
-    """Return the name of the machine's processor."""
+    """Return what the machine says of its processor."""
     try:
         text = Path("/proc/cpuinfo").read_text()
         return next(line.split(":")[1].strip() for line in text.splitlines() if line.startswith("model name"))

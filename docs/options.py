@@ -1,22 +1,35 @@
-"""Write the table of options of the metric card: `make reference`."""
+"""Write the card's table of options, and that of the layouts of files: `make reference`."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import ecuas_metric
+from ecuas_metric.files.columns import LAYOUTS
 from ecuas_metric.options import DEFAULTS, OPTIONS
 
 CARD = Path(ecuas_metric.__file__).with_name("README.md")
-TABLE = re.compile(r"(?<=<!-- options: written by make reference -->\n).*(?=<!-- end of options -->)", flags=re.DOTALL)
+FILES = Path(__file__).with_name("files.md")
 
 
 def card() -> str:
     """Return the text of the metric card with its table of options."""
     rows = [f"| `{name}` | `{_default(name)}` | {_forms(name)} | {OPTIONS[name].help} |" for name in OPTIONS]
     table = "\n".join(["| option | default | for | meaning |", "|---|---|---|---|", *rows, ""])
-    return TABLE.sub(lambda _: table, CARD.read_text(encoding="utf-8"))
+    return _filled(CARD, "options", table)
+
+
+def files() -> str:
+    """Return the text of docs/files.md with its table of layouts."""
+    rows = [f"| `{columns}` | {what} |" for columns, what in LAYOUTS]
+    return _filled(FILES, "layouts", "\n".join(["| columns | what they hold |", "|---|---|", *rows, ""]))
+
+
+def _filled(page: Path, name: str, table: str) -> str:
+    """Return the text of a page with a table between its marks."""
+    start, end = f"<!-- {name}: written by make reference -->\n", f"<!-- end of {name} -->"
+    before, rest = page.read_text(encoding="utf-8").split(start)
+    return f"{before}{start}{table}{end}{rest.split(end)[1]}"
 
 
 def _default(name: str) -> str:
@@ -33,3 +46,4 @@ def _forms(name: str) -> str:
 
 if __name__ == "__main__":
     CARD.write_text(card(), encoding="utf-8")
+    FILES.write_text(files(), encoding="utf-8")

@@ -8,11 +8,12 @@ import re
 import shlex
 import warnings
 
+import numpy as np
 import pytest
 import yaml
 
 import examples.demo
-from ecuas_metric import __version__
+from ecuas_metric import __version__, score_confidences
 from ecuas_metric.metrics import METRICS
 from ecuas_metric.options import OPTIONS
 from ecuas_metric.reporting import cli
@@ -88,6 +89,14 @@ def test_the_readme_chooses_as_the_metrics_do(demo, monkeypatch, tmp_path):
         best = values.index((max if name == "AUROC" else min)(values))
         assert chosen.split(",")[0] == ["random forest", "logistic regression", "naive Bayes"][best]
         assert float(cost) == pytest.approx(rows[best]["expected_cost_0.1"], abs=0.002)
+
+
+def test_the_readmes_two_aurcs():
+    """Of six answers, the fifth is wrong: ours by trapezoids, and the mean of the risks."""
+    correct = np.array([1, 1, 1, 1, 0, 1])
+    risks = np.cumsum(1 - correct) / np.arange(1, 7)
+    ours = score_confidences(correct, np.linspace(0.9, 0.4, 6))["aurc"]
+    assert f"{ours:.3f} against {risks.mean():.3f}" in (ROOT / "README.md").read_text()
 
 
 @pytest.mark.e2e

@@ -4,9 +4,12 @@ import contextlib
 import doctest
 import json
 import re
+import shlex
 
 import pytest
 
+from docs import options
+from ecuas_metric.reporting import cli
 from tests.conftest import ROOT
 
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(?:#([^)]*))?\)")
@@ -19,11 +22,15 @@ def doctests(page):
 
 @pytest.mark.e2e
 @pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/gallery.md"])
-def test_the_code_of_a_page_gives_what_it_shows(page, tmp_path):
+def test_the_code_of_a_page_gives_what_it_shows(page, tmp_path, capsys):
     test = doctest.DocTestParser().get_doctest(doctests(page), {}, page, page, 0)
     runner = doctest.DocTestRunner()
     with contextlib.chdir(tmp_path):
         runner.run(test)
+        for command, shown in re.findall(r"```console\n\$ ecuas (.*)\n([^`]*)```", (ROOT / page).read_text()):
+            capsys.readouterr()
+            assert cli.main(shlex.split(command)) == 0
+            assert capsys.readouterr().out.rstrip() == shown.rstrip()
     assert test.examples
     assert runner.summarize(verbose=False).failed == 0
 
@@ -45,6 +52,11 @@ def test_the_notebook_runs_and_ends_with_a_figure(monkeypatch, tmp_path):
     values = {name: results.flat() for name, results in names["report"].results.items()}
     assert values["constant"]["error_rate"] == pytest.approx(values["agreement"]["error_rate"])
     assert values["agreement"]["ecuas_1"] < values["constant"]["ecuas_1"]
+
+
+def test_the_table_of_layouts_is_up_to_date():
+    """If not: make reference."""
+    assert (ROOT / "docs/files.md").read_text() == options.files()
 
 
 def slugs(page):

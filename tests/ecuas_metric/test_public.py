@@ -114,6 +114,4 @@ def test_the_reference_page_shows_all_names():
 
 def test_the_cards_table_of_options_is_up_to_date():
     """If not: make reference."""
-    card = (ROOT / "ecuas_metric/README.md").read_text()
-    assert options.TABLE.search(card)
-    assert card == options.card()
+    assert (ROOT / "ecuas_metric/README.md").read_text() == options.card()
