@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -46,6 +46,9 @@ from .options import PER_SAMPLE, Options, own_decisions, refuse_options_of_other
 from .ranking import ResampledTies, Resamples, TieGroups, positions, stably_sorted, tie_groups
 from .selective import auroc
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 FEW_ERRORS = 25  # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
 INVERTED = -4  # standard errors of an AUROC of 1/2: what chance does not make
 
@@ -61,6 +64,22 @@ class System(NamedTuple):
     ids: Sequence[object] | None = None  # in input order, to pair samples of systems; of a file, a pyarrow.Array
     recalibration: str | None = None  # by cross-validation, e.g. "affine/5"
 
+    def __repr__(self) -> str:
+        """Return one line: how many samples of what, their mean cost, and the largest uncertainty.
+
+        >>> from ecuas_metric import confidence_system
+        >>> confidence_system([1, 0, 1, 1], [0.9, 0.8, 0.4, 0.7])
+        <System: 4 samples with confidences, mean cost 0.25, largest uncertainty 1>
+        """
+        decisions, weight = self.decisions, self.options.sample_weight
+        what = "confidences" if decisions.confidence is not None else "uncertainties"
+        cost = np.average(decisions.candidate_cost, weights=weight)
+        weighted = "" if weight is None else "weighted "
+        return (
+            f"<System: {len(decisions.uncertainty)} samples with {what}, {weighted}mean cost {cost:.4g}, "
+            f"largest uncertainty {decisions.max_uncertainty:.4g}>"
+        )
+
 
 class Estimate(NamedTuple):
     """A number, with the limits of its interval if there is one."""
@@ -68,6 +87,12 @@ class Estimate(NamedTuple):
     value: float
     low: float | None = None
     high: float | None = None
+
+    def __str__(self) -> str:
+        """Return the value with four digits, and its interval if there is one."""
+        if self.low is None or self.high is None or math.isnan(self.low):
+            return f"{self.value:.4g}"
+        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
 
 
 class Results(NamedTuple):
@@ -83,6 +108,22 @@ class Results(NamedTuple):
             limits = zip(("low", "high"), estimate[1:], strict=True)
             values |= {f"{key}_{end}": limit for end, limit in limits if limit is not None}
         return values
+
+    def __repr__(self) -> str:
+        """Return a line for each number with its interval, then the notes."""
+        width = max((len(str(key)) for key in self.estimates), default=0)
+        lines = [f"{key!s:{width}}  {estimate}" for key, estimate in self.estimates.items()]
+        return "\n".join([*lines, *map(str, self.notes)])
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame: value, low and high of each number (nan where there is no interval)."""
+        import pandas as pd
+
+        rows = [(one.value, *(math.nan if end is None else end for end in one[1:])) for one in self.estimates.values()]
+        return pd.DataFrame(rows, index=[str(key) for key in self.estimates], columns=["value", "low", "high"])
+
+    def _repr_html_(self) -> str:
+        return str(self.to_frame().to_html())
 
 
 def prepare(

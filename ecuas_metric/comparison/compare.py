@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from .significance import (
     permutations_needed,
     simultaneous_limits,
 )
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Values = Mapping[str, Mapping[Key, FloatOrFloats]]
 ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
@@ -64,13 +67,30 @@ class Comparison(NamedTuple):
         return f"{self.key}: {self.first} - {self.second} = {numbers}"
 
 
+class Comparisons(list[Comparison]):
+    """Comparisons of pairs of systems, metric by metric, that print as lines and show as a table in notebooks."""
+
+    def __repr__(self) -> str:
+        """Return one line for each comparison."""
+        return "\n".join(map(str, self))
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame with a row for each comparison, the metric as text."""
+        import pandas as pd
+
+        return pd.DataFrame([{**row._asdict(), "key": str(row.key)} for row in self])
+
+    def _repr_html_(self) -> str:
+        return str(self.to_frame().to_html(index=False))
+
+
 def compare_systems(
     systems: Mapping[str, System] | Iterable[System],
     *,
     progress: bool = False,
     only: Iterable[Key] | None = None,
     by_metric: bool = False,
-) -> list[Comparison]:
+) -> Comparisons:
     """Compare every pair of systems by every metric that both have.
 
     All numbers are those of one test, the same for every metric: the outputs of the two systems are exchanged sample
@@ -94,8 +114,8 @@ def compare_systems(
 
     Returns
     -------
-    list of Comparison
-        Pair by pair, in the order of the systems and of their metrics.
+    Comparisons
+        A list of Comparison, pair by pair, in the order of the systems and of their metrics.
 
     Raises
     ------
@@ -129,7 +149,7 @@ def compare_systems(
     reference = next(iter(aligned.values()))
     resampling = resampling_of(as_given(reference)[1])._replace(n_resamples=permutations_needed(reference.options))
     permuted = permuted_differences(aligned, values, resampling=resampling, progress=progress)
-    return _tested(permuted, values, aligned, by_metric=by_metric)
+    return Comparisons(_tested(permuted, values, aligned, by_metric=by_metric))
 
 
 def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[str]]:

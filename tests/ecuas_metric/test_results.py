@@ -1,11 +1,15 @@
 """What `prepare` makes of the arrays before they are decisions."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 
+from ecuas_metric import compare_systems, confidence_system
+from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import prepare
+from ecuas_metric.results import compute_results, prepare
 from tests.ecuas_metric.systems import compute, confidence_systems
 
 
@@ -48,3 +52,24 @@ def test_clipped_values_are_computed_with_and_noted():
     assert beyond.notes[0].kind == "clipped"
     beyond = prepare("posteriors", np.array([[1 + 1e-7, -1e-9]]), np.array([0]), checked_options())
     assert beyond.decisions.uncertainty.tolist() == [0]
+
+
+def test_systems_results_and_comparisons_print_as_something_readable(rng):
+    q = rng.random((2, 80))
+    systems = {
+        name: confidence_system(rng.random(80) < confidence, confidence, n=1, confidence_level=0.95)
+        for name, confidence in zip("ab", q, strict=True)
+    }
+    assert repr(systems["a"]).startswith("<System: 80 samples with confidences, mean cost ")
+    results = compute_results(systems["a"])
+    estimate = results.estimates[Key("ecuas", 1.0)]
+    line = next(line for line in repr(results).splitlines() if line.startswith("ecuas_1 "))
+    assert line.split(maxsplit=1)[1] == f"{estimate.value:.4g} [{estimate.low:.4g}, {estimate.high:.4g}]"
+    frame = results.to_frame()
+    assert frame.loc["ecuas_1"].tolist() == list(estimate)
+    assert frame["low"].isna().tolist() == [math.isnan(one.low) for one in results.estimates.values()]
+    rows = compare_systems(systems)
+    assert repr(rows).splitlines() == [str(row) for row in rows]
+    assert rows.to_frame()["key"].tolist() == [str(row.key) for row in rows]
+    assert "ecuas_1" in rows._repr_html_()
+    assert "ecuas_1" in results._repr_html_()
