@@ -88,13 +88,7 @@ class Scores(NamedTuple):
 
 
 def read_scores(folder: Path) -> dict[str, Scores]:
-    """Read every known system of a folder, from ``NAME.npz`` or ``NAME/scores.npy`` and ``targets.npy``.
-
-    Raises
-    ------
-    ValueError
-        If there is none, or a file does not hold scores (N, K) and labels (N,).
-    """
+    """Read the scores (N, K) and labels (N,) of known systems: NAME.npz, or NAME/scores.npy and NAME/targets.npy."""
     found = {name: _arrays(folder, name) for name in SYSTEMS}
     present = {name: arrays for name, arrays in found.items() if arrays is not None}
     if not present:

@@ -34,23 +34,10 @@ class TemperatureCurve(NamedTuple):
 def temperature_curve(
     log_posteriors: Floats, labels: NDArray[np.int64], *, temperatures: Floats = TEMPERATURES, num_seeds: int = 20
 ) -> TemperatureCurve:
-    """Sample candidates at each temperature and compute ECUAS_0 and ECUAS_1 for infinitely many classes.
+    """Sample candidates from log-posteriors (N, K) at temperatures (T,), and compute their ECUAS_0 and ECUAS_1.
 
-    K is infinite since the uncertainty of a sampled candidate may exceed 1 - 1/K.
-
-    Parameters
-    ----------
-    log_posteriors : ndarray, shape (N, K)
-        Calibrated, normalised.
-    labels : ndarray, shape (N,)
-    temperatures : ndarray, shape (T,)
-        Positive.
-    num_seeds : int
-        The seeds are 0 to `num_seeds` - 1, one generator each for all temperatures.
-
-    References
-    ----------
-    Estienne et al., Figure "ECUAS_n values when temperature scaling is applied".
+    K is infinite since the uncertainty of a sampled candidate may exceed 1 - 1/K. Each seed has one generator for all
+    temperatures. See the paper's figure "ECUAS_n values when temperature scaling is applied".
     """
     generators = [np.random.default_rng(seed) for seed in range(num_seeds)]
     values: dict[str, list[list[float]]] = {f"ecuas_{n:g}": [] for n in ORDERS}

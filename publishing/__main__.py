@@ -103,7 +103,7 @@ def _tag(api: HfApi, repo_id: str, kind: str, commit: str) -> str:
 
 
 def _explained(error: BaseException, part: Part, endpoint: str, repo_id: str) -> OSError:
-    """Return the error that says what the Hub's refusal or absence means, in its own words where it has some."""
+    """Return the error that explains the Hub's refusal or absence, in the Hub's own words where it has some."""
     while isinstance(error, RuntimeError) and error.__cause__ is not None:
         error = error.__cause__
     if isinstance(error, RepositoryNotFoundError):  # it is there, and we cannot see it

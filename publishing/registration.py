@@ -16,7 +16,7 @@ NOTE = "ecuas.json"  # Evaluate's own note has other keys
 
 
 def register(version: str) -> str:
-    """Put the metric into Evaluate's cache, in place of what was registered before, and return what was done."""
+    """Put the metric into Evaluate's cache, in place of an earlier one, and return what was done."""
     unregister()
     CACHE.mkdir(parents=True, exist_ok=True)
     for package in (CACHE.parent, CACHE):
@@ -31,7 +31,7 @@ def register(version: str) -> str:
 
 
 def unregister() -> str:
-    """Take what was registered out of Evaluate's cache again; what Evaluate put there itself stays."""
+    """Remove the registered metric from Evaluate's cache; files that Evaluate put there itself stay."""
     notes = [note for note in CACHE.glob(f"{'?' * 64}/{NOTE}") if "registered" in json.loads(note.read_text())]
     for note in notes:
         shutil.rmtree(note.parent)

@@ -52,7 +52,7 @@ OFFLINE |= {"PYTHONDONTWRITEBYTECODE": "1", "GRADIO_ANALYTICS_ENABLED": "False"}
 
 
 class Part(NamedTuple):
-    """A part of the project, its repository, and what copies its files into a folder."""
+    """A part of the project, its repository, and the function that copies its files into a folder."""
 
     name: str
     repo_type: str
@@ -137,7 +137,7 @@ def check(part: Part, stage: Path, version: str) -> None:
 
 
 def check_files(stage: Path) -> None:
-    """Refuse what is stray, or holds a secret, a path of this machine or an unfilled name."""
+    """Refuse stray files, and those with a secret, a path of this machine or an unfilled name."""
     own = {"the token in use": get_token(), "the path of this project": str(ROOT), "an unfilled name": NAMESPACE}
     forbidden = {what: re.escape(text) for what, text in own.items() if text}
     forbidden |= {"a secret": SECRET, "a path of this machine": PATH}
@@ -152,7 +152,7 @@ def check_files(stage: Path) -> None:
 
 
 def check_tables(stage: Path) -> None:
-    """Refuse tables that do not hold what the committed ones hold, such as those of an older build."""
+    """Refuse tables that differ from the committed ones, such as those of an older build."""
     for path in sorted((DATA / "data").glob("*.parquet")):
         ours, staged = pq.read_table(path), pq.read_table(stage / "data" / path.name)
         if not set(ours.column_names) <= set(staged.column_names) or not staged.select(ours.column_names).equals(ours):

@@ -1,8 +1,8 @@
 """Answers of a visitor's model -> graded by the curated TriviaQA subset or the visitor; and links that hold a result.
 
-A link holds a name, of each question whether the answer is right and its confidence in full, and the options: what
-changes a number that is shown. It has no answers, and whoever makes a link may write anything into it: what is
-restored says so, and cannot bear the name of one of the dataset's systems.
+A link holds a name, the correctness and the full confidence of each question, and the options that change a number, but
+no answers. Anybody may write anything into one: a restored result is marked, and cannot have the name of one of the
+dataset's systems.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def pack(graded: Graded, *, name: str, options: dict[str, Any]) -> str:
 
 
 def unpack(token: str) -> tuple[str, Graded, dict[str, Any]]:
-    """Return name, graded answers and options of what `pack` made; whatever else it is, is an error."""
+    """Return name, graded answers and options from a text of `pack`; any other text is an error."""
     try:
         if len(token) > MAX_LETTERS:
             raise ValueError

@@ -42,7 +42,7 @@ LONGEST = 60  # characters of a value in an error
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
-    """Return what a function returns, or why it cannot, in one line."""
+    """Return the result of a function, or the reason for its failure in one line."""
     try:
         return function(*arguments), ""
     except InputError as error:
@@ -101,7 +101,7 @@ def require_type(name: str, value: Any, annotation: Any) -> None:
 
 
 def require_numbers(**values: Any) -> None:
-    """Raise InputError if one of these is no number, e.g. of a control that was emptied."""
+    """Raise InputError if a value is no number, e.g. of a control that was emptied."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise InputError(name, "must be a number", value=_shown(value))

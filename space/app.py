@@ -138,7 +138,7 @@ def use_own_previews() -> None:
 
 
 def shown(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
-    """Make a function show an error in its first output, empty others, and keep what the last ones show."""
+    """Make a function show an error in its first output, empty others, and keep the last ones."""
 
     def decorate(function: Shower) -> Shower:
         def guarded(*arguments: Any) -> Outputs:
@@ -154,7 +154,7 @@ def shown(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
 
 
 def laid_out(scored: scoring.Scored, title: str, remarks: Sequence[str] = ()) -> Outputs:
-    """Return what `results` show of scored systems, and signature and record."""
+    """Return the outputs of `results` for scored systems, and signature and record."""
     files = [gr.DownloadButton(value=path, interactive=True) for path in scored.write(own_folder())]
     record = markup.folded_json(scored.json(), LAST)
     return scored.html(title=title, remarks=remarks), *files, scored.plots(), scored.report.signature, record
@@ -300,7 +300,7 @@ def own_folder() -> Path:
 
 
 def sweep(folder: Path, age: float = OLD) -> None:
-    """Delete what Gradio forgets: the file of an upload that was aborted, and folders that it emptied."""
+    """Delete what Gradio leaves: files of aborted uploads, and folders that it emptied."""
     before = time.time() - age
     for path in folder.iterdir():
         with suppress(OSError):  # it is not empty, or somebody else was first
@@ -349,10 +349,7 @@ def control(name: str) -> Any:
 
 
 def live(function: Shower, inputs: Sequence[Any], shown: Sequence[Any], *tabs: gr.Tab) -> None:
-    """Call a function when one of its tabs is opened, and on each change of an input; of quick changes the last counts.
-
-    Not when the page is: most visitors open only some of its tabs.
-    """
+    """Call a function when one of its tabs is opened, and on each change of an input, of quick ones on the last."""
     triggers = [*(tab.select for tab in tabs), *(component.change for component in inputs)]
     gr.on(triggers, function, inputs, shown, **QUIET)
 
@@ -360,7 +357,7 @@ def live(function: Shower, inputs: Sequence[Any], shown: Sequence[Any], *tabs: g
 def score_tab(opening: scoring.Scored, last: list[Any]) -> None:
     """Files -> table, verdict and plots, at first of an example; `last` are the components for signature and JSON.
 
-    The result comes before the files: on a phone, too, the page opens on it.
+    The result stands above the files, so that a phone shows it first.
     """
     with gr.Row():
         with gr.Column(scale=5, min_width=320):

@@ -1,7 +1,7 @@
 """A function called in a process of its own, which the operating system stops at a limit of memory or time.
 
-Neither the size of a file nor its own metadata says what it expands to: a Parquet file of a kilobyte may hold a name of
-ten megabytes in every row. Whatever it does, it does to that process, and the page stays up.
+Neither a file's size nor its metadata tells what it expands to: a Parquet file of a kilobyte may hold a name of ten
+megabytes in every row. It can exhaust that process only, and the page stays up.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SECONDS = 8  # of a processor
 PATIENCE = 120  # seconds, where processors are busy
 MAX_RESULT = 400_000_000  # bytes
 EXCEEDED = 3  # exit status
-PLACES = BoundedSemaphore(4)  # that many of these processes at once
+PLACES = BoundedSemaphore(4)  # so many processes at once
 ROOT = Path(__file__).resolve().parent.parent
 Result = TypeVar("Result")
 

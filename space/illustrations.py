@@ -57,12 +57,12 @@ def cost_figure(n: float, num_classes: float | None, confidence: float) -> str:
 
 
 def simulate(*, accuracy: float, separation: float, overconfidence: float, size: int = SIZE) -> Decisions:
-    """Simulate a system by evenly spaced quantiles: no chance is involved.
+    """Simulate a system by evenly spaced quantiles, without randomness.
 
     The evidence x for an answer is normal around +d/2 if it is right and -d/2 if it is wrong; d is the separation. The
-    log-odds of being right are then logit(accuracy) + d x exactly: reported as they are, confidences are calibrated.
-    Multiplied by a factor above 1 (a temperature below 1) they are overconfident, in the same order. Confidences close
-    to 1 may become ties, of right answers only: that changes no metric of the order.
+    log-odds of being right are then logit(accuracy) + d x exactly, and calibrated. A factor above 1 (a temperature
+    below 1) makes them overconfident in the same order; ties close to 1 are of right answers only, and change no metric
+    of the order.
     """
     for name, value, low, high in (
         ("accuracy", accuracy, 0, 1),

@@ -92,7 +92,7 @@ def links(namespace: str = NAMESPACE) -> str:
 
 
 def previews(title: str, description: str, namespace: str = NAMESPACE) -> str:
-    """Return what other sites show of a link to this page, as tags of its head."""
+    """Return the preview that other sites show of a link to this page, as tags of its head."""
     page = f"{HUB}/spaces/{namespace}/ecuas-demo"
     tags = {"og:type": "website", "og:title": title, "og:description": description}
     tags |= {"twitter:title": title, "twitter:description": description, "twitter:card": "summary_large_image"}

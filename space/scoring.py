@@ -29,7 +29,7 @@ from .uploads import COLUMNS, read_uploads
 LEVEL = 0.95
 MAX_NUMBERS = 20
 MAX_EXPLAINED = 10  # systems
-RULES = {  # what becomes of answers without correctness, in words -> the rule
+RULES = {  # the treatment of answers without correctness, in words -> the rule
     "show best and worst case": "bounds",
     "count as wrong": "wrong",
     "leave out (makes systems look better)": "drop",
@@ -93,19 +93,19 @@ class Scored:
         return verdict.decide(self.systems)
 
     def sentences(self, name: verdict.Namer = str) -> list[str]:
-        """Return what the numbers say: who is cheapest, and what each system's confidences are worth."""
+        """Return an interpretation of the numbers: who is cheapest, and what each system's confidences are worth."""
         if self.is_open:
             return [OPEN]
         found = [verdict.summary(self.decision, name), *verdict.sentences(self.decision, name)]
         return found if not self.decision.remark else [self.decision.remark]
 
     def about_each(self) -> list[str]:
-        """Return what is to be said of each system alone."""
+        """Return the sentences about each system alone."""
         systems = {} if self.is_open or len(self.systems) > MAX_EXPLAINED else self.systems
         return [sentence for name, system in systems.items() for sentence in explain({name: system})]
 
     def notes(self) -> list[str]:
-        """Return what a reader must know beside the numbers; the table has answers without correctness."""
+        """Return the notes beside the numbers; the table has answers without correctness."""
         found: dict[str, dict[str, None]] = {}
         for name, note in self.report.notes():
             if note.kind not in BELOW:

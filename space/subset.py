@@ -98,7 +98,7 @@ def browse(
 
 
 def facts_of(question_id: str) -> tuple[dict[str, str], pd.DataFrame]:
-    """Return what is known of a question, and how each system's answer to it was graded."""
+    """Return the known facts of a question, and how each system's answer to it was graded."""
     pool, judged, systems = (tables()[name] for name in ("pool", "answers", "systems"))
     rows = pool[pool["question_id"] == question_id.strip()]
     if rows.empty:
@@ -149,19 +149,15 @@ def plan(
 
 
 class Row(NamedTuple):
-    """A system on the leaderboard: the paper's numbers (nan: none), and its error rate by our labels.
-
-    A value of nan with limits: the lowest and highest possible ones. `answered` of `questions` were answered, of which
-    nobody knows of `unknown` whether they are correct. `mark` says whose row it is.
-    """
+    """A system on the leaderboard: the paper's numbers (nan: none), and its error rate by our labels."""
 
     system: str
     published: Mapping[Key, Estimate]
-    weighted: Estimate
+    weighted: Estimate  # nan with limits: the lowest and the highest possible value
     answered: int = 0
-    unknown: int = 0
+    unknown: int = 0  # of the answers, whether they are correct
     questions: int = 0
-    mark: str = ""
+    mark: str = ""  # whose row it is
 
     def place(self, key: Key) -> float:
         """Return the worst of what its number may be: unknown answers earn no better place."""

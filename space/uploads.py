@@ -235,7 +235,7 @@ def _read_sheet(path: Path) -> Sheet:
 
 @contextmanager
 def _errors_of(path: Path) -> Iterator[None]:
-    """Turn whatever a strange file makes its readers raise into an error that has the file's name, not its folder."""
+    """Turn any error of reading a strange file into one that has the file's name, not its folder."""
     try:
         yield
     except FileError as error:

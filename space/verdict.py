@@ -64,7 +64,7 @@ class Verdict(NamedTuple):
 
 
 class Crossing(NamedTuple):
-    """Where two systems cost the same: the reject cost, and those at which they cannot be told apart around it."""
+    """The reject cost at which two systems cost the same, with the interval in which they cannot be told apart."""
 
     first: str
     second: str
@@ -76,7 +76,7 @@ class Crossing(NamedTuple):
 class Decision(NamedTuple):
     """What systems cost at each reject cost (M,), the share of answers they accept, and who is cheapest.
 
-    `orders` has the verdicts by ECUAS_n. All are empty where there is a `remark`: why nothing is tested.
+    `orders` has the verdicts by ECUAS_n. All are empty where there is a `remark`, the reason why nothing is tested.
     """
 
     reject_costs: Floats
@@ -115,7 +115,7 @@ def decide(systems: Mapping[str, System]) -> Decision:
 
 
 def undecided(remark: str) -> Decision:
-    """Return a decision that says why there is none."""
+    """Return the reason why nothing was tested as a decision."""
     return Decision(np.zeros(0), {}, {}, [], {}, [], remark)
 
 
@@ -198,10 +198,7 @@ def summary(decision: Decision, name: Namer = str) -> str:
 
 
 def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
-    """Lay out a reject cost that can be set, who is cheapest there, and what each system costs.
-
-    Everything for every reject cost is in it, so that it always belongs to the table it came with.
-    """
+    """Lay out a reject cost that can be set, and with it who is cheapest and what each system costs."""
     if decision.remark:
         return f'<p class="verdict undecided">{escape(decision.remark)}</p>'
     grid = decision.reject_costs

@@ -1,7 +1,6 @@
 """The curated TriviaQA subset: its build, the grading of answers, and (in `elicitation`) asking language models.
 
-The names below are loaded when they are first used. Since curation 3: `judge_key` is new, answers are graded without
-what dresses them, any bracket that may be a doubt leaves an answer unknown, and `grade` has no `concurrency`.
+The names below are loaded when they are first used.
 """
 
 from importlib import import_module

@@ -47,18 +47,9 @@ def build(
 ) -> list[str]:
     """Build the dataset into a folder, which a build that fails leaves as it was; return what was built, line by line.
 
-    Parameters
-    ----------
-    out : path
-        Gets `data/*.parquet`, `data/SHA256SUMS`, `data/croissant.json` and `README.md`.
-    source : str, optional
-        See `read_source`. By default the Hub; with `without_text` none is needed, and a given one is only checked.
-    without_text : bool
-        Leave question and answer out.
-    selection : str, optional
-        The questions that make up the subset instead of ours: see `choose`.
-    curation : path
-        The folder of the CSV files that `read_labels` reads.
+    Without a `source` (see `read_source`) texts come from the Hub; `without_text` needs none, and only checks a given
+    one. `selection` names other questions for the subset, see `choose`; `curation` is the folder that `read_labels`
+    reads.
     """
     labels = read_labels(curation)
     check_ours(labels.questions)

@@ -25,9 +25,8 @@ def write_card(
 ) -> None:
     """Write the card with the `configs` of these tables, whose columns the Parquet files describe; keep the rest.
 
-    With the text of questions in a table, the licence is `TEXT_LICENSE` instead of the template's. A remark on what
-    distinguishes this copy from the one that the text describes is set above the text; what was made, see
-    `card_tables`, between the comments of its name.
+    With text of questions in a table, the licence is `TEXT_LICENSE`. A remark on how this copy differs from the
+    described one is set above the text; the tables of `card_tables` go between the comments with their names.
     """
     page = DatasetCard.load(template)
     page.data.configs = [_config(name) for name in tables]
@@ -45,13 +44,7 @@ def fill(text: str, made: Mapping[str, str]) -> str:
 
 
 def card_tables(labels: Labels) -> dict[str, str]:
-    """Return the tables of the card and of the second page, in Markdown, by the name of their place.
-
-    `discards`: how often questions are discarded where a system is wrong, and what that does to its error rate.
-    `unjudged`: what the label bank would know of each LLM if the bank were made of the others' answers.
-    `rates`: error rates by our labels and the paper's. `grading`: what each rule of grading accepts and rejects.
-    `decisions`: what was decided of the questions that each rule of the curation finds. `errata`: what has changed.
-    """
+    """Return the tables of the card and of the second page, in Markdown, by the name of their place."""
     questions = labels.questions.set_index("question_id")[["stratum", "decision", "weight"]]
     answered = labels.systems.assign(unjudged=unjudged_without(labels.systems)).join(questions, on="question_id")
     systems = list(answered[answered["method"] != "is_true"].groupby(["llm", "method"]))
@@ -60,7 +53,9 @@ def card_tables(labels: Labels) -> dict[str, str]:
     unjudged = ("error rate", "unjudged", "of these right", "unjudged left out", "unjudged wrong", "bounds")
     discards = ("discarded where wrong", "where right", "error rate, kept", "error rate, all")
     return {
+        # How often questions are discarded where a system is wrong, and what that does to its error rate.
         "discards": _grid((*header, *discards), [(*system, *_discards(group)) for system, group in systems]),
+        # What the label bank would know of each LLM if the bank were made of the answers of the others.
         "unjudged": _grid((*header, *unjudged), [(*system, *_unjudged(group)) for system, group in systems]),
         "rates": _rates(labels, systems),
         "grading": _grading(),
@@ -117,7 +112,7 @@ def _decisions(labels: Labels) -> str:
 
 
 def _errata(labels: Labels) -> str:
-    """Return the changes of each curation first, then what was left; rows that say the same share a line."""
+    """Return the changes of each curation first, then what was left as it was; equal rows share a line."""
     rows: dict[tuple[str, str, str, str], dict[str, None]] = {}
     for row in labels.errata.to_dict("records"):
         what = "question" if row["column"] == "reason" else "an answer"
@@ -130,7 +125,7 @@ def _errata(labels: Labels) -> str:
 
 
 def _unjudged(group: pd.DataFrame) -> list[str]:
-    """Return error rates on the weighted 455 and what becomes of them where some answers are unjudged."""
+    """Return error rates on the weighted 455, and the same where some answers are unjudged."""
     rows = group[group["weight"].notna()]
     weight, unjudged, wrong = rows["weight"], rows["unjudged"], ~rows["correct"]
     total, left, judged_wrong = weight.sum(), weight[unjudged].sum(), weight[wrong & ~unjudged].sum()

@@ -83,7 +83,7 @@ def make_configurations(
 
 
 def published(systems: pd.DataFrame, curated: pd.DataFrame) -> pd.DataFrame:
-    """Return what the paper prints of its systems, with our error rates of those that we have labels of."""
+    """Return the paper's numbers of its systems, with our error rates of those that we have labels of."""
     rows = systems.merge(curated[["question_id", "weight"]], on="question_id")
     wrong = (~rows["correct"]).astype(float)
     rates = rows.assign(our_error_rate=wrong, our_weighted_error_rate=wrong * rows["weight"])  # the mean weight is 1

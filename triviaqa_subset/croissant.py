@@ -39,7 +39,7 @@ def _records(name: str, table: Dataset) -> dict[str, Any]:
 
 
 def _field(table: str, column: str, path: str, feature: Any) -> dict[str, Any]:
-    """Describe a column, or what lies at a path such as `answer/aliases` inside one."""
+    """Describe a column, or the field at a path such as `answer/aliases` inside one."""
     made: dict[str, Any] = {"@type": "cr:Field", "@id": f"{table}/{path}", "name": f"{table}/{path}"}
     if isinstance(feature, dict):
         parts = [_field(table, column, f"{path}/{name}", part) for name, part in feature.items()]

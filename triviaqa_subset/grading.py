@@ -40,21 +40,11 @@ Judge = Callable[[str, str, list[str]], bool | None]
 
 
 class Grades(NamedTuple):
-    """The grades of answers, in their order, and how many were decided which way.
+    """The grades of answers, in their order, and how many were decided which way."""
 
-    Attributes
-    ----------
-    correct : list of bool or None
-        None: unknown.
-    decided_by : list of str
-        Of each answer one of `exact`, `bank`, `official`, `refusal`, `contained`, `judge`, `unjudged`.
-    counts : dict of str to int
-        The number of answers decided in each of these ways.
-    """
-
-    correct: list[bool | None]
-    decided_by: list[str]
-    counts: dict[str, int]
+    correct: list[bool | None]  # None: unknown
+    decided_by: list[str]  # each of `DECIDED_BY`
+    counts: dict[str, int]  # of answers, by the same names
 
 
 def label_bank(table: Columns | None = None) -> Bank:
@@ -241,7 +231,7 @@ def _look_up(question_id: str, answer: str, gold: Forms, bank: Bank, rule: str) 
 
 
 def _label(question_id: str, answer: str, gold: Forms, bank: Bank) -> bool | None:
-    """Return what the bank says of this very answer, or of its normal form if that omits nothing that matters."""
+    """Return the bank's label of this very answer, or of its normal form if that omits nothing that matters."""
     label = bank.get((question_id, answer_sha256(answer)))
     if label is None or not hedges(answer, gold):
         return label

@@ -48,20 +48,14 @@ KEYS = {
 
 
 class Labels(NamedTuple):
-    """The tables of a curation folder, typed and checked.
+    """The tables of a curation folder, typed and checked."""
 
-    `questions`: in pool order; `pool_positions` holds lists of int, `dropped_aliases` lists of hashes, and `weight` is
-    NaN outside the subset. `answers`: the label bank. `systems`: per question and system, whether its answer was an
-    exact match and correct, else its key in the bank. `errata`: what each curation changed, or looked at and left.
-    `decisions`: what was decided of each question that a rule of `checks` finds. `aliases`: those that are dropped.
-    """
-
-    questions: pd.DataFrame
-    answers: pd.DataFrame
-    systems: pd.DataFrame
-    errata: pd.DataFrame
-    decisions: pd.DataFrame
-    aliases: pd.DataFrame
+    questions: pd.DataFrame  # in pool order, with lists of positions and of hashes; `weight` is NaN outside the subset
+    answers: pd.DataFrame  # the label bank
+    systems: pd.DataFrame  # by question and system: exact match, correct, and the key of other answers in the bank
+    errata: pd.DataFrame  # what each curation changed, or examined and left
+    decisions: pd.DataFrame  # on each question that a rule of `checks` finds
+    aliases: pd.DataFrame  # those that are dropped
 
 
 def read_labels(folder: str | Path) -> Labels:
@@ -133,7 +127,7 @@ def _check_systems(labels: Labels) -> None:
 
 
 def _check_log(labels: Labels) -> None:
-    """Check that what errata and decisions say of the present state is the state."""
+    """Check that errata and decisions agree with the present state."""
     questions, answers, _, errata, decisions, aliases = labels
     state = dict(
         zip(zip(questions["question_id"], [""] * len(questions), strict=True), questions["reason"], strict=True)

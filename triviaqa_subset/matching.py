@@ -133,7 +133,7 @@ def normalize_answer(text: str) -> str:
 def normalize_officially(text: str) -> str:
     """Return the form of TriviaQA's own evaluation (Joshi et al. 2017): lower case, no punctuation, no articles.
 
-    Curly quotes are punctuation too. Words in brackets stay. Accents are composed, however they are encoded.
+    Curly quotes are punctuation too, words in brackets stay, and accents are composed.
 
     >>> normalize_officially("The “Hitch-Hiker's” Guide!")
     'hitch hiker s guide'
@@ -199,7 +199,7 @@ def exact_match(answer: str, aliases: Iterable[str], *, rule: str = "equality") 
 
 
 def undress(answer: str) -> str:
-    r"""Return an answer without what says nothing: markup, quotes, footnotes, invisible characters and a frame.
+    r"""Return an answer without markup, quotes, footnotes, invisible characters and a frame such as "The answer is".
 
     >>> [undress(text) for text in ("The answer is: **Paris**.", "<b>Paris</b> [1]", r"$\boxed{\text{Paris}}$")]
     ['Paris', 'Paris', 'Paris']
@@ -277,9 +277,9 @@ def contains(answer: str, gold: Forms) -> bool:
 
 
 def hedges(answer: str, gold: Forms) -> bool:
-    """Return whether an answer holds a question mark or the like, or a bracket that may be a doubt or an alternative.
+    """Return whether an answer has a question mark or the like, or a bracket that may be a doubt or an alternative.
 
-    A bracket is none if it names an alias, the kind of the thing or years, nor is what an alias holds too.
+    A bracket that names an alias, the kind of thing or years is none of these, nor is one that an alias has too.
 
     >>> gold = gold_forms(["Paris", "City of Light"])
     >>> [hedges(answer, gold) for answer in ("Paris (or Lyon)", "Paris?", "Paris (city)", "Paris (City of Light)")]
@@ -291,7 +291,7 @@ def hedges(answer: str, gold: Forms) -> bool:
 
 
 def is_refusal(answer: str) -> bool:
-    """Return whether an answer is empty, or says no more than that there is none.
+    """Return whether an answer is empty, or only says that there is none.
 
     >>> [is_refusal(answer) for answer in (" ", "...", "I'm sorry, but I don't know.", "The Unknown", "None", "&")]
     [True, True, True, False, False, False]

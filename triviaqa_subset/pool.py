@@ -34,16 +34,12 @@ class TriviaRow(TypedDict):
 
 
 class Pool(NamedTuple):
-    """The texts of the pool by question_id, and what of them could be checked.
-
-    `redrawn`: whether the draw was repeated; `by_start`: the questions of whose text only the first 200 characters
-    have a hash; `aliases`: whether the gold aliases are those of the curation, where it has a hash of them.
-    """
+    """The texts of the pool by question_id, and what of them could be checked."""
 
     texts: dict[str, TriviaRow]
-    redrawn: bool
-    by_start: list[str]
-    aliases: dict[str, bool]
+    redrawn: bool  # whether the draw was repeated
+    by_start: list[str]  # the questions of which only the first 200 characters have a hash
+    aliases: dict[str, bool]  # whether the gold aliases are those of the curation, where it has a hash of them
 
 
 def read_source(source: str | None) -> list[TriviaRow]:

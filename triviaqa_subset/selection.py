@@ -30,11 +30,11 @@ def check_ours(questions: pd.DataFrame) -> None:
 
 
 def weights(questions: pd.DataFrame, selected: pd.Series) -> NDArray[np.float64]:
-    r"""Return the weight of each selected question: the inverse of its stratum's sampling rate, with mean 1.
+    """Return the inverse sampling rate of each selected question's stratum, with mean 1, and NaN for the others, (N,).
 
     .. math:: w_h = (N_h / N) / (n_h / n)
 
-    where N_h of the N kept questions of the pool, and n_h of the n selected, are of stratum h; NaN where not selected.
+    where N_h of the N kept questions of the pool, and n_h of the n selected, are of stratum h.
     """
     kept = questions["stratum"][questions["decision"] == "keep"].value_counts(normalize=True)
     chosen = questions["stratum"][selected].value_counts(normalize=True)
@@ -47,8 +47,8 @@ def weights(questions: pd.DataFrame, selected: pd.Series) -> NDArray[np.float64]
 def choose(questions: pd.DataFrame, release: str, texts: Mapping[str, TriviaRow]) -> tuple[pd.Series, str]:
     """Select the questions of a release, by question_id, else by the question's text, and remark how many.
 
-    A release is `curation-1` or `curation-2` (ours of that curation), `authors`, a file (.csv, or one that `read_rows`
-    reads) or a dataset on the Hub, with a column `question_id` or `question`. Texts are used where they are known.
+    A release is `curation-1` or `curation-2` (ours of that curation), `authors`, or a file or a dataset on the Hub with
+    a column `question_id` or `question`. Texts are used where they are known.
     """
     former = f"in_{release.replace('-', '_')}"
     if former in FORMER:

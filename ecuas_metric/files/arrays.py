@@ -19,14 +19,11 @@ TEXT = pa.large_string()
 
 
 class Sheet(NamedTuple):
-    """What a file holds: its rows but blank ones, and the number of each in an editor or a spreadsheet.
-
-    Where semicolons separate, a comma in a number may be its decimal point.
-    """
+    """What a file holds: its rows without blank ones, and the number of each row in an editor or a spreadsheet."""
 
     table: pa.Table
     rows: Ints
-    decimal_comma: bool = False
+    decimal_comma: bool = False  # semicolons separate, so that a comma in a number may be its decimal point
 
     def column(self, name: str) -> pa.Array:
         """Return a column (N,) in one piece."""
@@ -67,7 +64,7 @@ def from_texts(texts: Sequence[str | None]) -> pa.Array:
 
 
 def from_values(values: Sequence[Any]) -> pa.Array:
-    """Return Python values as an Arrow array of one type; what has none, as numbers beside words, as text."""
+    """Return Python values as an Arrow array of one type; mixed values, as numbers beside words, become text."""
     kinds = {type(value) for value in values if value is not None}
     valid = np.array([value is not None for value in values], np.bool_)
     if not kinds:
@@ -99,7 +96,7 @@ def _cell(value: object) -> str | None:
 
 
 def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """Return a column in one piece, and without what is a matter of storage: dictionaries, views, extensions."""
+    """Return a column in one piece, and without dictionaries, views and extensions, which only concern storage."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     array = pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
     if isinstance(array, pa.ExtensionArray):

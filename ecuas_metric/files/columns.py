@@ -73,7 +73,7 @@ JOINED = ("system", "part", "id", "group", "stratum")  # several columns, joined
 SEVERAL = (*JOINED, "posteriors", "confidence", "correct", "positive")  # of several classes or systems
 IDS_IF_UNIQUE = ("index", "idx", "question")  # an id where no other column is, and no value is there twice
 WEIGHTS = ("weight", "weights", "sample_weight", "sample_weights")  # which are used only if they are asked for
-OPPOSITES = {  # names of columns that say the opposite of a role
+OPPOSITES = {  # names of columns that mean the opposite of a role
     "confidence": {"uncertainty", "error_probability", "p_error", "p_wrong", "risk"},
     "correct": {"error", "errors", "incorrect", "wrong", "is_wrong", "hallucination", "hallucinated", "mistake"},
 }
@@ -101,21 +101,11 @@ Columns = Mapping[str, Sequence[str]]  # role -> its columns: none, one, or seve
 
 
 class Roles(NamedTuple):
-    """Which columns of a table are read, and as what.
+    """Which columns of a table are read, and as what."""
 
-    Attributes
-    ----------
-    form : {"confidences", "posteriors", "positive", "predicted", "costs", "counts"}
-        What the columns are together; see `FORMS`.
-    used : dict of str to list of str
-        A role to its columns: none, one, or several, as posteriors of all classes or confidences of several systems.
-    notes : tuple of Note
-        What a reader must know, e.g. a column of weights that is not used.
-    """
-
-    form: str
+    form: str  # a key of `FORMS`
     used: Columns
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()  # e.g. of a column of weights that is not used
 
     @property
     def predictions(self) -> tuple[str, ...]:
@@ -140,7 +130,7 @@ class Roles(NamedTuple):
 
 
 class Table(NamedTuple):
-    """What is matched: names and types, and rows as far as there are any."""
+    """The names and types of columns to match, with rows as far as there are any."""
 
     schema: pa.Schema
     rows: pa.Table | None
@@ -166,7 +156,7 @@ class Table(NamedTuple):
         return {text for text in map(as_text, found) if text.lower() not in NO_VALUE}
 
     def is_unique(self, name: str) -> bool:
-        """Return whether no value is there twice; true without rows."""
+        """Return whether no value is repeated; true without rows."""
         texts = None if self.rows is None else texts_in(plain(self.rows[name]))
         return texts is None or len(texts.unique()) == len(texts)
 
@@ -179,27 +169,10 @@ def match_columns(
     rows: pa.Table | None = None,
     out_of_core: bool = False,
 ) -> Roles:
-    """Return which columns of tables with a schema are read, and as what: for memory, out of core and Spark.
+    """Return which columns of tables with a schema are read, and as what: in memory, out of core and in Spark.
 
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        Names and types.
-    given : mapping of str to str, optional
-        The role of a column (a key of `NAMES`) to its name, where its name does not say.
-    source : str
-        What to call the table in errors.
-    rows : pyarrow.Table, optional
-        Some rows, or all: their values say what names leave open, as the classes that columns are named by.
-    out_of_core : bool, default False
-        Whether to refuse what needs all rows at once, with advice that works.
-
-    Raises
-    ------
-    InputError
-        If `given` has an unknown role.
-    FileError
-        If there is no such column, none that says what the rows are, or two for one role.
+    `given` maps roles (keys of `NAMES`) to columns whose names do not tell. `rows`, some or all, settle what names
+    leave open, e.g. the classes of posteriors. `out_of_core` refuses what needs all rows at once.
     """
     given = {role: name for role, name in (given or {}).items() if role != "rows"}
     table = Table(schema, rows, source)
@@ -248,7 +221,7 @@ def find_columns(table: Table, given: Mapping[str, str]) -> dict[str, list[str]]
 
 
 def form_of(table: Table, used: Columns, given: Mapping[str, str]) -> str:
-    """Return the form of input that there are columns of; `given` says which is meant where there are two."""
+    """Return the form of input that the columns make up; where they make up two, `given` decides."""
     found = [form for form, roles in FORMS.items() if all(used[role] for role in roles)]
     for form in ("costs", "counts", "predicted"):  # named, not found
         if form in found and set(FORMS[form]) & set(given) & {*GIVEN_ONLY, "predicted"}:
@@ -265,16 +238,14 @@ def form_of(table: Table, used: Columns, given: Mapping[str, str]) -> str:
 
 
 def is_known(name: str) -> bool:
-    """Return whether a column's name says its role."""
+    """Return whether a column's role can be told by its name."""
     name = name.strip().lower()
     return any(name in names for names in NAMES.values()) or POSTERIOR_COLUMN.fullmatch(name) is not None
 
 
 def class_of(column: str) -> str:
-    """Return the class that a column of posteriors is named by.
+    """Return the class that a column of posteriors is named after.
 
-    Examples
-    --------
     >>> class_of("prob_cat"), class_of("cat")
     ('cat', 'cat')
     """
@@ -290,10 +261,8 @@ def are_numbered(columns: Sequence[str]) -> bool:
 
 
 def class_told(column: str) -> str:
-    """Return the class that a column's name says it is the probability of, or nothing.
+    """Return the class in the name of a column of its probabilities, or "" where the name has none.
 
-    Examples
-    --------
     >>> class_told("p_spam"), class_told("prob_0"), class_told("y_prob")
     ('spam', '0', '')
     """
@@ -302,10 +271,8 @@ def class_told(column: str) -> str:
 
 
 def system_of(column: str) -> str:
-    """Return the system that a column of confidences is named by.
+    """Return the system that a column of confidences is named after.
 
-    Examples
-    --------
     >>> system_of("GPT-4_confidence"), system_of("GPT-4")
     ('GPT-4', 'GPT-4')
     """
@@ -369,7 +336,7 @@ def _no_form(table: Table, used: Columns) -> FileError:
 
 
 def _with_guesses(table: Table, rule: str, guesses: Mapping[str, str]) -> FileError:
-    """Return an error that advises to name columns, those that are guessed, or NAME where nothing is like it."""
+    """Return an error that advises to name columns: similar ones, or NAME where none is similar."""
     meant = {role: guess for role, guess in guesses.items() if guess and role != "label"}
     if len(guesses) > 1 and len(meant) < 2:  # nothing is there, and not both are guessed
         return FileError(table.source, rule, advice=FileAdvice.NAME_COLUMNS)
@@ -424,7 +391,7 @@ def _all_named(table: Table, text: str, role: str, by_name: Mapping[str, list[st
 
 
 def _refuse_opposite(table: Table, role: str, name: str) -> None:
-    """Raise FileError if a column's name says the opposite of the role."""
+    """Raise FileError if a column's name means the opposite of the role."""
     plain_name = name.strip().lower()
     if role in ("confidence", "correct") and plain_name in UNBOUNDED:
         rule = f"column {name!r} is not the probability that an answer is correct"
@@ -495,7 +462,7 @@ def _from_zero(numbered: Mapping[str, Mapping[int, str]], file: str) -> list[str
 
 
 def _of_one_class(numbered: Mapping[str, Mapping[int, str]], table: Table, used: Columns) -> list[str]:
-    """Return the one column with the probability of one of two classes, which its name says."""
+    """Return the one column named as the probability of one of two classes."""
     found = [column for group in numbered.values() if list(group) in ([0], [1]) for column in group.values()]
     classes = table.values(used["label"][0]) if len(used["label"]) == 1 else set()
     if not found and len(classes) == 2:
@@ -565,7 +532,7 @@ def _listed(table: Table) -> str:
 
 
 def _with_parts(name: str, kind: pa.DataType) -> list[str]:
-    """Return the names of what is nested in a column, as dotted names, or that of the column."""
+    """Return the dotted names of the fields nested in a column, or the column's name."""
     if not pa.types.is_struct(kind) or not kind.num_fields:
         return [name]
     fields = [kind.field(k) for k in range(kind.num_fields)]

@@ -65,23 +65,11 @@ def sheet_of(frame: pd.DataFrame, rows: Ints | None = None) -> Sheet:
 
 
 def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
-    r"""Read a CSV (commas, semicolons, tabs), JSON lines, JSON, Parquet, Arrow, NumPy or Excel file.
+    r"""Read a CSV (commas, semicolons, tabs), JSON lines, JSON, Parquet, Arrow, NumPy or Excel file, also compressed.
 
-    Parameters
-    ----------
-    path : path
-        Also compressed by gzip, bzip2, xz or zstd; an address that fsspec knows; ``-``, standard input; or a folder
-        with the parts of one table.
-    rows : str, optional
-        The dotted path to the list of rows in a JSON document, where it has several.
+    The path may be an address that fsspec knows, "-" for standard input, or a folder with the parts of one table;
+    `rows` is the dotted path to the list of rows in a JSON document that has several.
 
-    Raises
-    ------
-    FileError
-        Names the file, and the row where there is one.
-
-    Examples
-    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "a.csv")
     >>> _ = path.write_text("confidence;correct\n0,9;1\n\n0,4;0\n")
@@ -120,7 +108,7 @@ def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
 
 
 def suffix_of(path: str | Path) -> str:
-    """Return the format that a name says, for errors: "csv" of "a.csv.gz"."""
+    """Return the format in a file's name, for errors: "csv" of "a.csv.gz"."""
     suffixes = [suffix for suffix in Path(path).suffixes if suffix.lower() not in DECOMPRESSORS]
     return suffixes[-1][1:].lower() if suffixes else "a table"
 
@@ -128,8 +116,6 @@ def suffix_of(path: str | Path) -> str:
 def stem(path: str | Path) -> str:
     """Return the name of a file without its folder and the suffixes of its format and compression.
 
-    Examples
-    --------
     >>> stem("runs/gpt-4.1.csv.gz"), stem("hf://datasets/a/b/llama.parquet"), stem("-")
     ('gpt-4.1', 'llama', 'stdin')
     """
@@ -149,7 +135,7 @@ def require_distinct(names: Iterable[str]) -> None:
 
 
 def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
-    """Return the bytes of a file, decompressed, and its format as a suffix; empty where nothing says what it is."""
+    """Return the bytes of a file, decompressed, and its format as a suffix; empty where it is unknown."""
     name, content = str(path), _bytes_of(str(path))
     compression = Path(name).suffix.lower()
     if compression not in DECOMPRESSORS:
@@ -162,7 +148,7 @@ def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
 
 
 def sniffed(content: pa.Buffer) -> str:
-    """Return the format that a file begins like, as a suffix, or nothing."""
+    """Return the format that the beginning of a file has, as a suffix, or nothing."""
     head = content[:4096].to_pybytes()
     for signature, suffix in SIGNATURES.items():
         if head.startswith(signature):
@@ -190,7 +176,7 @@ def _bytes_of(path: str) -> pa.Buffer:
 
 
 def _magic(content: pa.Buffer) -> str:
-    """Return the compression of what has no name, as a suffix, or nothing."""
+    """Return the compression of bytes without a file name, as a suffix, or nothing."""
     head = content[:6].to_pybytes()
     return next((suffix for magic, suffix in MAGIC.items() if head.startswith(magic)), "")
 
@@ -268,7 +254,7 @@ def _is_hive(path: Path) -> bool:
 
 
 def named_by_folders(folders: Iterable[str]) -> dict[str, str | None]:
-    """Return what the names of folders say of the rows in them, e.g. model=a, as Hive and Spark write them."""
+    """Return the columns in the names of folders, e.g. model=a, as Hive and Spark write them."""
     named = (name.partition("=") for name in folders if "=" in name)
     return {key: None if value == NO_VALUE else unquote(value) for key, _, value in named if key}
 
@@ -519,7 +505,7 @@ def _objects(content: str) -> list[dict[str, Any]] | None:
 
 
 def inside(value: object, path: Sequence[str]) -> object:
-    """Return what a dotted path leads to in nested objects and lists, or in their JSON text; None where nothing is."""
+    """Return the value at a dotted path in nested objects and lists, or in their JSON text, or None."""
     for step in path:
         if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
             try:

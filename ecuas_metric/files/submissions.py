@@ -65,21 +65,11 @@ MEANING = {  # what a reader must know of each rule; the figures are those of th
 
 
 class Unjudged(NamedTuple):
-    """The answers of a submission on whose correctness there is no verdict.
+    """The answers of a submission whose correctness is unknown."""
 
-    Attributes
-    ----------
-    rule : {"bounds", "wrong", "drop"}
-        What is done with them.
-    rows : ndarray of bool, shape (N,)
-        Which of the submission's answers they are; none where they were dropped.
-    share : float
-        Of the (weighted) answers, before any were dropped.
-    """
-
-    rule: str
-    rows: Bools
-    share: float
+    rule: str  # a key of `MEANING`
+    rows: Bools  # (N,), true for these answers; none where they were dropped
+    share: float  # of the (weighted) answers, before any were dropped
 
     def note(self, count: int, total: int) -> Note:
         """Return what a reader must know: how many there are, and what the rule does to the numbers."""
@@ -90,32 +80,14 @@ class Unjudged(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where values come from: translates an error of the metric into the words of the file.
-
-    Attributes
-    ----------
-    file : str
-    columns : dict of str to str
-        An argument or option of the metric, e.g. "predictions", to its column in the file.
-    rows : ndarray of int
-        The number of each row in the file.
-    """
+    """Where values come from: translates an error of the metric into the words of the file."""
 
     file: str
-    columns: Mapping[str, str]
-    rows: Ints
+    columns: Mapping[str, str]  # an argument or option of the metric, e.g. "predictions", to its column
+    rows: Ints  # the number of each row in the file
 
     def error(self, error: InputError) -> FileError:
-        """Return the error with file, column and row, as far as it is about them.
-
-        Parameters
-        ----------
-        error : InputError
-
-        Returns
-        -------
-        FileError
-        """
+        """Return the error with file, column and row, as far as these are known."""
         column, row = self.columns.get(error.argument), None
         if column is not None and error.index is not None:
             row = int(self.rows[error.index if isinstance(error.index, int) else error.index[0]])
@@ -126,7 +98,7 @@ class Source(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """How to read what is in the columns of a file, as `read_submissions` was told."""
+    """The options of `read_submissions` for the values in the columns of a file."""
 
     unjudged: str | None = None
     labels: Sequence[str] | None = None
@@ -136,45 +108,21 @@ class Reading(NamedTuple):
 
 
 class Submission(NamedTuple):
-    """The output of one system, as a file has it.
-
-    Attributes
-    ----------
-    name, form : str
-        The system's name; "confidences" or "posteriors".
-    predictions, references : ndarray
-        Checked by `inputs`, except for what depends on options.
-    ids : pyarrow.Array or None
-        What pairs its samples with those of other systems: whole numbers or text.
-    per_sample : dict of str to list
-        Columns of weights, groups and strata, under the names of the metric's options.
-    notes : tuple of Note
-        E.g. how many answers are unjudged.
-    source : Source
-        For errors.
-    predictions_are : str or None
-        What the names of its columns say they are, if they say it.
-    unjudged : Unjudged or None
-        Which answers nobody judged, if there are any; `references` has 0 there.
-    of, part : str
-        Where the role `part` or the tasks of a run make several of a system: the system's name, and the part's.
-    num_classes : int or None
-        How many classes a confidence in one of them is of; None of free text.
-    """
+    """The output of one system, as a file has it."""
 
     name: str
-    form: str
-    predictions: Array
-    references: Array
-    ids: pa.Array | None
-    per_sample: Mapping[str, list[object]]
+    form: str  # "confidences" or "posteriors"
+    predictions: Array  # checked by `inputs`, except for what depends on options
+    references: Array  # 0 where unjudged
+    ids: pa.Array | None  # whole numbers or text, which pair its samples with those of other systems
+    per_sample: Mapping[str, list[object]]  # weights, groups and strata, by the metric's option
     notes: tuple[Note, ...]
     source: Source
-    predictions_are: str | None = None
+    predictions_are: str | None = None  # as named by its columns
     unjudged: Unjudged | None = None
-    of: str = ""
+    of: str = ""  # the system that this is a part of: of a column of parts, or a task of a run
     part: str = ""
-    num_classes: int | None = None
+    num_classes: int | None = None  # that a confidence in one of them refers to; None for free text
 
 
 def read_submissions(
@@ -201,8 +149,8 @@ def read_submissions(
         for what is nested. Several are joined by ``+``: names of systems, the posteriors of all classes, or the
         confidences of several systems.
     unjudged : {"bounds", "wrong", "drop"}, optional
-        What becomes of answers whose correctness is missing, instead of an error: `make_report` bounds what depends
-        on them, they count as wrong, or they are left out, which flatters nearly every system.
+        How to treat answers whose correctness is missing, instead of raising an error: `make_report` bounds what
+        depends on them, they count as wrong, or they are left out, which flatters nearly every system.
     labels : sequence of str, optional
         The names of all classes, in the order of the posteriors, where the columns do not have them.
     run : RunOptions, optional
@@ -262,7 +210,7 @@ def read_run(
 
 
 def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:
-    """Return the parts of a run as they are, one per task, or with the tasks of each model pooled."""
+    """Return the parts of a run, one per task, or with the tasks of each model pooled."""
     if by not in (None, "task", "model"):
         raise FileError(path, "is a run, which has parts by task or by model", value=by, got=repr(by))
     return pooled(parts) if by == "model" else parts
@@ -327,7 +275,7 @@ def _outputs(roles: Roles) -> list[str]:
 
 
 def _with_derived(sheet: Sheet, given: Mapping[str, str], path: str, scale: float) -> Sheet:
-    """Return a sheet with the columns that roles name and that are made of others: doc.id, id+task, 1-error."""
+    """Return a sheet with the named columns that are derived from others: doc.id, id+task, 1-error."""
     wanted = {name: role for role, text in given.items() for name in (text.strip(), *text.strip().split("+"))}
     for name, role in wanted.items():
         if name not in sheet.table.column_names and (cells := _derived(sheet, name, role, path, scale)) is not None:
@@ -336,7 +284,7 @@ def _with_derived(sheet: Sheet, given: Mapping[str, str], path: str, scale: floa
 
 
 def _derived(sheet: Sheet, name: str, role: str, path: str, scale: float) -> pa.Array | None:
-    """Return the cells of a column that is made of others, or None if it is not."""
+    """Return the cells of a column that is derived from others, or None if it is not."""
     names, (first, _, rest) = sheet.table.column_names, name.partition(".")
     if rest and first in names:
         values = [inside(value, rest.split(".")) for value in sheet.column(first).to_pylist()]
@@ -357,7 +305,7 @@ def _column_like(name: str, names: Sequence[str]) -> str:
 
 
 def _refuse_summary(sheet: Sheet, roles: Roles, path: str) -> None:
-    """Raise FileError if the last row is called a mean or a total, and is of no sample."""
+    """Raise FileError if the last row is named as a mean or a total, and its correctness is not that of a sample."""
     last = sheet.table.slice(len(sheet.rows) - 1)
     named = dict.fromkeys([*roles.used["id"], *sheet.table.column_names[:3]])  # where the name of a row is
     values = {name: first_of(last, name) for name in named}
@@ -456,7 +404,7 @@ def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading)
 
 
 def in_order(prediction: list[str], labels: Sequence[str] | None) -> list[str]:
-    """Return columns that are named by classes in the order of the labels that were given."""
+    """Return columns that are named after classes in the order of the given labels."""
     by_class = {class_of(name): name for name in prediction}
     if labels is None or len(prediction) < 2 or set(by_class) != {label.strip() for label in labels}:
         return prediction
@@ -519,7 +467,7 @@ def _of_both_classes(
 
 
 def _are_margins(column: str, values: Array | list[object], told: Reading) -> bool:
-    """Return whether one number per sample is a logit: by its name, or as was said."""
+    """Return whether one number per sample is a logit, by the options or by the column's name."""
     if told.predictions_are is not None:
         return told.predictions_are == "logits"
     array = numbers(values, "predictions")
@@ -527,7 +475,7 @@ def _are_margins(column: str, values: Array | list[object], told: Reading) -> bo
 
 
 def _told_logits(columns: Sequence[str], reference: str, values: Array) -> tuple[str | None, tuple[Note, ...]]:
-    """Return that posteriors are logits where their name says so and they are no probabilities, and a note."""
+    """Return that posteriors are logits, and a note, where they are so named and are no probabilities."""
     name = columns[0].strip().lower()
     if not (name.startswith("logit") or (name.startswith("predictions") and reference == "label_ids")):
         return None, ()
@@ -538,7 +486,7 @@ def _told_logits(columns: Sequence[str], reference: str, values: Array) -> tuple
 
 
 def _scaled(values: Array, scale: float, prediction: Sequence[str]) -> tuple[Array, tuple[Note, ...]]:
-    """Return predictions divided by their scale, and a note if some of a column look as if they had been before."""
+    """Return predictions divided by their scale, and a note if some of a column look divided already."""
     small = np.count_nonzero((values > 0) & (values < 1))
     if values.ndim > 1 or scale <= 1 or not _are_mixed(values, scale):
         return values / scale, ()
@@ -547,7 +495,7 @@ def _scaled(values: Array, scale: float, prediction: Sequence[str]) -> tuple[Arr
 
 
 def _with_good_advice(error: FileError, values: Array | list[object], form: str) -> FileError:
-    """Return an error about a scale that only some of the numbers are on, with how many are on which."""
+    """Return an error with the advice for margins, or for numbers on two scales, with how many are on which."""
     if form == "positive" and error.advice in ("", Advice.LOG_PROBABILITIES, FileAdvice.OTHER_SCALE):
         error.advice = Advice.MARGINS
     if error.advice not in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE):
@@ -562,13 +510,13 @@ def _with_good_advice(error: FileError, values: Array | list[object], form: str)
 
 
 def _are_mixed(values: Array, scale: float) -> bool:
-    """Return whether more numbers are below 1 than of a scale from 0 to `scale`: some are on another."""
+    """Return whether more numbers are below 1 than expected on a scale from 0 to `scale`: some are on another."""
     small = np.count_nonzero((values > 0) & (values < 1))
     return bool(small > min(0.5, MIXED + 2 / scale) * np.count_nonzero(values > 0))
 
 
 def _refuse_positive(sheet: Sheet, used: Columns, path: str, told: Reading) -> None:
-    """Raise FileError if what is called the confidence of a class of two is the probability of one of them."""
+    """Raise FileError if a column named confidence, of two classes, has the probability of one of them."""
     label, predicted, confidence = (used[role][0] for role in ("label", "predicted", "confidence"))
     classes, codes = _codes(sheet, (label, predicted))
     values = numbers_in(sheet, confidence, path, share=told.scale == 1) / told.scale
@@ -637,7 +585,7 @@ def _hits(sheet: Sheet, label: str, predicted: str, path: str) -> tuple[Floats, 
 def _truth_in(
     sheet: Sheet, reference: str, path: str, classes: Sequence[str] | None, told: Reading, *, is_class: bool
 ) -> Floats:
-    """Return correctness, or numbers of classes if these are given; nan where there is none."""
+    """Return correctness, or numbers of classes if these are given; nan where missing."""
     if is_class and isinstance(row_of_numbers(first_of(sheet.table, reference)), list):
         return _one_hot(sheet, reference, path)
     if classes is None:
@@ -682,7 +630,7 @@ def _one_hot(sheet: Sheet, reference: str, path: str) -> Floats:
 def _unjudged_in(
     sheet: Sheet, truth: Floats, reference: str, weights: Sequence[str], path: str, rule: str | None, has_classes: bool
 ) -> tuple[Unjudged | None, tuple[Note, ...]]:
-    """Return which answers have no verdict and what is done with them, and a note that says so."""
+    """Return which answers are unjudged and the rule for them, and a note on both."""
     rows = np.isnan(truth)
     count = int(np.count_nonzero(rows))
     if not count:
@@ -699,7 +647,7 @@ def _unjudged_in(
 
 
 def _settled(sheet: Sheet, truth: Floats, rule: str) -> tuple[Sheet, Floats]:
-    """Return the rows with the answers that have no verdict left out, or counted as wrong."""
+    """Return the rows with unjudged answers left out, or counted as wrong."""
     judged = ~np.isnan(truth)
     return (sheet.select(judged), truth[judged]) if rule == "drop" else (sheet, np.where(judged, truth, 0.0))
 

@@ -67,8 +67,6 @@ def is_missing(array: pa.Array) -> Bools:
 def as_ids(array: pa.Array) -> pa.Array:
     """Return ids as whole numbers, or as text: 7 and 7.0 and "7" are the same, and "007" is another.
 
-    Examples
-    --------
     >>> from .arrays import from_values
     >>> as_ids(from_values([7.0, 8.0])).to_pylist(), as_ids(from_values(["7", "007"])).to_pylist()
     ([7, 8], ['7', '007'])
@@ -101,10 +99,8 @@ def numbers_in(
 
 
 def number(value: object, *, comma: bool, words: Mapping[str, float], share: bool = False) -> float | None:
-    """Return what a cell stands for: a number, NaN for nothing, or None if it is no number.
+    """Return the number that a cell stands for: NaN if it is empty, None if it is no number.
 
-    Examples
-    --------
     >>> number(" 85 %", comma=False, words={}, share=True), number("0,5", comma=True, words={})
     (0.85, 0.5)
     >>> [number(text, comma=False, words=TRUTH) for text in ("C", "n/a", "much")]
@@ -129,13 +125,11 @@ def number(value: object, *, comma: bool, words: Mapping[str, float], share: boo
 
 
 def row_of_numbers(value: object) -> object:
-    """Return a cell that holds several numbers as a list; what is none is returned as it is.
+    """Return a cell that holds several numbers as a list, and any other cell unchanged.
 
-    Lists, their text in a cell, mappings of classes to numbers, and lists of (number, anything) or of
+    It may be a list or its text, a mapping of classes to numbers, or a list of (number, anything) or of
     ``{"label": ..., "score": ...}``, as tools for language models write them.
 
-    Examples
-    --------
     >>> row_of_numbers("[0.25 0.75]"), row_of_numbers({"cat": 0.5, "dog": 0.5}), row_of_numbers([["-1.5", "False"]])
     ([0.25, 0.75], [0.5, 0.5], [-1.5])
     """

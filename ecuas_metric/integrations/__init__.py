@@ -1,4 +1,4 @@
-"""The tools in whose runs the numbers lie: `runs` reads what they leave; the other modules plug into them.
+"""Plug-ins for tools that evaluate models; `ecuas_metric.files.runs` reads what these tools save.
 
 Each module imports its tool when it is imported itself, and nothing here is imported by `import ecuas_metric`.
 """

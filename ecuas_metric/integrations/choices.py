@@ -28,10 +28,10 @@ ADVICE = "`ecuas score` of the saved samples says which, and has a row for each 
 def metric_of_choices(
     name: str, labels: Sequence[int], log_likelihoods: Sequence[Sequence[float]], why: str = "", **options: object
 ) -> float:
-    """Return a metric, by its key, of the log-likelihoods of choices, and of labels that are -1 where there is no one.
+    """Return a metric, by its key, of log-likelihoods (N, K) of choices, and of labels (N,), -1 where there is none.
 
     It is nan, and a warning with the reason is logged, where the reader of the tool's runs would refuse the samples:
-    because of what `why` says of those without a label, or as the number of choices differs, on which u_M depends.
+    those without a label, because of `why`, and those with differing numbers of choices, on which u_M depends.
 
     >>> metric_of_choices("error_rate", [0, 2], [[-1.0, -2.0, -3.0], [-1.0, -2.0, -3.0]])
     0.5

@@ -67,7 +67,7 @@ def ecuas(*, correct_from: float | None = None, scale: float = 1, **options: Any
 
 
 def answer_with_confidence(*, grader: Any = None, scale: float = 1, **options: Any) -> object:
-    """Return a scorer of answers such as "Paris (85 %)": another scorer grades what stands before the confidence.
+    """Return a scorer of answers such as "Paris (85 %)": another scorer grades the text before the confidence.
 
     The confidence ends the reply: a number with a decimal point or a per cent sign (or "percent"), in brackets, after a
     comma, a semicolon or the word confidence or probability, or on a line of its own. Nothing else is taken for one.
@@ -102,8 +102,6 @@ def answer_with_confidence(*, grader: Any = None, scale: float = 1, **options: A
 def answer_and_confidence(reply: str, scale: float = 1) -> tuple[str, float | None]:
     """Return the answer of a reply, and the confidence in [0, 1] that ends it, or None.
 
-    Examples
-    --------
     >>> answer_and_confidence("Paris (85 %)"), answer_and_confidence("Paris, 0.9."), answer_and_confidence("1914")
     (('Paris', 0.85), ('Paris', 0.9), ('1914', None))
     >>> answer_and_confidence("Paris (85)"), answer_and_confidence("Paris (85)", 100)

@@ -31,14 +31,14 @@ def _task() -> object:
         raise missing_package(f"{__name__} needs", "lm-eval") from error
 
     class EcuasTask(ConfigurableTask):  # type: ignore[misc]
-        """A task of multiple choice: what is right is what its `doc_to_target` says, as for lm-eval's own metrics."""
+        """A task of multiple choice, whose `doc_to_target` names the right choice, as for lm-eval's own metrics."""
 
         def __init__(self, config: Mapping[str, Any]) -> None:
             without = {name: value for name, value in config.items() if name != "class"}
             super().__init__(config={**without, "process_results": "process_results"})  # no metric of its own is sought
 
         def process_results(self, doc: Any, results: Sequence[tuple[float, bool]]) -> dict[str, Any]:
-            """Return what each metric of the task is computed from; lm-eval calls it with this name."""
+            """Return the record that each metric of the task is computed from; lm-eval calls it with this name."""
             own = [name for name in self._metric_fn_list if name in DIRECTIONS]
             others = {} if len(own) == len(self._metric_fn_list) else super().process_results(doc, results)
             target = self.doc_to_text(doc) if self.multiple_input else self.doc_to_target(doc)

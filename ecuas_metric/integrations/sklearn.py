@@ -28,7 +28,7 @@ def _ecuas(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | N
 
 
 class _Scorer(type(make_scorer(_ecuas))):  # type: ignore[misc]
-    """What `make_scorer` makes, which besides passes on the classes of the fitted classifier."""
+    """A scorer of `make_scorer` that also passes on the classes of the fitted classifier."""
 
     def _score(self, method_caller: Callable[..., Any], estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
         found = np.asarray(method_caller(estimator, "predict_proba", X, pos_label=None))

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import InputError
 from ..inputs import Array
 
-IGNORED = -100  # the label of what is not to be evaluated, e.g. the second piece of a word
+IGNORED = -100  # the label of tokens that are not evaluated, e.g. the second piece of a word
 
 
 def as_array(values: Any) -> Array:
@@ -23,10 +23,7 @@ def as_array(values: Any) -> Array:
 def rows_of(
     logits: Any, labels: Any, *, weights: Any = None, ignored: int | None = IGNORED, class_axis: int | None = -1
 ) -> tuple[Array, Array, Array | None]:
-    """Return rows (N, K), labels (N,) and weights (N,), without the labels that are ignored.
-
-    The classes are the axis of `logits` that is given, or else the only one of 1 and -1 that fits the labels.
-    """
+    """Return rows (N, K), labels and weights (N,) without ignored labels; shapes decide on a `class_axis` of None."""
     values, truth = as_array(logits), as_array(labels)
     fitting = [axis for axis in (1, -1) if values.ndim > 1 and np.moveaxis(values, axis, -1).shape[:-1] == truth.shape]
     axis = class_axis if class_axis is not None else fitting[-1] if fitting else -1

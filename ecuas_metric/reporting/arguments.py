@@ -85,7 +85,7 @@ def options_of(arguments: argparse.Namespace) -> dict[str, object]:
 
 
 def metrics_of(arguments: argparse.Namespace, systems: Mapping[str, System]) -> list[Key] | None:
-    """Return the metrics that were asked for; None is all."""
+    """Return the requested metrics; None is all."""
     if arguments.metrics is None:
         return None
     first = next(iter(systems.values()))
@@ -111,8 +111,6 @@ class Named(NamedTuple):
 def named_file(text: str) -> Named:
     """Return the file of NAME=FILE, or of FILE.
 
-    Examples
-    --------
     >>> named_file("GPT-4=runs/a.csv"), named_file("runs/a.csv")
     (Named(name='GPT-4', path='runs/a.csv'), Named(name=None, path='runs/a.csv'))
     """
@@ -123,20 +121,8 @@ def named_file(text: str) -> Named:
 
 
 def columns_of_files(texts: Iterable[str], files: Sequence[Named]) -> list[dict[str, str]]:
-    """Return the columns of each file by their roles.
+    """Return the columns of each file by role, from texts of ROLE=COLUMN, FILE:ROLE=COLUMN or NAME:ROLE=COLUMN.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        ROLE=COLUMN, several of them joined by commas; for one file FILE:ROLE=COLUMN or NAME:ROLE=COLUMN.
-    files : sequence of Named
-
-    Returns
-    -------
-    list of dict of str to str
-
-    Examples
-    --------
     >>> columns_of_files(["confidence=p(a, b),b.csv:confidence=q"], [Named(None, "a.csv"), Named(None, "b.csv")])
     [{'confidence': 'p(a, b)'}, {'confidence': 'q'}]
     """
@@ -159,25 +145,10 @@ def columns_of_files(texts: Iterable[str], files: Sequence[Named]) -> list[dict[
 
 
 def chosen_keys(text: str | None, keys: Sequence[Key]) -> list[Key]:
-    """Return the metrics that a text names: by their keys or as tables show them, in any case.
+    """Return the metrics that a text names by their keys or titles, in any case; None is all.
 
-    Parameters
-    ----------
-    text : str or None
-        Names joined by commas, or spaces between those without; None is all.
-    keys : sequence of Key
+    Names are joined by commas, or by spaces where they have none.
 
-    Returns
-    -------
-    list of Key
-
-    Raises
-    ------
-    InputError
-        If there is no such metric; it lists them.
-
-    Examples
-    --------
     >>> [str(key) for key in chosen_keys("ECUAS_0, er", [Key("error_rate"), Key("ecuas", 0.0)])]
     ['ecuas_0', 'error_rate']
     """
@@ -196,13 +167,7 @@ def chosen_keys(text: str | None, keys: Sequence[Key]) -> list[Key]:
 
 
 def refuse_clashes(names: Sequence[str], paths: Sequence[str]) -> None:
-    """Raise FileError if two systems have the same name.
-
-    Parameters
-    ----------
-    names, paths : sequence of str
-        Of each system.
-    """
+    """Raise FileError if two systems have the same name."""
     for name, path in zip(names, paths, strict=True):
         if names.count(name) > 1:
             rule = f"holds a system {name!r} as another file does"
@@ -212,8 +177,6 @@ def refuse_clashes(names: Sequence[str], paths: Sequence[str]) -> None:
 def told_apart(names: Sequence[str], paths: Sequence[str], stems: Sequence[str]) -> list[str]:
     """Return names that differ where files did: with their folders, or else with their suffixes.
 
-    Examples
-    --------
     >>> told_apart(["a", "a", "b"], ["x/a.csv", "y/a.csv", "b.csv"], ["a", "a", "b"])
     ['x/a', 'y/a', 'b']
     >>> told_apart(["a", "a"], ["a.csv", "a.jsonl"], ["a", "a"])

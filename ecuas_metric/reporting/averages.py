@@ -14,33 +14,17 @@ from ..results import Estimate, Results, System, without_weight_0
 from ..selective import finite_sample_bias
 from .report import Report
 
-NO_AVERAGE = ("calibration_p",)  # the mean of p-values says nothing
+NO_AVERAGE = ("calibration_p",)  # the mean of p-values has no meaning
 
 
 def macro_averages(report: Report, submissions: Sequence[Submission], systems: Mapping[str, System]) -> Report | None:
-    """Return the report of the averages over the parts that `--by` made of each system.
+    """Return the report of the averages over the parts that `--by` made of each system, or None where none has several.
 
-    The limits of intervals are combined by the method of Zou and Donner, for parts that are independent: the distance
-    from the average to a limit is the root of the sum of the squares of the parts' distances, divided by their number.
-    AURC and AUGRC of small parts are biased, which averaging does not lessen: their bias is taken off first.
-
-    Parameters
-    ----------
-    report : Report
-        Of all parts.
-    submissions : sequence of Submission
-        Which part is of which system.
-    systems : mapping of name to System
-        The parts.
-
-    Returns
-    -------
-    Report or None
-        Its sizes are the numbers of parts. None if no system has several, or if answers without a verdict are bounded.
-
-    References
-    ----------
-    Zou and Donner, "Construction of confidence limits about effect measures: a general approach", 2008.
+    Limits of intervals are combined as those of independent parts (Zou and Donner, "Construction of confidence limits
+    about effect measures: a general approach", 2008): the distance from the average to a limit is the root of the sum
+    of squares of the parts' distances, divided by their number. AURC and AUGRC of small parts are biased, which
+    averaging does not lessen: their bias is subtracted first. The sizes are numbers of parts. None, too, where unjudged
+    answers are bounded.
     """
     parts: dict[str, dict[str, str]] = {}
     for one in submissions:
@@ -73,7 +57,7 @@ def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> R
 
 
 def _bias(key: Key, results: Results, system: System) -> float:
-    """Return what an analytic interval takes off a value first: averaging makes intervals narrow, but no bias less."""
+    """Return the bias that an analytic interval subtracts: averaging narrows intervals, but lessens no bias."""
     value, weighing = results.estimates[key].value, without_weight_0(system)
     if system.options.confidence_level is None or system.options.interval_method != "analytic":
         return 0.0
@@ -110,7 +94,7 @@ def _without_limits(results: Results) -> Results:
 
 
 def _unlike(parts: Mapping[str, Mapping[str, str]], systems: Mapping[str, System]) -> list[str]:
-    """Return what forbids to rank the systems by any of their parts."""
+    """Return the reasons against ranking the systems by any of their parts."""
     shared = next(iter(parts.values()))
     found = (reason for part in shared for reason in unlike({of: systems[names[part]] for of, names in parts.items()}))
     return list(dict.fromkeys(found))

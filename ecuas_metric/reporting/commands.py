@@ -45,7 +45,7 @@ from .text import explain, how_to_read, introduction, overview
 
 
 def run(arguments: argparse.Namespace) -> list[str]:
-    """Run a command, print and write what it gives, and return what a reader must know beside it."""
+    """Run a command, print and write its results, and return the notes on them."""
     for name in DEFAULTED:
         if getattr(arguments, name, "") is None:
             setattr(arguments, name, getattr(DEFAULTS, name))

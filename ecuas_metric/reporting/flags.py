@@ -26,7 +26,7 @@ FLAGS = {  # an option of the metric -> its flag
     "interval_method": "--interval-method",
     "random_state": "--seed",
 }
-DEFAULTED = ("weights_are", "n_bins", "n_resamples", "interval_method", "random_state")  # as the metric says
+DEFAULTED = ("weights_are", "n_bins", "n_resamples", "interval_method", "random_state")  # with the metric's defaults
 PLANNED = {  # an argument of a plan -> its flag
     "error_rates": "--error-rates",
     "auroc": "--auroc",
@@ -147,7 +147,7 @@ USAGE = "ecuas {} FILE [FILE ...] [options]"
 
 
 class Choices:
-    """What a module says an option may be; it is imported when somebody asks."""
+    """The choices of an option, from a module that is imported only to list or check them."""
 
     def __init__(self, module: str, name: str) -> None:
         self.module, self.name = module, name
@@ -160,10 +160,10 @@ class Choices:
 
 
 class Part(argparse.ArgumentParser):
-    """The parser of a command, which imports what its help explains only where it is asked for."""
+    """The parser of a command, which imports the tables in its help only to print it."""
 
     def format_help(self) -> str:
-        """Return the help, with what the tables of options, metrics and layouts say."""
+        """Return the help, with the tables of options, metrics and layouts."""
         from ..files.columns import LAYOUTS, NAMES
         from ..metrics import METRICS
         from ..options import DEFAULTS, OPTIONS
@@ -185,7 +185,7 @@ class Part(argparse.ArgumentParser):
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Parse the command line; of flags that are unknown, guess which are meant."""
+    """Parse the command line; of unknown flags, guess which are meant."""
     command = parser()
     arguments, unknown = command.parse_known_args(argv)
     if unknown:
@@ -200,12 +200,6 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; options of the metric are stored under their own names.
 
-    Returns
-    -------
-    argparse.ArgumentParser
-
-    Examples
-    --------
     >>> arguments = parser().parse_args(["score", "a.csv", "--bins", "5"])
     >>> arguments.command, arguments.files, arguments.n_bins
     ('score', ['a.csv'], 5)

@@ -1,4 +1,4 @@
-"""Systems recalibrated by cross-validation, each beside what it was. So ranking and calibration are told apart."""
+"""Systems recalibrated by cross-validation, each beside its original: ranking and calibration are seen apart."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SEED = 42  # of the folds, as in the paper's table
 
 
 class Method(NamedTuple):
-    """A recalibration by its two functions; what they take are log-posteriors, or probabilities of the second class."""
+    """A recalibration by its two functions, of log-posteriors or of probabilities of the second class."""
 
     fit: Callable[[Array, Array], object]
     apply: Callable[[Any, Array], Floats]
@@ -37,41 +37,13 @@ METHODS = {
 def with_recalibrated(
     systems: Mapping[str, System], submissions: Iterable[Submission], *, method: str, folds: int = 5, **options: object
 ) -> dict[str, System]:
-    """Add to each system what it would be after recalibration; every sample by what was fitted on the other folds.
+    """Add to each system its recalibrated version; every sample is recalibrated by a fit on the other folds.
 
-    Log-posteriors are recalibrated by `fit_affine` or `fit_temperature`, and confidences as the log-posteriors of
-    right and wrong; confidences, and posteriors of two classes, also by `fit_isotonic`. Folds are stratified by the
-    true class, or by correctness, shuffled with a fixed seed, and keep groups together. The fits use no weights. The
-    recalibrated outputs are then evaluated as any other: intervals do not include the uncertainty of the fits.
-
-    Parameters
-    ----------
-    systems : mapping of name to System
-        Of `prepare_submissions`, of these submissions with these options.
-    submissions : iterable of Submission
-    method : str
-        One of `METHODS`.
-    folds : int
-        At least 2.
-    **options
-        Every option of `compute` for their form.
-
-    Returns
-    -------
-    dict of name to System
-        Each system, followed by the one that is named after it and the method.
-
-    Raises
-    ------
-    InputError
-        If there are fewer samples of a class, or fewer right or wrong answers, than folds; if a fold cannot be fitted;
-        or if posteriors of more than two classes are to be recalibrated by isotonic regression.
-    ImportError
-        If SciPy or scikit-learn is not installed.
-
-    References
-    ----------
-    Estienne et al., section "Analysis on UA classification systems": affine calibration in five folds.
+    Log-posteriors are recalibrated by `fit_affine` or `fit_temperature` (the paper, "Analysis on UA classification
+    systems"), and confidences as the log-posteriors of right and wrong; confidences, and posteriors of two classes,
+    also by `fit_isotonic`. Folds are stratified by the true class, or by correctness, shuffled with a fixed seed, and
+    keep groups together. The fits use no weights, and intervals do not include their uncertainty. `options` are those
+    of `compute`, as `systems` were prepared with.
     """
     found: dict[str, System] = {}
     for submission in submissions:

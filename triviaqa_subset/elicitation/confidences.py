@@ -20,10 +20,10 @@ def is_true(first: Likely, generated: Likely = ()) -> tuple[float | None, str | 
     r"""Return the probability of "True" against "False" as the first word, or None, and what is not known of it.
 
     It is :math:`q_e = p(\mathrm{True}) / (p(\mathrm{True}) + p(\mathrm{False}))`, each p summed over all spellings
-    among the likely first tokens: in any case, with or without spaces and punctuation around. A word that was
-    generated in several tokens has their product. A word that is not listed has at most the probability of the least
-    likely token, and at most what the listed ones leave of 1; a token that begins a word ("Tr") may go on to become
-    it. Where this leaves more than `EXACT_ENOUGH` open, the confidence is missing.
+    among the likely first tokens (any case, spaces and punctuation around), a word generated in several tokens by their
+    product. A word that is not listed has at most the probability of the least likely token, and at most what the
+    listed ones leave of 1; a token that begins a word ("Tr") may be continued to it. Where this leaves more than
+    `EXACT_ENOUGH` open, the confidence is missing.
     """
     begun, split = _split_word(generated)
     known = [*first, *split]

@@ -31,7 +31,7 @@ THINKING = re.compile(
 
 @dataclass(frozen=True)
 class Setup:
-    """What is the same for all questions; see the table of options in docs/elicitation.md."""
+    """The settings for all questions; see the table of options in docs/elicitation.md."""
 
     task: str = "triviaqa"
     prompts: str | None = None
@@ -50,7 +50,7 @@ class Setup:
 
 
 class Interview:
-    """What one question is asked; the answer is asked for once, whichever methods need it."""
+    """The requests about one question; its answer is asked for once, whichever methods need it."""
 
     def __init__(self, state: TaskState, setup: Setup, prompts: dict[str, Messages]) -> None:
         self.state, self.setup, self.prompts, self.model = state, setup, prompts, plain(get_model())

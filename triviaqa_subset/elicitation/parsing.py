@@ -1,4 +1,4 @@
-"""What a reply says in words: an answer and its probability, yes or no, the letter of a choice."""
+"""Parsing of replies: an answer and its probability, yes or no, the letter of a choice."""
 
 import json
 import re
@@ -64,7 +64,7 @@ def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
 
 
 def yes_or_no(reply: str) -> bool | None:
-    """Return what a judge said: True for "Yes.", False for "No.", in any case and punctuation, else None."""
+    """Return a judge's verdict: True for "Yes.", False for "No.", in any case and punctuation, else None."""
     word = re.fullmatch(r"\W*(yes|no)\W*", reply.lower())
     return None if word is None else word[1] == "yes"
 
@@ -96,7 +96,7 @@ def _other_meaning(found: re.Match[str]) -> str | None:
 
 
 def _unwrapped(line: str) -> str:
-    """Return a line without what only surrounds it; an opening bracket or a star that belongs to a name stays."""
+    """Return a line without surrounding markup; an opening bracket or a star that belongs to a name stays."""
     bare = " ".join(line.split()).rstrip(" ,;-")
     bare = bare.removesuffix("(").rstrip(" ,;-") if bare.count("(") > bare.count(")") else bare
     bare = bare.lstrip(" ,;")

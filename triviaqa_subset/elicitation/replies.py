@@ -47,7 +47,7 @@ class Token(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What the model said; where its tokens are not known, `missing` says why."""
+    """The text of a model and its tokens; `missing` is the reason where these are unknown."""
 
     text: str
     tokens: list[Token] | None = None
@@ -57,7 +57,7 @@ class Reply(NamedTuple):
 
 
 def read_reply(output: "ModelOutput") -> Reply:
-    """Return the first choice of what Inspect got; raise `Unusable` if there is none, or a refusal."""
+    """Return the first choice of Inspect's output; raise `Unusable` if there is none, or a refusal."""
     if output.empty:
         raise Unusable("the reply must have a choice; got none")
     choice, content = output.choices[0], output.choices[0].message.content
@@ -127,7 +127,7 @@ def _reasoning(text: str) -> int:
 
 
 def _echo(text: str, prefill: str) -> int:
-    """Return the length of what comes before the answer: a fence, a preamble, and the prefill or a label like it."""
+    """Return the length of the text before the answer: a fence, a preamble, and the prefill or a label like it."""
     if not prefill:
         return 0
     label = rf"(?:{re.escape(prefill)}|{LABEL})(?:\*\*)?"

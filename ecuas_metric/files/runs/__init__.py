@@ -12,24 +12,7 @@ TOOLS = (lm_eval, lighteval, inspect_ai, helm, callm)
 
 
 def read_parts(path: str | Path, options: RunOptions | None = None) -> list[Part] | None:
-    """Read the run of a tool.
-
-    Parameters
-    ----------
-    path : path
-        A file of samples, or the folder of a run, as the tool leaves it.
-    options : RunOptions, optional
-
-    Returns
-    -------
-    list of Part, or None
-        One part for each system and task, or None if the content is no such run.
-
-    Raises
-    ------
-    FileError
-        If it is one, and lacks what is needed, or leaves a choice; with what to do.
-    """
+    """Read a tool's run, a file of samples or a folder: a part for each system and task, or None for other content."""
     place = Path(path)
     for tool in TOOLS if place.exists() else ():
         files = tool.files_of(place)

@@ -45,7 +45,7 @@ RULE = "must be scored as right or wrong: C, I, P, N, or a number"
 
 
 class Log(NamedTuple):
-    """What a log says of its run, and its samples in order."""
+    """The facts of a log about its run, and its samples in order."""
 
     file: Path
     header: Row
@@ -99,7 +99,7 @@ def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
 
 
 def part_of(log: Log, scorer: str, options: RunOptions) -> Part:
-    """Return what a scorer says of the samples of a log: what the reader reads, and what the plug-in is given."""
+    """Return the part of one scorer on the samples of a log, for the reader and the plug-in."""
     file, task = log.file, str(log.header["eval"]["task"])
     samples = [sample for sample in log.samples if scorer in (sample.get("scores") or {})]
     rows, scores = np.arange(1, len(samples) + 1), [sample["scores"][scorer] for sample in samples]
@@ -123,7 +123,7 @@ def part_of(log: Log, scorer: str, options: RunOptions) -> Part:
 
 
 def _partly(log: Log, scored: int) -> str:
-    """Return what a note says of a log that lacks samples: how many were planned, and how many are scored."""
+    """Return the text of a note on a log that lacks samples: how many were planned, and how many are scored."""
     status = str(log.header.get("status", "started"))
     unfinished = f", status {status}" * (status != "success")
     return (
@@ -134,7 +134,7 @@ def _partly(log: Log, scored: int) -> str:
 
 
 def _scorers_in(log: Log, options: RunOptions) -> list[str]:
-    """Return the scorers that are systems: the one that was asked for, or each that keeps a confidence."""
+    """Return the scorers that are systems: the requested one, or each that keeps a confidence."""
     status, scored = log.header.get("status", "started"), [sample for sample in log.samples if sample.get("scores")]
     if not scored or (status != "success" and not options.partial):
         got = f"status {status}, {len(scored):,} of {log.planned:,} planned samples scored"

@@ -45,13 +45,8 @@ ONE_RIGHT = "must have one right choice in each sample"
 def record_of(target: object, choices: Sequence[str], results: Sequence[Sequence[float]]) -> dict[str, object]:
     """Return what the plug-in keeps of a sample: its true choice, or why there is none, and its log-likelihoods.
 
-    Parameters
-    ----------
-    target : int, str or list
-        As the task resolves its `doc_to_target`: an index, or the text of a choice.
-    choices : sequence of str
-    results : sequence of (log-likelihood, is greedy)
-        Of all choices, and after them without the question where `acc_mutual_info` is computed.
+    `target` is resolved by the task's `doc_to_target`. `results`, of (log-likelihood, is greedy), are of all choices,
+    and after them of the choices without the question where `acc_mutual_info` is computed.
     """
     record: dict[str, object] = {"true_choice": -1, "log_likelihoods": []}
     try:
@@ -90,7 +85,7 @@ def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
 
 
 class Sample(NamedTuple):
-    """What is kept of a line: of multiple choice `scores` of all choices and their texts, else the metric's value."""
+    """The kept part of a line: of multiple choice `scores` and texts of all choices, else the metric's value."""
 
     line: int
     id: str
@@ -164,7 +159,7 @@ def _labels(file: Path, samples: Sequence[Sample], scores: Floats, rows: Ints) -
 
 
 def _readings(samples: Sequence[Sample]) -> dict[str, Ints]:
-    """Return what targets written as text may say, -1 where it is no choice: an index, a letter, a choice's text."""
+    """Return the possible readings of targets as text: an index, a letter, a choice's text; -1 where none."""
     targets = [sample.target for sample in samples]
     texts = [[text.strip() for text in sample.texts] for sample in samples]
     letters = [target.strip(" ().") for target in targets]
@@ -233,7 +228,7 @@ def _model(file: Path) -> str:
 
 
 def _samples(file: Path, options: RunOptions) -> list[Sample]:
-    """Return the lines of a file that have the filter which was asked for, or the only one there is."""
+    """Return the lines of a file that have the requested filter, or the only one."""
     kept: list[Sample] = []
     filters: dict[str, None] = {}
     for number, row in _rows(file):
@@ -288,7 +283,7 @@ def _number(value: object) -> float:
 
 
 def _is_samples(file: Path) -> bool:
-    """Return whether the first line of a file is a sample, or nothing where the name says that it holds samples."""
+    """Return whether the first line of a file is a sample, or the file is empty and named as samples."""
     try:
         with _opened(file) as lines:
             line = lines.readline()

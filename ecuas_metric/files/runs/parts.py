@@ -22,67 +22,30 @@ LENGTHS: dict[str, Callable[[str], int]] = {"chars": len, "bytes": lambda text: 
 
 
 class RunOptions(NamedTuple):
-    """What a run leaves open.
+    """What a run leaves open."""
 
-    Attributes
-    ----------
-    tasks : collection of str, or None
-        Those to read; None is all.
-    filter : str or None
-        The filter of lm-eval, the scorer of Inspect or the metric of HELM, where there are several.
-    length : {"none", "chars", "bytes"}
-        What log-likelihoods of choices are divided by before they are compared.
-    confidence, weight, group : str or None
-        The dotted name of the field that has it.
-    partial : bool
-        Whether runs that did not end are read.
-    """
-
-    tasks: Collection[str] | None = None
-    filter: str | None = None
-    length: str = "none"
-    confidence: str | None = None
+    tasks: Collection[str] | None = None  # None reads all
+    filter: str | None = None  # of lm-eval, the scorer of Inspect or the metric of HELM, where there are several
+    length: str = "none"  # or a key of `LENGTHS`: what log-likelihoods are divided by before they are compared
+    confidence: str | None = None  # the dotted name of its field, as for weight and group
     weight: str | None = None
     group: str | None = None
-    partial: bool = False
+    partial: bool = False  # whether to read runs that did not end
 
 
 class Part(NamedTuple):
-    """One model on one task.
-
-    Attributes
-    ----------
-    model, task : str
-    path : str
-        The file it was read from.
-    rows : ndarray of int, shape (N,)
-        Where the samples are in the file, counted from 1.
-    columns : mapping of str to ndarray or list
-        By role: `label` and `posteriors` (log-posteriors, shape (N, K)), or `confidence` and `correct`, which is nan
-        where unlabelled; and `id`, `group`, `stratum` and `weight` where there are such.
-    note : Note
-        What it was recognised as.
-    num_classes : int or None
-        K of posteriors; those of differing K are different parts.
-    """
+    """One model on one task."""
 
     model: str
     task: str
     path: str
-    rows: Ints
-    columns: Mapping[str, Column]
-    note: Note
-    num_classes: int | None = None
+    rows: Ints  # (N,), where the samples are in the file, counted from 1
+    columns: Mapping[str, Column]  # by role: log-posteriors (N, K) and labels, or confidences and correctness or nan
+    note: Note  # what it was recognised as
+    num_classes: int | None = None  # K of posteriors; those of differing K are different parts
 
     def table(self) -> tuple[dict[str, Column], dict[str, str]]:
-        """Return the columns by name, none of them of two dimensions, and the name of each role's column.
-
-        Returns
-        -------
-        columns : dict of str to ndarray or list, each of shape (N,)
-        roles : dict of str to str
-            For `columns` of `submissions_of`.
-        """
+        """Return the one-dimensional columns (N,) by name, and the name of each role's column for `submissions_of`."""
         columns = {role: values for role, values in self.columns.items() if role != "posteriors"}
         roles = {role: role for role in columns}
         if "posteriors" in self.columns:
@@ -144,7 +107,7 @@ def _joined(columns: Sequence[Column]) -> Column:
 
 
 def only(found: Iterable[str], wanted: str | None, path: object, what: str) -> str:
-    """Return the one of several names that was asked for, or the only one there is, or raise FileError."""
+    """Return the requested one of several names, or the only one, or raise FileError."""
     names = list(dict.fromkeys(found))
     if wanted is not None and wanted not in names:
         raise FileError(path, f"has no {what} {wanted!r}", value=wanted, got=f"{wanted!r}, not {', '.join(names)}")
@@ -159,14 +122,14 @@ def files_in(folder: Path, *patterns: str) -> list[Path]:
 
 
 def starts_with(file: Path, needed: Iterable[bytes], size: int = 20_000) -> bool:
-    """Return whether the beginning of a file holds all of these."""
+    """Return whether the beginning of a file holds all of some texts."""
     with file.open("rb") as content:
         start = content.read(size)
     return all(part in start for part in needed)
 
 
 def field(row: Row, name: str) -> Any:
-    """Return what a dotted name leads to; None where there is nothing."""
+    """Return the value at a dotted name, or None."""
     value: Any = row
     for word in name.split("."):
         value = value.get(word) if isinstance(value, Mapping) else None
@@ -174,7 +137,7 @@ def field(row: Row, name: str) -> Any:
 
 
 def of_tasks(files: Sequence[tuple[Path, str, str]], options: RunOptions) -> list[tuple[Path, str, str]]:
-    """Return the files, with their models and tasks, of the tasks that were asked for."""
+    """Return the files, with their models and tasks, of the requested tasks."""
     wanted = [one for one in files if options.tasks is None or one[2] in options.tasks]
     if not wanted:
         got = f"{', '.join(map(repr, options.tasks or ()))}, not {', '.join(sorted({task for *_, task in files}))}"
@@ -194,7 +157,7 @@ def once(files: Sequence[tuple[Path, str, str]]) -> Sequence[tuple[Path, str, st
 
 
 def in_file(file: object, row: int, read: Callable[..., T], *values: object) -> T:
-    """Return `read(*values)`; what it raises about a value is about a row of the file."""
+    """Return `read(*values)`; an error about a value becomes one about a row of the file."""
     try:
         return read(*values)
     except InputError as error:
@@ -244,7 +207,7 @@ def role_of(role: str, values: Sequence[object], name: str, file: object, rows: 
 
 
 def weighed(columns: Mapping[str, Column]) -> str:
-    """Return what a note says of weights: how many samples there are, and how many they stand for."""
+    """Return the text of a note on weights: how many samples there are, and how many they stand for."""
     if "weight" not in columns:
         return ""
     weights = np.asarray(columns["weight"])
