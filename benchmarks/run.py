@@ -1,7 +1,6 @@
-"""Measure ours against version 0.3.0, NumPy's sort, and peers that do the same work; write docs/speed.md's table.
+"""Measure ours against version 0.3.0, NumPy's sort and peers that do the same work; write docs/speed.md's table.
 
-Times are of the processor, in medians, since other programs change those of the clock. What counts are the ratios: the
-two sides of each take turns.
+Times are medians of processor time, and the two sides of each ratio take turns: other programs change the clock's.
 """
 
 import argparse
@@ -406,7 +405,7 @@ def _child(code: str, **environment: str) -> tuple[float, float]:
 
 
 def processor() -> str:
-    """Return what the machine says of its processor."""
+    """Return the name of the machine's processor."""
     try:
         text = Path("/proc/cpuinfo").read_text()
         return next(line.split(":")[1].strip() for line in text.splitlines() if line.startswith("model name"))
