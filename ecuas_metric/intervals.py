@@ -866,7 +866,7 @@ def _unseen(
 ) -> _Unseen | None:
     """Return the cell with few incorrect or correct answers that determines most of one side of an interval, if any."""
     wrong, right = cells.wrong * cells.scale, cells.right * cells.scale
-    rare, parts = np.minimum(wrong, right), np.maximum(less / below, more / above)
+    rare, parts = np.minimum(wrong, right), np.maximum(less / (below or 1.0), more / (above or 1.0))
     k = int(np.where(rare < FEW, parts, 0.0).argmax())
     rows = slice(cells.starts[k], [*cells.starts[1:], len(moments.weight)][k])
     are_few = min(wrong.sum(), right.sum()) < FEW

@@ -452,7 +452,7 @@ def _present(values: Floats | None) -> Floats:
 
 
 DESCRIPTIONS = {
-    "ecuas": "Expected cost over all reject costs; the lower n, the more confident mistakes cost",
+    "ecuas": "Expected cost over all reject costs, 0 perfect, 1 useless; the lower n, the more confident mistakes cost",
     "error_rate": "Share of incorrect decisions",
     "risk": "Mean cost of the decisions",
     "ece": "Gap between confidence and accuracy, averaged over bins",
