@@ -9,8 +9,9 @@ from typing import NamedTuple, TypedDict
 
 RULES = ("equality", "containment")
 BRACKET = re.compile(r"\s*\(([^)]*)\)")  # what the authors' normal form deletes
-MARK = re.compile(  # a sign of doubt, or a minus
-    r"[?\u203d\u00bf\u061f~\u2248\u2260\u00ac\u2717\u2718\u274c]|!=|(?<![\w.)])[-\u2212\u2013](?=\.?\d)"
+MARK = re.compile(  # a sign of doubt or denial, a face, or a minus
+    r"[?\u203d\u00bf\u055e\u061f\u2e2e~\u2248\u2260\u00ac\u2717\u2718\u274c]|!=|(?<!\w)!(?=\w)"
+    r"|(?<!\S)[:;]-?[/\\()|](?!\S)|(?<![\w.)])[-\u2212\u2013](?=\.?\d)"
 )
 GLOSS = re.compile(  # what a bracket may hold without being a doubt: the kind of thing that was named, or years
     r"(?:(?:the|a|an|of|in|by|born|died|active|c|ca|circa|film|movie|novel|book|play|poem|song|single|album|band|group|"
@@ -31,10 +32,11 @@ FOOTNOTE = re.compile(r"<sup>\s*\[?\d+\]?\s*</sup>|\[\^?\d{1,3}\]|\u3010\d+[^\u3
 TAG = re.compile(r"</?(?:a|answer|b|big|br|code|div|em|font|i|mark|p|small|span|strong|sub|sup|tt|u)\b[^<>]*>", re.I)
 TEX = re.compile(r"\\(?:boxed|fbox|emph|underline|(?:text|math)(?:bf|it|rm|sf|tt)?)\s*\{([^{}]*)\}|\\[()\[\]]")
 TICKS = "\u2705\u2714\ufe0f"
-LEAD = string.whitespace + "#>\u2022\u00b7\u2192" + TICKS
-ENDS = (
-    string.whitespace + QUOTES + TICKS + "\"'`*_.,;:!\u00ab\u00bb\u2039\u203a\u201e\u201a\u300c\u300d\u300e\u300f\u2026"
+STARTS = (
+    string.whitespace + QUOTES + TICKS + "\"'`*_.,;:\u00ab\u00bb\u2039\u203a\u201e\u201a\u300c\u300d\u300e\u300f\u2026"
 )
+ENDS = STARTS + "!"  # in front, this one is a "not"
+LEAD = string.whitespace + "#>\u2022\u00b7\u2192" + TICKS
 PAIRS = ("()", "[]", "{}", "$$", "\u300a\u300b")
 FRAME = re.compile(
     r"""
@@ -212,7 +214,7 @@ def undress(answer: str) -> str:
         text = pattern.sub("", text)
     for _ in range(8):  # nested dresses
         before = text
-        text = TEX.sub(lambda found: found[1] or "", text).strip(ENDS).lstrip(LEAD)
+        text = TEX.sub(lambda found: found[1] or "", text).rstrip(ENDS).lstrip(STARTS).lstrip(LEAD)
         if any(len(text) > 2 and text[0] + text[-1] == pair for pair in PAIRS):
             text = text[1:-1]
         framed = FRAME.fullmatch(text)
@@ -252,7 +254,8 @@ def gold_forms(aliases: Iterable[str]) -> Forms:
 
 def plain(text: str) -> str:
     """Return the official form without accents, `&` written out, and with marks of doubt and minus signs as words."""
-    marked = MARK.sub(lambda found: f" mark{ord(found[0][0])} ", text.lower().replace("&", " and "))
+    composed = unicodedata.normalize("NFKC", text).lower().replace("&", " and ")  # a full-width mark is a mark
+    marked = MARK.sub(lambda found: f" mark{ord(found[0][0])} ", composed)
     letters = unicodedata.normalize("NFKD", marked.translate(LETTERS))
     plain = (
         " " if unicodedata.category(char)[0] == "P" else char for char in letters if not "\u0300" <= char <= "\u036f"
@@ -287,7 +290,8 @@ def hedges(answer: str, gold: Forms) -> bool:
     """
     brackets = BRACKET.findall(answer)
     harmless = all(GLOSS.fullmatch(inside.strip()) or plain(inside) in gold.official for inside in brackets)
-    return (not harmless or bool(MARK.search(answer))) and not equals_officially(answer, gold)
+    marked = MARK.search(unicodedata.normalize("NFKC", answer)) is not None
+    return (marked or not harmless) and not equals_officially(answer, gold)
 
 
 def is_refusal(answer: str) -> bool:

@@ -319,9 +319,9 @@ def test_what_the_card_says_of_the_error_rates_holds(rates, card, curated, pool)
         f"since 199 questions represent {(kept == 'reviewed').sum()}; ",
         f"here it misses the pool's value by {missed:.3f} at most",
         f"make up {25600 / 455:.0f} % of it, but only {100 * (kept == 'exact_match_all').mean():.0f} % of the",
-        f"By exact match error rates are {min(gaps):.2f} to {max(gaps):.2f} higher",
+        f"By exact match error rates on the subset are {min(gaps):.2f} to {max(gaps):.2f} higher",
         "two change their order, and three become or cease to be ties",
-        f"as much as {int(455 / (curated['weight'] ** 2).mean())} equally weighted ones",
+        f"as much as {455 / (curated['weight'] ** 2).mean():.0f} equally weighted ones",
     ):
         assert said in text
     pairs = list(itertools.combinations([system for system in labels if system[1] != "is_true"], 2))

@@ -112,9 +112,24 @@ def test_a_bracket_with_a_kind_years_or_another_alias_is_none(bracket):
 
 
 @pytest.mark.parametrize(("answer", "alias"), [("-40", "40"), ("Paris?", "Paris"), ("~Paris", "Paris"), ("≠5", "5")])
-def test_a_sign_of_doubt_or_a_minus_is_part_of_the_answer(answer, alias):
-    assert not exact_match(answer, [alias])
-    assert exact_match(f"It is {answer}", [answer])
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_sign_of_doubt_or_a_minus_is_part_of_the_answer(answer, alias, wide):
+    given = "".join(chr(ord(char) + 0xFEE0) if wide and "!" <= char <= "~" else char for char in answer)
+    assert not exact_match(given, [alias])
+    assert exact_match(f"It is {given}", [answer])
+
+
+@pytest.mark.parametrize(
+    "doubt",
+    ["!X", "**!X**", "It is !X", "X\uff1f", "X\ufe56", "X⁇", "X⁉", "X⁈", "X⸮", "X ՞", "X\uff5e", "X :/", "X :-("],
+)
+def test_a_denial_or_a_doubt_in_one_sign_is_no_match(doubt):
+    assert not exact_match(doubt.replace("X", "Paris"), ["Paris"])
+
+
+@pytest.mark.parametrize("answer", ["Paris!", "¡Paris!", "**Paris!**", "Answer: Paris"])
+def test_a_mark_that_doubts_nothing_is_dress(answer):
+    assert exact_match(answer, ["Paris"])
 
 
 @pytest.mark.parametrize(
