@@ -42,7 +42,8 @@ def test_the_scorer_takes_classes_that_a_fold_lacks_on_either_side(rng):
     """A class that was not seen in training has the probability 0."""
     X, y = classified(rng, ["a", "b", "c"])
     of = {name: np.flatnonzero(y == name).tolist() for name in "abc"}
-    folds = [(range(90), of["a"]), (of["a"] + of["b"], range(90)), (of["a"] + of["c"], of["b"])]
+    every = list(range(90))
+    folds = [(every, of["a"]), (of["a"] + of["b"], every), (of["a"] + of["c"], of["b"])]
     found = cross_validate(LogisticRegression(), X, y, scoring=ecuas_scorer(), cv=folds, error_score="raise")
     for value, (train, test), missing in zip(found["test_score"], folds, (None, 2, 1), strict=True):
         posteriors = LogisticRegression().fit(X[train], y[train]).predict_proba(X[test])
