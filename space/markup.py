@@ -9,7 +9,7 @@ from html import escape
 
 from ecuas_metric.errors import Advice, FileAdvice, InputError
 from ecuas_metric.metrics import METRICS
-from ecuas_metric.reporting.report import BEST_VALUE, Report, legend
+from ecuas_metric.reporting.report import Report
 from ecuas_metric.reporting.tables import Cell, Grid
 
 from .plots import slots
@@ -123,14 +123,14 @@ def main_table(report: Report, grid: Grid) -> str:
 
 def report_table(report: Report, grid: Grid) -> str:
     """Return a report as an HTML table: the best marked, a tooltip per metric, the colour of the plots per system."""
-    lines = [BEST if note == BEST_VALUE else note for note in (*grid.above, *grid.notes)]
-    meanings = [line for line in legend(report.keys) if line in lines]
-    notes, legend_ = (
-        "".join(f"<p>{escape(line)}</p>" for line in lines if (line in meanings) == is_legend)
-        for is_legend in (False, True)
-    )
-    folded = f"<details><summary>What each metric measures</summary>{legend_}</details>" if meanings else ""
+    notes = _paragraphs([*grid.above, *([BEST] if grid.best else []), *grid.notes])
+    meanings = _paragraphs(grid.legend)
+    folded = f"<details><summary>What each metric measures</summary>{meanings}</details>" if meanings else ""
     return _table(report, grid, list(range(1, len(grid.header))), style="report all") + notes + folded
+
+
+def _paragraphs(lines: Iterable[str]) -> str:
+    return "".join(f"<p>{escape(line)}</p>" for line in lines)
 
 
 def message(text: str, *, kind: str = "note") -> str:

@@ -116,7 +116,7 @@ class Scored:
         """Return one row per system, signature and notes; what is not a number is None."""
         grid, records = self.tables()
         result: Json = as_json(grid, records)
-        result["notes"] = [*grid.above, *grid.notes, *self.notes()]
+        result["notes"] = [*grid.above, *grid.below(), *self.notes()]
         if explained:
             result["in_words"] = [*self.sentences(), *self.about_each()]
         return result
@@ -217,5 +217,5 @@ def number(given: str | float | None, name: str) -> float | None:
 
 def as_json(grid: Grid, records: Sequence[Record]) -> Json:
     """Return signature, notes and one row per system; what is not a number is None."""
-    result: Json = json.loads(to_json(records, grid.signature, grid.notes))
+    result: Json = json.loads(to_json(records, grid.signature, grid.below()))
     return result

@@ -32,7 +32,6 @@ from .recalibrating import with_recalibrated
 from .report import (
     BELOW,
     Report,
-    legend,
     make_report,
     prepare_open,
     prepare_submissions,
@@ -96,8 +95,7 @@ def _averages(
     shown = [key for key in keys if key in averages.keys]
     grid = report_grid(averages, digits=arguments.digits, keys=shown, sizes=True)
     above = [f"Macro-averages over {arguments.by}; N counts its values.", *grid.above]
-    notes = [note for note in grid.notes if note not in legend(shown)]  # it stands below the table of the parts
-    grid = grid._replace(above=above, notes=notes, signature="")
+    grid = grid._replace(above=above, legend=(), signature="")  # the legend stands below the table of the parts
     print("", to_text(grid, screen_of(sys.stdout)), sep="\n", end="")
     for path in map(Path, arguments.output):
         grid = grid._replace(signature=averages.signature)

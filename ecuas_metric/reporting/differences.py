@@ -61,8 +61,8 @@ def comparison_grid(
     notes = columns_explained(tests, level)
     notes += [] if all(row.fair for row in rows) else [f"† {UNFAIR}"]
     notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
-    notes += legend(dict.fromkeys(row.key for row in rows))
-    return Grid(header, cells, notes, line, labels=3, above=list(above), grouped=True)
+    meanings = legend(dict.fromkeys(row.key for row in rows))
+    return Grid(header, cells, notes, line, labels=3, above=list(above), grouped=True, legend=meanings)
 
 
 def columns_explained(tests: int, level: float) -> list[str]:
@@ -118,8 +118,8 @@ def plan_grid(
         for plan in plans
     ]
     above = f"For a power of {power:.0%} in a two-sided test at the level {alpha:g}, of one metric and one pair:"
-    notes = ["deviation: standard deviation of the paired difference of one sample", *legend(p.key for p in plans)]
-    return Grid(header, rows, notes, signature, above=[above])
+    notes = ["deviation: standard deviation of the paired difference of one sample"]
+    return Grid(header, rows, notes, signature, above=[above], legend=legend(plan.key for plan in plans))
 
 
 def plan_records(plans: Iterable[Plan]) -> list[Record]:

@@ -16,13 +16,13 @@ from ..files.submissions import Submission, Unjudged
 from ..metrics import METRICS, Key, place
 from ..options import checked_options
 from ..results import Estimate, Results, System, all_values, compute_results, named_systems, prepare, signature_of
-from .tables import BEST, Cell, Grid, Record, to_html, to_text
+from .tables import Cell, Grid, Record, to_html, to_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 UNLIKE = "No best value is marked: these differ between the systems:"
-BEST_VALUE = f"{BEST} best value, which need not be significantly better than the others (see ecuas compare)"
+BEST_VALUE = "best value, which need not be significantly better than the others (see ecuas compare)"
 NONE_SHOWN = "[-]"
 NO_INTERVAL = f"{NONE_SHOWN} no interval: none with valid coverage is known for this number"
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
@@ -227,14 +227,14 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
         ]
         for name, results in report.results.items()
     ]
-    notes = [BEST_VALUE] if any(cell.is_best for row in rows for cell in row) else []
-    notes += [f"† {UNFAIR}"] if set(shown) & set(report.unfair) else []
+    notes = [f"† {UNFAIR}"] if set(shown) & set(report.unfair) else []
     notes += [NO_INTERVAL] if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]) else []
     of_unjudged = [(name, note) for name, note in report.notes() if note.kind == "unjudged"]
     notes += [f"{name}: {note.fact}" for name, note in of_unjudged]
     notes += dict.fromkeys(note.advice for _, note in of_unjudged if note.advice)
     above = [f"{UNLIKE} {', '.join(report.unlike)}."] if report.unlike else []
-    return Grid(header, rows, [*notes, *legend(shown)], report.signature, above=above)
+    best_value = BEST_VALUE if any(cell.is_best for row in rows for cell in row) else ""
+    return Grid(header, rows, notes, report.signature, above=above, legend=legend(shown), best=best_value)
 
 
 def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list[Record]:

@@ -19,6 +19,7 @@ from ..errors import FileError
 from ..plotting.names import short_names
 
 BEST = "●"  # behind the best value of a column; * would be read as p < 0.05
+IN_BOLD = "Bold:"  # the mark of formats that have bold text
 ASCII = {"↑": "^", "↓": "v", "†": "#", "∞": "inf", "…": "...", BEST: "+", "≤": "<="}  # what tables contain
 CODES = {"best": "1;32", "header": "1", "faint": "2"}
 MIN_WIDTH = 40  # narrower terminals are not followed: no number would fit beside its system
@@ -87,6 +88,12 @@ class Grid(NamedTuple):
     labels: int = 1
     above: Sequence[str] = ()
     grouped: bool = False
+    legend: Sequence[str] = ()  # what each metric means
+    best: str = ""  # what the mark of the best value means
+
+    def below(self, mark: str = BEST) -> list[str]:
+        """Return the lines between table and signature, with the mark of the best value."""
+        return [*([f"{mark} {self.best}"] if self.best else []), *self.notes, *self.legend]
 
 
 def screen_of(stream: TextIO) -> Screen:
@@ -122,7 +129,7 @@ def to_text(grid: Grid, screen: Screen = FILE) -> str:
         lines += [""] * bool(lines) + [screen.painted("  ".join(aligned[0]).rstrip(), "header")]
         lines += [screen.painted(rule, "faint")]
         lines += [_painted(row, style, screen) for row, style in zip(aligned[1:], styles, strict=True)]
-    below = [*screen.wrapped(grid.notes), *screen.wrapped([grid.signature] if grid.signature else [])]
+    below = [*screen.wrapped(grid.below()), *screen.wrapped([grid.signature] if grid.signature else [])]
     return "\n".join([*screen.wrapped(grid.above), *lines, *([""] * bool(below)), *below]) + "\n"
 
 
@@ -135,7 +142,7 @@ def to_markdown(grid: Grid) -> str:
         for row in _grouped(grid)
     ]
     lines = [f"| {' | '.join(line)} |" for line in (header, rules, *rows)]
-    below = [*map(_note, _in_bold(grid.notes)), f"`{grid.signature}`"]
+    below = [*map(_note, grid.below(IN_BOLD)), f"`{grid.signature}`"]
     above = [line for note in grid.above for line in (_note(note), "")]
     return "\n".join([*above, *lines, *(line for note in below for line in ("", note))]) + "\n"
 
@@ -152,7 +159,7 @@ def to_latex(grid: Grid) -> str:
     width = len(grid.header)
     notes = [
         rf"\multicolumn{{{width}}}{{p{{\linewidth}}}}{{\footnotesize {_latex(note)}}} \\"
-        for note in _in_bold(grid.notes)
+        for note in grid.below(IN_BOLD)
     ]
     comments = [f"% {note}" for note in ("Needs \\usepackage{booktabs}.", *grid.above, grid.signature) if note]
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *body, r"\bottomrule", *notes]
@@ -168,7 +175,7 @@ def to_html(grid: Grid) -> str:
 
     cells = [[f"<b>{escape(c.text)}</b>" if c.is_best else escape(c.text) for c in line] for line in _grouped(grid)]
     body = "".join(row(line, "td") for line in cells)
-    notes = "<br>".join(map(escape, [*grid.above, *_in_bold(grid.notes), grid.signature]))
+    notes = "<br>".join(map(escape, [*grid.above, *grid.below(IN_BOLD), grid.signature]))
     return f"<table>{row(map(escape, grid.header), 'th')}{body}</table><small>{notes}</small>"
 
 
@@ -180,7 +187,7 @@ def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
         ".tex": lambda: to_latex(grid),
         ".txt": lambda: to_text(grid),
         ".csv": lambda: to_csv(records, grid.signature),
-        ".json": lambda: to_json(records, grid.signature, [*grid.above, *grid.notes]),
+        ".json": lambda: to_json(records, grid.signature, [*grid.above, *grid.below()]),
     }
     check_suffix(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -263,11 +270,6 @@ def _encodes(encoding: str, text: str) -> bool:
 def _broken(line: str, width: int, hang: str) -> list[str]:
     """Break a line between its words; signatures and long names stay whole."""
     return textwrap.wrap(line, width, subsequent_indent=hang, break_on_hyphens=False, break_long_words=False)
-
-
-def _in_bold(notes: Iterable[str]) -> list[str]:
-    """Return notes for a format in which the best is bold instead of marked."""
-    return [f"Bold:{note.removeprefix(BEST)}" if note.startswith(BEST) else note for note in notes]
 
 
 def _fitted(grid: Grid, width: int | None, between: int) -> Grid:

@@ -32,8 +32,9 @@ from tests.ecuas_metric.files.submitted import submission
 SMALL = Grid(
     ["system", "ER ↓", "ECUAS_0 ↓†"],
     [[Cell("a|b & 100%_x"), Cell("0.100", True), Cell("0.500")], [Cell("c"), Cell("0.250"), Cell("0.400", True)]],
-    [f"{BEST} best value", "† a note"],
+    ["† a note"],
     "ecuas|n:0|v:1",
+    best="best value",
 )
 NAMES = [f"runs_of_a_model_with_a_name_{i}_that_is_long" for i in range(12)]
 GRID = Grid(
