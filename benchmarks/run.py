@@ -253,7 +253,7 @@ def compare_line() -> Line:
     for name in range(21):
         confidence = rng.random(455)
         systems[str(name)] = confidence_system(rng.random(455) < confidence, confidence, **options)
-    what = "21 systems compared by ten metrics, 1000 swaps, N = 455"
+    what = "21 systems compared by ten metrics, 1000 permutations, N = 455"
     values = [partial(all_values, system) for system in systems.values()]
     return against(
         what, partial(compare_systems, systems), lambda: [call() for call in values], "their metrics alone", 0

@@ -133,7 +133,7 @@ def missing_package(who_needs: str, *packages: str) -> ImportError:
 class Note(NamedTuple):
     """What a reader of a result must know besides its numbers."""
 
-    kind: str  # e.g. "missing", "clipped", "few_errors", "no_interval", "unjudged"
+    kind: str  # e.g. "missing", "clipped", "few_errors", "no_interval", "unlabelled"
     fact: str  # a sentence
     advice: str = ""  # one of `Advice`, a sentence, or empty
 
@@ -148,8 +148,8 @@ class Note(NamedTuple):
 class FileAdvice(StrEnum):
     """What to do about an error in a file, worded for Python; the command and the page have their own words."""
 
-    COUNT_AS_WRONG = "Judge them, or count them as wrong with unjudged='wrong'."
-    UNJUDGED = "Judge them, count them as wrong with unjudged='wrong', or get bounds with unjudged='bounds'."
+    COUNT_AS_WRONG = "Label them, or count them as wrong with unlabelled='wrong'."
+    UNLABELLED = "Label them, count them as wrong with unlabelled='wrong', or get bounds with unlabelled='bounds'."
     NAME_COLUMNS = "Name them with columns={'confidence': NAME, 'correct': NAME}, or 'label' and 'posteriors': 'A+B'."
     NAME_ROLE = "Name it with columns={columns}."
     NAME_GUESSES = "Perhaps columns={columns}?"

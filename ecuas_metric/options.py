@@ -299,7 +299,11 @@ OPTIONS = {
 
 
 def signature(
-    options: Options, *, num_classes: float | None = None, recalibration: str | None = None, swaps: int | None = None
+    options: Options,
+    *,
+    num_classes: float | None = None,
+    recalibration: str | None = None,
+    permutations: int | None = None,
 ) -> str:
     """Return everything that numbers computed with these options depend on, as ``name:value`` parts joined by ``|``.
 
@@ -329,13 +333,13 @@ def signature(
         "missing": _short(options.missing_confidence),
         "weights": _digest(options.sample_weight),
         "weighting": options.weights_are if is_set(options, "weights_are") else None,
-        **_resampling(options, swaps),
+        **_resampling(options, permutations),
         "v": VERSION,
     }
     return "|".join(["ecuas", *(f"{name}:{value}" for name, value in parts.items() if value is not None)])
 
 
-def _resampling(options: Options, swaps: int | None) -> dict[str, str | None]:
+def _resampling(options: Options, permutations: int | None) -> dict[str, str | None]:
     draws = f"{options.n_resamples}/{options.random_state}"
     test = {"test": draws, "groups": _digest(options.groups)} if options.calibration else {}
     if options.confidence_level is None:
@@ -344,7 +348,7 @@ def _resampling(options: Options, swaps: int | None) -> dict[str, str | None]:
     how = {"analytic": {"intervals": "analytic"}}.get(options.interval_method, {"boot": f"{draws}{method}"})
     return test | {
         "level": _short(options.confidence_level),
-        **(how if swaps is None else {"swaps": f"{swaps}/{options.random_state}"}),
+        **(how if permutations is None else {"permutations": f"{permutations}/{options.random_state}"}),
         "groups": _digest(options.groups),
         "strata": _digest(options.strata),
     }

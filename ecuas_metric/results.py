@@ -207,9 +207,9 @@ def reordered(system: System, rows: Ints) -> System:
     return system._replace(decisions=decisions, options=options, order=order[stable], ids=_pick(system.ids, rows))
 
 
-def signature_of(system: System, *, swaps: int | None = None) -> str:
+def signature_of(system: System, *, permutations: int | None = None) -> str:
     """Return one line that names everything the numbers of a system, or of a comparison by permutations, depend on."""
-    return signature(as_given(system)[1], recalibration=system.recalibration, swaps=swaps)
+    return signature(as_given(system)[1], recalibration=system.recalibration, permutations=permutations)
 
 
 def compute_results(system: System, *, progress: bool = False, only: Sequence[Key] | None = None) -> Results:

@@ -66,8 +66,8 @@ class Graded(NamedTuple):
             raise InputError("Answers", "must not all be unknown", got=got, advice=advice)
         columns = COLUMNS | ({"weight": "weight"} if weighted else {})
         sheet = sheet_of(self.frame[list(columns.values())], self.rows)
-        unjudged = "drop" if self.rule == "drop" else "bounds"
-        (only,) = submissions_of(sheet, name, columns=columns, unjudged=unjudged)
+        unlabelled = "drop" if self.rule == "drop" else "bounds"
+        (only,) = submissions_of(sheet, name, columns=columns, unlabelled=unlabelled)
         return only._replace(name=name)
 
     def summary(self) -> str:
@@ -75,7 +75,7 @@ class Graded(NamedTuple):
         counts, total = self.frame["decided_by"].value_counts().to_dict(), len(subset.asked(self.asked))
         how = ", ".join(f"{counts[state]} by {name}" for state, name in STATES.items() if state in counts)
         text = f"Of {len(self.frame)} answers were decided: {how or 'none'}."
-        if left := counts.get("unjudged", 0):
+        if left := counts.get("unlabelled", 0):
             text += f" {left} are unknown."
         if missing := total - len(self.frame):
             text += f" {len(self.frame)} of {total} questions are answered: the metrics are of these alone, and the "
@@ -84,7 +84,7 @@ class Graded(NamedTuple):
 
     def open_answers(self) -> list[tuple[str, str]]:
         """Return text and key of each answer that is not decided."""
-        unknown = self.frame[self.frame["decided_by"] == "unjudged"]
+        unknown = self.frame[self.frame["decided_by"] == "unlabelled"]
         texts = subset.asked(self.asked).set_index("question_id").get("question", pd.Series(dtype=str))
         return [
             (f"{own}: {texts[own]} → {answer}" if own in texts else f"{own} → {answer}", key)
@@ -110,7 +110,7 @@ def graded(answers: Answers, asked: str, *, accepted: Iterable[str] = (), rule: 
     gold = questions if "answer" in questions else questions.assign(answer=[NO_GOLD] * len(questions))
     grades = grade(answers.frame, gold)
     done = answers.frame.assign(correct=pd.Series(grades.correct, dtype=float), decided_by=grades.decided_by)
-    is_open = done["decided_by"] == "unjudged"
+    is_open = done["decided_by"] == "unlabelled"
     ticked = is_open & _keys(done).isin(set(accepted))
     done.loc[ticked, ["correct", "decided_by"]] = [1.0, "you"]
     if rule == "wrong":

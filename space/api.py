@@ -285,7 +285,7 @@ def evaluate(graded: answers.Graded, name: str, mark: str, *, weighted: bool, n:
     scored = scoring.score_submissions([submission], options)
     correct = graded.frame.set_index("question_id")["correct"].astype(float)
     systems, unlabelled = prepare_open([submission], n=(0, 1, 128), confidence_level=scoring.LEVEL)
-    report = make_report(systems, unjudged=unlabelled, only=subset.ORDERS.values())
+    report = make_report(systems, unlabelled=unlabelled, only=subset.ORDERS.values())
     bounds = report.bounds.get(name, {})
     own = {
         key: Estimate(one.value, *bounds[key]) if key in bounds else one

@@ -55,7 +55,7 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
     FileAdvice.NAME_FILTER: "The command `ecuas` can read one of them.",
     FileAdvice.COMMON: "The command `ecuas` can keep only the common ones.",
     FileAdvice.COUNT_AS_WRONG: CHOOSE,
-    FileAdvice.UNJUDGED: CHOOSE,
+    FileAdvice.UNLABELLED: CHOOSE,
     FileAdvice.NAME_COLUMNS: "Choose them under Columns.",
     FileAdvice.NAME_ROLE: "Choose it under Columns.",
     FileAdvice.NAME_GUESSES: "Choose it under Columns.",

@@ -87,8 +87,8 @@ class Scored:
     @cached_property
     def decision(self) -> verdict.Decision:
         """Who is cheapest, if these systems can be compared."""
-        unfair = any(key.metric == "ecuas" and not key.variant for key in self.report.unfair)
-        if self.is_open or self.report.unlike or unfair:
+        not_comparable = any(key.metric == "ecuas" and not key.variant for key in self.report.not_comparable)
+        if self.is_open or self.report.unlike or not_comparable:
             return verdict.undecided(verdict.NOT_SAID)
         return verdict.decide(self.systems)
 
@@ -158,7 +158,7 @@ def score_files(files: Sequence[str], given: Mapping[str, Any]) -> Scored:
     submissions = read_uploads(
         files,
         columns=columns,
-        unjudged=given.get("unlabelled"),
+        unlabelled=given.get("unlabelled"),
         scale=1.0 if scale is None else scale,
         correct_from=correct_from,
     )
@@ -168,9 +168,9 @@ def score_files(files: Sequence[str], given: Mapping[str, Any]) -> Scored:
 def score_submissions(submissions: Sequence[Submission], options: Options) -> Scored:
     """Evaluate systems as the command `ecuas score` does, and compare their costs."""
     given = {name: getattr(options, name) for name in LABELS if is_set(options, name)}
-    systems, unjudged = prepare_open(submissions, **given)
-    report = make_report(systems, unjudged=unjudged)
-    return Scored(systems, report, any(found.rule == "bounds" for found in unjudged.values()))
+    systems, unlabelled = prepare_open(submissions, **given)
+    report = make_report(systems, unlabelled=unlabelled)
+    return Scored(systems, report, any(found.rule == "bounds" for found in unlabelled.values()))
 
 
 def options_of(given: Mapping[str, Any]) -> Options:

@@ -66,7 +66,7 @@ def read_uploads(
     paths: Sequence[str],
     *,
     columns: Mapping[str, str | None] | None = None,
-    unjudged: str | None = None,
+    unlabelled: str | None = None,
     scale: float = 1,
     correct_from: float | None = None,
 ) -> list[Submission]:
@@ -77,7 +77,7 @@ def read_uploads(
     if (size := sum(Path(path).stat().st_size for path in paths)) > MAX_BYTES_OF_ALL:
         raise InputError("All files together", f"must have at most {MAX_BYTES_OF_ALL:,} bytes", got=f"{size:,}")
     chosen = {role: column for role, column in (columns or {}).items() if column}
-    return _safely(_read, paths, chosen, Reading(unjudged, None, correct_from, scale))
+    return _safely(_read, paths, chosen, Reading(unlabelled, None, correct_from, scale))
 
 
 def plain(text: str, longest: int = MAX_NAME) -> str:

@@ -46,17 +46,17 @@ def fill(text: str, made: Mapping[str, str]) -> str:
 def card_tables(labels: Labels) -> dict[str, str]:
     """Return the tables of the card and of the second page, in Markdown, by the name of their place."""
     questions = labels.questions.set_index("question_id")[["stratum", "decision", "weight"]]
-    answered = labels.systems.assign(unjudged=unjudged_without(labels.systems)).join(questions, on="question_id")
+    answered = labels.systems.assign(unlabelled=unlabelled_without(labels.systems)).join(questions, on="question_id")
     systems = list(answered[answered["method"] != "is_true"].groupby(["llm", "method"]))
     systems.sort(key=lambda system: (-system[1]["correct"].mean(), system[0]))
     header = ("llm", "method")
-    unjudged = ("error rate", "unjudged", "of these right", "unjudged left out", "unjudged wrong", "bounds")
+    unlabelled = ("error rate", "unlabelled", "of these right", "unlabelled left out", "unlabelled wrong", "bounds")
     discards = ("discarded where wrong", "where right", "error rate, kept", "error rate, all")
     return {
         # How often questions are discarded where a system is wrong, and what that does to its error rate.
         "discards": _grid((*header, *discards), [(*system, *_discards(group)) for system, group in systems]),
         # What the label bank would know of each LLM if the bank were made of the answers of the others.
-        "unjudged": _grid((*header, *unjudged), [(*system, *_unjudged(group)) for system, group in systems]),
+        "unlabelled": _grid((*header, *unlabelled), [(*system, *_unlabelled(group)) for system, group in systems]),
         "rates": _rates(labels, systems),
         "grading": _grading(),
         "decisions": _decisions(labels),
@@ -64,7 +64,7 @@ def card_tables(labels: Labels) -> dict[str, str]:
     }
 
 
-def unjudged_without(systems: pd.DataFrame) -> pd.Series:
+def unlabelled_without(systems: pd.DataFrame) -> pd.Series:
     """Return which answers the bank would not have if it were made without the answers of the same LLM."""
     keys = ["question_id", "answer_sha256"]
     return ~systems["exact_match"] & (systems.groupby(keys, dropna=False)["llm"].transform("nunique") == 1)
@@ -124,13 +124,13 @@ def _errata(labels: Labels) -> str:
     return _grid(("curation", "question", "before", "after", "why"), lines)
 
 
-def _unjudged(group: pd.DataFrame) -> list[str]:
-    """Return error rates on the weighted 455, and the same where some answers are unjudged."""
+def _unlabelled(group: pd.DataFrame) -> list[str]:
+    """Return error rates on the weighted 455, and the same where some answers are unlabelled."""
     rows = group[group["weight"].notna()]
-    weight, unjudged, wrong = rows["weight"], rows["unjudged"], ~rows["correct"]
-    total, left, judged_wrong = weight.sum(), weight[unjudged].sum(), weight[wrong & ~unjudged].sum()
+    weight, unlabelled, wrong = rows["weight"], rows["unlabelled"], ~rows["correct"]
+    total, left, judged_wrong = weight.sum(), weight[unlabelled].sum(), weight[wrong & ~unlabelled].sum()
     high, low = (judged_wrong + left) / total, judged_wrong / total
-    right = weight[unjudged & ~wrong].sum() / left
+    right = weight[unlabelled & ~wrong].sum() / left
     values = (weight[wrong].sum() / total, left / total, right, judged_wrong / (total - left), high)
     return [*_decimals(values), f"{low:.3f} to {high:.3f}"]
 

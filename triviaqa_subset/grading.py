@@ -29,7 +29,7 @@ from .matching import (
 __all__ = ["Grades", "answer_sha256", "exact_match", "grade", "judge_key", "label_bank", "normalize_answer"]
 
 BANK = FOLDER / "curation" / "answers.csv"
-DECIDED_BY = ("exact", "bank", "official", "refusal", "contained", "judge", "unjudged")
+DECIDED_BY = ("exact", "bank", "official", "refusal", "contained", "judge", "unlabelled")
 NO_GOLD = gold_forms([])
 
 Columns = Mapping[str, Any]  # a dict of lists, a DataFrame or a datasets.Dataset
@@ -140,7 +140,7 @@ def grade(
     Returns
     -------
     Grades
-        `correct`, `decided_by` and `counts`; ``counts["unjudged"]`` answers have `correct` None.
+        `correct`, `decided_by` and `counts`; ``counts["unlabelled"]`` answers have `correct` None.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def grade(
     gold, labels = _gold(dataset), label_bank(bank)
     verdicts = {key: _look_up(*key, gold.get(key[0], NO_GOLD), labels, rule) for key in dict.fromkeys(keys)}
     if judge is not None:
-        undecided = [key for key, (_, decided_by) in verdicts.items() if decided_by == "unjudged"]
+        undecided = [key for key, (_, decided_by) in verdicts.items() if decided_by == "unlabelled"]
         verdicts |= _judged(undecided, dataset, judge)
     correct, decided_by = zip(*(verdicts[key] for key in keys), strict=True) if keys else ((), ())
     return Grades(list(correct), list(decided_by), {way: decided_by.count(way) for way in DECIDED_BY})
@@ -227,7 +227,7 @@ def _look_up(question_id: str, answer: str, gold: Forms, bank: Bank, rule: str) 
         return False, "refusal"
     if rule == "containment" and any(contains(text, gold) for text in texts):
         return True, "contained"
-    return None, "unjudged"
+    return None, "unlabelled"
 
 
 def _label(question_id: str, answer: str, gold: Forms, bank: Bank) -> bool | None:
@@ -251,7 +251,7 @@ def _judged(undecided: list[Key], dataset: Columns, judge: Judge) -> dict[Key, G
         verdict = judge(texts[question_id][0], answer, texts[question_id][1])
         if verdict not in (True, False, None):
             raise TypeError(f"judge must return True, False or None; got {verdict!r} for {question_id}, {answer!r}.")
-        return (None, "unjudged") if verdict is None else (bool(verdict), "judge")
+        return (None, "unlabelled") if verdict is None else (bool(verdict), "judge")
 
     return {key: judged(*key) for key in undecided}
 

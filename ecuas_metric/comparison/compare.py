@@ -1,4 +1,4 @@
-"""Fair comparisons of systems on the same samples: differences, intervals, paired tests, and what not to compare."""
+"""Comparisons of systems on the same samples: differences, intervals, paired tests, and what not to compare."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Values = Mapping[str, Mapping[Key, FloatOrFloats]]
 ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
 
-UNFAIR = (
+NOT_COMPARABLE = (
     "These metrics assess the confidences only, and the systems' answers differ: the confidences are about different "
     "things, and a system can gain by answering worse. Do not rank systems by them."
 )
@@ -48,7 +48,7 @@ class Comparison(NamedTuple):
     high: float
     p: float  # two-sided, of the paired permutation test, see `permutation.permuted_differences`; nan without a value
     p_adjusted: float  # for all pairs and metrics together, see `significance.adjusted_p_values`
-    fair: bool  # False if the metric assesses the confidences only and the systems' answers differ
+    comparable: bool  # False if the metric assesses the confidences only and the systems' answers differ
     low_all: float = math.nan  # simultaneous for all pairs and metrics, see `significance.simultaneous_limits`
     high_all: float = math.nan
     p_first_best: float = math.nan  # see `significance.p_values_of_best`; nan if not ranked by this metric
@@ -136,7 +136,7 @@ def compare_systems(
     ...     "vague": confidence_system(correct, [0.5, 0.6, 0.5, 0.5, 0.4, 0.5], **options),
     ... }
     >>> row = next(row for row in compare_systems(systems) if str(row.key) == "ecuas_1")
-    >>> round(row.difference, 4), row.high < 0, row.fair
+    >>> round(row.difference, 4), row.high < 0, row.comparable
     (-0.1867, True, True)
     """
     systems = named_systems(systems)
@@ -211,12 +211,12 @@ def same_answers(systems: Mapping[str, System]) -> bool:
     return all(np.array_equal(first, other) for other in others)
 
 
-def is_fair(key: Key, *, have_same_answers: bool) -> bool:
+def is_comparable(key: Key, *, have_same_answers: bool) -> bool:
     """Return whether a number may rank systems: not if it ignores answers that differ.
 
     Estienne et al., section "Empirical analysis".
 
-    >>> is_fair(Key("ece"), have_same_answers=False), is_fair(Key("ecuas", 1.0), have_same_answers=False)
+    >>> is_comparable(Key("ece"), have_same_answers=False), is_comparable(Key("ecuas", 1.0), have_same_answers=False)
     (False, True)
     """
     return have_same_answers or key.assesses != "confidences"
@@ -233,16 +233,16 @@ def _tested(
     after = _unless_rounding(np.array([permuted[pair][key] for pair, key in which]), rounding[:, None])
     costs = {name: as_given(system)[0].candidate_cost for name, system in systems.items()}
     alike = {(first, second): np.array_equal(costs[first], costs[second]) for first, second in permuted}
-    fair = [is_fair(key, have_same_answers=alike[pair]) for pair, key in which]
-    best = _best(which, differences, after, fair)
+    comparable = [is_comparable(key, have_same_answers=alike[pair]) for pair, key in which]
+    best = _best(which, differences, after, comparable)
     numbers = _numbers(which, differences, after, rounding, next(iter(systems.values())), by_metric=by_metric)
     rows = []
     of_systems = zip(ours.tolist(), theirs.tolist(), strict=True)
-    for (pair, key), is_row_fair, row, both in zip(which, fair, numbers.tolist(), of_systems, strict=True):
+    for (pair, key), is_row_comparable, row, both in zip(which, comparable, numbers.tolist(), of_systems, strict=True):
         # nan is one object here, so that equal comparisons are equal.
         difference, low, high, p, adjusted, *together = (math.nan if math.isnan(number) else number for number in row)
         places = (best[key].get(name, math.nan) for name in pair)
-        row_of = Comparison(*pair, key, difference, low, high, p, adjusted, is_row_fair, *together, *places)
+        row_of = Comparison(*pair, key, difference, low, high, p, adjusted, is_row_comparable, *together, *places)
         rows.append(row_of._replace(first_value=both[0], second_value=both[1]))
     return rows
 
@@ -273,14 +273,14 @@ def _numbers(
 
 
 def _best(
-    which: Sequence[tuple[Pair, Key]], differences: Floats, permuted: Floats, fair: Sequence[bool]
+    which: Sequence[tuple[Pair, Key]], differences: Floats, permuted: Floats, comparable: Sequence[bool]
 ) -> dict[Key, dict[str, float]]:
     """Return the p-values of the systems to be the best of all, by each metric that ranks them."""
     rows = _rows_of(which)
     found: dict[Key, dict[str, float]] = {key: {} for key in rows}
     for key, indices in rows.items():
         better = METRICS[key.metric].higher_is_better
-        if better is not None and all(fair[index] for index in indices):
+        if better is not None and all(comparable[index] for index in indices):
             pairs = [which[index][0] for index in indices]
             found[key] = p_values_of_best(pairs, differences[indices], permuted[indices], higher_is_better=better)
     return found

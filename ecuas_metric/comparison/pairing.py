@@ -132,5 +132,5 @@ def _keep(submission: Submission, kept: Bools) -> Submission:
         per_sample={name: [values[row] for row in rows] for name, values in submission.per_sample.items()},
         notes=(*submission.notes, Note("left_out", fact)),
         source=submission.source._replace(rows=submission.source.rows[rows]),
-        unjudged=submission.unjudged and submission.unjudged._replace(rows=submission.unjudged.rows[rows]),
+        unlabelled=submission.unlabelled and submission.unlabelled._replace(rows=submission.unlabelled.rows[rows]),
     )

@@ -64,7 +64,7 @@ MEANING = {  # what a reader must know of each rule; the figures are those of th
 }
 
 
-class Unjudged(NamedTuple):
+class Unlabelled(NamedTuple):
     """The answers of a submission whose correctness is unknown."""
 
     rule: str  # a key of `MEANING`
@@ -73,10 +73,10 @@ class Unjudged(NamedTuple):
 
     def note(self, count: int, total: int) -> Note:
         """Return what a reader must know: how many there are, and what the rule does to the numbers."""
-        fact = f"{count} of {total} answers ({self.share:.1%} by weight) are unjudged."
+        fact = f"{count} of {total} answers ({self.share:.1%} by weight) are unlabelled."
         if abs(self.share - count / total) < 5e-4:
-            fact = f"{count} of {total} answers ({self.share:.1%}) are unjudged."
-        return Note("unjudged", fact, MEANING[self.rule])
+            fact = f"{count} of {total} answers ({self.share:.1%}) are unlabelled."
+        return Note("unlabelled", fact, MEANING[self.rule])
 
 
 class Source(NamedTuple):
@@ -100,7 +100,7 @@ class Source(NamedTuple):
 class Reading(NamedTuple):
     """The options of `read_submissions` for the values in the columns of a file."""
 
-    unjudged: str | None = None
+    unlabelled: str | None = None
     labels: Sequence[str] | None = None
     correct_from: float | None = None
     scale: float = 1
@@ -113,13 +113,13 @@ class Submission(NamedTuple):
     name: str
     form: str  # "confidences" or "posteriors"
     predictions: Array  # checked by `inputs`, except for what depends on options
-    references: Array  # 0 where unjudged
+    references: Array  # 0 where unlabelled
     ids: pa.Array | None  # whole numbers or text, which pair its samples with those of other systems
     per_sample: Mapping[str, list[object]]  # weights, groups and strata, by the metric's option
     notes: tuple[Note, ...]
     source: Source
     predictions_are: str | None = None  # as named by its columns
-    unjudged: Unjudged | None = None
+    unlabelled: Unlabelled | None = None
     of: str = ""  # the system that this is a part of: of a column of parts, or a task of a run
     part: str = ""
     num_classes: int | None = None  # that a confidence in one of them refers to; None for free text
@@ -129,7 +129,7 @@ def read_submissions(
     path: str | Path,
     *,
     columns: Mapping[str, str] | None = None,
-    unjudged: str | None = None,
+    unlabelled: str | None = None,
     labels: Sequence[str] | None = None,
     run: RunOptions | None = None,
     correct_from: float | None = None,
@@ -148,7 +148,7 @@ def read_submissions(
         The role of a column (a key of `NAMES`) to its name in the file, where its name does not say: a dotted name
         for what is nested. Several are joined by ``+``: names of systems, the posteriors of all classes, or the
         confidences of several systems.
-    unjudged : {"bounds", "wrong", "drop"}, optional
+    unlabelled : {"bounds", "wrong", "drop"}, optional
         How to treat answers whose correctness is missing, instead of raising an error: `make_report` bounds what
         depends on them, they count as wrong, or they are left out, which flatters nearly every system.
     labels : sequence of str, optional
@@ -171,7 +171,7 @@ def read_submissions(
     Raises
     ------
     InputError
-        If `columns` has an unknown role, or `unjudged` is no rule.
+        If `columns` has an unknown role, or `unlabelled` is no rule.
     FileError
         Names file, row and column of what cannot be read.
 
@@ -184,7 +184,7 @@ def read_submissions(
     >>> submission.name, submission.form, submission.predictions.tolist()
     ('model', 'confidences', [0.9, 0.4])
     """
-    told = Reading(unjudged, labels, correct_from, scale, predictions_are)
+    told = Reading(unlabelled, labels, correct_from, scale, predictions_are)
     of_run = read_run(path, columns=columns, run=run, told=told)
     if of_run is not None:
         return of_run
@@ -241,16 +241,16 @@ def submissions_of(
     path: str | Path,
     *,
     columns: Mapping[str, str] | None = None,
-    unjudged: str | None = None,
+    unlabelled: str | None = None,
     labels: Sequence[str] | None = None,
     correct_from: float | None = None,
     scale: float = 1,
     predictions_are: str | None = None,
 ) -> list[Submission]:
     """Return the systems of a sheet of `read_sheet`; `path` names a single one, see `read_submissions`."""
-    given, told = dict(columns or {}), Reading(unjudged, labels, correct_from, scale, predictions_are)
-    if unjudged is not None and unjudged not in RULES:
-        raise InputError("unjudged", f"must be one of {', '.join(RULES)}", value=unjudged)
+    given, told = dict(columns or {}), Reading(unlabelled, labels, correct_from, scale, predictions_are)
+    if unlabelled is not None and unlabelled not in RULES:
+        raise InputError("unlabelled", f"must be one of {', '.join(RULES)}", value=unlabelled)
     if not len(sheet.rows):
         raise FileError(path, "the file has no rows")
     sheet = _with_derived(sheet, given, str(path), scale)
@@ -371,9 +371,9 @@ def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading)
         _refuse_positive(sheet, used, path, told)
     else:
         truth, notes = _truth_in(sheet, reference, path, classes, told, is_class=has_classes), ()
-    unjudged, noted = _unjudged_in(sheet, truth, reference, used["weight"], path, told.unjudged, has_classes)
-    if unjudged is not None:
-        sheet, truth = _settled(sheet, truth, unjudged.rule)
+    unlabelled, noted = _unlabelled_in(sheet, truth, reference, used["weight"], path, told.unlabelled, has_classes)
+    if unlabelled is not None:
+        sheet, truth = _settled(sheet, truth, unlabelled.rule)
     columns = {"predictions": name_of(prediction), "references": reference}
     columns |= {"ids": used["id"][0]} if used["id"] else {}
     columns |= {option: used[role][0] for role, option in OPTION_OF_ROLE.items() if used[role]}
@@ -399,7 +399,7 @@ def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading)
     notes += said + (_note_first_class(references, predictions.shape[1]) if has_classes else ())
     kind = "posteriors" if has_classes else "confidences"
     return Submission(
-        name, kind, predictions, references, ids, per_sample, notes, source, are, unjudged, num_classes=num_classes
+        name, kind, predictions, references, ids, per_sample, notes, source, are, unlabelled, num_classes=num_classes
     )
 
 
@@ -627,10 +627,10 @@ def _one_hot(sheet: Sheet, reference: str, path: str) -> Floats:
     return np.asarray(np.argmax(np.array(rows, np.float64), axis=1), np.float64)
 
 
-def _unjudged_in(
+def _unlabelled_in(
     sheet: Sheet, truth: Floats, reference: str, weights: Sequence[str], path: str, rule: str | None, has_classes: bool
-) -> tuple[Unjudged | None, tuple[Note, ...]]:
-    """Return which answers are unjudged and the rule for them, and a note on both."""
+) -> tuple[Unlabelled | None, tuple[Note, ...]]:
+    """Return which answers are unlabelled and the rule for them, and a note on both."""
     rows = np.isnan(truth)
     count = int(np.count_nonzero(rows))
     if not count:
@@ -638,16 +638,16 @@ def _unjudged_in(
     if count == len(rows):
         raise FileError(path, "has no value at all", column=reference)
     if rule is None or (has_classes and rule != "drop"):
-        first, advice = int(sheet.rows[rows][0]), "" if has_classes else FileAdvice.UNJUDGED
+        first, advice = int(sheet.rows[rows][0]), "" if has_classes else FileAdvice.UNLABELLED
         raise FileError(path, "has no value", column=reference, row=first, count=count, total=len(rows), advice=advice)
     weight = numbers_in(sheet, weights[0], path) if weights else np.ones(len(rows))
     share = float(weight[rows].sum() / total) if (total := weight.sum()) > 0 else count / len(rows)
-    unjudged = Unjudged(rule, rows if rule != "drop" else np.zeros(len(rows) - count, dtype=bool), share)
-    return unjudged, (unjudged.note(count, len(rows)),)
+    unlabelled = Unlabelled(rule, rows if rule != "drop" else np.zeros(len(rows) - count, dtype=bool), share)
+    return unlabelled, (unlabelled.note(count, len(rows)),)
 
 
 def _settled(sheet: Sheet, truth: Floats, rule: str) -> tuple[Sheet, Floats]:
-    """Return the rows with unjudged answers left out, or counted as wrong."""
+    """Return the rows with unlabelled answers left out, or counted as wrong."""
     judged = ~np.isnan(truth)
     return (sheet.select(judged), truth[judged]) if rule == "drop" else (sheet, np.where(judged, truth, 0.0))
 

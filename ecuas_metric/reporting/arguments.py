@@ -24,8 +24,8 @@ from .report import title
 PAIRS = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")  # the commas that are in no column's name
 
 
-def submissions_of_files(arguments: argparse.Namespace, *, unjudged: str | None = None) -> list[Submission]:
-    """Read all files that the arguments name; `unjudged` is the rule where they give none."""
+def submissions_of_files(arguments: argparse.Namespace, *, unlabelled: str | None = None) -> list[Submission]:
+    """Read all files that the arguments name; `unlabelled` is the rule where they give none."""
     files = [named_file(text) for text in arguments.files]
     for path in arguments.output:
         _refuse_to_overwrite(path, [file.path for file in files])
@@ -40,7 +40,7 @@ def submissions_of_files(arguments: argparse.Namespace, *, unjudged: str | None 
         told = {
             "correct_from": arguments.correct_from,
             "scale": arguments.scale,
-            "unjudged": arguments.unjudged or unjudged,
+            "unlabelled": arguments.unlabelled or unlabelled,
             "predictions_are": arguments.predictions_are,
         }
         found = read_submissions(file.path, columns=given, labels=labels, run=run, **told)

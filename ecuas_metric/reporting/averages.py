@@ -23,8 +23,8 @@ def macro_averages(report: Report, submissions: Sequence[Submission], systems: M
     Limits of intervals are combined as those of independent parts (Zou and Donner, "Construction of confidence limits
     about effect measures: a general approach", 2008): the distance from the average to a limit is the root of the sum
     of squares of the parts' distances, divided by their number. AURC and AUGRC of small parts are biased, which
-    averaging does not lessen: their bias is subtracted first. The sizes are numbers of parts. None, too, where unjudged
-    answers are bounded.
+    averaging does not lessen: their bias is subtracted first. The sizes are numbers of parts. None, too, where
+    unlabelled answers are bounded.
     """
     parts: dict[str, dict[str, str]] = {}
     for one in submissions:
@@ -41,7 +41,7 @@ def macro_averages(report: Report, submissions: Sequence[Submission], systems: M
             results[of] = _without_limits(results[of])
     differ = ["parts"] if len({frozenset(names) for names in parts.values()}) > 1 else _unlike(parts, systems)
     sizes = {of: len(names) for of, names in parts.items()}
-    return Report(results, keys, [key for key in report.unfair if key in keys], report.signature, sizes, differ)
+    return Report(results, keys, [key for key in report.not_comparable if key in keys], report.signature, sizes, differ)
 
 
 def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> Results:

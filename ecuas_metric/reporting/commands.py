@@ -12,7 +12,7 @@ from ..comparison.compare import compare_systems
 from ..comparison.planning import plan_of_rates, plan_of_systems
 from ..comparison.significance import permutations_needed
 from ..errors import FileAdvice, InputError, Note
-from ..files.submissions import Submission, Unjudged
+from ..files.submissions import Submission, Unlabelled
 from ..metrics import Key, place
 from ..options import DEFAULTS
 from ..results import System, signature_of
@@ -59,12 +59,12 @@ def _score(arguments: argparse.Namespace) -> list[str]:
 
         return _emit_table(arguments, *score_out_of_core(arguments, options_of(arguments)))
     refuse_without(arguments)
-    submissions, options = submissions_of_files(arguments, unjudged="bounds"), options_of(arguments)
-    systems, unjudged = prepare_open(submissions, **options)
-    _refuse_open(arguments, unjudged)
+    submissions, options = submissions_of_files(arguments, unlabelled="bounds"), options_of(arguments)
+    systems, unlabelled = prepare_open(submissions, **options)
+    _refuse_open(arguments, unlabelled)
     systems = _recalibrated(arguments, systems, submissions, options)
     keys = metrics_of(arguments, systems)
-    report = make_report(systems, progress=True, only=keys, unjudged=unjudged)
+    report = make_report(systems, progress=True, only=keys, unlabelled=unlabelled)
     keys = report.keys if keys is None else keys
     grid = report_grid(report, digits=arguments.digits, keys=keys, sizes=True)
     _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, report_records(report, keys=keys))
@@ -72,9 +72,9 @@ def _score(arguments: argparse.Namespace) -> list[str]:
     if arguments.explain:
         _bullets(explain(systems, only=keys))
     remarks = []
-    if arguments.figures and _are_bounded(unjudged):
+    if arguments.figures and _are_bounded(unlabelled):
         remarks = [
-            Note("undefined", "No figures are drawn while answers are unjudged.", FileAdvice.UNJUDGED).render(WORDS)
+            Note("undefined", "No figures are drawn while answers are unlabelled.", FileAdvice.UNLABELLED).render(WORDS)
         ]
     elif arguments.figures:
         _say_paths(write_figures(systems, arguments.figures))
@@ -140,7 +140,7 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
     above = introduction(systems, rows, alpha=alpha, digits=arguments.digits, by_position=arguments.by_position)
     grid = comparison_grid(
         shown,
-        signature_of(first, swaps=permutations_needed(first.options)),
+        signature_of(first, permutations=permutations_needed(first.options)),
         options=first.options,
         tests=num_tests(rows),
         digits=arguments.digits,
@@ -176,15 +176,15 @@ def _recalibrated(
     return with_recalibrated(systems, submissions, method=arguments.calibrate, folds=arguments.folds, **options)
 
 
-def _refuse_open(arguments: argparse.Namespace, unjudged: Mapping[str, Unjudged]) -> None:
+def _refuse_open(arguments: argparse.Namespace, unlabelled: Mapping[str, Unlabelled]) -> None:
     for name in ("explain", "calibrate"):
-        if getattr(arguments, name) and _are_bounded(unjudged):
-            rule = "needs a verdict on every answer, and some are unjudged"
-            raise InputError(f"--{name}", rule, advice=FileAdvice.UNJUDGED)
+        if getattr(arguments, name) and _are_bounded(unlabelled):
+            rule = "needs a label for every answer, and some have none"
+            raise InputError(f"--{name}", rule, advice=FileAdvice.UNLABELLED)
 
 
-def _are_bounded(unjudged: Mapping[str, Unjudged]) -> bool:
-    return any(found.rule == "bounds" for found in unjudged.values())
+def _are_bounded(unlabelled: Mapping[str, Unlabelled]) -> bool:
+    return any(found.rule == "bounds" for found in unlabelled.values())
 
 
 def _plan(arguments: argparse.Namespace) -> list[str]:

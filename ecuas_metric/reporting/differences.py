@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..comparison.compare import UNFAIR, Comparison
+from ..comparison.compare import NOT_COMPARABLE, Comparison
 from ..comparison.planning import ALPHA, POWER, Plan
 from ..metrics import METRICS, Key
 from ..options import Options
@@ -51,7 +51,7 @@ def comparison_grid(
     header = ["metric", "first", "second", "difference", f"{level:.0%} interval", "p", "adjusted p"]
     cells = [
         [
-            *(Cell(text) for text in (title(row.key) + ("" if row.fair else "†"), row.first, row.second)),
+            *(Cell(text) for text in (title(row.key) + ("" if row.comparable else "†"), row.first, row.second)),
             Cell(f"{row.difference:+.{digits}f}"),
             Cell(interval_text(row.low, row.high, f"+.{digits}f")),
             *(Cell(_p(value)) for value in (row.p, row.p_adjusted)),
@@ -59,7 +59,7 @@ def comparison_grid(
         for row in rows
     ]
     notes = columns_explained(tests, level)
-    notes += [] if all(row.fair for row in rows) else [f"† {UNFAIR}"]
+    notes += [] if all(row.comparable for row in rows) else [f"† {NOT_COMPARABLE}"]
     notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
     meanings = legend(dict.fromkeys(row.key for row in rows))
     return Grid(header, cells, notes, line, labels=3, above=list(above), grouped=True, legend=meanings)
@@ -133,9 +133,9 @@ def write_differences(rows: Sequence[Comparison], folder: str | Path, *, alpha: 
     from ..plotting.panels import save
 
     rows = arranged(rows)
-    unfair = dict.fromkeys(row.key for row in rows if not row.fair)
-    drawn = [key for key in dict.fromkeys(row.key for row in rows) if key not in unfair] or list(unfair)
-    left_out = [] if drawn == list(unfair) else [title(key) for key in unfair]
+    not_comparable = dict.fromkeys(row.key for row in rows if not row.comparable)
+    drawn = [key for key in dict.fromkeys(row.key for row in rows) if key not in not_comparable] or list(not_comparable)
+    left_out = [] if drawn == list(not_comparable) else [title(key) for key in not_comparable]
     caption = f"Not drawn, since the systems' answers differ: {', '.join(left_out)}" if left_out else ""
     panels = [_panel([row for row in rows if row.key == key]) for key in drawn]
     return save(forest_figure(panels, level=1 - alpha, caption=caption), Path(folder) / "differences")
@@ -175,7 +175,7 @@ def _reference(rows: Sequence[Comparison]) -> tuple[str, str]:
     for row in rows:
         totals[row.first] = totals.get(row.first, 0.0) + row.difference
         totals[row.second] = totals.get(row.second, 0.0) - row.difference
-    if better is None or not all(row.fair for row in rows) or any(math.isnan(total) for total in totals.values()):
+    if better is None or not all(row.comparable for row in rows) or any(math.isnan(total) for total in totals.values()):
         return rows[0].first, ""
     return (max if better else min)(totals, key=lambda name: totals[name]), ", the best"
 

@@ -44,7 +44,7 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     "calibrate": "--calibrate",
     "in_common": "--common",
     "scale": "--scale",
-    "unjudged": "--unjudged",
+    "unlabelled": "--unlabelled",
     "correct_from": "--correct-from",
     Advice.INTERVALS_OF_FEW: "Use --interval-method analytic instead.",
     Advice.MISSING_CONFIDENCES: "Missing confidences? Set their value with --missing-confidence.",
@@ -56,8 +56,8 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     Advice.RENORMALIZE: "Rounded probabilities? --renormalize divides each row by its sum.",
     Advice.CONFIDENCES: "Confidences? Name their column with --columns confidence=NAME.",
     Advice.WRONG_COST: "The uncertainties do not fit this cost, or --num-classes is too small.",
-    FileAdvice.COUNT_AS_WRONG: "Judge them, or count them as wrong with --unjudged wrong.",
-    FileAdvice.UNJUDGED: "Judge them, or count them as wrong with --unjudged wrong.",
+    FileAdvice.COUNT_AS_WRONG: "Label them, or count them as wrong with --unlabelled wrong.",
+    FileAdvice.UNLABELLED: "Label them, or count them as wrong with --unlabelled wrong.",
     FileAdvice.NAME_COLUMNS: "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B.",
     FileAdvice.NAME_ROLE: "Name it with --columns {pairs}.",
     FileAdvice.NAME_GUESSES: "Perhaps --columns {pairs}?",
@@ -332,8 +332,7 @@ def _add_common(part: argparse.ArgumentParser, nargs: str = "+") -> None:
         "each metric; the default of score), wrong (count them as wrong), drop (leave them out, which makes nearly "
         "every system look better than it is)"
     )
-    add("--unjudged", choices=Choices("..files.submissions", "RULES"), metavar="RULE", help=help_)
-    add("--drop-unjudged", dest="unjudged", action="store_const", const="drop", help=argparse.SUPPRESS)
+    add("--unlabelled", choices=Choices("..files.submissions", "RULES"), metavar="RULE", help=help_)
     add(
         "--common",
         action="store_true",

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..comparison.compare import UNFAIR, is_fair
+from ..comparison.compare import NOT_COMPARABLE, is_comparable
 from ..errors import FileError, InputError
 from ..metrics import Key, place
 from ..options import checked_options, signature
@@ -110,10 +110,10 @@ def _distance(limit: float | None, other: float | None) -> float:
 
 
 def _differences_grid(rows: Sequence[Difference], line: str, digits: int, level: float) -> Grid:
-    unfair = {row.key for row in rows if not is_fair(row.key, have_same_answers=False)}
+    not_comparable = {row.key for row in rows if not is_comparable(row.key, have_same_answers=False)}
     cells = [
         [
-            Cell(title(row.key) + "†" * (row.key in unfair)),
+            Cell(title(row.key) + "†" * (row.key in not_comparable)),
             Cell(row.first),
             Cell(row.second),
             Cell(f"{row.difference:+.{digits}f}"),
@@ -121,7 +121,7 @@ def _differences_grid(rows: Sequence[Difference], line: str, digits: int, level:
         ]
         for row in rows
     ]
-    notes = [DIFFERENCE, *([f"† {UNFAIR}"] if unfair else [])]
+    notes = [DIFFERENCE, *([f"† {NOT_COMPARABLE}"] if not_comparable else [])]
     notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
     header = ["metric", "first", "second", "difference", f"{level:.0%} interval, not paired"]
     return Grid(header, cells, notes, line, labels=3, above=[UNPAIRED], grouped=True)
@@ -137,7 +137,7 @@ def _collection(arguments: Namespace, options: Mapping[str, Any], score: Callabl
     roles = {"weight": arguments.weight, "part": arguments.by}
     reading: RowOptions = {
         "columns": {**columns[0], **{role: value for role, value in roles.items() if value}},
-        "unjudged": arguments.unjudged,
+        "unlabelled": arguments.unlabelled,
         "scale": arguments.scale,
         "correct_from": arguments.correct_from,
     }
@@ -182,7 +182,7 @@ def _table(collection: Collection, options: Mapping[str, Any], arguments: Namesp
         {**record, **_bounds(results[str(record["system"])], keys)} for record in report_records(report, keys=keys)
     ]
     grid = grid._replace(notes=[*grid.notes, *_bounds_lines(results, keys)])
-    notes = [f"{name}: {note}" for name, note in report.notes() if note.kind not in ("unjudged", "bounded")]
+    notes = [f"{name}: {note}" for name, note in report.notes() if note.kind not in ("unlabelled", "bounded")]
     systems = {name: system_of(collection.states[name]) for name in results} if arguments.figures else {}
     return grid, records, notes, systems
 
@@ -196,11 +196,11 @@ def _report(states: Mapping[str, State], results: Mapping[str, StateResults], le
     for name, one in found.items():
         if one.estimates.keys() != set(keys):
             raise InputError("systems of one table", f"must have the same options; those of {name!r} differ")
-    unfair = [key for key in keys if not is_fair(key, have_same_answers=len(states) < 2)]
+    not_comparable = [key for key in keys if not is_comparable(key, have_same_answers=len(states) < 2)]
     sizes = {name: one.rows for name, one in results.items()}
     differ = ["numbers of samples"] if len(set(sizes.values())) > 1 else []
     lines = dict.fromkeys(_signature(states[name], level) for name in results)
-    return Report(found, keys, unfair, " ; ".join(lines), sizes, differ)
+    return Report(found, keys, not_comparable, " ; ".join(lines), sizes, differ)
 
 
 def _signature(state: State, level: float | None) -> str:

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..comparison.compare import UNFAIR, is_fair, same_answers
+from ..comparison.compare import NOT_COMPARABLE, is_comparable, same_answers
 from ..comparison.pairing import repeated_ids, unlike, whole_numbers
-from ..comparison.unjudged import Bounds, bounds_of
+from ..comparison.unlabelled import Bounds, bounds_of
 from ..errors import FileAdvice, FileError, InputError, Note
-from ..files.submissions import Submission, Unjudged
+from ..files.submissions import Submission, Unlabelled
 from ..metrics import METRICS, Key, place
 from ..options import checked_options
 from ..results import Estimate, Results, System, all_values, compute_results, named_systems, prepare, signature_of
@@ -28,7 +28,7 @@ NO_INTERVAL = f"{NONE_SHOWN} no interval: none with valid coverage is known for 
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 ARROWS = {True: " ↑", False: " ↓", None: ""}
 DIRECTIONS = {True: "higher is better", False: "lower is better", None: "neither high nor low is better"}
-BELOW = ("unjudged", "biased")  # the notes that the table itself shows
+BELOW = ("unlabelled", "biased")  # the notes that the table itself shows
 SUFFIXES = {"recalibrated": " recal.", "calibration_loss": " cal. loss"}
 VARIANTS = {
     "normalized": ("N-", "divided by the value of a system that ignores its input"),
@@ -45,36 +45,36 @@ class Report(NamedTuple):
     results : dict of name to Results
     keys : list of Key
         The metrics, in the order of the columns.
-    unfair : list of Key
-        Those that must not rank these systems, see `comparison.compare.is_fair`.
+    not_comparable : list of Key
+        Those that must not rank these systems, see `comparison.compare.is_comparable`.
     signature : str
         Of all systems, or of each where they differ.
     sizes : dict of name to int
         Their numbers of samples N.
     unlike : list of str
         What forbids to rank them by any metric, see `comparison.pairing.unlike`.
-    unjudged : dict of name to Unjudged
-        The systems of which some answers are unjudged.
+    unlabelled : dict of name to Unlabelled
+        The systems of which some answers are unlabelled.
     bounds : dict of name to (dict of Key to Bounds)
         Of these. Where the rule is to bound, their results are nan.
     """
 
     results: dict[str, Results]
     keys: list[Key]
-    unfair: list[Key]
+    not_comparable: list[Key]
     signature: str
     sizes: Mapping[str, int]
     unlike: list[str]
-    unjudged: Mapping[str, Unjudged] = {}
+    unlabelled: Mapping[str, Unlabelled] = {}
     bounds: Mapping[str, Mapping[Key, Bounds]] = {}
 
     def notes(self) -> list[tuple[str, Note]]:
         """Return what a reader must know beside the numbers: system and note."""
         return [(name, note) for name, results in self.results.items() for note in results.notes]
 
-    def share_unjudged(self, name: str) -> float:
-        """Return the share of a system's answers that are unjudged, in [0, 1]."""
-        return self.unjudged[name].share if name in self.unjudged else 0.0
+    def share_unlabelled(self, name: str) -> float:
+        """Return the share of a system's answers that are unlabelled, in [0, 1]."""
+        return self.unlabelled[name].share if name in self.unlabelled else 0.0
 
     def __str__(self) -> str:
         """Return the table as text."""
@@ -126,21 +126,23 @@ def prepare_submissions(submissions: Iterable[Submission], **options: object) ->
         first, second = (f"{file} holds {form}" for form, file in forms.items())
         raise InputError("systems of one table", f"must have one form; {first}, {second}")
     for submission in submissions:
-        if submission.unjudged and submission.unjudged.rule == "bounds":
-            rule = "has no verdict on some answers"
-            raise FileError(submission.source.file, rule, advice=FileAdvice.UNJUDGED)
+        if submission.unlabelled and submission.unlabelled.rule == "bounds":
+            rule = "has no label for some answers"
+            raise FileError(submission.source.file, rule, advice=FileAdvice.UNLABELLED)
     return {submission.name: _prepare(submission, options) for submission in submissions}
 
 
-def prepare_open(submissions: Iterable[Submission], **options: object) -> tuple[dict[str, System], dict[str, Unjudged]]:
-    """Prepare submissions with the unjudged answers counted as wrong; also return these, by system."""
+def prepare_open(
+    submissions: Iterable[Submission], **options: object
+) -> tuple[dict[str, System], dict[str, Unlabelled]]:
+    """Prepare submissions with the unlabelled answers counted as wrong; also return these, by system."""
     given = list(submissions)
-    unjudged = {submission.name: submission.unjudged for submission in given if submission.unjudged}
+    unlabelled = {submission.name: submission.unlabelled for submission in given if submission.unlabelled}
     closed = [
-        submission._replace(unjudged=submission.unjudged and submission.unjudged._replace(rule="wrong"))
+        submission._replace(unlabelled=submission.unlabelled and submission.unlabelled._replace(rule="wrong"))
         for submission in given
     ]
-    return prepare_submissions(closed, **options), unjudged
+    return prepare_submissions(closed, **options), unlabelled
 
 
 def make_report(
@@ -148,7 +150,7 @@ def make_report(
     *,
     progress: bool = False,
     only: Iterable[Key] | None = None,
-    unjudged: Mapping[str, Unjudged] | None = None,
+    unlabelled: Mapping[str, Unlabelled] | None = None,
 ) -> Report:
     """Compute every metric of every system.
 
@@ -160,7 +162,7 @@ def make_report(
         Show a bar on long work.
     only : iterable of Key, optional
         The metrics to compute; by default all.
-    unjudged : mapping of name to Unjudged, optional
+    unlabelled : mapping of name to Unlabelled, optional
         Of `reporting.report.prepare_open`: the answers without a verdict, for the bounds of what depends on them.
 
     Returns
@@ -183,7 +185,7 @@ def make_report(
     if not systems:
         raise InputError("a report", "needs at least one system")
     asked = None if only is None else list(only)
-    opened = unjudged or {}
+    opened = unlabelled or {}
     bounds = {name: bounds_of(systems[name], open_) for name, open_ in opened.items()}
     results = {
         name: _unknown(system, asked)
@@ -193,16 +195,16 @@ def make_report(
     }
     keys = sorted(next(iter(results.values())).estimates, key=place)
     alike = len(systems) < 2 or same_answers(systems)
-    unfair = [key for key in keys if not is_fair(key, have_same_answers=alike)]
+    not_comparable = [key for key in keys if not is_comparable(key, have_same_answers=alike)]
     signatures = dict.fromkeys(_signature(system, opened.get(name)) for name, system in systems.items())
     sizes = {name: len(system.decisions.uncertainty) for name, system in systems.items()}
-    return Report(results, keys, unfair, " ; ".join(signatures), sizes, unlike(systems), opened, bounds)
+    return Report(results, keys, not_comparable, " ; ".join(signatures), sizes, unlike(systems), opened, bounds)
 
 
 def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None, sizes: bool = False) -> Grid:
     """Lay a report out: one row per system, one column per metric with its arrow, † on those that must not rank.
 
-    With `sizes` the second column is N; the share of unjudged answers follows where there are any.
+    With `sizes` the second column is N; the share of unlabelled answers follows where there are any.
 
     >>> from ecuas_metric import confidence_system
     >>> report = make_report({"a": confidence_system([1, 0, 1], [0.9, 0.8, 0.4])})
@@ -215,23 +217,23 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     header = [
         "system",
         *["N"] * sizes,
-        *["unjudged"] * bool(report.unjudged),
-        *(title(key) + ("†" if key in report.unfair else "") for key in shown),
+        *["unlabelled"] * bool(report.unlabelled),
+        *(title(key) + ("†" if key in report.not_comparable else "") for key in shown),
     ]
     rows = [
         [
             Cell(name),
             *([Cell(str(report.sizes[name]))] if sizes else []),
-            *([Cell(f"{report.share_unjudged(name):.{digits}f}")] if report.unjudged else []),
+            *([Cell(f"{report.share_unlabelled(name):.{digits}f}")] if report.unlabelled else []),
             *(_cell(results.estimates[key], best[key], digits, report.bounds.get(name, {}).get(key)) for key in shown),
         ]
         for name, results in report.results.items()
     ]
-    notes = [f"† {UNFAIR}"] if set(shown) & set(report.unfair) else []
+    notes = [f"† {NOT_COMPARABLE}"] if set(shown) & set(report.not_comparable) else []
     notes += [NO_INTERVAL] if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]) else []
-    of_unjudged = [(name, note) for name, note in report.notes() if note.kind == "unjudged"]
-    notes += [f"{name}: {note.fact}" for name, note in of_unjudged]
-    notes += dict.fromkeys(note.advice for _, note in of_unjudged if note.advice)
+    of_unlabelled = [(name, note) for name, note in report.notes() if note.kind == "unlabelled"]
+    notes += [f"{name}: {note.fact}" for name, note in of_unlabelled]
+    notes += dict.fromkeys(note.advice for _, note in of_unlabelled if note.advice)
     above = [f"{UNLIKE} {', '.join(report.unlike)}."] if report.unlike else []
     best_value = BEST_VALUE if any(cell.is_best for row in rows for cell in row) else ""
     return Grid(header, rows, notes, report.signature, above=above, legend=legend(shown), best=best_value)
@@ -240,15 +242,15 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
 def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list[Record]:
     """Return one dict per system: name, N, numbers with all digits, and the keys by which systems must not rank."""
     shown = list(report.keys if keys is None else keys)
-    unfair = " ".join(str(key) for key in shown if key in report.unfair)
+    not_comparable = " ".join(str(key) for key in shown if key in report.not_comparable)
     return [
         {
             "system": name,
             "N": report.sizes[name],
-            **({"unjudged": report.share_unjudged(name)} if report.unjudged else {}),
+            **({"unlabelled": report.share_unlabelled(name)} if report.unlabelled else {}),
             **_numbers(results, shown),
             **_limits(report, name, shown),
-            "must_not_rank": unfair,
+            "must_not_rank": not_comparable,
         }
         for name, results in report.results.items()
     ]
@@ -323,8 +325,8 @@ def _numbers(results: Results, keys: Iterable[Key]) -> dict[str, float]:
     return {column: flat[column] for column in columns if column in flat}
 
 
-def _signature(system: System, unjudged: Unjudged | None) -> str:
-    return signature_of(system) + (f"|unjudged:{unjudged.rule}" if unjudged else "")
+def _signature(system: System, unlabelled: Unlabelled | None) -> str:
+    return signature_of(system) + (f"|unlabelled:{unlabelled.rule}" if unlabelled else "")
 
 
 def _unknown(system: System, only: Iterable[Key] | None) -> Results:
@@ -332,10 +334,10 @@ def _unknown(system: System, only: Iterable[Key] | None) -> Results:
     keys = all_values(system, only=None if only is None else list(only))
     notes = system.notes
     if any(key.variant for key in keys):
-        fact = "Normalised values and those of recalibration have no bounds, and are nan while answers are unjudged."
+        fact = "Normalised values and those of recalibration have no bounds, and are nan while answers are unlabelled."
         notes += (Note("undefined", fact),)
     if system.options.confidence_level is not None:
-        notes += (Note("no_interval", "There are no intervals while answers are unjudged, only bounds."),)
+        notes += (Note("no_interval", "There are no intervals while answers are unlabelled, only bounds."),)
     return Results({key: Estimate(math.nan) for key in keys}, notes)
 
 
@@ -352,9 +354,9 @@ def _limits(report: Report, name: str, keys: Iterable[Key]) -> dict[str, float]:
 
 def _best(report: Report, key: Key) -> float | None:
     better = METRICS[key.metric].higher_is_better
-    if key in report.unfair or report.unlike or len(report.results) < 2 or better is None:
+    if key in report.not_comparable or report.unlike or len(report.results) < 2 or better is None:
         return None
-    if any(unjudged.rule == "bounds" for unjudged in report.unjudged.values()):
+    if any(unlabelled.rule == "bounds" for unlabelled in report.unlabelled.values()):
         return None
     column = [results.estimates[key].value for results in report.results.values()]
     column = [value for value in column if not math.isnan(value)]

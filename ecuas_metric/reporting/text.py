@@ -41,12 +41,12 @@ Name = Callable[[str], str]
 def winner(row: Comparison, alpha: float) -> str | None:
     """Return the system that is significantly better; None if neither is, or they must not be ranked.
 
-    >>> row = Comparison("a", "b", Key("auroc"), 0.2, 0.1, 0.3, 0.001, 0.004, fair=True)
+    >>> row = Comparison("a", "b", Key("auroc"), 0.2, 0.1, 0.3, 0.001, 0.004, comparable=True)
     >>> winner(row, 0.05), winner(row._replace(key=Key("ece")), 0.05), winner(row, 0.001)
     ('a', 'b', None)
     """
     better = METRICS[row.key.metric].higher_is_better
-    if better is None or not row.fair or not row.difference or not is_significant(row, alpha):
+    if better is None or not row.comparable or not row.difference or not is_significant(row, alpha):
         return None
     return row.first if (row.difference > 0) == better else row.second
 
@@ -54,13 +54,13 @@ def winner(row: Comparison, alpha: float) -> str | None:
 def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3, name: Name = str) -> list[str]:
     """Return one line per metric: which system is best, and which of the others it beats significantly.
 
-    >>> row = Comparison("a", "b", Key("error_rate"), -0.2, -0.3, -0.1, 0.001, 0.004, fair=True)
+    >>> row = Comparison("a", "b", Key("error_rate"), -0.2, -0.3, -0.1, 0.001, 0.004, comparable=True)
     >>> summary([row._replace(first_value=0.1, second_value=0.3)], alpha=0.05)
     ['ER ↓  a is better: 0.100 against 0.300, significant (adjusted p = 0.004).']
     """
     keys = list(dict.fromkeys(row.key for row in rows))
-    unfair = {row.key for row in rows if not row.fair}
-    ranked = [key for key in keys if key not in unfair and METRICS[key.metric].higher_is_better is not None]
+    not_comparable = {row.key for row in rows if not row.comparable}
+    ranked = [key for key in keys if key not in not_comparable and METRICS[key.metric].higher_is_better is not None]
     width = max(map(len, map(title, ranked)), default=0)
     sets = best_systems(rows, level=1 - alpha)
     lines: list[str] = []
@@ -69,17 +69,17 @@ def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3, name: 
         values = {name: value for row in of_key for name, value in zip(row[:2], row.values, strict=True)}
         found = {system: (value, f"{value:.{digits}f}") for system, value in values.items()}
         lines.append(f"{title(key):{width}}  {_of_metric(key, of_key, found, sets.get(key, []), alpha, name)}")
-    if unfair:
-        named = ", ".join(f"{title(key)}†" for key in keys if key in unfair)
+    if not_comparable:
+        named = ", ".join(f"{title(key)}†" for key in keys if key in not_comparable)
         lines.append(f"{named}: no winner, since the systems' answers differ (see † below).")
-    neither = [title(key) for key in keys if key not in unfair and METRICS[key.metric].higher_is_better is None]
+    neither = [title(key) for key in keys if key not in not_comparable and METRICS[key.metric].higher_is_better is None]
     return lines + ([f"{', '.join(neither)}: neither high nor low is better."] if neither else [])
 
 
 def ranking_metrics(rows: Iterable[Comparison]) -> list[Key]:
     """Return the metrics by which at least two of the systems may be ranked."""
-    fair = (row.key for row in rows if METRICS[row.key.metric].higher_is_better is not None and row.fair)
-    return list(dict.fromkeys(fair))
+    comparable = (row.key for row in rows if METRICS[row.key.metric].higher_is_better is not None and row.comparable)
+    return list(dict.fromkeys(comparable))
 
 
 def wins(rows: Iterable[Comparison], alpha: float) -> dict[tuple[str, str], int]:
@@ -91,7 +91,7 @@ def wins(rows: Iterable[Comparison], alpha: float) -> dict[tuple[str, str], int]
 def wins_grid(rows: Sequence[Comparison], *, alpha: float) -> Grid:
     """Lay out who beats whom: in each cell on how many metrics the row's system beats the column's; best first.
 
-    >>> rows = [Comparison("a", "b", Key("error_rate"), 0.2, 0.1, 0.3, 0.001, 0.004, fair=True)]
+    >>> rows = [Comparison("a", "b", Key("error_rate"), 0.2, 0.1, 0.3, 0.001, 0.004, comparable=True)]
     >>> [[cell.text for cell in row] for row in wins_grid(rows, alpha=0.05).rows]
     [['1 b', '', '1', '1', '0'], ['2 a', '.', '', '0', '1']]
     """
@@ -111,7 +111,7 @@ def wins_grid(rows: Sequence[Comparison], *, alpha: float) -> Grid:
         for number, one in zip(numbers, names, strict=True)
     ]
     ranking = ranking_metrics(rows)
-    without = "" if all(row.fair for row in rows) else " without †"
+    without = "" if all(row.comparable for row in rows) else " without †"
     what = f"on how many of {len(ranking)} metrics{without}" if len(ranking) > 1 else "1 where"
     above = [f"Wins: {what} the row's system is significantly better than the column's; a dot means none."]
     header = ["system", *numbers, "wins", "losses"]

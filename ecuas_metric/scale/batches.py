@@ -18,7 +18,7 @@ from ..options import Options
 from .settings import require_same_settings
 from .state import State, empty_state, merge, state_of, state_of_counts
 
-UNJUDGED = ("wrong", "drop")
+UNLABELLED = ("wrong", "drop")
 CHUNK = 2**22  # bytes of rows that are scored together
 WAITING = 4
 IN_MEMORY = "Convert it, or score in memory (without --out-of-core), where words and percentages are read."
@@ -27,13 +27,13 @@ IN_MEMORY = "Convert it, or score in memory (without --out-of-core), where words
 class RowOptions(TypedDict, total=False):
     """How rows are read.
 
-    `columns` has the roles of columns whose names do not say them, see `files.columns.match_columns`. `unjudged` says
+    `columns` has the roles of columns whose names do not say them, see `files.columns.match_columns`. `unlabelled` says
     what is done with rows whose correctness is missing, instead of an error: "wrong" counts them as wrong, "drop"
     leaves them out; either way they are counted. `scale` divides predictions; `correct_from` is the lowest right grade.
     """
 
     columns: Mapping[str, str] | None
-    unjudged: str | None
+    unlabelled: str | None
     scale: float
     correct_from: float | None
 
@@ -81,9 +81,9 @@ def states_of_batches(
 
 def check_reading(reading: RowOptions) -> None:
     """Raise InputError if rows cannot be read so."""
-    if (unjudged := reading.get("unjudged")) not in (None, *UNJUDGED):
+    if (unlabelled := reading.get("unlabelled")) not in (None, *UNLABELLED):
         advice = "Bounds need all rows at once: score in memory, or in two runs, without such answers and as wrong."
-        raise InputError("unjudged", f"of a state must be {' or '.join(UNJUDGED)}", value=unjudged, advice=advice)
+        raise InputError("unlabelled", f"of a state must be {' or '.join(UNLABELLED)}", value=unlabelled, advice=advice)
     if not reading.get("scale", 1) > 0:
         raise InputError("scale", "must be positive", value=reading["scale"])
 
@@ -154,9 +154,12 @@ def _words(roles: Roles) -> dict[str, str]:
 def _state_of_table(
     table: pa.Table, roles: Roles, options: Options, reading: RowOptions, source: Source, level: int
 ) -> State:
-    references, unjudged = _numbers(table[roles.references[0]], roles.references[0], source), reading.get("unjudged")
+    references, unlabelled = (
+        _numbers(table[roles.references[0]], roles.references[0], source),
+        reading.get("unlabelled"),
+    )
     is_open = np.isnan(references)
-    _require_judged(is_open, roles, source, unjudged)
+    _require_labelled(is_open, roles, source, unlabelled)
     if (lowest := reading.get("correct_from")) is not None:
         references = (references >= lowest).astype(np.float64)
     references, predictions = np.where(is_open, 0.0, references), _predictions(table, roles, source)
@@ -165,7 +168,7 @@ def _state_of_table(
     weights, copies = (
         [_numbers(table[name], name, source) for name in roles.used[role]] for role in ("weight", "count")
     )
-    if is_open.any() and unjudged == "drop":
+    if is_open.any() and unlabelled == "drop":
         kept = ~is_open
         references, predictions, source = references[kept], predictions[kept], source._replace(rows=source.rows[kept])
         weights, copies = ([column[kept] for column in columns] for columns in (weights, copies))
@@ -185,13 +188,13 @@ def _state_of_table(
     except InputError as error:
         raise source.error(error) from None
     count = int(np.count_nonzero(is_open))
-    return state._replace(sums={**state.sums, f"unjudged, {unjudged}": count}) if count else state
+    return state._replace(sums={**state.sums, f"unlabelled, {unlabelled}": count}) if count else state
 
 
-def _require_judged(is_open: Bools, roles: Roles, source: Source, unjudged: str | None) -> None:
+def _require_labelled(is_open: Bools, roles: Roles, source: Source, unlabelled: str | None) -> None:
     """Raise FileError for rows without correctness; a class that is not known is not a wrong one."""
     has_classes = roles.form in ("posteriors", "positive", "counts")
-    if is_open.any() and (unjudged is None or (has_classes and unjudged != "drop")):
+    if is_open.any() and (unlabelled is None or (has_classes and unlabelled != "drop")):
         raise FileError(
             source.file,
             "has no value",

@@ -29,7 +29,7 @@ from .state import COLUMNS, OWN_LOSSES, State, cost_unit
 
 USUAL_LEVEL = 0.95
 TOPS = {"auroc": 1.0, "aurc": 1.0, "augrc": 0.5}  # of the 0-1 cost
-UNJUDGED = {
+UNLABELLED = {
     "wrong": "They count as wrong: most metrics are at least as good as they are here.",
     "drop": MEANING["drop"],
 }
@@ -305,10 +305,12 @@ def _notes(state: State, values: Mapping[Key, float], bounds: Mapping[Key, Bound
     notes = [
         Note(kind, f"{state.sums[kind]} of {rows} {fact}.") for kind, fact in facts.items() if state.sums.get(kind)
     ]
-    for rule, meaning in UNJUDGED.items():
-        if count := state.sums.get(f"unjudged, {rule}"):
+    for rule, meaning in UNLABELLED.items():
+        if count := state.sums.get(f"unlabelled, {rule}"):
             total = rows + count if rule == "drop" else rows
-            notes.append(Note("unjudged", f"{count} of {total} answers ({count / total:.1%}) are unjudged.", meaning))
+            notes.append(
+                Note("unlabelled", f"{count} of {total} answers ({count / total:.1%}) are unlabelled.", meaning)
+            )
     if settings.is_mirrored and set(-ranks_of(state.sketch.low[:3], mirrored=True) + 0.0) == {0.0, 1.0}:
         notes.append(
             Note("hard_decisions", "All predictions are 0 or 1 and count as confidences.", Advice.HARD_DECISIONS)

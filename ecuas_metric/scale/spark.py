@@ -48,7 +48,7 @@ def score(
     confidence: str | None = None,
     correct: str | None = None,
     by: str | None = None,
-    unjudged: str | None = None,
+    unlabelled: str | None = None,
     normalize: bool = False,
     decompose: bool = False,
     confidence_level: float | None = None,
@@ -56,12 +56,12 @@ def score(
 ) -> dict[str, StateResults]:
     """Return every metric of each system in a data frame of a classic session or of Spark Connect.
 
-    `confidence`, `correct` and `by` (of the systems) are columns whose names do not tell; for `unjudged` and options
+    `confidence`, `correct` and `by` (of the systems) are columns whose names do not tell; for `unlabelled` and options
     see `RowOptions`, `STATE_OPTIONS` and `read`. FileError names partition, column, row in it (from 1) and value.
     """
     roles = {"confidence": confidence, "correct": correct, "system": by}
     columns = {role: name for role, name in roles.items() if name is not None}
-    states = states_of_frame(df, state_options(**options), columns=columns, unjudged=unjudged)
+    states = states_of_frame(df, state_options(**options), columns=columns, unlabelled=unlabelled)
     wanted = partial(read, normalize=normalize, decompose=decompose, confidence_level=confidence_level)
     return {name: wanted(state) for name, state in states.items()}
 

@@ -139,7 +139,7 @@ HARD_SYSTEMS = (
 
 
 def independent_seeds(runs, entropy=0):
-    """Yield, for each run, the seed of its data and that of its swaps or draws: no two of them share a stream."""
+    """Yield, for each run, the seed of its data and that of its draws: no two share a stream."""
     for data, drawn in (seed.spawn(2) for seed in np.random.SeedSequence(entropy).spawn(runs)):
         yield data, int(drawn.generate_state(1)[0])
 

@@ -137,7 +137,7 @@ def test_graded_answers_are_a_submission(weighted, rule, mine):
     assert submission.ids.tolist() == rows["question_id"].tolist()
     strata = {"strata": rows["stratum"].tolist()}
     assert submission.per_sample == strata | ({"sample_weight": rows["weight"].tolist()} if weighted else {})
-    assert submission.unjudged.rows.sum() == (unknown.sum() if rule == "bounds" else 0)
+    assert submission.unlabelled.rows.sum() == (unknown.sum() if rule == "bounds" else 0)
 
 
 def test_errors_of_graded_answers_name_the_row_of_the_file(mine):

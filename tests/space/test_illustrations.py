@@ -60,7 +60,7 @@ def test_what_the_page_says_follows_the_numbers(settings, expected):
     )
     sentence = illustrations.interpret(calibrated, as_set)
     assert sentence.startswith(expected)
-    assert not report.unfair  # the answers are the same
+    assert not report.not_comparable  # the answers are the same
     if settings[2] == 3.0:
         key = Key("ecuas", 0.0)
         assert f"from {calibrated[key]:.3f} to {as_set[key]:.3f}" in sentence

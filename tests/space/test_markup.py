@@ -75,7 +75,7 @@ def test_errors_are_one_line_in_the_words_of_the_page():
     error = FileError("a.csv", "must hold numbers", column="p", advice=FileAdvice.SAY_WHICH)
     assert markup.in_words(error) == "a.csv: column 'p' must hold numbers. Choose it under Columns."
     assert markup.in_words(InputError("n", "must\nbe \u202e" + "x" * 1000)) == ("n must be " + "x" * 1000)[:600]
-    assert markup.UNLABELLED in markup.WORDS[FileAdvice.UNJUDGED]
+    assert markup.UNLABELLED in markup.WORDS[FileAdvice.UNLABELLED]
 
 
 @pytest.mark.parametrize(

@@ -459,7 +459,7 @@ def test_a_models_answers_are_graded_decided_and_scored(tmp_path):
     assert result["open"] == keys
     (row,) = result["rows"]
     assert (row["error_rate"], row["error_rate_max"]) == (None, 1)  # what the bank knows of this answer is all wrong
-    assert row["error_rate_min"] == pytest.approx(1 - row["unjudged"])
+    assert row["error_rate_min"] == pytest.approx(1 - row["unlabelled"])
     board = result["leaderboard"]
     assert board["weighted"] == pytest.approx({"value": None, "low": row["error_rate_min"], "high": 1})
     assert board["published"]["ecuas_0"]["low"] == pytest.approx(row["ecuas_0_min"])

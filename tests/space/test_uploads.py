@@ -62,7 +62,7 @@ BAD = {  # what a visitor may send -> what the page says of it
         r"column 'confidence' must hold numbers; got '=1\+1' in row 2",
     ),
     "other.csv": (b"a,b\n1,2\n", "there must be columns confidence and correct, .* Choose them under Columns."),
-    "unjudged.csv": (
+    "unlabelled.csv": (
         b"confidence,correct\n0.5,\n0.4,1\n",
         "Choose how to treat them under Options, “Answers without correctness”",
     ),

@@ -409,12 +409,12 @@ def test_the_table_of_discards_is_made_of_the_data(page, systems, pool):
     assert float(rows[0][5]) - float(rows[0][4]) > 0.5 * float(rows[0][4])
 
 
-def test_the_table_of_unjudged_answers_is_made_of_the_data(card, systems, curated):
+def test_the_table_of_unlabelled_answers_is_made_of_the_data(card, systems, curated):
     weight = curated.set_index("question_id")["weight"]
     said, divided = {}, []
     for row in systems[~systems["exact_match"]].itertuples():
         said.setdefault((row.question_id, row.answer_sha256), set()).add(row.llm)
-    rows = place(card.text, "unjudged")
+    rows = place(card.text, "unlabelled")
     assert len(rows) == 14
     for llm, method, *printed in rows:
         own = systems[
@@ -422,10 +422,10 @@ def test_the_table_of_unjudged_answers_is_made_of_the_data(card, systems, curate
         ]
         of = [(row, weight[row.question_id] / 455) for row in own.itertuples()]
         left = [(r, w) for r, w in of if not r.exact_match and said[r.question_id, r.answer_sha256] == {llm}]
-        wrong, unjudged = sum(w for r, w in of if not r.correct), sum(w for _, w in left)
+        wrong, unlabelled = sum(w for r, w in of if not r.correct), sum(w for _, w in left)
         open_wrong = sum(w for r, w in left if not r.correct)
-        low, high = wrong - open_wrong, wrong + unjudged - open_wrong
-        expected = [wrong, unjudged, 1 - open_wrong / unjudged, low / (1 - unjudged), high]
+        low, high = wrong - open_wrong, wrong + unlabelled - open_wrong
+        expected = [wrong, unlabelled, 1 - open_wrong / unlabelled, low / (1 - unlabelled), high]
         assert printed == [*(f"{abs(value):.3f}" for value in expected), f"{low:.3f} to {high:.3f}"]
         assert high - wrong < 0.0365
         divided.append(wrong / expected[3])

@@ -43,8 +43,8 @@ def counts(**given):
 def test_each_answer_is_decided_once_in_the_order_of_the_rules():
     assert grade(MINE, DATASET, bank=BANK) == Grades(
         [True, True, False, None, None, False],
-        ["exact", "bank", "bank", "unjudged", "unjudged", "refusal"],
-        counts(exact=1, bank=2, refusal=1, unjudged=2),
+        ["exact", "bank", "bank", "unlabelled", "unlabelled", "refusal"],
+        counts(exact=1, bank=2, refusal=1, unlabelled=2),
     )
 
 
@@ -67,9 +67,9 @@ def test_the_official_form_goes_after_the_bank():
 
 
 def test_containment_only_where_asked_for_and_never_against_the_bank():
-    assert one("In the City of Light!") == (None, "unjudged")
+    assert one("In the City of Light!") == (None, "unlabelled")
     assert one("In the City of Light!", rule="containment") == (True, "contained")
-    assert one("It is Paris.", "q2", rule="containment") == (None, "unjudged")
+    assert one("It is Paris.", "q2", rule="containment") == (None, "unlabelled")
     bank = {"question_id": ["q1"], "answer_sha256": [answer_sha256("Not Paris")], "correct": [False]}
     assert one("Not Paris", bank=bank, rule="containment") == (False, "bank")
 
@@ -78,17 +78,17 @@ def test_frames_and_markup_are_taken_off_for_every_rule():
     assert one("It is <b>Paris</b>.") == (True, "exact")
     assert one("Answer: Lutetia") == (True, "bank")
     assert one("It is Charlotte Bronte.", "q2") == (False, "bank")
-    assert one("It is not Paris.") == one("It is not Lutetia.") == (None, "unjudged")
+    assert one("It is not Paris.") == one("It is not Lutetia.") == (None, "unlabelled")
 
 
 def test_a_hedge_is_not_taken_for_its_first_half_unless_it_was_judged():
-    assert one("Paris (or Lyon)") == (None, "unjudged")
-    assert one("Lutetia (or Lyon)") == (None, "unjudged")  # the bank: correct
+    assert one("Paris (or Lyon)") == (None, "unlabelled")
+    assert one("Lutetia (or Lyon)") == (None, "unlabelled")  # the bank: correct
     assert one("Charlotte Bronte (or Emily)", "q2") == (False, "bank")
-    assert one("Charlotte Bronte (no, Jane Austen)", "q2") == (None, "unjudged")
+    assert one("Charlotte Bronte (no, Jane Austen)", "q2") == (None, "unlabelled")
     full = [hashlib.sha256(b"Lutetia (or Lyon)").hexdigest(), None]
     assert one("Lutetia (or Lyon)", bank=BANK | {"full_sha256": full}) == (True, "bank")
-    assert one("Lutetia (or Nice)", bank=BANK | {"full_sha256": full}) == (None, "unjudged")
+    assert one("Lutetia (or Nice)", bank=BANK | {"full_sha256": full}) == (None, "unlabelled")
 
 
 def recording_judge(record):
@@ -166,8 +166,8 @@ def test_a_judge_sees_each_open_answer_once_with_question_and_gold():
         ("Two plus two?", "Five", ["(4)"]),
     ]
     assert grades.correct == [True, True, False, True, True, None]
-    assert grades.decided_by == ["exact", "bank", "bank", "judge", "judge", "unjudged"]
-    assert grades.counts == counts(exact=1, bank=2, judge=2, unjudged=1)
+    assert grades.decided_by == ["exact", "bank", "bank", "judge", "judge", "unlabelled"]
+    assert grades.counts == counts(exact=1, bank=2, judge=2, unlabelled=1)
 
 
 @pytest.mark.parametrize("verdict", ["yes", 0.5, float("nan")])
@@ -197,7 +197,7 @@ def test_without_text_the_bank_alone_decides_and_a_warning_says_so():
         UserWarning, match=r"no column `answer`: no exact match can be found, and the label bank alone decides"
     ):
         grades = grade(MINE, bare, bank=BANK)
-    assert grades.counts == counts(bank=2, refusal=1, unjudged=3)
+    assert grades.counts == counts(bank=2, refusal=1, unlabelled=3)
     with (
         pytest.warns(UserWarning, match="no column `answer`"),
         pytest.raises(

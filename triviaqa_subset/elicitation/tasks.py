@@ -95,7 +95,7 @@ async def _grade(state: TaskState, accepted: list[str], answer: str | None, prom
         return None, "no reply"
     if state.choices:
         letter = choice_letter(answer, [choice.value for choice in state.choices])
-        return (None, "unjudged") if letter is None else (letter in accepted, "letter")
+        return (None, "unlabelled") if letter is None else (letter in accepted, "letter")
     given = {"question_id": [str(state.sample_id)], "answer": [answer]}
     gold = {"value": None, "aliases": accepted, "normalized_aliases": []}
     found = grade(given, given | {"question": [state.input_text], "answer": [gold]})
@@ -105,7 +105,7 @@ async def _grade(state: TaskState, accepted: list[str], answer: str | None, prom
     if answer not in known:  # of several methods with one answer
         known[answer] = await _judge(state.input_text, accepted, answer, prompts)
         state.store.set("verdicts", known)
-    return known[answer], "unjudged" if known[answer] is None else "judge"
+    return known[answer], "unlabelled" if known[answer] is None else "judge"
 
 
 async def _judge(question: str, accepted: list[str], answer: str, prompts: str | None) -> bool | None:

@@ -76,7 +76,7 @@ def test_confidence_metrics_are_marked_where_the_answers_differ(outputs):
     only_confidences = {"ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"}
     for (first, second, key), row in rows_of(outputs, normalize=True).items():
         same_answers = {first, second} == {"calibrated", "overconfident"}
-        assert row.fair == (same_answers or row.key.metric not in only_confidences), (first, second, key)
+        assert row.comparable == (same_answers or row.key.metric not in only_confidences), (first, second, key)
 
 
 def test_every_metric_has_the_same_test(outputs):
@@ -84,7 +84,7 @@ def test_every_metric_has_the_same_test(outputs):
     for row in rows_of(outputs, **options).values():
         assert (
             1 / 400 <= row.p <= row.p_adjusted <= 1 or row.key.variant == "calibration_loss"
-        )  # 399 swaps, more than were asked for
+        )  # 399 permutations, more than were asked for
 
 
 def test_p_values_are_uniform_if_there_is_no_difference():
@@ -238,8 +238,8 @@ def test_weights_of_one_system_only_are_refused():
 
 def test_a_calibration_loss_is_marked_where_the_answers_differ(outputs):
     rows = rows_of(outputs, decompose=True, n=1, n_resamples=20)
-    assert not rows["calibrated", "other", "ecuas_1_calibration_loss"].fair
-    assert rows["calibrated", "other", "ecuas_1_recalibrated"].fair
+    assert not rows["calibrated", "other", "ecuas_1_calibration_loss"].comparable
+    assert rows["calibrated", "other", "ecuas_1_recalibrated"].comparable
 
 
 def test_weights_and_groups_count(outputs, rng):

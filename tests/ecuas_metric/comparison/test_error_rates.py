@@ -11,7 +11,9 @@ from tests.ecuas_metric.simulated import independent_seeds
 
 RUNS, LEVEL = 3000, 0.05
 MOST = 5.8  # %, two standard deviations of 3,000 runs above 5
-MOST_OUTSIDE = 7.0  # %: differences to one system are skewed together, those after swaps are not; 6.0 in 6,000 runs
+MOST_OUTSIDE = (
+    7.0  # %: differences to one system are skewed together, those after permutations are not; 6.0 in 6,000 runs
+)
 NUM_GROUPS = 20
 
 
@@ -89,15 +91,15 @@ def rounded(one):
     return of_tenths
 
 
-def rejections(kind, size, num_systems, *, runs=RUNS, swaps=199, **options):
+def rejections(kind, size, num_systems, *, runs=RUNS, permutations=199, **options):
     """Return, in %, how often each metric of two systems is significant, any adjusted one, and how often the first
     system is outside each confidence set for the best, which all are."""
     alone, outside, together = {}, {}, 0
-    level = 1 - 20 / (swaps + 1)  # with which no more swaps are made than these
+    level = 1 - 20 / (permutations + 1)  # with which no more permutations are made than these
     for data, seed in independent_seeds(runs):
         one, of_kind = kind(np.random.default_rng(data), size)
         checked = checked_options(
-            confidence_level=level, n_resamples=swaps, random_state=seed, n=(0, 1), **options, **of_kind
+            confidence_level=level, n_resamples=permutations, random_state=seed, n=(0, 1), **options, **of_kind
         )
         rows = compare_systems({str(i): prepare("confidences", *one(), checked) for i in range(num_systems)})
         together += any(row.p_adjusted <= LEVEL for row in rows)
@@ -137,7 +139,7 @@ def test_orders_that_are_alike_are_rarely_significant_on_two_scales(size):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [tenths, rare])
 def test_recalibrated_values_that_are_alike_are_rarely_significant(kind):
-    alone, _, together = rejections(kind, 100, 2, swaps=99, decompose=True)
+    alone, _, together = rejections(kind, 100, 2, permutations=99, decompose=True)
     show(kind, 100, {key: share for key, share in alone.items() if key.variant == "recalibrated"}, together)
     assert max(alone.values()) <= MOST, alone
 
@@ -145,7 +147,7 @@ def test_recalibrated_values_that_are_alike_are_rarely_significant(kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [tenths, rare])
 def test_21_systems_that_are_alike_are_rarely_significant_anywhere(kind):
-    _, outside, together = rejections(kind, 100, 21, swaps=99)
+    _, outside, together = rejections(kind, 100, 21, permutations=99)
     show(kind, 100, outside, together, "p_adjusted of 21 systems; before: the first is not among the best, any")
     assert together <= MOST
     assert max(outside.values()) <= MOST_OUTSIDE, outside

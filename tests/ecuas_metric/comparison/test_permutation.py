@@ -23,26 +23,26 @@ def swapped(one, other, **resampling):
     return permuted_differences(systems, keys, resampling=Resampling(**resampling))["one", "other"]
 
 
-def all_swaps(one, other):
-    """Return the difference of every metric after each of the 2^N swaps, by taking the swapped systems as given."""
+def all_permutations(one, other):
+    """Return the difference of every metric after each of 2^N permutations, by taking the swapped systems as given."""
     (p, y), (q, z) = one, other
-    for swaps in itertools.product([False, True], repeat=len(p)):
-        first = system(np.where(swaps, q, p), np.where(swaps, z, y))
-        second = system(np.where(swaps, p, q), np.where(swaps, y, z))
+    for permutations in itertools.product([False, True], repeat=len(p)):
+        first = system(np.where(permutations, q, p), np.where(permutations, z, y))
+        second = system(np.where(permutations, p, q), np.where(permutations, y, z))
         a, b = all_values(first), all_values(second)
         yield {str(key): float(a[key] - b[key]) for key in a}
 
 
 @pytest.mark.parametrize("tied", [False, True])
-def test_the_p_value_is_the_exact_one_of_all_swaps(tied, rng):
+def test_the_p_value_is_the_exact_one_of_all_permutations(tied, rng):
     values = np.array([0.2, 0.2, 0.5, 0.9, 0.9, 0.9] if tied else [0.1, 0.25, 0.4, 0.6, 0.7, 0.95])
     p, q = rng.permutation(values), rng.permutation(values)  # of one scale: ranks are as good
     y, z = np.array([1, 0, 1, 1, 0, 1]), np.array([0, 0, 1, 1, 1, 0])
-    exact = list(all_swaps((p, y), (q, z)))
+    exact = list(all_permutations((p, y), (q, z)))
     ours = swapped(system(p, y), system(q, z), n_resamples=20_000)
     for key, after in ours.items():
         values = np.array([values[str(key)] for values in exact])
-        difference = values[0]  # of no swap
+        difference = values[0]  # of no permutation
         share = 1 - np.mean(np.abs(values) < abs(difference) - 1e-12)
         assert permutation_p_values(difference, after, rounding=1e-12) == pytest.approx(share, abs=0.015), str(key)
 
@@ -52,7 +52,7 @@ def test_groups_are_swapped_whole(rng):
     groups = np.arange(8) // 4
     one, other = (system(c, rng.integers(0, 2, 8), groups=groups) for c in (p, q))
     for values in swapped(one, other, n_resamples=200, groups=groups).values():
-        assert len(np.unique(np.abs(values[np.isfinite(values)]).round(12))) <= 2  # of 4 swaps, 2 up to the sign
+        assert len(np.unique(np.abs(values[np.isfinite(values)]).round(12))) <= 2  # of 4 permutations, 2 up to the sign
 
 
 def test_a_swap_of_nothing_is_the_data(rng):

@@ -88,15 +88,17 @@ def test_an_interval_of_a_single_test_needs_no_correction(rng):
 
 def test_there_is_no_interval_where_nothing_could_be_rejected():
     assert np.isnan(permutation_limits(0.5, np.array([0.5, -0.5] * 50), level=0.95, num_units=1)).all()
-    assert np.isnan(permutation_limits(0.5, np.arange(9.0), level=0.95, num_units=100)).all()  # nine swaps are too few
+    assert np.isnan(
+        permutation_limits(0.5, np.arange(9.0), level=0.95, num_units=100)
+    ).all()  # nine permutations are too few
     assert np.isnan(permutation_limits(np.nan, np.zeros(99), level=0.95, num_units=100)).all()
     assert permutation_limits(0.0, np.zeros(99), level=0.95, num_units=100) == (0, 0)
 
 
-def test_there_are_as_many_swaps_as_the_level_needs():
+def test_there_are_as_many_permutations_as_the_level_needs():
     for level in (0.5, 0.9, 0.95, 0.99, 0.9999):
-        swaps = permutations_needed(Options(confidence_level=level, n_resamples=1))
-        assert permutation_p_values(1.0, np.zeros(swaps)) <= (1 - level) / 20 + 1e-12
+        permutations = permutations_needed(Options(confidence_level=level, n_resamples=1))
+        assert permutation_p_values(1.0, np.zeros(permutations)) <= (1 - level) / 20 + 1e-12
     assert permutations_needed(Options(confidence_level=0.95, n_resamples=5000)) == 5000
 
 

@@ -66,10 +66,10 @@ def test_text_in_a_column_of_numbers(write):
 def test_a_row_without_correctness(write):
     error = caught(read_submissions, write("a.csv", "confidence,correct\n0.9,1\n0.8,\n0.7,\n"))
     assert (error.file, error.column, error.row) == ("a.csv", "correct", 3)
-    assert (error.count, error.total, error.advice) == (2, 3, FileAdvice.UNJUDGED)
+    assert (error.count, error.total, error.advice) == (2, 3, FileAdvice.UNLABELLED)
     assert str(error) == (
         "a.csv: column 'correct' has no value in row 3 (2 of 3). "
-        "Judge them, count them as wrong with unjudged='wrong', or get bounds with unjudged='bounds'."
+        "Label them, count them as wrong with unlabelled='wrong', or get bounds with unlabelled='bounds'."
     )
 
 

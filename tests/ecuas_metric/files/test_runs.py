@@ -501,9 +501,9 @@ def test_inspect_scorers_are_systems_weights_are_used_and_unscored_answers_unlab
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / "a.json").write_text(json.dumps(inspect_log(samples)))
     (tmp_path / "set" / "logs.json").write_text('{"a.eval": {"eval": {"task": "", "model": ""}, "version": 2}}')
-    match, said = read_submissions(tmp_path / "set", unjudged="bounds")
+    match, said = read_submissions(tmp_path / "set", unlabelled="bounds")
     assert (match.name, said.name) == ("org/model match", "org/model said")
-    assert match.unjudged.rows.tolist() == [False, False, True, False]
+    assert match.unlabelled.rows.tolist() == [False, False, True, False]
     assert said.predictions == pytest.approx([0.8, 0.8, np.nan, np.nan], nan_ok=True)
     for submission in (match, said):
         assert submission.per_sample == {"sample_weight": [1.0, 2.0, 3.0, 4.0], "strata": ["b", "a", "b", "a"]}

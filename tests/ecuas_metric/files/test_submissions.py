@@ -106,14 +106,14 @@ def test_a_column_of_strata_is_used_without_being_named(tmp_path):
     assert only(path).per_sample == {"strata": ["a", "b"]}
 
 
-def test_unjudged_answers_are_an_error_or_counted(tmp_path):
+def test_unlabelled_answers_are_an_error_or_counted(tmp_path):
     path = write(tmp_path / "a.csv", "confidence,correct,id\n0.9,1,x\n0.8,,y\n0.7,0,z\n")
     message = (
-        r"column 'correct' has no value in row 3 \(1 of 3\)\. Judge them, count them as wrong with unjudged='wrong'"
+        r"column 'correct' has no value in row 3 \(1 of 3\)\. Label them, count them as wrong with unlabelled='wrong'"
     )
     with pytest.raises(ValueError, match=message):
         read_submissions(path)
-    found = {rule: only(path, unjudged=rule) for rule in RULES}
+    found = {rule: only(path, unlabelled=rule) for rule in RULES}
     for rule, (ids, truth, rows) in {
         "bounds": (["x", "y", "z"], [1, 0, 0], [False, True, False]),
         "wrong": (["x", "y", "z"], [1, 0, 0], [False, True, False]),
@@ -121,30 +121,30 @@ def test_unjudged_answers_are_an_error_or_counted(tmp_path):
     }.items():
         submission = found[rule]
         assert (submission.ids.tolist(), submission.references.tolist()) == (ids, truth)
-        assert (submission.unjudged.rule, submission.unjudged.rows.tolist()) == (rule, rows)
-        assert submission.unjudged.share == pytest.approx(1 / 3)
-        assert submission.notes == (Note("unjudged", "1 of 3 answers (33.3%) are unjudged.", MEANING[rule]),)
-    with pytest.raises(ValueError, match=r"^unjudged must be one of bounds, wrong, drop; got 'right'\.$"):
-        read_submissions(path, unjudged="right")
+        assert (submission.unlabelled.rule, submission.unlabelled.rows.tolist()) == (rule, rows)
+        assert submission.unlabelled.share == pytest.approx(1 / 3)
+        assert submission.notes == (Note("unlabelled", "1 of 3 answers (33.3%) are unlabelled.", MEANING[rule]),)
+    with pytest.raises(ValueError, match=r"^unlabelled must be one of bounds, wrong, drop; got 'right'\.$"):
+        read_submissions(path, unlabelled="right")
     write(path, "confidence,correct\n0.9,\n")
     with pytest.raises(ValueError, match="column 'correct' has no value at all"):
-        read_submissions(path, unjudged="bounds")
+        read_submissions(path, unlabelled="bounds")
 
 
-def test_the_share_of_unjudged_answers_is_weighted(tmp_path):
+def test_the_share_of_unlabelled_answers_is_weighted(tmp_path):
     path = write(tmp_path / "a.csv", "confidence,correct,w\n0.9,1,1\n0.8,,2\n0.7,0,1\n")
     for rule in RULES:
-        submission = only(path, unjudged=rule, columns={"weight": "w"})
-        assert submission.unjudged.share == 0.5
-        assert submission.notes[0].fact == "1 of 3 answers (50.0% by weight) are unjudged."
+        submission = only(path, unlabelled=rule, columns={"weight": "w"})
+        assert submission.unlabelled.share == 0.5
+        assert submission.notes[0].fact == "1 of 3 answers (50.0% by weight) are unlabelled."
 
 
 def test_a_label_that_is_missing_has_no_bounds(tmp_path):
     path = write(tmp_path / "a.csv", "prob_0,prob_1,label\n0.9,0.1,0\n0.8,0.2,\n")
     for rule in (None, "bounds", "wrong"):
         with pytest.raises(ValueError, match=r"column 'label' has no value in row 3 \(1 of 2\)\.$"):
-            read_submissions(path, unjudged=rule)
-    assert only(path, unjudged="drop").references.tolist() == [0]
+            read_submissions(path, unlabelled=rule)
+    assert only(path, unlabelled="drop").references.tolist() == [0]
 
 
 def test_ids_are_the_same_text_in_every_kind_of_file(tmp_path):

@@ -829,18 +829,18 @@ def test_what_is_not_judged_bounds_the_numbers(folder, data, truth, capsys):
     frame = data["frame"]
     frame.assign(correct=frame["correct"].where(frame.index >= 20, "-").astype(str)).to_csv("a.csv", index=False)
     row = numbers("a.csv", capsys)["a"]
-    assert row["unjudged"] == 0.1
+    assert row["unlabelled"] == 0.1
     assert row["error_rate"] is None
     known = truth["confidences"]["error_rate"]
     low, high = row["error_rate_min"], row["error_rate_max"]
     assert low < known < high
     assert high - low == pytest.approx(0.1)
-    assert numbers("a.csv --unjudged wrong", capsys)["a"]["error_rate"] == high
-    left = numbers("a.csv --unjudged drop", capsys)["a"]
+    assert numbers("a.csv --unlabelled wrong", capsys)["a"]["error_rate"] == high
+    left = numbers("a.csv --unlabelled drop", capsys)["a"]
     assert left["N"] == 180
     assert left["error_rate"] == pytest.approx(low / 0.9)
     assert cli.main(["compare", "a.csv", "a.csv"]) == 2
     assert cli.main(["score", "a.csv", "--explain"]) == 2
     err = capsys.readouterr().err
     assert "drop" not in err
-    assert err.count("Judge them, or count them as wrong with --unjudged wrong.") == 2
+    assert err.count("Label them, or count them as wrong with --unlabelled wrong.") == 2

@@ -100,7 +100,7 @@ ALL = {  # correct, confidences, weights of tasks that plug-in and reader give n
     "weighted": (C, Q, [1, 2, 3, 4, 5]),
     "right": ([1, 1, 1], [0.9, 0.6, 0.7]),
     "limited": (C[:2], Q[:2]),
-    "unscored": (C[1:], Q[1:], None, "--unjudged", "drop"),
+    "unscored": (C[1:], Q[1:], None, "--unlabelled", "drop"),
     "one_raised": (C[:4], Q[:4]),
     "json": (C, Q),
     "epochs": ([1, 0, 1, 0, 0, 1], [*Q, 0.9]),

@@ -9,9 +9,9 @@ ALPHA = 0.05
 ER, AUROC, COVERAGE = Key("error_rate"), Key("auroc"), Key("coverage", 0.2)
 
 
-def row(first, second, key, difference, p=0.001, *, fair=True):
+def row(first, second, key, difference, p=0.001, *, comparable=True):
     low, high = difference - 0.1, difference + 0.1
-    return Comparison(first, second, key, difference, low, high, p, p, fair, low, high)
+    return Comparison(first, second, key, difference, low, high, p, p, comparable, low, high)
 
 
 def rows_of(values, key=ER, p=0.001, **options):

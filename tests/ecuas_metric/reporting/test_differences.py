@@ -20,10 +20,10 @@ def test_differences_are_sorted_and_chosen_within_their_metric():
     assert num_tests(undefined) == 1
 
 
-@pytest.mark.parametrize(("count", "fair"), [(2, True), (7, True), (7, False)])
-def test_the_figure_has_a_panel_for_each_metric(count, fair, tmp_path):
+@pytest.mark.parametrize(("count", "comparable"), [(2, True), (7, True), (7, False)])
+def test_the_figure_has_a_panel_for_each_metric(count, comparable, tmp_path):
     values = {f"system {i}": i / 10 for i in range(count)}
-    rows = rows_of(values) + rows_of(values, AUROC, fair=fair) + rows_of(values, COVERAGE)
+    rows = rows_of(values) + rows_of(values, AUROC, comparable=comparable) + rows_of(values, COVERAGE)
     paths = write_differences(rows, tmp_path, alpha=ALPHA)
     assert [path.name for path in paths] == ["differences.png", "differences.svg"]
 

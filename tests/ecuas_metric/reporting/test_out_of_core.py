@@ -101,7 +101,7 @@ def test_the_command_draws_figures_of_states(logs, capsys):
         ("score {0}/0.parquet --out-of-core --explain", "--explain cannot be used with --out-of-core"),
         ("score {0}/0.parquet --out-of-core --labels a,b", "--labels cannot be used with --out-of-core"),
         ("score {0}/0.parquet --out-of-core --calibration", "--calibration cannot be used with --out-of-core"),
-        ("score {0}/0.parquet --out-of-core --unjudged bounds", "--unjudged of a state must be wrong or drop"),
+        ("score {0}/0.parquet --out-of-core --unlabelled bounds", "--unlabelled of a state must be wrong or drop"),
         (
             "score {0}/0.parquet --out-of-core --interval 0.9 --interval-method bca",
             "--interval-method must be analytic with --out-of-core",

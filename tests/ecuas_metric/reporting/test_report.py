@@ -6,9 +6,9 @@ import pytest
 from ecuas_metric import confidence_system
 from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.comparison.pairing import in_common
-from ecuas_metric.comparison.unjudged import unjudged_bounds
+from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.errors import InputError, Note
-from ecuas_metric.files.submissions import Unjudged
+from ecuas_metric.files.submissions import Unlabelled
 from ecuas_metric.metrics import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.report import (
@@ -57,14 +57,14 @@ def test_columns_stand_in_the_papers_order(submissions):
 
 def test_confidence_metrics_bear_a_dagger_and_no_best_where_answers_differ(submissions, rng):
     report = make_report(prepare_submissions(submissions))
-    assert set(report.unfair) == {key for key in report.keys if key.assesses == "confidences"}
+    assert set(report.not_comparable) == {key for key in report.keys if key.assesses == "confidences"}
     grid = report_grid(report)
     for column, head in enumerate(grid.header):
         best = [row[column].is_best for row in grid.rows]
         assert any(best) == (column > 0 and "†" not in head), head
     assert any("Do not rank" in note for note in grid.notes)
     alike = [submission("one", rng, correct=submissions[0].references), submissions[0]._replace(name="two")]
-    assert not make_report(prepare_submissions(alike)).unfair
+    assert not make_report(prepare_submissions(alike)).not_comparable
 
 
 def test_the_best_is_the_best(submissions):
@@ -91,8 +91,8 @@ def test_ids_of_another_order_do_not_make_answers_differ(rng):
         submission("two", rng, correct=correct[order], ids=[ids[i] for i in order]),
     )
     systems = prepare_submissions([one, two], confidence_level=0.9, n_resamples=10)
-    assert not make_report(systems).unfair
-    assert all(row.fair for row in compare_systems(systems))
+    assert not make_report(systems).not_comparable
+    assert all(row.comparable for row in compare_systems(systems))
 
 
 def test_weights_and_groups_of_the_file_are_used(rng):
@@ -119,8 +119,8 @@ def test_errors_speak_of_files(rng):
 
 
 def test_answers_left_out_are_noted(rng):
-    one = submission("one", rng, notes=(Note("unjudged", "3 answers.", "Most are wrong."),))
-    two = submission("two", rng, notes=(Note("unjudged", "4 answers.", "Most are wrong."),))
+    one = submission("one", rng, notes=(Note("unlabelled", "3 answers.", "Most are wrong."),))
+    two = submission("two", rng, notes=(Note("unlabelled", "4 answers.", "Most are wrong."),))
     report = make_report(prepare_submissions([one, two]))
     assert report.notes() == [("one", one.notes[0]), ("two", two.notes[0])]
     notes = report_grid(report, keys=[]).notes
@@ -131,31 +131,31 @@ def opened(name, rng, rule, **given):
     """Return a submission whose first six answers nobody judged."""
     rows = np.arange(60) < 6
     made = submission(name, rng, correct=np.where(rows, 0, rng.integers(0, 2, 60)), **given)
-    return made._replace(unjudged=Unjudged(rule, rows, 0.1))
+    return made._replace(unlabelled=Unlabelled(rule, rows, 0.1))
 
 
 def test_open_answers_bound_every_number_and_no_estimate_is_shown(rng):
     open_, judged = opened("open", rng, "bounds"), submission("judged", rng)
-    with pytest.raises(InputError, match=r"^open\.csv: has no verdict on some answers\. Judge them"):
+    with pytest.raises(InputError, match=r"^open\.csv: has no label for some answers\. Label them"):
         prepare_submissions([open_, judged])
     for options in ({}, {"confidence_level": 0.9, "n_resamples": 9, "normalize": True}):  # sorted or not
-        systems, unjudged = prepare_open([open_, judged], **options)
-        assert list(unjudged) == ["open"]
-        report = make_report(systems, unjudged=unjudged)
-        correct = np.where(open_.unjudged.rows, np.nan, open_.references)
-        expected = unjudged_bounds(open_.predictions, correct, checked_options())
+        systems, unlabelled = prepare_open([open_, judged], **options)
+        assert list(unlabelled) == ["open"]
+        report = make_report(systems, unlabelled=unlabelled)
+        correct = np.where(open_.unlabelled.rows, np.nan, open_.references)
+        expected = unlabelled_bounds(open_.predictions, correct, checked_options())
         assert report.bounds == {"open": expected}
         assert all(math.isnan(estimate.value) for estimate in report.results["open"].estimates.values())
         assert report.results["judged"] == make_report({"judged": systems["judged"]}).results["judged"]
         grid = report_grid(report, keys=[Key("error_rate")], sizes=True)
         low, high = expected[Key("error_rate")]
-        assert grid.header == ["system", "N", "unjudged", "ER ↓"]
+        assert grid.header == ["system", "N", "unlabelled", "ER ↓"]
         assert [cell.text for cell in grid.rows[0]] == ["open", "60", "0.100", f"{low:.3f} to {high:.3f}"]
         assert grid.rows[1][2].text == "0.000"
         assert not any(cell.is_best for row in report_grid(report).rows for cell in row)
         first, second = report_records(report)
-        assert (first["unjudged"], second["unjudged"]) == (0.1, 0.0)
-        assert report.signature.split(" ; ")[0] == report.signature.split(" ; ")[1] + "|unjudged:bounds"
+        assert (first["unlabelled"], second["unlabelled"]) == (0.1, 0.0)
+        assert report.signature.split(" ; ")[0] == report.signature.split(" ; ")[1] + "|unlabelled:bounds"
         assert (first["auroc_min"], first["auroc_max"]) == expected[Key("auroc")]
         assert "auroc_min" not in second
     kinds = {note.kind for note in report.results["open"].notes}
@@ -164,8 +164,8 @@ def test_open_answers_bound_every_number_and_no_estimate_is_shown(rng):
 
 def test_answers_counted_as_wrong_have_a_number_and_bounds(rng):
     one = opened("one", rng, "wrong")
-    systems, unjudged = prepare_open([one])
-    report = make_report(systems, unjudged=unjudged)
+    systems, unlabelled = prepare_open([one])
+    report = make_report(systems, unlabelled=unlabelled)
     low, high = report.bounds["one"][Key("error_rate")]
     assert report.results["one"].estimates[Key("error_rate")].value == high
     assert (low, high) == pytest.approx(((60 - one.references.sum() - 6) / 60, 1 - one.references.mean()))
@@ -174,11 +174,11 @@ def test_answers_counted_as_wrong_have_a_number_and_bounds(rng):
     assert prepare_submissions([one]).keys() == systems.keys()
 
 
-def test_common_samples_keep_what_is_unjudged(rng):
+def test_common_samples_keep_what_is_unlabelled(rng):
     ids = [f"q{i}" for i in range(60)]
     one, two = opened("one", rng, "bounds", ids=ids), submission("two", rng, size=58, ids=ids[2:])
     common, _ = in_common([one, two])
-    assert common.unjudged.rows.tolist() == [True] * 4 + [False] * 54
+    assert common.unlabelled.rows.tolist() == [True] * 4 + [False] * 54
 
 
 def test_every_metric_has_a_title_with_its_arrow():

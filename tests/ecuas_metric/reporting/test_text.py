@@ -25,7 +25,7 @@ def said(values, key=ER, p=0.001, **options):
 
 
 @pytest.mark.parametrize(
-    ("key", "difference", "p", "fair", "expected"),
+    ("key", "difference", "p", "comparable", "expected"),
     [
         (ER, -0.1, 0.01, True, "a"),
         (ER, 0.1, 0.01, True, "b"),
@@ -37,8 +37,8 @@ def said(values, key=ER, p=0.001, **options):
         (COVERAGE, 0.1, 0.01, True, None),
     ],
 )
-def test_a_winner_is_better_significantly_and_fairly(key, difference, p, fair, expected):
-    assert winner(row("a", "b", key, difference, p, fair=fair), ALPHA) == expected
+def test_a_winner_is_better_significantly_and_comparable(key, difference, p, comparable, expected):
+    assert winner(row("a", "b", key, difference, p, comparable=comparable), ALPHA) == expected
 
 
 def test_two_systems_have_one_sentence_a_metric():
@@ -64,7 +64,7 @@ def test_of_many_systems_the_best_is_named_and_whom_it_does_not_beat():
 
 
 def test_what_must_not_be_ranked_has_no_winner():
-    (line,) = said({"a": 0.1, "b": 0.3}, AUROC, fair=False)
+    (line,) = said({"a": 0.1, "b": 0.3}, AUROC, comparable=False)
     assert line.startswith("AUROC ↑†: no winner, since the systems' answers differ")
     assert said({"a": 0.1, "b": 0.3}, COVERAGE) == ["Cov_0.2: neither high nor low is better."]
 
@@ -86,7 +86,7 @@ def test_there_is_a_matrix_of_three_systems_or_more_by_metrics_that_rank():
     grid = Grid(["system"], [], [], "signature")
     shown = overview(grid, rows_of(values), Screen(), alpha=ALPHA)
     assert "Wins: 1 where the row's system is significantly better than the column's; a dot means none." in shown
-    for rows in (rows_of(values, AUROC, fair=False), rows_of({"a": 0.1, "b": 0.2})):
+    for rows in (rows_of(values, AUROC, comparable=False), rows_of({"a": 0.1, "b": 0.2})):
         assert "Wins" not in overview(grid, rows, Screen(), alpha=ALPHA)
 
 
@@ -108,7 +108,7 @@ def test_no_p_value_is_below_the_limit_that_is_said(rng):
     arrays = [(rng.random(4), [1, 1, 1, 0]), (rng.random(4), [0, 0, 0, 1])]
     options = {"confidence_level": 0.95, "n_resamples": 500, "n": 1}
     rows = compare_systems({str(i): confidence_system(c, p, **options) for i, (p, c) in enumerate(arrays)})
-    assert min(r.p for r in rows) > 0.11  # 2 of 2^4 swaps
+    assert min(r.p for r in rows) > 0.11  # 2 of 2^4 permutations
 
 
 def test_the_introduction_says_what_is_compared():

@@ -109,26 +109,26 @@ def test_what_is_wrong_is_named_with_part_column_and_row(table, column, value, m
         states_of_batches(pa.Table.from_pylist(rows).to_batches(100), OPTIONS, source="part 7")
 
 
-def test_unjudged_rows_are_left_out_and_counted_on_demand(table):
+def test_unlabelled_rows_are_left_out_and_counted_on_demand(table):
     rows = table.to_pylist()
     rows[3]["correct"] = rows[5]["correct"] = None
     kept = pa.Table.from_pylist([row for row in rows if row["correct"] is not None])
-    states = states_of_batches([pa.Table.from_pylist(rows)], OPTIONS, unjudged="drop")
+    states = states_of_batches([pa.Table.from_pylist(rows)], OPTIONS, unlabelled="drop")
     assert {name: state.rows for name, state in states.items()} == {
         name: state.rows for name, state in states_of_batches([kept], OPTIONS).items()
     }
-    assert sum(state.sums.get("unjudged, drop", 0) for state in states.values()) == 2
-    facts = [note.fact for state in states.values() for note in read(state).notes if note.kind == "unjudged"]
+    assert sum(state.sums.get("unlabelled, drop", 0) for state in states.values()) == 2
+    facts = [note.fact for state in states.values() for note in read(state).notes if note.kind == "unlabelled"]
     assert sum(int(fact.split()[0]) for fact in facts) == 2
 
 
-def test_unjudged_rows_count_as_wrong_on_demand(table):
+def test_unlabelled_rows_count_as_wrong_on_demand(table):
     rows = table.to_pylist()
     rows[3]["correct"] = None
     name = rows[3]["model"]
-    (note,) = read(states_of_batches([pa.Table.from_pylist(rows)], OPTIONS, unjudged="wrong")[name]).notes
+    (note,) = read(states_of_batches([pa.Table.from_pylist(rows)], OPTIONS, unlabelled="wrong")[name]).notes
     size = table["model"].to_pylist().count(name)
-    assert note.fact == f"1 of {size} answers ({1 / size:.1%}) are unjudged."
+    assert note.fact == f"1 of {size} answers ({1 / size:.1%}) are unlabelled."
     rows[3]["correct"] = False
     expected = of_systems(pa.Table.from_pylist(rows))[name]
     found = states_of_batches([pa.Table.from_pylist(table.to_pylist()[:3] + rows[3:])], OPTIONS)[name]
@@ -136,17 +136,17 @@ def test_unjudged_rows_count_as_wrong_on_demand(table):
 
 
 @pytest.mark.parametrize("rule", ["bounds", "right"])
-def test_rules_for_unjudged_rows_that_a_state_does_not_know_are_refused(rule, table):
+def test_rules_for_unlabelled_rows_that_a_state_does_not_know_are_refused(rule, table):
     for refuse, rows in ((states_of_batches, [table]), (score_files, [])):
-        with pytest.raises(InputError, match=r"unjudged .*must be .*wrong.*drop; got '"):
-            refuse(rows, OPTIONS, unjudged=rule)
+        with pytest.raises(InputError, match=r"unlabelled .*must be .*wrong.*drop; got '"):
+            refuse(rows, OPTIONS, unlabelled=rule)
 
 
 def test_a_class_that_is_not_known_is_no_wrong_one(rng):
     table = pa.table({"posteriors": list(rng.dirichlet(np.ones(3), 4)), "label": [0, 1, None, 2]})
     with pytest.raises(FileError, match=r"'label' has no value in row 3 \(1 of 4\)"):
-        states_of_batches([table], OPTIONS, unjudged="wrong")
-    assert states_of_batches([table], OPTIONS, unjudged="drop")["system"].rows == 3
+        states_of_batches([table], OPTIONS, unlabelled="wrong")
+    assert states_of_batches([table], OPTIONS, unlabelled="drop")["system"].rows == 3
 
 
 @pytest.mark.parametrize("form", ["confidences", "weighted", "posteriors", "positive"])
@@ -161,7 +161,7 @@ def test_parts_that_nobody_judged_do_not_show(form, rng):
     table = pa.table(columns)
     given = {"weight": "w"} if form == "weighted" else None
     scored = [
-        states_of_batches([part], OPTIONS, columns=given, unjudged="drop")["system"]
+        states_of_batches([part], OPTIONS, columns=given, unlabelled="drop")["system"]
         for part in (table, *(table[i : i + 10] for i in range(0, 60, 10)))
     ]
     assert packed(merge(scored[1:])) == packed(scored[0])

@@ -103,8 +103,8 @@ def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
         "judge",
         "judge",
         "exact",
-        "unjudged",
-        "unjudged",
+        "unlabelled",
+        "unlabelled",
     ]
     assert [scores[own].value for own in "abc"] == ["C", "I", "C"]
     assert all(math.isnan(scores[own].value) for own in "de")

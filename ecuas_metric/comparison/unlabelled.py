@@ -1,6 +1,6 @@
 r"""What a result can be while the correctness of some answers is unknown: tight bounds, metric by metric.
 
-A completion assigns each unjudged answer its correctness. The bounds of a metric are its smallest and largest value
+A completion assigns each unlabelled answer its correctness. The bounds of a metric are its smallest and largest value
 over all completions for which it is defined. They are no confidence interval: they concern these samples only.
 
 - **Means of per-sample costs** (error rate, ECUAS_n, expected cost, accepted cost, cross-entropy and Brier score of the
@@ -10,9 +10,9 @@ over all completions for which it is defined. They are no confidence interval: t
 - **AURC and AUGRC** are sums of candidate costs with coefficients >= 0 that depend on the ranking alone: an error
   early in the order is counted in every later risk. They are best with all right and worst with all wrong.
 - **ECE**: the bins do not interact. A bin's gap is abs(S - Y), with S the sum of its confidences less the correct
-  answers known, and Y the weight of those unjudged answers that are correct. It is largest at one end of what Y can
+  answers known, and Y the weight of those unlabelled answers that are correct. It is largest at one end of what Y can
   be, and smallest where Y comes closest to S: best inside, worst at the ends.
-- **AUROC** is a ratio of which both parts change. The largest is among the completions with a threshold: unjudged
+- **AUROC** is a ratio of which both parts change. The largest is among the completions with a threshold: unlabelled
   answers with a higher confidence are correct, those with a lower one incorrect. For let v be the largest value; then
   it maximises F = (pairs won) - v (pairs), over all completions. Let i be more confident than j, with i incorrect
   and j correct. Seen from the other answers, the gain h of being correct, per weight, is not smaller for i than for
@@ -34,7 +34,7 @@ import numpy as np
 
 from ..calibration import confidence_bins
 from ..decisions import Decisions, confidence_decisions
-from ..files.submissions import Unjudged
+from ..files.submissions import Unlabelled
 from ..inputs import Bools, Floats, require, same_length
 from ..metrics import METRICS, Key, metric_values, sample_costs
 from ..options import Options
@@ -51,37 +51,37 @@ class Bounds(NamedTuple):
     high: float
 
 
-def bounds_of(system: System, unjudged: Unjudged) -> Mapping[Key, Bounds]:
-    """Return the bounds of a system's metrics, with unjudged answers counted as wrong in it; see `unjudged_bounds`."""
+def bounds_of(system: System, unlabelled: Unlabelled) -> Mapping[Key, Bounds]:
+    """Return the bounds of a system's metrics, in which unlabelled answers count as wrong; see `unlabelled_bounds`."""
     decisions, options = as_given(system)
-    if decisions.confidence is None or not unjudged.rows.any():
+    if decisions.confidence is None or not unlabelled.rows.any():
         return {}
-    correct = np.where(unjudged.rows, np.nan, 1.0 - decisions.candidate_cost)
-    return unjudged_bounds(decisions.confidence, correct, options)
+    correct = np.where(unlabelled.rows, np.nan, 1.0 - decisions.candidate_cost)
+    return unlabelled_bounds(decisions.confidence, correct, options)
 
 
-def unjudged_share(correct: Floats, *, sample_weight: Floats | None = None) -> float:
-    """Return the (weighted) share of answers (N,) that are nan, i.e. unjudged, in [0, 1].
+def unlabelled_share(correct: Floats, *, sample_weight: Floats | None = None) -> float:
+    """Return the (weighted) share of answers (N,) that are nan, i.e. unlabelled, in [0, 1].
 
-    >>> unjudged_share(np.array([1, 0, np.nan, np.nan]))
+    >>> unlabelled_share(np.array([1, 0, np.nan, np.nan]))
     0.5
     """
     return float(np.average(np.isnan(correct), weights=sample_weight))
 
 
-def unjudged_bounds(confidence: Floats, correct: Floats, options: Options) -> dict[Key, Bounds]:
-    """Return the bounds of every metric of confidences (N,) whose correctness (N,) is 1, 0, or nan where unjudged.
+def unlabelled_bounds(confidence: Floats, correct: Floats, options: Options) -> dict[Key, Bounds]:
+    """Return the bounds of every metric of confidences (N,) whose correctness (N,) is 1, 0, or nan where unlabelled.
 
-    One answer right, one wrong, one unjudged: if that one is wrong, the error rate is worst, and AUROC best.
+    One answer right, one wrong, one unlabelled: if that one is wrong, the error rate is worst, and AUROC best.
 
-    >>> bounds = unjudged_bounds(np.array([0.9, 0.6, 0.2]), np.array([1, 0, np.nan]), Options(n=(1.0,)))
+    >>> bounds = unlabelled_bounds(np.array([0.9, 0.6, 0.2]), np.array([1, 0, np.nan]), Options(n=(1.0,)))
     >>> [[round(limit, 3) for limit in bounds[Key(*key)]] for key in [("ecuas", 1.0), ("error_rate",), ("auroc",)]]
     [[0.67, 0.803], [0.333, 0.667], [0.5, 1.0]]
     """
     same_length(predictions=confidence, references=correct)
     require((confidence >= 0) & (confidence <= 1), confidence, "predictions", "must lie in [0, 1]")
     judged = ~np.isnan(correct)
-    require(~judged | (correct == 0) | (correct == 1), correct, "references", "must be 0 or 1, or nan where unjudged")
+    require(~judged | (correct == 0) | (correct == 1), correct, "references", "must be 0 or 1, or nan where unlabelled")
     right, wrong = (_completed(confidence, np.where(judged, correct, fill), options) for fill in (1.0, 0.0))
     worst = _values(wrong, options)
     bounds = {key: Bounds(*sorted((value, worst[key]))) for key, value in _values(right, options).items()}
@@ -137,7 +137,7 @@ def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float
 
     known_right, known_wrong, unknown = total(correct == 1), total(correct == 0), total(open_)
     wrong_below, unknown_below = np.cumsum(known_wrong) - known_wrong, np.cumsum(unknown) - unknown
-    # Below the threshold level all unjudged answers are incorrect, above it all are correct.
+    # Below the threshold level all unlabelled answers are incorrect, above it all are correct.
     won_below = _before(known_right * (wrong_below + unknown_below + (known_wrong + unknown) / 2))
     right_above = _after(known_right + unknown)
     won_above = _after((known_right + unknown) * (wrong_below + known_wrong / 2))

@@ -8,13 +8,13 @@ import itertools
 import numpy as np
 import pytest
 
-from ecuas_metric.comparison.unjudged import unjudged_bounds, unjudged_share
+from ecuas_metric.comparison.unlabelled import unlabelled_bounds, unlabelled_share
 from ecuas_metric.decisions import confidence_decisions
 from ecuas_metric.files.submissions import MEANING
 from ecuas_metric.metrics import Key, metric_values
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import tie_groups
-from triviaqa_subset.card import unjudged_without
+from triviaqa_subset.card import unlabelled_without
 from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.labels import read_labels
 
@@ -29,7 +29,7 @@ BOUNDED = [Key("error_rate"), Key("ecuas", 0.0), Key("ecuas", 1.0), Key("auroc")
 @pytest.fixture(scope="module")
 def answered():
     questions, _, systems, *_ = read_labels(FOLDER / "curation")
-    systems = systems.assign(unjudged=unjudged_without(systems))
+    systems = systems.assign(unlabelled=unlabelled_without(systems))
     selected = questions.set_index("question_id")["weight"].dropna()
     return systems[systems["question_id"].isin(selected.index)].assign(
         weight=lambda rows: rows["question_id"].map(selected)
@@ -53,23 +53,23 @@ def test_the_bounds_hold_the_truth(llm, method, kind, answered, rng):
     decisions, scaled = confidence_decisions(confidence, correct.astype(int)), options.sample_weight
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=scaled)
     truth = metric_values(decisions, ties, options, sample_weight=scaled)
-    bounds = unjudged_bounds(confidence, np.where(rows["unjudged"], np.nan, correct), options)
+    bounds = unlabelled_bounds(confidence, np.where(rows["unlabelled"], np.nan, correct), options)
     for key in BOUNDED:
         low, high = bounds[key]
         assert low - 1e-9 <= truth[key] <= high + 1e-9, key
         assert low < high
     error_rate = Key("error_rate")
     assert -1e-12 <= bounds[error_rate].high - truth[error_rate] < 0.0365  # what counting them as wrong adds
-    share = unjudged_share(np.where(rows["unjudged"], np.nan, 1.0), sample_weight=scaled)
+    share = unlabelled_share(np.where(rows["unlabelled"], np.nan, 1.0), sample_weight=scaled)
     assert bounds[error_rate].high - bounds[error_rate].low == pytest.approx(share)
 
 
 def test_what_users_are_told_of_each_rule_is_measured_here(answered):
     added, left = [], []
     for _, rows in answered[answered["method"].isin(METHODS)].groupby(["llm", "method"]):
-        weight, wrong, unjudged = rows["weight"], ~rows["correct"], rows["unjudged"]
-        true, judged = np.average(wrong, weights=weight), ~unjudged
-        added.append(np.average(wrong | unjudged, weights=weight) - true)
+        weight, wrong, unlabelled = rows["weight"], ~rows["correct"], rows["unlabelled"]
+        true, judged = np.average(wrong, weights=weight), ~unlabelled
+        added.append(np.average(wrong | unlabelled, weights=weight) - true)
         left.append(np.average(wrong[judged], weights=weight[judged]) / true)
     assert len(added) == 14
     assert f"added up to {max(added):.3f} to the error rates of seven language models" in MEANING["wrong"]

@@ -1,4 +1,4 @@
-"""Bounds of unjudged answers: those of all completions, tried one by one."""
+"""Bounds of unlabelled answers: those of all completions, tried one by one."""
 
 import itertools
 
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecuas_metric.comparison import unjudged
-from ecuas_metric.comparison.unjudged import Bounds, unjudged_bounds, unjudged_share
+from ecuas_metric.comparison import unlabelled
+from ecuas_metric.comparison.unlabelled import Bounds, unlabelled_bounds, unlabelled_share
 from ecuas_metric.decisions import confidence_decisions
 from ecuas_metric.errors import InputError
 from ecuas_metric.metrics import Key, metric_values
@@ -53,7 +53,7 @@ def brute_force(confidence, correct, options):
 
 
 def assert_tight(confidence, correct, options):
-    bounds, expected = unjudged_bounds(confidence, correct, options), brute_force(confidence, correct, options)
+    bounds, expected = unlabelled_bounds(confidence, correct, options), brute_force(confidence, correct, options)
     assert list(bounds) == list(expected)
     for key, limits in expected.items():
         np.testing.assert_allclose(bounds[key], limits, rtol=1e-9, atol=1e-9, err_msg=str(key))
@@ -86,8 +86,8 @@ def test_bounds_of_too_many_sums_contain_those_of_all_completions(system):
     confidence, correct, weight = system
     options = checked_options(sample_weight=weight + 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unjudged, "MAX_SUMS", 0)
-        bounds = unjudged_bounds(confidence, correct, options)
+        patch.setattr(unlabelled, "MAX_SUMS", 0)
+        bounds = unlabelled_bounds(confidence, correct, options)
     for key, (low, high) in brute_force(confidence, correct, options).items():
         if not np.isnan(low):
             assert bounds[key].low <= low + 1e-9
@@ -98,12 +98,12 @@ def test_bounds_of_too_many_sums_contain_those_of_all_completions(system):
 def test_judging_an_answer_never_widens_the_bounds(system):
     confidence, correct, _ = system
     options = checked_options(**OPTIONS)
-    wide = unjudged_bounds(confidence, correct, options)
+    wide = unlabelled_bounds(confidence, correct, options)
     for index in np.flatnonzero(np.isnan(correct)):
         for verdict in (0.0, 1.0):
             judged = correct.copy()
             judged[index] = verdict
-            for key, (low, high) in unjudged_bounds(confidence, judged, options).items():
+            for key, (low, high) in unlabelled_bounds(confidence, judged, options).items():
                 assert np.isnan(low) or wide[key].low <= low + 1e-9 <= high + 2e-9 <= wide[key].high + 3e-9
 
 
@@ -111,7 +111,7 @@ def test_all_right_and_all_wrong_do_not_bound():
     """The reason for this module: both ends of ECE and of AUROC lie elsewhere."""
     confidence, correct = np.array([0.5, 0.5, 0.9, 0.2]), np.array([np.nan, np.nan, np.nan, np.nan])
     options = checked_options()
-    bounds = unjudged_bounds(confidence, correct, options)
+    bounds = unlabelled_bounds(confidence, correct, options)
     ends = [values(confidence, np.full(4, verdict), options) for verdict in (0, 1)]
     assert bounds[Key("auroc")] == Bounds(0.0, 1.0)
     assert np.isnan([end[Key("auroc")] for end in ends]).all()
@@ -122,25 +122,25 @@ def test_all_right_and_all_wrong_do_not_bound():
 def test_everything_judged_leaves_nothing_open(rng):
     confidence, correct = rng.random(50), rng.integers(0, 2, 50)
     options = checked_options(**OPTIONS)
-    bounds = unjudged_bounds(confidence, correct.astype(float), options)
+    bounds = unlabelled_bounds(confidence, correct.astype(float), options)
     for key, value in values(confidence, correct, options).items():
         np.testing.assert_allclose(bounds[key], (value, value), rtol=1e-12, atol=1e-12)
 
 
 def test_the_share():
     correct = np.array([1, np.nan, 0])
-    assert unjudged_share(correct) == pytest.approx(1 / 3)
-    assert unjudged_share(correct, sample_weight=np.array([1.0, 2.0, 1.0])) == 0.5
+    assert unlabelled_share(correct) == pytest.approx(1 / 3)
+    assert unlabelled_share(correct, sample_weight=np.array([1.0, 2.0, 1.0])) == 0.5
 
 
 @pytest.mark.parametrize(
     ("confidence", "correct", "message"),
     [
         ([0.5, np.nan], [1, np.nan], r"must lie in \[0, 1\]; got nan at index 1"),
-        ([0.5, 0.5], [1, 0.5], r"must be 0 or 1, or nan where unjudged; got 0\.5 at index 1"),
+        ([0.5, 0.5], [1, 0.5], r"must be 0 or 1, or nan where unlabelled; got 0\.5 at index 1"),
         ([0.5], [1, 0], "length"),
     ],
 )
 def test_bad_input(confidence, correct, message):
     with pytest.raises(InputError, match=message):
-        unjudged_bounds(np.array(confidence), np.array(correct, float), checked_options())
+        unlabelled_bounds(np.array(confidence), np.array(correct, float), checked_options())
