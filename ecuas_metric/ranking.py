@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .inputs import SAMPLE_SIZE, Array, FloatOrFloats, Floats, Ints, blocks, chunks
 
 K = TypeVar("K", bound=Hashable)
+Bits = NDArray[np.uint64]
+BINS = 2**16  # of values, which NumPy sorts by radix
+PART = 2**10  # values sorted together, in the fastest cache
+SMALLEST_SPREAD = 1e-300  # of values; a scale of less would be infinite
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -158,8 +164,6 @@ def tie_groups(
     """
     if holds_of_neighbours(np.less_equal, rank_by):
         ranked, cost = rank_by, candidate_cost
-    elif sample_weight is None and (together := _sorted_together(rank_by, candidate_cost)):
-        ranked, cost = together
     else:
         order, ranked = stably_sorted(rank_by)
         cost = candidate_cost.take(order)
@@ -334,7 +338,7 @@ def stably_sorted(values: Floats) -> tuple[Ints, Floats]:
     """Return the stable sorting permutation of values and the sorted values.
 
     Floats of one sign order like their bits: sorting the leading bits, with the position in place of the last ones,
-    takes half the time of an argsort, and leaves only ties in the leading bits to sort.
+    takes a third of the time of an argsort, and leaves only ties in the leading bits to sort.
 
     >>> order, values = stably_sorted(np.array([0.2, 0.1, 0.2]))
     >>> order.tolist(), values.tolist()
@@ -350,17 +354,39 @@ def stably_sorted(values: Floats) -> tuple[Ints, Floats]:
 
 def _almost_sorted(values: Floats) -> Ints:
     """Return the order of values by their leading bits, with each position in place of the last ones."""
-    if values.min(initial=0.0) < 0 < values.max(initial=0.0):
-        return np.arange(len(values))
-    position = np.uint64((1 << max(len(values) - 1, 1).bit_length()) - 1)
-    keys = values.view(np.uint64) << np.uint64(1)
-    if values.min(initial=0.0) < 0:
-        np.invert(keys, out=keys)
-    keys &= ~position
-    keys |= np.arange(len(keys), dtype=np.uint64)
-    keys.sort()
+    size = len(values)
+    low, high = (values.min(), values.max()) if size else (0.0, 0.0)
+    if low < 0 < high:
+        return np.arange(size)
+    keys, bins = np.empty(size, np.uint64), np.empty(size, np.uint16)
+    position = np.uint64((1 << max(size - 1, 1).bit_length()) - 1)
+    scale = (BINS - 1) / (high - low) if high - low > SMALLEST_SPREAD else 0.0
+    for rows in blocks(size, row_size=SAMPLE_SIZE):
+        key, value = keys[rows], values[rows]
+        np.left_shift(value.view(np.uint64), np.uint64(1), out=key)
+        if low < 0:
+            np.invert(key, out=key)
+        key &= ~position
+        key |= np.arange(rows.start, rows.stop, dtype=np.uint64)
+        bins[rows] = (value - low) * scale
+    keys = _sorted_by_parts(keys, bins)
     keys &= position
     return keys.view(np.int64)
+
+
+def _sorted_by_parts(keys: Bits, bins: NDArray[np.uint16]) -> Bits:
+    """Sort by bins, whose radix sort is cheap, then in parts that stay in the cache; in place if there are few."""
+    if len(keys) <= PART:
+        keys.sort()
+        return keys
+    keys = keys.take(np.argsort(bins, kind="stable"))
+    ends = np.cumsum(np.bincount(bins))
+    cuts = np.unique(ends.take(np.searchsorted(ends, np.arange(1, len(keys), PART))))
+    for start, stop in itertools.pairwise([0, *cuts.tolist(), len(keys)]):
+        part = keys[start:stop]
+        if (part[1:] < part[:-1]).any():
+            part.sort()
+    return keys
 
 
 def positions(order: Ints) -> Ints:
@@ -372,30 +398,3 @@ def positions(order: Ints) -> Ints:
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     return position
-
-
-def _sorted_together(rank_by: Floats, cost: Floats) -> tuple[Floats, Floats] | None:
-    """Sort by `rank_by`, all of one sign, with costs of 0 and 1; None for other values.
-
-    Non-negative floats order like their bits, whose free sign bit can hold the cost: half the price of an argsort.
-    """
-    ranked, ranked_cost = np.empty((2, len(rank_by)))
-    keys, one, is_negative = ranked.view(np.uint64), np.uint64(1), rank_by.min() < 0
-    parts = list(blocks(len(keys), row_size=SAMPLE_SIZE))
-    for rows in parts:
-        bit = cost[rows].astype(np.uint64)
-        if bit.max() > 1 or (bit != cost[rows]).any() or (is_negative and rank_by[rows].max() > 0):
-            return None
-        np.left_shift(rank_by[rows].view(np.uint64), one, out=keys[rows])
-        keys[rows] |= bit
-        if is_negative:  # the larger such a number, the lower it ranks
-            np.invert(keys[rows], out=keys[rows])
-    keys.sort()
-    for rows in parts:
-        if is_negative:
-            np.invert(keys[rows], out=keys[rows])
-        np.bitwise_and(keys[rows], one, out=ranked_cost[rows], casting="unsafe")
-        keys[rows] >>= one
-        if is_negative:
-            np.negative(ranked[rows], out=ranked[rows])
-    return ranked, ranked_cost
