@@ -26,7 +26,7 @@ from .inputs import (
     stacked,
 )
 from .metrics import METRICS, Key, values_of_calibration
-from .options import Options, checked_options, number
+from .options import Options, check_number, checked_options
 from .results import System, all_values, compute_results, note_hard, note_undefined, prepare
 
 
@@ -709,7 +709,7 @@ def _warn(notes: Iterable[Note]) -> None:
 
 
 def _one(n: object) -> float:
-    return number(n, "n", 0, math.inf)
+    return check_number(n, "n", 0, math.inf)
 
 
 def _texts(ids: Iterable[object] | None, **truth: Array) -> list[str] | None:

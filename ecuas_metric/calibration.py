@@ -11,10 +11,10 @@ import numpy as np
 from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
 from .ranking import Resamples, TieGroups, holds_of_neighbours
 
-ROUNDING = 1e-12  # relative to its terms, counts as 0
-MOST_DRAWN = 2**15  # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
-ENOUGH = 1000.0  # if the variance of the number of errors is at least this
-DRAWN = 2**20  # numbers at a time
+_ROUNDING = 1e-12  # relative to its terms, counts as 0
+_MOST_DRAWN = 2**15  # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
+_ENOUGH = 1000.0  # if the variance of the number of errors is at least this
+_DRAWN = 2**20  # numbers at a time
 
 
 def confidence_cross_entropy_cost(
@@ -143,10 +143,10 @@ def squared_gap(
     one = np.ones(len(bins))
     (all_pairs, alone), (products, squares) = sums(one), sums(confidence - (1 - incorrect))
     pairs = all_pairs - alone
-    has_pairs = pairs > ROUNDING * all_pairs
+    has_pairs = pairs > _ROUNDING * all_pairs
     scale = np.where(has_pairs, np.sqrt(all_pairs) / np.where(has_pairs, pairs, 1.0), 0.0)
     total = np.einsum("...b,...b->...", products - squares, scale)
-    rounding = ROUNDING * np.einsum("...b,...b->...", products + squares, scale)
+    rounding = _ROUNDING * np.einsum("...b,...b->...", products + squares, scale)
     held = np.where(has_pairs, np.sqrt(all_pairs), 0.0).sum(axis=-1)
     return np.where(np.abs(total) > rounding, total, 0.0)[()] / np.where(held > 0, held, 1.0)
 
@@ -275,7 +275,7 @@ def ece_influence(confidence: Floats, incorrect: Floats, *, n_bins: int, sample_
     return np.asarray(influence - np.average(influence, weights=sample_weight))
 
 
-def calibration_p_value(
+def calibration_test(
     confidence: Floats,
     incorrect: Floats,
     *,
@@ -305,7 +305,7 @@ def calibration_p_value(
     design effect).
 
     >>> incorrect = np.repeat([0, 0, 0, 1], 25)
-    >>> calibration_p_value(np.full(100, 0.75), incorrect), calibration_p_value(np.full(100, 0.9), incorrect) < 0.01
+    >>> calibration_test(np.full(100, 0.75), incorrect), calibration_test(np.full(100, 0.9), incorrect) < 0.01
     (1.0, True)
     """
     weight = np.ones(len(confidence)) if sample_weight is None else sample_weight
@@ -314,8 +314,8 @@ def calibration_p_value(
     q, correct, weight = confidence[order], 1 - incorrect[order], weight[order]
     seen, drawn = _answers_by_chance(q, correct, weight, copies, np.random.default_rng(random_state))
     effect = 1.0 if groups is None else _design_effect(q, correct, weight, groups[order])
-    statistic = float(_range_of_sums(seen)) / math.sqrt(effect) * (1 - ROUNDING) - ROUNDING * weight.max()
-    rows, as_large = max(1, DRAWN // seen.size), 0
+    statistic = float(_range_of_sums(seen)) / math.sqrt(effect) * (1 - _ROUNDING) - _ROUNDING * weight.max()
+    rows, as_large = max(1, _DRAWN // seen.size), 0
     for start in range(0, n_resamples, rows):
         as_large += int(np.count_nonzero(_range_of_sums(drawn(min(rows, n_resamples - start))) >= statistic))
     return math.nan if math.isnan(effect) else (1 + as_large) / (1 + n_resamples)
@@ -331,8 +331,8 @@ def _answers_by_chance(
     q, unit = q[starts], unit[starts]
     last = np.flatnonzero(np.concatenate([q[1:] != q[:-1], [True]]))  # of each confidence
     variance = size * q * (1 - q)
-    if len(q) > MOST_DRAWN and variance.sum() > ENOUGH:
-        last = last[np.linspace(0, len(last) - 1, MOST_DRAWN // 2).astype(np.int64)]
+    if len(q) > _MOST_DRAWN and variance.sum() > _ENOUGH:
+        last = last[np.linspace(0, len(last) - 1, _MOST_DRAWN // 2).astype(np.int64)]
         spread = np.sqrt(np.diff(np.cumsum(np.square(unit) * variance)[last], prepend=0.0))
         seen = np.cumsum(unit * (right - size * q))[last]
         return seen, lambda rows: np.cumsum(spread * generator.standard_normal((rows, len(spread))), axis=-1)

@@ -101,15 +101,15 @@ def cost_decisions(uncertainty: Floats, candidate_cost: Floats, *, max_uncertain
     return Decisions(uncertainty, candidate_cost, max_uncertainty)
 
 
-def in_order(decisions: Decisions, order: Ints, ranked: Floats) -> Decisions:
+def sorted_decisions(decisions: Decisions, order: Ints, ranked: Floats) -> Decisions:
     """Return the samples in `order`; `ranked` is their `rank_by`, which gives u and confidences."""
     if decisions.confidence is None or decisions.labels is not None:
-        return select(decisions, order)
+        return select_rows(decisions, order)
     cost, u_max = decisions.candidate_cost.take(order), decisions.max_uncertainty
     return Decisions(decisions.uncertainty_at(ranked), cost, u_max, confidence=-ranked)
 
 
-def select(decisions: Decisions, rows: slice | Ints) -> Decisions:
+def select_rows(decisions: Decisions, rows: slice | Ints) -> Decisions:
     """Return the samples at `rows`."""
     u, c, max_uncertainty, confidence, cross_entropy, brier_score, labels = decisions
     confidence, cross_entropy, brier_score = (
@@ -123,15 +123,15 @@ def _pick(values: Array, rows: slice | Ints) -> Array:
     return values[rows] if isinstance(rows, slice) else values.take(rows)  # half the time of an index
 
 
-Columns = tuple[Array, Array, Floats]  # u, c and confidences of a block
+_Columns = tuple[Array, Array, Floats]  # u, c and confidences of a block
 # (q, log q, labels, given decisions, cross-entropies) of a block -> its u, c and confidences
-Rule = Callable[[Floats, "Floats | None", Ints, "Ints | None", Floats], Columns]
+_Rule = Callable[[Floats, "Floats | None", Ints, "Ints | None", Floats], _Columns]
 
 
-def _rule(cost: str | Floats, num_classes: int) -> tuple[Rule, float]:
+def _rule(cost: str | Floats, num_classes: int) -> tuple[_Rule, float]:
     """Return the rule of a cost, from a block to (u, c, confidence), and its u_M."""
     if isinstance(cost, str):
-        rules: dict[str, tuple[Rule, float]] = {
+        rules: dict[str, tuple[_Rule, float]] = {
             "zero_one": (_zero_one, 1 - 1 / num_classes),
             "log": (_log, math.log(num_classes)),
         }
@@ -142,7 +142,7 @@ def _rule(cost: str | Floats, num_classes: int) -> tuple[Rule, float]:
     return _matrix_rule(matrix), largest_uncertainty(matrix)
 
 
-def _zero_one(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Columns:
+def _zero_one(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> _Columns:
     rows = np.arange(len(q))
     candidate = q.argmax(axis=1) if decision is None else decision
     confidence = np.minimum(q[rows, candidate], 1.0)
@@ -150,19 +150,19 @@ def _zero_one(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | Non
     return q.sum(axis=1), candidate != label, confidence
 
 
-def _log(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Columns:
+def _log(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> _Columns:
     with np.errstate(divide="ignore"):
         log_q = np.log(q) if log_q is None else log_q
     entropy = -np.einsum("nk,nk->n", q, np.where(q > 0, log_q, 0.0))
     return np.maximum(entropy, 0.0), label_cost, np.full(len(q), np.nan)
 
 
-def _matrix_rule(matrix: Floats) -> Rule:
+def _matrix_rule(matrix: Floats) -> _Rule:
     of_decision = np.ascontiguousarray(matrix.T)
     # What a sum of products of K non-negative numbers can lose, on both sides: below it costs are equal.
     rounding = 2 * (len(matrix) + 2) * EPS
 
-    def rule(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Columns:
+    def rule(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> _Columns:
         candidate = decision
         if candidate is None:
             expected = q @ matrix

@@ -15,7 +15,7 @@ import pyarrow as pa
 # Evaluate copies the files imported here, one per line, and no others: also those that only the others need.
 from .version import VERSION
 from .errors import InputError
-from .inputs import FORMS, Array, numbers
+from .inputs import FORM_CHECKS, Array, numbers
 from .options import OPTIONS, Options, checked_options, signature
 from .costs import ecuas_cost
 from .ranking import tie_groups
@@ -255,7 +255,7 @@ def _form(config_name: str, predictions: Array) -> str:
 def _checked_columns(config_name: str, predictions: object, references: object) -> tuple[str, Array, Array]:
     predictions = numbers(predictions, "predictions")
     form = _form(config_name, predictions)
-    return form, *FORMS[form](predictions, references)
+    return form, *FORM_CHECKS[form](predictions, references)
 
 
 def _is_empty(values: object) -> bool:

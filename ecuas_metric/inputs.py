@@ -321,7 +321,7 @@ def _ragged(values: Sequence[Any], name: str) -> InputError:
     return InputError(name, rule, value=lengths[index], index=index)
 
 
-FORMS: dict[str, Callable[[object, object], tuple[Array, Array]]] = {  # of input, and what checks its two arrays
+FORM_CHECKS: dict[str, Callable[[object, object], tuple[Array, Array]]] = {  # of input, and what checks its two arrays
     "confidences": confidences,
     "posteriors": posteriors,
     "costs": costs,

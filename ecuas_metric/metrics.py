@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .calibration import (
-    calibration_p_value,
+    calibration_test,
     confidence_brier_cost,
     confidence_cross_entropy_cost,
     ece,
@@ -23,14 +23,14 @@ from .calibration import (
     sums_in_bins,
 )
 from .costs import Scratch, accepted, ecuas_of_checked, fixed_of_checked
-from .decisions import Decisions, select
+from .decisions import Decisions, select_rows
 from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
 from .options import Options
 from .ranking import ResampledTies, Resamples, TieGroups
 from .selective import augrc, aurc, auroc
 
-STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
-BLOCK = 2**22
+_STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
+_BLOCK = 2**22
 _NAIVE_OF_CONFIDENCES = ("confidence_cross_entropy", "confidence_brier_score")
 _NAIVE_OF_POSTERIORS = ("ecuas", "error_rate", "risk", "cross_entropy", "brier_score", "expected_cost")
 VARIANTS = ("", "normalized", "recalibrated", "calibration_loss")
@@ -59,8 +59,8 @@ class Key(NamedTuple):
         return "confidences" if self.variant == "calibration_loss" else METRICS[self.metric].assesses
 
 
-Values = Mapping[Key, FloatOrFloats]
-Isotonic = Callable[[Floats, Floats], Floats]  # values and weights, (G,) each -> their isotonic regression
+_Values = Mapping[Key, FloatOrFloats]
+_Regression = Callable[[Floats, Floats], Floats]  # values and weights, (G,) each -> their isotonic regression
 # decisions, parameter, options, arrays to write to -> cost of each sample
 SampleCost = Callable[[Decisions, float, Options, "Scratch | None"], Floats]
 Ties = TieGroups | ResampledTies
@@ -93,7 +93,7 @@ def sample_costs(
     """Yield the key and per-sample cost (N,) of every mean metric; with `scratch` (3, N), valid until the next."""
     size = len(decisions.uncertainty)
     rows_of_parts = list(blocks(size, row_size=SAMPLE_SIZE)) if scratch is None else []
-    parts = [(rows, select(decisions, rows)) for rows in rows_of_parts]
+    parts = [(rows, select_rows(decisions, rows)) for rows in rows_of_parts]
     for key in keys(decisions, options, only=only):
         compute, parameter = METRICS[key.metric].sample_cost, key.parameter or 0.0
         if compute is None:
@@ -119,7 +119,7 @@ def mean_costs(
     scratch = np.empty((3, parts[0].stop))
     for rows in parts:
         work = scratch[:, : rows.stop - rows.start]
-        for key, cost in sample_costs(select(decisions, rows), options, only=only, scratch=work):
+        for key, cost in sample_costs(select_rows(decisions, rows), options, only=only, scratch=work):
             total = cost.sum() if sample_weight is None else np.vecdot(sample_weight[..., rows], cost)
             totals[key] = totals.get(key, 0.0) + total
     total_weight = size if sample_weight is None else sample_weight.sum(axis=-1)
@@ -134,7 +134,7 @@ def _means_of_resamples(
     if not any(METRICS[key.metric].sample_cost for key in keys(decisions, options, only=only)):
         return totals
     for rows, weight in resamples.blocks():
-        for key, cost in sample_costs(select(decisions, rows), options, only=only):
+        for key, cost in sample_costs(select_rows(decisions, rows), options, only=only):
             totals[key] = totals.get(key, 0.0) + np.vecdot(weight, cost)
     return {key: total / resamples.total for key, total in totals.items()}
 
@@ -236,13 +236,13 @@ def naive_values(
 def naive_slopes(one_each: Decisions, shares: Floats, options: Options) -> dict[Key, Floats]:
     """Return the derivatives of the naive system's values by the share of each class, by central differences."""
     count, parts = len(shares), dict[Key, list[Floats]]()
-    for start in range(0, count, rows := max(1, BLOCK // count)):
+    for start in range(0, count, rows := max(1, _BLOCK // count)):
         moved = np.arange(start, min(start + rows, count))
         weights = np.tile(shares, (2, len(moved), 1))
-        weights[0, np.arange(len(moved)), moved] *= 1 + STEP
-        weights[1, np.arange(len(moved)), moved] *= 1 - STEP
+        weights[0, np.arange(len(moved)), moved] *= 1 + _STEP
+        weights[1, np.arange(len(moved)), moved] *= 1 - _STEP
         for key, (up, down) in naive_values(one_each, options, sample_weight=weights).items():
-            slope = (up - down) / (2 * STEP * np.where(shares[moved] > 0, shares[moved], 1.0))
+            slope = (up - down) / (2 * _STEP * np.where(shares[moved] > 0, shares[moved], 1.0))
             parts.setdefault(key, []).append(slope)
     return {key: np.concatenate(slopes) for key, slopes in parts.items()}
 
@@ -332,7 +332,7 @@ def _entropy(q: Floats) -> FloatOrFloats:
 
 
 def _best_values(
-    weight: Floats, cost: Floats, regression: Isotonic, options: Options, max_uncertainty: float
+    weight: Floats, cost: Floats, regression: _Regression, options: Options, max_uncertainty: float
 ) -> list[float]:
     """Return each ECUAS_n of tie groups, shape (G,), whose uncertainties are the isotonic regression of their costs."""
     weight, cost = weight[weight > 0], cost[weight > 0]
@@ -344,11 +344,11 @@ def _best_values(
     return [float(weight @ cost / weight.sum()) for cost in costs]
 
 
-def _best_uncertainty(weight: Floats, cost: Floats, regression: Isotonic, max_uncertainty: float) -> Floats:
+def _best_uncertainty(weight: Floats, cost: Floats, regression: _Regression, max_uncertainty: float) -> Floats:
     return np.asarray(np.clip(regression(cost / weight, weight), 0.0, max_uncertainty))
 
 
-def _isotonic_regression() -> Isotonic:
+def _isotonic_regression() -> _Regression:
     from scipy.optimize import isotonic_regression
 
     return lambda values, weights: np.asarray(isotonic_regression(values, weights=weights).x)
@@ -445,7 +445,7 @@ def _ece_debiased(
 def _calibration_p_value(
     decisions: Decisions, ties: Ties | None, options: Options, sample_weight: Weights | None
 ) -> FloatOrFloats:
-    return calibration_p_value(
+    return calibration_test(
         _present(decisions.confidence),
         decisions.candidate_cost,
         sample_weight=_of_one_sample(sample_weight),

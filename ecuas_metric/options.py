@@ -11,8 +11,8 @@ import numpy as np
 
 from .errors import InputError
 from .inputs import POSTERIOR_FORMS, Array, Floats, Ints, labels, non_negative, numbers, one_dimensional, require
+from .version import VERSION
 
-VERSION = "0.4.0.dev0"
 COSTS = ("zero_one", "log")
 INTERVAL_METHODS = ("analytic", "percentile", "bca")
 WEIGHTS = ("importance", "counts")
@@ -131,7 +131,9 @@ def own_decisions(options: Options, *, num_samples: int, num_classes: int) -> In
     return labels(options.decisions, "decisions", num_classes=num_decisions, num_samples=num_samples)
 
 
-def number(value: object, name: str, low: float, high: float, *, inside: bool = False, whole: bool = False) -> float:
+def check_number(
+    value: object, name: str, low: float, high: float, *, inside: bool = False, whole: bool = False
+) -> float:
     """Return `value` if it is one (whole) number in [`low`, `high`], or strictly `inside`."""
     array = numbers(value, name)
     kind = "a whole number" if whole else "a number"
@@ -208,7 +210,7 @@ def _memberships(values: object, name: str) -> Ints:
 
 
 def _in(low: float, high: float, *, inside: bool = False, whole: bool = False) -> Callable[[object, str], float]:
-    return lambda value, name: number(value, name, low, high, inside=inside, whole=whole)
+    return lambda value, name: check_number(value, name, low, high, inside=inside, whole=whole)
 
 
 def _among(*choices: str) -> Callable[[object, str], str]:

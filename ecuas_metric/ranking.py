@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from .inputs import SAMPLE_SIZE, Array, FloatOrFloats, Floats, Ints, blocks, chunks
 
-K = TypeVar("K", bound=Hashable)
-Bits = NDArray[np.uint64]
-BINS = 2**16  # of values, which NumPy sorts by radix
-PART = 2**10  # values sorted together, in the fastest cache
-SMALLEST_SPREAD = 1e-300  # of values; a scale of less would be infinite
+_K = TypeVar("_K", bound=Hashable)
+_Bits = NDArray[np.uint64]
+_BINS = 2**16  # of values, which NumPy sorts by radix
+_PART = 2**10  # values sorted together, in the fastest cache
+_SMALLEST_SPREAD = 1e-300  # of values; a scale of less would be infinite
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ class Resamples:
                 weight *= self.sample_weight[rows]
             yield rows, weight
 
-    def each(self, statistic: Callable[[Floats], Mapping[K, FloatOrFloats]]) -> dict[K, Floats]:
+    def each(self, statistic: Callable[[Floats], Mapping[_K, FloatOrFloats]]) -> dict[_K, Floats]:
         """Return the values of a statistic of weights (b, N) for all resamples, a few at a time."""
         parts, first = [], 0
         for size in chunks(*self.counts.shape):
@@ -131,7 +131,7 @@ class ResampledTies:
         resamples = self.resamples
         return resamples.sample_weight is None and bool(resamples.total.max() <= resamples.counts.size)
 
-    def each(self, statistic: Callable[[TieGroups], Mapping[K, FloatOrFloats]]) -> dict[K, Floats]:
+    def each(self, statistic: Callable[[TieGroups], Mapping[_K, FloatOrFloats]]) -> dict[_K, Floats]:
         """Return the values of a statistic of tie groups for all resamples, a few at a time."""
         return self.resamples.each(
             lambda weight: statistic(tie_groups(self.rank_by, self.cost, sample_weight=weight, merge_equal_costs=True))
@@ -360,7 +360,7 @@ def _almost_sorted(values: Floats) -> Ints:
         return np.arange(size)
     keys, bins = np.empty(size, np.uint64), np.empty(size, np.uint16)
     position = np.uint64((1 << max(size - 1, 1).bit_length()) - 1)
-    scale = (BINS - 1) / (high - low) if high - low > SMALLEST_SPREAD else 0.0
+    scale = (_BINS - 1) / (high - low) if high - low > _SMALLEST_SPREAD else 0.0
     for rows in blocks(size, row_size=SAMPLE_SIZE):
         key, value = keys[rows], values[rows]
         np.left_shift(value.view(np.uint64), np.uint64(1), out=key)
@@ -374,14 +374,14 @@ def _almost_sorted(values: Floats) -> Ints:
     return keys.view(np.int64)
 
 
-def _sorted_by_parts(keys: Bits, bins: NDArray[np.uint16]) -> Bits:
+def _sorted_by_parts(keys: _Bits, bins: NDArray[np.uint16]) -> _Bits:
     """Sort by bins, whose radix sort is cheap, then in parts that stay in the cache; in place if there are few."""
-    if len(keys) <= PART:
+    if len(keys) <= _PART:
         keys.sort()
         return keys
     keys = keys.take(np.argsort(bins, kind="stable"))
     ends = np.cumsum(np.bincount(bins))
-    cuts = np.unique(ends.take(np.searchsorted(ends, np.arange(1, len(keys), PART))))
+    cuts = np.unique(ends.take(np.searchsorted(ends, np.arange(1, len(keys), _PART))))
     for start, stop in itertools.pairwise([0, *cuts.tolist(), len(keys)]):
         part = keys[start:stop]
         if (part[1:] < part[:-1]).any():

@@ -14,10 +14,10 @@ from .decisions import (
     Decisions,
     confidence_decisions,
     cost_decisions,
-    in_order,
     note_renormalized,
     posterior_decisions,
-    select,
+    select_rows,
+    sorted_decisions,
 )
 from .errors import Advice, InputError, Note
 from .inputs import (
@@ -185,7 +185,7 @@ def ranked(
     if options.confidence_level is None:
         return System(decisions, options, tie_groups(rank_by, cost, sample_weight=weight), None, notes, ids)
     order, in_rank = stably_sorted(rank_by)
-    decisions, options = in_order(decisions, order, in_rank), _select_options(options, order)
+    decisions, options = sorted_decisions(decisions, order, in_rank), _select_options(options, order)
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
     return System(decisions, options, ties, order, notes, ids)
 
@@ -195,18 +195,18 @@ def as_given(system: System) -> tuple[Decisions, Options]:
     if system.order is None:
         return system.decisions, system.options
     rows = positions(system.order)
-    return select(system.decisions, rows), _select_options(system.options, rows)
+    return select_rows(system.decisions, rows), _select_options(system.options, rows)
 
 
 def reordered(system: System, rows: Ints) -> System:
     """Return a system as if its samples had been given in the order `rows`."""
     if system.order is None:
-        decisions, options = select(system.decisions, rows), _select_options(system.options, rows)
+        decisions, options = select_rows(system.decisions, rows), _select_options(system.options, rows)
         return system._replace(decisions=decisions, options=options, ids=_pick(system.ids, rows))
     order = positions(rows)[system.order]
     # The samples stay sorted; equally uncertain ones go into the new order, as if they had been given in it.
     stable = np.lexsort((order, system.decisions.rank_by))
-    decisions, options = select(system.decisions, stable), _select_options(system.options, stable)
+    decisions, options = select_rows(system.decisions, stable), _select_options(system.options, stable)
     return system._replace(decisions=decisions, options=options, order=order[stable], ids=_pick(system.ids, rows))
 
 
@@ -323,7 +323,7 @@ def without_weight_0(system: System) -> System:
     if weight is None or weight.all():
         return system
     rows = np.flatnonzero(weight)
-    decisions, options = select(system.decisions, rows), _select_options(system.options, rows)
+    decisions, options = select_rows(system.decisions, rows), _select_options(system.options, rows)
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
     return System(decisions, options, ties)
 

@@ -11,7 +11,7 @@ from scipy.stats import entropy
 
 from ecuas_metric import inputs
 from ecuas_metric.costs import ecuas_cost
-from ecuas_metric.decisions import confidence_decisions, posterior_decisions, select
+from ecuas_metric.decisions import confidence_decisions, posterior_decisions, select_rows
 from ecuas_metric.errors import Advice
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import prepare
@@ -250,6 +250,6 @@ def test_blocks_change_nothing(monkeypatch, rng):
 
 def test_select_picks_samples():
     decisions = confidence_decisions(np.array([0.2, 0.5, 0.9]), np.array([1, 0, 1]))
-    picked = select(decisions, slice(1, None))
+    picked = select_rows(decisions, slice(1, None))
     assert picked.confidence.tolist() == [0.5, 0.9]
     assert picked.max_uncertainty == decisions.max_uncertainty

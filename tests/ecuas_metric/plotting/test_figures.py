@@ -4,7 +4,7 @@ import pytest
 from ecuas_metric import confidence_system
 from ecuas_metric.plotting.figures import (
     COLORS,
-    FEW,
+    FEW_SAMPLES,
     confidence_cost_figure,
     order_figure,
     reject_cost_figure,
@@ -51,7 +51,7 @@ def test_intervals_are_bands_where_there_is_a_level(draw, rng):
 
 
 def test_few_samples_of_a_bin_are_visible_and_all_are_counted():
-    confidence = [0.95] * 300 + [0.55] * FEW + [0.15] * (FEW - 1)
+    confidence = [0.95] * 300 + [0.55] * FEW_SAMPLES + [0.15] * (FEW_SAMPLES - 1)
     figure = reliability_figure({"model": confidence_system([1] * len(confidence), confidence)})
     accuracy, counts = figure.axes
     hollow = [line for line in accuracy.lines if line.get_markerfacecolor() == "white" and len(line.get_xdata())]
