@@ -40,12 +40,7 @@ class Decisions(NamedTuple):
 
 
 def confidence_decisions(confidence: Floats, correct: Ints, *, num_classes: float | None = None) -> Decisions:
-    """Return the decisions of confidences q_e (N,) with answers correct (1) or not (0): u = 1 - q_e, u_M = 1 - 1/K.
-
-    References
-    ----------
-    Estienne et al., Equation psr_integral_n01 and the section "Application of ECUAS to generative systems".
-    """
+    """Return the decisions of confidences q_e (N,), correct (1) or not (0): u = 1 - q_e, u_M = 1 - 1/K."""
     uncertainty, incorrect = np.empty((2, len(correct)))  # at once: large pages of memory are cheaper
     np.subtract(1.0, confidence, out=uncertainty)
     np.subtract(1.0, correct, out=incorrect)
@@ -73,10 +68,6 @@ def posterior_decisions(
 
     Among equal candidates (for a matrix, up to rounding) the first is taken; if `decisions` (N,) are given, u is their
     expected cost. Rows are divided by their sums; an exact probability of 0 of the true class counts as `epsilon`.
-
-    References
-    ----------
-    Estienne et al., Equation dB_final (decision and uncertainty), proofs "C_n01" and "C_n" (u_M).
     """
     num_classes = posteriors.shape[1]
     rule, max_uncertainty = _rule(cost, num_classes)

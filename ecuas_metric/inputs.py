@@ -32,10 +32,7 @@ SAMPLE_SIZE = 8  # numbers held of each sample; and BLAS wakes other cores for a
 
 
 def numbers(values: Any, name: str) -> Array:
-    """Return lists, arrays, pandas Series or CPU tensors as an array of real numbers of any shape and precision.
-
-    Raises InputError for text, complex numbers, rows of different lengths, or no values.
-    """
+    """Return lists, arrays, pandas Series or CPU tensors as an array of real numbers of any shape and precision."""
     if hasattr(values, "detach"):  # a tensor: NumPy knows no bfloat16 and takes no gradients along
         values = values.detach().cpu()
         values = values.double() if values.is_floating_point() else values
@@ -125,11 +122,7 @@ def divide_by_sums(array: Array) -> tuple[Array, tuple[Note, ...]]:
 
 
 def check_posteriors(array: Array, *, predictions_are: str = "probabilities") -> None:
-    """Raise InputError unless every row of `array` (N, K) is a distribution in the given form.
-
-    ``probabilities`` lie in [0, 1] and sum to 1 (tolerance 1e-3), ``log_probabilities`` are their logarithms, and
-    ``logits`` are any numbers; minus infinity is a probability of 0 in the last two.
-    """
+    """Raise InputError unless each row (N, K) is a distribution in the given form; -inf is a probability of 0."""
     if predictions_are == "probabilities":
         if not all(_in_unit_interval(block).all() for block in row_blocks(array)):
             _require_rows(array, _is_number, "must not be NaN")

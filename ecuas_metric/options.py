@@ -72,11 +72,6 @@ def checked_options(**given: object) -> Options:
 
     Importance weights are scaled to sum to their effective number of samples, (sum w)^2 / sum w^2: equal weights become
     ones, and a weight of 0 leaves its sample out. Only AURC depends on the scale.
-
-    >>> checked_options(n=[0, 2], reject_costs=0.1).reject_costs
-    (0.1,)
-    >>> checked_options(sample_weight=[100, 100, 0]).sample_weight.tolist()
-    [1.0, 1.0, 0.0]
     """
     unknown = [name for name in given if name not in OPTIONS]
     if unknown:
@@ -310,11 +305,6 @@ def signature(
     """Return everything that numbers computed with these options depend on, as ``name:value`` parts joined by ``|``.
 
     Weights, groups and strata are hashed in input order; options that change no number unless set appear only if set.
-
-    >>> signature(checked_options(n=0))
-    'ecuas|n:0|K:inf|cost:zero_one|eps:1e-07|ties:expected|bins:10|v:0.4.0.dev0'
-    >>> signature(checked_options(n=(0, 1), num_classes=4, confidence_level=0.95))
-    'ecuas|n:0,1|K:4|cost:zero_one|eps:1e-07|ties:expected|bins:10|level:0.95|intervals:analytic|v:0.4.0.dev0'
     """
     classes = 2 if options.predictions_are == "positive_probabilities" else num_classes or options.num_classes
     has_costs = options.max_uncertainty is not None  # and a K that only the user knows

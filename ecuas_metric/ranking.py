@@ -157,10 +157,6 @@ def tie_groups(
     """Sort samples (N,) by `rank_by`, low to high, and sum their weights (..., N) and costs over groups of ties.
 
     `merge_equal_costs` also merges neighbours that all cost the same, which changes no metric of the order alone.
-
-    >>> groups = tie_groups(np.array([0.2, 0.1, 0.2]), np.array([1.0, 0.0, 0.0]))
-    >>> groups.weight.tolist(), groups.cost.tolist()
-    ([1.0, 2.0], [0.0, 1.0])
     """
     if holds_of_neighbours(np.less_equal, rank_by):
         ranked, cost = rank_by, candidate_cost
@@ -291,11 +287,7 @@ def _steps(values: Floats, before: Floats) -> Floats:
 
 
 def harmonic_numbers(count: Floats, table: Floats | None = None) -> Floats:
-    """Return 1 + 1/2 + .. + 1/k for each whole number k >= 0 in `count`, from a `harmonic_table` if there is one.
-
-    >>> harmonic_numbers(np.array([0.0, 1.0, 2.0, 4.0])).round(9).tolist()
-    [0.0, 1.0, 1.5, 2.083333333]
-    """
+    """Return 1 + 1/2 + .. + 1/k for each whole number k >= 0 in `count`, from a `harmonic_table` if given."""
     if table is not None:
         return np.asarray(table[count.astype(np.int64)])
     y = count + 20.0  # where four terms of the asymptotic series are exact to float64
@@ -339,10 +331,6 @@ def stably_sorted(values: Floats) -> tuple[Ints, Floats]:
 
     Floats of one sign order like their bits: sorting the leading bits, with the position in place of the last ones,
     takes a third of the time of an argsort, and leaves only ties in the leading bits to sort.
-
-    >>> order, values = stably_sorted(np.array([0.2, 0.1, 0.2]))
-    >>> order.tolist(), values.tolist()
-    ([1, 0, 2], [0.1, 0.2, 0.2])
     """
     order = _almost_sorted(values)
     ordered = values.take(order)
@@ -390,11 +378,7 @@ def _sorted_by_parts(keys: _Bits, bins: NDArray[np.uint16]) -> _Bits:
 
 
 def positions(order: Ints) -> Ints:
-    """Return the inverse of a permutation.
-
-    >>> positions(np.array([2, 0, 1])).tolist()
-    [1, 2, 0]
-    """
+    """Return the inverse of a permutation."""
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     return position

@@ -138,10 +138,7 @@ def prepare(
     ids: Sequence[object] | None = None,
     rank: bool = True,
 ) -> System:
-    """Turn a system's arrays, checked by the form's function of `inputs`, into decisions, and sort them if `rank`.
-
-    Raises InputError if an option means nothing for the form, or does not fit the data.
-    """
+    """Turn a system's arrays, checked by the form's function of `inputs`, into decisions, and sort them if `rank`."""
     predictions_are = options.predictions_are
     hard: tuple[Note, ...] = ()
     if predictions_are == "positive_probabilities" and form != "costs":

@@ -12,14 +12,7 @@ FLAT = 0.01  # weight relative to all before, below which two terms of a series 
 
 
 def auroc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
-    """Return the probability (...) that a correct sample is less uncertain than an incorrect one, ties counting 1/2.
-
-    For groups of the 0-1 cost; nan if all samples are correct, or incorrect.
-
-    References
-    ----------
-    Hanley and McNeil 1982; Estienne et al., section "Empirical analysis".
-    """
+    """Return the probability (...) that a correct sample is less uncertain than an incorrect one, ties 1/2."""
     areas = groups.areas
     pairs = areas.correct * areas.cost
     return np.clip(1 - areas.lost_pairs / np.where(pairs > 0, pairs, np.nan), 0.0, 1.0)[()]
@@ -30,19 +23,10 @@ def aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
 
     .. math:: \frac{1}{N - 1} \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2}, \qquad R_k = E_k / k
 
-    the trapezoid rule over coverages 1/N, 2/N .. 1, divided by 1 - 1/N. :math:`E_k` is the expected cost of the first k
-    samples over the orders of tied samples: linear inside a tie group, whatever the order of the rows. With weights, k
-    is the cumulative weight, 1, 2 .. and last the total W, possibly a shorter step, divided by W - 1. The value is a
-    mean of risks, continuous in the weights (the risk itself where W <= 1), and a whole weight is a number of equal
-    samples.
-
-    The unit of the weights matters: N samples taken twice have the area of 2 N points. `options.checked_options` brings
-    weights that are not counts to the unit in which their total is the effective number of samples.
-
-    References
-    ----------
-    Geifman, Uziel and El-Yaniv 2019; Estienne et al., section "Empirical analysis"; Kish 1965, "Survey sampling",
-    for the effective number of samples.
+    :math:`E_k` is the expected cost of the first k samples over the orders of tied samples. With weights, k is the
+    cumulative weight, 1, 2 .. and last the total W, possibly a shorter step, divided by W - 1: a mean of risks,
+    continuous in the weights (the risk itself where W <= 1), in which a whole weight is a number of equal samples. So
+    the unit of the weights matters: `options.checked_options` scales importance weights to their effective number.
     """
     areas, total = groups.areas, groups.areas.weight
     whole = np.maximum(np.floor(total), 1.0)  # the last whole point
@@ -53,14 +37,7 @@ def aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
 
 
 def augrc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
-    """Return the area (...) under generalised risk, accepted cost / N, against coverage, in [0, max c / 2].
-
-    Trapezoid rule, ties as in `aurc`. For the 0-1 cost and accuracy a it equals (1 - AUROC) a (1 - a) + (1 - a)^2 / 2.
-
-    References
-    ----------
-    Traub et al. 2024, "Overcoming common flaws in the evaluation of selective classification systems".
-    """
+    """Return the area (...) under accepted cost / N against coverage, by trapezoids; ties as in `aurc`."""
     return groups.areas.accepted_cost / np.square(groups.areas.weight)
 
 

@@ -77,13 +77,7 @@ class _Line(NamedTuple):
 
 
 def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
-    """Draw risk against coverage; equally uncertain samples are accepted together, in steps.
-
-    >>> from ecuas_metric import confidence_system
-    >>> figure = risk_coverage_figure({"model": confidence_system([1, 0, 1], [0.9, 0.8, 0.4])})
-    >>> figure.axes[0].get_xlabel()
-    'coverage'
-    """
+    """Draw risk against coverage; equally uncertain samples are accepted together, in steps."""
     lines = {name: _risk_line(system) for name, system in systems.items()}
     are_answers = all(system.decisions.confidence is not None for system in systems.values())
     what = "error rate" if are_answers else "mean cost"
@@ -293,11 +287,7 @@ def _draw_counts(axes: Axes, bins: Reliability, color: str) -> None:
 
 
 def _short_count(count: int) -> str:
-    """Return a count in at most four characters.
-
-    >>> [_short_count(count) for count in (7, 9999, 12_345, 1_234_567)]
-    ['7', '9999', '12k', '1.2M']
-    """
+    """Return a count in at most four characters: 9999, 12k, 1.2M."""
     for size, scale, letter in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
         if count >= size:
             scaled = count / scale

@@ -42,12 +42,7 @@ class Panel(NamedTuple):
 
 
 def forest_figure(drawn: Sequence[Panel], *, level: float = 0.95, caption: str = "") -> Figure:
-    """Draw differences with simultaneous intervals, filled where these exclude 0, and a caption above the panels.
-
-    >>> figure = forest_figure([Panel("ER ↓", "first - second", [Bar("a - b", -0.1, -0.2, 0.1)])])
-    >>> figure.axes[0].get_title()
-    'ER ↓'
-    """
+    """Draw differences with simultaneous intervals, filled where these exclude 0, and a caption above the panels."""
     columns = 2 if len(drawn) == 4 else min(_MAX_COLUMNS, len(drawn))
     rows = -(-len(drawn) // columns)
     height = 1.2 + 0.2 * max(len(panel.bars) for panel in drawn)

@@ -41,11 +41,7 @@ def panels(
 
 
 def columns_for(count: int) -> int:
-    """Return the number of columns for a number of panels.
-
-    >>> [columns_for(count) for count in (1, 4, 7, 12, 21)]
-    [1, 4, 4, 4, 5]
-    """
+    """Return the number of columns for a number of panels."""
     return count if count <= 4 else min(_MAX_COLUMNS, max(4, math.ceil(math.sqrt(count))))
 
 
