@@ -206,10 +206,8 @@ def ece_score(
 
     Parameters
     ----------
-    correct : array_like, shape (N,)
-        1 or True where the answer is correct, else 0.
-    confidence : array_like, shape (N,)
-        In [0, 1].
+    correct, confidence
+        See `confidence_ecuas_score`.
     n_bins : int, default 10
         Number of bins of equal width, closed on the left, the last one on both sides.
     debiased : bool, default False
@@ -266,12 +264,8 @@ def calibration_p_value(
 
     Parameters
     ----------
-    correct : array_like, shape (N,)
-        1 or True where the answer is correct, else 0.
-    confidence : array_like, shape (N,)
-        In [0, 1].
-    sample_weight : array_like, shape (N,), optional
-        Non-negative.
+    correct, confidence, sample_weight
+        See `confidence_ecuas_score`.
     groups : array_like, shape (N,), optional
         Samples of one group, as the questions of one document, depend on each other.
     n_resamples : int, default 1000
@@ -315,12 +309,8 @@ def auroc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
 
     Parameters
     ----------
-    correct : array_like, shape (N,)
-        1 or True where the answer is correct, else 0.
-    confidence : array_like, shape (N,)
-        In [0, 1].
-    sample_weight : array_like, shape (N,), optional
-        Non-negative.
+    correct, confidence, sample_weight
+        See `confidence_ecuas_score`.
 
     Returns
     -------
@@ -355,12 +345,8 @@ def aurc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arra
 
     Parameters
     ----------
-    correct : array_like, shape (N,)
-        1 or True where the answer is correct, else 0.
-    confidence : array_like, shape (N,)
-        In [0, 1].
-    sample_weight : array_like, shape (N,), optional
-        Non-negative.
+    correct, confidence, sample_weight
+        See `confidence_ecuas_score`.
 
     Returns
     -------
@@ -394,12 +380,8 @@ def augrc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
 
     Parameters
     ----------
-    correct : array_like, shape (N,)
-        1 or True where the answer is correct, else 0.
-    confidence : array_like, shape (N,)
-        In [0, 1].
-    sample_weight : array_like, shape (N,), optional
-        Non-negative.
+    correct, confidence, sample_weight
+        See `confidence_ecuas_score`.
 
     Returns
     -------

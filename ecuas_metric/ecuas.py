@@ -48,12 +48,8 @@ _CITATION = """\
 """
 
 _FOR = {name: f" ({' and '.join(one.forms)} only)" if len(one.forms) < 3 else "" for name, one in OPTIONS.items()}
-_ARGS = "\n".join(
-    textwrap.fill(
-        f"    {name}: {one.help}{_FOR[name]}. Default {getattr(DEFAULTS, name)!r}.", 118, subsequent_indent=8 * " "
-    )
-    for name, one in OPTIONS.items()
-)
+_SAID = [f"    {name}: {one.help}{_FOR[name]}. Default {getattr(DEFAULTS, name)!r}." for name, one in OPTIONS.items()]
+_ARGS = "\n".join(textwrap.fill(text, 118, subsequent_indent=8 * " ") for text in _SAID)
 _KWARGS_DESCRIPTION = f"""
 Args:
     predictions: confidences in [0, 1], shape (N,); or posteriors over K classes, shape (N, K). In the configuration
@@ -67,8 +63,8 @@ Returns:
     confidence_brier_score, aurc, augrc; for posteriors also cross_entropy and brier_score. With a cost other than
     0-1: ecuas_{{n}}, risk, aurc, augrc, and for posteriors cross_entropy and brier_score. Options add to these:
     reject_costs expected_cost_{{g}}, coverage_{{g}} and selective_risk_{{g}} for each reject cost g; normalize
-    normalized_{{key}}; decompose ecuas_{{n}}_recalibrated and ecuas_{{n}}_calibration_loss; calibration ece_debiased and
-    calibration_p; confidence_level {{key}}_low and {{key}}_high, nan where no valid interval is known.
+    normalized_{{key}}; decompose ecuas_{{n}}_recalibrated and ecuas_{{n}}_calibration_loss; calibration ece_debiased
+    and calibration_p; confidence_level {{key}}_low and {{key}}_high, nan where no valid interval is known.
 
 Examples:
 

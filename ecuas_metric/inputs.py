@@ -22,6 +22,7 @@ FloatOrFloats = Any  # one number; an array where weights of shape (..., N) ask 
 
 POSTERIOR_FORMS = ("probabilities", "log_probabilities", "logits", "positive_probabilities")
 ROW_SUM_TOLERANCE = 1e-3
+SUM_NOTE = 1e-5  # a larger difference, which float32 does not explain, gives a note
 ROUNDED_SUM_TOLERANCE = 0.05  # two digits after the point and ten classes, or bfloat16
 RANGE_TOLERANCE = 1e-6  # beyond 0 and 1: what float32 makes of them
 BLOCK_SIZE = 2**16  # numbers looked at together: what is temporary stays in the processor's cache
@@ -121,23 +122,22 @@ def divide_by_sums(array: Array) -> tuple[Array, tuple[Note, ...]]:
     return np.where(rounded[:, None], array / np.where(rounded, sums, 1.0)[:, None], array), (Note("rounded", fact),)
 
 
-def check_posteriors(array: Array, *, predictions_are: str = "probabilities") -> None:
-    """Raise InputError unless each row (N, K) is a distribution in the given form; -inf is a probability of 0."""
+def check_posteriors(array: Array, *, predictions_are: str = "probabilities") -> tuple[Note, ...]:
+    """Raise InputError unless each row (N, K) is a distribution in the given form; return a note on inexact sums."""
     if predictions_are == "probabilities":
         if not all(_in_unit_interval(block).all() for block in row_blocks(array)):
             _require_rows(array, _is_number, "must not be NaN")
             _require_rows(array, _in_unit_interval, "must lie in [0, 1]", _row_scale_advice(array))
         sums = array.sum(axis=1, dtype=np.float64)
         rounded = (np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE).all()
-        _require_sums(sums, Advice.RENORMALIZE if rounded else Advice.LOGITS)
-        return
+        return _checked_sums(sums, Advice.RENORMALIZE if rounded else Advice.LOGITS)
     _require_rows(array, _below_infinity, "must be finite, or -inf for a probability of 0")
     if predictions_are == "log_probabilities":
         with np.errstate(over="ignore"):
             sums = [np.exp(block).sum(axis=1) for block in row_blocks(array)]
-        _require_sums(np.concatenate(sums), Advice.EXPONENTIALS)
-    else:
-        _require_rows(array, np.isfinite, "must have a finite logit in each row", every=False)
+        return _checked_sums(np.concatenate(sums), Advice.EXPONENTIALS)
+    _require_rows(array, np.isfinite, "must have a finite logit in each row", every=False)
+    return ()
 
 
 def costs(predictions: object, references: object) -> tuple[Floats, Floats]:
@@ -236,9 +236,14 @@ def _require_rows(
     raise InputError("predictions", rule, value=value, index=index, count=count, total=ok.size, advice=advice)
 
 
-def _require_sums(sums: Floats, advice: str) -> None:
-    rule = f"must have rows that sum to 1 (tolerance {ROW_SUM_TOLERANCE:g})"
-    require(np.abs(sums - 1) <= ROW_SUM_TOLERANCE, sums, "predictions", rule, advice)
+def _checked_sums(sums: Floats, advice: str) -> tuple[Note, ...]:
+    """Require sums of 1 within a tolerance, and return a note if float32 does not explain how far they are from 1."""
+    off, rule = np.abs(sums - 1), f"must have rows that sum to 1 (tolerance {ROW_SUM_TOLERANCE:g})"
+    require(off <= ROW_SUM_TOLERANCE, sums, "predictions", rule, advice)
+    if not (count := np.count_nonzero(off > SUM_NOTE)):
+        return ()
+    fact = f"{count} of {len(off)} rows ({count / len(off):.1%}) do not sum to 1, but for at most {off.max():.2g}. "
+    return (Note("renormalized", f"{fact}They are divided by their sums."),)
 
 
 def _all_within(values: Array, low: float, high: float) -> bool:

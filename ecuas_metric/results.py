@@ -14,7 +14,6 @@ from .decisions import (
     Decisions,
     confidence_decisions,
     cost_decisions,
-    note_renormalized,
     posterior_decisions,
     select_rows,
     sorted_decisions,
@@ -403,7 +402,7 @@ def _decide(
         if options.max_uncertainty is None:
             raise InputError("max_uncertainty", "is missing: the uncertainty of a system that knows nothing")
         return cost_decisions(predictions, references, max_uncertainty=options.max_uncertainty), ()
-    check_posteriors(predictions, predictions_are=predictions_are)
+    notes = check_posteriors(predictions, predictions_are=predictions_are)
     decisions = posterior_decisions(
         predictions,
         references,
@@ -412,7 +411,7 @@ def _decide(
         decisions=own_decisions(options, num_samples=len(references), num_classes=predictions.shape[1]),
         epsilon=options.epsilon,
     )
-    return decisions, note_renormalized(predictions, predictions_are=predictions_are)
+    return decisions, notes
 
 
 def _pick(ids: Sequence[object] | None, rows: Ints) -> Sequence[object] | None:

@@ -12,9 +12,9 @@ import numpy as np
 from .. import inputs
 from ..calibration import confidence_bins
 from ..costs import above
-from ..decisions import SUM_NOTE, Decisions, select_rows
+from ..decisions import Decisions, select_rows
 from ..errors import InputError
-from ..inputs import Array, Floats, Ints, require, same_length
+from ..inputs import SUM_NOTE, Array, Floats, Ints, require, same_length
 from ..metrics import sample_costs
 from ..options import Options
 from ..results import System, prepare
