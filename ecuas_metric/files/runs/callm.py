@@ -10,19 +10,17 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import FileError, Note
-from .parts import Part, RunOptions, confidences_in, files_in, named_columns, starts_with, weighed
+from .parts import Part, Reader, RunOptions, confidences_in, named_columns, starts_with, weighed
 
 HEADER = (b"Question,Gold Answers,Predicted Answer,Confidence,Correct",)
 NO_NUMBER = {"", "nan"}  # of a reply whose confidence could not be parsed
 
 
-def files_of(path: Path) -> list[Path]:
-    """Return the files of results that a path is or holds; none if there are none."""
-    files = files_in(path, "*.csv") if path.is_dir() else [path]
-    return [file for file in files if file.suffix == ".csv" and starts_with(file, HEADER, size=len(HEADER[0]))]
+def _is_results(file: Path) -> bool:
+    return starts_with(file, HEADER, size=len(HEADER[0]))
 
 
-def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
+def _parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
     """Read files of results: one part each, named by its folder. Replies without a confidence stay without."""
     return [_part(file, options.confidence or "Confidence", options) for file in files]
 
@@ -49,3 +47,6 @@ def _system(file: Path) -> str:
     """Return the name of the experiment, ``<method>_<model>_evaluation/version_0/evaluation_results.csv``."""
     folder = file.parent.parent if re.fullmatch(r"version_\d+", file.parent.name) else file.parent
     return folder.name.removesuffix("_evaluation") or file.stem
+
+
+CALLM = Reader(("evaluation_results.csv",), _is_results, _parts)

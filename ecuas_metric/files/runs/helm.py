@@ -9,20 +9,18 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import FileAdvice, FileError, Note
-from .parts import Column, Part, Row, RunOptions, files_in, named_columns, of_tasks, once, starts_with, weighed
+from .parts import Column, Part, Reader, Row, RunOptions, named_columns, of_tasks, once, starts_with, weighed
 
 NEEDED = (b'"instance_id"', b'"train_trial_index"', b'"stats"')
 METRIC = "exact_match"  # what HELM's own calibration errors take for correctness
 ADVICE = "Only models that return log-probabilities have it; see the field `logprobs` of the model's deployment."
 
 
-def files_of(path: Path) -> list[Path]:
-    """Return the files of statistics that a path is or holds; none if there are none."""
-    files = files_in(path, "per_instance_stats.json") if path.is_dir() else [path]
-    return [file for file in files if file.suffix == ".json" and starts_with(file, NEEDED)]
+def _is_statistics(file: Path) -> bool:
+    return starts_with(file, NEEDED)
 
 
-def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
+def _parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
     """Read runs: one part each. Several trials of an instance are a group; perturbed instances are left out."""
     named = [(file, *_model_and_task(file)) for file in files]
     return [_part(*one, options) for one in once(of_tasks(named, options))]
@@ -78,3 +76,6 @@ def _model_and_task(file: Path) -> tuple[str, str]:
     in_name = dict(one.split("=", 1) for one in arguments.split(",") if "=" in one)
     model = (known.get("adapter_spec") or {}).get("model") or in_name.get("model") or file.parent.name
     return str(model), ":".join([task, ",".join(others)] if others else [task])
+
+
+HELM = Reader(("per_instance_stats.json",), _is_statistics, _parts)

@@ -20,11 +20,11 @@ from ...inputs import Ints
 from .parts import (
     Column,
     Part,
+    Reader,
     Row,
     RunOptions,
     confidences_in,
     field,
-    files_in,
     in_file,
     of_tasks,
     once,
@@ -72,13 +72,7 @@ def verdict(value: object) -> float:
         raise InputError("score", RULE, value=value) from None
 
 
-def files_of(path: Path) -> list[Path]:
-    """Return the logs that a path is or holds; none if there are none."""
-    files = files_in(path, "*.eval", "*.json") if path.is_dir() else [path]
-    return [file for file in files if _is_log(file)]
-
-
-def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
+def _parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
     """Read logs: one part for each log and scorer that keeps a confidence. Epochs of a sample are a group."""
     logs = {log.file: log for log in _last_attempts([_log(file) for file in files])}
     named = [(file, _model(log), str(log.header["eval"]["task"])) for file, log in logs.items()]
@@ -193,7 +187,7 @@ def _model(log: Log) -> str:
 def _is_log(file: Path) -> bool:
     if file.suffix == ".eval":
         return starts_with(file, [b"PK"], size=2)
-    return file.suffix == ".json" and file.name not in OTHERS and starts_with(file, NEEDED)
+    return file.name not in OTHERS and starts_with(file, NEEDED)
 
 
 def _log(file: Path) -> Log:
@@ -225,3 +219,6 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     if zlib.crc32(content) != info.CRC:
         raise zipfile.BadZipFile(f"{info.filename} is damaged")
     return content
+
+
+INSPECT = Reader(("*.eval", "*.json"), _is_log, _parts)

@@ -15,11 +15,11 @@ from .parts import (
     LENGTHS,
     Column,
     Part,
+    Reader,
     Row,
     RunOptions,
     confidences_in,
     field,
-    files_in,
     in_file,
     log_posteriors,
     named_columns,
@@ -41,17 +41,11 @@ def true_choice(gold: object, number: int) -> int:
     return found[0]
 
 
-def files_of(path: Path) -> list[Path]:
-    """Return the files of details that a path is or holds; none if there are none."""
-    files = files_in(path, "details_*.parquet") if path.is_dir() else [path]
-    return [file for file in files if file.suffix == ".parquet" and _is_details(file)]
-
-
-def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
+def _parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
     """Read files of details: one part per model, task and number of choices."""
     read = {file: _rows(file, options) for file in files}
     named = [(file, _model(file), str(rows[0]["doc"].get("task_name"))) for file, rows in read.items()]
-    return [part for one in once(of_tasks(named, options)) for part in _parts(*one, read[one[0]], options)]
+    return [part for one in once(of_tasks(named, options)) for part in _of_task(*one, read[one[0]], options)]
 
 
 def _rows(file: Path, options: RunOptions) -> list[Row]:
@@ -66,7 +60,7 @@ def _rows(file: Path, options: RunOptions) -> list[Row]:
     return rows
 
 
-def _parts(file: Path, model: str, task: str, samples: Sequence[Row], options: RunOptions) -> Iterator[Part]:
+def _of_task(file: Path, model: str, task: str, samples: Sequence[Row], options: RunOptions) -> Iterator[Part]:
     scores = [(sample.get("model_response") or {}).get("logprobs") or [] for sample in samples]
     choices = [sample["doc"].get("choices") or [] for sample in samples]
     if not all(len(score) == len(texts) > 1 for score, texts in zip(scores, choices, strict=True)):
@@ -125,3 +119,6 @@ def _is_details(file: Path) -> bool:
         return set(pq.read_schema(file).names) >= NEEDED
     except (OSError, pa.ArrowException):
         return False
+
+
+LIGHTEVAL = Reader(("details_*.parquet",), _is_details, _parts)

@@ -19,11 +19,11 @@ from .parts import (
     LENGTHS,
     Column,
     Part,
+    Reader,
     Row,
     RunOptions,
     confidences_in,
     field,
-    files_in,
     log_posteriors,
     named_columns,
     of_tasks,
@@ -34,7 +34,6 @@ from .parts import (
 
 NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl(\.gz)?")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-SUFFIXES = (".jsonl", ".jsonl.gz")
 NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
 METRICS = ("exact_match", "acc", "f1", "em", "mc1")  # of a task in which the model writes its answer
 BY_LENGTH = {"none": "", "chars": "acc_norm", "bytes": "acc_bytes"}  # what tells whether lengths are as lm-eval's
@@ -71,17 +70,10 @@ def true_choice(target: object, choices: Sequence[str]) -> int:
     return int(target)
 
 
-def files_of(path: Path) -> list[Path]:
-    """Return the files of samples that a path is or holds; none if it is no run of this tool."""
-    if path.is_dir():
-        return [file for file in files_in(path, *(f"samples_*{suffix}" for suffix in SUFFIXES)) if _is_samples(file)]
-    return [path] if path.name.endswith(SUFFIXES) and _is_samples(path) else []
-
-
-def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
+def _parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
     """Read files of samples: one part per model, task and number of choices."""
     named = [(file, _model(file), _task(file)) for file in files]
-    return [part for one in once(of_tasks(named, options)) for part in _parts(*one, options)]
+    return [part for one in once(of_tasks(named, options)) for part in _of_task(*one, options)]
 
 
 class Sample(NamedTuple):
@@ -101,7 +93,7 @@ class Sample(NamedTuple):
     named: Row  # the fields that were asked for
 
 
-def _parts(file: Path, model: str, task: str, options: RunOptions) -> Iterator[Part]:
+def _of_task(file: Path, model: str, task: str, options: RunOptions) -> Iterator[Part]:
     samples = _samples(file, options)
     counts = np.array([len(sample.scores) for sample in samples])
     if not counts.any():
@@ -317,3 +309,6 @@ def _rows(file: Path) -> Iterator[tuple[int, Row]]:
             if not isinstance(row, dict) or not row.keys() >= NEEDED:
                 raise FileError(file, "must hold samples of lm-eval in each line", row=number)
             yield number, row
+
+
+LM_EVAL = Reader(("*.jsonl", "*.jsonl.gz"), _is_samples, _parts)

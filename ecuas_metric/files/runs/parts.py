@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -52,6 +53,14 @@ class Part(NamedTuple):
             choices = {f"{CHOICE}{k}": values for k, values in enumerate(np.asarray(self.columns["posteriors"]).T)}
             columns, roles = columns | choices, roles | {"posteriors": "+".join(choices)}
         return columns, roles
+
+
+class Reader(NamedTuple):
+    """How the runs of a tool are found and read."""
+
+    names: tuple[str, ...]  # patterns of the names of its files
+    recognises: Callable[[Path], bool]  # a file of such a name by its content
+    parts: Callable[[Sequence[Path], RunOptions], list[Part]]
 
 
 def names_of(parts: Sequence[Part]) -> list[str]:
@@ -116,9 +125,10 @@ def only(found: Iterable[str], wanted: str | None, path: object, what: str) -> s
     return wanted or names[0]
 
 
-def files_in(folder: Path, *patterns: str) -> list[Path]:
-    """Return the files below a folder whose names fit one of the patterns, in order."""
-    return sorted({file for pattern in patterns for file in folder.rglob(pattern) if file.is_file()})
+def files_in(place: Path, *patterns: str) -> list[Path]:
+    """Return a file, or those below a folder in order, whose names fit one of the patterns."""
+    found = place.rglob("*") if place.is_dir() else [place]
+    return sorted(file for file in found if any(fnmatchcase(file.name, name) for name in patterns) and file.is_file())
 
 
 def starts_with(file: Path, needed: Iterable[bytes], size: int = 20_000) -> bool:
@@ -216,7 +226,7 @@ def weighed(columns: Mapping[str, Column]) -> str:
 
 def refuse_totals(path: Path) -> None:
     """Raise FileError if a file, or one in a folder, is a tool's results without samples."""
-    for file in files_in(path, "*.json") if path.is_dir() else [path] * (path.suffix == ".json"):
+    for file in files_in(path, "*.json"):
         if not any(starts_with(file, [mark]) for mark in MARKS):
             continue
         try:
