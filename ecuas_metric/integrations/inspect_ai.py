@@ -15,7 +15,7 @@ from typing import Any
 
 from ..api import score_confidences
 from ..errors import InputError, missing_package
-from ..files.runs.inspect_ai import Log, part_of
+from ..files.runs.inspect_ai import Log, part_of_scorer
 from ..files.runs.parts import RunOptions
 from ..files.submissions import Reading, submission_of
 
@@ -123,8 +123,8 @@ def _values(scores: list[Any], reading: Reading, options: dict[str, Any]) -> dic
         kept = {"": {"value": each.score.value, "metadata": each.score.metadata or {}}}
         of = {"id": each.sample_id, "epoch": epochs[each.sample_id], "metadata": each.sample_metadata or {}}
         samples.append({**of, "scores": kept})
-    log = Log(Path("the scores"), {"eval": {"task": "", "model": ""}, "status": "success"}, samples)
-    system = submission_of(part_of(log, "", RunOptions()), "", reading)
+    log = Log(Path("the scores"), samples)
+    system = submission_of(part_of_scorer(log, "", RunOptions()), "", reading)
     return _quietly(system.references, system.predictions, {**system.per_sample, **options})
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..errors import InputError, missing_package
-from ..files.runs.lighteval import ONE_RIGHT, true_choice
+from ..files.runs.parts import ONE_RIGHT, true_choice
 from .choices import DIRECTIONS, metric_of_choices
 
 
@@ -29,7 +29,7 @@ def ecuas_metrics() -> object:
         def prepare(self, doc: Any, model_response: Any, **_: object) -> dict[str, list[float]]:
             scores = list(map(float, model_response.logprobs))
             try:
-                label = true_choice(doc.gold_index, len(scores))
+                label = true_choice(doc.gold_index, doc.choices)
             except InputError:
                 label = -1
             sample = [float(label), *scores]

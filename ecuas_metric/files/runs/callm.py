@@ -5,19 +5,16 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from ...errors import FileError, Note
-from .parts import Part, Reader, RunOptions, confidences_in, named_columns, starts_with, weighed
+from ...errors import FileError
+from .parts import Part, Reader, RunOptions, confidences_in, named_columns, part_of, starts_with
 
-HEADER = (b"Question,Gold Answers,Predicted Answer,Confidence,Correct",)
-NO_NUMBER = {"", "nan"}  # of a reply whose confidence could not be parsed
-
-
-def _is_results(file: Path) -> bool:
-    return starts_with(file, HEADER, size=len(HEADER[0]))
+_HEADER = b"Question,Gold Answers,Predicted Answer,Confidence,Correct"
+_NO_NUMBER = {"", "nan"}  # of a reply whose confidence could not be parsed
 
 
 def _parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
@@ -31,16 +28,15 @@ def _part(file: Path, name: str, options: RunOptions) -> Part:
     rows = np.arange(2, len(answers) + 2)  # below the header
     if not answers or name not in answers[0]:
         raise FileError(file, f"has no column {name}")
-    values = [None if (text := answer[name] or "").strip().lower() in NO_NUMBER else text for answer in answers]
+    values = [None if (text := answer[name] or "").strip().lower() in _NO_NUMBER else text for answer in answers]
     questions = [answer["Question"] for answer in answers]
     columns = {
         **({"id": questions} if len(set(questions)) == len(questions) else {}),  # they are cut at 200 characters
-        **named_columns(answers, options, file, rows),
+        **named_columns(answers, options.per_sample, file, rows),
         "confidence": confidences_in(values, name, file, rows) if any(values) else np.full(len(rows), np.nan),
         "correct": [answer["Correct"] for answer in answers],
     }
-    note = Note("run", f"Results of callm, {len(answers):,} answers{weighed(columns)}.")
-    return Part(_system(file), "", str(file), rows, columns, note)
+    return part_of((file, _system(file), ""), rows, columns, f"Results of callm, {len(answers):,} answers")
 
 
 def _system(file: Path) -> str:
@@ -49,4 +45,4 @@ def _system(file: Path) -> str:
     return folder.name.removesuffix("_evaluation") or file.stem
 
 
-CALLM = Reader(("evaluation_results.csv",), _is_results, _parts)
+CALLM = Reader(("evaluation_results.csv",), partial(starts_with, needed=[_HEADER]), _parts)
