@@ -136,7 +136,7 @@ def read_submissions(
     scale: float = 1,
     predictions_are: str | None = None,
 ) -> list[Submission]:
-    """Read the systems of a file, or of a run of lm-eval, lighteval, Inspect, HELM or callm.
+    """Read the systems of a file, or of a run of lm-eval, lighteval, Inspect or HELM.
 
     Parameters
     ----------

@@ -6,7 +6,6 @@ import fnmatch
 import re
 from pathlib import Path
 
-from .callm import CALLM
 from .helm import HELM
 from .inspect_ai import INSPECT
 from .lighteval import LIGHTEVAL
@@ -14,7 +13,7 @@ from .lm_eval import LM_EVAL
 from .parts import Part, RunOptions, files_in, names_of, pooled, refuse_totals
 
 __all__ = ["RUN_FILE", "Part", "RunOptions", "names_of", "pooled", "read_parts"]
-READERS = (LM_EVAL, LIGHTEVAL, INSPECT, HELM, CALLM)
+READERS = (LM_EVAL, LIGHTEVAL, INSPECT, HELM)
 RUN_FILE = re.compile("|".join(fnmatch.translate(name) for reader in READERS for name in reader.names))
 
 

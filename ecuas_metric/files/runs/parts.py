@@ -229,9 +229,14 @@ def log_posteriors(scores: Floats, file: object = "", rows: Ints | None = None) 
     return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
 
 
+def without_nan(values: Iterable[object]) -> list[object]:
+    """Return values, None where there is none."""
+    return [None if isinstance(value, float) and math.isnan(value) else value for value in values]
+
+
 def confidences_in(values: Sequence[object], name: str, file: object, rows: Ints) -> list[object]:
     """Return numbers or texts, None where there is none."""
-    kept = [None if isinstance(value, float) and math.isnan(value) else value for value in values]
+    kept = without_nan(values)
     if all(value is None for value in kept):
         raise FileError(file, f"has no field {name}")
     for row, value in zip(rows.tolist(), kept, strict=True):
