@@ -40,7 +40,7 @@ from .columns import (
 )
 from .read import Sheet, inside, read_sheet, stem
 from .read import is_number as is_number_text
-from .runs import Part, RunOptions, names_of, pooled, read_parts
+from .runs import RUN_FILE, Part, RunOptions, names_of, pooled, read_parts
 from .values import TRUTH, as_ids, classes_of, is_missing, numbers_in, row_of_numbers, typed
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
@@ -136,7 +136,7 @@ def read_submissions(
     scale: float = 1,
     predictions_are: str | None = None,
 ) -> list[Submission]:
-    """Read the systems of a file, or of a run of lm-eval, lighteval, Inspect, HELM or callm.
+    """Read the systems of a file, or of a run of lm-eval, lighteval, Inspect or HELM.
 
     Parameters
     ----------
@@ -200,6 +200,8 @@ def read_run(
     told: Reading | None = None,
 ) -> list[Submission] | None:
     """Return the systems of a run, or None if it is none; see `read_submissions`."""
+    if not RUN_FILE.fullmatch(Path(path).name) and not Path(path).is_dir():
+        return None
     given = columns or {}
     named = {role: given.get(role) for role in OF_RUNS}
     parts = read_parts(path, RunOptions(**{**(run or RunOptions())._asdict(), **named}))
