@@ -149,30 +149,35 @@ def contexts(path):
     return found
 
 
-def order_of(path, lines):
-    """Return the tests to try, in order."""
-    mirror, tests = f"tests/{Path(path).parent}/test_{Path(path).stem}", json.loads(LISTED.read_text())
-    running = set(tests) if lines is None else {test for line in lines for test in contexts(path).get(line, ())}
-    files = {test.split("::")[0] for test in running}
-    chosen = [test for test in tests if test.split("::")[0] in files]
-    chosen.sort(key=lambda test: (test not in running, not test.startswith(mirror), PACKAGE not in test))
-    return {test: at for at, test in enumerate(chosen)}
+def stages(path, lines):
+    """Return the tests to try: of the mirror file, of its folder, of all others; first those that run the lines."""
+    folder, listed = f"tests/{Path(path).parent}/", json.loads(LISTED.read_text())
+    running = set(listed) if lines is None else {test for line in lines for test in contexts(path).get(line, ())}
+    files, found = {test.split("::")[0] for test in running}, ([], [], [])
+    for test in sorted(listed, key=lambda test: test not in running):
+        file = test.split("::")[0]
+        is_mirror = file.startswith(f"{folder}test_{Path(path).stem}") or file == path
+        if file in files:
+            found[0 if is_mirror else 1 if str(Path(file).parent) == folder[:-1] else 2].append(test)
+    return found
+
+
+def run(tests):
+    """Return the first of the tests that fails, or nothing."""
+    watch = Watch({test: at for at, test in enumerate(tests)})
+    code = pytest.main([*TESTS, *sorted({test.split("::")[0] for test in tests})], plugins=[watch])
+    return watch.failed or ("" if code in (0, 5) else f"exit code {code}")
 
 
 def tried(number, path, bounds, new, lines):
     """Return the test that kills a mutant, or nothing."""
-    order, file = order_of(path, lines), Path(path)
+    file = Path(path)
     source = file.read_bytes()
-
-    def run():
-        watch = Watch(order)
-        code = pytest.main([*TESTS, *sorted({test.split("::")[0] for test in order})], plugins=[watch])
-        return watch.failed or ("" if code in (0, 5) else f"exit code {code}")
-
     try:
         file.write_bytes(source[: bounds[0]] + new.encode() + source[bounds[1] :])
         os.utime(file, (number + 1, number + 1))  # no two have one time: Python takes no compiled file for another
-        return forked(run, LIMIT) if order else ""
+        killers = (forked(functools.partial(run, tests), LIMIT) for tests in stages(path, lines) if tests)
+        return next(filter(None, killers), "")
     finally:
         file.write_bytes(source)
 
