@@ -68,14 +68,16 @@ def client(shared_hub, tmp_path_factory):
         process.stdin.close()
 
 
+def files_of(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def build_with_text(built, committed):
     """Do as `python -m triviaqa_subset.build` does, with texts of our own."""
-    tables = {}
-    for name in CONFIGURATIONS:
-        table = Dataset.from_parquet(str(committed / "data" / f"{name}.parquet"), keep_in_memory=True)
-        if name in ("curated", "kept", "pool"):
-            table = table.add_column("question", [f"What is {id}?" for id in table["question_id"]])
-        tables[name] = table
+    files = {name: str(committed / "data" / f"{name}.parquet") for name in CONFIGURATIONS}
+    tables = {name: Dataset.from_parquet(file, keep_in_memory=True) for name, file in files.items()}
+    for name in ("curated", "kept", "pool"):
+        tables[name] = tables[name].add_column("question", [f"What is {id}?" for id in tables[name]["question_id"]])
     write(tables, built)
 
 
@@ -89,8 +91,7 @@ def shared_hub():
 @pytest.fixture
 def hub(shared_hub):
     shared_hub.fault = None
-    yield shared_hub
-    shared_hub.fault = None
+    return shared_hub
 
 
 @pytest.fixture(scope="session")

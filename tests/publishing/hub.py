@@ -5,7 +5,8 @@ import hashlib
 import json
 import socket
 import threading
-from typing import Annotated
+from itertools import count
+from typing import Annotated, NamedTuple
 
 import uvicorn
 from fastapi import Depends, FastAPI, HTTPException, Request, Response
@@ -16,36 +17,34 @@ READ = "hf_" + "readonly" * 4  # a token that may only read
 STRANGER = "stranger"  # a namespace that TOKEN may not write to
 LFS = (".parquet", ".png")
 KIND = {"space": "spaces", "dataset": "datasets"}
+HASHES = count(1)
 INITIAL = {"spaces": [".gitattributes", "README.md"], "datasets": [".gitattributes"]}
 
 
-class Repository:
-    """What a repository holds: commits, each with oid, summary and files, of path -> sha256; and tags."""
+class Commit(NamedTuple):
+    oid: str
+    summary: str
+    files: dict[str, bytes]
 
+
+class Repository:
     def __init__(self, kind: str, private: bool = False, sdk: str | None = None):
         self.private, self.sdk, self.commits, self.tags = private, sdk, [], {}
         self.commit("initial commit", {name: name.encode() for name in INITIAL[kind]})
 
     def commit(self, summary: str, received: dict[str, bytes | None]) -> str:
-        """Add a commit of what was received: contents, or None for a deleted file."""
-        files = (self.commits[-1]["files"] if self.commits else {}) | {
-            path: None if content is None else hub.keep(content) for path, content in received.items()
-        }
-        files = {path: sha256 for path, sha256 in files.items() if sha256}
-        oid = hashlib.sha1(json.dumps([summary, files, len(self.commits)]).encode()).hexdigest()
-        self.commits.append({"oid": oid, "summary": summary, "files": files})
-        return oid
-
-    def files(self) -> dict[str, bytes]:
-        """Return what it holds now."""
-        return {path: hub.contents[sha256] for path, sha256 in self.commits[-1]["files"].items()}
+        """Add a commit of what was received: contents, or None for a deleted file; return its hash."""
+        files = (self.commits[-1].files if self.commits else {}) | received
+        files = {path: content for path, content in files.items() if content is not None}
+        self.commits.append(Commit(f"{next(HASHES):040x}", summary, files))
+        return self.commits[-1].oid
 
 
 class Hub:
-    """What the Hub keeps, by kind ("spaces" or "datasets") and id; and how it misbehaves."""
+    """What the Hub keeps, repositories by kind ("spaces" or "datasets") and id; and how it misbehaves."""
 
     def __init__(self):
-        self.contents, self.repositories, self.requests, self.fault = {}, {}, [], None
+        self.uploaded, self.repositories, self.requests, self.fault = {}, {}, [], None
 
     def start(self) -> None:
         listener = socket.create_server(("127.0.0.1", 0))
@@ -53,16 +52,11 @@ class Hub:
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
         threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True).start()
 
-    def keep(self, content: bytes) -> str:
-        sha256 = hashlib.sha256(content).hexdigest()
-        self.contents[sha256] = content
-        return sha256
-
     def put(self, kind: str, id: str, files: dict[str, bytes]) -> Repository:
         """Put a repository of someone else's here."""
-        self.repositories[kind, id] = Repository(kind)
-        self.repositories[kind, id].commit("files", files)
-        return self.repositories[kind, id]
+        made = self.repositories[kind, id] = Repository(kind)
+        made.commit("files", files)
+        return made
 
     def misbehave(self, path: str, status: object, error: str = "as asked", after: bool = False) -> None:
         """Answer requests of this path with this status and error, before or `after` doing what they ask.
@@ -93,11 +87,6 @@ async def misbehaving(request: Request, answer):
     return JSONResponse({"error": error, "url": f"{hub.url}/spaces/a/b"}, status)
 
 
-@app.exception_handler(HTTPException)
-async def as_the_hub_does(_: Request, error: HTTPException) -> Response:
-    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
-
-
 def refuse(status: int, error: str, code: str = "") -> HTTPException:
     return HTTPException(status, error, {"X-Error-Message": error, **({"X-Error-Code": code} if code else {})})
 
@@ -121,28 +110,29 @@ async def repository(request: Request, kind: str, ns: str, name: str) -> Reposit
 Known = Annotated[Repository, Depends(repository)]
 
 
-async def revised(known: Known, revision: str = "main") -> dict:
+async def revised(known: Known, revision: str = "main") -> Commit:
     """Find the commit that a branch, tag or hash names."""
-    oid = known.commits[-1]["oid"] if revision == "main" else known.tags.get(revision, revision)
-    for commit in known.commits:
-        if commit["oid"] == oid:
-            return commit
-    raise refuse(404, f"Invalid rev id: {revision}", "RevisionNotFound")
+    named = {commit.oid: commit for commit in known.commits}
+    named |= {tag: named[oid] for tag, oid in known.tags.items()} | {"main": known.commits[-1]}
+    if revision not in named:
+        raise refuse(404, f"Invalid rev id: {revision}", "RevisionNotFound")
+    return named[revision]
 
 
-Found = Annotated[dict, Depends(revised)]
+Found = Annotated[Commit, Depends(revised)]
 WRITES = {"dependencies": [Depends(writer)]}
 IN = "/api/{kind}/{ns}/{name}"
 
 
-def entry(path: str, sha256: str) -> dict:
-    size = len(hub.contents[sha256])
-    made = {"type": "file", "path": path, "size": size, "oid": git_hash(hub.contents[sha256])}
-    return made | ({"lfs": {"oid": sha256, "size": size, "pointerSize": 128}} if path.endswith(LFS) else {})
+def entry(path: str, content: bytes) -> dict:
+    size = len(content)
+    made = {"type": "file", "path": path, "size": size}
+    lfs = {"lfs": {"oid": sha256(content), "size": size, "pointerSize": 128}} if path.endswith(LFS) else {}
+    return made | {"oid": hashlib.sha1(b"blob %d\0%b" % (size, content)).hexdigest()} | lfs
 
 
-def git_hash(content: bytes) -> str:
-    return hashlib.sha1(b"blob %d\0%b" % (len(content), content)).hexdigest()
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 @app.post("/api/validate-yaml")
@@ -164,11 +154,11 @@ async def create(request: Request):
 
 @app.post(IN + "/preupload/{revision}", **WRITES)
 async def preupload(request: Request, found: Found):
-    held, files = found["files"], []
+    files = []
     for path in [file["path"] for file in (await request.json())["files"]]:
-        mode = "lfs" if path.endswith(LFS) else "regular"
-        oid = held.get(path) and (held[path] if mode == "lfs" else git_hash(hub.contents[held[path]]))
-        files.append({"path": path, "uploadMode": mode, "shouldIgnore": False, "oid": oid})
+        held = entry(path, found.files[path]) if path in found.files else {"oid": None}
+        file = {"path": path, "shouldIgnore": False, "oid": held.get("lfs", held)["oid"]}
+        files.append(file | {"uploadMode": "lfs" if path.endswith(LFS) else "regular"})
     return {"files": files}
 
 
@@ -176,33 +166,25 @@ async def preupload(request: Request, found: Found):
 async def lfs_batch(request: Request):
     objects = (await request.json())["objects"]
     for object in objects:
-        if object["oid"] not in hub.contents:
+        if object["oid"] not in hub.uploaded:
             object["actions"] = {"upload": {"href": f"{request.base_url}lfs/{object['oid']}"}}
     return {"objects": objects, "transfer": "basic"}
 
 
 @app.put("/lfs/{oid}")
 async def lfs_put(request: Request, oid: str):
-    if hub.keep(await request.body()) != oid:
-        raise refuse(400, "the content has another hash")
+    hub.uploaded[oid] = await request.body()
+    assert sha256(hub.uploaded[oid]) == oid
 
 
 @app.post(IN + "/commit/{revision}", **WRITES)
 async def commit(request: Request, kind: str, ns: str, name: str, known: Known, found: Found):
-    received, summary = {}, ""
-    for line in [json.loads(line) for line in (await request.body()).splitlines()]:
-        match line["key"], line["value"]:
-            case "header", header:
-                summary = header["summary"]
-                if header.get("parentCommit") not in (None, found["oid"]):
-                    raise refuse(412, "A commit has happened since. Please refresh and try again.")
-            case "file", file:
-                received[file["path"]] = base64.b64decode(file["content"])
-            case "lfsFile", file:
-                received[file["path"]] = hub.contents[file["oid"]]
-            case "deletedFile", file:
-                received[file["path"]] = None
-    oid = known.commit(summary, received)
+    (_, header), *lines = (json.loads(line).values() for line in (await request.body()).splitlines())
+    if header.get("parentCommit") not in (None, found.oid):
+        raise refuse(412, "A commit has happened since. Please refresh and try again.")
+    read = {"file": lambda file: base64.b64decode(file["content"]), "lfsFile": lambda file: hub.uploaded[file["oid"]]}
+    received = {file["path"]: read.get(kind_of, lambda _: None)(file) for kind_of, file in lines}  # else "deletedFile"
+    oid = known.commit(header["summary"], received)
     return {"commitUrl": f"{hub.url}/{kind}/{ns}/{name}/commit/{oid}", "commitOid": oid}
 
 
@@ -211,43 +193,42 @@ async def tag(request: Request, known: Known, found: Found):
     asked = (await request.json())["tag"]
     if asked in known.tags:
         raise refuse(409, "Tag reference exists already")
-    known.tags[asked] = found["oid"]
+    known.tags[asked] = found.oid
 
 
 @app.get(IN)
 @app.get(IN + "/revision/{revision}")
 async def info(ns: str, name: str, known: Known, found: Found):
-    return {"id": f"{ns}/{name}", "sha": found["oid"], "private": known.private}
+    return {"id": f"{ns}/{name}", "sha": found.oid, "private": known.private}
 
 
 @app.get(IN + "/tree/{revision}")
 @app.get(IN + "/tree/{revision}/{folder:path}")
 async def tree(found: Found, folder: str = "", recursive: bool = False):
     prefix = f"{folder.rstrip('/')}/" if folder else ""
-    inside = [path for path in found["files"] if path.startswith(prefix)]
+    inside = [path for path in found.files if path.startswith(prefix)]
     if folder and not inside:
         raise refuse(404, f"{folder} does not exist", "EntryNotFound")
     folders = {prefix + path.removeprefix(prefix).split("/")[0] for path in inside if "/" in path.removeprefix(prefix)}
     flat = [path for path in inside if recursive or "/" not in path.removeprefix(prefix)]
-    files = [entry(path, found["files"][path]) for path in flat]
+    files = [entry(path, found.files[path]) for path in flat]
     return files + [{"type": "directory", "path": path, "oid": "0" * 40} for path in sorted(folders)]
 
 
 @app.post(IN + "/paths-info/{revision}")
 async def paths_info(request: Request, found: Found):
     asked = (await request.form()).getlist("paths")
-    return [entry(path, found["files"][path]) for path in asked if path in found["files"]]
+    return [entry(path, found.files[path]) for path in asked if path in found.files]
 
 
 @app.api_route("/{kind}/{ns}/{name}/resolve/{revision}/{path:path}", methods=["GET", "HEAD"])
 async def resolve(request: Request, found: Found, path: str):
-    if path not in found["files"]:
+    if path not in found.files:
         raise refuse(404, "Entry not found", "EntryNotFound")
-    sha256 = found["files"][path]
-    content, headers = hub.contents[sha256], {"ETag": f'"{sha256}"', "X-Repo-Commit": found["oid"]}
+    content = found.files[path]
+    headers = {"ETag": f'"{sha256(content)}"', "X-Repo-Commit": found.oid}
     if "range" not in request.headers:
         return Response(content, headers=headers, media_type="application/octet-stream")
-    ends = request.headers["range"].removeprefix("bytes=").split("-")
-    first, last = int(ends[0]), min(int(ends[1] or len(content)), len(content) - 1)
-    headers["Content-Range"] = f"bytes {first}-{last}/{len(content)}"
+    first, last = (int(end or len(content)) for end in request.headers["range"].removeprefix("bytes=").split("-"))
+    headers["Content-Range"] = f"bytes {first}-{min(last, len(content) - 1)}/{len(content)}"
     return Response(content[first : last + 1], 206, headers=headers, media_type="application/octet-stream")

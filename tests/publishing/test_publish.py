@@ -1,6 +1,5 @@
 """From the work tree to the Hub and back, and to Evaluate's cache, with the real clients over HTTP."""
 
-import hashlib
 import io
 import json
 import re
@@ -17,17 +16,15 @@ from ecuas_metric import __version__
 from publishing import __main__ as command
 from publishing import registration, staging
 from publishing.staging import PARTS
-from tests.publishing.conftest import CONFIGURATIONS, DATASET, TAG, build_with_text
+from tests.publishing.conftest import CONFIGURATIONS, DATASET, TAG, build_with_text, files_of
 from tests.publishing.hub import TOKEN
-from triviaqa_subset.labels import COLUMNS
+from tests.triviaqa_subset.invented import as_row, write_curation
+from triviaqa_subset.pool import HUB
+from triviaqa_subset.selection import AUTHORS
 
 REPOSITORIES = {"dataset": ("datasets", f"NAME/{DATASET}")}
 REPOSITORIES |= {"metric": ("spaces", "NAME/ecuas"), "space": ("spaces", "NAME/ecuas-demo")}
 pytestmark = pytest.mark.e2e
-
-
-def files_of(folder):
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture
@@ -44,10 +41,8 @@ def test_each_part_is_one_commit_and_one_tag_with_the_files_that_are_staged(publ
     for name, place in REPOSITORIES.items():
         repository = hub.repositories[place]
         _, commit = repository.commits
-        assert (repository.tags, repository.sdk) == ({TAG: commit["oid"]}, PARTS[name].sdk)
-        sent = repository.files()
-        del sent[".gitattributes"]  # the Hub's own
-        assert sent == files_of(staged / name)
+        assert (repository.tags, repository.sdk) == ({TAG: commit.oid}, PARTS[name].sdk)
+        assert commit.files == {".gitattributes": b".gitattributes"} | files_of(staged / name)
     before = len(hub.requests)
     assert publish("NAME", "all").out.count(" unchanged ") == 3
     assert not [request for request in hub.requests[before:] if request.startswith("PUT") or "/commit/" in request]
@@ -87,7 +82,7 @@ def test_the_clients_load_everything_back(published, hub, root, client):
     assert found["configurations"] == CONFIGURATIONS
     assert {"question_id", "weight"} <= set(found["default"])
     assert found["differ"] == []
-    assert files_of(Path(found["snapshot"])) == hub.repositories[REPOSITORIES["metric"]].files()
+    assert files_of(Path(found["snapshot"])) == hub.repositories[REPOSITORIES["metric"]].commits[-1].files
 
 
 def test_the_printed_snippets_load_from_the_hub(published, client, root, staged):
@@ -104,9 +99,8 @@ def test_a_dataset_that_was_built_goes_with_its_text(hub, staged, online, client
     monkeypatch.setattr(staging, "BUILT", tmp_path / "built")
     monkeypatch.setattr(staging, "check_loads", lambda *_: None)
     assert command.main(["dataset", "--namespace", "someone", "--endpoint", hub.url]) == 0
-    load = "from datasets import load_dataset\nrows = load_dataset('someone/triviaqa-curated', split='validation')\n"
-    code = "print([row['question'] == f'What is {row[\"question_id\"]}?' for row in rows.select([0, 454])])"
-    assert client.run(load + code).out == "[True, True]\n"
+    load = "import datasets\nrow = datasets.load_dataset('someone/triviaqa-curated', split='validation')[454]\n"
+    assert client.run(load + "print(row['question'] == f'What is {row[\"question_id\"]}?')").out == "True\n"
 
 
 def test_a_dry_run_lists_everything_asks_nobody_and_leaves_nothing(hub, staged, tmp_path, monkeypatch, capsys):
@@ -115,8 +109,7 @@ def test_a_dry_run_lists_everything_asks_nobody_and_leaves_nothing(hub, staged, 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = len(hub.requests)
     assert command.main(["all", "--namespace", "NAME", "--dry-run", "--endpoint", hub.url]) == 0
-    assert len(hub.requests) == before
-    assert not list(tmp_path.iterdir())
+    assert (len(hub.requests), [*tmp_path.iterdir()]) == (before, [])
     out = capsys.readouterr().out
     listed = {name: size for size, name in re.findall(r"^ +([\d,]+)  (.*)$", out, re.MULTILINE)}
     for name, (kind, id) in REPOSITORIES.items():
@@ -127,12 +120,12 @@ def test_a_dry_run_lists_everything_asks_nobody_and_leaves_nothing(hub, staged, 
 
 def test_what_must_not_be_sent_stops_everything(hub, online, monkeypatch, capsys):
     """Every part is checked before the first is sent."""
-    monkeypatch.setattr(staging, "check_loads", lambda *_: None)
-    monkeypatch.setenv("HF_TOKEN", "import")  # the demo, the last one, has a token in it
-    before = len(hub.requests)
-    assert command.main(["space", "--namespace", "NAME", "--endpoint", hub.url]) == 2
+    checked, before = [], len(hub.requests)
+    monkeypatch.setattr(staging, "check_loads", lambda part, _: checked.append(part.name))
+    monkeypatch.setattr(staging, "get_token", lambda: "demo.launch(**")  # in the last one alone
+    assert command.main(["all", "--namespace", "NAME", "--endpoint", hub.url]) == 2
     assert re.fullmatch(r"publish: files must not hold the token in use; .* Remove it\.\n", capsys.readouterr().err)
-    assert len(hub.requests) == before
+    assert (len(hub.requests), checked) == (before, ["dataset", "metric"])
 
 
 # --- the bare name: evaluate.load("ecuas") from Evaluate's cache, with and without a Hub ------------
@@ -147,67 +140,53 @@ ONLINE = "import os, evaluate\nevaluate.config.HF_EVALUATE_OFFLINE = False\n"
 OFFLINE = "import os, evaluate\nevaluate.config.HF_EVALUATE_OFFLINE = True\n"
 OUT_OF_REACH = f"""{ONLINE}
 evaluate.config.HUB_EVALUATE_URL, there = "http://127.0.0.1:9/", evaluate.config.HUB_EVALUATE_URL  # nobody listens
-try:
-    evaluate.load("ecuas")
-finally:
-    evaluate.config.HUB_EVALUATE_URL = there
+evaluate.load("ecuas")
+evaluate.config.HUB_EVALUATE_URL = there
 """
 
 
 @pytest.fixture
-def cache(client):
-    inside = registration.CACHE.relative_to(config.HF_MODULES_CACHE)
-    yield client.home / "modules" / inside
-    shutil.rmtree(client.home / "modules" / inside)
+def cache(client, staged, tmp_path, monkeypatch):
+    """The client's cache of Evaluate's own metric, in which this process registers a metric of its own folder."""
+    shutil.copytree(staged / "metric", tmp_path / "metric")
+    cache = client.home / "modules" / registration.CACHE.relative_to(config.HF_MODULES_CACHE)
+    monkeypatch.setattr(registration, "SCRIPT", tmp_path / "metric" / "ecuas.py")
+    monkeypatch.setattr(registration, "CACHE", cache)
+    yield cache
+    shutil.rmtree(cache)
     client.run(ONLINE)
 
 
-@pytest.fixture
-def script(cache, staged, tmp_path, monkeypatch):
-    """A metric to change, registered in the client's cache from this process."""
-    metric = shutil.copytree(staged / "metric", tmp_path / "metric")
-    monkeypatch.setattr(registration, "SCRIPT", metric / "ecuas.py")
-    monkeypatch.setattr(registration, "CACHE", cache)
-    return metric / "ecuas.py"
-
-
 def versions(cache):
-    """Return the versions in Evaluate's cache."""
-    return sorted(cache.glob("?" * 64))
+    return [path.parent for path in cache.rglob("ecuas.py")]
 
 
-def test_registered_loads_with_and_without_a_hub_until_unregistered(hub, client, script, cache, capsys):
+def test_registered_loads_with_and_without_a_hub_until_unregistered(hub, client, cache, capsys):
     assert command.main(["register"]) == 0
-    (folder,) = versions(cache)
+    (folder,), first = versions(cache), files_of(cache)
     assert capsys.readouterr().out == f'evaluate.load("ecuas") is version {__version__}: {folder}\n'
-    script.unlink()  # it does not need its source
+    assert command.main(["register"]) == 0
+    assert files_of(cache) == first
     for surroundings in (OFFLINE, OUT_OF_REACH, ONLINE, ONLINE + f"os.environ['HF_TOKEN'] = {TOKEN!r}\n"):
         done = client.run(surroundings + BARE)
         assert done.out.startswith(f"ECUAS_n {LOADED}"), done.error
     assert "HEAD /spaces/evaluate-metric/ecuas/resolve/main/ecuas.py" in hub.requests
 
+    script = registration.SCRIPT
+    script.write_text(script.read_text().replace("ECUAS_n is the expected", "Second: ECUAS_n is the expected"))
+    registration.register("1.0.0")
+    script.unlink()  # the cache does not need it
+    assert len(versions(cache)) == 1
+    assert client.run(OFFLINE + BARE).out.startswith(f"Second: {LOADED}")
+    capsys.readouterr()
     assert command.main(["unregister"]) == 0
     assert capsys.readouterr().out == "removed 1 registered version\n"
     assert versions(cache) == []
     assert client.run(OFFLINE + BARE).error.rstrip().splitlines()[-1].startswith("FileNotFoundError")
 
 
-def test_registering_again_changes_nothing_and_a_new_version_replaces_the_old(client, script, cache):
-    def register():
-        registration.register("1.0.0")
-        return files_of(cache)
-
-    first = register()
-    assert register() == first
-    script.write_text(script.read_text().replace("ECUAS_n is the expected", "Second: ECUAS_n is the expected"))
-    second = register()
-    (folder,) = versions(cache)
-    assert [path for path in second if path.endswith("/ecuas.py")] == [f"{folder.name}/ecuas.py"]
-    assert client.run(OFFLINE + BARE).out.startswith(f"Second: {LOADED}")
-
-
-def test_what_evaluate_itself_fetched_stays(hub, client, script, cache):
-    files = {path.name: path.read_bytes() for path in script.parent.glob("*.py")}
+def test_what_evaluate_itself_fetched_stays(hub, client, cache):
+    files = {path.name: path.read_bytes() for path in registration.SCRIPT.parent.glob("*.py")}
     hub.put("spaces", "evaluate-metric/ecuas", files)
     client.run(ONLINE + BARE)
     (fetched,) = versions(cache)
@@ -220,56 +199,30 @@ def test_what_evaluate_itself_fetched_stays(hub, client, script, cache):
 
 # --- the build of the dataset from the Hub ----------------------------------------------------------
 
-
-def parquet(rows):
-    buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(rows), buffer)
-    return buffer.getvalue()
-
-
-@pytest.fixture
-def curation(root, tmp_path):
-    """Our curation with the hashes of the invented questions below."""
-    folder = tmp_path / "curation"
-    folder.mkdir()
-    for name in COLUMNS:
-        shutil.copy(root / "triviaqa_subset" / "curation" / f"{name}.csv", folder)
-    table = pd.read_csv(folder / "questions.csv", dtype=str, keep_default_na=False)
-    table["question_sha256"] = [hashlib.sha256(f"{i}?".encode()).hexdigest() for i in table["question_id"]]
-    table[["question_start_sha256", "aliases_sha256"]] = ""
-    table.to_csv(folder / "questions.csv", index=False)
-    return folder
-
-
 CARD = b"""---
 configs:
 - config_name: rc.nocontext
-  data_files:
-  - split: train
-    path: rc.nocontext/train.parquet
-  - split: validation
-    path: rc.nocontext/validation.parquet
-- config_name: rc
-  data_files: rc/*.parquet
+  data_files: [{split: train, path: rc.nocontext/train.parquet}, {split: validation, path: rc.nocontext/all.parquet}]
+- {config_name: rc, data_files: rc/*.parquet}
 ---
 """
 
 
-def test_trivia_qa_and_the_authors_release_come_from_the_hub(hub, root, tmp_path, curation, client):
-    ids = pd.read_csv(curation / "questions.csv")["question_id"].tolist()
-    answer = {"aliases": ["A"], "normalized_aliases": ["a"], "value": "A", "type": "Wikipedia"}
-    rows = [{"question": f"{i}?", "question_id": i, "question_source": "", "answer": answer} for i in ids]
-    authors = [{"question": f"{i}?", "llm": llm} for i in ids[200:500] for llm in ("one", "two")]
-    files = {"rc.nocontext/train.parquet": parquet(rows[:3]), "rc/validation.parquet": parquet(rows[:3])}
-    files |= {"README.md": CARD, "rc.nocontext/validation.parquet": parquet(rows)}
-    hub.put("datasets", "mandarjoshi/trivia_qa", files)
-    hub.put("datasets", "ErikErnst/triviaqa-extended-subset", {"test.parquet": parquet(authors)})
-    arguments = ["--curation", str(curation), "--selection", "authors", "--out", str(tmp_path / "built")]
-    code = f"import sys\nsys.path.append({str(root)!r})\nfrom triviaqa_subset.build import main\nmain({arguments})"
-    done = client.run(code)
+def parquet(rows):
+    pq.write_table(pa.Table.from_pylist(rows), buffer := io.BytesIO())
+    return buffer.getvalue()
+
+
+def test_trivia_qa_and_the_authors_release_come_from_the_hub(hub, root, tmp_path, client):
+    rows = [as_row(own) | {"question_source": "x"} for own in write_curation(tmp_path / "curation")]
+    authors = [{"question": row["question"], "llm": llm} for row in rows[200:500] for llm in ("one", "two")]
+    files = {"rc.nocontext/train.parquet": parquet(rows[:3]), "rc/all.parquet": parquet(rows[:3])}
+    hub.put("datasets", HUB["path"], files | {"README.md": CARD, "rc.nocontext/all.parquet": parquet(rows)})
+    hub.put("datasets", AUTHORS, {"test.parquet": parquet(authors)})
+    options = ["--curation", str(tmp_path / "curation"), "--selection", "authors", "--out", str(tmp_path / "built")]
+    code = f"import sys\nsys.path.append({str(root)!r})\nfrom triviaqa_subset.build import main\nmain({options})"
     remark = "300 questions of authors instead of ours, reweighted; 0 of its 300 questions are not in the pool"
-    assert remark in done.out, done.error
+    assert remark in (done := client.run(code)).out, done.error
     curated = pd.read_parquet(tmp_path / "built" / "data" / "curated.parquet")
-    assert curated["question"].tolist() == [f"{i}?" for i in ids[200:500]]
-    found = {name: text if name == "value" else list(text) for name, text in curated["answer"][0].items()}
-    assert found == {"value": "A", "aliases": ["A"], "normalized_aliases": ["a"]}
+    assert curated["question"].tolist() == [row["question"] for row in rows[200:500]]
+    assert list(curated["answer"][0]["aliases"]) == rows[200]["answer"]["aliases"]
