@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,7 +18,7 @@ from triviaqa_subset.build import build, main
 from triviaqa_subset.folders import BUILT, FOLDER
 from triviaqa_subset.labels import read_labels
 from triviaqa_subset.matching import plain, sha256
-from triviaqa_subset.selection import choose
+from triviaqa_subset.selection import check_ours, choose, weights
 
 CONFIGS = ("curated", "kept", "pool", "systems", "answers", "published")
 
@@ -111,10 +112,7 @@ def test_whatever_the_source_the_result_is_the_same_and_a_whole_split_is_redrawn
 
 
 def test_a_list_of_aliases_replaces_the_answer_and_other_aliases_are_reported(tmp_path, invented, pool_rows, ids):
-    rows = [
-        {"question_id": r["question_id"], "question": r["question"], "aliases": [f"City {r['question_id']}", "city"]}
-        for r in pool_rows
-    ]
+    rows = [{**row, "aliases": [*row.pop("answer")["aliases"], "city"]} for row in map(dict, pool_rows)]
     rows[0]["aliases"] = []
     lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", rows), curation=invented)
     assert "questions without a gold alias in this source: 1" in lines
@@ -123,9 +121,9 @@ def test_a_list_of_aliases_replaces_the_answer_and_other_aliases_are_reported(tm
     assert list(pool.loc[rows[1]["question_id"], "answer"]["aliases"]) == rows[1]["aliases"]
     known = [own for own in ids if own != rows[0]["question_id"] and HASHED[own]][:4]
     for row in rows:
-        row["aliases"] = ["Lutetia"] if row["question_id"] in known else [f"City {row['question_id']}", "city"]
+        row["aliases"] = ["Lutetia"] if row["question_id"] in known else row["aliases"]
     lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", rows), curation=invented)
-    assert lines[2].endswith(f"other than those of the curation: 4 ({', '.join(known[:3])}, ...)")
+    assert f"other than those of the curation: {4 + HASHED[rows[0]['question_id']]} (" in lines[2]
 
 
 def test_without_text_differs_by_the_text_alone_and_the_sums_hold(tmp_path, invented, pool_rows, built):
@@ -301,15 +299,14 @@ def test_a_selection_by_id_or_by_text(suffix, column, tmp_path, invented, ids, p
         assert share == pytest.approx((kept["stratum"] == stratum).mean(), abs=1e-12)
 
 
-@pytest.mark.parametrize("former", ["curation-1", "curation-2"])
-def test_the_earlier_selections_can_be_built(former, tmp_path):
-    lines = build(tmp_path / "o", without_text=True, selection=former)
-    assert f"the 455 questions of {former}, reweighted" in lines
-    curated, pool = table(tmp_path / "o"), table(tmp_path / "o", "pool")
-    was = pool[f"in_{former.replace('-', '_')}"]
-    assert curated["question_id"].tolist() == pool["question_id"][was].tolist()
-    assert (pool["selected"] == was).all()
+def test_the_earlier_selections_can_be_built(tmp_path):
+    lines = build(tmp_path, without_text=True, selection="curation-1")
+    assert "the 455 questions of curation-1, reweighted" in lines
+    curated, pool = table(tmp_path), table(tmp_path, "pool")
+    assert curated["question_id"].tolist() == pool["question_id"][pool["in_curation_1"]].tolist()
+    assert (pool["selected"] == pool["in_curation_1"]).all()
     assert curated["weight"].mean() == pytest.approx(1, abs=1e-12)
+    assert choose(OWN, "curation-2", {})[0].equals(OWN["in_curation_2"])
 
 
 def test_a_text_of_which_the_start_has_a_hash_is_found_with_and_without_a_source(tmp_path, invented, pool_rows):
@@ -322,6 +319,26 @@ def test_a_text_of_which_the_start_has_a_hash_is_found_with_and_without_a_source
     message = r"^\S+ must have questions of the pool in question; got none, the first is .*\.$"
     with pytest.raises(ValueError, match=message):
         choose(questions, release, {})
+
+
+def test_another_selection_than_the_first_kept_is_refused():
+    questions = OWN.copy()
+    questions.loc[questions["selected"].idxmax(), "selected"] = False
+    with pytest.raises(ValueError, match=r"^questions: selected must be 1 for the first \{.*\} kept .*; got '\w+' at"):
+        check_ours(questions)
+
+
+def test_weights_are_inverse_sampling_rates_and_need_every_stratum():
+    questions = pd.DataFrame(
+        {"stratum": ["exact_match_all"] * 4 + ["reviewed"] * 8, "decision": ["keep"] * 10 + ["discard"] * 2}
+    )
+    selected = pd.Series([True] * 3 + [False] + [True] * 2 + [False] * 6)
+    expected = [(4 / 10) / (3 / 5)] * 3 + [np.nan] + [(6 / 10) / (2 / 5)] * 2 + [np.nan] * 6
+    np.testing.assert_allclose(weights(questions, selected), expected, rtol=1e-15)
+    with pytest.raises(
+        ValueError, match=r"^the selection must have questions of every stratum; got none of reviewed\.$"
+    ):
+        weights(questions, selected & (questions["stratum"] != "reviewed"))
 
 
 # --- the command ------------------------------------------------------------------------------------
@@ -344,21 +361,11 @@ def test_out_of_reach_of_the_hub(arguments, named, tmp_path, capsys):
     assert not (tmp_path / "here").exists()
 
 
-def test_the_command_builds_and_says_what_it_did(tmp_path, capsys):
-    assert main(["--without-text", "--out", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "made from the curation alone: the redraw and the question texts were not checked",
-        "curated: 455 rows", "kept: 918 rows", "pool: 977 rows", "systems: 20517 rows", "answers: 2683 rows",
-        "published: 42 rows", f"written to {tmp_path}",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("arguments", "folder"),
-    [([], BUILT), (["--without-text"], FOLDER), (["--without-text", "--selection", "authors"], BUILT)],
-)
-def test_where_a_build_goes_by_default(arguments, folder, monkeypatch, capsys, tmp_path):
+def test_where_a_build_goes_by_default(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(building, "build", lambda out, **options: [])
-    assert main(arguments) == 0
-    assert capsys.readouterr().out == f"written to {folder}\n"
+    for selection, folder in ([], FOLDER), (["--selection", "authors"], BUILT):
+        assert main(["--without-text", *selection]) == 0
+        assert capsys.readouterr().out == f"written to {folder}\n"
+    assert main([]) == 0
+    assert capsys.readouterr().out == f"written to {BUILT}\n"

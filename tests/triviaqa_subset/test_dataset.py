@@ -1,6 +1,5 @@
 """The dataset as it is committed: it loads offline, its labels agree with each other, its card is true."""
 
-import hashlib
 import itertools
 import json
 import re
@@ -20,15 +19,12 @@ from triviaqa_subset.card import PAGE, card_tables, fill
 from triviaqa_subset.configurations import ANSWERS, CURATED, POOL, PUBLISHED, SYSTEMS
 from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.labels import COLUMNS, read_labels
+from triviaqa_subset.matching import sha256
 
 PRINTED = ("error_rate", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score", "ecuas_0", "ecuas_1")
 SELECTED = {"exact_match_all": 256, "reviewed": 199}
 ROWS = {"curated": 455, "kept": 918, "pool": 977, "systems": 20_517, "answers": 2683, "published": 42}
-PAPER_NAMES = {f"Qwen3.5-{size}": f"Qwen3.5 {size}" for size in ("4B", "9B")}
-PAPER_NAMES |= {
-    f"gemini-2.5-{kind.replace(' ', '-').lower()}": f"Gemini 2.5 {kind}" for kind in ("Flash Lite", "Flash", "Pro")
-}
-PAPER_NAMES |= {"sequence_posterior": "Seq. Post.", "is_true": "Is True", "verbalized": "Verbalized"}
+PAPER_NAMES = {"sequence_posterior": "Seq. Post.", "is_true": "Is True", "verbalized": "Verbalized"}
 THEIRS = {"confidence_cross_entropy": "confidence_ce", "confidence_brier_score": "confidence_brier"}
 CURATION = FOLDER / "curation"
 FEATURES = dict(zip(ROWS, (CURATED, CURATED, POOL, SYSTEMS, ANSWERS, PUBLISHED), strict=True))
@@ -56,6 +52,11 @@ def words(text):
     return " ".join(text.split())
 
 
+@pytest.fixture(scope="module")
+def labels():
+    return read_labels(CURATION)
+
+
 # --- loading ----------------------------------------------------------------------------------------
 
 
@@ -80,7 +81,7 @@ def test_the_tables_have_page_indexes_as_the_hub_asks():
         assert any(column.has_column_index for column in columns)
 
 
-def test_the_committed_data_is_what_the_build_makes_now(tmp_path, capsys):
+def test_the_committed_data_is_what_the_build_makes_now(labels, tmp_path, capsys):
     assert main(["--without-text", "--out", str(tmp_path)]) == 0
     rows = [f"{name}: {number} rows" for name, number in ROWS.items()]
     first = "made from the curation alone: the redraw and the question texts were not checked"
@@ -88,7 +89,7 @@ def test_the_committed_data_is_what_the_build_makes_now(tmp_path, capsys):
     for name in FEATURES:
         pd.testing.assert_frame_equal(read(name, tmp_path), read(name), check_exact=True)
     assert (tmp_path / "README.md").read_bytes() == (FOLDER / "README.md").read_bytes()
-    made = card_tables(read_labels(CURATION))
+    made = card_tables(labels)
     assert fill(page, made) == page
     assert sorted(re.findall(r"<!-- (\w+): made by the build -->", card.text + page)) == sorted(made)
     assert len((FOLDER / "README.md").read_text().splitlines()) <= 350
@@ -175,11 +176,15 @@ def test_the_pool_has_977_questions_in_1000_draws_and_ten_without_hash():
 # --- the card ---------------------------------------------------------------------------------------
 
 
-def test_the_metadata_of_the_card():
-    data = card.data.to_dict()
-    assert (data["license"], data["size_categories"]) == ("apache-2.0", ["10K<n<100K"])
-    assert [config["config_name"] for config in data["configs"]] == list(FEATURES)
-    assert [config["config_name"] for config in data["configs"] if config.get("default")] == ["curated"]
+def test_the_metadata_the_example_and_the_links_of_the_card():
+    assert (card.data.license, card.data.to_dict()["size_categories"]) == ("apache-2.0", ["10K<n<100K"])
+    (example,) = re.findall(r"^```json\n(.*?)\n```", card.text, re.M)
+    assert json.loads(example) == curated.iloc[0].to_dict()
+    titles = re.findall(r"^#+ (.*)", card.text, re.M)
+    headings = {re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-") for title in titles}
+    targets = set(re.findall(r"\]\(#(.*?)\)", card.text))
+    assert targets
+    assert targets <= headings
 
 
 def test_the_python_of_the_card_runs_as_written(capsys):
@@ -190,15 +195,6 @@ def test_the_python_of_the_card_runs_as_written(capsys):
     printed = [line for block in blocks for line in re.findall(r"print\(.*\)  +# (.*)", block)]
     assert printed == capsys.readouterr().out.splitlines()[: len(printed)]
     assert len(printed) == 2
-
-
-def test_the_links_within_the_card_lead_somewhere():
-    headings = {
-        re.sub(r"[^a-z0-9 -]", "", h.lower()).replace(" ", "-") for h in re.findall(r"^#+ (.*)", card.text, re.M)
-    }
-    targets = set(re.findall(r"\]\(#(.*?)\)", card.text))
-    assert targets
-    assert targets <= headings
 
 
 def test_the_columns_of_the_card_are_those_of_the_data():
@@ -245,7 +241,9 @@ def test_the_published_figures_are_the_papers_and_stand_beside_ours(printed, rat
         paper = pd.read_csv(tables / f"{task}.csv").set_index(["llm", "method"])
         assert len(rows) == len(paper) == 21
         for row in rows.to_dict("records"):
-            name = PAPER_NAMES.get(row["llm"], row["llm"]), PAPER_NAMES[row["method"]]
+            llm = row["llm"].replace("Qwen3.5-", "Qwen3.5 ")
+            llm = llm.replace("-", " ").title() if "gemini" in llm else llm
+            name = llm, PAPER_NAMES[row["method"]]
             theirs = paper.loc[name].rename({old: new for new, old in THEIRS.items()})
             assert [row[key] for key in (*PRINTED, "ecuas_128")] == [theirs[key] for key in (*PRINTED, "ecuas_128")]
             ours = [row[f"our_{kind}error_rate"] for kind in ("", "weighted_")]
@@ -257,12 +255,6 @@ def test_the_published_figures_are_the_papers_and_stand_beside_ours(printed, rat
             if row["method"] != "is_true":
                 on_card = printed[row["llm"], row["method"]]
                 assert [float(on_card[3]), float(on_card[6])] == [row["error_rate"], row["error_rate_by_judge"]]
-
-
-def test_the_21_systems_are_14_distinct_results():
-    wide = systems.pivot(index="question_id", columns=["llm", "method"], values="answer_sha256").fillna("")
-    assert len({tuple(column) for column in wide.to_numpy().T}) == 14
-    assert "the 21 rows of a table of error rates hold 14 distinct results" in words(card.text)
 
 
 def test_what_the_card_says_of_the_error_rates_holds(rates):
@@ -282,10 +274,13 @@ def test_what_the_card_says_of_the_error_rates_holds(rates):
         f"here it misses the pool's value by {missed:.3f} at most",
         f"make up {25600 / 455:.0f} % of it, but only {100 * (kept == 'exact_match_all').mean():.0f} % of the",
         f"By exact match error rates on the subset are {min(gaps):.2f} to {max(gaps):.2f} higher",
+        "the 21 rows of a table of error rates hold 14 distinct results",
         "two change their order, and three become or cease to be ties",
         f"as much as {455 / (curated['weight'] ** 2).mean():.0f} equally weighted ones",
     ):
         assert said in text
+    wide = systems.pivot(index="question_id", columns=["llm", "method"], values="answer_sha256").fillna("")
+    assert len({tuple(column) for column in wide.to_numpy().T}) == 14
     pairs = list(itertools.combinations([system for system in labels if system[1] != "is_true"], 2))
     signs = [[np.sign(round(455 * (of[a][0] - of[b][0]))) for of in (labels, exact)] for a, b in pairs]
     assert len(pairs) == 91
@@ -293,8 +288,7 @@ def test_what_the_card_says_of_the_error_rates_holds(rates):
     assert sum(a * b == 0 and a != b for a, b in signs) == 3
 
 
-def test_the_numbers_of_both_pages_are_those_of_the_data():
-    labels = read_labels(CURATION)
+def test_the_numbers_of_both_pages_are_those_of_the_data(labels):
     text, second = words(card.text), words(page)
     reasons, strata = pool["reason"].value_counts(), pool["stratum"].value_counts()
     kept = pool[pool["decision"] == "keep"]["stratum"].value_counts()
@@ -387,42 +381,28 @@ def test_the_table_of_unlabelled_answers_is_made_of_the_data():
     assert f"divides the error rate by {min(divided):.1f} to {max(divided):.1f}" in words(card.text)
 
 
-def test_the_table_of_grading_is_what_was_measured():
-    rates = pd.read_csv(CURATION / "rates.csv")  # measured again in test_grading
-    rows = place(card.text, "grading")
-    assert [(row[0], row[1], row[2].replace(",", "")) for row in rows] == [
-        (row.rule, row.answers, str(row.number)) for row in rates.itertuples()
-    ]
-    for row, measured in zip(rows, rates.itertuples(), strict=True):
-        counts = (measured.accepted, measured.rejected, measured.unknown)
-        assert sum(counts) == measured.number
-        assert row[3:6] == [f"{100 * count / measured.number:.1f} %" for count in counts]
-
-
-def test_the_table_of_decisions_counts_the_log():
-    decisions = read_labels(CURATION).decisions
+def test_the_tables_of_rules_decisions_and_errata_are_those_of_the_logs(labels):
+    measured = pd.read_csv(CURATION / "rates.csv").itertuples()  # measured again in test_grading
+    for row, (_, rule, name, number, *counts) in zip(place(card.text, "grading"), measured, strict=True):
+        assert sum(counts[:3]) == number
+        assert row[:6] == [rule, name, f"{number:,}", *(f"{100 * count / number:.1f} %" for count in counts[:3])]
     for rule, *counts in place(page, "decisions"):
-        own = decisions["decision"][decisions["rule"] == rule]
+        own = labels.decisions["decision"][labels.decisions["rule"] == rule]
         assert list(map(int, counts)) == [len(own), *((own == kind).sum() for kind in ("keep", "alias", "discard"))]
-
-
-def test_the_table_of_errata_has_every_erratum_once():
-    errata = read_labels(CURATION).errata
-    shown = {(row[0], own, row[4]) for row in place(page, "errata") for own in row[1].split(", ")}
+    rows, errata = place(page, "errata"), labels.errata
+    shown = {(curation, own, why) for curation, ids, _, _, why in rows for own in ids.split(", ")}
     assert shown == set(zip(errata["curation"], errata["question_id"], errata["why"], strict=True))
-    for row in place(page, "errata"):
-        before = row[2].split(": ")[1]
-        assert (before == row[3].removesuffix(", left")) == row[3].endswith(", left")
+    for _, _, before, after, _ in rows:
+        assert (before.split(": ")[1] == after.removesuffix(", left")) == after.endswith(", left")
 
 
 def test_the_audit_adds_up():
     first = earlier_curation(1)["answers"]
-    first["label"] = np.where(
-        first["correct"] == "1", "correct", np.where(first["debatable"] == "1", "debatable", "incorrect")
-    )
+    kinds = list(zip(first["correct"], first["debatable"], strict=True))
     rows = [row for row in cells(section(page, "Labels")) if len(row) == 5 and row[1].isdigit()]
-    sizes = [(first["label"] == kind).sum() for kind in ("correct", "incorrect", "debatable")]
-    assert [int(row[1]) for row in rows] == sizes
+    assert [int(row[1]) for row in rows] == [
+        kinds.count(LABELS[name]) for name in ("correct", "incorrect", "debatable")
+    ]
     assert sum(int(row[2]) for row in rows) == 360
     rng = np.random.default_rng(0)
     for column, said in ((3, "2.0 % [1.5, 3.2]"), (4, "0.3 % [0.15, 1.4]")):
@@ -471,20 +451,12 @@ def test_what_is_said_of_the_papers_rates_holds(printed):
         assert sorted(a for a, b in zip(ours, theirs, strict=True) if a != b) == swapped
 
 
-def test_the_example_row_is_the_first():
-    (example,) = re.findall(r"^```json\n(.*?)\n```", card.text, re.M)
-    first = read("curated").iloc[0].to_dict()
-    assert json.loads(example) == first
-
-
 def test_the_answers_that_are_cut(shared):
     lines = (shared / "triviaqa" / "pool_text.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [(row["question_id"], answer) for row in map(json.loads, lines) for answer in row["answers"]]
-    cut = {
-        (own, hashlib.sha256(answer["normalized"].encode()).hexdigest())
-        for own, answer in rows
-        if len(answer["answer"]) == 203 and answer["answer"].endswith("...")
-    }
+    rows = [
+        (row["question_id"], a["normalized"], a["answer"]) for row in map(json.loads, lines) for a in row["answers"]
+    ]
+    cut = {(own, sha256(normal)) for own, normal, answer in rows if re.fullmatch(r"(?s).{200}\.\.\.", answer)}
     marked = answers[answers["cut"]]
     assert set(zip(marked["question_id"], marked["answer_sha256"], strict=True)) == cut
     assert len(cut) == 33
