@@ -112,7 +112,7 @@ def test_whatever_the_source_the_result_is_the_same_and_a_whole_split_is_redrawn
 
 
 def test_a_list_of_aliases_replaces_the_answer_and_other_aliases_are_reported(tmp_path, invented, pool_rows, ids):
-    rows = [{**row, "aliases": [*row.pop("answer")["aliases"], "city"]} for row in map(dict, pool_rows)]
+    rows = [{"aliases": [*row.pop("answer")["aliases"], "city"], **row} for row in map(dict, pool_rows)]
     rows[0]["aliases"] = []
     lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", rows), curation=invented)
     assert "questions without a gold alias in this source: 1" in lines
