@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import tomllib
 
 import pytest
 from evaluate import __version__ as evaluates
@@ -133,3 +134,12 @@ def test_what_does_not_load_is_found(metric, tmp_path):
 def test_the_version_must_not_be_evaluates(metric):
     with pytest.raises(ValueError, match="^the version must not be Evaluate's own"):
         check(PARTS["metric"], metric, evaluates)
+
+
+@pytest.mark.parametrize("package", ["ecuas_metric", "triviaqa_subset"])
+def test_every_file_of_a_package_is_in_its_wheel(package, root):
+    """What is not a module is listed in pyproject.toml."""
+    listed = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"][package]
+    taken = {path for pattern in listed for path in (root / package).glob(pattern)}
+    files = {path for path in (root / package).rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert {path for path in files if path.suffix != ".py"} == taken
