@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileAdvice, InputError, Note
-from ..files.arrays import TEXT, from_numpy, from_values, positions_in, texts_in
+from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
 from ..files.submissions import Source, Submission
 from ..inputs import Bools, Ints
 from ..results import System
@@ -68,7 +68,7 @@ def order_of(name: str, ids: Sequence[object], first: str, expected: Sequence[ob
 def whole_numbers(ids: pa.Array) -> pa.Array:
     """Return ids that are texts of whole numbers as integers, which compare faster; not 007, which differs from 7.
 
-    >>> from ecuas_metric.files.arrays import from_texts
+    >>> from ecuas_metric.files.values import from_texts
     >>> [whole_numbers(from_texts(ids)).to_pylist() for ids in (["7", "8"], ["007", "8"])]
     [[7, 8], ['007', '8']]
     """

@@ -23,30 +23,27 @@ import pyarrow.compute as pc
 
 from ..errors import FileAdvice, FileError, missing_package
 from ..inputs import Array, Bools, Ints
-from .arrays import TEXT as TEXTS
-from .arrays import Sheet as Sheet
-from .arrays import floats_in, from_numpy, from_texts, from_values, plain
 from .columns import is_known
-from .values import typed
+from .values import TEXT, Sheet, constant, floats_in, from_numpy, from_texts, from_values, is_number_text, plain, typed
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STANDARD_INPUT = "-"
-TEXT = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
-BINARY = (".parquet", ".npz", ".npy", ".arrow", ".feather", ".xlsx")
-SUFFIXES = (*TEXT, ".parquet")  # what a page may take; `READERS` has all
-SIGNATURES = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"ARROW1": ".arrow", b"\xff\xff\xff\xff": ".arrow"}
-MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
-MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-PART = re.compile(r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)")  # of Spark, `datasets` and DuckDB
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-SEPARATORS = ";\t,|"
-SPACES = r"\s+"
-BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
-MORE_CELLS = "the rows have more cells than the header has names"
-ROWS = ("samples", "results", "test_cases", "testCases", "rows", "data")  # where several lists hold objects
-DEEPEST = 4
+_TEXTS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
+_BINARY = (".parquet", ".npz", ".npy", ".arrow", ".feather", ".xlsx")
+TABLE_SUFFIXES = (*_TEXTS, ".parquet")  # what a page may take; `_READERS` has all
+_SIGNATURES = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"ARROW1": ".arrow", b"\xff\xff\xff\xff": ".arrow"}
+_MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+_MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_PART = re.compile(r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)")  # of Spark, `datasets` and DuckDB
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_SEPARATORS = ";\t,|"
+_SPACES = r"\s+"
+_BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
+_MORE_CELLS = "the rows have more cells than the header has names"
+_ROWS = ("samples", "results", "test_cases", "testCases", "rows", "data")  # where several lists hold objects
+_DEEPEST = 4
 
 
 def frame_of(sheet: Sheet, *, text: Collection[str] = ()) -> pd.DataFrame:
@@ -84,9 +81,9 @@ def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
         content, suffix = content_of(path)
         if not content.size:
             return _numbered([], [])
-        if suffix not in READERS:
-            raise FileError(path, f"the suffix must be one of {', '.join(READERS)}")
-        sheet = _read_json(content, rows) if suffix == ".json" and rows else READERS[suffix](content)
+        if suffix not in _READERS:
+            raise FileError(path, f"the suffix must be one of {', '.join(_READERS)}")
+        sheet = _read_json(content, rows) if suffix == ".json" and rows else _READERS[suffix](content)
         require_distinct(sheet.table.column_names)
         return sheet
     except (FileError, MemoryError):
@@ -109,7 +106,7 @@ def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
 
 def suffix_of(path: str | Path) -> str:
     """Return the format in a file's name, for errors: "csv" of "a.csv.gz"."""
-    suffixes = [suffix for suffix in Path(path).suffixes if suffix.lower() not in DECOMPRESSORS]
+    suffixes = [suffix for suffix in Path(path).suffixes if suffix.lower() not in _DECOMPRESSORS]
     return suffixes[-1][1:].lower() if suffixes else "a table"
 
 
@@ -122,7 +119,7 @@ def stem(path: str | Path) -> str:
     if str(path) == STANDARD_INPUT:
         return "stdin"
     name = Path(path).name
-    for known in (tuple(DECOMPRESSORS), (*TEXT, *BINARY)):
+    for known in (tuple(_DECOMPRESSORS), (*_TEXTS, *_BINARY)):
         name = Path(name).stem if Path(name).suffix.lower() in known else name
     return name
 
@@ -138,19 +135,19 @@ def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
     """Return the bytes of a file, decompressed, and its format as a suffix; empty where it is unknown."""
     name, content = str(path), _bytes_of(str(path))
     compression = Path(name).suffix.lower()
-    if compression not in DECOMPRESSORS:
+    if compression not in _DECOMPRESSORS:
         compression = "" if Path(name).is_file() else _magic(content)
     if compression:
-        content = pa.py_buffer(DECOMPRESSORS[compression](content.to_pybytes()))
+        content = pa.py_buffer(_DECOMPRESSORS[compression](content.to_pybytes()))
         name = name.removesuffix(Path(name).suffix)
     suffix = Path(name).suffix.lower()
-    return content, suffix if suffix in (*TEXT, *BINARY) else sniffed(content)
+    return content, suffix if suffix in (*_TEXTS, *_BINARY) else sniffed(content)
 
 
 def sniffed(content: pa.Buffer) -> str:
     """Return the format that the beginning of a file has, as a suffix, or nothing."""
     head = content[:4096].to_pybytes()
-    for signature, suffix in SIGNATURES.items():
+    for signature, suffix in _SIGNATURES.items():
         if head.startswith(signature):
             return suffix
     if head.startswith(b"PK"):
@@ -178,7 +175,7 @@ def _bytes_of(path: str) -> pa.Buffer:
 def _magic(content: pa.Buffer) -> str:
     """Return the compression of bytes without a file name, as a suffix, or nothing."""
     head = content[:6].to_pybytes()
-    return next((suffix for magic, suffix in MAGIC.items() if head.startswith(magic)), "")
+    return next((suffix for magic, suffix in _MAGIC.items() if head.startswith(magic)), "")
 
 
 def _unzip(content: bytes) -> bytes:
@@ -196,7 +193,7 @@ def _unzstd(content: bytes) -> bytes:
 
 def _encoding(head: bytes) -> str:
     """Return the encoding of text by its first bytes: marks, or the zeros of UTF-16 and UTF-32 without one."""
-    for mark, name in MARKS.items():
+    for mark, name in _MARKS.items():
         if head.startswith(mark):
             return name
     zeros = "".join("0" if byte == 0 else "x" for byte in head[:4])
@@ -225,7 +222,7 @@ def _numbered(names: Sequence[str], columns: Sequence[pa.Array], rows: Ints | No
 def _read_parts(folder: Path) -> Sheet:
     """Read the files that together are one table; rows are counted through all of them."""
     inside = [path.relative_to(folder) for path in folder.rglob("*")]
-    parts = sorted(path for path in inside if path.parent == Path() and PART.fullmatch(path.name))
+    parts = sorted(path for path in inside if path.parent == Path() and _PART.fullmatch(path.name))
     hive = sorted(path for path in inside if path.parent != Path() and _is_hive(path))
     if not parts and not hive:
         raise FileError(folder, "is a folder, and not of the parts of one table", advice=FileAdvice.NAME_ITS_FILES)
@@ -249,21 +246,21 @@ def _concatenated(tables: Sequence[pa.Table]) -> list[pa.Array]:
 
 
 def _is_hive(path: Path) -> bool:
-    is_data = path.suffix.lower() in READERS and not path.name.startswith(("_", "."))
+    is_data = path.suffix.lower() in _READERS and not path.name.startswith(("_", "."))
     return is_data and all("=" in name for name in path.parts[:-1])
 
 
 def named_by_folders(folders: Iterable[str]) -> dict[str, str | None]:
     """Return the columns in the names of folders, e.g. model=a, as Hive and Spark write them."""
     named = (name.partition("=") for name in folders if "=" in name)
-    return {key: None if value == NO_VALUE else unquote(value) for key, _, value in named if key}
+    return {key: None if value == _NO_VALUE else unquote(value) for key, _, value in named if key}
 
 
 def _with_path(sheet: Sheet, path: Path) -> Sheet:
     table = sheet.table
     for name, value in named_by_folders(path.parts[:-1]).items():
         if name not in table.column_names:
-            table = table.append_column(name, from_texts([value]).take(from_numpy(np.zeros(len(table), np.int64))))
+            table = table.append_column(name, constant(value, len(table)))
     return sheet._replace(table=table)
 
 
@@ -296,16 +293,16 @@ def _regular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.Tab
 
     has_quotes = re.search(rb'"', content) is not None
     separator = re.escape(header.separator.encode())
-    if header.separator == SPACES or (has_quotes and re.search(separator + rb' +"', content)):
+    if header.separator == _SPACES or (has_quotes and re.search(separator + rb' +"', content)):
         return None
     try:
         return arrow.read_csv(
             pa.BufferReader(content),
-            read_options=arrow.ReadOptions(skip_rows=header.before, column_names=names, block_size=BLOCK),
+            read_options=arrow.ReadOptions(skip_rows=header.before, column_names=names, block_size=_BLOCK),
             parse_options=arrow.ParseOptions(
                 delimiter=header.separator, newlines_in_values=has_quotes, ignore_empty_lines=False
             ),
-            convert_options=arrow.ConvertOptions(column_types=dict.fromkeys(names, TEXTS), strings_can_be_null=False),
+            convert_options=arrow.ConvertOptions(column_types=dict.fromkeys(names, TEXT), strings_can_be_null=False),
         )
     except pa.ArrowInvalid:
         return None
@@ -315,7 +312,7 @@ def _irregular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.T
     lines = io.StringIO(_text(content), newline="")
     for _ in range(header.before):
         lines.readline()
-    is_spaced = header.separator == SPACES
+    is_spaced = header.separator == _SPACES
     csv.field_size_limit(2**31 - 1)
     reader = csv.reader(
         (line.strip(" \t") for line in lines) if is_spaced else lines,
@@ -353,7 +350,7 @@ def _header(content: pa.Buffer) -> Header:
         following = lines.readline()
         separator = _separator(following)
         names, cells = _cells(line[1:], separator), _cells(following, separator)
-        if len(names) == len(cells) > 1 and any(map(is_number, cells)):  # names, as NumPy's savetxt writes them
+        if len(names) == len(cells) > 1 and any(map(is_number_text, cells)):  # names, as NumPy's savetxt writes them
             return Header(names, before, separator)
         if not following:
             break
@@ -365,29 +362,20 @@ def _header(content: pa.Buffer) -> Header:
         before += 1
     if len(cells) <= len(names):
         return Header(names, before, separator)
-    if len(cells) == len(names) + 1 and separator in ("\t", SPACES) and cells[-1]:  # names of rows, as R writes them
+    if len(cells) == len(names) + 1 and separator in ("\t", _SPACES) and cells[-1]:  # names of rows, as R writes them
         return Header(["", *names], before, separator)
-    raise ValueError(MORE_CELLS)
+    raise ValueError(_MORE_CELLS)
 
 
 def _separator(line: str) -> str:
-    if any(separator in line for separator in SEPARATORS):
-        return max(SEPARATORS, key=line.count)
-    return SPACES if len(line.split()) > 1 else ","
+    if any(separator in line for separator in _SEPARATORS):
+        return max(_SEPARATORS, key=line.count)
+    return _SPACES if len(line.split()) > 1 else ","
 
 
 def _cells(line: str, separator: str) -> list[str]:
-    line, delimiter = (line.strip(), " ") if separator == SPACES else (line, separator)
+    line, delimiter = (line.strip(), " ") if separator == _SPACES else (line, separator)
     return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
-
-
-def is_number(text: str) -> bool:
-    """Return whether text is a number, in ASCII and without underscores."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text and text.isascii()
 
 
 def _read_json(content: pa.Buffer, path: str | None = None) -> Sheet:
@@ -472,9 +460,9 @@ def _of_objects(value: Mapping[str, Mapping[str, Any]]) -> Sheet | None:
 def _nested_rows(value: Mapping[str, Any]) -> Sheet | None:
     """Return the one list of objects that is nearest to the top of a document."""
     level: dict[str, Any] = dict(value)
-    for _ in range(DEEPEST):
+    for _ in range(_DEEPEST):
         found = {name: part for name, part in level.items() if _are_objects(part)}
-        wanted = [name for known in ROWS for name in found if name.rpartition(".")[2] == known][:1]
+        wanted = [name for known in _ROWS for name in found if name.rpartition(".")[2] == known][:1]
         if len(found) > 1 and not wanted:
             rule = f"it must have one list of objects; it has {', '.join(found)}"
             raise ValueError(f"{rule}. Say which with the role rows: rows=PATH")
@@ -587,14 +575,14 @@ def _from_series(column: pd.Series) -> pa.Array:
         return from_values([None if value is None or value != value else value for value in column.tolist()])
 
 
-DECOMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
+_DECOMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.decompress,
     ".bz2": bz2.decompress,
     ".xz": lzma.decompress,
     ".zst": _unzstd,
     ".zip": _unzip,
 }
-READERS: dict[str, Callable[[pa.Buffer], Sheet]] = {
+_READERS: dict[str, Callable[[pa.Buffer], Sheet]] = {
     **dict.fromkeys((".csv", ".tsv", ".txt"), _read_csv),
     **dict.fromkeys((".jsonl", ".ndjson"), _read_json_lines),
     ".json": _read_json,

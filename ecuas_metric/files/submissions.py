@@ -24,11 +24,10 @@ from ..inputs import (
 )
 from ..options import OPTIONS
 from ..results import note_hard
-from .arrays import as_text, encode, first_of, from_numpy, from_values, is_number, joined, nulls_in, texts_in
 from .columns import (
-    FORMS,
     JOINED,
-    Columns,
+    ROLES_OF_FORM,
+    ColumnsByRole,
     Roles,
     are_numbered,
     class_of,
@@ -36,24 +35,42 @@ from .columns import (
     complemented,
     match_columns,
     name_of,
-    system_of,
+    system_in_name,
 )
-from .read import Sheet, inside, read_sheet, stem
-from .read import is_number as is_number_text
+from .read import inside, read_sheet, stem
 from .runs import Part, RunOptions, names_of, pooled, read_parts
-from .values import TRUTH, as_ids, classes_of, is_missing, numbers_in, row_of_numbers, typed
+from .values import (
+    TRUTH_WORDS,
+    Sheet,
+    as_ids,
+    as_text,
+    classes_of,
+    encode,
+    first_of,
+    from_numpy,
+    from_values,
+    is_missing,
+    is_number_text,
+    is_numeric,
+    joined,
+    nulls_in,
+    numbers_in,
+    row_of_numbers,
+    texts_in,
+    typed,
+)
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
-OF_RUNS = ("confidence", "weight", "group")  # roles whose fields in a run can be named
-PARTLY = {Advice.PARTLY_CORRECT: FileAdvice.PARTLY_CORRECT, Advice.PERCENTAGES: FileAdvice.PERCENTAGES}
-PARTLY[Advice.OTHER_SCALE] = FileAdvice.OTHER_SCALE  # what reading a file can do
+_OF_RUNS = ("confidence", "weight", "group")  # roles whose fields in a run can be named
+_PARTLY = {Advice.PARTLY_CORRECT: FileAdvice.PARTLY_CORRECT, Advice.PERCENTAGES: FileAdvice.PERCENTAGES}
+_PARTLY[Advice.OTHER_SCALE] = FileAdvice.OTHER_SCALE  # what reading a file can do
 MAX_SYSTEMS = 1000  # more is a column of something else
-JOINT = " | "  # between the parts of an id
-SUMMARIES = {"mean", "average", "avg", "total", "sum", "overall", "std", "macro", "micro", "macro avg", "weighted avg"}
-MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
-MARGINS = ("margin", "decision_function", "logit")
-EVENTS = {"event_id", "sample_id", "type", "data"}  # of a log of OpenAI's evals: rows of other events hold no answers
-SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
+_JOINT = " | "  # between the parts of an id
+_SUMMARIES = {"mean", "average", "avg", "total", "sum", "overall", "std", "macro", "micro", "macro avg", "weighted avg"}
+_MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
+_MARGINS = ("margin", "decision_function", "logit")
+_EVENTS = {"event_id", "sample_id", "type", "data"}  # of a log of OpenAI's evals: rows of other events hold no answers
+_SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
 RULES = ("bounds", "wrong", "drop")
 MEANING = {  # what a reader must know of each rule; the figures are those of the TriviaQA subset's card
     "bounds": "Values are the smallest and the largest possible ones; they are not confidence intervals.",
@@ -93,7 +110,7 @@ class Source(NamedTuple):
             row = int(self.rows[error.index if isinstance(error.index, int) else error.index[0]])
         located = FileError(self.file, error.rule, column=column, row=row)
         vars(located).update(vars(error))
-        located.advice = PARTLY.get(error.advice, error.advice)  # type: ignore[call-overload]
+        located.advice = _PARTLY.get(error.advice, error.advice)  # type: ignore[call-overload]
         return located
 
 
@@ -201,7 +218,7 @@ def read_run(
 ) -> list[Submission] | None:
     """Return the systems of a run, or None if it is none; see `read_submissions`."""
     given = columns or {}
-    named = {role: given.get(role) for role in OF_RUNS}
+    named = {role: given.get(role) for role in _OF_RUNS}
     parts = read_parts(path, RunOptions(**{**(run or RunOptions())._asdict(), **named}))
     if parts is None:
         return None
@@ -258,7 +275,7 @@ def submissions_of(
     if not scale > 0 or (correct_from is not None and roles.form != "confidences"):
         name, rule = ("correct_from", "requires confidences") if scale > 0 else ("scale", "must be positive")
         raise InputError(name, rule, value=correct_from if scale > 0 else scale)
-    if set(sheet.table.column_names) >= EVENTS:
+    if set(sheet.table.column_names) >= _EVENTS:
         sheet = sheet.select(~np.all([is_missing(sheet.column(name)) for name in _outputs(roles)], axis=0))
     _refuse_summary(sheet, roles, str(path))
     systems = [name for name in roles.used["system"] if name not in roles.used["part"]]
@@ -290,11 +307,11 @@ def _derived(sheet: Sheet, name: str, role: str, path: str, scale: float) -> pa.
         values = [inside(value, rest.split(".")) for value in sheet.column(first).to_pylist()]
         return from_values(values) if any(value is not None for value in values) else None
     if (of := complemented(name)) in names:
-        words, whole = (TRUTH, 1.0) if role == "correct" else (None, scale)
+        words, whole = (TRUTH_WORDS, 1.0) if role == "correct" else (None, scale)
         return from_numpy(whole - numbers_in(sheet, of, path, words=words, share=role != "correct" and scale == 1))
     parts = [_column_like(part.strip(), names) for part in name.split("+")]
     if role in JOINED and role not in ("system", "part") and len(parts) > 1 and all(parts):
-        return joined([sheet.column(part) for part in parts], JOINT)
+        return joined([sheet.column(part) for part in parts], _JOINT)
     return None
 
 
@@ -310,7 +327,7 @@ def _refuse_summary(sheet: Sheet, roles: Roles, path: str) -> None:
     named = dict.fromkeys([*roles.used["id"], *sheet.table.column_names[:3]])  # where the name of a row is
     values = {name: first_of(last, name) for name in named}
     called = {name: value for name, value in values.items() if isinstance(value, str)}
-    called = {name: value for name, value in called.items() if value.strip().lower().rstrip(":") in SUMMARIES}
+    called = {name: value for name, value in called.items() if value.strip().lower().rstrip(":") in _SUMMARIES}
     truths = [first_of(last, name) for name in roles.references]
     if called and not all(str(truth).strip() in ("0", "1", "True", "False") for truth in truths):
         (column, value), *_ = called.items()
@@ -344,7 +361,7 @@ def _equal(texts: pa.Array, text: str) -> Bools:
 
 def _wide(name: str, roles: Roles, path: str) -> list[tuple[str, Roles]]:
     """Return the columns of each system where several have columns of their own."""
-    role, truth, *_ = FORMS[roles.form]
+    role, truth, *_ = ROLES_OF_FORM[roles.form]
     predictions = roles.predictions
     truths = list(roles.references) * (len(predictions) if len(roles.references) == 1 else 1)
     if roles.form == "posteriors":
@@ -356,14 +373,14 @@ def _wide(name: str, roles: Roles, path: str) -> list[tuple[str, Roles]]:
         return [(name, roles)]
     prefix = f"{name} " if roles.used["system"] else ""
     return [
-        (prefix + system_of(column), roles._replace(used={**roles.used, role: [column], truth: [true]}))
+        (prefix + system_in_name(column), roles._replace(used={**roles.used, role: [column], truth: [true]}))
         for column, true in zip(predictions, truths, strict=True)
     ]
 
 
 def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading) -> Submission:
     form, used, reference = roles.form, roles.used, roles.references[0]
-    prediction = in_order(list(roles.predictions), told.labels)
+    prediction = _by_labels(list(roles.predictions), told.labels)
     has_classes, num_classes = form in ("posteriors", "positive"), None
     classes = _classes_in(sheet, prediction, reference, told.labels) if has_classes else None
     if form == "predicted":
@@ -403,7 +420,7 @@ def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading)
     )
 
 
-def in_order(prediction: list[str], labels: Sequence[str] | None) -> list[str]:
+def _by_labels(prediction: list[str], labels: Sequence[str] | None) -> list[str]:
     """Return columns that are named after classes in the order of the given labels."""
     by_class = {class_of(name): name for name in prediction}
     if labels is None or len(prediction) < 2 or set(by_class) != {label.strip() for label in labels}:
@@ -456,7 +473,7 @@ def _of_both_classes(
         q = stacked(confidences(values, np.zeros(len(values)))[0])
     told, names = class_told(column), list(classes or ["class 0", "class 1"])
     if classes is None:  # numbers, or words for them
-        words = {} if is_number(typed(sheet.column(reference)).type) else TRUTH
+        words = {} if is_numeric(typed(sheet.column(reference)).type) else TRUTH_WORDS
         first = told == "0" or words.get(told.lower()) == 0
     else:
         names, first = [f"class {name}" for name in classes], told == classes[0]
@@ -471,7 +488,7 @@ def _are_margins(column: str, values: Array | list[object], told: Reading) -> bo
     if told.predictions_are is not None:
         return told.predictions_are == "logits"
     array = numbers(values, "predictions")
-    return column.strip().lower() in MARGINS and bool((array < 0).any() or (array > 1).any())
+    return column.strip().lower() in _MARGINS and bool((array < 0).any() or (array > 1).any())
 
 
 def _told_logits(columns: Sequence[str], reference: str, values: Array) -> tuple[str | None, tuple[Note, ...]]:
@@ -512,10 +529,10 @@ def _with_good_advice(error: FileError, values: Array | list[object], form: str)
 def _are_mixed(values: Array, scale: float) -> bool:
     """Return whether more numbers are below 1 than expected on a scale from 0 to `scale`: some are on another."""
     small = np.count_nonzero((values > 0) & (values < 1))
-    return bool(small > min(0.5, MIXED + 2 / scale) * np.count_nonzero(values > 0))
+    return bool(small > min(0.5, _MIXED + 2 / scale) * np.count_nonzero(values > 0))
 
 
-def _refuse_positive(sheet: Sheet, used: Columns, path: str, told: Reading) -> None:
+def _refuse_positive(sheet: Sheet, used: ColumnsByRole, path: str, told: Reading) -> None:
     """Raise FileError if a column named confidence, of two classes, has the probability of one of them."""
     label, predicted, confidence = (used[role][0] for role in ("label", "predicted", "confidence"))
     classes, codes = _codes(sheet, (label, predicted))
@@ -555,10 +572,10 @@ def _classes_in(
     if by_class is not None:
         return sorted(by_class)
     cells = typed(sheet.column(reference))
-    if is_number(cells.type) or not is_number(typed(sheet.column(prediction[0])).type):
+    if is_numeric(cells.type) or not is_numeric(typed(sheet.column(prediction[0])).type):
         return None
     texts, _ = _codes(sheet, [reference])
-    words = all(text.lower() in TRUTH for text in texts)
+    words = all(text.lower() in TRUTH_WORDS for text in texts)
     return texts if len(texts) == 2 and not words and not all(map(is_number_text, texts)) else None
 
 
@@ -575,7 +592,7 @@ def _hits(sheet: Sheet, label: str, predicted: str, path: str) -> tuple[Floats, 
         raise FileError(path, rule, column=label, value=first_of(sheet.table, label))
     fact = f"An answer counts as correct where column {predicted!r} equals column {label!r}."
     notes, num_classes = [Note("predicted", fact)], len(classes)
-    if 2 <= num_classes <= len(true) / SAMPLES_PER_CLASS:
+    if 2 <= num_classes <= len(true) / _SAMPLES_PER_CLASS:
         fact = f"There are {num_classes} classes in these columns, and K is {num_classes}."
         notes.append(Note("classes", fact, FileAdvice.SAY_NUM_CLASSES))
     truth = np.where(true < 0, np.nan, (true == answer).astype(np.float64))
@@ -590,7 +607,7 @@ def _truth_in(
         return _one_hot(sheet, reference, path)
     if classes is None:
         try:
-            grades = numbers_in(sheet, reference, path, words=TRUTH)
+            grades = numbers_in(sheet, reference, path, words=TRUTH_WORDS)
         except FileError as error:
             if is_class and error.advice == FileAdvice.WORDS_OF_TRUTH:
                 error.advice = FileAdvice.SAY_LABELS

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ecuas_metric.files.arrays import from_values
+from ecuas_metric.files.values import from_values
 from ecuas_metric.files.submissions import Source, Submission
 from ecuas_metric.files.values import as_ids
 
