@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,38 +26,28 @@ from .values import (
 )
 
 NAMES = {  # the role of a column -> the names it is known by, lower case
-    "confidence": ("confidence", "confidences", "conf", "q_e"),
-    "correct": ("correct", "is_correct", "correctness"),
-    "label": (
-        *("label", "labels", "target", "true_label", "y_true", "label_ids", "true_class", "gold_label", "true"),
-        *("actual", "truth", "ground_truth", "gold", "references"),
-    ),
-    "predicted": ("predicted", "prediction", "pred", "y_pred", "predicted_label", "predicted_class", "pred_label"),
-    "posteriors": ("posteriors", "probabilities", "probs", "logits", "log_probabilities", "scores"),
-    "positive": (
-        "positive",
-        "prob",
-        "proba",
-        "y_prob",
-        "y_proba",
-        "y_score",
-        "prob_positive",
-        "p_positive",
-        "margin",
-        "decision_function",
+    role: tuple(names.split())
+    for role, names in {
+        "confidence": "confidence confidences conf q_e",
+        "correct": "correct is_correct correctness",
+        "label": "label labels target true_label y_true label_ids true_class gold_label true actual truth ground_truth "
+        "gold references",
+        "predicted": "predicted prediction pred y_pred predicted_label predicted_class pred_label",
+        "posteriors": "posteriors probabilities probs logits log_probabilities scores",
+        "positive": "positive prob proba y_prob y_proba y_score prob_positive p_positive margin decision_function "
         "logit",
-    ),
-    "system": ("system", "model"),
-    "id": ("id", "question_id", "sample_id", "doc_id", "qid", "example_id", "item_id", "instance_id"),
-    "weight": (),
-    "group": (),
-    "stratum": ("stratum",),
-    "part": (),
-    "rows": (),  # the list of rows in a JSON document, which is no column
-    "count": (),  # how many rows a row stands for, beside how many of them are wrong: of aggregated rows
-    "wrong": (),
-    "uncertainty": (),
-    "cost": (),
+        "system": "system model",
+        "id": "id question_id sample_id doc_id qid example_id item_id instance_id",
+        "weight": "",
+        "group": "",
+        "stratum": "stratum",
+        "part": "",
+        "rows": "",  # the list of rows in a JSON document, which is no column
+        "count": "",  # how many rows a row stands for, beside how many of them are wrong: of aggregated rows
+        "wrong": "",
+        "uncertainty": "",
+        "cost": "",
+    }.items()
 }
 ROLES_OF_FORM = {  # a form of input -> the roles of its predictions and its truth, and what else it needs
     "confidences": ("confidence", "correct"),
@@ -82,15 +72,28 @@ JOINED = ("system", "part", "id", "group", "stratum")  # several columns, joined
 _SEVERAL = (*JOINED, "posteriors", "confidence", "correct", "positive")  # of several classes or systems
 _IDS_IF_UNIQUE = ("index", "idx", "question")  # an id where no other column is, and no value is there twice
 _WEIGHTS = ("weight", "weights", "sample_weight", "sample_weights")  # which are used only if they are asked for
-_OPPOSITES = {  # names of columns that mean the opposite of a role
-    "confidence": {"uncertainty", "error_probability", "p_error", "p_wrong", "risk"},
-    "correct": {"error", "errors", "incorrect", "wrong", "is_wrong", "hallucination", "hallucinated", "mistake"},
+_MEANING = {  # of words in names of columns
+    meaning: set(words.split())
+    for meaning, words in {
+        "wrong": "error errors err incorrect wrong false hallucination hallucinations hallucinated mistake mistakes "
+        "fail fails failed failure misclassified inaccurate",
+        "unsure": "uncertainty uncertain unsure doubt risk unc u",
+        "unbounded": "entropy perplexity ppl nll loss surprisal variance",
+        "right": "correct right true pass passed success accurate confidence confident conf certain certainty sure",
+        "not": "not no non without free",
+        "probability": "prob probs proba p probability probabilities posterior posteriors logit logits score scores",
+        "minus": "neg negative",
+        "log": "log logprob loglikelihood",
+    }.items()
 }
-_UNBOUNDED = {"entropy", "perplexity", "nll", "loss", "semantic_entropy", "predictive_entropy"}
-_HINTS = {  # words in a name that may mean a role
-    "confidence": ("confidence", "conf", "certainty", "sure", "p", "prob", "probability", "likelihood", "score", "q"),
-    "correct": ("correct", "acc", "accuracy", "right", "em", "match", "hit", "ok", "grade", "verdict", "pass", "y"),
-    "label": ("label", "truth", "gold", "target", "class", "y"),
+_HINTS = {  # words in a name that mean a role, and words that may do so
+    "confidence": ("confidence conf certainty sure", "p prob proba probability likelihood score q"),
+    "correct": ("correct acc accuracy right", "em match hit ok grade verdict judge pass passed success solved y"),
+    "label": ("label truth gold target", "class y"),
+    "positive": (
+        "p prob proba probability logit margin",
+        "score scores logits y_hat hat pred preds predictions output",
+    ),
 }
 _LACKING = {  # a role that a file has -> what is not there beside it, and its role
     "correct": ("no confidence", "confidence"),
@@ -118,7 +121,7 @@ class Roles(NamedTuple):
 
     @property
     def predictions(self) -> tuple[str, ...]:
-        """ColumnsByRole of confidences, posteriors, the probability of class 1, or uncertainties."""
+        """Columns of confidences, posteriors, the probability of class 1, or uncertainties."""
         return tuple(self.used[ROLES_OF_FORM[self.form][0]])
 
     @property
@@ -128,7 +131,7 @@ class Roles(NamedTuple):
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """ColumnsByRole whose values name the system of a row, joined by a space."""
+        """Columns whose values name the system of a row, joined by a space."""
         return tuple(dict.fromkeys([*self.used["system"], *self.used["part"]]))
 
     @property
@@ -322,6 +325,7 @@ def _refuse_derived(table: TableSchema, given: Mapping[str, str]) -> None:
 
 
 def _no_form(table: TableSchema, used: ColumnsByRole) -> FileError:
+    """Return the error about columns that make up no form: what is there, what is not, and what may be it."""
     names = [name.strip() for name in table.names]
     found = f"found {_listed(table)}"
     are_values = any(re.fullmatch(r"-?\d*[.,]\d+([eE][+-]?\d+)?", name) for name in names)
@@ -330,49 +334,43 @@ def _no_form(table: TableSchema, used: ColumnsByRole) -> FileError:
     if any(name.startswith(("{", "[")) for name in names):
         return FileError(table.source, f"there are no names of columns; {found}", advice=FileAdvice.NAME_FILE)
     has = {role: used[role][0] for role in _LACKING if used[role]}
-    if used["label"] and used["predicted"] and _are_probabilities(table, used["predicted"][0]):
-        rule = f"column {used['predicted'][0]!r} holds no classes, but numbers between 0 and 1"
+    if used["label"] and used["predicted"] and _are_fractions(table, used["predicted"][0]):
+        rule = f"column {used['predicted'][0]!r} holds no classes, but numbers between them"
         meant = {"label": used["label"][0], "positive": used["predicted"][0]}
         return FileError(table.source, rule, advice=FileAdvice.PROBABILITIES, columns=meant)
     if not has:
-        rule = "there must be columns confidence and correct, or label and prob_0, prob_1, .."
-        return _with_guesses(table, f"{rule}; {found}", {role: _guess(table, role, used) for role in _HINTS})
-    is_said = " and ".join(f"{name!r} for {role}" for role, name in has.items())
+        rule = f"there must be columns confidence and correct, or label and prob_0, prob_1, ..; {found}"
+        guesses = {role: _guess(table, role, used) for role in ("confidence", "correct")}
+        advice = FileAdvice.NAME_GUESSES if all(guesses.values()) else FileAdvice.NAME_COLUMNS
+        return FileError(table.source, rule, advice=advice, columns=guesses if all(guesses.values()) else None)
     lacking, role = _LACKING[next(iter(has))]
     role = role or ("confidence" if used["predicted"] else "positive")
-    rule = f"has {is_said}, but {lacking}; {found}"
-    return _with_guesses(table, rule, {role: _guess(table, role, used) if role in _HINTS else ""})
-
-
-def _with_guesses(table: TableSchema, rule: str, guesses: Mapping[str, str]) -> FileError:
-    """Return an error that advises to name columns: similar ones, or NAME where none is similar."""
-    meant = {role: guess for role, guess in guesses.items() if guess and role != "label"}
-    if len(guesses) > 1 and len(meant) < 2:  # nothing is there, and not both are guessed
-        return FileError(table.source, rule, advice=FileAdvice.NAME_COLUMNS)
-    advice = FileAdvice.NAME_GUESSES if all(guesses[role] for role in meant) and meant else FileAdvice.NAME_ROLE
-    return FileError(table.source, rule, advice=advice, columns=meant or dict.fromkeys(guesses, "NAME"))
+    guess = _guess(table, role, used)
+    rule = f"has {' and '.join(f'{name!r} for {role}' for role, name in has.items())}, but {lacking}; {found}"
+    advice = FileAdvice.NAME_GUESSES if guess else FileAdvice.NAME_ROLE
+    return FileError(table.source, rule, advice=advice, columns={role: guess or "NAME"})
 
 
 def _guess(table: TableSchema, role: str, used: ColumnsByRole) -> str:
-    """Return the column whose name is most like those of a role, or its complement, or nothing."""
-    taken = {name for names in used.values() for name in names}
+    """Return the one column whose name is most like those of a role, or its complement, or nothing."""
+    taken = {name for of, names in used.items() if (of, role) != ("positive", "confidence") for name in names}
     free = [name for name in table.names if name not in taken and not name.startswith("Unnamed: ")]
-    opposite = [name for name in free if name.strip().lower() in _OPPOSITES.get(role, ())]
-    words = {name: [*re.split(r"[\W_]+", name.strip().lower()), name.strip().lower()] for name in free}
-    likely = [name for hint in _HINTS[role] for name in free if hint in words[name]]
-    likely = [name for name in likely if name not in opposite and is_numeric(table.kind(name))] or likely
-    if not likely and opposite:
-        return f"1-{opposite[0]}"
+    free = [name for name in free if not _is_unbounded(name, role)]
+    opposite = [name for name in free if role != "label" and _is_opposite(name, role)]
+    for hints in _HINTS[role]:
+        likely = [name for name in free if name not in opposite and _words(name) & set(hints.split())]
+        likely = [name for name in likely if is_numeric(table.kind(name))] or likely
+        if likely:
+            return likely[0] if len(likely) == 1 else ""
     close = difflib.get_close_matches(role, [name.lower() for name in free], 1, 0.75)
-    return next(iter(likely), "") or next((name for name in free if name.lower() in close), "")
+    return f"1-{opposite[0]}" if opposite else next((name for name in free if name.lower() in close), "")
 
 
-def _are_probabilities(table: TableSchema, name: str) -> bool:
+def _are_fractions(table: TableSchema, name: str) -> bool:
     if table.rows is None or not is_numeric(table.kind(name)):
         return False
-    values = floats_in(typed(plain(table.rows[name])))
-    values = values[~np.isnan(values)]
-    return bool(len(values) and ((values >= 0) & (values <= 1)).all() and (values != np.floor(values)).any())
+    values = _floats(table.rows, name)
+    return bool((values[~np.isnan(values)] % 1 != 0).any())
 
 
 def _by_name(names: Iterable[str]) -> dict[str, list[str]]:
@@ -385,13 +383,10 @@ def _by_name(names: Iterable[str]) -> dict[str, list[str]]:
 def _all_named(table: TableSchema, text: str, role: str, by_name: Mapping[str, list[str]]) -> list[str]:
     """Return the columns that a text names: one, several joined by +, or those numbered after it."""
     whole = text.strip()
-    if whole in table.names or whole.lower() in by_name:
-        name = _named(table, whole, by_name)
-        _refuse_opposite(table, role, name)
-        return [name]
-    if role == "posteriors" and (numbered := [name for name in table.names if _is_numbered(name, whole)]):
-        return sorted(numbered, key=lambda name: int(re.search(r"\d+$", name)[0]))  # type: ignore[index]
-    found = [_named(table, part.strip(), by_name) for part in whole.split("+")]
+    is_one = whole in table.names or whole.lower() in by_name
+    if not is_one and role == "posteriors" and (found := [name for name in table.names if _is_numbered(name, whole)]):
+        return sorted(found, key=lambda name: int(re.search(r"\d+$", name)[0]))  # type: ignore[index]
+    found = [_named(table, part.strip(), by_name) for part in ([whole] if is_one else whole.split("+"))]
     if len(found) > 1 and role not in _SEVERAL:
         raise FileError(table.source, f"the role {role} takes one column", got=" and ".join(map(repr, found)))
     for name in found:
@@ -401,13 +396,30 @@ def _all_named(table: TableSchema, text: str, role: str, by_name: Mapping[str, l
 
 def _refuse_opposite(table: TableSchema, role: str, name: str) -> None:
     """Raise FileError if a column's name means the opposite of the role."""
-    plain_name = name.strip().lower()
-    if role in ("confidence", "correct") and plain_name in _UNBOUNDED:
+    if role in ("confidence", "correct") and _is_unbounded(name, role):
         rule = f"column {name!r} is not the probability that an answer is correct"
         raise FileError(table.source, rule, advice=FileAdvice.RECALIBRATE)
-    if plain_name in _OPPOSITES.get(role, ()):
+    if role in ("confidence", "correct") and _is_opposite(name, role):
         rule = f"column {name!r} says the opposite of {role}"
         raise FileError(table.source, rule, advice=FileAdvice.COMPLEMENT, columns={role: f"1-{name}"})
+
+
+def _words(name: str) -> set[str]:
+    """Return the words of a name: of "IsIncorrect" and "is_incorrect" is and incorrect, of "1-p" not and p."""
+    spaced = re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", re.sub(r"^\s*1\s*-", "not ", name))
+    return {word for word in re.split(r"[\W_]+", spaced.lower()) if word}
+
+
+def _is_opposite(name: str, role: str) -> bool:
+    words = _words(name)
+    is_wrong = bool(words & (_MEANING["wrong"] | (_MEANING["unsure"] if role == "confidence" else {"loss"})))
+    return is_wrong != bool(words & _MEANING["right"]) and is_wrong != bool(words & _MEANING["not"])
+
+
+def _is_unbounded(name: str, role: str) -> bool:
+    words = _words(name)
+    is_surprisal = words & _MEANING["minus"] and words & _MEANING["log"]
+    return bool(is_surprisal or words & (_MEANING["unbounded"] - ({"loss"} if role == "correct" else set())))
 
 
 def _is_numbered(name: str, prefix: str) -> bool:
@@ -488,30 +500,53 @@ def _refuse_gaps(numbered: Mapping[str, Mapping[int, str]], file: str) -> None:
 
 
 def _columns_of_classes(table: TableSchema, used: ColumnsByRole) -> list[str]:
-    """Return the columns that are named by the classes in the column of labels, with or without a prefix."""
+    """Return the columns that are named by the classes in the column of labels, with or without a prefix or suffix."""
     classes = table.values(used["label"][0]) if len(used["label"]) == 1 else set()
-    if not classes:
-        return []
     taken = {name for names in used.values() for name in names}
-    named: dict[str, list[str]] = {}
-    for name in table.names:
-        match = _CLASS_COLUMN.fullmatch(name.strip())
-        if name not in taken and not name.startswith("Unnamed: ") and is_numeric(table.kind(name)):
-            named.setdefault(match[1].lower() if match else "", []).append(name)
-    for prefix, columns in named.items():
-        of_class = {class_of(name) if prefix else name.strip(): name for name in columns}
-        if prefix and all(map(str.isdecimal, of_class)) and {int(k) for k in of_class} != _from_one(columns):
+    free = [name for name in table.names if name not in taken and not name.startswith("Unnamed: ")]
+    free = [name for name in free if is_numeric(table.kind(name))] if classes else []
+    for before, after in _affixes(free, classes):
+        of_class = _without(free, before, after)
+        if (before or after) and all(map(str.isdecimal, of_class)) and {*map(int, of_class)} != {*_from_one(of_class)}:
             continue  # a class is missing
         if len(of_class) > 1 and classes <= set(of_class):
-            only = [name for text, name in of_class.items() if text in classes]
-            for chosen in (columns, only):
-                if len(chosen) > 1 and (prefix or set(of_class) == classes or _sum_to_one(table, chosen)):
+            is_said = bool(_words(before + after) & _MEANING["probability"]) or set(of_class) == classes
+            for chosen in ([*of_class.values()], [name for text, name in of_class.items() if text in classes]):
+                if len(chosen) > 1 and (is_said or _sum_to_one(table, chosen)):
                     return chosen
     return []
 
 
-def _from_one(columns: Sequence[str]) -> set[int]:
-    return set(range(1, len(columns) + 1))
+def class_names(columns: Sequence[str], classes: Collection[str]) -> list[str] | None:
+    """Return the class that each column is named after, or None if some class has no column.
+
+    >>> class_names(["p(cat)", "p(dog)"], ["dog"]), class_names(["cat_prob", "dog_prob"], ["bird"])
+    (['cat', 'dog'], None)
+    """
+    for before, after in _affixes(columns, classes):
+        of_class = _without(columns, before, after)
+        if len(of_class) == len(columns) and set(classes) <= set(of_class):
+            return list(of_class)
+    return None
+
+
+def _affixes(names: Sequence[str], classes: Collection[str]) -> list[tuple[str, str]]:
+    """Return what is before and after a class in names of columns: nothing, "prob_", "_prob", "p(" and ")"."""
+    longest = max(classes, key=len, default="")
+    split = [name.strip().partition(longest) for name in names if longest and longest in name]
+    found = [(before, after) for before, _, after in split if not before[-1:].isalnum() and not after[:1].isalnum()]
+    return list(dict.fromkeys([("", ""), *found]))
+
+
+def _without(names: Sequence[str], before: str, after: str) -> dict[str, str]:
+    """Return the names that have a prefix and a suffix, by what is left of them."""
+    stripped = {name.strip(): name for name in names}
+    having = [text for text in stripped if text.startswith(before) and text.endswith(after)]
+    return {text.removeprefix(before).removesuffix(after).strip(): stripped[text] for text in having}
+
+
+def _from_one(columns: Collection[str]) -> range:
+    return range(1, len(columns) + 1)
 
 
 def _sum_to_one(table: TableSchema, columns: Sequence[str]) -> bool:

@@ -155,6 +155,8 @@ def sniffed(content: pa.Buffer) -> str:
     if b"\0" in head and _encoding(head) == "utf-8":
         return ""
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"<"):  # HTML or XML
+        return ""
     return ".json" if start.startswith(b"[") else ".jsonl" if start.startswith(b"{") else ".csv"
 
 
@@ -510,8 +512,11 @@ def inside(value: object, path: Sequence[str]) -> object:
 
 
 def _read_numpy(content: pa.Buffer) -> Sheet:
-    loaded = np.load(io.BytesIO(content), allow_pickle=False)
-    arrays = dict(loaded) if isinstance(loaded, np.lib.npyio.NpzFile) else {"": loaded}
+    try:
+        loaded = np.load(io.BytesIO(content), allow_pickle=False)
+        arrays = dict(loaded) if isinstance(loaded, np.lib.npyio.NpzFile) else {"": loaded}
+    except ValueError as error:
+        raise ValueError(f"{str(error).rstrip('.')}; text must be saved as array.astype(str)") from None
     if "" in arrays and arrays[""].dtype.names is None:
         raise ValueError("one array has no labels; save both with numpy.savez(FILE, y_true=..., y_prob=...)")
     if "" in arrays:

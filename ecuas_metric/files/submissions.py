@@ -30,6 +30,7 @@ from .columns import (
     ColumnsByRole,
     Roles,
     are_numbered,
+    class_names,
     class_of,
     class_told,
     complemented,
@@ -70,6 +71,7 @@ _SUMMARIES = {"mean", "average", "avg", "total", "sum", "overall", "std", "macro
 _MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
 _MARGINS = ("margin", "decision_function", "logit")
 _EVENTS = {"event_id", "sample_id", "type", "data"}  # of a log of OpenAI's evals: rows of other events hold no answers
+_IGNORED = -100  # the label by which PyTorch and transformers mark what does not count
 _SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
 RULES = ("bounds", "wrong", "drop")
 MEANING = {  # what a reader must know of each rule; the figures are those of the TriviaQA subset's card
@@ -380,14 +382,16 @@ def _wide(name: str, roles: Roles, path: str) -> list[tuple[str, Roles]]:
 
 def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading) -> Submission:
     form, used, reference = roles.form, roles.used, roles.references[0]
-    prediction = _by_labels(list(roles.predictions), told.labels)
+    labels = None if told.labels is None else [label.strip() for label in told.labels]
+    prediction = _by_labels(list(roles.predictions), labels, path)
     has_classes, num_classes = form in ("posteriors", "positive"), None
-    classes = _classes_in(sheet, prediction, reference, told.labels) if has_classes else None
+    classes = _classes_in(sheet, prediction, reference, labels) if has_classes else None
     if form == "predicted":
         truth, num_classes, notes = _hits(sheet, reference, used["predicted"][0], path)
         _refuse_positive(sheet, used, path, told)
     else:
-        truth, notes = _truth_in(sheet, reference, path, classes, told, is_class=has_classes), ()
+        truth = _truth_in(sheet, reference, path, classes, told, is_class=has_classes)
+        notes = _note_classes(sheet, used) if form == "confidences" else ()
     unlabelled, noted = _unlabelled_in(sheet, truth, reference, used["weight"], path, told.unlabelled, has_classes)
     if unlabelled is not None:
         sheet, truth = _settled(sheet, truth, unlabelled.rule)
@@ -395,18 +399,20 @@ def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading)
     columns |= {"ids": used["id"][0]} if used["id"] else {}
     columns |= {option: used[role][0] for role, option in OPTION_OF_ROLE.items() if used[role]}
     source, notes = Source(path, columns, sheet.rows), roles.notes + notes + noted
-    values = _predictions_in(sheet, prediction, path, share=told.scale == 1)
+    values = _predictions_in(sheet, prediction, path, classes, share=told.scale == 1)
     try:
         if told.scale != 1:
-            values, noted = _scaled(numbers(values, "predictions"), told.scale, prediction)
-            notes += noted
+            _require_one_scale(numbers(values, "predictions"), told.scale, source)
+            values = numbers(values, "predictions") / told.scale
         margins = form == "positive" and _are_margins(prediction[0], values, told)
         if form == "positive":
             values, noted = _of_both_classes(values, prediction[0], reference, classes, sheet, margins=margins)
             notes += noted
         predictions, references = (posteriors if has_classes else confidences)(values, truth)
+    except FileError:
+        raise
     except InputError as error:
-        raise _with_good_advice(source.error(error), values, form) from None
+        raise _with_good_advice(source.error(error), values, truth, form) from None
     ids = as_ids(sheet.column(used["id"][0])) if used["id"] else None
     per_sample = {option: sheet.column(column).to_pylist() for option, column in columns.items() if option in OPTIONS}
     if used["weight"]:
@@ -420,16 +426,23 @@ def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading)
     )
 
 
-def _by_labels(prediction: list[str], labels: Sequence[str] | None) -> list[str]:
+def _by_labels(columns: list[str], labels: Sequence[str] | None, path: str) -> list[str]:
     """Return columns that are named after classes in the order of the given labels."""
-    by_class = {class_of(name): name for name in prediction}
-    if labels is None or len(prediction) < 2 or set(by_class) != {label.strip() for label in labels}:
-        return prediction
-    return [by_class[label.strip()] for label in labels]
+    if labels is None or len(columns) < 2:
+        return columns
+    classes = class_names(columns, labels)
+    if classes is not None:
+        return [columns[classes.index(label)] for label in labels]
+    if some := {class_of(name) for name in columns} & set(labels):
+        rule = f"has columns of some of the labels, as {min(some)}, and not of all"
+        raise FileError(path, rule, advice=FileAdvice.LABEL_COLUMNS)
+    return columns
 
 
-def _predictions_in(sheet: Sheet, columns: Sequence[str], path: str, *, share: bool) -> Array | list[object]:
-    """Return the numbers of one column or of several, in cells or in lists within them."""
+def _predictions_in(
+    sheet: Sheet, columns: Sequence[str], path: str, classes: Sequence[str] | None, *, share: bool
+) -> Array | list[object]:
+    """Return the numbers of one column or of several, in cells or in lists within them, in the order of classes."""
     if len(columns) > 1:
         parts = [numbers_in(sheet, name, path, share=share) for name in columns]
         array = np.empty((len(sheet.rows), len(columns)))
@@ -440,7 +453,7 @@ def _predictions_in(sheet: Sheet, columns: Sequence[str], path: str, *, share: b
     first = first_of(sheet.table, columns[0])
     by_class = classes_of(first)
     if by_class is not None:
-        return _of_classes(sheet, columns[0], sorted(by_class), path)
+        return _of_classes(sheet, columns[0], classes or sorted(by_class), path)
     if isinstance(row_of_numbers(first), list):
         return [row_of_numbers(value) for value in sheet.column(columns[0]).to_pylist()]
     return numbers_in(sheet, columns[0], path, share=share)
@@ -450,8 +463,8 @@ def _of_classes(sheet: Sheet, column: str, classes: Sequence[str], path: str) ->
     rows: list[object] = []
     for number, value in zip(sheet.rows, sheet.column(column).to_pylist(), strict=True):
         row = classes_of(value)
-        if row is None or sorted(row) != list(classes):
-            rule = f"must name the classes of the first row, {', '.join(classes[:20])}"
+        if row is None or row.keys() != set(classes):
+            rule = f"must name the same classes in each row, {', '.join(classes[:20])}"
             raise FileError(path, rule, column=column, row=int(number))
         rows.append(row_of_numbers({name: row[name] for name in classes}))
     return rows
@@ -477,10 +490,10 @@ def _of_both_classes(
         first = told == "0" or words.get(told.lower()) == 0
     else:
         names, first = [f"class {name}" for name in classes], told == classes[0]
-    of = names[0 if first else 1]
+    of, advice = names[0 if first else 1], "" if told or classes is None else FileAdvice.OTHER_CLASS
     what = "logit" if margins else "probability"
     fact = f"Column {column!r} is read as the {what} of {of}, column {reference!r} as the class."
-    return q[:, ::-1] if first else q, (Note("positive", fact), *note_hard(q[:, 1], "probabilities"))
+    return q[:, ::-1] if first else q, (Note("positive", fact, advice), *note_hard(q[:, 1], "probabilities"))
 
 
 def _are_margins(column: str, values: Array | list[object], told: Reading) -> bool:
@@ -502,28 +515,38 @@ def _told_logits(columns: Sequence[str], reference: str, values: Array) -> tuple
     return "logits", (Note("logits", f"Column {name_of(columns)!r} is read as logits."),)
 
 
-def _scaled(values: Array, scale: float, prediction: Sequence[str]) -> tuple[Array, tuple[Note, ...]]:
-    """Return predictions divided by their scale, and a note if some of a column look divided already."""
-    small = np.count_nonzero((values > 0) & (values < 1))
-    if values.ndim > 1 or scale <= 1 or not _are_mixed(values, scale):
-        return values / scale, ()
-    fact = f"{small} of {len(values)} values of column {prediction[0]!r} are below 1 and are divided by {scale:g} too."
-    return values / scale, (Note("scale", fact, FileAdvice.MIXED_SCALES),)
-
-
-def _with_good_advice(error: FileError, values: Array | list[object], form: str) -> FileError:
-    """Return an error with the advice for margins, or for numbers on two scales, with how many are on which."""
-    if form == "positive" and error.advice in ("", Advice.LOG_PROBABILITIES, FileAdvice.OTHER_SCALE):
+def _with_good_advice(error: FileError, values: Array | list[object], truth: Floats, form: str) -> FileError:
+    """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows."""
+    is_range, value = error.rule == "must lie in [0, 1]", error.value
+    of_others = truth[truth != value]
+    if error.advice in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE) and (array := numbers(values, "")).ndim == 1:
+        error = _mixed(error, array) if _are_mixed(array, float(np.nanmax(array))) else error
+    if form == "positive" and is_range and error.advice in ("", Advice.LOG_PROBABILITIES, FileAdvice.OTHER_SCALE):
         error.advice = Advice.MARGINS
-    if error.advice not in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE):
-        return error
-    array = numbers(values, "predictions")
-    if array.ndim > 1:
-        return error
-    if _are_mixed(array, float(np.nanmax(array))):
-        error.rule = f"must lie on one scale; {np.count_nonzero(array <= 1)} of {len(array)} lie in [0, 1]"
-        error.advice = FileAdvice.MIXED_SCALES
+    elif form in ("confidences", "predicted") and is_range and not error.advice:
+        error.advice = FileAdvice.RECALIBRATE
+    elif error.advice == Advice.CLASS_LABELS and form == "confidences":
+        error.advice = FileAdvice.PARTLY_CORRECT
+    elif error.advice == Advice.COUNT_FROM_0 and (value == _IGNORED or (value == -1 and (of_others == 0).any())):
+        error.advice = FileAdvice.IGNORED_ROWS
     return error
+
+
+def _mixed(error: FileError, values: Array) -> FileError:
+    """Return the error that numbers lie on several scales, with how many lie on the smallest."""
+    error.rule = f"must lie on one scale; {np.count_nonzero(values <= 1)} of {len(values)} lie in [0, 1]"
+    error.advice = FileAdvice.MIXED_SCALES
+    return error
+
+
+def _require_one_scale(values: Array, scale: float, source: Source) -> None:
+    """Raise FileError if some of the predictions (N,) look divided by their scale already."""
+    if values.ndim == 1 and scale > 1 and _are_mixed(values, scale):
+        first = int(np.argmax(values > 1))
+        error = InputError(
+            "predictions", value=values[first], index=first, count=int(np.sum(values > 1)), total=len(values)
+        )
+        raise _mixed(source.error(error), values)
 
 
 def _are_mixed(values: Array, scale: float) -> bool:
@@ -537,16 +560,15 @@ def _refuse_positive(sheet: Sheet, used: ColumnsByRole, path: str, told: Reading
     label, predicted, confidence = (used[role][0] for role in ("label", "predicted", "confidence"))
     classes, codes = _codes(sheet, (label, predicted))
     values = numbers_in(sheet, confidence, path, share=told.scale == 1) / told.scale
-    if len(classes) != 2 or not (values < 0.5).any():
-        return
-    chosen = np.split(codes, 2)[1]
-    of = [values[chosen == code] for code in range(2)]
-    if not all(len(part) for part in of):
+    chosen, known = np.split(codes, 2)[1], ~np.isnan(values)
+    of = [values[known & (chosen == code)] for code in range(2)]
+    if len(classes) != 2 or not (values < 0.5).any() or not all(map(len, of)):
         return
     for low, high in ((0, 1), (1, 0)):
-        if (of[low] <= 0.5).all() and (of[high] >= 0.5).all():
-            rule = f"is at most 1/2 where the class {classes[low]!r} of two was chosen: the probability of the other"
-            columns = {"label": label, "positive": confidence}
+        if of[low].max() <= of[high].min():
+            rule = f"is lowest where the class {classes[low]!r} of two was chosen: the probability of the other"
+            second = max(classes, key=lambda text: (TRUTH_WORDS.get(text.lower(), 0), text))
+            columns = {"label": label, "positive": confidence if classes[high] == second else f"1-{confidence}"}
             raise FileError(path, rule, column=confidence, advice=FileAdvice.PROBABILITIES, columns=columns)
 
 
@@ -565,9 +587,11 @@ def _classes_in(
 ) -> list[str] | None:
     """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
     if labels is not None:
-        return [label.strip() for label in labels]
+        return list(labels)
     if len(prediction) > 1:
-        return None if are_numbered(prediction) else [class_of(name) for name in prediction]
+        are_numbers = are_numbered(prediction) and is_numeric(typed(sheet.column(reference)).type)
+        names = None if are_numbers else class_names(prediction, _codes(sheet, [reference])[0])
+        return names or (None if are_numbered(prediction) else [class_of(name) for name in prediction])
     by_class = classes_of(first_of(sheet.table, prediction[0]))
     if by_class is not None:
         return sorted(by_class)
@@ -590,6 +614,9 @@ def _hits(sheet: Sheet, label: str, predicted: str, path: str) -> tuple[Floats, 
     if not np.isin(true, answer).any():
         rule = f"has no class in common with column {predicted!r}"
         raise FileError(path, rule, column=label, value=first_of(sheet.table, label))
+    if len({text.lower() for text in classes}) < len(classes):
+        rule = f"and column {predicted!r} have classes that differ in upper and lower case only"
+        raise FileError(path, rule, column=label, advice=FileAdvice.SAME_CASE)
     fact = f"An answer counts as correct where column {predicted!r} equals column {label!r}."
     notes, num_classes = [Note("predicted", fact)], len(classes)
     if 2 <= num_classes <= len(true) / _SAMPLES_PER_CLASS:
@@ -597,6 +624,17 @@ def _hits(sheet: Sheet, label: str, predicted: str, path: str) -> tuple[Floats, 
         notes.append(Note("classes", fact, FileAdvice.SAY_NUM_CLASSES))
     truth = np.where(true < 0, np.nan, (true == answer).astype(np.float64))
     return truth, num_classes if len(notes) > 1 else None, tuple(notes)
+
+
+def _note_classes(sheet: Sheet, used: ColumnsByRole) -> tuple[Note, ...]:
+    """Return a note if confidences and correctness are beside true and predicted classes, of which K is not taken."""
+    if not used["label"] or not used["predicted"]:
+        return ()
+    count = len(_codes(sheet, (used["label"][0], used["predicted"][0]))[0])
+    if not 2 <= count <= len(sheet.rows) / _SAMPLES_PER_CLASS:
+        return ()
+    fact = f"Columns {used['label'][0]!r} and {used['predicted'][0]!r} hold {count} classes, which K is not taken from."
+    return (Note("classes", fact, FileAdvice.SAY_K),)
 
 
 def _truth_in(
@@ -612,6 +650,7 @@ def _truth_in(
             if is_class and error.advice == FileAdvice.WORDS_OF_TRUTH:
                 error.advice = FileAdvice.SAY_LABELS
             raise
+        _refuse_mean(sheet, reference, path, grades)
         if told.correct_from is None:
             return grades
         return np.where(np.isnan(grades), np.nan, (grades >= told.correct_from).astype(np.float64))
@@ -632,6 +671,19 @@ def _truth_in(
             advice=FileAdvice.SAY_LABELS,
         )
     return numbers
+
+
+def _refuse_mean(sheet: Sheet, reference: str, path: str, grades: Floats) -> None:
+    """Raise FileError if the only grade (N,) that is not 0 or 1 is the mean of all others."""
+    odd = (grades % 1 > 0) & (grades > 0) & (grades < 1)
+    others = grades[~odd & ~np.isnan(grades)]
+    if np.count_nonzero(odd) == 1 and len(others) > 1 and set(np.unique(others)) <= {0, 1}:
+        row = int(np.argmax(odd))
+        tolerance = 0.0 if grades[row] == 0.5 else 0.005
+        if abs(grades[row] - others.mean()) <= tolerance:
+            rule, place = "must hold samples; one row is the mean of the others", int(sheet.rows[row])
+            value = float(grades[row])
+            raise FileError(path, rule, column=reference, row=place, value=value, advice=FileAdvice.LEAVE_ROWS_OUT)
 
 
 def _one_hot(sheet: Sheet, reference: str, path: str) -> Floats:
