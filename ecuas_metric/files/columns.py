@@ -89,7 +89,6 @@ _MEANING = {  # of words in names of columns
 _HINTS = {  # words in a name that mean a role, and words that may do so
     "confidence": ("confidence conf certainty sure", "p prob proba probability likelihood score q"),
     "correct": ("correct acc accuracy right", "em match hit ok grade verdict judge pass passed success solved y"),
-    "label": ("label truth gold target", "class y"),
     "positive": (
         "p prob proba probability logit margin",
         "score scores logits y_hat hat pred preds predictions output",
@@ -255,6 +254,12 @@ def is_known(name: str) -> bool:
     return any(name in names for names in NAMES.values()) or _POSTERIOR_COLUMN.fullmatch(name) is not None
 
 
+def is_of_numbers(name: str) -> bool:
+    """Return whether a column is one of confidences or probabilities by its name."""
+    name = name.strip().lower()
+    return name in (*NAMES["confidence"], *NAMES["positive"]) or _POSTERIOR_COLUMN.fullmatch(name) is not None
+
+
 def class_of(column: str) -> str:
     """Return the class that a column of posteriors is named after.
 
@@ -345,7 +350,7 @@ def _no_form(table: TableSchema, used: ColumnsByRole) -> FileError:
         return FileError(table.source, rule, advice=advice, columns=guesses if all(guesses.values()) else None)
     lacking, role = _LACKING[next(iter(has))]
     role = role or ("confidence" if used["predicted"] else "positive")
-    guess = _guess(table, role, used)
+    guess = _guess(table, role, used) if role in _HINTS else ""
     rule = f"has {' and '.join(f'{name!r} for {role}' for role, name in has.items())}, but {lacking}; {found}"
     advice = FileAdvice.NAME_GUESSES if guess else FileAdvice.NAME_ROLE
     return FileError(table.source, rule, advice=advice, columns={role: guess or "NAME"})
@@ -356,7 +361,7 @@ def _guess(table: TableSchema, role: str, used: ColumnsByRole) -> str:
     taken = {name for of, names in used.items() if (of, role) != ("positive", "confidence") for name in names}
     free = [name for name in table.names if name not in taken and not name.startswith("Unnamed: ")]
     free = [name for name in free if not _is_unbounded(name, role)]
-    opposite = [name for name in free if role != "label" and _is_opposite(name, role)]
+    opposite = [name for name in free if _is_opposite(name, role)]
     for hints in _HINTS[role]:
         likely = [name for name in free if name not in opposite and _words(name) & set(hints.split())]
         likely = [name for name in likely if is_numeric(table.kind(name))] or likely
@@ -396,6 +401,8 @@ def _all_named(table: TableSchema, text: str, role: str, by_name: Mapping[str, l
 
 def _refuse_opposite(table: TableSchema, role: str, name: str) -> None:
     """Raise FileError if a column's name means the opposite of the role."""
+    if complemented(name) in table.names:
+        return
     if role in ("confidence", "correct") and _is_unbounded(name, role):
         rule = f"column {name!r} is not the probability that an answer is correct"
         raise FileError(table.source, rule, advice=FileAdvice.RECALIBRATE)
@@ -405,12 +412,14 @@ def _refuse_opposite(table: TableSchema, role: str, name: str) -> None:
 
 
 def _words(name: str) -> set[str]:
-    """Return the words of a name: of "IsIncorrect" and "is_incorrect" is and incorrect, of "1-p" not and p."""
-    spaced = re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", re.sub(r"^\s*1\s*-", "not ", name))
+    """Return the words of a name: of "IsIncorrect" and of "is_incorrect" they are is and incorrect."""
+    spaced = re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", name)
     return {word for word in re.split(r"[\W_]+", spaced.lower()) if word}
 
 
 def _is_opposite(name: str, role: str) -> bool:
+    if of := complemented(name):
+        return not _is_opposite(of, role)
     words = _words(name)
     is_wrong = bool(words & (_MEANING["wrong"] | (_MEANING["unsure"] if role == "confidence" else {"loss"})))
     return is_wrong != bool(words & _MEANING["right"]) and is_wrong != bool(words & _MEANING["not"])

@@ -23,8 +23,20 @@ import pyarrow.compute as pc
 
 from ..errors import FileAdvice, FileError, missing_package
 from ..inputs import Array, Bools, Ints
-from .columns import is_known
-from .values import TEXT, Sheet, constant, floats_in, from_numpy, from_texts, from_values, is_number_text, plain, typed
+from .columns import NAMES, is_known, is_of_numbers
+from .values import (
+    TEXT,
+    Sheet,
+    constant,
+    floats_in,
+    from_numpy,
+    from_texts,
+    from_values,
+    is_number_text,
+    nulls_in,
+    plain,
+    typed,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -267,11 +279,12 @@ def _with_path(sheet: Sheet, path: Path) -> Sheet:
 
 
 class Header(NamedTuple):
-    """The names of the columns of CSV, how many lines are before its rows, and what separates its cells."""
+    """The names of the columns of CSV, how many lines are before its rows, what separates cells, and its first row."""
 
     names: list[str]
     before: int
     separator: str
+    cells: list[str]
 
 
 def _read_csv(content: pa.Buffer) -> Sheet:
@@ -290,13 +303,34 @@ def _read_csv(content: pa.Buffer) -> Sheet:
 
 
 def _regular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.Table | None:
-    """Return the cells as text, or None where rows lack cells, or it is written as Arrow does not read it."""
-    from pyarrow import csv as arrow
+    """Return the cells as text, or None where rows lack cells, or it is written as Arrow does not read it.
 
+    Columns of numbers by their names and first cells are parsed as such, unless a cell is none.
+    """
     has_quotes = re.search(rb'"', content) is not None
     separator = re.escape(header.separator.encode())
     if header.separator == _SPACES or (has_quotes and re.search(separator + rb' +"', content)):
         return None
+    kinds = {name: _kind_of(name, cell) for name, cell in zip(names, header.cells, strict=False)}
+    table = _arrow_csv(content, header, names, kinds, has_quotes)
+    return (
+        _arrow_csv(content, header, names, {}, has_quotes) if table is None and {*kinds.values()} != {TEXT} else table
+    )
+
+
+def _kind_of(name: str, cell: str) -> pa.DataType:
+    """Return the type to try for a column of CSV."""
+    is_number = is_number_text(cell) and not cell.isspace()
+    if is_number and name.strip().lower() in NAMES["correct"] and cell.isdecimal():
+        return pa.int64()
+    return pa.float64() if is_number and is_of_numbers(name) else TEXT
+
+
+def _arrow_csv(
+    content: pa.Buffer, header: Header, names: list[str], kinds: Mapping[str, pa.DataType], has_quotes: bool
+) -> pa.Table | None:
+    from pyarrow import csv as arrow
+
     try:
         return arrow.read_csv(
             pa.BufferReader(content),
@@ -304,7 +338,11 @@ def _regular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.Tab
             parse_options=arrow.ParseOptions(
                 delimiter=header.separator, newlines_in_values=has_quotes, ignore_empty_lines=False
             ),
-            convert_options=arrow.ConvertOptions(column_types=dict.fromkeys(names, TEXT), strings_can_be_null=False),
+            convert_options=arrow.ConvertOptions(
+                column_types={name: kinds.get(name, TEXT) for name in names},
+                strings_can_be_null=False,
+                null_values=[""],
+            ),
         )
     except pa.ArrowInvalid:
         return None
@@ -333,7 +371,8 @@ def _blank(table: pa.Table) -> Bools:
     """Return which rows have no text in any cell."""
     blank = np.ones(len(table), np.bool_)
     for k in range(table.num_columns):
-        lengths = floats_in(pc.utf8_length(pc.utf8_trim_whitespace(plain(table[k].filter(from_numpy(blank))))))
+        cells = plain(table[k].filter(from_numpy(blank)))
+        lengths = floats_in(pc.utf8_length(pc.utf8_trim_whitespace(cells))) if cells.type == TEXT else ~nulls_in(cells)
         blank[blank] = ~(lengths > 0)
         if not blank.any():
             break
@@ -353,7 +392,7 @@ def _header(content: pa.Buffer) -> Header:
         separator = _separator(following)
         names, cells = _cells(line[1:], separator), _cells(following, separator)
         if len(names) == len(cells) > 1 and any(map(is_number_text, cells)):  # names, as NumPy's savetxt writes them
-            return Header(names, before, separator)
+            return Header(names, before, separator, cells)
         if not following:
             break
         line, before = following, before + 1  # a comment
@@ -361,11 +400,11 @@ def _header(content: pa.Buffer) -> Header:
     separator = declared[1] if declared else _separator(line)
     names, cells = _cells(line, separator), _cells(following, separator)
     if separator == "|" and re.fullmatch(r"[\s|:-]*-[\s|:-]*", following):  # the rule below the header in Markdown
-        before += 1
+        before, cells = before + 1, cells[: len(names)]
     if len(cells) <= len(names):
-        return Header(names, before, separator)
+        return Header(names, before, separator, cells)
     if len(cells) == len(names) + 1 and separator in ("\t", _SPACES) and cells[-1]:  # names of rows, as R writes them
-        return Header(["", *names], before, separator)
+        return Header(["", *names], before, separator, cells)
     raise ValueError(_MORE_CELLS)
 
 
@@ -525,12 +564,19 @@ def _read_numpy(content: pa.Buffer) -> Sheet:
     for name, array in arrays.items():
         if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
             columns[name] = array.ravel()
+        elif array.ndim == 2 and name.lower() in NAMES["label"] and _is_one_hot(array):
+            columns[name] = array.argmax(axis=1)
         elif array.ndim == 2:
             columns |= {f"{name}_{k}": array[:, k] for k in range(array.shape[1])}
     if len(lengths := {len(column): name for name, column in columns.items()}) > 1:
         (size, name), (other_size, other), *_ = lengths.items()
         raise ValueError(f"its arrays must have the same length; {name} has {size} and {other} has {other_size}")
     return _numbered(list(columns), [from_numpy(column) for column in columns.values()])
+
+
+def _is_one_hot(array: Array) -> bool:
+    """Return whether each row (N, K) is a single 1 and else 0."""
+    return bool(np.isin(array, (0, 1)).all() and (array.sum(axis=1) == 1).all())
 
 
 def _read_parquet(content: pa.Buffer) -> Sheet:

@@ -20,6 +20,7 @@ from ..inputs import (
     confidences,
     numbers,
     posteriors,
+    require,
     stacked,
 )
 from ..options import OPTIONS
@@ -402,8 +403,9 @@ def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading)
     values = _predictions_in(sheet, prediction, path, classes, share=told.scale == 1)
     try:
         if told.scale != 1:
-            _require_one_scale(numbers(values, "predictions"), told.scale, source)
-            values = numbers(values, "predictions") / told.scale
+            values = numbers(values, "predictions")
+            _require_one_scale(values, told.scale)
+            values = values / told.scale
         margins = form == "positive" and _are_margins(prediction[0], values, told)
         if form == "positive":
             values, noted = _of_both_classes(values, prediction[0], reference, classes, sheet, margins=margins)
@@ -420,6 +422,7 @@ def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading)
     are, said = _told_logits(prediction, reference, predictions) if form == "posteriors" else (None, ())
     are = "logits" if margins else are
     notes += said + (_note_first_class(references, predictions.shape[1]) if has_classes else ())
+    notes += note_hard(predictions, "probabilities") if form == "posteriors" else ()
     kind = "posteriors" if has_classes else "confidences"
     return Submission(
         name, kind, predictions, references, ids, per_sample, notes, source, are, unlabelled, num_classes=num_classes
@@ -519,8 +522,9 @@ def _with_good_advice(error: FileError, values: Array | list[object], truth: Flo
     """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows."""
     is_range, value = error.rule == "must lie in [0, 1]", error.value
     of_others = truth[truth != value]
-    if error.advice in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE) and (array := numbers(values, "")).ndim == 1:
-        error = _mixed(error, array) if _are_mixed(array, float(np.nanmax(array))) else error
+    of_scale = error.advice in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE)
+    if of_scale and _are_mixed(array := numbers(values, ""), float(np.nanmax(array))):
+        error.rule, error.advice = _one_scale(array), FileAdvice.MIXED_SCALES
     if form == "positive" and is_range and error.advice in ("", Advice.LOG_PROBABILITIES, FileAdvice.OTHER_SCALE):
         error.advice = Advice.MARGINS
     elif form in ("confidences", "predicted") and is_range and not error.advice:
@@ -532,27 +536,20 @@ def _with_good_advice(error: FileError, values: Array | list[object], truth: Flo
     return error
 
 
-def _mixed(error: FileError, values: Array) -> FileError:
-    """Return the error that numbers lie on several scales, with how many lie on the smallest."""
-    error.rule = f"must lie on one scale; {np.count_nonzero(values <= 1)} of {len(values)} lie in [0, 1]"
-    error.advice = FileAdvice.MIXED_SCALES
-    return error
+def _require_one_scale(values: Array, scale: float) -> None:
+    """Raise InputError if some of the predictions (N,) look divided by their scale already."""
+    if scale > 1 and _are_mixed(values, scale):
+        require((values <= 0) | (values >= 1), values, "predictions", _one_scale(values), FileAdvice.MIXED_SCALES)
 
 
-def _require_one_scale(values: Array, scale: float, source: Source) -> None:
-    """Raise FileError if some of the predictions (N,) look divided by their scale already."""
-    if values.ndim == 1 and scale > 1 and _are_mixed(values, scale):
-        first = int(np.argmax(values > 1))
-        error = InputError(
-            "predictions", value=values[first], index=first, count=int(np.sum(values > 1)), total=len(values)
-        )
-        raise _mixed(source.error(error), values)
+def _one_scale(values: Array) -> str:
+    return f"must lie on one scale; {np.count_nonzero(values <= 1)} of {len(values)} lie in [0, 1]"
 
 
 def _are_mixed(values: Array, scale: float) -> bool:
     """Return whether more numbers are below 1 than expected on a scale from 0 to `scale`: some are on another."""
     small = np.count_nonzero((values > 0) & (values < 1))
-    return bool(small > min(0.5, _MIXED + 2 / scale) * np.count_nonzero(values > 0))
+    return values.ndim == 1 and bool(small > min(0.5, _MIXED + 2 / scale) * np.count_nonzero(values > 0))
 
 
 def _refuse_positive(sheet: Sheet, used: ColumnsByRole, path: str, told: Reading) -> None:
