@@ -156,7 +156,7 @@ class FileAdvice(StrEnum):
     PROBABILITIES = "Probabilities of one of two classes? columns={columns} reads them as such."
     OTHER_CLASS = "Of the other class? Name the column as {'positive': '1-NAME'}."
     IGNORED_ROWS = "Does it mark rows that do not count? Leave these out."
-    LABEL_COLUMNS = "Give labels in the words of the columns, or name columns in their order: {'posteriors': 'A+B'}."
+    LABEL_COLUMNS = "Give all labels in the words of the columns."
     SAME_CASE = "Write each class in one way."
     SAY_K = "If a confidence is of one of these classes, set num_classes to their number."
     COMPLEMENT = "columns={columns} reads its complement."

@@ -436,7 +436,8 @@ def _by_labels(columns: list[str], labels: Sequence[str] | None, path: str) -> l
     classes = class_names(columns, labels)
     if classes is not None:
         return [columns[classes.index(label)] for label in labels]
-    if some := {class_of(name) for name in columns} & set(labels):
+    some = {class_of(name) for name in columns} & {label for label in labels if not label.isdecimal()}
+    if some:
         rule = f"has columns of some of the labels, as {min(some)}, and not of all"
         raise FileError(path, rule, advice=FileAdvice.LABEL_COLUMNS)
     return columns

@@ -63,7 +63,6 @@ WORDS = {  # arguments and advice of the metric -> the command's own words
     FileAdvice.NAME_GUESSES: "Perhaps --columns {pairs}?",
     FileAdvice.PROBABILITIES: "Probabilities of one of two classes? --columns {pairs} reads them as such.",
     FileAdvice.OTHER_CLASS: "Of the other class? --columns positive=1-COLUMN reads it so.",
-    FileAdvice.LABEL_COLUMNS: "Give --labels in the words of the columns, or --columns posteriors=A+B in their order.",
     FileAdvice.SAY_K: "If a confidence is of one of these classes, use --num-classes K.",
     FileAdvice.OTHER_IDS: "Other ids? Name their columns with --columns FILE:id=NAME, or pair by row: --by-position.",
     FileAdvice.COMPLEMENT: "--columns {pairs} reads its complement.",
