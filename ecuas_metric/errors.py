@@ -37,6 +37,7 @@ class Advice(StrEnum):
     PERCENTAGES = "Percentages? Divide by 100."
     PREDICTIONS_ARE = "Logits or log-probabilities? Specify them with predictions_are."
     RENORMALIZE = "Rounded probabilities? renormalize=True divides each row by its sum."
+    SWAPPED = "Swapped? The predictions are all 0 or 1."
     WRONG_COST = "The uncertainties do not fit this cost, or num_classes is too small."
 
 

@@ -40,7 +40,7 @@ from .columns import (
     system_in_name,
 )
 from .read import inside, read_sheet, stem
-from .runs import Part, RunOptions, names_of, pooled, read_parts
+from .runs import RUN_FILE, Part, RunOptions, names_of, pooled, read_parts
 from .values import (
     TRUTH_WORDS,
     Sheet,
@@ -156,7 +156,7 @@ def read_submissions(
     scale: float = 1,
     predictions_are: str | None = None,
 ) -> list[Submission]:
-    """Read the systems of a file, or of a run of lm-eval, lighteval, Inspect, HELM or callm.
+    """Read the systems of a file, or of a run of lm-eval, lighteval, Inspect or HELM.
 
     Parameters
     ----------
@@ -220,6 +220,8 @@ def read_run(
     told: Reading | None = None,
 ) -> list[Submission] | None:
     """Return the systems of a run, or None if it is none; see `read_submissions`."""
+    if not RUN_FILE.fullmatch(Path(path).name) and not Path(path).is_dir():
+        return None
     given = columns or {}
     named = {role: given.get(role) for role in _OF_RUNS}
     parts = read_parts(path, RunOptions(**{**(run or RunOptions())._asdict(), **named}))

@@ -1,5 +1,6 @@
 """The front door: in scikit-learn's hands, against arithmetic, against `compute`, and with bad input."""
 
+import functools
 import inspect
 import re
 import warnings
@@ -243,10 +244,17 @@ SET = {
 NEEDS = {name: {"confidence_level": 0.9} for name in ("interval_method", "n_resamples", "random_state")}
 NEEDS |= {"weights_are": {"sample_weight": [1, 2, 3]}}
 NEEDS |= {"decisions": {"cost": COST}, "groups": {"confidence_level": 0.9}, "strata": {"confidence_level": 0.9}}
+
+
+@functools.wraps(score_costs)
+def of_costs(candidate_cost, uncertainty, **options):
+    return score_costs(candidate_cost=candidate_cost, uncertainty=uncertainty, **options)
+
+
 INPUTS = {
     "confidences": (score_confidences, [1, 0, 1], [0.9, 0.8, 0.4]),
     "posteriors": (score_posteriors, [0, 1, 1], Y_PROB),
-    "costs": (score_costs, [0.0, 2.0, 1.0], [0.1, 0.5, 1.2]),
+    "costs": (of_costs, [0.0, 2.0, 1.0], [0.1, 0.5, 1.2]),
 }
 CASES = [(form, name) for name, option in OPTIONS.items() for form in option.forms if name != "max_uncertainty"]
 
@@ -288,7 +296,7 @@ def test_an_option_of_another_form_is_an_error():
 
 def test_an_unknown_option_is_a_type_error():
     for score, truth, said in INPUTS.values():
-        options = {"max_uncertainty": 2} if score is score_costs else {}
+        options = {"max_uncertainty": 2} if score is of_costs else {}
         with pytest.raises(TypeError, match="bins"):
             score(truth, said, bins=3, **options)
 
@@ -454,6 +462,10 @@ BAD = {
         lambda: ecuas_score([0.2, 0.9], [0, 1]),
         "y_true must hold classes; got numbers between 0 and 1. Swapped? y_true comes first.",
     ),
+    "swapped classes and posteriors": (
+        lambda: ecuas_score(Y_PROB, [0, 1, 1]),
+        "y_true must hold classes; got shape (3, 2). Swapped? y_true comes first.",
+    ),
     "several n": (lambda: ecuas_score(Y_TRUE, Y_PROB, n=[0, 1]), "n must be a number in [0, inf]; got [0, 1]."),
     "no n": (lambda: confidence_ecuas_score([1], [0.5], n=None), "n must be a number in [0, inf]; got None."),
     "cost": (lambda: ecuas_score(Y_TRUE, Y_PROB, cost="0-1"), "cost must be one of 'zero_one', 'log'; got '0-1'."),
@@ -486,23 +498,26 @@ BAD = {
     ),
     "swapped": (
         lambda: ece_score([0.9, 0.8], [1, 0]),
-        "correct must be 0 or 1; got numbers between 0 and 1, and confidence only 0 and 1. "
-        "Swapped? correct comes first.",
+        "correct must be 0 (incorrect) or 1 (correct); got 0.9 at index 0 (2 of 2). Swapped? correct comes first.",
+    ),
+    "swapped where the scores come first": (
+        lambda: fit_isotonic([1, 0], [0.9, 0.8]),
+        "correct must be 0 (incorrect) or 1 (correct); got 0.9 at index 0 (2 of 2). Swapped? confidence comes first.",
     ),
     "length of confidence": (
         lambda: ece_score([1, 0, 1], [0.5, 0.5]),
         "confidence and correct must have the same length; got 2 and 3.",
     ),
     "negative uncertainty": (
-        lambda: score_costs([0, 1], [0.1, -0.5], max_uncertainty=1),
+        lambda: of_costs([0, 1], [0.1, -0.5], max_uncertainty=1),
         "uncertainty must be finite and non-negative; got -0.5 at index 1 (1 of 2).",
     ),
     "infinite cost": (
-        lambda: score_costs([0, np.inf], [0.1, 0.5], max_uncertainty=1),
+        lambda: of_costs([0, np.inf], [0.1, 0.5], max_uncertainty=1),
         "candidate_cost must be finite and non-negative; got inf at index 1 (1 of 2).",
     ),
     "length of costs": (
-        lambda: score_costs([0, 1], [0.1], max_uncertainty=1),
+        lambda: of_costs([0, 1], [0.1], max_uncertainty=1),
         "uncertainty and candidate_cost must have the same length; got 1 and 2.",
     ),
     "text": (lambda: ece_score(["yes", "no"], [0.5, 0.5]), "correct must be numbers; got 'yes' at index 0."),
@@ -535,16 +550,16 @@ BAD = {
         "splitter must put every sample in a test fold; got sample 3 in none (6 of 9).",
     ),
     "costs of single samples: reject cost": (
-        lambda: fixed_reject_cost([0.5], [1], reject_cost=-1),
+        lambda: fixed_reject_cost(candidate_cost=[1], uncertainty=[0.5], reject_cost=-1),
         "reject_cost must be >= 0; got -1.",
     ),
     "costs of single samples: missing": (
-        lambda: fixed_reject_cost([nan], [1], reject_cost=0.5),
+        lambda: fixed_reject_cost(candidate_cost=[1], uncertainty=[nan], reject_cost=0.5),
         "uncertainty must be finite and non-negative; got nan at index 0 (1 of 1).",
     ),
     "costs of single samples: shapes": (
-        lambda: ecuas_cost([0.1, 0.2], [1]),
-        "uncertainty and candidate_cost must have the same shape; got (2,) and (1,).",
+        lambda: ecuas_cost(candidate_cost=[1], uncertainty=[0.1, 0.2]),
+        "candidate_cost and uncertainty must have the same shape; got (1,) and (2,).",
     ),
     "empty": (lambda: ecuas_score([], []), "y_prob must not be empty; got shape (0,)."),
 }
@@ -575,7 +590,10 @@ def test_errors_speak_of_the_callers_arguments(case):
             lambda: score_confidences([1, 0], [0.9, None], missing_confidence=0.5),
             "1 of 2 confidences are missing (NaN) and count as 0.5.",
         ),
-        (lambda: score_costs([0, 1], [0.1, 3], max_uncertainty=1), "1 of 2 samples (50.0%) have an uncertainty abo"),
+        (
+            lambda: score_costs(candidate_cost=[0, 1], uncertainty=[0.1, 3], max_uncertainty=1),
+            "1 of 2 samples (50.0%) have an uncertainty abo",
+        ),
     ],
 )
 def test_notes_are_warnings_at_the_callers_line(call, message):
@@ -614,12 +632,16 @@ def test_a_system_warns_of_nothing_but_carries_its_notes():
     assert [note.kind for note in system.notes] == ["missing"]
 
 
-def test_arrays_are_positional_and_everything_else_is_named():
+def test_truth_comes_first_and_what_could_be_exchanged_unseen_is_named():
+    truths = {("y_true", "y_prob"), ("correct", "confidence"), ("candidate_cost", "uncertainty")}
     for name in ecuas_metric.__all__:
-        if name.endswith(("_score", "_system")) or name.startswith("score_"):
+        if name.endswith(("_score", "_system", "_cost")) or name.startswith("score_"):
             parameters = list(inspect.signature(getattr(ecuas_metric, name)).parameters.values())
-            assert [p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters[:2]] == [True, True], name
-            assert all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in parameters[2:]), name
+            arrays = tuple(p.name for p in parameters[:2])
+            assert arrays in truths, name
+            named = parameters if arrays[0] == "candidate_cost" else parameters[2:]
+            assert all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in named), name
+            assert all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters if p not in named), name
 
 
 def test_margins_are_the_logits_of_the_second_class(rng):
