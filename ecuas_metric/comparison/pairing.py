@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileAdvice, InputError, Note
-from ..files.arrays import TEXT, from_numpy, from_values, positions_in, texts_in
 from ..files.submissions import Source, Submission
+from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
 from ..inputs import Bools, Ints
 from ..results import System
 
@@ -61,17 +61,20 @@ def order_of(name: str, ids: Sequence[object], first: str, expected: Sequence[ob
         offender = f"{str(missing[0])!r} is not in {name}" if len(missing) else f"{str(extra[0])!r} is not in {first}"
         rule = f"have different samples, and cannot be compared: {offender} "
         rule += f"({len(missing)} missing, {len(extra)} extra)"
-        raise InputError(f"{first} and {name}", rule, advice=FileAdvice.COMMON)
+        advice = FileAdvice.COMMON if (rows >= 0).any() else FileAdvice.OTHER_IDS
+        raise InputError(f"{first} and {name}", rule, advice=advice)
     return rows
 
 
 def whole_numbers(ids: pa.Array) -> pa.Array:
     """Return ids that are texts of whole numbers as integers, which compare faster; not 007, which differs from 7.
 
-    >>> from ecuas_metric.files.arrays import from_texts
+    >>> from ecuas_metric.files.values import from_texts
     >>> [whole_numbers(from_texts(ids)).to_pylist() for ids in (["7", "8"], ["007", "8"])]
     [[7, 8], ['007', '8']]
     """
+    if len(ids) and not str(ids[0]).lstrip("-").isdecimal():  # casting visits all of them
+        return ids
     try:
         numbers = ids.cast(pa.int64())
     except pa.ArrowInvalid:
@@ -96,7 +99,8 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
     ids = _of_one_kind(*(submission.ids for submission in submissions if submission.ids is not None))
     shared = reduce(lambda one, other: one.filter(from_numpy(positions_in(one, other) >= 0)), ids)
     if not len(shared):
-        raise InputError("in_common", "needs ids that all systems have; there is none")
+        rule = "needs ids that all systems have; there is none"
+        raise InputError("in_common", rule, advice=FileAdvice.OTHER_IDS)
     return [_keep(submission, positions_in(own, shared) >= 0) for submission, own in zip(submissions, ids, strict=True)]
 
 
