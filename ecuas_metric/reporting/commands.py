@@ -19,9 +19,9 @@ from ..files.columns import NAMES
 from ..files.read import STANDARD_INPUT, stem
 from ..files.runs import RunOptions
 from ..files.submissions import Submission, Unlabelled, read_submissions
-from ..metrics import Key, place, values_of_calibration
+from ..metrics import Key, place
 from ..options import OPTIONS, PER_SAMPLE
-from ..results import System, all_values, signature_of
+from ..results import System, signature_of, value_keys
 from .averages import macro_averages
 from .differences import (
     arranged,
@@ -315,9 +315,7 @@ def metrics_of(arguments: argparse.Namespace, systems: Mapping[str, System]) -> 
     """Return the requested metrics; None is all."""
     if arguments.metrics is None:
         return None
-    first = next(iter(systems.values()))
-    of_calibration = values_of_calibration(first.decisions, first.options.replace(n_resamples=1))
-    return chosen_keys(arguments.metrics, sorted([*all_values(first), *of_calibration], key=place))
+    return chosen_keys(arguments.metrics, sorted(value_keys(next(iter(systems.values()))), key=place))
 
 
 def numbers_of(text: str, name: str) -> list[float]:

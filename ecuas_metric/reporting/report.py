@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +17,7 @@ from ..errors import FileAdvice, FileError, InputError, Note
 from ..files.submissions import Source, Submission, Unlabelled
 from ..metrics import METRICS, Key, place
 from ..options import checked_options
-from ..results import Estimate, Results, System, all_values, compute_results, named_systems, prepare, signature_of
+from ..results import Estimate, Results, System, compute_results, named_systems, prepare, signature_of, value_keys
 from .tables import Cell, Grid, Record, to_html, to_text
 
 if TYPE_CHECKING:
@@ -381,9 +381,10 @@ def _signature(system: System, unlabelled: Unlabelled | None) -> str:
     return signature_of(system) + (f"|unlabelled:{unlabelled.rule}" if unlabelled else "")
 
 
-def _unknown(system: System, only: Iterable[Key] | None) -> Results:
+def _unknown(system: System, only: Collection[Key] | None) -> Results:
     """Return what is computed of a system whose numbers depend on verdicts that are open: none."""
-    keys = all_values(system, only=None if only is None else list(only))
+    bounded = [key for key in value_keys(system) if not METRICS[key.metric].is_alone]
+    keys = [key for key in bounded if only is None or key in only]
     notes = system.notes
     if any(key.variant for key in keys):
         fact = "Normalised values and those of recalibration have no bounds, and are nan while answers are unlabelled."
