@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -69,15 +69,47 @@ class Comparison(NamedTuple):
     first_value: float = math.nan
     second_value: float = math.nan
 
-    @property
-    def values(self) -> tuple[float, float]:
-        """The metric of the first system and of the second."""
-        return self.first_value, self.second_value
+    def turned(self) -> Comparison:
+        """Return the same comparison, second minus first.
+
+        >>> row = Comparison("a", "b", Key("auroc"), 0.2, 0.1, 0.4, 0.001, 0.004, comparable=True)
+        >>> row.turned()[:6]
+        ('b', 'a', Key(metric='auroc', parameter=None, variant=''), -0.2, -0.4, -0.1)
+        """
+        return self._replace(
+            first=self.second,
+            second=self.first,
+            difference=-self.difference,
+            low=-self.high,
+            high=-self.low,
+            low_all=-self.high_all,
+            high_all=-self.low_all,
+            p_first_best=self.p_second_best,
+            p_second_best=self.p_first_best,
+            first_value=self.second_value,
+            second_value=self.first_value,
+        )
 
     def __str__(self) -> str:
         """Return one line: the metric, the difference with its interval, and its adjusted p-value."""
         numbers = f"{self.difference:+.4g} [{self.low:+.4g}, {self.high:+.4g}], adjusted p = {self.p_adjusted:.3g}"
         return f"{self.key}: {self.first} - {self.second} = {numbers}"
+
+
+class Keyed(Protocol):
+    """A row of numbers of one metric."""
+
+    @property
+    def key(self) -> Key:
+        """The metric."""
+        ...
+
+    def _asdict(self) -> dict[str, object]: ...
+
+
+def record_of(row: Keyed) -> dict[str, object]:
+    """Return the fields of a comparison, a plan or the like, with the key of its metric as text."""
+    return {**row._asdict(), "key": str(row.key)}
 
 
 class Comparisons(list[Comparison]):
@@ -91,7 +123,7 @@ class Comparisons(list[Comparison]):
         """Return a data frame with a row for each comparison, the metric as text."""
         import pandas as pd
 
-        return pd.DataFrame([{**row._asdict(), "key": str(row.key)} for row in self])
+        return pd.DataFrame([record_of(row) for row in self])
 
     def _repr_html_(self) -> str:
         return str(self.to_frame().to_html(index=False))
@@ -300,13 +332,14 @@ def _tested(
     best = _best(which, differences, after, comparable)
     numbers = _numbers(which, differences, after, rounding, next(iter(systems.values())), by_metric=by_metric)
     rows = []
-    of_systems = zip(ours.tolist(), theirs.tolist(), strict=True)
-    for (pair, key), is_row_comparable, row, both in zip(which, comparable, numbers.tolist(), of_systems, strict=True):
+    for (pair, key), ranks, row in zip(
+        which, comparable, np.column_stack([numbers, ours, theirs]).tolist(), strict=True
+    ):
         # nan is one object here, so that equal comparisons are equal.
-        difference, low, high, p, adjusted, *together = (math.nan if math.isnan(number) else number for number in row)
+        difference, low, high, p, adjusted, low_all, high_all, *both = (math.nan if x != x else x for x in row)
         places = (best[key].get(name, math.nan) for name in pair)
-        row_of = Comparison(*pair, key, difference, low, high, p, adjusted, is_row_comparable, *together, *places)
-        rows.append(row_of._replace(first_value=both[0], second_value=both[1]))
+        numbers_of_all = low_all, high_all, *places, *both
+        rows.append(Comparison(*pair, key, difference, low, high, p, adjusted, ranks, *numbers_of_all))
     return rows
 
 

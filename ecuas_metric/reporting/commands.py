@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..comparison.compare import compare_systems, in_common
+from ..comparison.compare import compare_systems, in_common, record_of
 from ..comparison.planning import plan_of_rates, plan_of_systems
 from ..comparison.significance import permutations_needed
 from ..errors import FileAdvice, FileError, InputError, Note
@@ -26,10 +26,8 @@ from .averages import macro_averages
 from .differences import (
     arranged,
     comparison_grid,
-    comparison_records,
     num_tests,
     plan_grid,
-    plan_records,
     write_differences,
 )
 from .recalibrating import with_recalibrated
@@ -153,7 +151,7 @@ def _compare(arguments: argparse.Namespace) -> Notes:
     if arguments.only:
         grid = grid._replace(notes=[f"{len(shown)} of {len(rows)} differences are significant and shown.", *grid.notes])
     text = overview(grid, rows, screen_of(sys.stdout), alpha=alpha, full=arguments.full)
-    _emit(arguments, text, grid, comparison_records(shown))
+    _emit(arguments, text, grid, [record_of(row) for row in shown])
     if arguments.explain:
         _bullets(how_to_read(first.options, tests=num_tests(rows), by_row=first.ids is None))
     if arguments.figures:
@@ -209,11 +207,11 @@ def _plan(arguments: argparse.Namespace) -> Notes:
         plans = [plan_of_rates(key, rates, **model, **asked) for key in chosen_keys(arguments.metrics, keys)]
     is_planned = arguments.difference is not None
     grid = plan_grid(plans, planned=is_planned, digits=arguments.digits, signature=line, **levels)
-    _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, plan_records(plans))
+    _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, [record_of(plan) for plan in plans])
     return []
 
 
-def _emit(arguments: argparse.Namespace, text: str, grid: Grid, records: list[Record]) -> None:
+def _emit(arguments: argparse.Namespace, text: str, grid: Grid, records: Sequence[Record]) -> None:
     print(text, end="")
     for path in arguments.output:
         write(path, grid, records)

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..comparison.compare import NOT_COMPARABLE, is_comparable
+from ..comparison.compare import NOT_COMPARABLE, is_comparable, record_of
 from ..errors import FileError, InputError, Note
 from ..metrics import Key, place
 from ..options import checked_options, signature
@@ -22,6 +22,7 @@ from ..scale.reading import StateResults, read, system_of
 from ..scale.settings import STATE_OPTIONS, parse_settings, require_same_settings
 from ..scale.state import State
 from ..scale.storage import Collection, merge_collections, read_collection, write_collection
+from .differences import DIFFERENCE
 from .report import NO_INTERVAL, Report, chosen_keys, interval_text, report_grid, report_records, title
 from .tables import Cell, Grid, Record
 
@@ -35,7 +36,6 @@ NOT_READ = {
 }  # with their defaults
 NOT_COMPARED = {"figures": None, "only": None, "sort": "systems"}
 IN_MEMORY = "Leave --out-of-core out: files are then read with all rows in memory, or a random sample of them."
-DIFFERENCE = "difference: first minus second; below 0, the first is better if lower is better (↓), else the second"
 UNPAIRED = (
     "The systems are not paired by sample. Intervals are conservative: they hold however the errors of the systems "
     "coincide. Without --out-of-core, samples are paired by id, and intervals are narrower."
@@ -96,7 +96,7 @@ def compare_out_of_core(arguments: Namespace, source: Source) -> Table:
     keys = chosen_keys(arguments.metrics, sorted(next(iter(results.values())).estimates, key=place))
     rows = [_difference(key, *pair, results) for key in keys for pair in itertools.combinations(results, 2)]
     line = " ; ".join(dict.fromkeys(_signature(state, level) for state in states.values()))
-    records: list[Record] = [{**row._asdict(), "key": str(row.key), "is_paired": False} for row in rows]
+    records: list[Record] = [{**record_of(row), "is_paired": False} for row in rows]
     return _differences_grid(rows, line, arguments.digits, level), records, [], {}
 
 

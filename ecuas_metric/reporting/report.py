@@ -312,6 +312,13 @@ def interval_text(low: float, high: float, form: str) -> str:
     return NONE_SHOWN if math.isnan(low) else f"[{low:{form}}, {high:{form}}]"
 
 
+def p_text(p: float, *, in_cell: bool = False) -> str:
+    """Return a p-value as "p = 0.012" or "p < 0.001"; in a table's cell as "0.012" or "<0.001", and nan as nothing."""
+    if in_cell:
+        return "" if math.isnan(p) else "<0.001" if p < 0.001 else f"{p:.3f}"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
 def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
     """Draw all curves of the systems into a folder, as PNG and SVG; reliability if all have confidences."""
     from ..plotting import figures
