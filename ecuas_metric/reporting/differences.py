@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..comparison.compare import NOT_COMPARABLE, Comparison
+from ..comparison.compare import Comparison
 from ..comparison.planning import ALPHA, POWER, Plan
 from ..metrics import METRICS, Key
 from ..options import Options
-from .report import NO_INTERVAL, interval_text, legend, p_text, title
+from .report import DAGGER, NO_INTERVAL, interval_text, legend, p_text, title
 from .tables import Cell, Grid
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def comparison_grid(
         for row in rows
     ]
     notes = columns_explained(tests, level)
-    notes += [] if all(row.comparable for row in rows) else [f"† {NOT_COMPARABLE}"]
+    notes += [] if all(row.comparable for row in rows) else [DAGGER]
     notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
     meanings = legend(dict.fromkeys(row.key for row in rows))
     return Grid(header, cells, notes, line, labels=3, above=list(above), grouped=True, legend=meanings)

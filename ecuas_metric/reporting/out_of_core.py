@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..comparison.compare import NOT_COMPARABLE, is_comparable, record_of
+from ..comparison.compare import is_comparable, record_of
 from ..errors import FileError, InputError, Note
 from ..metrics import Key, place
 from ..options import checked_options, signature
@@ -23,7 +23,7 @@ from ..scale.settings import STATE_OPTIONS, parse_settings, require_same_setting
 from ..scale.state import State
 from ..scale.storage import Collection, merge_collections, read_collection, write_collection
 from .differences import DIFFERENCE
-from .report import NO_INTERVAL, Report, chosen_keys, interval_text, report_grid, report_records, title
+from .report import DAGGER, NO_INTERVAL, Report, chosen_keys, interval_text, report_grid, report_records, title
 from .tables import Cell, Grid, Record
 
 NEEDS_ROWS = ("groups", "common", "by_position", "calibrate", "explain")
@@ -135,7 +135,7 @@ def _differences_grid(rows: Sequence[Difference], line: str, digits: int, level:
         ]
         for row in rows
     ]
-    notes = [DIFFERENCE, *([f"† {NOT_COMPARABLE}"] if not_comparable else [])]
+    notes = [DIFFERENCE, *([DAGGER] if not_comparable else [])]
     notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
     header = ["metric", "first", "second", "difference", f"{level:.0%} interval, not paired"]
     return Grid(header, cells, notes, line, labels=3, above=[UNPAIRED], grouped=True)

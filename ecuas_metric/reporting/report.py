@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 DIFFERING = "No best value is marked: these differ between the systems:"
 BEST_VALUE = "best value, which need not be significantly better than the others (see ecuas compare)"
+DAGGER = f"† {NOT_COMPARABLE}"
 NONE_SHOWN = "[-]"
 NO_INTERVAL = f"{NONE_SHOWN} no interval: none with valid coverage is known for this number"
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 ARROWS = {True: " ↑", False: " ↓", None: ""}
 DIRECTIONS = {True: "higher is better", False: "lower is better", None: "neither high nor low is better"}
 BELOW = ("unlabelled", "biased")  # the notes that the table itself shows
-SUFFIXES = {"recalibrated": " recal.", "calibration_loss": " cal. loss"}
-VARIANTS = {
+_VARIANTS = {  # of a metric -> the mark in its title, and what it means
     "normalized": ("N-", "divided by the value of a system that ignores its input"),
     "recalibrated": ("recal.", "after the best recalibration, fitted on the same samples"),
     "calibration_loss": ("cal. loss", "what that recalibration would save"),
@@ -230,7 +230,7 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
         ]
         for name, results in report.results.items()
     ]
-    notes = [f"† {NOT_COMPARABLE}"] if set(shown) & set(report.not_comparable) else []
+    notes = [DAGGER] if set(shown) & set(report.not_comparable) else []
     notes += [NO_INTERVAL] if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]) else []
     of_unlabelled = [(name, note) for name, note in report.notes() if note.kind == "unlabelled"]
     notes += [f"{name}: {note.fact}" for name, note in of_unlabelled]
@@ -269,7 +269,7 @@ def legend(keys: Iterable[Key]) -> list[str]:
         metric = METRICS[key.metric]
         subscript = {"n": "_n", "reject_costs": "_r"}.get(metric.one_per, "")
         lines[f"{metric.title}{subscript}"] = f"{_lowered(metric.description)} ({DIRECTIONS[metric.higher_is_better]})"
-    lines |= dict(VARIANTS[variant] for variant in dict.fromkeys(key.variant for key in shown) if variant)
+    lines |= dict(_VARIANTS[variant] for variant in dict.fromkeys(key.variant for key in shown) if variant)
     return [f"{name}: {meaning}" for name, meaning in lines.items()]
 
 
@@ -281,8 +281,10 @@ def title(key: Key) -> str:
     """
     metric = METRICS[key.metric]
     subscript = "" if key.parameter is None else f"_{key.parameter:g}".replace("inf", "∞")
-    prefix = "N-" if key.variant == "normalized" else ""
-    return f"{prefix}{metric.title}{subscript}{SUFFIXES.get(key.variant, '')}{ARROWS[metric.higher_is_better]}"
+    mark = _VARIANTS[key.variant][0] if key.variant else ""
+    name = f"{metric.title}{subscript}"
+    name = f"{mark}{name}" if key.variant == "normalized" else f"{name} {mark}".rstrip()
+    return name + ARROWS[metric.higher_is_better]
 
 
 def chosen_keys(text: str | None, keys: Sequence[Key]) -> list[Key]:

@@ -18,7 +18,7 @@ from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..plotting.names import short_names
 from ..results import System, all_values, ranked, resampling_of
 from .differences import MAX_ROWS, arranged, is_significant
-from .report import p_text, title
+from .report import DAGGER, p_text, title
 from .tables import Cell, Grid, Screen, to_text
 
 LEVEL = 0.95
@@ -189,7 +189,7 @@ def _too_many(grid: Grid, rows: Sequence[Comparison], screen: Screen, alpha: flo
         f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --full shows all, "
         "--only significant or --metrics some of them; --output FILE writes all, --figures DIR draws them."
     )
-    footnotes = [note for note in grid.notes if note.startswith("†")]
+    footnotes = [] if all(row.comparable for row in rows) else [DAGGER]
     return "\n".join(screen.wrapped([how, "", *footnotes, grid.signature])) + "\n"
 
 
