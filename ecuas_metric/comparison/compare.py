@@ -61,6 +61,22 @@ class Comparison(NamedTuple):
         """The metric of the first system and of the second."""
         return self.first_value, self.second_value
 
+    def turned(self) -> Comparison:
+        """Return the same comparison, the second minus the first."""
+        return self._replace(
+            first=self.second,
+            second=self.first,
+            difference=-self.difference,
+            low=-self.high,
+            high=-self.low,
+            low_all=-self.high_all,
+            high_all=-self.low_all,
+            p_first_best=self.p_second_best,
+            p_second_best=self.p_first_best,
+            first_value=self.second_value,
+            second_value=self.first_value,
+        )
+
     def __str__(self) -> str:
         """Return one line: the metric, the difference with its interval, and its adjusted p-value."""
         numbers = f"{self.difference:+.4g} [{self.low:+.4g}, {self.high:+.4g}], adjusted p = {self.p_adjusted:.3g}"
