@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from .recalibration.isotonic import fit_isotonic as fit_isotonic
     from .reporting.report import make_report as make_report
     from .reporting.report import prepare_submissions as prepare_submissions
-    from .version import VERSION as __version__  # noqa: F401
+
+    __version__: str
 
 # In the order of the reference page.
 _NAMES = {

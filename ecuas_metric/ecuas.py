@@ -19,9 +19,8 @@ from .errors import InputError
 from .inputs import FORM_CHECKS, Array, numbers
 from .options import DEFAULTS, OPTIONS, Options, checked_options, signature
 from .costs import ecuas_cost
-from .ranking import tie_groups
+from .ranking import aurc, tie_groups
 from .calibration import ece
-from .selective import aurc
 from .decisions import Decisions
 from .metrics import METRICS
 from .intervals import intervals

@@ -26,8 +26,7 @@ from .costs import Scratch, accepted, ecuas_of_checked, fixed_of_checked
 from .decisions import Decisions, select_rows
 from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
 from .options import Options
-from .ranking import ResampledTies, Resamples, TieGroups
-from .selective import augrc, aurc, auroc
+from .ranking import ResampledTies, Resamples, TieGroups, augrc, aurc, auroc
 
 _STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
 _BLOCK = 2**22
@@ -59,7 +58,7 @@ class Key(NamedTuple):
         return "confidences" if self.variant == "calibration_loss" else METRICS[self.metric].assesses
 
 
-_Values = Mapping[Key, FloatOrFloats]
+Values = Mapping[Key, FloatOrFloats]
 _Regression = Callable[[Floats, Floats], Floats]  # values and weights, (G,) each -> their isotonic regression
 # decisions, parameter, options, arrays to write to -> cost of each sample
 SampleCost = Callable[[Decisions, float, Options, "Scratch | None"], Floats]

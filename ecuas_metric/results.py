@@ -45,8 +45,7 @@ from .metrics import (
     values_of_calibration,
 )
 from .options import PER_SAMPLE, Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
-from .ranking import ResampledTies, Resamples, TieGroups, positions, stably_sorted, tie_groups
-from .selective import auroc
+from .ranking import ResampledTies, Resamples, TieGroups, auroc, positions, stably_sorted, tie_groups
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -7,9 +7,8 @@ from scipy import stats
 from ecuas_metric.intervals import analytic_limits, moments_of, newcombe_limits, share_limits, wilson_limits
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
-from ecuas_metric.ranking import tie_groups
+from ecuas_metric.ranking import aurc, finite_sample_bias, tie_groups
 from ecuas_metric.results import all_values, compute_results, prepare
-from ecuas_metric.selective import aurc, finite_sample_bias
 
 
 def results(confidence, correct, **options):

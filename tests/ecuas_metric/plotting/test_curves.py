@@ -8,8 +8,8 @@ from ecuas_metric.decisions import confidence_decisions, cost_decisions, posteri
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
+from ecuas_metric.ranking import aurc
 from ecuas_metric.results import ranked
-from ecuas_metric.selective import aurc
 from tests.ecuas_metric.systems import confidence_systems, values
 
 
