@@ -11,7 +11,6 @@ import math
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -360,7 +359,7 @@ def largest_uncertainty(matrix: Floats) -> float:
     return largest
 
 
-def _bounds(costs: Array, q: Array, y: Array) -> tuple[Any, Any]:
+def _bounds(costs: Array, q: Array, y: Array) -> tuple[Fraction | float, Fraction | float]:
     """Return the lower bound of u_M from class weights q and the upper bound from decision weights y."""
     low, high = (q @ costs).min(), (costs @ y).max()
     if costs.dtype == object:

@@ -6,7 +6,7 @@ Every error is an `InputError`: the argument, the rule, the first offender and i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Sized
 from typing import Any
 
 import numpy as np
@@ -32,12 +32,12 @@ LARGEST_CHUNK = 2**27
 SAMPLE_SIZE = 8  # numbers held of each sample; and BLAS wakes other cores for a product of more than 10,000
 
 
-def numbers(values: Any, name: str) -> Array:
+def numbers(values: object, name: str) -> Array:
     """Return lists, arrays, pandas Series or CPU tensors as an array of real numbers of any shape and precision."""
     if hasattr(values, "detach"):  # a tensor: NumPy knows no bfloat16 and takes no gradients along
-        values = values.detach().cpu()
-        values = values.double() if values.is_floating_point() else values
-    if type(values).__name__ == "MaskedArray":  # NumPy would unmask it silently
+        tensor = values.detach().cpu()
+        values = tensor.double() if tensor.is_floating_point() else tensor
+    if isinstance(values, np.ma.MaskedArray):  # NumPy would unmask it silently
         values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
         array = np.asarray(values)
@@ -312,8 +312,8 @@ def _from_objects(array: NDArray[np.object_], name: str) -> Array:
     return result
 
 
-def _ragged(values: Sequence[Any], name: str) -> InputError:
-    lengths = [np.size(row) for row in values]
+def _ragged(values: object, name: str) -> InputError:
+    lengths = [np.size(row) for row in np.asarray(values, object)]
     index = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
     rule = f"must have rows of one length ({lengths[0]} in the first)"
     return InputError(name, rule, value=lengths[index], index=index)

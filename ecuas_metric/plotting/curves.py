@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -109,16 +110,8 @@ def confidence_cost(
     """Return the ECUAS_n costs of a correct (0 at 1) and a wrong answer at confidences from 1/K (1 for both) to 1."""
     u_max = 1.0 if num_classes is None else 1 - 1 / num_classes
     uncertainty = np.linspace(u_max, 0, num_points)
-    right, wrong = (
-        ecuas_cost(
-            candidate_cost=np.full(num_points, cost),
-            uncertainty=uncertainty,
-            n=n,
-            max_uncertainty=u_max,
-            epsilon=epsilon,
-        )
-        for cost in (0.0, 1.0)
-    )
+    costs = partial(ecuas_cost, uncertainty=uncertainty, n=n, max_uncertainty=u_max, epsilon=epsilon)
+    right, wrong = (costs(candidate_cost=np.full(num_points, cost)) for cost in (0.0, 1.0))
     return ConfidenceCost(1 - uncertainty, right, wrong)
 
 
@@ -127,15 +120,6 @@ def order_curve(system: System, *, n: ArrayLike | None = None) -> OrderCurve:
     orders = np.r_[0.0, np.geomspace(0.01, 1000, 60)] if n is None else np.asarray(n, np.float64)
     decisions, options = system.decisions, system.options
     u_max, weights = decisions.max_uncertainty, options.sample_weight
-    uncertainty = np.minimum(decisions.uncertainty, u_max)
-    costs = (
-        ecuas_cost(
-            candidate_cost=decisions.candidate_cost,
-            uncertainty=uncertainty,
-            n=order,
-            max_uncertainty=u_max,
-            epsilon=options.floor,
-        )
-        for order in orders
-    )
-    return OrderCurve(orders, np.array([np.average(cost, weights=weights) for cost in costs]))
+    arrays = {"candidate_cost": decisions.candidate_cost, "uncertainty": np.minimum(decisions.uncertainty, u_max)}
+    costs = partial(ecuas_cost, **arrays, max_uncertainty=u_max, epsilon=options.floor)
+    return OrderCurve(orders, np.array([np.average(costs(n=order), weights=weights) for order in orders]))

@@ -6,7 +6,7 @@ bands show the intervals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -198,7 +198,7 @@ def _order_line(system: System) -> _Line:
     return _Line(curve.n, curve.ecuas, at, _band(partial(order_band, n=at), system))
 
 
-def _band(band: Any, system: System) -> Band | None:
+def _band(band: Callable[[System], Band], system: System) -> Band | None:
     return None if system.options.confidence_level is None else band(system)
 
 
