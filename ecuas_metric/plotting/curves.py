@@ -120,6 +120,7 @@ def order_curve(system: System, *, n: ArrayLike | None = None) -> OrderCurve:
     orders = np.r_[0.0, np.geomspace(0.01, 1000, 60)] if n is None else np.asarray(n, np.float64)
     decisions, options = system.decisions, system.options
     u_max, weights = decisions.max_uncertainty, options.sample_weight
-    arrays = {"candidate_cost": decisions.candidate_cost, "uncertainty": np.minimum(decisions.uncertainty, u_max)}
-    costs = partial(ecuas_cost, **arrays, max_uncertainty=u_max, epsilon=options.floor)
+    u = np.minimum(decisions.uncertainty, u_max)
+    costs = partial(ecuas_cost, uncertainty=u, candidate_cost=decisions.candidate_cost, max_uncertainty=u_max)
+    costs = partial(costs, epsilon=options.floor)
     return OrderCurve(orders, np.array([np.average(costs(n=order), weights=weights) for order in orders]))
