@@ -465,10 +465,8 @@ def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: obje
 
     Raises
     ------
-    InputError
-        See `confidence_ecuas_score`; or if an option is for other input.
-    TypeError
-        If there is no such option.
+    InputError, TypeError
+        See `score_posteriors`.
 
     References
     ----------
@@ -555,10 +553,8 @@ def posterior_system(
 
     Raises
     ------
-    InputError
+    InputError, TypeError
         See `score_posteriors`.
-    TypeError
-        If there is no such option.
 
     References
     ----------
@@ -594,10 +590,8 @@ def confidence_system(
 
     Raises
     ------
-    InputError
-        See `score_confidences`.
-    TypeError
-        If there is no such option.
+    InputError, TypeError
+        See `score_posteriors`.
 
     References
     ----------
