@@ -24,7 +24,7 @@ from .calibration import (
 )
 from .costs import Scratch, accepted, ecuas_of_checked, fixed_of_checked
 from .decisions import Decisions, select_rows
-from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
+from .inputs import BLOCK_SIZE, SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
 from .options import Options
 from .ranking import ResampledTies, Resamples, TieGroups, augrc, aurc, auroc
 
@@ -91,7 +91,7 @@ def sample_costs(decisions: Decisions, options: Options, *, only: Collection[str
     size = len(decisions.uncertainty)
     parts = [(rows, select_rows(decisions, rows)) for rows in blocks(size, row_size=SAMPLE_SIZE)]
     for key, compute in _means(decisions, options, only):
-        cost, work = np.empty(size), np.empty((3, parts[0][0].stop))
+        cost, work = np.empty(size), np.empty((3, BLOCK_SIZE // SAMPLE_SIZE))
         for rows, part in parts:
             cost[rows] = compute(part, key.parameter or 0.0, options, work[:, : rows.stop - rows.start])
         yield key, cost
