@@ -73,7 +73,8 @@ ALIASES = ["Paris", "Lutetia"]
 @pytest.mark.parametrize(
     "doubt",
     ["X (or Lyon)", "X (no, Lyon)", "X (OR Lyon)", "X (Lyon?)", "X (Lyon)", "X (sic!)", "X (\u200b?)",
-     "X (the French city)", "!X", "**!X**", "It is !X", "X\uff1f", "X\ufe56", "X⁇", "X⁉", "X⁈", "X⸮", "X ՞", "X\uff5e", "X :/", "X :-("],
+     "X (the French city)", "!X", "**!X**", "It is !X", "X\uff1f", "X\ufe56", "X⁇", "X⁉", "X⁈", "X⸮", "X ՞", "X\uff5e",
+     "X :/", "X :-("],
 )  # fmt: skip
 def test_a_denial_or_a_doubt_is_no_match_unless_it_is_an_aliass_own(doubt):
     answer = doubt.replace("X", "Paris")
