@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 import pandas as pd
 import pyarrow as pa
@@ -22,7 +22,7 @@ TEXTS = pa.list_(pa.string())
 GOLD = pa.struct({"value": pa.string(), "aliases": TEXTS, "normalized_aliases": TEXTS})
 ROW = pa.schema({"question_id": pa.string(), "question": pa.string(), "answer": GOLD})
 
-RawRow = dict[str, Any]  # a row of a file, of which nothing is known yet
+RawRow = dict[str, object]  # a row of a file, of which nothing is known yet
 
 
 class TriviaRow(TypedDict):
