@@ -27,8 +27,7 @@ def without_own_settings(model: Model) -> Model:
     if api.tokenizer.chat_template is not None:  # which writes the special tokens itself
         api.tokenizer_call_args = {"add_special_tokens": False} | api.tokenizer_call_args
     api.hf_chat = partial(_chat, api, api.hf_chat)
-    names = frozenset(api.tokenizer.convert_ids_to_tokens(ends))
-    api.generate = partial(_generate, api, api.generate, names)
+    api.generate = partial(_generate, api, api.generate, frozenset(api.tokenizer.convert_ids_to_tokens(ends)))
     return model
 
 

@@ -14,7 +14,6 @@ from ..pool import RawRow
 
 SETS = ("curated", "kept", "pool")
 LISTS = ("answer", "choices")  # columns that may hold several texts
-MMLU = {"path": "cais/mmlu", "name": "all", "split": "test"}
 
 
 def triviaqa_samples(questions: str, dataset: str | None) -> list[Sample]:
@@ -35,7 +34,7 @@ def mmlu_samples() -> list[Sample]:
     """Return the questions of MMLU's test split, from the Hub."""
     from datasets import load_dataset  # takes long to import
 
-    rows = load_dataset(**MMLU).to_list()
+    rows = load_dataset("cais/mmlu", "all", split="test").to_list()
     return [own_sample(row | {"question_id": f"{row['subject']}-{number}"}) for number, row in enumerate(rows)]
 
 
