@@ -110,22 +110,22 @@ def tenths(rng, num_samples, num_classes):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_equal_expected_costs_go_to_the_first_decision(order, rng):
-    q, exact = tenths(rng, 3000, 5)
+    q, exact = tenths(rng, 1200, 5)
     matrix = np.array([[0, 1, 0.3, 0.7], [2, 0, 0.3, 0.1], [1, 1, 0.3, 0.2], [0.4, 3, 0.3, 0], [1, 0.5, 0.3, 0]])
     costs = [[Fraction(str(cost)) for cost in row] for row in matrix.tolist()]
     expected = [[sum(p * costs[k][d] for k, p in enumerate(row)) for d in range(4)] for row in exact]
     first = np.array([row.index(min(row)) for row in expected])
-    assert sum(row.count(min(row)) > 1 for row in expected) > 40
-    labels = rng.integers(0, 5, 3000)
+    assert sum(row.count(min(row)) > 1 for row in expected) > 20
+    labels = rng.integers(0, 5, 1200)
     ours = posterior_decisions(np.array(q, order=order), labels, cost=matrix)
     np.testing.assert_array_equal(ours.candidate_cost, matrix[labels, first])
     np.testing.assert_allclose(ours.uncertainty, [float(min(row)) for row in expected], rtol=1e-14)
 
 
 def test_rows_tied_exactly_are_decided_alike_by_the_zero_one_cost_and_its_matrix(rng):
-    q = rng.choice([0.1, 0.2, 0.3], (3000, 37))
+    q = rng.choice([0.1, 0.2, 0.3], (1000, 37))
     q /= q.sum(axis=1, keepdims=True)
-    labels = rng.integers(0, 37, 3000)
+    labels = rng.integers(0, 37, 1000)
     one, other = (posterior_decisions(q, labels, cost=cost) for cost in ("zero_one", 1 - np.eye(37)))
     np.testing.assert_array_equal(one.candidate_cost, other.candidate_cost)
 
