@@ -88,7 +88,7 @@ class Scored:
     def decision(self) -> verdict.Decision:
         """Who is cheapest, if these systems can be compared."""
         not_comparable = any(key.metric == "ecuas" and not key.variant for key in self.report.not_comparable)
-        if self.is_open or self.report.unlike or not_comparable:
+        if self.is_open or self.report.differing or not_comparable:
             return verdict.undecided(verdict.NOT_SAID)
         return verdict.decide(self.systems)
 

@@ -18,6 +18,7 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.inputs import Floats
 from ecuas_metric.metrics import Key
 from ecuas_metric.plotting.curves import order_curve, reject_cost_curve
+from ecuas_metric.reporting.report import p_text
 from ecuas_metric.results import System, as_given, ranked
 
 from .markup import isolated
@@ -158,9 +159,8 @@ def detail(verdict: Verdict, name: Namer = str) -> str:
     if not verdict.difference:
         return f"{verdict.cost:.3f} each."
     interval = f" [{verdict.low:.3f}, {verdict.high:.3f}]" if math.isfinite(verdict.low) else ""
-    p = "p < 0.001" if verdict.p < 0.001 else f"p = {verdict.p:.3f}"
     rival = f"{verdict.rival_cost:.3f} for {_called(verdict.rival, name)}"
-    text = f"{verdict.cost:.3f} against {rival}: {verdict.difference:.3f} less{interval}, adjusted {p}."
+    text = f"{verdict.cost:.3f} against {rival}: {verdict.difference:.3f} less{interval}, adjusted {p_text(verdict.p)}."
     if verdict.needed and verdict.winner is None:
         text += f" If that is the true difference, N = {_rounded(verdict.needed):,} would settle it."
     return text
@@ -297,8 +297,7 @@ def _by_key(rows: Iterable[Comparison]) -> dict[Key, dict[tuple[str, str], Compa
     """Return the comparisons by each metric, by pair; each pair in both directions."""
     found: dict[Key, dict[tuple[str, str], Comparison]] = {}
     for row in rows:
-        turned = row._replace(difference=-row.difference, low=-row.high, high=-row.low)
-        found.setdefault(row.key, {}).update({(row.first, row.second): row, (row.second, row.first): turned})
+        found.setdefault(row.key, {}).update({(row.first, row.second): row, (row.second, row.first): row.turned()})
     return found
 
 

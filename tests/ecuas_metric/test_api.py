@@ -1,5 +1,6 @@
 """The front door: in scikit-learn's hands, against arithmetic, against `compute`, and with bad input."""
 
+import functools
 import inspect
 import re
 import warnings
@@ -230,10 +231,17 @@ SET = {
 NEEDS = {name: {"confidence_level": 0.9} for name in ("interval_method", "n_resamples", "random_state")}
 NEEDS |= {"weights_are": {"sample_weight": [1, 2, 3]}}
 NEEDS |= {"decisions": {"cost": COST}, "groups": {"confidence_level": 0.9}, "strata": {"confidence_level": 0.9}}
+
+
+@functools.wraps(score_costs)
+def of_costs(candidate_cost, uncertainty, **options):
+    return score_costs(candidate_cost=candidate_cost, uncertainty=uncertainty, **options)
+
+
 INPUTS = {
     "confidences": (score_confidences, [1, 0, 1], [0.9, 0.8, 0.4]),
     "posteriors": (score_posteriors, [0, 1, 1], Y_PROB),
-    "costs": (score_costs, [0.0, 2.0, 1.0], [0.1, 0.5, 1.2]),
+    "costs": (of_costs, [0.0, 2.0, 1.0], [0.1, 0.5, 1.2]),
 }
 CASES = [(form, name) for name, option in OPTIONS.items() for form in option.forms if name != "max_uncertainty"]
 
@@ -270,7 +278,7 @@ def test_docstrings_name_the_options_of_their_form(form):
 
 def test_an_unknown_option_is_a_type_error():
     for score, truth, said in INPUTS.values():
-        options = {"max_uncertainty": 2} if score is score_costs else {}
+        options = {"max_uncertainty": 2} if score is of_costs else {}
         with pytest.raises(TypeError, match="bins"):
             score(truth, said, bins=3, **options)
 
@@ -352,7 +360,7 @@ BAD = [
     (lambda: confidence_system([1], [0.5], ids="ab"), "correct and ids must have the same length; got 1 and 2."),
     (lambda: ece_score([1, 0, 1], [0.5, 0.5]), "confidence and correct must have the same length; got 2 and 3."),
     (
-        lambda: score_costs([0, 1], [0.1], max_uncertainty=1),
+        lambda: score_costs(candidate_cost=[0, 1], uncertainty=[0.1], max_uncertainty=1),
         "uncertainty and candidate_cost must have the same length; got 1 and 2.",
     ),
     (lambda: ecuas_score([["cat"], ["dog"], ["dog"]], Y_PROB), "y_true must be one-dimensional; got shape (3, 1)."),
@@ -376,10 +384,18 @@ BAD = [
         "y_prob must be at most 0, the logarithms of probabilities; got 2.5 at index 1 (1 of 2).",
     ),
     (lambda: score_posteriors([0, 1], [[2.0, -1.0], [0.0, 1.0]]), "y_prob must lie in [0, 1]; got 2.0 at index (0, 0)"),
+    (
+        lambda: ecuas_score(Y_PROB, [0, 1, 1]),
+        "y_true must hold classes; got shape (3, 2). Swapped? y_true comes first.",
+    ),
+    (
+        lambda: fit_isotonic([1, 0], [0.9, 0.8]),
+        "correct must be 0 (incorrect) or 1 (correct); got 0.9 at index 0 (2 of 2). Swapped? confidence comes first.",
+    ),
     (lambda: ecuas_score([0.2, 0.9], [0, 1]), "y_true must hold classes; got numbers between 0 and 1. Swapped? y_true"),
     (
         lambda: ece_score([0.9, 0.8], [1, 0]),
-        "correct must be 0 or 1; got numbers between 0 and 1, and confidence only 0 and 1. Swapped? correct comes",
+        "correct must be 0 (incorrect) or 1 (correct); got 0.9 at index 0 (2 of 2). Swapped? correct comes first.",
     ),
     (
         lambda: ece_score([1, 2], [0.5, 0.5]),
@@ -404,16 +420,25 @@ BAD = [
     (lambda: ecuas_score(Y_TRUE, Y_PROB, cost="0-1"), "cost must be one of 'zero_one', 'log'; got '0-1'."),
     (lambda: score_confidences([1, 0], [0.5, 0.5], cost="log"), "cost requires posteriors; the input is confidences"),
     (
-        lambda: score_costs([0, 1], [0.1, -1], max_uncertainty=1),
+        lambda: score_costs(candidate_cost=[0, 1], uncertainty=[0.1, -1], max_uncertainty=1),
         "uncertainty must be finite and non-negative; got -1.0",
     ),
     (
-        lambda: score_costs([0, np.inf], [0, 0], max_uncertainty=1),
+        lambda: score_costs(candidate_cost=[0, np.inf], uncertainty=[0, 0], max_uncertainty=1),
         "candidate_cost must be finite and non-negative; got",
     ),
-    (lambda: fixed_reject_cost([0.5], [1], reject_cost=-1), "reject_cost must be >= 0; got -1."),
-    (lambda: fixed_reject_cost([nan], [1], reject_cost=0.5), "uncertainty must be finite and non-negative; got nan at"),
-    (lambda: ecuas_cost([0.1, 0.2], [1]), "uncertainty and candidate_cost must have the same shape; got (2,) and (1,)"),
+    (
+        lambda: fixed_reject_cost(uncertainty=[0.5], candidate_cost=[1], reject_cost=-1),
+        "reject_cost must be >= 0; got -1.",
+    ),
+    (
+        lambda: fixed_reject_cost(uncertainty=[nan], candidate_cost=[1], reject_cost=0.5),
+        "uncertainty must be finite and non-negative; got nan at",
+    ),
+    (
+        lambda: ecuas_cost(uncertainty=[0.1, 0.2], candidate_cost=[1]),
+        "candidate_cost and uncertainty must have the same shape; got (1,) and (2,)",
+    ),
     # recalibration
     (
         lambda: fit_affine([[0.0, -np.inf]], [0]),
@@ -467,7 +492,10 @@ def test_errors_speak_of_the_callers_arguments(call, message):
             lambda: score_confidences([1, 0], [0.9, None], missing_confidence=0.5),
             "1 of 2 confidences are missing (NaN) and count as 0.5.",
         ),
-        (lambda: score_costs([0, 1], [0.1, 3], max_uncertainty=1), "1 of 2 samples (50.0%) have an uncertainty abo"),
+        (
+            lambda: score_costs(candidate_cost=[0, 1], uncertainty=[0.1, 3], max_uncertainty=1),
+            "1 of 2 samples (50.0%) have an uncertainty abo",
+        ),
     ],
 )
 def test_notes_are_warnings_at_the_callers_line(call, message):
@@ -510,7 +538,8 @@ def test_arrays_are_positional_and_everything_else_is_named():
     for name in ecuas_metric.__all__:
         if name.endswith(("_score", "_system")) or name.startswith("score_"):
             parameters = list(inspect.signature(getattr(ecuas_metric, name)).parameters.values())
-            assert [p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters[:2]] == [True, True], name
+            may_stand = name != "score_costs"  # either order of these arrays would give numbers
+            assert [p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters[:2]] == [may_stand] * 2, name
             assert all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in parameters[2:]), name
 
 

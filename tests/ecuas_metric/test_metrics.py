@@ -353,9 +353,14 @@ def test_means_are_those_of_the_public_costs_of_each_sample(system):
     decisions = prepare(form, predictions, references, checked_options(**SETTINGS, **options)).decisions
     u, c, u_max, confidence, *_ = decisions
     means = mean_costs(decisions, checked_options(**SETTINGS))
-    expected = {("ecuas", n): ecuas_cost(np.minimum(u, u_max), c, n=n, max_uncertainty=u_max) for n in ORDERS}
+    expected = {
+        ("ecuas", n): ecuas_cost(uncertainty=np.minimum(u, u_max), candidate_cost=c, n=n, max_uncertainty=u_max)
+        for n in ORDERS
+    }
     for g in SETTINGS["reject_costs"]:
-        expected["expected_cost", g] = fixed_reject_cost(u, c, reject_cost=g, max_uncertainty=u_max)
+        expected["expected_cost", g] = fixed_reject_cost(
+            uncertainty=u, candidate_cost=c, reject_cost=g, max_uncertainty=u_max
+        )
     if confidence is not None:
         expected["confidence_cross_entropy", None] = confidence_cross_entropy_cost(u, c)
         expected["confidence_brier_score", None] = confidence_brier_cost(u, c)
