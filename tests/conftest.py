@@ -70,6 +70,9 @@ def pytest_runtestloop(session):
     os.write(tell, np.arange(len(files), dtype=np.uint16).tobytes())
     os.close(tell)
     if is_fork := not os.fork():
+        capture = config.pluginmanager.getplugin("capturemanager")
+        capture.stop_global_capturing()  # whose files are those of the other process
+        capture.start_global_capturing()
         config.pluginmanager.unregister(name="terminalreporter")
         config.pluginmanager.register(report := Report(config))
     while (number := os.read(ask, 2)) and not session.shouldstop:
