@@ -43,12 +43,11 @@ from ecuas_metric import (
 )
 from ecuas_metric.options import OPTIONS
 
-from .systems import confidence_systems, posterior_systems
+from .systems import EVERY_OPTION, confidence_systems, posterior_systems
 
 Y_TRUE = ["cat", "dog", "dog"]
 Y_PROB = [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]
 SCORES = {"ece": ece_score, "auroc": auroc_score, "aurc": aurc_score, "augrc": augrc_score}
-COST = [[0.0, 1.0, 0.3], [5.0, 0.0, 0.3]]
 ORDERS = st.sampled_from([0, 0.5, 1, 2.5, np.inf])
 
 
@@ -181,32 +180,13 @@ def test_a_classifier_without_its_posteriors_is_a_system_of_confidences(system):
     assert ours == pytest.approx(confidence_ecuas_score(correct, q.max(axis=1), num_classes=num_classes))
 
 
-SET = {
-    "n": (0.5, 3),
-    "num_classes": 4,
-    "predictions_are": "log_probabilities",
-    "cost": COST,
-    "decisions": [0, 1, 2],
-    "reject_costs": [0.1, 0.2],
-    "normalize": True,
-    "missing_confidence": 0.5,
-    "n_bins": 3,
-    "epsilon": 1e-3,
-    "sample_weight": [1, 2, 3],
-    "renormalize": True,
-    "weights_are": "counts",
-    "decompose": True,
-    "calibration": True,
-    "confidence_level": 0.9,
-    "interval_method": "bca",
-    "n_resamples": 20,
-    "random_state": 1,
-    "groups": ["a", "a", "b"],
-    "strata": [0, 0, 1],
-}
 NEEDS = {name: {"confidence_level": 0.9} for name in ("interval_method", "n_resamples", "random_state")}
 NEEDS |= {"weights_are": {"sample_weight": [1, 2, 3]}}
-NEEDS |= {"decisions": {"cost": COST}, "groups": {"confidence_level": 0.9}, "strata": {"confidence_level": 0.9}}
+NEEDS |= {
+    "decisions": {"cost": EVERY_OPTION["cost"]},
+    "groups": {"confidence_level": 0.9},
+    "strata": {"confidence_level": 0.9},
+}
 
 
 @functools.wraps(score_costs)
@@ -232,13 +212,13 @@ def modules():
 @pytest.mark.parametrize(("form", "name"), CASES)
 def test_every_option_gives_what_compute_gives(form, name, modules):
     score, truth, said = INPUTS[form]
-    options = {name: SET[name]} | NEEDS.get(name, {})
+    options = {name: EVERY_OPTION[name]} | NEEDS.get(name, {})
     if name == "predictions_are":
         said = np.log(said)
     if name == "missing_confidence":
         said = [0.9, None, 0.4]
     if form == "costs":
-        options["max_uncertainty"] = 1.6
+        options["max_uncertainty"] = EVERY_OPTION["max_uncertainty"]
     expected = modules[form].compute(predictions=said, references=truth, **options)
     ours = score(truth, said, **options)
     assert list(ours) == list(expected)
