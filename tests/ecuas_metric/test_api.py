@@ -180,8 +180,9 @@ def test_a_classifier_without_its_posteriors_is_a_system_of_confidences(system):
     assert ours == pytest.approx(confidence_ecuas_score(correct, q.max(axis=1), num_classes=num_classes))
 
 
-NEEDS = {name: {"confidence_level": 0.9} for name in ("interval_method", "n_resamples", "random_state")}
-NEEDS |= {"weights_are": {"sample_weight": [1, 2, 3]}}
+OF_INTERVALS = ("interval_method", "n_resamples", "random_state", "groups", "strata")
+NEEDS = {name: {"confidence_level": 0.9} for name in OF_INTERVALS}
+NEEDS |= {"weights_are": {"sample_weight": [1, 2, 3]}, "decisions": {"cost": EVERY_OPTION["cost"]}}
 NEEDS |= {
     "decisions": {"cost": EVERY_OPTION["cost"]},
     "groups": {"confidence_level": 0.9},
