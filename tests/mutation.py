@@ -75,7 +75,7 @@ def places(node, lines=None):
 def mutants(folder):
     """Yield a folder's mutants, in order: path, line, the bytes they replace, old and new code, lines to be run."""
     for path in sorted(Path(PACKAGE, folder).glob("*.py")):
-        if path.relative_to(PACKAGE).as_posix() in LEFT_OUT:
+        if {path.name, path.relative_to(PACKAGE).as_posix()} & LEFT_OUT:
             continue
         source = path.read_bytes()
         starts = [0, *(at + 1 for at, byte in enumerate(source) if byte == ord("\n"))]
@@ -203,19 +203,22 @@ def main():
         pytest.main(["--help"])
     if not LISTED.exists() and (failed := forked(measure)):
         sys.exit(f"fails without any mutant: {failed}")
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    lines = results.read_text().splitlines() if results.exists() else []
+    done = [row for row in map(json.loads, lines) if row["commit"] == commit]
     every = [mutant for folder in FOLDERS for mutant in mutants(folder)]
-    done = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
     for number, mutant in enumerate(random.Random(options.seed).sample(every, options.number)):
         path, line, bounds, old, new, lines = mutant
         name = [path, line, *bounds, old, new]
         if name not in [row["mutant"] for row in done]:
-            row = {"mutant": name, "killed by": tried(number, path, bounds, new, lines)}
+            done.append({"commit": commit, "mutant": name, "killed by": tried(number, path, bounds, new, lines)})
             with results.open("a") as file:
-                print(json.dumps(row, ensure_ascii=False), file=file)
-            done.append(row)
-            print(f"{number} {path}:{line} `{old}` -> `{new}`: {row['killed by'] or 'ALIVE'}", flush=True)
-    killed = sum(bool(row["killed by"]) for row in done)
-    print(f"{len(every)} places, {len(done)} mutants, {killed} killed ({100 * killed / len(done):.0f} %)")
+                print(json.dumps(done[-1], ensure_ascii=False), file=file)
+            print(f"{number} {path}:{line} `{old}` -> `{new}`: {done[-1]['killed by'] or 'ALIVE'}", flush=True)
+    print(f"{len(every)} places of {commit}\n| folder | mutants | killed |\n|---|---|---|")
+    for folder in FOLDERS:
+        rows = [row for row in done if str(Path(row["mutant"][0]).parent) == str(Path(PACKAGE, folder))]
+        print(f"| {folder or PACKAGE} | {len(rows)} | {sum(bool(row['killed by']) for row in rows)} |")
 
 
 if __name__ == "__main__":
