@@ -41,7 +41,7 @@ from ecuas_metric import (
     score_costs,
     score_posteriors,
 )
-from ecuas_metric.options import OPTIONS
+from ecuas_metric.options import DEFAULTS, OPTIONS
 
 from .systems import EVERY_OPTION, confidence_systems, posterior_systems
 
@@ -478,6 +478,17 @@ def test_arrays_are_positional_and_everything_else_is_named():
             may_stand = name != "score_costs"  # either order of these arrays would give numbers
             assert [p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters[:2]] == [may_stand] * 2, name
             assert all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in parameters[2:]), name
+
+
+OWN_DEFAULTS = {"n", "max_uncertainty", "predictions_are"}  # one number; none of costs; what a file's columns say
+
+
+def test_defaults_are_those_of_the_table_of_options():
+    for name in ecuas_metric.__all__:
+        thing = getattr(ecuas_metric, name)
+        for option in inspect.signature(thing).parameters.values() if inspect.isfunction(thing) else ():
+            if option.name in set(OPTIONS) - OWN_DEFAULTS and option.default is not option.empty:
+                assert option.default == getattr(DEFAULTS, option.name), (name, option.name)
 
 
 def test_margins_are_the_logits_of_the_second_class(rng):
