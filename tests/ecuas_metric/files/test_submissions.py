@@ -288,3 +288,11 @@ def test_wrong_names_of_columns_are_errors(columns, tmp_path):
         ValueError, match=r"columns must be among|there is no column 'nowhere'; found confidence, correct"
     ):
         read_submissions(write(tmp_path / "a.csv", "confidence,correct\n0.9,1\n"), columns=columns)
+
+
+@pytest.mark.parametrize(("name", "of"), [("prob_no", 0), ("prob_yes", 1)])
+def test_a_word_for_a_truth_value_says_of_which_class_a_probability_is(name, of, tmp_path):
+    words = ("no", "yes")
+    found = only(write(tmp_path / "a.csv", f"{name},label\n0.9,{words[of]}\n0.2,{words[1 - of]}\n"))
+    np.testing.assert_allclose(found.predictions[:, of], [0.9, 0.2])
+    assert found.references.tolist() == [of, 1 - of]
