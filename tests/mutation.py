@@ -151,14 +151,18 @@ def contexts(path):
 
 def stages(path, lines):
     """Return the tests to try: of the mirror file, of its folder, of all others; first those that run the lines."""
-    folder, listed = f"tests/{Path(path).parent}/", json.loads(LISTED.read_text())
+    at, listed = Path(path), json.loads(LISTED.read_text())
+    mirrors = {
+        path,
+        f"tests/{at.with_name(f'test_{at.stem}.py')}",
+        f"tests/{at.parent.parent}/test_{at.parent.name}.py",
+    }
     running = set(listed) if lines is None else {test for line in lines for test in contexts(path).get(line, ())}
     files, found = {test.split("::")[0] for test in running}, ([], [], [])
     for test in sorted(listed, key=lambda test: test not in running):
         file = test.split("::")[0]
-        is_mirror = file.startswith(f"{folder}test_{Path(path).stem}") or file == path
         if file in files:
-            found[0 if is_mirror else 1 if str(Path(file).parent) == folder[:-1] else 2].append(test)
+            found[0 if file in mirrors else 1 if Path(file).parent == "tests" / at.parent else 2].append(test)
     return found
 
 
