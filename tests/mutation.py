@@ -152,17 +152,13 @@ def contexts(path):
 def stages(path, lines):
     """Return the tests to try: of the mirror file, of its folder, of all others; first those that run the lines."""
     at, listed = Path(path), json.loads(LISTED.read_text())
-    mirrors = {
-        path,
-        f"tests/{at.with_name(f'test_{at.stem}.py')}",
-        f"tests/{at.parent.parent}/test_{at.parent.name}.py",
-    }
+    mirrors = (path, f"tests/{at.parent}/test_{at.stem}", f"tests/{at.parent.parent}/test_{at.parent.name}.")
     running = set(listed) if lines is None else {test for line in lines for test in contexts(path).get(line, ())}
     files, found = {test.split("::")[0] for test in running}, ([], [], [])
     for test in sorted(listed, key=lambda test: test not in running):
         file = test.split("::")[0]
         if file in files:
-            found[0 if file in mirrors else 1 if Path(file).parent == "tests" / at.parent else 2].append(test)
+            found[0 if file.startswith(mirrors) else 1 if Path(file).parent == "tests" / at.parent else 2].append(test)
     return found
 
 
