@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from ecuas_metric.errors import Note
-from ecuas_metric.files.submissions import MEANING, RULES, read_submissions
+from ecuas_metric.files.submissions import MEANING, RULES, Unlabelled, read_submissions
 
 
 def write(path, text, encoding="utf-8"):
@@ -288,3 +288,17 @@ def test_wrong_names_of_columns_are_errors(columns, tmp_path):
         ValueError, match=r"columns must be among|there is no column 'nowhere'; found confidence, correct"
     ):
         read_submissions(write(tmp_path / "a.csv", "confidence,correct\n0.9,1\n"), columns=columns)
+
+
+@pytest.mark.parametrize(("name", "of"), [("prob_no", 0), ("prob_yes", 1)])
+def test_a_word_for_a_truth_value_says_of_which_class_a_probability_is(name, of, tmp_path):
+    words = ("no", "yes")
+    found = only(write(tmp_path / "a.csv", f"{name},label\n0.9,{words[of]}\n0.2,{words[1 - of]}\n"))
+    np.testing.assert_allclose(found.predictions[:, of], [0.9, 0.2])
+    assert found.references.tolist() == [of, 1 - of]
+
+
+@pytest.mark.parametrize(("share", "is_said"), [(0.0104, False), (0.0107, True)])
+def test_a_share_by_weight_is_said_where_it_is_another_one(share, is_said):
+    fact = Unlabelled("wrong", np.arange(1000) < 10, share).note(10, 1000).fact
+    assert ("by weight" in fact) == is_said

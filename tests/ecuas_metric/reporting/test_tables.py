@@ -82,6 +82,12 @@ def test_names_stay_whole_where_there_is_room():
     assert NAMES[0] in to_text(GRID, Screen(200))
 
 
+def test_a_column_of_short_names_leaves_its_room_to_that_of_long_ones():
+    rows = [[Cell("a"), Cell(name * 3), Cell("0.1")] for name in NAMES]
+    text = to_text(Grid(["first", "second", "difference"], rows, [], "", labels=2), Screen(80))
+    assert 45 < max(map(len, text.splitlines())) <= 80
+
+
 @pytest.mark.parametrize(
     ("variables", "on_terminal", "in_pipe"),
     [
