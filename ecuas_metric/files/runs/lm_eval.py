@@ -24,6 +24,7 @@ _NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
 _LARGE = {"doc", "resps", "arguments"}
 _METRICS = ("exact_match", "acc", "f1", "em", "mc1")  # of a task in which the model writes its answer
 _RECORD = {"true_choice", "log_likelihoods"}  # the keys of what the plug-in keeps of a sample
+_ONE_EACH = "must have one log-likelihood of each choice"
 _NO_CHOICES = "and log-likelihoods only with output_type: multiple_choice in the task"
 
 
@@ -40,7 +41,7 @@ def record_of(target: object, choices: Sequence[str], results: Sequence[Sequence
     except InputError as error:
         return record | {"why": error.rule}
     except (TypeError, ValueError):  # of a filter that keeps all repeats
-        return record | {"why": "must have one log-likelihood of each choice"}
+        return record | {"why": _ONE_EACH}
 
 
 class Sample(NamedTuple):
@@ -192,7 +193,7 @@ def _samples(file: Path, options: RunOptions) -> list[Sample]:
         name = str(row.get("filter", "none"))
         filters[name] = None
         if options.filter is None or options.filter == name:
-            kept.append(_sample(number, row, _LARGE - named))
+            kept.append(parts.in_file(file, number, _sample, number, row, _LARGE - named))
     if not filters:
         raise FileError(file, "holds no samples", advice="Was the run interrupted?")
     parts.only(filters, options.filter, file, "filter")
@@ -206,7 +207,10 @@ def _sample(number: int, row: Row, left_out: set[str]) -> Sample:
         responses = []
     if "acc_mutual_info" in row:  # the second half are the choices without their question
         responses = responses[: len(responses) // 2]
-    scores = tuple(float(response[0]) for response in responses)
+    try:
+        scores = tuple(float(response[0]) for response in responses)
+    except (TypeError, ValueError):  # of a filter that keeps all repeats
+        raise InputError("filtered_resps", _ONE_EACH, value=responses[0]) from None
     named = str(row.get("doc_hash", row["doc_id"])), str(row["target"])
     return Sample(number, *named, scores, _texts(row, len(scores)), small)
 

@@ -17,6 +17,7 @@ TWO = 'doc_to_text: "{{question}}"\ndoc_to_choice: ["yes", "no"]\n'
 BOTH = "filter_list:\n" + "".join(
     f"  - {{name: {name}, filter: [{{function: take_first}}]}}\n" for name in ("one", "two")
 )
+ALL = "filter_list: [{name: none, filter: [{function: take_first_k, k: 2}]}]\n"
 PARTS = (
     "metric_list: [{metric: acc}, {metric: acc_mutual_info}, {metric: ecuas_1, aggregation: !function utils.ecuas_1}]\n"
 )
@@ -38,6 +39,9 @@ TASKS = {  # the YAML of a task, and which field of our own has the truth
     ),
     "mutual": (f"{THREE}doc_to_target: label\n{PARTS}", "label"),
     "filters": (f"{THREE}doc_to_target: label\n{BOTH}", "label"),
+    "delimiter": (f'{THREE}doc_to_target: label\ntarget_delimiter: ""\n', "label"),
+    "shots": (f"{THREE}doc_to_target: label\nfewshot_split: test\nnum_fewshot: 2\n", "label"),
+    "kept": (f"{THREE}doc_to_target: label\nrepeats: 2\n{ALL}", None),
     "several": (f"{THREE}doc_to_target: golds\n", None),
     "outside": (f'{THREE}doc_to_target: "{{{{label + 7 * flag}}}}"\n', None),
     "unnamed": (f'{THREE}doc_to_target: "of no choice"\n', None),
@@ -116,6 +120,7 @@ def test_plug_in_reader_and_arithmetic_agree(ran, task):
         ("several", "must have one right choice in each sample"),
         ("outside", "must have one right choice in each sample"),
         ("unnamed", "must have one right choice in each sample"),
+        ("kept", "must have one log-likelihood of each choice"),
     ],
 )
 def test_what_the_reader_refuses_is_nan_for_the_same_reason(ran, task, why):

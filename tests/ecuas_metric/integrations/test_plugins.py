@@ -9,7 +9,8 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, KFold, TunedThresholdClassifierCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -63,8 +64,17 @@ def test_the_scorer_is_one_of_scikit_learns(rng):
     for value, (train, test) in zip(found, folds.split(X), strict=True):
         posteriors = LogisticRegression().fit(X[train], y[train]).predict_proba(X[test])
         assert value == pytest.approx(-ecuas_score(y[test], posteriors, sample_weight=weight[test]))
-    tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=ecuas_scorer()).fit(X, y)
-    assert tuned.best_score_ <= 0
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=ecuas_scorer(n=3), cv="prefit", refit=False)
+    tuned.estimator.fit(X, y)
+    certain = np.where(tuned.fit(X, y).predict(X) == y, 0, 2.0)  # at an uncertainty of 0, 1 / u_M
+    assert tuned.best_score_ == pytest.approx(-certain.mean() * 4 / 3)
+    each = cross_validate(LogisticRegression(), X, y, scoring=ecuas_scorer(n=0), cv=folds)["test_score"]
+    path = LogisticRegressionCV(Cs=[1.0], scoring=ecuas_scorer(n=0), cv=folds).fit(X, y)  # makes a scorer of its own
+    assert np.ravel(path.scores_["yes"]) == pytest.approx(each, abs=1e-3)
+    model = LogisticRegression().fit(X, y)
+    several = check_scoring(model, scoring={"a": ecuas_scorer(), "b": "accuracy"})
+    expected = -ecuas_score(y, model.predict_proba(X), sample_weight=weight)
+    assert several(model, X, y, sample_weight=weight)["a"] == pytest.approx(expected, abs=1e-12)
     scoring = {"a": ecuas_scorer(n=0), "b": "accuracy"}
     assert GridSearchCV(LogisticRegression(), grid, scoring=scoring, refit="a").fit(X, y).best_params_ == {"C": 1.0}
     fitted = CalibratedClassifierCV(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
@@ -97,6 +107,9 @@ def test_the_trainers_metrics_take_what_trainers_pass(rng):
         batch = SimpleNamespace(predictions=tensors[0][rows], label_ids=tensors[1][rows])
         last = rows[-1] == 39
         assert compute(batch, compute_result=bool(last)) == (expected if last else {})
+    diverged = compute(SimpleNamespace(predictions=logits * np.nan, label_ids=labels))
+    assert diverged.keys() == expected.keys()
+    assert np.isnan(list(diverged.values())).all()
     for label_ids, what in (((labels, labels), "one column of labels"), (np.ones((40, 4)), "one class for each row")):
         with pytest.raises(ValueError, match=what):
             compute(SimpleNamespace(predictions=logits, label_ids=label_ids))
