@@ -14,13 +14,9 @@ from ..api import ecuas_score
 
 
 def _ecuas(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    labels: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    **options: Any,
-) -> float:
+    y_true: ArrayLike, y_pred: ArrayLike, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    **options: Any
+) -> float:  # fmt: skip
     """Return ECUAS_n of posteriors (N, K) of the labels, or (N,) of the second; of classes (N,) that thresholds chose.
 
     The arguments have the names by which scikit-learn tells what a metric takes.

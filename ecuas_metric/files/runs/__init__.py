@@ -13,8 +13,8 @@ from .lm_eval import LM_EVAL
 from .parts import Part, RunOptions, files_in, names_of, pooled, refuse_totals
 
 __all__ = ["RUN_FILE", "Part", "RunOptions", "names_of", "pooled", "read_parts"]
-READERS = (LM_EVAL, LIGHTEVAL, INSPECT, HELM)
-RUN_FILE = re.compile("|".join(fnmatch.translate(name) for reader in READERS for name in reader.names))
+_READERS = (LM_EVAL, LIGHTEVAL, INSPECT, HELM)
+RUN_FILE = re.compile("|".join(fnmatch.translate(name) for reader in _READERS for name in reader.names))
 
 
 def read_parts(path: str | Path, options: RunOptions | None = None) -> list[Part] | None:
@@ -22,7 +22,7 @@ def read_parts(path: str | Path, options: RunOptions | None = None) -> list[Part
     place = Path(path)
     if not place.exists():
         return None
-    for reader in READERS:
+    for reader in _READERS:
         files = [file for file in files_in(place, *reader.names) if reader.recognises(file)]
         if files:
             return reader.parts(files, options or RunOptions())
