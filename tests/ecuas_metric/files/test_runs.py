@@ -12,7 +12,7 @@ from scipy.special import log_softmax
 
 from ecuas_metric import read_submissions, score_confidences, score_posteriors
 from ecuas_metric.files.runs import RunOptions, read_parts
-from ecuas_metric.files.runs.lm_eval import record_of
+from ecuas_metric.files.runs.lm_eval import record_of_sample
 from ecuas_metric.reporting.cli import main
 
 CHOICES = ["red", "deep blue", "green", "a kind of yellow"]
@@ -471,7 +471,7 @@ def test_lm_eval_targets_are_those_that_the_plug_in_recorded(tmp_path, scores):
     """They are not what `doc` or the text of the target says; where there is none, the reason is the reader's."""
     rows = []
     for i, (row, label) in enumerate(zip(*scores, strict=True)):
-        record = record_of(int(label), CHOICES, row[:, None])
+        record = record_of_sample(int(label), CHOICES, row[:, None])
         rows.append(lm_eval_row(i, 0, list(row), target="2", metrics=["ecuas_1"], ecuas_1=record))
     for row in rows:
         del row["acc"]
@@ -479,7 +479,7 @@ def test_lm_eval_targets_are_those_that_the_plug_in_recorded(tmp_path, scores):
     columns = {"weight": "doc_id", "group": "doc.question"}
     (submission,) = read_submissions(written(tmp_path / "m", rows), columns=columns)
     assert submission.per_sample["sample_weight"] == [float(i) for i in range(30)]
-    rows[3]["ecuas_1"] = record_of([0, 1], CHOICES, scores[0][3][:, None])
+    rows[3]["ecuas_1"] = record_of_sample([0, 1], CHOICES, scores[0][3][:, None])
     with pytest.raises(ValueError, match="must have one right choice in each sample; got '2' in row 4"):
         read_submissions(written(tmp_path / "m", rows))
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from ecuas_metric import ecuas_score, score_posteriors
-from ecuas_metric.files.runs.lm_eval import record_of
+from ecuas_metric.files.runs.lm_eval import record_of_sample
 from ecuas_metric.integrations.choices import HIGHER_IS_BETTER, aggregation, metrics_of_choices, warn_once
 from ecuas_metric.integrations.lighteval import metrics_of_samples
 from ecuas_metric.integrations.sklearn import ecuas_scorer
@@ -120,7 +120,7 @@ def test_aggregations_are_the_metrics_of_the_samples(rng):
     choices = ["red", "green", "blue", "grey"]
     targets = [*labels[:5], *(choices[label] for label in labels[5:10]), *([label] for label in labels[10:])]
     pairs = [[(score, False) for score in row] for row in logits]
-    records = [record_of(target, choices, of) for target, of in zip(targets, pairs, strict=True)]
+    records = [record_of_sample(target, choices, of) for target, of in zip(targets, pairs, strict=True)]
     expected = score_posteriors(labels, logits, predictions_are="logits", n=(0, 1))
     flat = [[label, *row] for label, row in zip(labels, logits, strict=True)]
     expected = {name: expected[name] for name in HIGHER_IS_BETTER}
@@ -140,8 +140,8 @@ def test_aggregations_are_the_metrics_of_the_samples(rng):
 )
 def test_samples_without_a_number_are_nan_with_a_reason(caplog, target, results, why):
     warn_once.cache_clear()
-    good = record_of(1, ["a", "b", "b"], [(-1.0, True), (-2.0, False), (-3.0, False)])
-    assert np.isnan(aggregation("ecuas_1")([good, record_of(target, ["a", "b", "b"], results)]))
+    good = record_of_sample(1, ["a", "b", "b"], [(-1.0, True), (-2.0, False), (-3.0, False)])
+    assert np.isnan(aggregation("ecuas_1")([good, record_of_sample(target, ["a", "b", "b"], results)]))
     assert why in caplog.text
 
 
