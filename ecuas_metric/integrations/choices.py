@@ -56,7 +56,7 @@ def warn_once(text: str) -> None:
 
 
 def aggregation(name: str, **options: object) -> Callable[[Sequence[Mapping[str, Any]]], float]:
-    """Return lm-eval's aggregation of a metric of records of `record_of_sample`, e.g. ``aggregation("ecuas_2", n=2)``."""
+    """Return lm-eval's aggregation of a metric of the records of a task, e.g. ``aggregation("ecuas_2", n=2)``."""
 
     def aggregate(records: Sequence[Mapping[str, Any]]) -> float:
         why = next((record["why"] for record in records if "why" in record), "")
