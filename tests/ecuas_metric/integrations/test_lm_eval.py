@@ -9,7 +9,7 @@ import pytest
 from ecuas_metric.files.runs.lm_eval import BY_LENGTH
 from ecuas_metric.integrations.choices import HIGHER_IS_BETTER
 from tests.conftest import ROOT
-from tests.ecuas_metric.integrations.live import close, of_choices, run, score
+from tests.ecuas_metric.integrations.live import close, of_choices, questions, run, score
 
 pytestmark = [pytest.mark.integrations, pytest.mark.e2e]
 THREE = 'doc_to_text: "{{question}}"\ndoc_to_choice: choices\n'
@@ -53,21 +53,7 @@ TASKS = {  # the YAML of a task, and which field of our own has the truth
 def ran(tmp_path_factory):
     """Run all tasks at once: samples and results of each."""
     folder = tmp_path_factory.mktemp("lm_eval")
-    docs = [
-        {
-            "question": f"What colour is thing {i}?",
-            "choices": ["red", "deep blue", "green"],
-            "uneven": ["red", "deep blue", "green"][: 2 + i % 2],
-            "label": i * 7 % 3,
-            "noisy": i * 5 % 3,
-            "never_last": i % 2,
-            "golds": [i % 3, (i + 1) % 3],
-            "flag": i * 3 % 2,
-            "not_flag": 1 - i * 3 % 2,
-            "weight": 1 + i % 4,
-        }
-        for i in range(40)
-    ]
+    docs = questions()
     (folder / "docs.jsonl").write_text("".join(json.dumps(doc) + "\n" for doc in docs))
     shutil.copytree(ROOT / "ecuas_metric" / "integrations" / "lm_eval_tasks", folder / "tasks")
     data = f"dataset_path: json\ndataset_kwargs: {{data_files: {{test: {folder / 'docs.jsonl'}}}}}\ntest_split: test\n"
