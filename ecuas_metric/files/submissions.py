@@ -40,7 +40,7 @@ from .columns import (
     system_in_name,
 )
 from .read import inside, read_sheet, stem
-from .runs import RUN_FILE, Part, RunOptions, names_of, pooled, read_parts
+from .runs import RUN_FILE, RunOptions, RunPart, names_of, pooled, read_parts
 from .values import (
     TRUTH_WORDS,
     Sheet,
@@ -231,14 +231,14 @@ def read_run(
     return [submission_of(part, name, told or Reading()) for part, name in zip(parts, names_of(parts), strict=True)]
 
 
-def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:
+def _by(parts: list[RunPart], by: str | None, path: str | Path) -> list[RunPart]:
     """Return the parts of a run, one per task, or with the tasks of each model pooled."""
     if by not in (None, "task", "model"):
         raise FileError(path, "is a run, which has parts by task or by model", value=by, got=repr(by))
     return pooled(parts) if by == "model" else parts
 
 
-def submission_of(part: Part, name: str, reading: Reading) -> Submission:
+def submission_of(part: RunPart, name: str, reading: Reading) -> Submission:
     """Return the system of a part of a run."""
     values, columns = part.table()
     sheet = Sheet(pa.table({name: _column_of(column) for name, column in values.items()}), part.rows)
