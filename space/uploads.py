@@ -163,7 +163,7 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> 
         known |= names
         present = {role: column for role, column in chosen.items() if _parts(role, column) <= names}
         with _errors_of(path):
-            found = submissions_of(sheet, path.name, columns=present, **reading._asdict())
+            found = submissions_of(sheet, path.name, columns=present, told=reading)
         submissions += _renamed(found, {submission.name for submission in submissions})
         if len(submissions) > MAX_SYSTEMS:
             raise InputError("Systems", f"must be at most {MAX_SYSTEMS}; got more", advice=USE_THE_COMMAND)

@@ -67,7 +67,6 @@ LAYOUTS = (  # what files may hold, for the help and the documentation: columns,
     ("NAME_confidence, NAME_correct, ..", "several systems side by side"),
 )
 _GIVEN_ONLY = ("count", "wrong", "uncertainty", "cost")
-_OPTIONAL = ("system", "part", "id", "weight", "group", "stratum")
 JOINED = ("system", "part", "id", "group", "stratum")  # several columns, joined by +, are one
 _SEVERAL = (*JOINED, "posteriors", "confidence", "correct", "positive")  # of several classes or systems
 _IDS_IF_UNIQUE = ("index", "idx", "question")  # an id where no other column is, and no value is there twice
@@ -132,12 +131,6 @@ class Roles(NamedTuple):
     def systems(self) -> tuple[str, ...]:
         """Columns whose values name the system of a row, joined by a space."""
         return tuple(dict.fromkeys([*self.used["system"], *self.used["part"]]))
-
-    @property
-    def columns(self) -> list[str]:
-        """All columns that are read."""
-        roles = (*ROLES_OF_FORM[self.form], *_OPTIONAL)
-        return list(dict.fromkeys(name for role in roles for name in self.used[role]))
 
 
 class TableSchema(NamedTuple):
@@ -260,23 +253,6 @@ def is_of_numbers(name: str) -> bool:
     return name in (*NAMES["confidence"], *NAMES["positive"]) or _POSTERIOR_COLUMN.fullmatch(name) is not None
 
 
-def class_of(column: str) -> str:
-    """Return the class that a column of posteriors is named after.
-
-    >>> class_of("prob_cat"), class_of("cat")
-    ('cat', 'cat')
-    """
-    match = _CLASS_COLUMN.fullmatch(column.strip())
-    return match[2].strip() if match else column.strip()
-
-
-def are_numbered(columns: Sequence[str]) -> bool:
-    """Return whether columns of posteriors are numbered from 0, in this order."""
-    matches = [re.fullmatch(r"(.*?)_?(\d+)", name.strip().lower()) for name in columns]
-    found = [(match[1], int(match[2])) for match in matches if match]
-    return found == [(found[0][0] if found else "", k) for k in range(len(columns))]
-
-
 def class_told(column: str) -> str:
     """Return the class in the name of a column of its probabilities, or "" where the name has none.
 
@@ -285,6 +261,18 @@ def class_told(column: str) -> str:
     """
     match = _POSTERIOR_COLUMN.fullmatch(column.strip().lower()) or _CLASS_COLUMN.fullmatch(column.strip())
     return match[2].strip() if match else ""
+
+
+def class_of(column: str) -> str:
+    """Return the class that a column of posteriors is named after: of "prob_cat" and of "cat" it is cat."""
+    return class_told(column) or column.strip()
+
+
+def are_numbered(columns: Sequence[str]) -> bool:
+    """Return whether columns of posteriors are numbered from 0, in this order."""
+    matches = [re.fullmatch(r"(.*?)_?(\d+)", name.strip().lower()) for name in columns]
+    found = [(match[1], int(match[2])) for match in matches if match]
+    return found == [(found[0][0] if found else "", k) for k in range(len(columns))]
 
 
 def system_in_name(column: str) -> str:
@@ -516,7 +504,8 @@ def _columns_of_classes(table: TableSchema, used: ColumnsByRole) -> list[str]:
     free = [name for name in free if is_numeric(table.kind(name))] if classes else []
     for before, after in _affixes(free, classes):
         of_class = _without(free, before, after)
-        if (before or after) and all(map(str.isdecimal, of_class)) and {*map(int, of_class)} != {*_from_one(of_class)}:
+        numbers = {int(text) for text in of_class if text.isdecimal()}
+        if (before or after) and len(numbers) == len(of_class) and numbers != set(range(1, len(of_class) + 1)):
             continue  # a class is missing
         if len(of_class) > 1 and classes <= set(of_class):
             is_said = bool(_words(before + after) & _MEANING["probability"]) or set(of_class) == classes
@@ -552,10 +541,6 @@ def _without(names: Sequence[str], before: str, after: str) -> dict[str, str]:
     stripped = {name.strip(): name for name in names}
     having = [text for text in stripped if text.startswith(before) and text.endswith(after)]
     return {text.removeprefix(before).removesuffix(after).strip(): stripped[text] for text in having}
-
-
-def _from_one(columns: Collection[str]) -> range:
-    return range(1, len(columns) + 1)
 
 
 def _sum_to_one(table: TableSchema, columns: Sequence[str]) -> bool:
