@@ -17,9 +17,7 @@ TOKENS += b'nan inf -1 1e999 " , [ ] { } : null prob_1 label correct confidence 
 ODD = [None, float("nan"), float("inf"), -1, 1.0000001, 7, 10**30, True, "", "85%", "0,5", "N", "yes", "-", "\u2028"]
 ODD += ["[0.5, 0.5]", "[[[", "{'a': 1}", [0.5, 0.5], [], {"a": 0.5}, [{"label": "a", "score": 1}], [[1, 2], [3]]]
 ODD += [{"a": {"b": [1]}}]
-NAMES = (
-    ",confidence,Correct,label,prob,prob_0,prob_1,probs,system,id,index,y_true,y_pred,scores,prob_a,data,columns,0"
-)
+NAMES = ",confidence,Correct,label,prob,prob_0,prob_1,probs,system,id,index,y_true,y_pred,scores,prob_a,data,columns,0"
 
 
 def seeds():
