@@ -51,7 +51,7 @@ check-croissant: $(VENV)/lock.installed  ## the dataset's Croissant description 
 	.venv-croissant/bin/python -c "import mlcroissant"
 	.venv-croissant/bin/python -m pytest tests/triviaqa_subset/test_croissant.py
 
-bench: $(VENV)/bench.installed  ## measure against version 0.3.0 and peers, write the tables of docs/speed.md and docs/scale.md
+bench: $(VENV)/bench.installed  ## measure against peers, write the tables of docs/speed.md and docs/scale.md
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.scale
 

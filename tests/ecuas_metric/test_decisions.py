@@ -9,7 +9,6 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import log_softmax, logsumexp
 from scipy.stats import entropy
 
-from ecuas_metric import inputs
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.decisions import confidence_decisions, posterior_decisions, select
 from ecuas_metric.errors import Advice
@@ -238,14 +237,6 @@ def test_uniform_posteriors_are_not_above_the_largest_uncertainty(recwarn):
         )
         np.testing.assert_allclose(cost, 1, rtol=1e-5)
     assert not recwarn.list
-
-
-def test_blocks_change_nothing(monkeypatch, rng):
-    q, labels = rng.dirichlet(np.ones(6), 101), rng.integers(0, 6, 101)
-    whole = posterior_decisions(q, labels)
-    monkeypatch.setattr(inputs, "BLOCK_SIZE", 13)
-    for ours, expected in zip(posterior_decisions(q, labels), whole, strict=True):
-        np.testing.assert_array_equal(ours, expected)
 
 
 def test_select_picks_samples():
