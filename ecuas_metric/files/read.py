@@ -165,7 +165,7 @@ def sniffed(content: pa.Buffer) -> str:
             return suffix
     if head.startswith(b"PK"):
         return ".xlsx" if b"[Content_Types]" in head else ".npz" if b".npy" in head else ""
-    if b"\0" in head and json.detect_encoding(head[:4]) == "utf-8":
+    if b"\0" in head and _encoding(head) == "utf-8":
         return ""
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"<"):  # HTML or XML
@@ -200,9 +200,16 @@ def _unzstd(content: bytes) -> bytes:
         return bytes(stream.read())
 
 
+def _encoding(head: bytes) -> str:
+    """Return the encoding of text by its mark, or by the zeros of UTF-16 and UTF-32 without one."""
+    found = json.detect_encoding(head[:4])
+    zeros = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 3, "utf-32-be": 3}.get(found)
+    return found if zeros in (None, head[:4].count(0)) else "utf-8"
+
+
 def _utf_8(content: pa.Buffer) -> pa.Buffer:
-    """Return text in UTF-8 without a mark: UTF-16 and UTF-32 are known by their marks, or by their zeros."""
-    encoding = json.detect_encoding(content[:4].to_pybytes())
+    """Return text in UTF-8 without a mark."""
+    encoding = _encoding(content[:4].to_pybytes())
     if encoding == "utf-8-sig":
         return content[3:]
     return content if encoding == "utf-8" else pa.py_buffer(content.to_pybytes().decode(encoding).encode())

@@ -339,19 +339,17 @@ def _parts(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:
 def _wide(name: str, roles: Roles, path: str) -> list[tuple[str, Roles]]:
     """Return the columns of each system where several have columns of their own."""
     role, truth, *_ = ROLES_OF_FORM[roles.form]
-    predictions = roles.predictions
-    truths = list(roles.references) * (len(predictions) if len(roles.references) == 1 else 1)
-    if roles.form == "posteriors":
+    columns, truths = roles.predictions, list(roles.references)
+    if roles.form == "posteriors" or len(columns) == len(truths) == 1:
         return [(name, roles)]
-    if len(truths) != len(predictions):
+    truths *= len(columns) if len(truths) == 1 else 1
+    if len(truths) != len(columns):
         rule = f"there must be one column {truth} or as many as columns {role}"
-        raise FileError(path, rule, value=len(truths), got=f"{len(truths)} and {len(predictions)}")
-    if len(predictions) == 1:
-        return [(name, roles)]
+        raise FileError(path, rule, value=len(truths), got=f"{len(truths)} and {len(columns)}")
     prefix = f"{name} " if roles.used["system"] else ""
     return [
         (prefix + system_in_name(column), roles._replace(used={**roles.used, role: [column], truth: [true]}))
-        for column, true in zip(predictions, truths, strict=True)
+        for column, true in zip(columns, truths, strict=True)
     ]
 
 
@@ -370,7 +368,10 @@ def _submission(name: str, sheet: Sheet, roles: Roles, told: Reading) -> Submiss
     unlabelled = _unlabelled_in(sheet, truth, reference, used["weight"], told.unlabelled, has_classes)
     if unlabelled is not None:
         notes += (unlabelled.note(int(np.count_nonzero(np.isnan(truth))), len(truth)),)
-        sheet, truth = _settled(sheet, truth, unlabelled.rule)
+        known = ~np.isnan(truth)
+        sheet, truth = (
+            (sheet.select(known), truth[known]) if unlabelled.rule == "drop" else (sheet, np.nan_to_num(truth))
+        )
     columns = {"predictions": name_of(prediction), "references": reference}
     columns |= {option: used[role][0] for role, option in OPTION_OF_ROLE.items() if used[role]}
     source = Source(sheet.source, columns | ({"ids": used["id"][0]} if used["id"] else {}), sheet.rows)
@@ -508,7 +509,6 @@ def _told_logits(columns: Sequence[str], reference: str, values: Array) -> bool:
 def _with_good_advice(error: FileError, values: Array | list[object], truth: Floats, form: str) -> FileError:
     """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows."""
     is_range, value = error.rule == "must lie in [0, 1]", error.value
-    of_others = truth[truth != value]
     of_scale = error.advice in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE)
     if of_scale and _are_mixed(array := numbers(values, ""), float(np.nanmax(array))):
         error.rule, error.advice = _one_scale(array), FileAdvice.MIXED_SCALES
@@ -518,7 +518,7 @@ def _with_good_advice(error: FileError, values: Array | list[object], truth: Flo
         error.advice = FileAdvice.RECALIBRATE
     elif error.advice == Advice.CLASS_LABELS and form == "confidences":
         error.advice = FileAdvice.PARTLY_CORRECT
-    elif error.advice == Advice.COUNT_FROM_0 and (value == _IGNORED or (value == -1 and (of_others == 0).any())):
+    elif error.advice == Advice.COUNT_FROM_0 and (value == _IGNORED or (value == -1 and (truth == 0).any())):
         error.advice = FileAdvice.IGNORED_ROWS
     return error
 
@@ -611,12 +611,11 @@ def _hits(sheet: Sheet, label: str, predicted: str) -> tuple[Floats, int | None,
 
 def _note_classes(sheet: Sheet, used: ColumnsByRole) -> tuple[Note, ...]:
     """Return a note if confidences and correctness are beside true and predicted classes, of which K is not taken."""
-    if not used["label"] or not used["predicted"]:
-        return ()
-    count = len(_codes(sheet, (used["label"][0], used["predicted"][0]))[0])
+    columns = [*used["label"], *used["predicted"]]
+    count = len(_codes(sheet, columns)[0]) if used["label"] and used["predicted"] else 0
     if not 2 <= count <= len(sheet.rows) / _SAMPLES_PER_CLASS:
         return ()
-    fact = f"Columns {used['label'][0]!r} and {used['predicted'][0]!r} hold {count} classes, which K is not taken from."
+    fact = f"Columns {columns[0]!r} and {columns[1]!r} hold {count} classes, which K is not taken from."
     return (Note("classes", fact, FileAdvice.SAY_K),)
 
 
@@ -682,12 +681,6 @@ def _unlabelled_in(
     weight = numbers_in(sheet, weights[0]) if weights else np.ones(len(rows))
     share = float(weight[rows].sum() / total) if (total := weight.sum()) > 0 else count / len(rows)
     return Unlabelled(rule, rows if rule != "drop" else np.zeros(len(rows) - count, dtype=bool), share)
-
-
-def _settled(sheet: Sheet, truth: Floats, rule: str) -> tuple[Sheet, Floats]:
-    """Return the rows with unlabelled answers left out, or counted as wrong."""
-    judged = ~np.isnan(truth)
-    return (sheet.select(judged), truth[judged]) if rule == "drop" else (sheet, np.where(judged, truth, 0.0))
 
 
 def _note_first_class(labels: Ints, num_classes: int) -> tuple[Note, ...]:

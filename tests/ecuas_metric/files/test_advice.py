@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ecuas_metric import prepare_submissions, read_submissions
+from ecuas_metric.errors import InputError
 from ecuas_metric.reporting import cli
 
 N = 200
@@ -194,19 +197,16 @@ def test_groups_and_ids_of_several_columns(run, capsys):
     assert "2 systems on 400 samples, paired by id" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
 @pytest.mark.e2e
-def test_scoring_imports_neither_pandas_nor_scipy_nor_matplotlib(name, tmp_path):
-    write = {"csv": BASE.to_csv, "parquet": BASE.to_parquet}.get(name.partition(".")[2])
-    if write is None:
-        BASE.to_json(tmp_path / name, orient="records", lines=True)
-    else:
-        write(tmp_path / name, index=False)
+def test_scoring_imports_neither_pandas_nor_scipy_nor_matplotlib(tmp_path):
+    files = [str(tmp_path / name) for name in ("a.csv", "b.jsonl", "c.parquet")]
+    BASE.to_csv(files[0], index=False)
+    BASE.to_json(files[1], orient="records", lines=True)
+    BASE.to_parquet(files[2])
     code = f"""
 import sys
 from ecuas_metric.reporting.cli import main
-assert main(["score", {str(tmp_path / name)!r}]) == 0
-assert main(["compare", {str(tmp_path / name)!r}, "b={tmp_path / name}", "--resamples", "20"]) == 0
+assert main(["score", *{files}]) == main(["compare", *{files}, "--resamples", "20"]) == 0
 print({{"pandas", "scipy", "matplotlib"}} & set(sys.modules))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -241,7 +241,7 @@ KINDS = [
 
 @pytest.mark.parametrize("role", ["confidence", "correct", "id", "group", "weight", "system", "label", "prob", "probs"])
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_any_type_in_any_role_is_read_or_refused_in_a_line(kind, role, tmp_path, capsys):
+def test_any_type_in_any_role_is_read_or_refused(kind, role, tmp_path):
     table = pa.table({"confidence": [0.9, 0.4, 0.5], "correct": [1, 0, 1]})
     if role in ("label", "prob", "probs"):
         table = pa.table({"label": [1, 0, 1], "prob": [0.9, 0.4, 0.5]}).drop_columns(["prob"] * (role == "probs"))
@@ -253,9 +253,9 @@ def test_any_type_in_any_role_is_read_or_refused_in_a_line(kind, role, tmp_path,
         one = table.drop_columns([role] * (role in table.column_names)).append_column(role, column)
         with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_file(file, one.schema) as writer:
             writer.write_table(one)
-        flags = {"group": ["--groups", "group"], "weight": ["--weight", "weight"]}.get(role, [])
-        assert cli.main(["score", str(tmp_path / "a.arrow"), *flags]) in (0, 2)
-        assert capsys.readouterr().err.count("ecuas: ") <= 1
+        columns = {role: role} if role in ("group", "weight") else {}
+        with suppress(InputError):  # of which the fuzz knows that it is one line
+            prepare_submissions(read_submissions(tmp_path / "a.arrow", columns=columns), missing_confidence=0.5)
 
 
 def _run_ends(values):
