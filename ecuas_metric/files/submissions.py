@@ -368,10 +368,8 @@ def _submission(name: str, sheet: Sheet, roles: Roles, told: Reading) -> Submiss
     unlabelled = _unlabelled_in(sheet, truth, reference, used["weight"], told.unlabelled, has_classes)
     if unlabelled is not None:
         notes += (unlabelled.note(int(np.count_nonzero(np.isnan(truth))), len(truth)),)
-        known = ~np.isnan(truth)
-        sheet, truth = (
-            (sheet.select(known), truth[known]) if unlabelled.rule == "drop" else (sheet, np.nan_to_num(truth))
-        )
+        known, is_dropped = ~np.isnan(truth), unlabelled.rule == "drop"
+        sheet, truth = (sheet.select(known), truth[known]) if is_dropped else (sheet, np.where(known, truth, 0.0))
     columns = {"predictions": name_of(prediction), "references": reference}
     columns |= {option: used[role][0] for role, option in OPTION_OF_ROLE.items() if used[role]}
     source = Source(sheet.source, columns | ({"ids": used["id"][0]} if used["id"] else {}), sheet.rows)
