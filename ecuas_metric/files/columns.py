@@ -382,21 +382,22 @@ def _all_named(table: TableSchema, text: str, role: str, by_name: Mapping[str, l
     found = [_named(table, part.strip(), by_name) for part in ([whole] if is_one else whole.split("+"))]
     if len(found) > 1 and role not in _SEVERAL:
         raise FileError(table.source, f"the role {role} takes one column", got=" and ".join(map(repr, found)))
-    for name in found:
-        _refuse_opposite(table, role, name)
+    if role in ("confidence", "correct"):
+        _refuse_opposites(table, role, found)
     return found
 
 
-def _refuse_opposite(table: TableSchema, role: str, name: str) -> None:
-    """Raise FileError if a column's name means the opposite of the role."""
-    if complemented(name) in table.names:
-        return
-    if role in ("confidence", "correct") and _is_unbounded(name, role):
+def _refuse_opposites(table: TableSchema, role: str, names: Sequence[str]) -> None:
+    """Raise FileError if the name of a column means the opposite of the role, unless the column was derived."""
+    given = [name for name in names if complemented(name) not in table.names]
+    for name in (name for name in given if _is_unbounded(name, role)):
         rule = f"column {name!r} is not the probability that an answer is correct"
         raise FileError(table.source, rule, advice=FileAdvice.RECALIBRATE)
-    if role in ("confidence", "correct") and _is_opposite(name, role):
-        rule = f"column {name!r} says the opposite of {role}"
-        raise FileError(table.source, rule, advice=FileAdvice.COMPLEMENT, columns={role: f"1-{name}"})
+    opposite = [name for name in given if _is_opposite(name, role)]
+    if opposite:
+        rule = f"column {opposite[0]!r} says the opposite of {role}"
+        meant = {role: "+".join(f"1-{name}" if name in opposite else name for name in names)}
+        raise FileError(table.source, rule, advice=FileAdvice.COMPLEMENT, columns=meant)
 
 
 def _words(name: str) -> set[str]:

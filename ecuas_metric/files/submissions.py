@@ -285,7 +285,8 @@ def submissions_of(
 def _with_derived(sheet: Sheet, given: Mapping[str, str], scale: float) -> Sheet:
     """Return a sheet with the named columns that are derived from others: doc.id, id+task, 1-error."""
     wanted = {name: role for role, text in given.items() for name in (text.strip(), *text.strip().split("+"))}
-    for name, role in wanted.items():
+    within = [(part, role) for name, role in wanted.items() for part in (complemented(name), name) if part]
+    for name, role in within:
         if name not in sheet.table.column_names and (cells := _derived(sheet, name, role, scale)) is not None:
             sheet = sheet._replace(table=sheet.table.append_column(name, cells))
     return sheet

@@ -71,6 +71,10 @@ ADVISED = {  # a table, the one that has the numbers which the command in the ad
     "P(wrong) as confidence": (
         filed(Y, (P > 0.5) * 1, confidence=1 - P).replace({"ham": "wrong", "spam": "right"}), BINARY
     ),
+    "an error within a cell": (
+        pd.DataFrame({"r": [json.dumps({"error": int(1 - c), "p": q}) for q, c in zip(Q, C, strict=True)]}),
+        BASE, "--columns correct=r.error,confidence=r.p",
+    ),
     "a longer name": (BASE.rename(columns={"confidence": "Confidence Score"}), BASE),
     "a name with a dot": (BASE.rename(columns={"confidence": "Conf."}), BASE),
     "prob beside correct": (BASE.rename(columns={"confidence": "prob"}), BASE),
@@ -145,7 +149,8 @@ def test_advice_followed_literally_gives_the_right_number(case, run):
         code, row, said = run(table, flags)
         if code == 0:
             break
-        flags += " " + " ".join(re.findall(r'--[a-z-]+ (?:"[^"]+"|[^ ?.]+(?:\.\d+)?)', said))
+        found = re.findall(r'--[a-z-]+ (?:"[^"]+"|\S+)', said)
+        flags += " " + " ".join(flag.rstrip("?.") for flag in found)
     _, expected, _ = run(truth)
     assert {key: row[key] for key in expected} == pytest.approx(expected, rel=1e-6)
 
@@ -165,6 +170,16 @@ def test_what_a_number_is_not_is_noted(case, run):
     code, _, said = run(table, flags)
     assert code == 0
     assert note in said
+
+
+def test_errors_of_several_systems_are_all_inverted(run):
+    sides = pd.DataFrame({"a": Q, "b": Q, "a_error": 1 - C, "b_error": C})
+    _, _, said = run(sides, "--columns confidence=a+b,correct=a_error+b_error")
+    assert "--columns correct=1-a_error+1-b_error" in said
+    assert (
+        run(sides, "--columns confidence=a+b,correct=1-a_error+1-b_error --by-position")[1]["error_rate"]
+        == 1 - C.mean()
+    )
 
 
 def test_classes_say_how_many_there_are(run):
