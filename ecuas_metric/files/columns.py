@@ -505,11 +505,11 @@ def _columns_of_classes(table: TableSchema, used: ColumnsByRole) -> list[str]:
     free = [name for name in free if is_numeric(table.kind(name))] if classes else []
     for before, after in _affixes(free, classes):
         of_class = _without(free, before, after)
-        numbers = {int(text) for text in of_class if text.isdecimal()}
-        if (before or after) and len(numbers) == len(of_class) and numbers != set(range(1, len(of_class) + 1)):
+        affix, numbers = before + after, {int(text) for text in of_class if text.isdecimal()}
+        if affix and len(numbers) == len(of_class) and numbers != set(range(1, len(of_class) + 1)):
             continue  # a class is missing
         if len(of_class) > 1 and classes <= set(of_class):
-            is_said = bool(_words(before + after) & _MEANING["probability"]) or set(of_class) == classes
+            is_said = _words(affix) & _MEANING["probability"] or (not affix and set(of_class) == classes)
             for chosen in ([*of_class.values()], [name for text, name in of_class.items() if text in classes]):
                 if len(chosen) > 1 and (is_said or _sum_to_one(table, chosen)):
                     return chosen
@@ -531,7 +531,7 @@ def class_names(columns: Sequence[str], classes: Collection[str]) -> list[str] |
 
 def _affixes(names: Sequence[str], classes: Collection[str]) -> list[tuple[str, str]]:
     """Return what is before and after a class in names of columns: nothing, "prob_", "_prob", "p(" and ")"."""
-    longest = max(classes, key=len, default="")
+    longest = max(sorted(classes), key=len, default="")
     split = [name.strip().partition(longest) for name in names if longest and longest in name]
     found = [(before, after) for before, _, after in split if not before[-1:].isalnum() and not after[:1].isalnum()]
     return list(dict.fromkeys([("", ""), *found]))

@@ -117,7 +117,10 @@ REFUSED = {  # what no flag can mend, what the refusal says, and flags
 NOTED = {  # flags, and what a note says of the number
     "a column of weights": (BASE.assign(weight=1 + C), "", "Column 'weight' is not used. --weight COLUMN uses it."),
     "a column of strata": (BASE.assign(stratum=np.arange(N) % 2), "", "Column 'stratum' is used"),
-    "several samples of a question": (pd.concat([BASE, BASE]), "--interval 0.95", "without --groups COLUMN, intervals"),
+    "several samples of a question": (
+        pd.concat([BASE, BASE]), "--interval 0.95",
+        "200 of 400 ids in column 'id' occur more than once. Samples of one id depend on each other: without --groups",
+    ),
     "inverted": (BASE.assign(confidence=1 - Q), "", "Wrong answers have higher confidences than right ones"),
     "which class": (filed(Y, prob=P), "", "the probability of class spam, column 'label' as the class. Of the other"),
     "hard posteriors": (POSTERIORS.assign(**dict(zip(POSTERIORS, np.eye(4)[LABEL].T, strict=False))), "", "are 0 or 1"),

@@ -321,6 +321,9 @@ TAKEN = {
     "confidences beside several classes": (
         "a.csv", lambda data: data["frame"].assign(label="x", gold="y", prediction="z", predicted="x"),
     ),
+    "confidences beside counts of classes": (
+        "a.csv", lambda data: data["frame"].assign(label=["yes", "no"] * (N // 2), n_yes=3, n_no=4),
+    ),
     "posteriors beside several predicted classes": (
         "a.csv", lambda data: data["classes"].assign(prediction=1, predicted="x"), "posteriors",
     ),
@@ -580,13 +583,11 @@ def test_what_is_seen_in_a_file_is_said(folder, data, capsys):
     data["binary"].to_csv("binary.csv", index=False)
     np.savez("trainer.npz", **trainer(data))
     data["classes"].assign(label=np.maximum(data["label"], 1)).to_csv("lucky.csv", index=False)
-    data["frame"].assign(id="q").to_csv("repeated.csv", index=False)
     data["frame"].assign(confidence=data["frame"]["correct"]).to_csv("classes.csv", index=False)
     said = {
         "binary.csv": "Column 'y_prob' is read as the probability of class 1, column 'y_true' as the class.",
         "trainer.npz": "Column 'predictions_0..predictions_3' is read as logits.",
         "lucky.csv": "Class 0 never occurs, and all other classes up to 3 do: are labels counted from 0?",
-        "repeated.csv": "199 of 200 ids in column 'id' occur more than once.",
         "classes.csv": "All predictions are 0 or 1 and count as confidences. Are they class labels?",
     }
     for name, note in said.items():
