@@ -243,8 +243,7 @@ def form_of(table: TableSchema, used: ColumnsByRole, given: Mapping[str, str]) -
 
 def is_known(name: str) -> bool:
     """Return whether a column's role can be told by its name."""
-    name = name.strip().lower()
-    return any(name in names for names in NAMES.values()) or _POSTERIOR_COLUMN.fullmatch(name) is not None
+    return any(name.strip().lower() in names for names in NAMES.values()) or is_of_numbers(name)
 
 
 def is_of_numbers(name: str) -> bool:
@@ -346,9 +345,8 @@ def _no_form(table: TableSchema, used: ColumnsByRole) -> FileError:
 
 def _guess(table: TableSchema, role: str, used: ColumnsByRole) -> str:
     """Return the one column whose name is most like those of a role, or its complement, or nothing."""
-    taken = {name for of, names in used.items() if (of, role) != ("positive", "confidence") for name in names}
-    free = [name for name in table.names if name not in taken and not name.startswith("Unnamed: ")]
-    free = [name for name in free if not _is_unbounded(name, role)]
+    used = {**used, "positive": ()} if role == "confidence" else used
+    free = [name for name in _free(table, used) if not _is_unbounded(name, role)]
     opposite = [name for name in free if _is_opposite(name, role)]
     for hints in _HINTS[role]:
         likely = [name for name in free if name not in opposite and _words(name) & set(hints.split())]
@@ -483,8 +481,8 @@ def _from_zero(numbered: Mapping[str, Mapping[int, str]], file: str) -> list[str
 def _of_one_class(numbered: Mapping[str, Mapping[int, str]], table: TableSchema, used: ColumnsByRole) -> list[str]:
     """Return the one column named as the probability of one of two classes."""
     found = [column for group in numbered.values() if list(group) in ([0], [1]) for column in group.values()]
-    classes = table.values(used["label"][0]) if len(used["label"]) == 1 else set()
-    if not found and len(classes) == 2:
+    classes = set() if found else _classes(table, used)
+    if len(classes) == 2:
         found = [name for name in table.names if class_told(name) in classes]
     return found if len(found) == 1 else []
 
@@ -497,12 +495,21 @@ def _refuse_gaps(numbered: Mapping[str, Mapping[int, str]], file: str) -> None:
         raise FileError(file, rule, advice=FileAdvice.NO_POSTERIORS)
 
 
+def _classes(table: TableSchema, used: ColumnsByRole) -> set[str]:
+    """Return the classes in the column of labels, if there is one."""
+    return table.values(used["label"][0]) if len(used["label"]) == 1 else set()
+
+
+def _free(table: TableSchema, used: ColumnsByRole) -> list[str]:
+    """Return the columns with a name that no role uses."""
+    taken = {name for names in used.values() for name in names}
+    return [name for name in table.names if name not in taken and not name.startswith("Unnamed: ")]
+
+
 def _columns_of_classes(table: TableSchema, used: ColumnsByRole) -> list[str]:
     """Return the columns that are named by the classes in the column of labels, with or without a prefix or suffix."""
-    classes = table.values(used["label"][0]) if len(used["label"]) == 1 else set()
-    taken = {name for names in used.values() for name in names}
-    free = [name for name in table.names if name not in taken and not name.startswith("Unnamed: ")]
-    free = [name for name in free if is_numeric(table.kind(name))] if classes else []
+    classes = _classes(table, used)
+    free = [name for name in _free(table, used) if is_numeric(table.kind(name))] if classes else []
     for before, after in _affixes(free, classes):
         of_class = _without(free, before, after)
         affix, numbers = before + after, {int(text) for text in of_class if text.isdecimal()}
