@@ -22,7 +22,7 @@ from .calibration import (
     ece_of_resamples,
     sums_in_bins,
 )
-from .costs import Scratch, accepted, ecuas_cost, ecuas_of_checked, fixed_reject_cost
+from .costs import Scratch, accepted, ecuas_of_checked, fixed_of_checked
 from .decisions import Decisions, select
 from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
 from .options import Options
@@ -304,7 +304,7 @@ def _of_posteriors(
     u = np.minimum(_uncertainty(q, options.cost), max_uncertainty)
     is_zero_one = isinstance(options.cost, str) and options.cost == "zero_one"
     values = {
-        Key("ecuas", n): ecuas_cost(u, u, n=n, max_uncertainty=max_uncertainty, epsilon=options.floor)
+        Key("ecuas", n): ecuas_of_checked(u, u, n=n, max_uncertainty=max_uncertainty, epsilon=options.floor)
         for n in options.n
     }
     values[Key("error_rate" if is_zero_one else "risk")] = u
@@ -339,7 +339,8 @@ def _best_values(
     u = _best_uncertainty(weight, cost, regression, max_uncertainty)
     # The cost of a sample is affine in its candidate cost: a group costs what its mean would.
     mean_cost = cost / weight
-    costs = (ecuas_cost(u, mean_cost, n=n, max_uncertainty=max_uncertainty, epsilon=options.floor) for n in options.n)
+    floor = options.floor
+    costs = (ecuas_of_checked(u, mean_cost, n=n, max_uncertainty=max_uncertainty, epsilon=floor) for n in options.n)
     return [float(weight @ cost / weight.sum()) for cost in costs]
 
 
@@ -405,7 +406,7 @@ def _ecuas(decisions: Decisions, n: float, options: Options, scratch: Scratch | 
 
 def _expected_cost(decisions: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
     u, c, u_max, *_ = decisions
-    return fixed_reject_cost(u, c, reject_cost=reject_cost, max_uncertainty=u_max)
+    return fixed_of_checked(u, c, reject_cost=reject_cost, max_uncertainty=u_max)
 
 
 def _coverage(decisions: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:

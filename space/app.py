@@ -22,7 +22,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import ecuas_metric
-from ecuas_metric.files.read import SUFFIXES as TABLES
+from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from ecuas_metric.reporting.report import make_report, report_grid
 from triviaqa_subset.labels import METHODS, REASONS, STRATA
 

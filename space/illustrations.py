@@ -35,7 +35,7 @@ def answer_costs(n: float, num_classes: float | None, confidence: float) -> tupl
         raise InputError("confidence", "must lie in [0, 1]", value=confidence)
     u_max = 1 - lowest_confidence(num_classes)
     uncertainty = min(1 - confidence, u_max)
-    correct, incorrect = ecuas_cost([uncertainty] * 2, [0, 1], n=n, max_uncertainty=u_max)
+    correct, incorrect = ecuas_cost(candidate_cost=[0, 1], uncertainty=[uncertainty] * 2, n=n, max_uncertainty=u_max)
     return float(correct), float(incorrect)
 
 

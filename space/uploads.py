@@ -12,10 +12,11 @@ from typing import NamedTuple, TypeVar
 import pandas as pd
 
 from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.files.columns import Table, find_columns
-from ecuas_metric.files.read import SUFFIXES as TABLES
-from ecuas_metric.files.read import Sheet, frame_of, read_sheet
+from ecuas_metric.files.columns import TableSchema, find_columns
+from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
+from ecuas_metric.files.read import frame_of, read_sheet
 from ecuas_metric.files.submissions import Reading, Submission, read_run, submissions_of
+from ecuas_metric.files.values import Sheet
 from ecuas_metric.inputs import Ints
 
 from .bounded import LimitExceededError, bounded
@@ -214,7 +215,7 @@ def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
             return [], dict.fromkeys(COLUMNS)
     table = _read_sheet(path).table
     try:
-        used = find_columns(Table(table.schema, table, path.name), {})
+        used = find_columns(TableSchema(table.schema, table, path.name), {})
     except InputError:  # e.g. two columns may be the confidence: the visitor chooses
         used = {}
     return table.column_names, {role: _only(used.get(role, [])) for role in COLUMNS}

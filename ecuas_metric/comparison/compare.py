@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileAdvice, InputError, Note
-from ..files.arrays import TEXT, from_numpy, from_values, positions_in, texts_in
 from ..files.submissions import Submission
+from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
 from ..inputs import Array, Bools, FloatOrFloats, Floats, Ints
 from ..intervals import is_biased
 from ..metrics import METRICS, Key
@@ -275,7 +275,8 @@ def order_of(name: str, ids: Sequence[object], first: str, expected: Sequence[ob
         offender = f"{str(missing[0])!r} is not in {name}" if len(missing) else f"{str(extra[0])!r} is not in {first}"
         rule = f"have different samples, and cannot be compared: {offender} "
         rule += f"({len(missing)} missing, {len(extra)} extra)"
-        raise InputError(f"{first} and {name}", rule, advice=FileAdvice.COMMON)
+        advice = FileAdvice.COMMON if (rows >= 0).any() else FileAdvice.OTHER_IDS
+        raise InputError(f"{first} and {name}", rule, advice=advice)
     return rows
 
 
@@ -287,7 +288,8 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
     ids = _of_one_kind(*(submission.ids for submission in submissions if submission.ids is not None))
     shared = reduce(lambda one, other: one.filter(from_numpy(positions_in(one, other) >= 0)), ids)
     if not len(shared):
-        raise InputError("in_common", "needs ids that all systems have; there is none")
+        rule = "needs ids that all systems have; there is none"
+        raise InputError("in_common", rule, advice=FileAdvice.OTHER_IDS)
     return [_keep(submission, positions_in(own, shared) >= 0) for submission, own in zip(submissions, ids, strict=True)]
 
 

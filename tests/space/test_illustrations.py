@@ -78,7 +78,9 @@ def test_the_drawn_metrics_are_flat_or_lowest_at_factor_1():
 def test_the_two_costs_are_those_of_the_metric_and_are_drawn(n, num_classes):
     u_max = 1 if num_classes is None else 1 - 1 / num_classes
     costs = illustrations.answer_costs(n, num_classes, 0.75)
-    assert costs == pytest.approx(ecuas_cost([0.25, 0.25], [0, 1], n=n, max_uncertainty=u_max).tolist())
+    assert costs == pytest.approx(
+        ecuas_cost(candidate_cost=[0, 1], uncertainty=[0.25, 0.25], n=n, max_uncertainty=u_max).tolist()
+    )
     ((_, lines),) = figures_in(illustrations.cost_figure(n, num_classes, 0.75)).values()
     close(lines[illustrations.CHOSEN][0], [[0.75, cost] for cost in costs])
 

@@ -53,7 +53,9 @@ def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
     u_max = system.decisions.max_uncertainty
     assert found.reject_costs[-1] == pytest.approx(u_max, abs=0.01)
     for cost, ours, nothing in zip(found.reject_costs, found.costs["a"], found.costs[verdict.NOTHING], strict=True):
-        expected = fixed_reject_cost(1 - confidence, 1 - correct, reject_cost=cost, max_uncertainty=u_max)
+        expected = fixed_reject_cost(
+            candidate_cost=1 - correct, uncertainty=1 - confidence, reject_cost=cost, max_uncertainty=u_max
+        )
         assert ours == pytest.approx(expected.mean())
         assert nothing == pytest.approx(cost)
 

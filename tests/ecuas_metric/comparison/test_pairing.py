@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from ecuas_metric.comparison.compare import differing, in_common, order_of
-from ecuas_metric.files.arrays import from_values
-from ecuas_metric.files.values import as_ids
+from ecuas_metric.files.values import as_ids, from_values
 from ecuas_metric.reporting.report import prepare_submissions
 from tests.ecuas_metric.files.submitted import submission
 
