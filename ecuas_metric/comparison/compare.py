@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from ..errors import FileAdvice, InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
-from ..inputs import Array, Bools, FloatOrFloats, Floats, Ints
+from ..inputs import Array, Bools, Floats, Ints
 from ..intervals import is_biased
-from ..metrics import METRICS, Key
+from ..metrics import METRICS, Key, Values
 from ..results import System, all_values, as_given, named_systems, reordered, resampling_of
 from .permutation import Pair, permuted_differences
 from .significance import (
@@ -33,8 +33,7 @@ from .significance import (
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Values = Mapping[str, Mapping[Key, FloatOrFloats]]
-ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
+_ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
 
 ABOUT: dict[str, Callable[[System], object]] = {
     "numbers of samples": lambda system: len(system.decisions.uncertainty),
@@ -107,7 +106,7 @@ class Keyed(Protocol):
     def _asdict(self) -> dict[str, object]: ...
 
 
-def record_of(row: Keyed) -> dict[str, object]:
+def fields_of(row: Keyed) -> dict[str, object]:
     """Return the fields of a comparison, a plan or the like, with the key of its metric as text."""
     return {**row._asdict(), "key": str(row.key)}
 
@@ -123,7 +122,7 @@ class Comparisons(list[Comparison]):
         """Return a data frame with a row for each comparison, the metric as text."""
         import pandas as pd
 
-        return pd.DataFrame([record_of(row) for row in self])
+        return pd.DataFrame([fields_of(row) for row in self])
 
     def _repr_html_(self) -> str:
         return str(self.to_frame().to_html(index=False))
@@ -320,12 +319,16 @@ def is_comparable(key: Key, *, have_same_answers: bool) -> bool:
 
 
 def _tested(
-    permuted: Mapping[Pair, Mapping[Key, Floats]], values: Values, systems: Mapping[str, System], *, by_metric: bool
+    permuted: Mapping[Pair, Mapping[Key, Floats]],
+    values: Mapping[str, Values],
+    systems: Mapping[str, System],
+    *,
+    by_metric: bool,
 ) -> list[Comparison]:
     """Return the comparisons with p-values and intervals: of each alone, and of all together."""
     which = [(pair, key) for pair, found in permuted.items() for key in found]
     ours, theirs = np.array([[float(values[name][key]) for name in pair] for pair, key in which]).reshape(-1, 2).T
-    rounding = ROUNDING * (np.abs(ours) + np.abs(theirs))
+    rounding = _ROUNDING * (np.abs(ours) + np.abs(theirs))
     differences = _unless_rounding(ours - theirs, rounding)
     after = _unless_rounding(np.array([permuted[pair][key] for pair, key in which]), rounding[:, None])
     costs = {name: as_given(system)[0].candidate_cost for name, system in systems.items()}

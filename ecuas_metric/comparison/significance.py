@@ -14,7 +14,7 @@ from ..inputs import FloatOrFloats, Floats
 from ..intervals import Resampling, units
 from ..options import Options
 
-ROUNDING = 1e-7  # statistics, in standard deviations, that are as close are the same
+_ROUNDING = 1e-7  # statistics, in standard deviations, that are as close are the same
 RESOLUTION = 20  # permutations in the tail that a p-value at the level is estimated from
 
 
@@ -124,7 +124,7 @@ def adjusted_p_values(differences: Floats, permuted: Floats, p_values: Floats) -
     largest = np.zeros(permuted.shape[-1])
     for index in order:  # from the smallest up: `largest` is that of all that are no larger
         np.fmax(largest, np.abs(permuted[index]) / spread[index], out=largest)
-        smaller = np.count_nonzero(largest < observed[index] - ROUNDING)
+        smaller = np.count_nonzero(largest < observed[index] - _ROUNDING)
         adjusted[index] = max((count - smaller) / count, adjusted[index])
     ranked = order[::-1]
     adjusted[ranked] = np.maximum.accumulate(adjusted[ranked])
@@ -157,7 +157,7 @@ def simultaneous_limits(
         permuted,
         level=level,
         num_units=num_units,
-        rounding=ROUNDING * spread,
+        rounding=_ROUNDING * spread,
         quantile=_quantile(largest, level) * spread,
     )
 
@@ -210,7 +210,7 @@ def _share_as_far(differences: Floats, permuted: Floats) -> float:
     """Return the share of permutations (D, B) whose largest difference is as large; nan of none."""
     if not len(differences):
         return math.nan
-    smaller = int(np.count_nonzero(permuted.max(axis=0) < differences.max() - ROUNDING))
+    smaller = int(np.count_nonzero(permuted.max(axis=0) < differences.max() - _ROUNDING))
     count = 1 + len(permuted[0])
     return (count - smaller) / count
 

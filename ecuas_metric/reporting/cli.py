@@ -14,22 +14,22 @@ from typing import Any
 from ..errors import Advice, FileAdvice, InputError
 from ..version import VERSION
 
-OPTIONS = (  # of the metric, whose flags have their names
+_OPTIONS = (  # of the metric, whose flags have their names
     *("n", "num_classes", "predictions_are", "renormalize", "reject_costs", "normalize", "decompose"),
     *("missing_confidence", "weights_are", "interval_method"),
 )
-OTHERS = (  # arguments of errors, whose flags have their names
+_OTHERS = (  # arguments of errors, whose flags have their names
     *("columns", "calibrate", "scale", "unlabelled", "correct_from"),
     *("error_rates", "auroc", "correlation", "samples", "difference", "power", "alpha"),
 )
 DEFAULTED = ("weights_are", "n_bins", "n_resamples", "interval_method", "random_state")  # with the metric's defaults
-NAMES = {name: f"--{name.replace('_', '-')}" for name in (*OPTIONS, *OTHERS)}
+_NAMED = {name: f"--{name.replace('_', '-')}" for name in (*_OPTIONS, *_OTHERS)}
 FLAGS = {  # an option of the metric -> its flag
-    **{name: NAMES[name] for name in OPTIONS},
+    **{name: _NAMED[name] for name in _OPTIONS},
     **{"n_bins": "--bins", "n_resamples": "--resamples", "random_state": "--seed"},
 }
 WORDS = {  # arguments and advice of the metric -> the command's own words
-    **{**NAMES, **FLAGS, "in_common": "--common", "confidence_level": "the level of intervals"},
+    **{**_NAMED, **FLAGS, "in_common": "--common", "confidence_level": "the level of intervals"},
     Advice.INTERVALS_OF_FEW: "Use --interval-method analytic instead.",
     Advice.MISSING_CONFIDENCES: "Missing confidences? Set their value with --missing-confidence.",
     Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Specify them with --predictions-are.",
@@ -78,7 +78,7 @@ found by name:
 Optional are `id`, which pairs the samples of different systems, and `stratum`, which names parts of the sample whose
 sizes were fixed in advance. Values such as 85%, 0,85, yes/no and right/wrong are understood.
 """
-METRICS = """\
+_METRICS = """\
 metrics, by the names that --metrics takes
 {metrics}
 
@@ -146,7 +146,7 @@ class Choices:
         return value in tuple(self)
 
 
-class Part(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """The parser of a command, which imports the tables in its help only to print it."""
 
     def format_help(self) -> str:
@@ -184,7 +184,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     return arguments
 
 
-HELP = {
+_HELP = {
     "files": "CSV, JSON lines, JSON, Parquet, Arrow, .npz or Excel, also compressed; - is standard input; NAME=FILE "
     "names the system",
     "--columns": "column for each role; roles: {roles}; join several columns by + (of id, group, stratum, system, "
@@ -241,7 +241,7 @@ OF_MERGE = {
 }
 
 
-def _flag(*names: str, texts: Mapping[str, str] = HELP, **settings: Any) -> Flag:
+def _flag(*names: str, texts: Mapping[str, str] = _HELP, **settings: Any) -> Flag:
     return names, {"help": texts[names[0]], **settings}
 
 
@@ -250,7 +250,7 @@ def _option(name: str, **settings: Any) -> Flag:
     return (FLAGS.get(name, f"--{name}"),), {"dest": name, "help": OF_OPTION, **settings}
 
 
-def _level(texts: Mapping[str, str] = HELP, default: float | None = None) -> Flag:
+def _level(texts: Mapping[str, str] = _HELP, default: float | None = None) -> Flag:
     names, settings = ("--interval", "--level"), {"dest": "confidence_level", "type": float, "metavar": "LEVEL"}
     return _flag(*names, texts=texts, default=default, **settings)
 
@@ -313,7 +313,7 @@ COMPARE = (
     _flag("files", nargs="+", metavar="FILE"),
     *COMMON,
     _level(OF_COMPARE, 0.95),
-    _flag("--sort", choices=Choices(".differences", "ORDERS"), default="systems", metavar="ORDER"),
+    _flag("--sort", choices=Choices(".differences", "SORTS"), default="systems", metavar="ORDER"),
     _flag("--only", choices=["significant"]),
     _flag("--full", action="store_true"),
     _flag("--figures", texts=OF_COMPARE, metavar="DIR"),
@@ -341,11 +341,11 @@ MERGE = (
     *OUTPUT,
 )
 COMMANDS = {  # what each does, its files, epilog and flags
-    "score": ("score all systems in one table", "FILE [FILE ...]", METRICS + SCORE_EXAMPLES, SCORE),
+    "score": ("score all systems in one table", "FILE [FILE ...]", _METRICS + SCORE_EXAMPLES, SCORE),
     "compare": (
         "test the differences between all pairs of systems",
         "FILE [FILE ...]",
-        METRICS + COMPARE_EXAMPLES,
+        _METRICS + COMPARE_EXAMPLES,
         COMPARE,
     ),
     "plan": ("compute how many samples a comparison needs", "[FILE FILE]", PLAN_EXAMPLES, PLAN),
@@ -365,7 +365,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="`ecuas score --help`, `ecuas compare --help` and `ecuas plan --help` show examples.",
     )
     command.add_argument("--version", action="version", version=f"ecuas {VERSION}")
-    parts = command.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Part)
+    parts = command.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=CommandParser)
     for name, (what, files, epilog, flags) in COMMANDS.items():
         usage, raw = f"ecuas {name} {files} [options]", argparse.RawDescriptionHelpFormatter
         part = parts.add_parser(name, help=what, usage=usage, description=FILES, epilog=epilog, formatter_class=raw)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..comparison.compare import compare_systems, in_common, record_of
+from ..comparison.compare import compare_systems, fields_of, in_common
 from ..comparison.planning import plan_of_rates, plan_of_systems
 from ..comparison.significance import permutations_needed
 from ..errors import FileAdvice, FileError, InputError, Note
@@ -58,9 +58,9 @@ def run(arguments: argparse.Namespace) -> Notes:
 
 def _score(arguments: argparse.Namespace) -> Notes:
     if arguments.out_of_core:
-        from .out_of_core import Source, score_out_of_core
+        from .out_of_core import Patterns, score_out_of_core
 
-        return _emit_table(arguments, *score_out_of_core(arguments, Source(*_source(arguments))))
+        return _emit_table(arguments, *score_out_of_core(arguments, Patterns(*_source(arguments))))
     _refuse_without(arguments)
     submissions, options = submissions_of_files(arguments, unlabelled="bounds"), options_of(arguments)
     systems, unlabelled = prepare_open(submissions, **options)
@@ -126,9 +126,9 @@ def _emit_table(
 
 def _compare(arguments: argparse.Namespace) -> Notes:
     if arguments.out_of_core:
-        from .out_of_core import Source, compare_out_of_core
+        from .out_of_core import Patterns, compare_out_of_core
 
-        return _emit_table(arguments, *compare_out_of_core(arguments, Source(*_source(arguments))))
+        return _emit_table(arguments, *compare_out_of_core(arguments, Patterns(*_source(arguments))))
     _refuse_without(arguments)
     submissions, options = submissions_of_files(arguments), options_of(arguments)
     _refuse_several_tasks(submissions, arguments.by)
@@ -151,7 +151,7 @@ def _compare(arguments: argparse.Namespace) -> Notes:
     if arguments.only:
         grid = grid._replace(notes=[f"{len(shown)} of {len(rows)} differences are significant and shown.", *grid.notes])
     text = overview(grid, rows, screen_of(sys.stdout), alpha=alpha, full=arguments.full)
-    _emit(arguments, text, grid, [record_of(row) for row in shown])
+    _emit(arguments, text, grid, [fields_of(row) for row in shown])
     if arguments.explain:
         _bullets(how_to_read(first.options, tests=num_tests(rows), by_row=first.ids is None))
     if arguments.figures:
@@ -207,7 +207,7 @@ def _plan(arguments: argparse.Namespace) -> Notes:
         plans = [plan_of_rates(key, rates, **model, **asked) for key in chosen_keys(arguments.metrics, keys)]
     is_planned = arguments.difference is not None
     grid = plan_grid(plans, planned=is_planned, digits=arguments.digits, signature=line, **levels)
-    _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, [record_of(plan) for plan in plans])
+    _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, [fields_of(plan) for plan in plans])
     return []
 
 

@@ -11,13 +11,13 @@ from ..comparison.compare import Comparison
 from ..comparison.planning import ALPHA, POWER, Plan
 from ..metrics import METRICS, Key
 from ..options import Options
-from .report import DAGGER, NO_INTERVAL, interval_text, legend, p_text, title
+from .report import DAGGER, NO_INTERVAL, interval_text, legend_of, p_text, title
 from .tables import Cell, Grid
 
 if TYPE_CHECKING:
     from ..plotting.forest import Panel
 
-ORDERS = ("systems", "difference", "p")
+SORTS = ("systems", "difference", "p")
 DIFFERENCE = "difference: first minus second; below 0, the first is better if lower is better (↓), else the second"
 MAX_BARS = 15  # pairs in a panel of the figure; of more, those with the best system
 MAX_ROWS = 60  # differences that are printed unless all are asked for
@@ -31,7 +31,7 @@ def is_significant(row: Comparison, alpha: float) -> bool:
 def arranged(
     rows: Sequence[Comparison], *, order: str = "systems", significant_at: float | None = None
 ) -> list[Comparison]:
-    """Return comparisons metric by metric, sorted within each by one of `ORDERS`; only significant ones if asked."""
+    """Return comparisons metric by metric, sorted within each by one of `SORTS`; only significant ones if asked."""
     kept = [row for row in rows if significant_at is None or is_significant(row, significant_at)]
     if order == "difference":
         kept.sort(key=lambda row: -abs(row.difference) if row.difference == row.difference else math.inf)
@@ -62,7 +62,7 @@ def comparison_grid(
     notes = columns_explained(tests, level)
     notes += [] if all(row.comparable for row in rows) else [DAGGER]
     notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
-    meanings = legend(dict.fromkeys(row.key for row in rows))
+    meanings = legend_of(dict.fromkeys(row.key for row in rows))
     return Grid(header, cells, notes, line, labels=3, above=list(above), grouped=True, legend=meanings)
 
 
@@ -115,7 +115,7 @@ def plan_grid(
     ]
     above = f"For a power of {power:.0%} in a two-sided test at the level {alpha:g}, of one metric and one pair:"
     notes = ["deviation: standard deviation of the paired difference of one sample"]
-    return Grid(header, rows, notes, signature, above=[above], legend=legend(plan.key for plan in plans))
+    return Grid(header, rows, notes, signature, above=[above], legend=legend_of(plan.key for plan in plans))
 
 
 def write_differences(rows: Sequence[Comparison], folder: str | Path, *, alpha: float) -> list[Path]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..comparison.compare import is_comparable, record_of
+from ..comparison.compare import fields_of, is_comparable
 from ..errors import FileError, InputError, Note
 from ..metrics import Key, place
 from ..options import checked_options, signature
@@ -35,7 +35,7 @@ NOT_READ = {
     "labels": None,
 }  # with their defaults
 NOT_COMPARED = {"figures": None, "only": None, "sort": "systems"}
-IN_MEMORY = "Leave --out-of-core out: files are then read with all rows in memory, or a random sample of them."
+_IN_MEMORY = "Leave --out-of-core out: files are then read with all rows in memory, or a random sample of them."
 UNPAIRED = (
     "The systems are not paired by sample. Intervals are conservative: they hold however the errors of the systems "
     "coincide. Without --out-of-core, samples are paired by id, and intervals are narrower."
@@ -45,7 +45,7 @@ Table = tuple[
 ]  # shown, written, notes, and what figures show
 
 
-class Source(NamedTuple):
+class Patterns(NamedTuple):
     """The files that a command names."""
 
     patterns: list[str | tuple[str, str]]  # a tuple is the name of a system, and its pattern
@@ -53,7 +53,7 @@ class Source(NamedTuple):
     options: Mapping[str, object]
 
 
-def score_out_of_core(arguments: Namespace, source: Source) -> Table:
+def score_out_of_core(arguments: Namespace, source: Patterns) -> Table:
     """Score files without having their rows in memory: grid, records, notes, and the systems of which figures are."""
     if arguments.engine == "local":
         score = partial(score_files, state_file=arguments.state, progress=True)
@@ -82,7 +82,7 @@ def _written(collection: Collection, path: str | None) -> Collection:
     return collection
 
 
-def compare_out_of_core(arguments: Namespace, source: Source) -> Table:
+def compare_out_of_core(arguments: Namespace, source: Patterns) -> Table:
     """Subtract the numbers of all pairs of systems, whose rows are never all in memory."""
     _refuse(arguments, NOT_COMPARED)
     states = _collection(arguments, source, partial(score_files, progress=True)).states
@@ -96,7 +96,7 @@ def compare_out_of_core(arguments: Namespace, source: Source) -> Table:
     keys = chosen_keys(arguments.metrics, sorted(next(iter(results.values())).estimates, key=place))
     rows = [_difference(key, *pair, results) for key in keys for pair in itertools.combinations(results, 2)]
     line = " ; ".join(dict.fromkeys(_signature(state, level) for state in states.values()))
-    records: list[Record] = [{**record_of(row), "is_paired": False} for row in rows]
+    records: list[Record] = [{**fields_of(row), "is_paired": False} for row in rows]
     return _differences_grid(rows, line, arguments.digits, level), records, [], {}
 
 
@@ -141,7 +141,7 @@ def _differences_grid(rows: Sequence[Difference], line: str, digits: int, level:
     return Grid(header, cells, notes, line, labels=3, above=[UNPAIRED], grouped=True)
 
 
-def _collection(arguments: Namespace, source: Source, score: Callable[..., Collection]) -> Collection:
+def _collection(arguments: Namespace, source: Patterns, score: Callable[..., Collection]) -> Collection:
     """Return the states of all systems in the files that are named."""
     _refuse(arguments)
     roles = {"weight": arguments.weight, "part": arguments.by}
@@ -160,9 +160,9 @@ def _refuse(arguments: Namespace, more: Mapping[str, object] = MappingProxyType(
     not_read = {**dict.fromkeys(NEEDS_ROWS), **NOT_READ, **more}
     for name, default in not_read.items():
         if getattr(arguments, name) not in (default, False):
-            raise InputError(_flag(name), "cannot be used with --out-of-core", advice=IN_MEMORY)
+            raise InputError(_flag(name), "cannot be used with --out-of-core", advice=_IN_MEMORY)
     if getattr(arguments, "calibration", False):
-        raise InputError("--calibration", "cannot be used with --out-of-core", advice=IN_MEMORY)
+        raise InputError("--calibration", "cannot be used with --out-of-core", advice=_IN_MEMORY)
     if arguments.confidence_level is not None and arguments.interval_method not in (None, "analytic"):
         rule = "must be analytic with --out-of-core: resampling needs all rows at once"
         raise InputError("interval_method", rule, value=arguments.interval_method)

@@ -29,8 +29,8 @@ DAGGER = f"† {NOT_COMPARABLE}"
 NONE_SHOWN = "[-]"
 NO_INTERVAL = f"{NONE_SHOWN} no interval: none with valid coverage is known for this number"
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
-ARROWS = {True: " ↑", False: " ↓", None: ""}
-DIRECTIONS = {True: "higher is better", False: "lower is better", None: "neither high nor low is better"}
+_ARROWS = {True: " ↑", False: " ↓", None: ""}
+_DIRECTIONS = {True: "higher is better", False: "lower is better", None: "neither high nor low is better"}
 BELOW = ("unlabelled", "biased")  # the notes that the table itself shows
 _VARIANTS = {  # of a metric -> the mark in its title, and what it means
     "normalized": ("N-", "divided by the value of a system that ignores its input"),
@@ -237,7 +237,7 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     notes += dict.fromkeys(note.advice for _, note in of_unlabelled if note.advice)
     above = [f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else []
     best_value = BEST_VALUE if any(cell.is_best for row in rows for cell in row) else ""
-    return Grid(header, rows, notes, report.signature, above=above, legend=legend(shown), best=best_value)
+    return Grid(header, rows, notes, report.signature, above=above, legend=legend_of(shown), best=best_value)
 
 
 def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list[Record]:
@@ -257,10 +257,10 @@ def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list
     ]
 
 
-def legend(keys: Iterable[Key]) -> list[str]:
+def legend_of(keys: Iterable[Key]) -> list[str]:
     """Return one line for each metric shown, with its meaning and direction, and one for each mark of a variant.
 
-    >>> legend([Key("error_rate"), Key("error_rate", variant="normalized")])[1]
+    >>> legend_of([Key("error_rate"), Key("error_rate", variant="normalized")])[1]
     'N-: divided by the value of a system that ignores its input'
     """
     shown = list(keys)
@@ -268,7 +268,7 @@ def legend(keys: Iterable[Key]) -> list[str]:
     for key in shown:
         metric = METRICS[key.metric]
         subscript = {"n": "_n", "reject_costs": "_r"}.get(metric.one_per, "")
-        lines[f"{metric.title}{subscript}"] = f"{_lowered(metric.description)} ({DIRECTIONS[metric.higher_is_better]})"
+        lines[f"{metric.title}{subscript}"] = f"{_lowered(metric.description)} ({_DIRECTIONS[metric.higher_is_better]})"
     lines |= dict(_VARIANTS[variant] for variant in dict.fromkeys(key.variant for key in shown) if variant)
     return [f"{name}: {meaning}" for name, meaning in lines.items()]
 
@@ -284,7 +284,7 @@ def title(key: Key) -> str:
     mark = _VARIANTS[key.variant][0] if key.variant else ""
     name = f"{metric.title}{subscript}"
     name = f"{mark}{name}" if key.variant == "normalized" else f"{name} {mark}".rstrip()
-    return name + ARROWS[metric.higher_is_better]
+    return name + _ARROWS[metric.higher_is_better]
 
 
 def chosen_keys(text: str | None, keys: Sequence[Key]) -> list[Key]:

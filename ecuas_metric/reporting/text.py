@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 import numpy as np
@@ -31,8 +31,6 @@ USES = {  # the n from which on -> whose costs ECUAS_n weighs most
     1.0: "with reject costs of all sizes",
     8.0: "to whom a rejection is nearly as bad as a mistake",
 }
-Found = Mapping[str, tuple[float, str]]  # the value of each system, and how it is shown
-Name = Callable[[str], str]
 
 
 # ---- who beats whom ------------------------------------------------------------------------------------------------
@@ -51,7 +49,7 @@ def winner(row: Comparison, alpha: float) -> str | None:
     return row.first if (row.difference > 0) == better else row.second
 
 
-def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3, name: Name = str) -> list[str]:
+def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3) -> list[str]:
     """Return one line per metric: which system is best, and which of the others it beats significantly.
 
     >>> row = Comparison("a", "b", Key("error_rate"), -0.2, -0.3, -0.1, 0.001, 0.004, comparable=True)
@@ -63,14 +61,11 @@ def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3, name: 
     ranked = [key for key in keys if key not in not_comparable and METRICS[key.metric].higher_is_better is not None]
     width = max(map(len, map(title, ranked)), default=0)
     sets = best_systems(rows, level=1 - alpha)
-    lines: list[str] = []
-    for key in ranked:
-        of_key = [row for row in rows if row.key == key]
-        values: dict[str, float] = {}
-        for row in of_key:
-            values |= {row.first: row.first_value, row.second: row.second_value}
-        found = {system: (value, f"{value:.{digits}f}") for system, value in values.items()}
-        lines.append(f"{title(key):{width}}  {_of_metric(key, of_key, found, sets.get(key, []), alpha, name)}")
+    lines = [
+        f"{title(key):{width}}  "
+        + _of_metric([row for row in rows if row.key == key], sets.get(key, []), alpha, digits)
+        for key in ranked
+    ]
     if not_comparable:
         named = ", ".join(f"{title(key)}†" for key in keys if key in not_comparable)
         lines.append(f"{named}: no winner, since the systems' answers differ (see † below).")
@@ -193,62 +188,51 @@ def _too_many(grid: Grid, rows: Sequence[Comparison], screen: Screen, alpha: flo
     return "\n".join(screen.wrapped([how, "", *footnotes, grid.signature])) + "\n"
 
 
-def _of_metric(
-    key: Key, rows: Sequence[Comparison], found: Found, may_be_best: Sequence[str], alpha: float, name: Name
-) -> str:
-    undefined = [system for system, (value, _) in found.items() if math.isnan(value)]
-    if undefined:
-        return f"undefined for {_listed(undefined, name)}."
-    sign = -1 if METRICS[key.metric].higher_is_better else 1
-    best, *others = sorted(found, key=lambda system: sign * found[system][0])
-    pairs = {frozenset((row.first, row.second)): row for row in rows}
-    if len(others) == 1:
-        return _of_two(best, others[0], found, pairs[frozenset(found)], alpha, name)
-    tied = [other for other in others if winner(pairs[frozenset((best, other))], alpha) != best]
-    is_same = not may_be_best or set(may_be_best) == {best, *tied}
-    return _of_many(best, tied, rows, found, alpha, name) + ("" if is_same else _of_best(may_be_best, alpha, name))
-
-
-def _of_many(best: str, tied: Sequence[str], rows: Sequence[Comparison], found: Found, alpha: float, name: Name) -> str:
-    num_others = len(found) - 1
+def _of_metric(rows: Sequence[Comparison], may_be_best: Sequence[str], alpha: float, digits: int) -> str:
+    """Say who is best by one metric, of the rows of all pairs, and whom it beats significantly."""
+    values: dict[str, float] = {}
+    for row in rows:
+        values |= {row.first: row.first_value, row.second: row.second_value}
+    if undefined := [name for name, value in values.items() if math.isnan(value)]:
+        return f"undefined for {_listed(undefined)}."
+    sign = -1 if METRICS[rows[0].key.metric].higher_is_better else 1
+    best, *others = sorted(values, key=lambda name: sign * values[name])
+    shown = {name: f"{value:.{digits}f}" for name, value in values.items()}
     if not any(row.difference for row in rows):
-        return f"no difference: {found[best][1]} each."
-    first = f"{name(best)} is best ({found[best][1]})"
-    if not tied:
-        return f"{first}, significantly better than {'both' if num_others == 2 else f'all {num_others}'} others."
-    if len(tied) == num_others:
-        first = f"{name(best)} has the best value ({found[best][1]})"
-        if any(winner(row, alpha) for row in rows):
-            return f"{first}, but is not significantly better than any other."
-        return f"{first}, but no two systems differ significantly."
-    if len(tied) <= min(MAX_NAMES, num_others - len(tied)):
-        return f"{first}, significantly better than all others except {_listed(tied, name)}."
+        return f"no difference: {shown[best]} each."
+    if len(others) == 1:
+        numbers, adjusted = f"{shown[best]} against {shown[others[0]]}", f"(adjusted {p_text(rows[0].p_adjusted)})"
+        if is_significant(rows[0], alpha):
+            return f"{best} is better: {numbers}, significant {adjusted}."
+        return f"{best} has the better value, {numbers}, which may be due to chance {adjusted}."
+    beaten = {row.second if row.first == best else row.first for row in rows if winner(row, alpha) == best}
+    tied = [name for name in others if name not in beaten]
+    text = _of_many(f"{best} is best ({shown[best]})", tied, len(others))
+    if not beaten:
+        is_any = any(winner(row, alpha) for row in rows)
+        what = "but is not significantly better than any other" if is_any else "but no two systems differ significantly"
+        text = f"{best} has the best value ({shown[best]}), {what}."
+    if not may_be_best or set(may_be_best) == {best, *tied}:
+        return text
+    known = " or ".join(may_be_best) if len(may_be_best) <= MAX_NAMES else f"one of {_listed(may_be_best)}"
+    return f"{text} By this metric alone, at {1 - alpha:.0%} confidence, the best is {known}."
+
+
+def _of_many(best: str, tied: Sequence[str], num_others: int) -> str:
+    """Say which of the others the best one beats."""
     beaten = num_others - len(tied)
-    return f"{first}, significantly better than {beaten} of {num_others} others, not than {_listed(tied, name)}."
+    if not tied:
+        return f"{best}, significantly better than {'both' if num_others == 2 else f'all {num_others}'} others."
+    if len(tied) <= min(MAX_NAMES, beaten):
+        return f"{best}, significantly better than all others except {_listed(tied)}."
+    return f"{best}, significantly better than {beaten} of {num_others} others, not than {_listed(tied)}."
 
 
-def _of_best(names: Sequence[str], alpha: float, name: Name) -> str:
-    """Say which systems may be the best."""
-    known = " or ".join(map(name, names)) if len(names) <= MAX_NAMES else f"one of {_listed(names, name)}"
-    return f" By this metric alone, at {1 - alpha:.0%} confidence, the best is {known}."
-
-
-def _of_two(best: str, other: str, found: Found, row: Comparison, alpha: float, name: Name) -> str:
-    if not row.difference:
-        return f"no difference: {found[best][1]} each."
-    numbers = f"{found[best][1]} against {found[other][1]}"
-    if is_significant(row, alpha):
-        return f"{name(best)} is better: {numbers}, significant (adjusted {p_text(row.p_adjusted)})."
-    return (
-        f"{name(best)} has the better value, {numbers}, which may be due to chance (adjusted {p_text(row.p_adjusted)})."
-    )
-
-
-def _listed(systems: Sequence[str], name: Name) -> str:
+def _listed(systems: Sequence[str]) -> str:
     more = len(systems) - MAX_NAMES
     if more <= 1:
-        return ", ".join(map(name, systems))
-    return f"{', '.join(map(name, systems[:MAX_NAMES]))} and {more} more"
+        return ", ".join(systems)
+    return f"{', '.join(systems[:MAX_NAMES])} and {more} more"
 
 
 # ---- a report in plain words ---------------------------------------------------------------------------------------
