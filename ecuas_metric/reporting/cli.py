@@ -241,11 +241,11 @@ OF_MERGE = {
 }
 
 
-def _flag(*names: str, texts: Mapping[str, str] = _HELP, **settings: Any) -> Flag:
+def _flag(*names: str, texts: Mapping[str, str] = _HELP, **settings: object) -> Flag:
     return names, {"help": texts[names[0]], **settings}
 
 
-def _option(name: str, **settings: Any) -> Flag:
+def _option(name: str, **settings: object) -> Flag:
     """Return the flag of an option of the metric."""
     return (FLAGS.get(name, f"--{name}"),), {"dest": name, "help": OF_OPTION, **settings}
 
@@ -381,23 +381,7 @@ def _add(part: argparse.ArgumentParser, flags: Sequence[Flag]) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        By default those of the process.
-
-    Returns
-    -------
-    int
-        0; or 2, after one line on stderr, where the input cannot be used; or 130 after Ctrl-C.
-
-    Raises
-    ------
-    SystemExit
-        Where the arguments themselves cannot be parsed, and after `--help` and `--version`.
-    """
+    """Run the command line and return 0, 2 where the input cannot be used, or 130 after Ctrl-C."""
     arguments = parse(argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -434,7 +418,3 @@ def _run(arguments: argparse.Namespace) -> int:
 def _fail(text: str) -> int:
     print(f"ecuas: {' '.join(text.split())}", file=sys.stderr)
     return 2
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -49,20 +49,29 @@ def comparison_grid(
     `line` is the signature, `options` has the level of the intervals, `tests` how many the p-values are adjusted for.
     """
     level = options.confidence_level or 0.0
-    header = ["metric", "first", "second", "difference", f"{level:.0%} interval", "p", "adjusted p"]
+    grid = differences_grid(rows, line, f"{level:.0%} interval", digits=digits, above=above)
+    p_values = ([Cell(p_text(p, in_cell=True)) for p in (row.p, row.p_adjusted)] for row in rows)
+    cells = [[*row, *p] for row, p in zip(grid.rows, p_values, strict=True)]
+    notes = [*columns_explained(tests, level), *grid.notes[1:]]
+    return grid._replace(header=[*grid.header, "p", "adjusted p"], rows=cells, notes=notes)
+
+
+def differences_grid(
+    rows: Sequence[Comparison], line: str, interval: str, *, digits: int = 3, above: Iterable[str] = ()
+) -> Grid:
+    """Lay differences out, metric by metric: one row per pair, † on those that must not be compared."""
     cells = [
         [
             *(Cell(text) for text in (title(row.key) + ("" if row.comparable else "†"), row.first, row.second)),
             Cell(f"{row.difference:+.{digits}f}"),
             Cell(interval_text(row.low, row.high, f"+.{digits}f")),
-            *(Cell(p_text(value, in_cell=True)) for value in (row.p, row.p_adjusted)),
         ]
         for row in rows
     ]
-    notes = columns_explained(tests, level)
+    notes = [DIFFERENCE]
     notes += [] if all(row.comparable for row in rows) else [DAGGER]
     notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
-    meanings = legend_of(dict.fromkeys(row.key for row in rows))
+    header, meanings = ["metric", "first", "second", "difference", interval], legend_of(row.key for row in rows)
     return Grid(header, cells, notes, line, labels=3, above=list(above), grouped=True, legend=meanings)
 
 

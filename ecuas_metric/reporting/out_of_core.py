@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..comparison.compare import fields_of, is_comparable
+from ..comparison.compare import Comparison, fields_of, is_comparable
 from ..errors import FileError, InputError, Note
 from ..metrics import Key, place
 from ..options import checked_options, signature
@@ -22,9 +22,9 @@ from ..scale.reading import StateResults, read, system_of
 from ..scale.settings import STATE_OPTIONS, parse_settings, require_same_settings
 from ..scale.state import State
 from ..scale.storage import Collection, merge_collections, read_collection, write_collection
-from .differences import DIFFERENCE
-from .report import DAGGER, NO_INTERVAL, Report, chosen_keys, interval_text, report_grid, report_records, title
-from .tables import Cell, Grid, Record
+from .differences import differences_grid
+from .report import Report, chosen_keys, report_grid, report_records
+from .tables import Grid, Record
 
 NEEDS_ROWS = ("groups", "common", "by_position", "calibrate", "explain")
 NOT_READ = {
@@ -36,6 +36,7 @@ NOT_READ = {
 }  # with their defaults
 NOT_COMPARED = {"figures": None, "only": None, "sort": "systems"}
 _IN_MEMORY = "Leave --out-of-core out: files are then read with all rows in memory, or a random sample of them."
+WRITTEN = ("key", "first", "second", "difference", "low", "high")
 UNPAIRED = (
     "The systems are not paired by sample. Intervals are conservative: they hold however the errors of the systems "
     "coincide. Without --out-of-core, samples are paired by id, and intervals are narrower."
@@ -94,51 +95,27 @@ def compare_out_of_core(arguments: Namespace, source: Patterns) -> Table:
     level = float(arguments.confidence_level)
     results = _results(states, arguments, with_errors=True)
     keys = chosen_keys(arguments.metrics, sorted(next(iter(results.values())).estimates, key=place))
-    rows = [_difference(key, *pair, results) for key in keys for pair in itertools.combinations(results, 2)]
+    found = [_difference(key, *pair, results) for key in keys for pair in itertools.combinations(results, 2)]
     line = " ; ".join(dict.fromkeys(_signature(state, level) for state in states.values()))
-    records: list[Record] = [{**fields_of(row), "is_paired": False} for row in rows]
-    return _differences_grid(rows, line, arguments.digits, level), records, [], {}
+    records: list[Record] = [
+        {**{name: fields_of(row)[name] for name in WRITTEN}, "standard_error_at_most": error, "is_paired": False}
+        for row, error in found
+    ]
+    interval, rows = f"{level:.0%} interval, not paired", [row for row, _ in found]
+    return differences_grid(rows, line, interval, digits=arguments.digits, above=[UNPAIRED]), records, [], {}
 
 
-class Difference(NamedTuple):
-    """The number of the first system minus that of the second, neither of whose rows are paired."""
-
-    key: Key
-    first: str
-    second: str
-    difference: float
-    low: float
-    high: float
-    standard_error_at_most: float
-
-
-def _difference(key: Key, one: str, two: str, results: Mapping[str, StateResults]) -> Difference:
+def _difference(key: Key, one: str, two: str, results: Mapping[str, StateResults]) -> tuple[Comparison, float]:
+    """Return the difference of systems whose rows are not paired, without a test, and its largest standard error."""
     first, second = results[one].estimates[key], results[two].estimates[key]
     low, high = _distance(first.low, second.high), _distance(first.high, second.low)
-    error = first.standard_error + second.standard_error
-    return Difference(key, one, two, first.value - second.value, low, high, error)
+    tests, comparable = (math.nan, math.nan), is_comparable(key, have_same_answers=False)
+    row = Comparison(one, two, key, first.value - second.value, low, high, *tests, comparable)
+    return row, first.standard_error + second.standard_error
 
 
 def _distance(limit: float | None, other: float | None) -> float:
     return math.nan if limit is None or other is None else limit - other
-
-
-def _differences_grid(rows: Sequence[Difference], line: str, digits: int, level: float) -> Grid:
-    not_comparable = {row.key for row in rows if not is_comparable(row.key, have_same_answers=False)}
-    cells = [
-        [
-            Cell(title(row.key) + "†" * (row.key in not_comparable)),
-            Cell(row.first),
-            Cell(row.second),
-            Cell(f"{row.difference:+.{digits}f}"),
-            Cell(interval_text(row.low, row.high, f"+.{digits}f")),
-        ]
-        for row in rows
-    ]
-    notes = [DIFFERENCE, *([DAGGER] if not_comparable else [])]
-    notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
-    header = ["metric", "first", "second", "difference", f"{level:.0%} interval, not paired"]
-    return Grid(header, cells, notes, line, labels=3, above=[UNPAIRED], grouped=True)
 
 
 def _collection(arguments: Namespace, source: Patterns, score: Callable[..., Collection]) -> Collection:

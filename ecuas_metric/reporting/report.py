@@ -279,12 +279,15 @@ def title(key: Key) -> str:
     >>> title(Key("ecuas", 0.0, "normalized")), title(Key("auroc"))
     ('N-ECUAS_0 ↓', 'AUROC ↑')
     """
-    metric = METRICS[key.metric]
+    return name_of(key) + _ARROWS[METRICS[key.metric].higher_is_better]
+
+
+def name_of(key: Key) -> str:
+    """Return the name of a number in tables, e.g. ECUAS_128."""
     subscript = "" if key.parameter is None else f"_{key.parameter:g}".replace("inf", "∞")
     mark = _VARIANTS[key.variant][0] if key.variant else ""
-    name = f"{metric.title}{subscript}"
-    name = f"{mark}{name}" if key.variant == "normalized" else f"{name} {mark}".rstrip()
-    return name + _ARROWS[metric.higher_is_better]
+    name = f"{METRICS[key.metric].title}{subscript}"
+    return f"{mark}{name}" if key.variant == "normalized" else f"{name} {mark}".rstrip()
 
 
 def chosen_keys(text: str | None, keys: Sequence[Key]) -> list[Key]:

@@ -9,7 +9,6 @@ import math
 import os
 import re
 import shutil
-import tempfile
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -193,15 +192,15 @@ def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = writers[path.suffix.lower()]()
     # The name appears with the whole text, and what had it before is there until then.
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".", encoding="utf-8", delete=False) as file:
-        try:
-            file.write(text)
-            file.close()
-            os.chmod(file.name, path.stat().st_mode if path.exists() else 0o666 & ~_umask())
-            os.replace(file.name, path.resolve() if path.is_symlink() else path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        part.write_text(text, encoding="utf-8", newline="\n")
+        if path.exists():
+            shutil.copymode(path, part)
+        os.replace(part, path.resolve() if path.is_symlink() else path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def check_suffix(path: str | Path) -> None:
@@ -251,12 +250,6 @@ def _csv_cell(value: object) -> object:
     if isinstance(value, str):
         return neutral(value)
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value
-
-
-def _umask() -> int:
-    umask = os.umask(0)
-    os.umask(umask)
-    return umask
 
 
 def _encodes(encoding: str, text: str) -> bool:

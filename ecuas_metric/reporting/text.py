@@ -17,8 +17,8 @@ from ..options import Options
 from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..plotting.names import short_names
 from ..results import System, all_values, ranked, resampling_of
-from .differences import MAX_ROWS, arranged, is_significant
-from .report import DAGGER, p_text, title
+from .differences import MAX_ROWS, arranged, is_significant, num_tests
+from .report import DAGGER, name_of, p_text, title
 from .tables import Cell, Grid, Screen, to_text
 
 LEVEL = 0.95
@@ -271,13 +271,13 @@ def _best(order: float, values: Mapping[str, Mapping[Key, float]], pairs: Sequen
     key = Key("ecuas", order)
     best, second = sorted(values, key=lambda name: values[name][key])[:2]
     users = next(words for start, words in reversed(USES.items()) if order >= start)
-    numbers = f"{_name(order)} {values[best][key]:.3f} against {values[second][key]:.3f} for {second}"
+    numbers = f"{name_of(key)} {values[best][key]:.3f} against {values[second][key]:.3f} for {second}"
     row = next((row for row in pairs if row.key == key and {row.first, row.second} == {best, second}), None)
     whom = f"For users {users} (n = {order:g})"
     if row is None:
         return f"{whom}, {best} has the lowest cost: {numbers}, the next. Whether this is significant was not tested."
     if not row.difference:
-        return f"{whom}, {best} and {second} cost the same: {_name(order)} {values[best][key]:.3f}."
+        return f"{whom}, {best} and {second} cost the same: {name_of(key)} {values[best][key]:.3f}."
     row = row if row.second == best else row.turned()
     interval = f"{level:.0%} interval [{row.low:.3f}, {row.high:.3f}]"
     lead = f"a lead of {row.difference:.3f} ({interval}, adjusted {p_text(row.p_adjusted)})"
@@ -295,7 +295,7 @@ def _paired(systems: Mapping[str, System], only: Sequence[Key] | None) -> tuple[
         rows = compare_systems({name: _with_level(system) for name, system in systems.items()}, only=only)
     except InputError as error:
         return [], f"These systems cannot be compared sample by sample, so no difference is tested: {error}"
-    tests = sum(not math.isnan(row.p) for row in rows)
+    tests = num_tests(rows)
     how = f"p-values are adjusted for {tests} tests: of all pairs by all metrics shown, as `ecuas compare` does."
     if first.ids is None:
         how += " There is no column of ids: the tests assume that the same row of each file is the same sample."
@@ -378,9 +378,9 @@ def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[K
     before = values[name][key]
     gain = before - after[name]
     if gain < WORTH_SAYING * before or not before:
-        return f"Recalibration alone would gain less than {WORTH_SAYING:.0%} of {_name(order)}."
+        return f"Recalibration alone would gain less than {WORTH_SAYING:.0%} of {name_of(key)}."
     return (
-        f"Recalibration alone, with the same answers in the same order of confidence, would take {_name(order)} "
+        f"Recalibration alone, with the same answers in the same order of confidence, would take {name_of(key)} "
         f"of {name} from {before:.3f} to {after[name]:.3f} at best, {gain / before:.0%} less. "
         "It is fitted on these same samples, so the gain on new ones would be smaller."
     )
@@ -397,8 +397,3 @@ def _with_level(system: System) -> System:
     if system.options.confidence_level is not None:
         return system
     return ranked(system.decisions, system.options.replace(confidence_level=LEVEL), ids=system.ids)
-
-
-def _name(order: float) -> str:
-    """Return the name of ECUAS_n, e.g. ECUAS_128."""
-    return title(Key("ecuas", order)).partition(" ")[0]
