@@ -82,6 +82,17 @@ _METRICS = """\
 metrics, by the names that --metrics takes
 {metrics}
 
+abbreviations, besides those explained below each table
+  ECUAS is the expected cost of an uncertainty-augmented system, ECE the expected calibration error, AUROC the area
+  under the receiver operating characteristic, AURC the area under the risk-coverage curve, and AUGRC that of the
+  generalized risk. N is the number of samples, u_M the largest uncertainty, that of a system that knows nothing.
+  The line below a table has all that its numbers depend on. n:, K:, reject:, level: and bins: are options above; cost:
+  is that of a mistake, eps: the least uncertainty, and ties: how equal confidences are ordered. in: is the form of
+  posteriors, renormalized: how far sums may be from 1, missing: what replaces a confidence, recal: method/folds of
+  --calibrate, weighting: what weights mean; weights:, groups: and strata: are short hashes of columns. intervals: is
+  the method; boot:, test: and permutations: are numbers/seeds of random draws, state: bins of --out-of-core, v: the
+  version.
+
 """
 SCORE_EXAMPLES = """\
 examples
@@ -263,8 +274,6 @@ def _folds(text: str) -> int:
 
 OUTPUT = (
     _flag("--metrics", metavar="METRIC,.."),
-    _flag("--calibrate", choices=Choices(".recalibrating", "METHODS"), metavar="METHOD"),
-    _flag("--folds", type=_folds, default=5, metavar="K"),
     _flag("--digits", type=int, choices=range(16), default=3, metavar="N"),
     _flag("--output", action="append", default=[], metavar="FILE"),
 )
@@ -296,6 +305,8 @@ COMMON = (
     _option("n_resamples", type=int, metavar="B"),
     _option("interval_method", choices=Choices("..options", "INTERVAL_METHODS"), metavar="METHOD"),
     _option("random_state", type=int, metavar="SEED"),
+    _flag("--calibrate", choices=Choices(".recalibrating", "METHODS"), metavar="METHOD"),
+    _flag("--folds", type=_folds, default=5, metavar="K"),
     *OUTPUT,
 )
 SCORE = (
@@ -340,15 +351,11 @@ MERGE = (
     _option("decompose", action="store_true"),
     *OUTPUT,
 )
-COMMANDS = {  # what each does, its files, epilog and flags
-    "score": ("score all systems in one table", "FILE [FILE ...]", _METRICS + SCORE_EXAMPLES, SCORE),
-    "compare": (
-        "test the differences between all pairs of systems",
-        "FILE [FILE ...]",
-        _METRICS + COMPARE_EXAMPLES,
-        COMPARE,
-    ),
-    "plan": ("compute how many samples a comparison needs", "[FILE FILE]", PLAN_EXAMPLES, PLAN),
+COMMANDS = {  # what each does, its examples and flags
+    "score": ("score all systems in one table", SCORE_EXAMPLES, SCORE),
+    "compare": ("test the differences between all pairs of systems", COMPARE_EXAMPLES, COMPARE),
+    "plan": ("compute how many samples a comparison needs", PLAN_EXAMPLES, PLAN),
+    "merge": ("merge state files, see `ecuas score --state`", "", MERGE),
 }
 
 
@@ -361,23 +368,25 @@ def parser() -> argparse.ArgumentParser:
     """
     command = argparse.ArgumentParser(
         prog="ecuas",
-        description="Evaluate systems that answer and say how sure they are: ECUAS_n and the usual metrics.",
+        description="Evaluate systems that answer and say how sure they are: by ECUAS_n, the expected cost of an "
+        "uncertainty-augmented system, and the usual metrics.",
         epilog="`ecuas score --help`, `ecuas compare --help` and `ecuas plan --help` show examples.",
     )
     command.add_argument("--version", action="version", version=f"ecuas {VERSION}")
     parts = command.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=CommandParser)
-    for name, (what, files, epilog, flags) in COMMANDS.items():
-        usage, raw = f"ecuas {name} {files} [options]", argparse.RawDescriptionHelpFormatter
-        part = parts.add_parser(name, help=what, usage=usage, description=FILES, epilog=epilog, formatter_class=raw)
-        _add(part, flags)
+    for name, (what, examples, flags) in COMMANDS.items():
+        part = parts.add_parser(
+            name,
+            help=what,
+            usage=f"ecuas {name} {'[FILE FILE]' if name == 'plan' else 'FILE [FILE ...]'} [options]",
+            description="" if name == "merge" else FILES,
+            epilog=_METRICS + examples,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        for names, settings in flags:
+            part.add_argument(*names, **settings)
     parts.choices["plan"].set_defaults(confidence_level=0.95)  # which no number of a plan depends on
-    _add(parts.add_parser("merge", help="merge state files, see `ecuas score --state`"), MERGE)
     return command
-
-
-def _add(part: argparse.ArgumentParser, flags: Sequence[Flag]) -> None:
-    for names, settings in flags:
-        part.add_argument(*names, **settings)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

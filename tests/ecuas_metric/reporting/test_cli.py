@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from ecuas_metric.files.submissions import OPTION_OF_ROLE
-from ecuas_metric.options import DEFAULTS, OPTIONS, checked_options
+from ecuas_metric.metrics import METRICS
+from ecuas_metric.options import DEFAULTS, OPTIONS, checked_options, signature
 from ecuas_metric.reporting import cli, commands
 from ecuas_metric.reporting.cli import COMPARE_EXAMPLES, FLAGS, SCORE_EXAMPLES, parser
 from ecuas_metric.reporting.tables import BEST
@@ -341,6 +342,25 @@ def test_flags_have_the_defaults_and_the_help_of_the_options(command, capsys):
     for option in FLAGS:
         assert FLAGS[option] in shown
         assert " ".join(OPTIONS[option].help.lower().split()) in shown, option
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "plan", "merge"])
+def test_the_help_explains_every_abbreviation_of_tables_and_signatures(command, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        cli.main([command, "--help"])
+    shown = capsys.readouterr().out
+    assert all(f" {metric.title}: " in shown for metric in METRICS.values() if metric.is_shown)
+    every = {"n": 1, "reject_costs": 0.1, "calibration": True, "confidence_level": 0.9, "missing_confidence": 0.5}
+    of_rows = {"sample_weight": [1, 2], "groups": [0, 1], "strata": [0, 1], "weights_are": "counts"}
+    forms = {"num_classes": 2, "predictions_are": "logits", "renormalize": True}
+    lines = [
+        signature(checked_options(**every, **of_rows, **forms), recalibration="affine/5"),
+        signature(checked_options(**every), permutations=1000),
+        signature(checked_options(**every, interval_method="bca")),
+    ]
+    names = {part.partition(":")[0] for line in lines for part in line.split("|")[1:]}
+    assert len(names) > 15
+    assert not [name for name in names if f" {name}:" not in shown]
 
 
 def test_an_input_is_never_overwritten(folder, capsys):
