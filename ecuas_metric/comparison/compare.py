@@ -69,12 +69,7 @@ class Comparison(NamedTuple):
     second_value: float = math.nan
 
     def turned(self) -> Comparison:
-        """Return the same comparison, second minus first.
-
-        >>> row = Comparison("a", "b", Key("auroc"), 0.2, 0.1, 0.4, 0.001, 0.004, comparable=True)
-        >>> row.turned()[:6]
-        ('b', 'a', Key(metric='auroc', parameter=None, variant=''), -0.2, -0.4, -0.1)
-        """
+        """Return the same comparison, second minus first."""
         return self._replace(
             first=self.second,
             second=self.first,
@@ -95,18 +90,13 @@ class Comparison(NamedTuple):
         return f"{self.key}: {self.first} - {self.second} = {numbers}"
 
 
-class Keyed(Protocol):
-    """A row of numbers of one metric."""
-
+class _Row(Protocol):
     @property
-    def key(self) -> Key:
-        """The metric."""
-        ...
-
+    def key(self) -> Key: ...
     def _asdict(self) -> dict[str, object]: ...
 
 
-def fields_of(row: Keyed) -> dict[str, object]:
+def fields_of(row: _Row) -> dict[str, object]:
     """Return the fields of a comparison, a plan or the like, with the key of its metric as text."""
     return {**row._asdict(), "key": str(row.key)}
 
@@ -197,18 +187,7 @@ def compare_systems(
 
 
 def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[str]]:
-    """Return the confidence set for the best system, by each metric that ranks systems, from all pairs' comparisons.
-
-    >>> from ecuas_metric import compare_systems, confidence_system
-    >>> correct, options = [1, 1, 0, 1, 0, 1] * 9, {"confidence_level": 0.95, "n": 1}
-    >>> systems = {
-    ...     "sharp": confidence_system(correct, [0.9, 0.8, 0.2, 0.9, 0.1, 0.7] * 9, **options),
-    ...     "vague": confidence_system(correct, [0.5, 0.6, 0.5, 0.5, 0.4, 0.5] * 9, **options),
-    ... }
-    >>> sets = best_systems(compare_systems(systems), level=0.95)
-    >>> sets[Key("ecuas", 1.0)], sets[Key("error_rate")]
-    (['sharp'], ['sharp', 'vague'])
-    """
+    """Return the confidence set for the best system, by each metric that ranks systems, from all pairs' comparisons."""
     found: dict[Key, dict[str, float]] = {}
     for row in rows:
         if not math.isnan(row.p_first_best):
@@ -217,12 +196,7 @@ def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[
 
 
 def differing(systems: Mapping[str, System]) -> list[str]:
-    """Return the names of what must be, and is not, the same for systems to be ranked by one number.
-
-    >>> from ecuas_metric import confidence_system
-    >>> differing({"a": confidence_system([1, 0], [0.9, 0.4]), "b": confidence_system([1], [0.9])})
-    ['numbers of samples']
-    """
+    """Return the names of what must be, and is not, the same for systems to be ranked by one number."""
     found = [about for about, value in ABOUT.items() if len({value(system) for system in systems.values()}) > 1]
     ids = [system.ids for system in systems.values() if system.ids is not None]
     return found + ["questions"] * any(not _are_the_same(ids[0], other) for other in ids[1:])
@@ -293,13 +267,7 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
 
 
 def same_answers(systems: Mapping[str, System]) -> bool:
-    """Return whether the answers of all systems, aligned by `align`, have the same costs; False for different samples.
-
-    >>> from ecuas_metric import confidence_system
-    >>> correct = [1, 0]
-    >>> same_answers({"a": confidence_system(correct, [0.9, 0.1]), "b": confidence_system(correct, [0.6, 0.5])})
-    True
-    """
+    """Return whether the answers of all systems, aligned by `align`, have the same costs; False for other samples."""
     try:
         first, *others = (as_given(system)[0].candidate_cost for system in align(systems).values())
     except InputError:
@@ -308,13 +276,7 @@ def same_answers(systems: Mapping[str, System]) -> bool:
 
 
 def is_comparable(key: Key, *, have_same_answers: bool) -> bool:
-    """Return whether a number may rank systems: not if it ignores answers that differ.
-
-    Estienne et al., section "Empirical analysis".
-
-    >>> is_comparable(Key("ece"), have_same_answers=False), is_comparable(Key("ecuas", 1.0), have_same_answers=False)
-    (False, True)
-    """
+    """Return whether a number may rank systems (Estienne et al., "Empirical analysis"): not of unequal answers."""
     return have_same_answers or key.assesses != "confidences"
 
 

@@ -157,10 +157,6 @@ def area_scores(total: float) -> Both:
 
     AURC is :math:`\sum_k \omega_k E_k / k` over the points k of its trapezoids, see `selective.aurc`; a cost at
     position x counts in all :math:`E_k` with :math:`k \ge x`. Both have the shape (floor(total) + 1,).
-
-    >>> scores, integral = area_scores(3.0)
-    >>> scores.round(4).tolist(), integral.round(4).tolist()
-    ([0.5833, 0.3333, 0.0833, 0.0], [0.0, 0.5833, 0.9167, 1.0])
     """
     if total <= 1:
         return np.full(2, 1 / total), np.array([0.0, 1 / total])

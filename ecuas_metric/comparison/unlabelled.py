@@ -60,24 +60,8 @@ def bounds_of(system: System, unlabelled: Unlabelled) -> Mapping[Key, Bounds]:
     return unlabelled_bounds(decisions.confidence, correct, options)
 
 
-def unlabelled_share(correct: Floats, *, sample_weight: Floats | None = None) -> float:
-    """Return the (weighted) share of answers (N,) that are nan, i.e. unlabelled, in [0, 1].
-
-    >>> unlabelled_share(np.array([1, 0, np.nan, np.nan]))
-    0.5
-    """
-    return float(np.average(np.isnan(correct), weights=sample_weight))
-
-
 def unlabelled_bounds(confidence: Floats, correct: Floats, options: Options) -> dict[Key, Bounds]:
-    """Return the bounds of every metric of confidences (N,) whose correctness (N,) is 1, 0, or nan where unlabelled.
-
-    One answer right, one wrong, one unlabelled: if that one is wrong, the error rate is worst, and AUROC best.
-
-    >>> bounds = unlabelled_bounds(np.array([0.9, 0.6, 0.2]), np.array([1, 0, np.nan]), Options(n=(1.0,)))
-    >>> [[round(limit, 3) for limit in bounds[Key(*key)]] for key in [("ecuas", 1.0), ("error_rate",), ("auroc",)]]
-    [[0.67, 0.803], [0.333, 0.667], [0.5, 1.0]]
-    """
+    """Return the bounds of every metric of confidences (N,) whose correctness (N,) is 1, 0, or nan where unlabelled."""
     same_length(predictions=confidence, references=correct)
     require((confidence >= 0) & (confidence <= 1), confidence, "predictions", "must lie in [0, 1]")
     judged = ~np.isnan(correct)

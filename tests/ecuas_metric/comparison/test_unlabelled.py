@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecuas_metric.comparison import unlabelled
-from ecuas_metric.comparison.unlabelled import Bounds, unlabelled_bounds, unlabelled_share
+from ecuas_metric.comparison.unlabelled import Bounds, unlabelled_bounds
 from ecuas_metric.decisions import confidence_decisions
 from ecuas_metric.errors import InputError
 from ecuas_metric.metrics import Key, metric_values
@@ -125,12 +125,6 @@ def test_everything_judged_leaves_nothing_open(rng):
     bounds = unlabelled_bounds(confidence, correct.astype(float), options)
     for key, value in values(confidence, correct, options).items():
         np.testing.assert_allclose(bounds[key], (value, value), rtol=1e-12, atol=1e-12)
-
-
-def test_the_share():
-    correct = np.array([1, np.nan, 0])
-    assert unlabelled_share(correct) == pytest.approx(1 / 3)
-    assert unlabelled_share(correct, sample_weight=np.array([1.0, 2.0, 1.0])) == 0.5
 
 
 @pytest.mark.parametrize(
