@@ -360,12 +360,7 @@ COMMANDS = {  # what each does, its examples and flags
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line; options of the metric are stored under their own names.
-
-    >>> arguments = parser().parse_args(["score", "a.csv", "--bins", "5"])
-    >>> arguments.command, arguments.files, arguments.n_bins
-    ('score', ['a.csv'], 5)
-    """
+    """Return the parser of the command line; options of the metric are stored under their own names."""
     command = argparse.ArgumentParser(
         prog="ecuas",
         description="Evaluate systems that answer and say how sure they are: by ECUAS_n, the expected cost of an "

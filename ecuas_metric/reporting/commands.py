@@ -332,11 +332,7 @@ class Named(NamedTuple):
 
 
 def named_file(text: str) -> Named:
-    """Return the file of NAME=FILE, or of FILE.
-
-    >>> named_file("GPT-4=runs/a.csv"), named_file("runs/a.csv")
-    (Named(name='GPT-4', path='runs/a.csv'), Named(name=None, path='runs/a.csv'))
-    """
+    """Return the file of NAME=FILE, or of FILE."""
     name, equals, path = text.partition("=")
     if not equals or not name or "/" in name or "\\" in name or (text != STANDARD_INPUT and Path(text).exists()):
         return Named(None, text)
@@ -344,11 +340,7 @@ def named_file(text: str) -> Named:
 
 
 def columns_of_files(texts: Iterable[str], files: Sequence[Named]) -> list[dict[str, str]]:
-    """Return the columns of each file by role, from texts of ROLE=COLUMN, FILE:ROLE=COLUMN or NAME:ROLE=COLUMN.
-
-    >>> columns_of_files(["confidence=p(a, b),b.csv:confidence=q"], [Named(None, "a.csv"), Named(None, "b.csv")])
-    [{'confidence': 'p(a, b)'}, {'confidence': 'q'}]
-    """
+    """Return the columns of each file by role, from texts of ROLE=COLUMN, FILE:ROLE=COLUMN or NAME:ROLE=COLUMN."""
     common: dict[str, str] = {}
     special: list[dict[str, str]] = [{} for _ in files]
     for part in (part for text in texts for part in ROLES.split(text) if part.strip()):
@@ -376,13 +368,7 @@ def refuse_clashes(names: Sequence[str], paths: Sequence[str]) -> None:
 
 
 def told_apart(names: Sequence[str], paths: Sequence[str], stems: Sequence[str]) -> list[str]:
-    """Return names that differ where files did: with their folders, or else with their suffixes.
-
-    >>> told_apart(["a", "a", "b"], ["x/a.csv", "y/a.csv", "b.csv"], ["a", "a", "b"])
-    ['x/a', 'y/a', 'b']
-    >>> told_apart(["a", "a"], ["a.csv", "a.jsonl"], ["a", "a"])
-    ['a.csv', 'a.jsonl']
-    """
+    """Return names that differ where files did: with their folders, or else with their suffixes."""
     with_folders = [str(Path(path).with_name(stem)) if stem else path for path, stem in zip(paths, stems, strict=True)]
     told = list(names)
     for longer in (with_folders, paths):

@@ -206,12 +206,6 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     """Lay a report out: one row per system, one column per metric with its arrow, † on those that must not rank.
 
     With `sizes` the second column is N; the share of unlabelled answers follows where there are any.
-
-    >>> from ecuas_metric import confidence_system
-    >>> report = make_report({"a": confidence_system([1, 0, 1], [0.9, 0.8, 0.4])})
-    >>> grid = report_grid(report, keys=[Key("error_rate"), Key("ecuas", 1.0)], sizes=True)
-    >>> grid.header, [cell.text for cell in grid.rows[0]]
-    (['system', 'N', 'ER ↓', 'ECUAS_1 ↓'], ['a', '3', '0.333', '0.670'])
     """
     shown = list(report.keys if keys is None else keys)
     best = {key: _best(report, key) for key in shown}
@@ -274,11 +268,7 @@ def legend_of(keys: Iterable[Key]) -> list[str]:
 
 
 def title(key: Key) -> str:
-    """Return the header of a metric's column with its arrow.
-
-    >>> title(Key("ecuas", 0.0, "normalized")), title(Key("auroc"))
-    ('N-ECUAS_0 ↓', 'AUROC ↑')
-    """
+    """Return the header of a metric's column with its arrow."""
     return name_of(key) + _ARROWS[METRICS[key.metric].higher_is_better]
 
 
@@ -294,9 +284,6 @@ def chosen_keys(text: str | None, keys: Sequence[Key]) -> list[Key]:
     """Return the metrics that a text names by their keys or titles, in any case; None is all.
 
     Names are joined by commas, or by spaces where they have none.
-
-    >>> [str(key) for key in chosen_keys("ECUAS_0, er", [Key("error_rate"), Key("ecuas", 0.0)])]
-    ['ecuas_0', 'error_rate']
     """
     if text is None:
         return list(keys)
@@ -361,12 +348,7 @@ def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
 
 
 def _whole_numbers(ids: pa.Array) -> pa.Array:
-    """Return ids that are texts of whole numbers as integers, which compare faster; not 007, which differs from 7.
-
-    >>> from ecuas_metric.files.values import from_texts
-    >>> [_whole_numbers(from_texts(ids)).to_pylist() for ids in (["7", "8"], ["007", "8"])]
-    [[7, 8], ['007', '8']]
-    """
+    """Return ids that are texts of whole numbers as integers, which compare faster; not 007, which differs from 7."""
     if len(ids) and not str(ids[0]).lstrip("-").isdecimal():  # casting visits all of them
         return ids
     try:

@@ -37,12 +37,7 @@ USES = {  # the n from which on -> whose costs ECUAS_n weighs most
 
 
 def winner(row: Comparison, alpha: float) -> str | None:
-    """Return the system that is significantly better; None if neither is, or they must not be ranked.
-
-    >>> row = Comparison("a", "b", Key("auroc"), 0.2, 0.1, 0.3, 0.001, 0.004, comparable=True)
-    >>> winner(row, 0.05), winner(row._replace(key=Key("ece")), 0.05), winner(row, 0.001)
-    ('a', 'b', None)
-    """
+    """Return the system that is significantly better; None if neither is, or they must not be ranked."""
     better = METRICS[row.key.metric].higher_is_better
     if better is None or not row.comparable or not row.difference or not is_significant(row, alpha):
         return None
@@ -50,12 +45,7 @@ def winner(row: Comparison, alpha: float) -> str | None:
 
 
 def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3) -> list[str]:
-    """Return one line per metric: which system is best, and which of the others it beats significantly.
-
-    >>> row = Comparison("a", "b", Key("error_rate"), -0.2, -0.3, -0.1, 0.001, 0.004, comparable=True)
-    >>> summary([row._replace(first_value=0.1, second_value=0.3)], alpha=0.05)
-    ['ER ↓  a is better: 0.100 against 0.300, significant (adjusted p = 0.004).']
-    """
+    """Return one line per metric: which system is best, and which of the others it beats significantly."""
     keys = list(dict.fromkeys(row.key for row in rows))
     not_comparable = {row.key for row in rows if not row.comparable}
     ranked = [key for key in keys if key not in not_comparable and METRICS[key.metric].higher_is_better is not None]
@@ -86,12 +76,7 @@ def wins(rows: Iterable[Comparison], alpha: float) -> dict[tuple[str, str], int]
 
 
 def wins_grid(rows: Sequence[Comparison], *, alpha: float) -> Grid:
-    """Lay out who beats whom: in each cell on how many metrics the row's system beats the column's; best first.
-
-    >>> rows = [Comparison("a", "b", Key("error_rate"), 0.2, 0.1, 0.3, 0.001, 0.004, comparable=True)]
-    >>> [[cell.text for cell in row] for row in wins_grid(rows, alpha=0.05).rows]
-    [['1 b', '', '1', '1', '0'], ['2 a', '.', '', '0', '1']]
-    """
+    """Lay out who beats whom: in each cell on how many metrics the row's system beats the column's; best first."""
     names = list(dict.fromkeys(name for row in rows for name in (row.first, row.second)))
     won, short = wins(rows, alpha), short_names(names)
     plus = {name: sum(won.get((name, other), 0) for other in names) for name in names}
@@ -243,11 +228,6 @@ def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None)
 
     Differences are tested as `ecuas compare` does with the same metrics (`only`, by default all), at the systems'
     confidence level or 0.95.
-
-    >>> from ecuas_metric import confidence_system
-    >>> correct, confidence = [1, 1, 1, 0, 1, 0, 0, 0], [0.75] * 4 + [0.25] * 4
-    >>> explain({"model": confidence_system(correct, confidence)})[-1]
-    'Recalibration alone would gain less than 1% of ECUAS_0.'
     """
     asked = None if only is None else list(only)
     given = [Key("ecuas", n) for n in next(iter(systems.values())).options.n]
