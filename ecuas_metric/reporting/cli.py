@@ -28,7 +28,7 @@ FLAGS = {  # an option of the metric -> its flag
     **{name: _NAMED[name] for name in _OPTIONS},
     **{"n_bins": "--bins", "n_resamples": "--resamples", "random_state": "--seed"},
 }
-WORDS = {  # arguments and advice of the metric -> the command's own words
+COMMAND_WORDS = {  # arguments and advice of the metric -> the command's own words
     **{**_NAMED, **FLAGS, "in_common": "--common", "confidence_level": "the level of intervals"},
     Advice.INTERVALS_OF_FEW: "Use --interval-method analytic instead.",
     Advice.MISSING_CONFIDENCES: "Missing confidences? Set their value with --missing-confidence.",
@@ -404,12 +404,15 @@ def _run(arguments: argparse.Namespace) -> int:
     try:
         from .commands import run  # what parses and explains the arguments imports nothing large
 
-        notes = (f"{system}: {note.render(WORDS)}" if system else note.render(WORDS) for system, note in run(arguments))
+        notes = (
+            f"{system}: {note.render(COMMAND_WORDS)}" if system else note.render(COMMAND_WORDS)
+            for system, note in run(arguments)
+        )
         for note in dict.fromkeys(notes):
             print(f"note: {note}", file=sys.stderr)
         sys.stdout.flush()
     except InputError as error:
-        return _fail(error.render(WORDS))
+        return _fail(error.render(COMMAND_WORDS))
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 
 from ..comparison.compare import NOT_COMPARABLE, differing, is_comparable, same_answers
-from ..comparison.unlabelled import Bounds, bounds_of
+from ..comparison.unlabelled import ValueBounds, bounds_of
 from ..errors import FileAdvice, FileError, InputError, Note
 from ..files.submissions import Source, Submission, Unlabelled
 from ..metrics import METRICS, Key, place
@@ -40,35 +40,16 @@ _VARIANTS = {  # of a metric -> the mark in its title, and what it means
 
 
 class Report(NamedTuple):
-    """The metrics of several systems.
-
-    Attributes
-    ----------
-    results : dict of name to Results
-    keys : list of Key
-        The metrics, in the order of the columns.
-    not_comparable : list of Key
-        Those that must not rank these systems, see `comparison.compare.is_comparable`.
-    signature : str
-        Of all systems, or of each where they differ.
-    sizes : dict of name to int
-        Their numbers of samples N.
-    differing : list of str
-        What forbids to rank them by any metric, see `comparison.compare.differing`.
-    unlabelled : dict of name to Unlabelled
-        The systems of which some answers are unlabelled.
-    bounds : dict of name to (dict of Key to Bounds)
-        Of these. Where the rule is to bound, their results are nan.
-    """
+    """The metrics of several systems."""
 
     results: dict[str, Results]
-    keys: list[Key]
-    not_comparable: list[Key]
-    signature: str
-    sizes: Mapping[str, int]
-    differing: list[str]
-    unlabelled: Mapping[str, Unlabelled] = {}
-    bounds: Mapping[str, Mapping[Key, Bounds]] = {}
+    keys: list[Key]  # in the order of the columns
+    not_comparable: list[Key]  # must not rank these systems, see `comparison.compare.is_comparable`
+    signature: str  # of all systems, or of each where they differ
+    sizes: Mapping[str, int]  # numbers of samples N
+    differing: list[str]  # what forbids to rank them by any metric, see `comparison.compare.differing`
+    unlabelled: Mapping[str, Unlabelled] = {}  # the systems of which some answers are unlabelled
+    bounds: Mapping[str, Mapping[Key, ValueBounds]] = {}  # of these; where the rule is to bound, their results are nan
 
     def notes(self) -> list[tuple[str, Note]]:
         """Return what a reader must know beside the numbers: system and note."""
@@ -269,10 +250,10 @@ def legend_of(keys: Iterable[Key]) -> list[str]:
 
 def title(key: Key) -> str:
     """Return the header of a metric's column with its arrow."""
-    return name_of(key) + _ARROWS[METRICS[key.metric].higher_is_better]
+    return short_title(key) + _ARROWS[METRICS[key.metric].higher_is_better]
 
 
-def name_of(key: Key) -> str:
+def short_title(key: Key) -> str:
     """Return the name of a number in tables, e.g. ECUAS_128."""
     subscript = "" if key.parameter is None else f"_{key.parameter:g}".replace("inf", "∞")
     mark = _VARIANTS[key.variant][0] if key.variant else ""
@@ -413,7 +394,7 @@ def _best(report: Report, key: Key) -> float | None:
     return choose(column) if column else None
 
 
-def _cell(estimate: Estimate, best: float | None, digits: int, bounds: Bounds | None = None) -> Cell:
+def _cell(estimate: Estimate, best: float | None, digits: int, bounds: ValueBounds | None = None) -> Cell:
     value, low, high = estimate
     span = "" if bounds is None else f"{bounds.low:.{digits}f} to {bounds.high:.{digits}f}"
     if span and math.isnan(value):

@@ -18,7 +18,7 @@ from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..plotting.names import short_names
 from ..results import System, all_values, ranked, resampling_of
 from .differences import MAX_ROWS, arranged, is_significant, num_tests
-from .report import DAGGER, name_of, p_text, title
+from .report import DAGGER, p_text, short_title, title
 from .tables import Cell, Grid, Screen, to_text
 
 LEVEL = 0.95
@@ -251,13 +251,13 @@ def _best(order: float, values: Mapping[str, Mapping[Key, float]], pairs: Sequen
     key = Key("ecuas", order)
     best, second = sorted(values, key=lambda name: values[name][key])[:2]
     users = next(words for start, words in reversed(USES.items()) if order >= start)
-    numbers = f"{name_of(key)} {values[best][key]:.3f} against {values[second][key]:.3f} for {second}"
+    numbers = f"{short_title(key)} {values[best][key]:.3f} against {values[second][key]:.3f} for {second}"
     row = next((row for row in pairs if row.key == key and {row.first, row.second} == {best, second}), None)
     whom = f"For users {users} (n = {order:g})"
     if row is None:
         return f"{whom}, {best} has the lowest cost: {numbers}, the next. Whether this is significant was not tested."
     if not row.difference:
-        return f"{whom}, {best} and {second} cost the same: {name_of(key)} {values[best][key]:.3f}."
+        return f"{whom}, {best} and {second} cost the same: {short_title(key)} {values[best][key]:.3f}."
     row = row if row.second == best else row.turned()
     interval = f"{level:.0%} interval [{row.low:.3f}, {row.high:.3f}]"
     lead = f"a lead of {row.difference:.3f} ({interval}, adjusted {p_text(row.p_adjusted)})"
@@ -358,9 +358,9 @@ def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[K
     before = values[name][key]
     gain = before - after[name]
     if gain < WORTH_SAYING * before or not before:
-        return f"Recalibration alone would gain less than {WORTH_SAYING:.0%} of {name_of(key)}."
+        return f"Recalibration alone would gain less than {WORTH_SAYING:.0%} of {short_title(key)}."
     return (
-        f"Recalibration alone, with the same answers in the same order of confidence, would take {name_of(key)} "
+        f"Recalibration alone, with the same answers in the same order of confidence, would take {short_title(key)} "
         f"of {name} from {before:.3f} to {after[name]:.3f} at best, {gain / before:.0%} less. "
         "It is fitted on these same samples, so the gain on new ones would be smaller."
     )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecuas_metric.comparison import unlabelled
-from ecuas_metric.comparison.unlabelled import Bounds, unlabelled_bounds
+from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.decisions import confidence_decisions
 from ecuas_metric.errors import InputError
 from ecuas_metric.metrics import Key, metric_values
@@ -109,7 +109,7 @@ def test_all_right_and_all_wrong_do_not_bound():
     options = checked_options()
     bounds = unlabelled_bounds(confidence, correct, options)
     ends = [values(confidence, np.full(4, verdict), options) for verdict in (0, 1)]
-    assert bounds[Key("auroc")] == Bounds(0.0, 1.0)
+    assert bounds[Key("auroc")] == (0.0, 1.0)
     assert np.isnan([end[Key("auroc")] for end in ends]).all()
     assert bounds[Key("ece")].low == pytest.approx((0 + 0.1 + 0.2) / 4)
     assert min(end[Key("ece")] for end in ends) > bounds[Key("ece")].low
