@@ -11,7 +11,7 @@ from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.errors import Advice, FileAdvice, FileError, InputError, Note
 from ecuas_metric.inputs import confidences
 from ecuas_metric.reporting import cli
-from ecuas_metric.reporting.cli import WORDS
+from ecuas_metric.reporting.cli import COMMAND_WORDS
 
 PERCENTAGES = "id,confidence,correct\na,1,1\n\nb,87,0\nc,92,1\n"
 OUT_OF_RANGE = {"argument": "predictions", "rule": "must lie in [0, 1]", "value": 87.0, "got": "87.0", "index": 1}
@@ -58,7 +58,7 @@ def test_an_option_that_does_not_fit_a_file(write):
     assert str(error) == (
         "a.csv: reject_costs must lie in [0, 1], the largest sensible uncertainty; got 2.0 at index 0 (1 of 1)."
     )
-    assert error.render(WORDS).startswith("a.csv: --reject-costs must lie in [0, 1]")
+    assert error.render(COMMAND_WORDS).startswith("a.csv: --reject-costs must lie in [0, 1]")
 
 
 def test_every_surface_has_its_own_words_for_one_error(write, capsys):
@@ -77,7 +77,7 @@ def test_every_surface_has_its_own_words_for_one_error(write, capsys):
 
 @pytest.mark.parametrize("advice", [advice for kind in (Advice, FileAdvice) for advice in kind])
 def test_the_command_has_its_own_words_for_what_only_python_has(advice):
-    said = InputError("x", advice=advice).render(WORDS)
+    said = InputError("x", advice=advice).render(COMMAND_WORDS)
     assert not any(python in said for python in ("=", "_", "shape")) or "--columns" in said, said
 
 
@@ -135,7 +135,7 @@ def test_a_note_with_advice_has_the_words_of_its_surface():
     [(_, note)] = make_report({"a": system}).notes()
     assert (note.kind, note.advice) == ("above_max_uncertainty", Advice.WRONG_COST)
     assert str(note).endswith("The uncertainties do not fit this cost, or num_classes is too small.")
-    assert note.render(WORDS).endswith("The uncertainties do not fit this cost, or --num-classes is too small.")
+    assert note.render(COMMAND_WORDS).endswith("The uncertainties do not fit this cost, or --num-classes is too small.")
 
 
 def test_reports_made_at_once_do_not_mix(recwarn):
