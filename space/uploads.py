@@ -7,9 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple, TypeVar
-
-import pandas as pd
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.files.columns import Table, find_columns
@@ -19,6 +17,9 @@ from ecuas_metric.files.submissions import Reading, Submission, read_run, submis
 from ecuas_metric.inputs import Ints
 
 from .bounded import LimitExceededError, bounded
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PACKED = (".parquet", ".eval")  # a small one may expand to any size
 SUFFIXES = (*TABLES, ".eval")  # also runs of lm-eval, lighteval, Inspect, HELM

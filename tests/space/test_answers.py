@@ -11,7 +11,7 @@ import pytest
 from ecuas_metric.errors import FileError, InputError
 from space import answers, subset
 from space.subset import tables
-from space.uploads import Answers, read_answers
+from space.uploads import Answers
 from triviaqa_subset.grading import answer_sha256, label_bank
 
 
@@ -95,22 +95,6 @@ def test_gold_answers_decide_and_questions_are_shown_where_there_is_text(mine, w
     shown, key = done.open_answers()[0]
     assert shown == f"{ids[0]}: What is <{ids[0]}>? → nobody said this"
     assert key == f"{ids[0]}\tnobody said this"
-
-
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_answers_stay_text(separator, tmp_path):
-    path = tmp_path / "a.csv"
-    rows = [("question_id", "answer", "confidence"), ("q1", "007", "0.5"), ("q2", "None", "0.25"), ("q3", "", "1")]
-    path.write_text("".join(separator.join(row) + "\n" for row in rows), encoding="utf-8-sig")
-    assert read_answers(str(path)).frame["answer"].tolist() == ["007", "None", ""]
-
-
-def test_no_answer_is_an_empty_one_and_missing_columns_are_named(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"question_id": "q1", "answer": null, "confidence": 0.5}\n')
-    assert read_answers(str(tmp_path / "a.jsonl")).frame["answer"].tolist() == [""]
-    (tmp_path / "a.csv").write_text("question_id,text\nq1,x\n")
-    with pytest.raises(InputError, match=r"^Answers must have columns .*; answer is missing among question_id, text\."):
-        read_answers(str(tmp_path / "a.csv"))
 
 
 @pytest.mark.parametrize(("weighted", "rule"), [(False, "bounds"), (True, "drop")])
