@@ -101,10 +101,15 @@ def go(tab, name):
     tab.get_by_role("tab", name=name, exact=True).first.click()
 
 
-def upload(tab, paths):
+def clear(tab):
+    """Remove the files of an earlier test, if there are any."""
     if (button := tab.get_by_label("Clear").first).is_visible():
         button.click()
         tab.get_by_text("There is no file yet").first.wait_for()
+
+
+def upload(tab, paths):
+    clear(tab)
     with new_table(tab):
         tab.locator("input[type=file]").first.set_input_files([str(path) for path in paths])
 
@@ -193,6 +198,7 @@ def test_the_reject_cost_changes_the_choice_and_stays_with_the_next_upload(visit
 
 def test_an_error_goes_with_the_next_good_file_whose_table_is_downloaded(visit, files, tmp_path):
     tab = visit()
+    clear(tab)
     (tmp_path / "bad.csv").write_text("confidence,correct\n90,1\n")
     (tmp_path / "large.csv").write_bytes(b"x" * (uploads.MAX_BYTES + 1))
     (tmp_path / "book.xlsx").write_bytes(b"PK")
@@ -201,8 +207,6 @@ def test_an_error_goes_with_the_next_good_file_whose_table_is_downloaded(visit, 
         ("book.xlsx", "Invalid file type: book.xlsx. Only .csv"),
         ("bad.csv", "column 'confidence' must lie in [0, 1]; got 90.0 in row 2"),
     ):
-        if (button := tab.get_by_label("Clear").first).is_visible():
-            button.click()
         tab.locator("input[type=file]").first.set_input_files(str(tmp_path / name))
         tab.get_by_text(message).first.wait_for()
     upload(tab, files)
