@@ -102,7 +102,7 @@ class Scored:
     def decision(self) -> verdict.Decision:
         """Who is cheapest, if these systems can be compared."""
         not_comparable = any(key.metric == "ecuas" and not key.variant for key in self.report.not_comparable)
-        if self.is_open or self.report.unlike or not_comparable:
+        if self.is_open or self.report.differing or not_comparable:
             return verdict.undecided(verdict.NOT_SAID)
         return verdict.decide(self.systems)
 
@@ -388,7 +388,9 @@ def cost(n: float = 1.0, num_classes: float | None = None, confidence: float = 0
         raise InputError("confidence", "must lie in [0, 1]", value=confidence)
     lowest = 0.0 if num_classes is None else 1 / num_classes
     uncertainty = 1 - max(confidence, lowest)
-    correct, incorrect = map(float, ecuas_cost([uncertainty] * 2, [0, 1], n=n, max_uncertainty=1 - lowest))
+    correct, incorrect = map(
+        float, ecuas_cost(candidate_cost=[0, 1], uncertainty=[uncertainty] * 2, n=n, max_uncertainty=1 - lowest)
+    )
     return {"correct": correct, "incorrect": incorrect, "counts_as_rejected": confidence < lowest}
 
 

@@ -24,7 +24,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import ecuas_metric
-from ecuas_metric.files.read import SUFFIXES as TABLES
+from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 
 from . import answers, api, markup, subset, uploads
 

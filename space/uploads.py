@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.files.columns import Table, find_columns
-from ecuas_metric.files.read import SUFFIXES as TABLES
-from ecuas_metric.files.read import Sheet, frame_of, read_sheet
+from ecuas_metric.files.columns import TableSchema, find_columns
+from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
+from ecuas_metric.files.read import frame_of, read_sheet
 from ecuas_metric.files.submissions import Reading, Submission, read_run, submissions_of
+from ecuas_metric.files.values import Sheet
 from ecuas_metric.inputs import Ints
 
 from .bounded import LimitExceededError, bounded
@@ -201,7 +202,7 @@ def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
     table = _read_sheet(path).table
     used: Mapping[str, Sequence[str]] = {}
     with suppress(InputError):  # e.g. two columns may be the confidence: the visitor chooses
-        used = find_columns(Table(table.schema, table, path.name), {})
+        used = find_columns(TableSchema(table.schema, table, path.name), {})
     return table.column_names, {role: used[role][0] if len(used.get(role, ())) == 1 else None for role in COLUMNS}
 
 

@@ -18,6 +18,7 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.inputs import Floats
 from ecuas_metric.metrics import Key
 from ecuas_metric.plotting.curves import reject_cost_curve
+from ecuas_metric.reporting.report import p_text
 from ecuas_metric.results import System, as_given, ranked
 
 from .markup import REFERENCE, REST, html, isolated, order_name
@@ -150,8 +151,7 @@ def detail(verdict: Verdict, name: Namer = str) -> str:
     if not row.difference:
         return f"{row.second_value:.3f} each."
     interval = f" [{row.low:.3f}, {row.high:.3f}]" if math.isfinite(row.low) else ""
-    p = "p < 0.001" if row.p_adjusted < 0.001 else f"p = {row.p_adjusted:.3f}"
-    rival = f"{row.first_value:.3f} for {_called(row.first, name)}"
+    rival, p = f"{row.first_value:.3f} for {_called(row.first, name)}", p_text(row.p_adjusted)
     text = f"{row.second_value:.3f} against {rival}: {row.difference:.3f} less{interval}, adjusted {p}."
     if verdict.needed and verdict.winner is None:
         text += f" If that is the true difference, N = {_rounded(verdict.needed):,} would settle it."

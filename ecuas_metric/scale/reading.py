@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -97,9 +98,8 @@ def read(
     bounds, form = order_bounds(state) | _recalibrated_bounds(state, values), empty_decisions(settings)
     limits, errors, notes = dict[Key, Bounds](), dict.fromkeys(values, math.nan), _notes(state, values, bounds)
     if with_errors or level is not None:
-        own = {key: _own_error(state, key) for key in values if key.metric in OWN_LOSSES and not key.variant}
         options = settings.options.replace(confidence_level=level or USUAL_LEVEL)
-        found = analytic_limits(moments_of(state), form, options, values, own=own)
+        found = analytic_limits(_moments(state), form, options, values, own_error=partial(_own_error, state))
         errors |= found.standard_errors
         limits, notes = (limits, notes) if level is None else (found.limits, notes + found.notes)
     tops, estimates = {} if form.confidence is None else TOPS, dict[Key, BoundedEstimate]()
@@ -111,7 +111,7 @@ def read(
     return StateResults(estimates, state.rows, notes)
 
 
-def moments_of(state: State) -> Moments:
+def _moments(state: State) -> Moments:
     """Return what the core computes standard errors and intervals from."""
     settings, sketch = parse_settings(state.settings), state.sketch
     low, high = (ranks_of(edge, mirrored=settings.is_mirrored) for edge in (sketch.low, sketch.high))
@@ -197,9 +197,9 @@ def _sum(state: State, name: str) -> Fraction:
 
 
 def _own_error(state: State, key: Key) -> float:
-    """Return the standard error of the mean of a loss that bins do not tell: that of `intervals.standard_error`."""
+    """Return the standard error of the mean of a loss that bins do not tell, of which squares are summed; else nan."""
     count, total = state.samples, _sum(state, "1")
-    if count < 2:
+    if count < 2 or key.metric not in OWN_LOSSES or key.variant:
         return math.nan
     own, squares, crossed, weights = _sum(state, str(key)), _sum(state, f"{key}*{key}"), _sum(state, str(key)), total
     if parse_settings(state.settings).is_weighted:

@@ -9,11 +9,14 @@ from scipy import stats
 from ecuas_metric.calibration import squared_gap
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
+from ecuas_metric.recalibration.isotonic import apply_isotonic, fit_isotonic
+from ecuas_metric.reporting.averages import _averages
 from ecuas_metric.results import all_values, compute_results, prepare
 
-TRUTH_SIZE = 2_000_000
-GROUP_SIZE = 5
+TRUTH_SIZE, CHUNKS = 2_000_000, 40
+GROUP_SIZE, FOLDS, PARTS = 5, 5, 57
 OPTIONS = {"reject_costs": 0.1, "normalize": True, "decompose": True, "calibration": True, "n": (0, 1, 128)}
+AVERAGED = [Key("ecuas", 0), Key("ecuas", 1), Key("error_rate"), Key("aurc"), Key("augrc")]
 
 
 def calibrated(rng, size, a=4, b=1.5):
@@ -84,10 +87,26 @@ def one_percent_wrong(rng, size):
     return calibrated(rng, size, 19.8, 0.2)
 
 
-def few_right(rng, size):
+def two_percent_wrong(rng, size):
+    return calibrated(rng, size, 19.6, 0.4)
+
+
+def four_percent_wrong(rng, size):
+    return calibrated(rng, size, 19.2, 0.8)
+
+
+def few_right(rng, size, slope=0.4):
     """4 % right."""
     q = rng.beta(1, 9, size)
-    return q, (rng.random(size) < 0.4 * q).astype(int), {}
+    return q, (rng.random(size) < slope * q).astype(int), {}
+
+
+def two_percent_right(rng, size):
+    return few_right(rng, size, 0.2)
+
+
+def eight_percent_right(rng, size):
+    return few_right(rng, size, 0.8)
 
 
 def near_perfect_order(rng, size):
@@ -125,17 +144,81 @@ def weighted_groups(rng, size):
     return *alike(rng, groups, 0.3), {"groups": groups, "sample_weight": np.exp(rng.normal(0, 0.6, 40))[groups]}
 
 
+def isotonic(rng, size):
+    """An overconfident system, recalibrated out of fold; the true values are those of the maps that were fitted."""
+    q, correct, _ = overconfident(rng, size)
+    p = stats.beta(4, 1.5).ppf((np.arange(2000) + 0.5) / 2000)
+    grid, fold = 1 / (1 + ((1 - p) / p) ** 3), rng.permutation(size) % FOLDS
+    maps = [fit_isotonic(q[fold != k], correct[fold != k]) for k in range(FOLDS)]
+    fitted, expected = (np.stack([apply_isotonic(one, values) for one in maps]) for values in (q, grid))
+    shares = np.repeat(np.bincount(fold, minlength=FOLDS) / size / len(p), len(p))
+    weight = np.concatenate([shares * np.tile(p, FOLDS), shares * np.tile(1 - p, FOLDS)])
+    exact = np.tile(expected.ravel(), 2), np.repeat([1, 0], expected.size), {"sample_weight": weight}
+    return fitted[fold, np.arange(size)], correct, {"exact": exact}
+
+
+def thousand_classes(rng, size):
+    """Posteriors that are a little too extreme."""
+    logits = 2 * rng.standard_normal((size, 1000))
+    logits[:, 0] += 4 * rng.standard_normal(size) + 8
+    posterior = np.exp(logits - logits.max(axis=1, keepdims=True))
+    until = np.cumsum(posterior, axis=1)
+    label = (until < rng.random((size, 1)) * until[:, -1:]).sum(axis=1)
+    sharp = posterior**1.2
+    return sharp / sharp.sum(axis=1, keepdims=True), label, {}
+
+
+def ordinal_costs(rng, size):
+    """Five grades, and the cost of a mistake is its distance; one in fifty is a rare grade that is far off."""
+    grades = np.arange(5)
+    place = rng.normal(1.5, 1, size)
+    posterior = np.exp(-np.square(place[:, None] - grades) / 1.2)
+    until = np.cumsum(posterior, axis=1)
+    label = (until < rng.random((size, 1)) * until[:, -1:]).sum(axis=1)
+    label[rng.random(size) < 0.02] = 4
+    return posterior / until[:, -1:], label, {"cost": np.abs(grades[:, None] - grades).astype(float)}
+
+
+def refusals(rng, size):
+    """40 % of the answers have confidence 0, of which 5 % are right."""
+    p, correct, _ = calibrated(rng, size)
+    refused = rng.random(size) < 0.4
+    return np.where(refused, 0.0, p), np.where(refused, rng.random(size) < 0.05, correct).astype(int), {}
+
+
+def two_point_weighted(rng, size):
+    return *two_point(rng, size)[:2], {"sample_weight": np.exp(rng.normal(0, 0.7, size))}
+
+
+def giant_group(rng, size):
+    """One group has a quarter of the samples, and fives are the rest."""
+    groups = np.maximum(np.arange(size) - size // 4, 0) // GROUP_SIZE
+    return *alike(rng, groups, 0.2), {"groups": groups}
+
+
 SYSTEMS = (calibrated, overconfident, verbalized, accurate, rare, weighted, stratified, grouped, in_20_groups)
 HARD_SYSTEMS = (
     two_point,
     three_point,
     one_percent_wrong,
+    two_percent_wrong,
+    four_percent_wrong,
+    two_percent_right,
     few_right,
+    eight_percent_right,
     near_perfect_order,
     pareto_weights,
     zipf_groups,
     weighted_groups,
+    thousand_classes,
+    isotonic,
+    refusals,
+    two_point_weighted,
+    giant_group,
+    ordinal_costs,
 )
+DEPENDENT = (in_20_groups, grouped, zipf_groups, weighted_groups, giant_group)  # each sample as `calibrated`
+REWEIGHTED = {weighted: calibrated, pareto_weights: calibrated, two_point_weighted: two_point}
 
 
 def independent_seeds(runs, entropy=0):
@@ -147,35 +230,72 @@ def independent_seeds(runs, entropy=0):
 @functools.cache
 def true_values(system):
     """Return the values of so large a sample that its error does not count."""
-    dependent = (in_20_groups, grouped, zipf_groups, weighted_groups)
-    system = calibrated if system in dependent else system  # which each sample is by itself
-    confidence, correct, options = system(np.random.default_rng(99), TRUTH_SIZE)
-    kept = {name: values for name, values in options.items() if name == "sample_weight"}
-    large = prepare("confidences", confidence, correct, checked_options(**OPTIONS, **kept))
+    system = calibrated if system in DEPENDENT else REWEIGHTED.get(system, system)
+    rng = np.random.default_rng(99)
+    if system in (thousand_classes, ordinal_costs):  # too large for one
+        parts = [
+            _values(*system(rng, TRUTH_SIZE // (CHUNKS * (5 if system is thousand_classes else 1))))
+            for _ in range(CHUNKS)
+        ]
+        return {key: math.fsum(part[key] for part in parts) / CHUNKS for key in parts[0]}
+    return _values(*system(rng, TRUTH_SIZE))
+
+
+def _values(predictions, references, options):
+    form = "posteriors" if predictions.ndim > 1 else "confidences"
+    large = prepare(
+        form, predictions, references, checked_options(**OPTIONS | {"calibration": form == "confidences"}, **options)
+    )
     values = {key: float(value) for key, value in all_values(large).items()}
-    square = squared_gap(confidence, 1 - correct, n_bins=10, sample_weight=options.get("sample_weight"))
-    values[Key("ece_debiased")] = (
-        0.0 if square < 1e-5 else math.sqrt(square)
-    )  # 3 standard errors of a calibrated system
+    if form == "confidences":
+        weight = options.get("sample_weight")
+        square = squared_gap(predictions, 1 - references, n_bins=10, sample_weight=weight)
+        # 3 standard errors of a calibrated system
+        values[Key("ece_debiased")] = 0.0 if square < 1e-5 else math.sqrt(square)
     return values
 
 
-def coverage(system, size, runs, *, method="analytic", resamples=1):
+def estimates(system, size, seed, *, method="analytic", resamples=1, keys=None):
+    """Return the results of one simulated sample, its system, and the true values."""
+    predictions, references, options = system(np.random.default_rng(seed), size)
+    exact = options.pop("exact", None)
+    truth = true_values(system) if exact is None else _values(*exact)
+    form = "posteriors" if predictions.ndim > 1 else "confidences"
+    chosen = OPTIONS | {"calibration": form == "confidences"} | options
+    checked = checked_options(confidence_level=0.95, interval_method=method, n_resamples=resamples, **chosen)
+    prepared = prepare(form, predictions, references, checked)
+    return compute_results(prepared, only=[*truth] if keys is None else keys), prepared, truth
+
+
+def coverage(system, size, seeds, **options):
     """Return, for each key, how many samples have an interval, how many of these hold the true value, and the same two
     of samples without a note on this interval.
     """
-    truth = true_values(system)
-    counts = {key: np.zeros(4, int) for key in truth}
-    for run in range(runs):
-        confidence, correct, options = system(np.random.default_rng(run), size)
-        checked = checked_options(
-            confidence_level=0.95, interval_method=method, n_resamples=resamples, **OPTIONS, **options
-        )
-        found = compute_results(prepare("confidences", confidence, correct, checked))
+    counts = {}
+    for seed in seeds:
+        found, _, truth = estimates(system, size, seed, **options)
         told = [note.fact for note in found.notes if note.kind in ("unseen", "few_groups")]
         for key, (_, low, high) in found.estimates.items():
-            if key in truth and not np.isnan(low):
-                is_noted = any("All intervals" in fact or str(key) in fact for fact in told)
-                holds = low - 1e-12 <= truth[key] <= high + 1e-12
-                counts[key] += (1, holds, not is_noted, holds and not is_noted)
+            is_noted = any(
+                "All intervals" in fact or str(key) in fact.split(": ")[-1].rstrip(".").split(", ") for fact in told
+            )
+            _count(counts, key, truth[key], low, high, is_noted)
     return {str(key): tuple(map(int, count)) for key, count in counts.items()}
+
+
+def coverage_of_averages(systems, size, seeds):
+    """Return the same of macro-averages over parts that are of these systems in turn."""
+    counts, of_parts = {}, [systems[k % len(systems)] for k in range(PARTS)]
+    truth = {key: math.fsum(true_values(system)[key] for system in of_parts) / PARTS for key in AVERAGED}
+    for seed in seeds:
+        parts = [estimates(system, size, (seed, k), keys=AVERAGED)[:2] for k, system in enumerate(of_parts)]
+        for key, (_, low, high) in _averages(parts, AVERAGED).estimates.items():
+            _count(counts, key, truth[key], low, high, False)
+    return {str(key): tuple(map(int, count)) for key, count in counts.items()}
+
+
+def _count(counts, key, truth, low, high, is_noted):
+    if not np.isnan(low):
+        holds = low - 1e-12 <= truth <= high + 1e-12
+        counts.setdefault(key, np.zeros(4, int))
+        counts[key] += (1, holds, not is_noted, holds and not is_noted)

@@ -42,17 +42,6 @@ def standard_errors(system):
     return {key: standard_error(influence, design) for key, influence in found.items()}, found, design
 
 
-def test_what_is_asked_for_only_is_what_all_give(rng):
-    form, predictions, references, options = confidences(rng)
-    options = checked_options(confidence_level=0.95, **(options | {"normalize": True, "reject_costs": (0.2,)}))
-    system = prepare(form, predictions, references, options)
-    arguments = system.decisions, system.options, all_values(system)
-    for key, expected in dict(influences(*arguments)).items():
-        ((found, influence),) = influences(*arguments, only=[key])
-        assert found == key
-        np.testing.assert_array_equal(influence, expected)
-
-
 @pytest.mark.parametrize("output", [confidences, tenths, posteriors, matrix, entropies])
 def test_every_standard_error_is_the_jackknifes(output, rng):
     form, predictions, references, options = output(rng)

@@ -277,7 +277,7 @@ def test_programs_get_errors_of_one_line(name, given, expected, api):
 def test_the_two_costs_are_those_of_the_metric_and_are_drawn(n, num_classes, api):
     found = api.cost(n, num_classes, 0.75)
     u_max = 1 if num_classes is None else 1 - 1 / num_classes
-    costs = ecuas_cost([0.25, 0.25], [0, 1], n=n, max_uncertainty=u_max).tolist()
+    costs = ecuas_cost(candidate_cost=[0, 1], uncertainty=[0.25, 0.25], n=n, max_uncertainty=u_max).tolist()
     assert [found["correct"], found["incorrect"]] == pytest.approx(costs)
     (lines,) = figures_in(markup.cost_figure(n, num_classes, 0.75, costs)).values()
     close(lines["your confidence"][0], [[0.75, cost] for cost in costs])

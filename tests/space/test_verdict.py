@@ -53,7 +53,9 @@ def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
     u_max = system.decisions.max_uncertainty
     assert found.reject_costs[-1] == pytest.approx(u_max, abs=0.01)
     for cost, ours, nothing in zip(found.reject_costs, found.costs["a"], found.costs[verdict.NOTHING], strict=True):
-        expected = fixed_reject_cost(1 - confidence, 1 - correct, reject_cost=cost, max_uncertainty=u_max)
+        expected = fixed_reject_cost(
+            candidate_cost=1 - correct, uncertainty=1 - confidence, reject_cost=cost, max_uncertainty=u_max
+        )
         assert ours == pytest.approx(expected.mean())
         assert nothing == pytest.approx(cost)
 
@@ -68,7 +70,7 @@ def test_numbers_are_those_of_the_comparison(examples, decision):
     row, found = rows["calibrated_model", "overconfident_model"], at(decision, 0.6)
     assert (found.best, found.rival[:2]) == (("overconfident_model",), ("calibrated_model", "overconfident_model"))
     assert found.rival[3:7] == pytest.approx(row[3:7])
-    assert (found.rival.p_adjusted, *found.rival.values) == pytest.approx((row.p_adjusted, *row.values))
+    assert (found.rival.p_adjusted, found.rival.second_value) == pytest.approx((row.p_adjusted, row.second_value))
 
 
 def test_answering_nothing_is_one_of_the_choices():
