@@ -15,7 +15,7 @@ from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import OPTIONS, Options
 from ecuas_metric.reporting import cli
-from space import markup, verdict
+from space import markup, scoring
 from space.subset import tables
 from tests.conftest import ROOT
 from tests.ecuas_metric.systems import counted_sorts
@@ -47,7 +47,7 @@ def shown(app, tmp_path):
         for path, one in zip(paths, files, strict=True):
             if isinstance(one, str):
                 path.write_text(one)
-        given = {name: control.default for name, control in app.api.CONTROLS.items()} | options
+        given = {name: control.default for name, control in scoring.CONTROLS.items()} | options
         result, *buttons, plots = app.show_score(list(map(str, paths)), *given.values())
         return result, [button and Path(button.value["path"]) for button in buttons], plots
 
@@ -68,7 +68,7 @@ def shown(app, tmp_path):
     ],
 )
 def test_numbers_are_separated_as_people_do(text, numbers, api):
-    assert api.numbers(text, "n") == numbers
+    assert scoring.numbers(text, "n") == numbers
 
 
 @pytest.mark.parametrize(
@@ -81,17 +81,17 @@ def test_numbers_are_separated_as_people_do(text, numbers, api):
 )
 def test_what_is_no_number_is_an_error(call, text, message, api):
     with pytest.raises(InputError, match=message):
-        getattr(api, call)(text, "n")
+        getattr(scoring, call)(text, "n")
 
 
 def test_empty_controls_ask_for_the_defaults_and_say_what_the_options_mean(api):
-    assert [api.number(text, "K") for text in ("", " ", "∞", "4")] == [None, None, None, 4]
-    empty = {name: "" if control.kind is not bool else False for name, control in api.CONTROLS.items()}
-    assert vars(api.options_of(empty)) == vars(api.options_of({"intervals": False})) == vars(Options())
-    given = {name: control.default for name, control in api.CONTROLS.items()}
-    assert vars(api.options_of(given)) == vars(Options(confidence_level=verdict.LEVEL))
+    assert [scoring.number(text, "K") for text in ("", " ", "∞", "4")] == [None, None, None, 4]
+    empty = {name: "" if control.kind is not bool else False for name, control in scoring.CONTROLS.items()}
+    assert vars(scoring.options_of(empty)) == vars(scoring.options_of({"intervals": False})) == vars(Options())
+    given = {name: control.default for name, control in scoring.CONTROLS.items()}
+    assert vars(scoring.options_of(given)) == vars(Options(confidence_level=scoring.LEVEL))
     for name in markup.LABELS.keys() - {"confidence_level"}:  # a number there, yes or no here
-        assert api.CONTROLS[name].help.startswith(OPTIONS[name].help)
+        assert scoring.CONTROLS[name].help.startswith(OPTIONS[name].help)
 
 
 @pytest.mark.parametrize(
@@ -112,17 +112,17 @@ def test_files_and_numbers_are_those_of_the_command_line(options, arguments, fil
     result, downloads, _ = shown(*files, **options)
     assert [path.read_bytes() for path in downloads] == [path.read_bytes() for path in outputs[:3]]
     assert "By ECUAS_" in result
-    expected, found = json.loads(outputs[-1].read_text()), api.score_files(files, options).json(explained=True)
+    expected, found = json.loads(outputs[-1].read_text()), scoring.score_files(files, options).json(explained=True)
     assert (found["rows"], found["signature"]) == (expected["rows"], expected["signature"])
     assert len(found["in_words"]) > 2
 
 
 def test_words_and_verdict_are_in_the_same_piece_as_the_table(files, api):
-    scored = api.score_files(files, {})
+    scored = scoring.score_files(files, {})
     html = scored.html(title="<T>", remarks=["Graded."])
     marks = {"<h2><bdi>&lt;T&gt;": 1, 'class="decision"': 1, "<table": 2, "Graded.": 1}
     assert {mark: html.count(mark) for mark in marks} == marks
-    assert verdict.headline(scored.decision.orders[1.0], "By ECUAS_1", scored.decision) in " ".join(scored.sentences())
+    assert scoring.headline(scored.decision.orders[1.0], "By ECUAS_1", scored.decision) in " ".join(scored.sentences())
 
 
 @pytest.mark.parametrize("rows", ["0.5,1\n0.5,\n", "0.5,1\n0.4,0\n0.3,1\n"])
@@ -135,7 +135,7 @@ def test_who_is_cheapest_is_not_said_of_what_must_not_be_ranked(rows, shown):
 def test_each_system_is_sorted_once(files, api):
     """For table, intervals, comparison, recalibration and five plots; and the one that answers nothing."""
     with counted_sorts(120) as sorts:
-        scored = api.score_files(files, {"decompose": True})
+        scored = scoring.score_files(files, {"decompose": True})
         scored.html(title="")
         scored.plots()
     assert len([shape for shape in sorts if shape == (120,)]) == 3
@@ -148,7 +148,7 @@ def test_four_scores_run_side_by_side_and_their_notes_do_not_mix(tmp_path, api):
         path = tmp_path / f"{missing}.csv"
         path.write_text("".join(["confidence,correct\n", *([",1\n"] * missing), *(["0.5,1\n0.4,0\n"] * 500)]))
         together.wait()
-        return api.score_files([str(path)], {"missing_confidence": 0.5}).notes()
+        return scoring.score_files([str(path)], {"missing_confidence": 0.5}).notes()
 
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(visit, range(4)))
@@ -222,10 +222,10 @@ def test_no_file_is_no_error(app):
 def test_what_goes_wrong_is_said_without_a_traceback_or_talk_of_bugs(files, shown, api, monkeypatch, caplog):
     import gradio as gr
 
-    monkeypatch.setattr(api, "score_submissions", lambda *_: 1 / 0)
-    assert api.FAILED.split(".")[0] in shown(*files)[0]
+    monkeypatch.setattr(scoring, "score_submissions", lambda *_: 1 / 0)
+    assert markup.FAILED.split(".")[0] in shown(*files)[0]
     assert "ZeroDivisionError" in caplog.text
-    assert "bug" not in api.FAILED
+    assert "bug" not in markup.FAILED
     with pytest.raises(gr.Error, match="could not be computed here"):
         called(api, "score", {"files": [ROW]})
 
@@ -234,7 +234,6 @@ CALLS = [  # a call with a fault -> the error of one line, which names the argum
     ("score", {"files": "x"}, "files must be a list; got 'x'."),
     ("score", {"files": ["/etc/passwd"]}, "system_1 is no upload of this page; got '/etc/passwd'."),
     ("score", {"files": ["https://example.org/a.csv"]}, "system_1 must be a file; got 'https://example.org/a.csv'."),
-    ("score", {"files": ["data:text/csv;base64,!"]}, "system_1 must be base64 after data:"),
     ("score", {"files": [None]}, "system_1 must be a file; got None."),
     ("score", {"files": []}, "Files are missing."),
     ("score", {"files": [ROW], "intervals": "yes"}, "intervals must be true or false; got 'yes'."),

@@ -42,6 +42,6 @@ def test_results_come_back_and_errors_of_input_and_defects_too():
 def test_what_the_system_stops_is_an_error_and_nothing_more(function, arguments, monkeypatch):
     monkeypatch.setattr(bounded, "SECONDS", 1)
     before = bounded.PLACES._value
-    with pytest.raises(LimitExceededError, match="^takes more memory or time than this page has$"):
+    with pytest.raises(LimitExceededError):
         bounded.bounded(function, *arguments)
     assert bounded.PLACES._value == before

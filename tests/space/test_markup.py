@@ -34,7 +34,7 @@ def report(files):
 
 def test_the_tables_hold_every_cell_of_the_reports_grid(report):
     grid = report_grid(report)
-    first, folded = markup.tables(report, grid).split("<details", 1)
+    first, folded = markup.report_tables(report, grid).split("<details", 1)
     titles = re.findall(r'<th scope="col">(.*?)</th>', first)
     assert [text_of(title) for title in titles] == ["system", "ECUAS_0 ↓", "ECUAS_1 ↓", "ECUAS_128 ↓"]
     assert "N = 120." in first
@@ -53,7 +53,7 @@ def test_names_are_text_everywhere(report, rng):
     named = report._replace(results={EVIL: report.results["first"]})
     noted = report_grid(named)._replace(notes=[EVIL])
     drawn = markup.figures({EVIL: system(rng), "\u202eevil": system(rng)})
-    for html in (markup.tables(named, noted), markup.html("message", text=EVIL), markup.isolated(EVIL), drawn):
+    for html in (markup.report_tables(named, noted), markup.html("message", text=EVIL), markup.isolated(EVIL), drawn):
         assert "<img" not in html
         assert "&lt;img" in html
     assert unescape(drawn).count(f'data-name="{EVIL}"') == 5

@@ -1,6 +1,5 @@
 """The page through its real server and client: every function, robustness, and many visitors at once."""
 
-import base64
 import hashlib
 import json
 import os
@@ -243,8 +242,7 @@ def test_an_agent_calls_every_function_with_files(page, tmp_path):
     from mcp.client.streamable_http import streamablehttp_client
 
     (path,) = httpx.post(f"{page}gradio_api/upload", files={"files": ("b.csv", b"confidence,correct\n0.5,1\n")}).json()
-    files = ["data:text/csv;base64," + base64.b64encode(b"confidence,correct\n0.5,1\n0.6,0\n").decode()]
-    files.append(f"{page}gradio_api/file={path}")
+    files = ["confidence,correct\n0.5,1\n0.6,0\n", f"{page}gradio_api/file={path}"]
 
     async def ask():
         address = f"{page}gradio_api/mcp/"
