@@ -29,19 +29,8 @@ from ecuas_metric.reporting.tables import Grid, Record, to_json, write
 from ecuas_metric.reporting.text import explain
 from ecuas_metric.results import System, as_given, ranked
 
-from .markup import (
-    LABELS,
-    LABELS_OF_READING,
-    REFERENCE,
-    REST,
-    UNLABELLED,
-    WORDS,
-    figures,
-    html,
-    isolated,
-    order_name,
-    slots,
-)
+from . import markup
+from .markup import LABELS, LABELS_OF_READING, REFERENCE, REST, html, isolated, order_name, slots
 from .uploads import COLUMNS, RULES, read_uploads
 
 LEVEL = 0.95
@@ -373,7 +362,9 @@ CONTROLS = {
         )
     },
     "intervals": Control(bool, True, LABELS["confidence_level"], f"{LEVEL:.0%}"),
-    "unlabelled": Control(Literal[RULES], "bounds", UNLABELLED, "bounds: best and worst case; wrong; drop: left out"),
+    "unlabelled": Control(
+        Literal[RULES], "bounds", markup.UNLABELLED, "bounds: best and worst case; wrong; drop: left out"
+    ),
     "scale": Control(Number, None, LABELS_OF_READING["scale"], "What a confidence of 1 is, e.g. 100 for percentages"),
     "correct_from": Control(Number, None, LABELS_OF_READING["correct_from"], "Lowest grade that counts, e.g. 0.5"),
 }
@@ -412,7 +403,7 @@ class Scored:
         found: dict[str, dict[str, None]] = {}
         for name, note in self.report.notes():
             if note.kind not in BELOW:
-                found.setdefault(note.render(WORDS), {})[name] = None
+                found.setdefault(note.render(markup.WORDS), {})[name] = None
         return [f"{', '.join(names)}: {text}" for text, names in found.items()]
 
     def json(self, *, explained: bool = False) -> Json:
@@ -430,14 +421,14 @@ class Scored:
             title=title,
             notes=notes,
             decision=as_html(self.decision, slots(self.systems)),
-            tables=report_tables(self.report, grid),
+            tables=markup.report_tables(self.report, grid),
             sentences=sentences(self.decision, isolated),
             more=self.about_each(),
         )
 
     def plots(self) -> str:
         """Draw the curves."""
-        return f"<h2>The curves behind the numbers</h2>{figures(self.systems)}"
+        return f"<h2>The curves behind the numbers</h2>{markup.figures(self.systems)}"
 
     def tables(self) -> tuple[Grid, list[Record]]:
         """Return the table for people and that for programs."""

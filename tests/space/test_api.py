@@ -3,8 +3,6 @@
 import inspect
 import json
 import re
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +10,10 @@ import pandas as pd
 import pytest
 
 from ecuas_metric.costs import ecuas_cost
-from ecuas_metric.errors import InputError
-from ecuas_metric.options import OPTIONS, Options
 from ecuas_metric.reporting import cli
 from space import markup, scoring
 from space.subset import tables
 from tests.conftest import ROOT
-from tests.ecuas_metric.systems import counted_sorts
 from tests.space.test_markup import close, figures_in
 from tests.space.test_uploads import content_of
 
@@ -55,46 +50,6 @@ def shown(app, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        ("", []),
-        (None, []),
-        (" 0, 1 ,128 ", [0, 1, 128]),
-        ("0 1;2", [0, 1, 2]),
-        ("∞,inf", [float("inf")] * 2),
-        ("-1", [-1]),
-        (5, [5]),
-        ([0, 1.5], [0, 1.5]),
-    ],
-)
-def test_numbers_are_separated_as_people_do(text, numbers, api):
-    assert scoring.numbers(text, "n") == numbers
-
-
-@pytest.mark.parametrize(
-    ("call", "text", "message"),
-    [
-        ("numbers", "0," * 21, r"^n must be at most 20 numbers; got 21\.$"),
-        ("numbers", "low", r"^n must be numbers, separated by commas; got 'low'\.$"),
-        ("number", "1, 2", r"^n must be one number; got '1, 2'\.$"),
-    ],
-)
-def test_what_is_no_number_is_an_error(call, text, message, api):
-    with pytest.raises(InputError, match=message):
-        getattr(scoring, call)(text, "n")
-
-
-def test_empty_controls_ask_for_the_defaults_and_say_what_the_options_mean(api):
-    assert [scoring.number(text, "K") for text in ("", " ", "∞", "4")] == [None, None, None, 4]
-    empty = {name: "" if control.kind is not bool else False for name, control in scoring.CONTROLS.items()}
-    assert vars(scoring.options_of(empty)) == vars(scoring.options_of({"intervals": False})) == vars(Options())
-    given = {name: control.default for name, control in scoring.CONTROLS.items()}
-    assert vars(scoring.options_of(given)) == vars(Options(confidence_level=scoring.LEVEL))
-    for name in markup.LABELS.keys() - {"confidence_level"}:  # a number there, yes or no here
-        assert scoring.CONTROLS[name].help.startswith(OPTIONS[name].help)
-
-
-@pytest.mark.parametrize(
     ("options", "arguments"),
     [
         ({}, ["--interval", "0.95"]),
@@ -117,44 +72,11 @@ def test_files_and_numbers_are_those_of_the_command_line(options, arguments, fil
     assert len(found["in_words"]) > 2
 
 
-def test_words_and_verdict_are_in_the_same_piece_as_the_table(files, api):
-    scored = scoring.score_files(files, {})
-    html = scored.html(title="<T>", remarks=["Graded."])
-    marks = {"<h2><bdi>&lt;T&gt;": 1, 'class="decision"': 1, "<table": 2, "Graded.": 1}
-    assert {mark: html.count(mark) for mark in marks} == marks
-    assert scoring.headline(scored.decision.orders[1.0], "By ECUAS_1", scored.decision) in " ".join(scored.sentences())
-
-
 @pytest.mark.parametrize("rows", ["0.5,1\n0.5,\n", "0.5,1\n0.4,0\n0.3,1\n"])
 def test_who_is_cheapest_is_not_said_of_what_must_not_be_ranked(rows, shown):
     """Where correctness is missing, or other questions were answered."""
     result, *_ = shown("confidence,correct\n" + rows, "confidence,correct\n0.5,1\n0.25,0\n")
     assert "cheapest is not said" in result
-
-
-def test_each_system_is_sorted_once(files, api):
-    """For table, intervals, comparison, recalibration and five plots; and the one that answers nothing."""
-    with counted_sorts(120) as sorts:
-        scored = scoring.score_files(files, {"decompose": True})
-        scored.html(title="")
-        scored.plots()
-    assert len([shape for shape in sorts if shape == (120,)]) == 3
-
-
-def test_four_scores_run_side_by_side_and_their_notes_do_not_mix(tmp_path, api):
-    together = threading.Barrier(4)
-
-    def visit(missing):
-        path = tmp_path / f"{missing}.csv"
-        path.write_text("".join(["confidence,correct\n", *([",1\n"] * missing), *(["0.5,1\n0.4,0\n"] * 500)]))
-        together.wait()
-        return scoring.score_files([str(path)], {"missing_confidence": 0.5}).notes()
-
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(visit, range(4)))
-    assert found[0] == []
-    for missing, notes in enumerate(found[1:], start=1):
-        assert notes[0] == f"{missing}: {missing} of {1000 + missing} confidences are missing (NaN) and count as 0.5."
 
 
 def test_other_forms_scales_grades_and_predicted_classes_are_read(shown):

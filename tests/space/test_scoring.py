@@ -2,6 +2,8 @@
 
 import json
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from itertools import pairwise
 
@@ -10,12 +12,15 @@ import pytest
 
 from ecuas_metric import confidence_system, fixed_reject_cost
 from ecuas_metric.comparison.compare import compare_systems
+from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.metrics import Key
+from ecuas_metric.options import OPTIONS, Options
 from ecuas_metric.reporting.report import prepare_submissions
 from space import scoring
-from space.markup import slots
+from space.markup import LABELS, slots
 from tests.conftest import ROOT
+from tests.ecuas_metric.systems import counted_sorts
 
 AT = 0.3  # the reject cost that is looked at
 
@@ -159,3 +164,87 @@ def test_a_real_difference_with_a_power_of_80_percent_is_named_in_75_percent():
     size = round(60_000 * (half / 1.96 * (1.96 + 0.8416) / truth) ** 2)
     named = sum(at(scoring.decide(simulated_pair(rng, size, 0.1)), AT).winner == "second" for _ in range(200))
     assert named >= 150
+
+
+# ---- files and what is asked of them
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("", []),
+        (None, []),
+        (" 0, 1 ,128 ", [0, 1, 128]),
+        ("0 1;2", [0, 1, 2]),
+        ("∞,inf", [float("inf")] * 2),
+        ("-1", [-1]),
+        (5, [5]),
+        ([0, 1.5], [0, 1.5]),
+    ],
+)
+def test_numbers_are_separated_as_people_do(text, numbers):
+    assert scoring.numbers(text, "n") == numbers
+
+
+@pytest.mark.parametrize(
+    ("call", "text", "message"),
+    [
+        ("numbers", "0," * 21, r"^n must be at most 20 numbers; got 21\.$"),
+        ("numbers", "low", r"^n must be numbers, separated by commas; got 'low'\.$"),
+        ("number", "1, 2", r"^n must be one number; got '1, 2'\.$"),
+    ],
+)
+def test_what_is_no_number_is_an_error(call, text, message):
+    with pytest.raises(InputError, match=message):
+        getattr(scoring, call)(text, "n")
+
+
+def test_empty_controls_ask_for_the_defaults_and_say_what_the_options_mean():
+    assert [scoring.number(text, "K") for text in ("", " ", "∞", "4")] == [None, None, None, 4]
+    empty = {name: "" if control.kind is not bool else False for name, control in scoring.CONTROLS.items()}
+    assert vars(scoring.options_of(empty)) == vars(scoring.options_of({"intervals": False})) == vars(Options())
+    given = {name: control.default for name, control in scoring.CONTROLS.items()}
+    assert vars(scoring.options_of(given)) == vars(Options(confidence_level=scoring.LEVEL))
+    for name in LABELS.keys() - {"confidence_level"}:  # a number there, yes or no here
+        assert scoring.CONTROLS[name].help.startswith(OPTIONS[name].help)
+
+
+def test_words_and_verdict_are_in_the_same_piece_as_the_table(files):
+    scored = scoring.score_files(files, {})
+    html = scored.html(title="<T>", remarks=["Graded."])
+    marks = {"<h2><bdi>&lt;T&gt;": 1, 'class="decision"': 1, "<table": 2, "Graded.": 1}
+    assert {mark: html.count(mark) for mark in marks} == marks
+    assert scoring.headline(scored.decision.orders[1.0], "By ECUAS_1", scored.decision) in " ".join(scored.sentences())
+
+
+def test_each_system_is_sorted_once(files):
+    """For table, intervals, comparison, recalibration and five plots; and the one that answers nothing."""
+    with counted_sorts(120) as sorts:
+        scored = scoring.score_files(files, {"decompose": True})
+        scored.html(title="")
+        scored.plots()
+    assert len([shape for shape in sorts if shape == (120,)]) == 3
+
+
+def test_four_scores_run_side_by_side_and_their_notes_do_not_mix(tmp_path):
+    together = threading.Barrier(4)
+
+    def visit(missing):
+        path = tmp_path / f"{missing}.csv"
+        path.write_text("".join(["confidence,correct\n", *([",1\n"] * missing), *(["0.5,1\n0.4,0\n"] * 500)]))
+        together.wait()
+        return scoring.score_files([str(path)], {"missing_confidence": 0.5}).notes()
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(visit, range(4)))
+    assert found[0] == []
+    for missing, notes in enumerate(found[1:], start=1):
+        assert notes[0] == f"{missing}: {missing} of {1000 + missing} confidences are missing (NaN) and count as 0.5."
+
+
+def test_a_system_without_confidence_level_is_compared_too(rng):
+    confidence = rng.random(50)
+    correct = (rng.random(50) < confidence).astype(int)
+    systems = [confidence_system(correct, confidence, confidence_level=level) for level in (None, 0.95)]
+    plain, levelled = (scoring.decide({"a": one}).verdicts for one in systems)
+    assert plain == levelled
