@@ -4,6 +4,7 @@ import csv
 import re
 import shutil
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -391,3 +392,21 @@ def test_the_first_tab_is_reached_by_keyboard_alone_whose_focus_is_seen(theme, v
     assert {"BUTTON", "SUMMARY", "INPUT"} <= tags
     tab.keyboard.press("Enter")
     on(tab, "e.innerText.includes('classifier')")
+
+
+def test_what_is_old_is_deleted(visit, app, tmp_path):
+    from gradio.route_utils import delete_files_created_by_app
+    from gradio.utils import get_upload_folder
+
+    often, old = app.demo.delete_cache
+    assert often + old <= 3600
+    cache = Path(get_upload_folder())
+    before = set(cache.rglob("*.*"))
+    (tmp_path / "old.csv").write_text("confidence,correct\n0.25,1\n0.125,0\n")  # no other test uploads this
+    upload(visit(), [tmp_path / "old.csv"])
+    made = set(cache.rglob("*.*")) - before
+    assert {"old.csv", "ecuas.csv", "ecuas.md", "ecuas.tex"} <= {path.name for path in made}
+    delete_files_created_by_app(app.demo, old)
+    assert all(path.exists() for path in made)
+    delete_files_created_by_app(app.demo, -1)  # as if all this time had passed
+    assert not any(path.exists() for path in made)
