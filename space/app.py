@@ -46,8 +46,6 @@ PURPOSE = (
     "reject others: the Expected Cost of an Uncertainty-Augmented System. **0 is perfect, 1 no better than no system.**"
 )
 DESCRIPTION = "Score systems that say how sure they are: which one costs its users least, and is that more than chance?"
-OPENING = "Example: three question-answering systems"
-YOURS = "Your systems"
 RESTORED = f"From a link: {answers.SELF_REPORTED}. It was computed from grades and confidences that anybody can write."
 FILES = "Files, one per system, all at once; at most 20 MB each"
 NO_UPLOAD = "There is no file yet: upload one, or load an example."
@@ -171,7 +169,7 @@ def show_score(files: list[str] | None, *values: Any) -> Outputs:
     """Score the systems in files; the values are those of the controls."""
     if not files:
         return markup.html("message", text=NO_UPLOAD), *[None] * 4
-    return laid_out(scoring.score_files(files, dict(zip(scoring.CONTROLS, values, strict=True))), YOURS)
+    return laid_out(scoring.score_files(files, dict(zip(scoring.CONTROLS, values, strict=True))), "Your systems")
 
 
 @shown(2)
@@ -282,7 +280,7 @@ def text(label: str, value: str = "", *, elem_classes: str | None = None, **more
 
 def results(scored: scoring.Scored | None = None) -> list[Any]:
     """Lay out the first outputs of `laid_out`: table and verdict, and downloads."""
-    shown = scored.html(title=OPENING) if scored else ""
+    shown = scored.html(title=f"Example: {next(iter(EXAMPLES))}") if scored else ""
     result = text("Result", shown, elem_classes="result", js_on_load=(HERE / "page.js").read_text(encoding="utf-8"))
     paths = scored.write(own_folder()) if scored else [None] * 3
     with gr.Row():

@@ -116,7 +116,8 @@ def decide(systems: Mapping[str, System]) -> Decision:
         return undecided(f"These systems cannot be compared sample by sample: {error}")
     by_key = _by_key(found)
     size, rows = len(first.decisions.uncertainty), [by_key[key] for key in keys]
-    costs = {name: np.array([_values(of_key)[name] for of_key in rows]) for name in tested}
+    values = [_values(of_key) for of_key in rows]
+    costs = {name: np.array([one[name] for one in values]) for name in tested}
     coverage = {name: reject_cost_curve(system, reject_cost=grid).coverage for name, system in tested.items()}
     verdicts = [_verdict(of_key, size) for of_key in rows]
     by_order = {key.parameter or 0.0: _verdict(by_key[key], size) for key in orders}
@@ -171,7 +172,8 @@ def detail(verdict: Verdict, name: Namer = str) -> str:
     rival, p = f"{row.first_value:.3f} for {_called(row.first, name)}", p_text(row.p_adjusted)
     text = f"{row.second_value:.3f} against {rival}: {row.difference:.3f} less{interval}, adjusted {p}."
     if verdict.needed and verdict.winner is None:
-        text += f" If that is the true difference, N = {_rounded(verdict.needed):,} would settle it."
+        about = float(f"{verdict.needed:.2g}")  # it is an estimate
+        text += f" If that is the true difference, N = {about:,.0f} would settle it."
     return text
 
 
@@ -213,8 +215,12 @@ def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
     grid, width = decision.reject_costs, decision.reject_costs[-1]
     start = int(np.abs(grid - SHOWN_FIRST).argmin())
     names = [name for name in decision.costs if styles.get(name) != REST]
-    said = [_said(verdict, float(cost), decision) for verdict, cost in zip(decision.verdicts, grid, strict=True)]
     at = [f"{cost:.2f}" for cost in grid]
+    said = [
+        f'<p class="verdict">{headline(verdict, f"At reject cost {cost}", decision, _bold)}</p>'
+        f'<p class="caption">Cost per question: {detail(verdict, isolated)}</p>'
+        for verdict, cost in zip(decision.verdicts, at, strict=True)
+    ]
     data = {
         "at": at,
         "said": said,
@@ -242,28 +248,12 @@ def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
     )
 
 
-def _said(verdict: Verdict, cost: float, decision: Decision) -> str:
-    return (
-        f'<p class="verdict">{headline(verdict, f"At reject cost {cost:.2f}", decision, _bold)}</p>'
-        f'<p class="caption">Cost per question: {detail(verdict, isolated)}</p>'
-    )
-
-
 def _called(name: str | None, namer: Namer) -> str:
     return "too close to call" if name is None else NO_SYSTEM if name == NOTHING else namer(name)
 
 
 def _bold(name: str) -> str:
     return f"<b>{isolated(name)}</b>"
-
-
-def _rounded(number: int) -> int:
-    """Return a number in two digits: it is an estimate.
-
-    >>> _rounded(1873), _rounded(42)
-    (1900, 42)
-    """
-    return round(number, -max(len(str(number)) - 2, 0))
 
 
 def _grid(systems: Mapping[str, System]) -> Floats:
@@ -301,18 +291,15 @@ def _values(rows: Rows) -> dict[str, float]:
 def _verdict(rows: Rows, size: int) -> Verdict:
     values = _values(rows)
     first, *others = sorted(values, key=lambda name: values[name])
-    close = [name for name in others if not _is_significant(rows[name, first])]
-    row = rows[close[0] if close else others[0], first]
+    of_first = {name: rows[name, first] for name in others}
+    close = [name for name, row in of_first.items() if row.p_adjusted > 1 - LEVEL + 1e-12 or not row.difference]
+    row = of_first[close[0] if close else others[0]]
     half = (row.high - row.low) / 2
     needed = None
     if math.isfinite(half) and half > 0 and row.difference:
         deviation = half / NormalDist().inv_cdf((1 + LEVEL) / 2) * math.sqrt(size)
         needed = plan_of(row.key, row.difference, deviation, size).needed
     return Verdict((first, *close), row, needed)
-
-
-def _is_significant(row: Comparison) -> bool:
-    return row.p_adjusted <= 1 - LEVEL + 1e-12 and row.difference != 0
 
 
 def _crossings(grid: Floats, costs: Mapping[str, Floats], rows: Sequence[Rows]) -> list[Crossing]:

@@ -146,8 +146,8 @@ def numbers_of(graded, options):
     """Every number that the page shows of a result, with all its digits."""
     from space import api
 
-    found = api.evaluate(graded, "m", "", **options)
-    shown = found.scored.json(explained=True), subset.record(found.row), found.scored.html(title="m")
+    scored, row = api.evaluate(graded, "m", "", **options)
+    shown = scored.json(explained=True), subset.record(row), scored.html(title="m")
     return json.loads(json.dumps(shown))
 
 

@@ -23,12 +23,6 @@ ROW = b"confidence,correct\n0.5,1\n"
 
 
 MEMORY = r"takes more memory or time than this page has\. Use the command `ecuas`\."
-JUDGED = {"confidence": [1.0], "correct": [1.0]}
-
-
-def parquet(columns):
-    pq.write_table(pa.table(columns), buffer := io.BytesIO(), compression="zstd")
-    return buffer.getvalue()
 
 
 def texts(text, rows):
@@ -48,58 +42,34 @@ def bomb(column, values, times=1):
 BAD = {  # what a visitor may send -> what the page says of it
     "empty.csv": (b"", "empty.csv is empty."),
     "header.csv": (b"confidence,correct\n", "the file has no rows."),
-    "blank.csv": (b"\n\n\n", "the file has no rows."),
     "nothing.jsonl": (b"\n\n", "the file has no rows."),
     "picture.csv": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, "it is not UTF-8 text. Save it as UTF-8."),
     "zeros.csv": (b"\0" * 5000, "names of columns must have at most 200 characters; got 5,000|the file has no rows"),
     "twice.csv": (b"confidence,confidence,correct\n1,1,1\n", "columns must have different names"),
     "which.csv": (b"confidence,conf,correct\n1,1,1\n", "may both be the confidence: .* Choose it under Columns."),
-    "latin.csv": ("confidence,correct,né\n0.5,1,é\n".encode("latin-1"), "it is not UTF-8 text"),
-    "quote.csv": (b'confidence,correct\n"0.5,1\n', "column 'correct' has no value at all"),
     "ragged.csv": (b"confidence,correct\n0.5,1,7\n", "the rows have more cells than the header has names"),
-    "formula.csv": (
-        b"confidence,correct\n=1+1,1\n@x,0\n",
-        r"column 'confidence' must hold numbers; got '=1\+1' in row 2",
-    ),
+    "formula.csv": (b"confidence,correct\n=1+1,1\n", r"column 'confidence' must hold numbers; got '=1\+1' in row 2"),
     "other.csv": (b"a,b\n1,2\n", "there must be columns confidence and correct, .* Choose them under Columns."),
-    "unlabelled.csv": (
-        b"confidence,correct\n0.5,\n0.4,1\n",
-        "Choose how to treat them under Options, “Answers without correctness”",
-    ),
+    "unlabelled.csv": (b"confidence,correct\n0.5,\n0.4,1\n", "Choose how to treat them under Options, “Answers wit"),
     "separators.csv": (b"," * 19_000_000, MEMORY),
     "billion.csv": (b"".join(b"c%d," % i for i in range(3000)) + b"\n" + b"1\n" * 300_000, MEMORY),
     "keys.jsonl": (b"".join(b'{"k%d":1}\n' % i for i in range(30_000)), MEMORY),
     "keys.json": (b"{%s}" % b",".join(b'"k%d":[1]' % i for i in range(30_000)), "at most 5,000 columns"),
     "name.csv": (b"x" * 10_000_000 + b",confidence,correct\n1,0.5,1\n", "names of columns must have|field larger than"),
-    "long.parquet": (
-        lambda: parquet({"x" * 201: [1.0], **JUDGED}),
-        "names of columns must have at most 200 characters; got 201",
-    ),
     "text.parquet": (lambda: bomb("question", texts("x" * 10**7, 1000), 10), MEMORY),
     "list.parquet": (lambda: bomb("question", pa.ListArray.from_arrays(range(1001), texts("x" * 10**7, 1000))), MEMORY),
     "fixed.parquet": (lambda: bomb("question", pa.array([bytes(10**6)] * 40, pa.binary(10**6)), 15), MEMORY),
-    "names.parquet": (lambda: bomb("system", texts("x" * 10**7, 200)), MEMORY),
-    "name.parquet": (
-        lambda: bomb("system", texts("x" * 10**6, 40)),
-        "Names of systems must have at most 200 characters",
-    ),
+    "name.parquet": (lambda: bomb("system", texts("x" * 10**6, 40)), "Names of systems must have at most 200 char"),
     "cut.parquet": (b"PAR1" + b"x" * 50 + b"PAR1", "Parquet"),
     "deep.json": (b"[" * 20_000, "the JSON is nested too deeply."),
-    "deep.jsonl": (b'{"a":' * 20_000, "the JSON is nested too deeply."),
     "number.json": (b"3", "it must be a list of objects, or an object of columns"),
-    "digits.jsonl": (b'{"confidence":' + b"9" * 5000 + b',"correct":1}\n', "Exceeds the limit"),
     "systems.csv": (
         b"system," + ROW[:19] + b"".join(b"s%d,0.5,1\n" % i for i in range(60)),
         "Systems must be at most 50",
     ),
     "book.xlsx": (b"PK\x03\x04", "must have one of the suffixes .csv"),
-    "many.csv": (
-        b"x" * (uploads.MAX_BYTES + 1),
-        r"must have at most [\d,]+ bytes; .* Use the command `ecuas`\.",
-    ),
+    "many.csv": (b"x" * (uploads.MAX_BYTES + 1), r"must have at most [\d,]+ bytes; .* Use the command `ecuas`\."),
 }
-
-
 ATTACKS = [name for name, (_, message) in BAD.items() if message == MEMORY]
 
 
@@ -205,8 +175,7 @@ def test_columns_are_detected_in_the_words_of_the_page(tmp_path):
     path.write_text("question_id,model,conf,is_correct,note\nq1,m,0.5,1,x\n")
     names, used = uploads.detect(path)
     assert names == ["question_id", "model", "conf", "is_correct", "note"]
-    found = {name: column for name, column in used.items() if column}
-    assert found == {"id": "question_id", "system": "model", "confidence": "conf", "correct": "is_correct"}
+    assert [used[role] for role in ("id", "system", "confidence", "correct", "label")] == [*names[:4], None]
     path.write_text("label,prob_0,prob_1\n0,0.5,0.5\n")
     assert uploads.detect(path)[1]["posteriors"] is None  # several columns
 
@@ -299,7 +268,6 @@ def test_a_request_parses_each_file_once(tmp_path, parsed):
     for path in paths:
         Path(path).write_bytes(ROW)
     uploads.read_uploads(paths, columns={"confidence": "confidence"})
-    assert parsed == ["a.csv", "b.csv"]
     uploads.detect(paths[0])
     assert parsed == ["a.csv", "b.csv", "a.csv"]
 
