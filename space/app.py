@@ -14,6 +14,7 @@ from typing import Any, get_args
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 import gradio as gr
+from gradio.route_utils import FnIndexInferError
 from gradio.routes import templates
 from gradio.utils import get_upload_folder
 from jinja2 import ChoiceLoader, DictLoader
@@ -102,6 +103,7 @@ def no_such_function(_: Request, __: Exception) -> JSONResponse:
     return JSONResponse({"detail": "There is no such function: see gradio_api/info."}, 404)
 
 
+NO_SUCH = {KeyError: no_such_function, FnIndexInferError: no_such_function}
 LAUNCH: dict[str, Any] = {
     "theme": gr.themes.Default(primary_hue="blue", font=FONTS, font_mono=["ui-monospace", "monospace"]).set(
         button_primary_background_fill="*primary_600",  # white on Gradio's own blue, *primary_500, has 3.7:1
@@ -122,7 +124,7 @@ LAUNCH: dict[str, Any] = {
     "run_history": False,
     "enable_monitoring": False,
     "show_error": True,  # what Gradio itself refuses has a reason too
-    "app_kwargs": {"middleware": [Middleware(LimitedBodies)], "exception_handlers": {KeyError: no_such_function}},
+    "app_kwargs": {"middleware": [Middleware(LimitedBodies)], "exception_handlers": NO_SUCH},
 }
 
 

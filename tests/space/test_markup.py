@@ -79,18 +79,11 @@ def test_errors_are_one_line_in_the_words_of_the_page():
     assert markup.UNLABELLED in markup.WORDS[FileAdvice.UNLABELLED]
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a\u202eb\u2066c\u200fd\x00e", "abcde"),
-        ("a\r\n\tb \u2028 c", "a b c"),
-        ("\u200b\ufeff", ""),
-        ("שלום µ 模型", "שלום µ 模型"),
-        ("x" * 999, "x" * 200),
-    ],
-)
-def test_names_have_nothing_that_hides_or_reorders_text(text, shown):
-    assert plain(text) == shown
+def test_names_have_nothing_that_hides_or_reorders_text():
+    assert plain("a\u202eb\u2066c\u200fd\x00e\r\n\tf \u2028 g") == "abcde f g"
+    assert plain("\u200b\ufeff") == ""
+    assert plain("שלום µ 模型") == "שלום µ 模型"
+    assert plain("x" * 999) == "x" * 200
 
 
 def test_a_published_page_links_the_three_repositories_and_a_clone_its_folders():

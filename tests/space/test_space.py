@@ -25,6 +25,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
 ]
+WEB = httpx.Client(timeout=None)  # however busy the machine is
 VISITORS = 8  # more than are scored at once
 EXAMPLE = ROOT / "space" / "examples" / "verbal_model.csv"
 
@@ -73,28 +74,28 @@ def test_columns_are_detected_and_changed(client, tmp_path):
 
 def test_uploads_above_the_limit_are_refused_and_others_cannot_be_found(page):
     for size, status in ((uploads.MAX_BYTES, 200), (uploads.MAX_BYTES + 1, 413)):
-        answer = httpx.post(f"{page}gradio_api/upload", files={"files": ("a.csv", b"x" * size)}, timeout=None)
+        answer = WEB.post(f"{page}gradio_api/upload", files={"files": ("a.csv", b"x" * size)})
         assert answer.status_code == status
     content = b"confidence,correct\n0.123,1\n"
-    (path,) = httpx.post(f"{page}gradio_api/upload", files={"files": ("a.csv", content)}).json()
+    (path,) = WEB.post(f"{page}gradio_api/upload", files={"files": ("a.csv", content)}).json()
     folder = Path(path).parent
     assert re.fullmatch("[0-9a-f]{64}", folder.name)
     assert folder.name != hashlib.sha256(content).hexdigest()  # else whoever guesses the content could confirm it
     for guess in (folder, folder.parent, folder.parent / hashlib.sha256(content).hexdigest() / "a.csv"):
-        assert httpx.get(f"{page}gradio_api/file={guess}").status_code == 403
+        assert WEB.get(f"{page}gradio_api/file={guess}").status_code == 403
 
 
 def test_no_file_of_the_server_is_served_or_scored(page, app, tmp_path):
     (tmp_path / "secret.csv").write_text("confidence,correct\n0.5,1\n")
     inside = [ROOT / "pyproject.toml", Path(app.__file__), EXAMPLE, tmp_path / "secret.csv"]
     for path in ("/etc/passwd", "/proc/self/environ", *map(str, inside), "../../etc/passwd", "file:///etc/passwd"):
-        assert httpx.get(f"{page}gradio_api/file={path}").status_code in (403, 404), path
+        assert WEB.get(f"{page}gradio_api/file={path}").status_code in (403, 404), path
     for path in (*inside, "/etc/passwd"):
         data = [{"path": str(path), "meta": {"_type": "gradio.FileData"}}]
         for name, given in (("detect_columns", data), ("score", [data])):
             call = f"{page}gradio_api/call/{name}"
-            event = httpx.post(call, json={"data": given}).json()["event_id"]
-            answer = httpx.get(f"{call}/{event}", timeout=None).text
+            event = WEB.post(call, json={"data": given}).json()["event_id"]
+            answer = WEB.get(f"{call}/{event}").text
             assert answer.startswith("event: error"), path
             assert not re.search(r"label|data: (null|\{\"error\": null)", answer)  # a reason, and nothing of the file
 
@@ -106,7 +107,7 @@ def test_a_function_that_there_is_not_is_not_found(page):
         ("api/nothing", {"data": []}),
         ("call/nothing", {"data": []}),
     ):
-        answer = httpx.post(f"{page}gradio_api/{path}", json=body)
+        answer = WEB.post(f"{page}gradio_api/{path}", json=body)
         assert answer.status_code in (404, 422), path
         assert "detail" in answer.json()
 
@@ -116,12 +117,12 @@ def test_a_function_that_there_is_not_is_not_found(page):
 def test_every_body_has_a_limit(path, is_said, page, app):
     body = b'{"data": ["' + b"x" * (app.MAX_BODY + 1) + b'"]}'
     content = body if is_said else (body[i : i + 2**20] for i in range(0, len(body), 2**20))
-    answer = httpx.post(f"{page}gradio_api/{path}", content=content, headers={"content-type": "application/json"})
+    answer = WEB.post(f"{page}gradio_api/{path}", content=content, headers={"content-type": "application/json"})
     assert answer.status_code == 413 or (not is_said and answer.status_code >= 400)
 
 
 def test_previews_are_ours_once_and_the_queue_has_limits(page, app):
-    html = httpx.get(page).text
+    html = WEB.get(page).text
     for name in ("og:title", "og:description", "og:type", "twitter:card", "twitter:title"):
         assert html.count(f'"{name}"') == 1, name
     assert "gradio.app" not in "".join(re.findall("<meta[^>]*>", html))
@@ -141,7 +142,7 @@ def test_as_it_is_published_it_runs_by_itself(tmp_path):
             client = Client(page, verbose=False, download_files=tmp_path / "downloads")
             result = client.predict(files=uploaded([EXAMPLE]), api_name="/score")
             assert result["rows"][0]["error_rate"] == 0.25
-            assert "somebody/ecuas-demo" in httpx.get(page).text + str(client.config["components"])
+            assert "somebody/ecuas-demo" in WEB.get(page).text + str(client.config["components"])
         finally:
             process.terminate()
 
@@ -196,7 +197,7 @@ def test_an_agent_calls_every_function_with_files(page):
     from mcp import ClientSession
     from mcp.client.streamable_http import streamablehttp_client
 
-    (path,) = httpx.post(f"{page}gradio_api/upload", files={"files": ("b.csv", b"confidence,correct\n0.5,1\n")}).json()
+    (path,) = WEB.post(f"{page}gradio_api/upload", files={"files": ("b.csv", b"confidence,correct\n0.5,1\n")}).json()
     files = ["confidence,correct\n0.5,1\n0.6,0\n", f"{page}gradio_api/file={path}"]
 
     async def ask():
