@@ -402,13 +402,13 @@ class Scored:
     def html(self, *, title: str, remarks: Sequence[str] = ()) -> str:
         """Lay out everything but the plots: it is one piece, so that no part is of another result."""
         grid, _ = self.tables()
-        notes = [" ".join([*remarks, *self.notes()]), NOT_DECIDED if self.is_open else ""]
         return html(
             "result",
             title=title,
-            notes=notes,
+            remark=" ".join([*remarks, *[NOT_DECIDED] * self.is_open]),
             decision=as_html(self.decision, slots(self.systems)),
             tables=markup.report_tables(self.report, grid),
+            notes=self.notes(),
             sentences=sentences(self.decision, isolated),
             more=self.about_each(),
         )
