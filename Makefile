@@ -51,7 +51,7 @@ check-croissant: $(VENV)/lock.installed  ## the dataset's Croissant description 
 	.venv-croissant/bin/python -c "import mlcroissant"
 	.venv-croissant/bin/python -m pytest tests/triviaqa_subset/test_croissant.py
 
-bench: $(VENV)/bench.installed  ## measure against version 0.3.0 and peers, write the tables of docs/speed.md and docs/scale.md
+bench: $(VENV)/bench.installed  ## measure against peers, write the tables of docs/speed.md and docs/scale.md
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.scale
 
@@ -119,12 +119,14 @@ $(VENV)/%.installed: pyproject.toml $(LOCK) | $(BIN)/python
 	$(UV) --python $(BIN)/python --constraint $(LOCK) --editable '.[$*]' || $(PIP) --constraint $(LOCK) --editable '.[$*]'
 	touch $@
 
-# Each tool in an environment of its own: they do not fit one together. lighteval 0.13 does not run with newer ones.
+# Each tool in an environment of its own: they do not fit one together. lighteval 0.13 does not run with newer ones,
+# and the torchvision that HELM has for images does not load beside a torch for CPUs.
 .venv-integrations/lm-eval.installed: PACKAGES := "lm-eval>=0.4.13,<0.5" torch
 .venv-integrations/lighteval.installed: PACKAGES := "lighteval==0.13.0" "huggingface_hub<2" "xxhash<4"
-.venv-integrations/inspect.installed: PACKAGES := "inspect-ai>=0.3.285,<0.4" pandas pyarrow
+.venv-integrations/inspect.installed: PACKAGES := "inspect-ai>=0.3.285,<0.4" pandas pyarrow scipy
 .venv-integrations/helm.installed: PACKAGES := "crfm-helm>=0.5.16,<0.6"
-.venv-integrations/lightning.installed: PACKAGES := "lightning>=2.5,<3" torchmetrics pandas pyarrow
+.venv-integrations/helm.installed: WITHOUT := torchvision
+.venv-integrations/lightning.installed: PACKAGES := "lightning>=2.5,<3" torchmetrics pandas pyarrow scipy
 .venv-integrations/uqlm.installed: PACKAGES := "uqlm>=0.6.7,<0.7" "pyarrow<22"
 .venv-integrations/lm-polygraph.installed: PACKAGES := "lm-polygraph>=0.7,<0.8"
 .venv-integrations/ragas.installed: PACKAGES := "ragas>=0.4.3,<0.5" "langchain-community<0.4"
@@ -132,6 +134,7 @@ $(VENV)/%.installed: pyproject.toml $(LOCK) | $(BIN)/python
 .venv-integrations/%.installed: | $(VENV)/lock.installed
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-integrations/$*
 	$(UV) --python .venv-integrations/$* $(PACKAGES)
+	$(if $(WITHOUT),$(BIN)/uv pip uninstall --quiet --python .venv-integrations/$* $(WITHOUT))
 	touch $@
 
 EVALS := backoff blobfile lz4 numpy openai pydantic pyyaml requests tiktoken tqdm zstandard

@@ -1,39 +1,33 @@
-"""Measure ours against version 0.3.0, NumPy's sort and peers that do the same work; write docs/speed.md's table.
+"""Measure ours against NumPy's sort and peers that do the same work; write docs/speed.md's table.
 
 Times are medians of processor time, and the two sides of each ratio take turns: other programs change the clock's.
 """
 
 import argparse
-import importlib
 import os
 import platform
 import resource
 import statistics
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ecuas_metric import compare_systems, confidence_system, read_submissions, score_confidences, score_posteriors
-from ecuas_metric.inputs import Floats, Ints
 from ecuas_metric.metrics import Key
-from ecuas_metric.results import all_values, compute_results, signature_of
+from ecuas_metric.results import all_values, compute_results
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "speed.md"
-BEFORE = "79b8862107ec6fe677659fd61b92d7994e5e3f02"  # the last commit of version 0.3.0
-BOOTSTRAP = {"confidence_level": 0.95, "interval_method": "percentile"}
-Scores = Callable[..., dict[str, float]]
+Call = Callable[[], object]
 MARKS = ("<!-- benchmarks: written by make bench -->", "<!-- end of benchmarks -->")
 
 
@@ -46,7 +40,7 @@ class Line(NamedTuple):
     ratio: str
 
 
-def cpu_times(calls: Sequence[Callable[[], Any]], repeats: int) -> list[float]:
+def cpu_times(calls: Sequence[Call], repeats: int) -> list[float]:
     """Return the median time of the processor of each call, in seconds, taking turns; the first of several warms up."""
     times: list[list[float]] = [[] for _ in calls]
     for turn in range(repeats + 1):
@@ -58,7 +52,7 @@ def cpu_times(calls: Sequence[Callable[[], Any]], repeats: int) -> list[float]:
     return [statistics.median(of_call) for of_call in times]
 
 
-def against(what: str, ours: Callable[[], Any], other: Callable[[], Any], name: str, repeats: int) -> Line:
+def against(what: str, ours: Call, other: Call, name: str, repeats: int) -> Line:
     """Measure two calls that do the same, or one that the other is a multiple of."""
     mine, theirs = cpu_times([ours, other], repeats)
     return Line(what, _seconds(mine), f"{name}, {_seconds(theirs)}", f"{mine / theirs:.2f}")
@@ -69,47 +63,6 @@ def simulated(num_samples: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     confidence = rng.random(num_samples)
     return confidence, (rng.random(num_samples) < confidence).astype(np.int64)
-
-
-@contextmanager
-def version_0_3_0() -> Iterator[Scores | None]:
-    """Import the package as it was from the history, under a name of its own; None where there is no history."""
-    with tempfile.TemporaryDirectory() as folder:
-        archive = Path(folder) / "archive.tar"
-        command = ["git", "archive", "--output", str(archive), BEFORE, "ecuas_metric"]
-        if subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode:
-            yield None
-            return
-        with tarfile.open(archive) as tar:
-            tar.extractall(folder, filter="data")
-        (Path(folder) / "ecuas_metric").rename(Path(folder) / "ecuas_metric_0_3_0")
-        sys.path.insert(0, folder)
-        try:
-            inputs, options, results = (
-                importlib.import_module(f"ecuas_metric_0_3_0.{name}") for name in ("inputs", "options", "results")
-            )
-            yield lambda correct, confidence, **given: results.results(
-                "confidences", *inputs.confidences(confidence, correct), options.checked_options(**given)
-            )
-        finally:
-            sys.path.remove(folder)
-
-
-def before_lines(repeats: int) -> list[Line]:
-    """Ten metrics, with weights, and their bootstrap, against version 0.3.0."""
-    lines = []
-    with version_0_3_0() as before:
-        if before is None:
-            return [Line("version 0.3.0", "", "not measured: no git history here", "")]
-        for num_samples, given, turns, what in (
-            (1_000_000, {}, repeats, "ten metrics"),
-            (10_000, BOOTSTRAP, min(repeats, 3), "1000 resamples of ten metrics"),
-            (1_000_000, BOOTSTRAP | {"n_resamples": 100}, 0, "100 resamples of ten metrics"),
-        ):
-            q, y = simulated(num_samples)
-            ours, theirs = (partial(score, y, q, **given) for score in (score_confidences, before))
-            lines.append(against(f"{what}, N = {num_samples:,}", ours, theirs, "version 0.3.0", turns))
-    return lines
 
 
 def scalar_line(num_samples: int, repeats: int) -> Line:
@@ -138,16 +91,6 @@ def option_lines(num_samples: int, repeats: int) -> list[Line]:
     ]
 
 
-def signature_line(num_samples: int, repeats: int) -> Line:
-    """Name everything that ten scalars with weights depend on, against computing them."""
-    q, y = simulated(num_samples)
-    weights = np.random.default_rng(1).random(num_samples)
-    system = confidence_system(y, q, sample_weight=weights)
-    compute = partial(score_confidences, y, q, sample_weight=weights)
-    what, name = f"signature with weights, N = {num_samples:,}", "the ten metrics it is printed beside"
-    return against(what, lambda: signature_of(system), compute, name, repeats)
-
-
 def peer_lines(num_samples: int, repeats: int) -> list[Line]:
     """Compute the same metrics on both sides, there by the calls one would otherwise make."""
     import torch
@@ -169,48 +112,16 @@ def peer_lines(num_samples: int, repeats: int) -> list[Line]:
         binary_auroc(q, y)
         binary_calibration_error(q, y, n_bins=10)
 
-    def ours(*names: str) -> Callable[[], Any]:
+    def line(title: str, names: Sequence[str], theirs: Call, peers: str) -> Line:
         keys = [Key(name) for name in names]
-        return lambda: compute_results(confidence_system(correct, confidence), only=keys)
+        ours = lambda: compute_results(confidence_system(correct, confidence), only=keys)  # noqa: E731
+        return against(f"{title}, N = {num_samples:,}", ours, theirs, peers, repeats)
 
-    metrics = ("auroc", "ece", "aurc", "confidence_brier_score", "confidence_cross_entropy")
-    what = f"N = {num_samples:,}"
+    names = ("auroc", "ece", "aurc", "confidence_brier_score", "confidence_cross_entropy")
     return [
-        against(
-            f"AUROC, ECE, AURC, Brier score, log loss, {what}",
-            ours(*metrics),
-            five,
-            "scikit-learn, torchmetrics",
-            repeats,
-        ),
-        against(f"AUROC, ECE, {what}", ours("auroc", "ece"), two, "torchmetrics", repeats),
-        authors_line(confidence, correct, repeats),
+        line("AUROC, ECE, AURC, Brier score, log loss", names, five, "scikit-learn, torchmetrics"),
+        line("AUROC, ECE", names[:2], two, "torchmetrics"),
     ]
-
-
-def authors_line(confidence: Floats, correct: Ints, repeats: int) -> Line:
-    """Nine metrics by the package of the paper's authors, which has no AUGRC and computes in float32."""
-    what = f"nine metrics (no AUGRC), N = {len(correct):,}"
-    try:
-        import ecuas
-        import torch
-    except ImportError:
-        return Line(what, "", "the authors' `ecuas`, not installed here: 0.1.5 needs Python 3.13", "")
-    q, y = torch.from_numpy(confidence), torch.from_numpy(correct)
-    others = ("ErrorRate", "AUCScore", "CrossEntropy", "BrierScore", "AURC")
-    theirs = [ecuas.ConfidenceECUAS.create_shortcut_function(n=n) for n in (0, 1, 128)]
-    theirs += [getattr(ecuas, f"Confidence{name}").create_shortcut_function() for name in others]
-    theirs.append(ecuas.ExpectedCalibrationError.create_shortcut_function())
-    names = ("ecuas", "error_rate", "auroc", "confidence_cross_entropy", "confidence_brier_score", "aurc", "ece")
-    keys = [Key("ecuas", float(n)) for n in (0, 1, 128)] + [Key(name) for name in names[1:]]
-    ours = partial(compute_results, only=keys)
-    return against(
-        what,
-        lambda: ours(confidence_system(correct, confidence)),
-        lambda: [metric(q, y) for metric in theirs],
-        "the authors' `ecuas`",
-        repeats,
-    )
 
 
 def posterior_line(repeats: int) -> Line:
@@ -248,16 +159,14 @@ def file_lines(repeats: int) -> list[Line]:
 
 def compare_line() -> Line:
     """Compare all pairs of 21 systems by all metrics, against computing their metrics alone."""
-    options: dict[str, Any] = {"confidence_level": 0.95, "n": (0, 1, 128)}
     rng, systems = np.random.default_rng(0), {}
     for name in range(21):
         confidence = rng.random(455)
-        systems[str(name)] = confidence_system(rng.random(455) < confidence, confidence, **options)
+        correct = rng.random(455) < confidence
+        systems[str(name)] = confidence_system(correct, confidence, confidence_level=0.95, n=(0, 1, 128))
     what = "21 systems compared by ten metrics, 1000 permutations, N = 455"
-    values = [partial(all_values, system) for system in systems.values()]
-    return against(
-        what, partial(compare_systems, systems), lambda: [call() for call in values], "their metrics alone", 0
-    )
+    alone = lambda: [all_values(system) for system in systems.values()]  # noqa: E731
+    return against(what, partial(compare_systems, systems), alone, "their metrics alone", 0)
 
 
 def bootstrap_line(repeats: int) -> Line:
@@ -272,27 +181,16 @@ def bootstrap_line(repeats: int) -> Line:
             index = rng.integers(0, 455, 455)
             roc_auc_score(y[index], q[index])
 
-    ours = partial(score_confidences, y, q, **BOOTSTRAP)
+    ours = partial(score_confidences, y, q, confidence_level=0.95, interval_method="percentile")
     what, name = "1000 resamples of ten metrics, N = 455", "a loop over scikit-learn's AUROC alone"
     return against(what, ours, loop, name, min(repeats, 3))
 
 
-def calibration_lines(repeats: int) -> list[Line]:
-    """Affine calibration in five folds."""
-    from ecuas_metric import apply_affine, cross_validated, fit_affine
-
-    lines = []
-    for num_classes in (10, 100):
-        rng = np.random.default_rng(0)
-        scores = rng.normal(size=(10_000, num_classes)) * 2
-        labels = (scores + 1.5 * rng.gumbel(size=scores.shape)).argmax(axis=1)
-        (ours,) = cpu_times([partial(cross_validated, fit_affine, apply_affine, scores, labels)], repeats)
-        lines.append(Line(f"affine calibration, five folds, 10,000 x {num_classes}", _seconds(ours), "", ""))
-    return lines
-
-
 def memory_lines() -> list[Line]:
     """Peak memory of a process of its own, less that of one that only imports, over the input's size."""
+    imports = "import evaluate, numpy as np; from benchmarks.run import peak_memory, score_confidences"
+    end = "print(peak_memory(), size)"
+    bare, _ = _child(f"{imports}; size = 0; {end}")
     lines = []
     for what, make, call in (
         (
@@ -306,20 +204,10 @@ def memory_lines() -> list[Line]:
             "evaluate.load('ecuas_metric/ecuas.py').compute(predictions=q, references=y)",
         ),
     ):
-        imports = "import evaluate, numpy as np; from benchmarks.run import peak_memory, score_confidences"
-        start = f"{imports}; {make}; size = q.nbytes + y.nbytes"
-        end = "print(peak_memory(), size)"
-        bare, _ = _child(f"{imports}; size = 0; {end}")
-        peak, size = _child(f"{start}; {call}; {end}")
-        ratio = (peak - bare) / size
-        lines.append(
-            Line(
-                f"peak memory, {what}, input included",
-                f"{(peak - bare) / 2**20:.0f} MiB",
-                f"the input, {size / 2**20:.0f} MiB",
-                f"{ratio:.1f}",
-            )
-        )
+        peak, size = _child(f"{imports}; {make}; size = q.nbytes + y.nbytes; {call}; {end}")
+        ours, ratio = f"{(peak - bare) / 2**20:.0f} MiB", f"{(peak - bare) / size:.1f}"
+        what = f"peak memory, {what}, input included"
+        lines.append(Line(what, ours, f"the input, {size / 2**20:.0f} MiB", ratio))
     return lines
 
 
@@ -333,13 +221,13 @@ def peak_memory() -> int:
 
 def load_line() -> Line:
     """Load the script in a fresh process that has imported Evaluate, with nothing in its cache."""
+    code = (
+        "import evaluate, time; start = time.perf_counter(); "
+        "evaluate.load('ecuas_metric/ecuas.py'); print(time.perf_counter() - start, 0)"
+    )
     times = []
     for _ in range(5):
         with tempfile.TemporaryDirectory() as home:
-            code = (
-                "import evaluate, time; start = time.perf_counter(); "
-                "evaluate.load('ecuas_metric/ecuas.py'); print(time.perf_counter() - start, 0)"
-            )
             times.append(_child(code, HF_HOME=home)[0])
     return Line("`evaluate.load` of the script, first time", _seconds(statistics.median(times)), "", "")
 
@@ -348,16 +236,9 @@ def to_markdown(lines: list[Line]) -> str:
     """Return the table, with the machine named."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     machine = f"{processor()}, {cores} cores, Python {platform.python_version()}, NumPy {np.__version__}"
-    rows = [f"| {line.what} | {line.ours} | {line.other} | {line.ratio} |" for line in lines]
-    return "\n".join(
-        [
-            "| what | ours | against | ours / other |",
-            "|---|---:|---|---:|",
-            *rows,
-            "",
-            f"{machine}. Medians of the processor's time.",
-        ]
-    )
+    rows = [f"| {' | '.join(line)} |" for line in lines]
+    header = ["| what | ours | against | ours / other |", "|---|---:|---|---:|"]
+    return "\n".join([*header, *rows, "", f"{machine}. Medians of the processor's time."])
 
 
 def main() -> int:
@@ -369,17 +250,14 @@ def main() -> int:
     warnings.simplefilter("ignore")
     repeats = arguments.repeats
     lines = [
-        *before_lines(repeats),
         scalar_line(1_000_000, repeats),
         scalar_line(10_000_000, min(repeats, 3)),
         *option_lines(1_000_000, repeats),
-        signature_line(1_000_000, repeats),
         *peer_lines(1_000_000, repeats),
         bootstrap_line(repeats),
         posterior_line(repeats),
         *file_lines(repeats),
         compare_line(),
-        *calibration_lines(repeats),
         load_line(),
         *memory_lines(),
     ]

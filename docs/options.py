@@ -15,21 +15,20 @@ FILES = Path(__file__).with_name("files.md")
 def card() -> str:
     """Return the text of the metric card with its table of options."""
     rows = [f"| `{name}` | `{_default(name)}` | {_forms(name)} | {OPTIONS[name].help} |" for name in OPTIONS]
-    table = "\n".join(["| option | default | for | meaning |", "|---|---|---|---|", *rows, ""])
-    return _filled(CARD, "options", table)
+    return _filled(CARD, "options", ["| option | default | for | meaning |", "|---|---|---|---|", *rows])
 
 
 def files() -> str:
     """Return the text of docs/files.md with its table of layouts."""
     rows = [f"| `{columns}` | {what} |" for columns, what in LAYOUTS]
-    return _filled(FILES, "layouts", "\n".join(["| columns | what they hold |", "|---|---|", *rows, ""]))
+    return _filled(FILES, "layouts", ["| columns | what they hold |", "|---|---|", *rows])
 
 
-def _filled(page: Path, name: str, table: str) -> str:
+def _filled(page: Path, name: str, lines: list[str]) -> str:
     """Return the text of a page with a table between its marks."""
     start, end = f"<!-- {name}: written by make reference -->\n", f"<!-- end of {name} -->"
     before, rest = page.read_text(encoding="utf-8").split(start)
-    return f"{before}{start}{table}{end}{rest.split(end)[1]}"
+    return "\n".join([before + start.rstrip(), *lines, end + rest.split(end)[1]])
 
 
 def _default(name: str) -> str:

@@ -12,7 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .errors import Advice, InputError, Note
-from .inputs import Array, Ints, confidences, costs, numbers, one_dimensional, posteriors, require, same_length, stacked
+from .inputs import (
+    Array,
+    Ints,
+    are_swapped,
+    confidences,
+    costs,
+    numbers,
+    one_dimensional,
+    posteriors,
+    require,
+    same_length,
+    stacked,
+)
 from .metrics import METRICS, Key, values_of_calibration
 from .options import Options, checked_options, number
 from .results import System, all_values, compute_results, note_hard, note_undefined, prepare
@@ -36,6 +48,7 @@ _OF_POSTERIORS = {
 _OF_CONFIDENCES = {
     **_in_place_of("confidence", "correct"),
     Advice.CLASS_LABELS: "Class labels? score_posteriors takes posteriors of shape (N, K).",
+    Advice.SWAPPED: "Swapped? correct comes first.",
 }
 _OF_GIVEN_CONFIDENCES = {
     **_OF_CONFIDENCES,
@@ -489,11 +502,9 @@ def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: obje
 
 
 def score_costs(
-    candidate_cost: ArrayLike, uncertainty: ArrayLike, *, max_uncertainty: float, **options: object
+    *, candidate_cost: ArrayLike, uncertainty: ArrayLike, max_uncertainty: float, **options: object
 ) -> dict[str, float]:
     """Compute all metrics of a system whose uncertainties and costs are known, under any cost.
-
-    The truth comes first, as everywhere in this module; the per-sample `ecuas_cost` takes both by name.
 
     Parameters
     ----------
@@ -526,7 +537,7 @@ def score_costs(
 
     Examples
     --------
-    >>> values = score_costs([0, 2.5], [0.1, 0.5], max_uncertainty=1.6, n=1)
+    >>> values = score_costs(candidate_cost=[0, 2.5], uncertainty=[0.1, 0.5], max_uncertainty=1.6, n=1)
     >>> round(values["ecuas_1"], 4), values["risk"]
     (1.125, 1.25)
     """
@@ -654,15 +665,12 @@ def _by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) ->
 
 def _refuse_swapped(y_true: ArrayLike, y_prob: Array) -> None:
     """Raise InputError if truth and probabilities seem to be exchanged."""
+    if y_prob.ndim != 1:
+        return
     truth = np.asarray(y_true)
-    if y_prob.ndim == 1 and truth.ndim == 1 and truth.dtype.kind == "f" and _are_swapped(truth, y_prob):
-        got = "numbers between 0 and 1"
+    if truth.ndim == 2 or (truth.dtype.kind == "f" and are_swapped(truth, y_prob)):
+        got = f"shape {truth.shape}" if truth.ndim == 2 else "numbers between 0 and 1"
         raise InputError("y_true", "must hold classes", value=truth, got=got, advice="Swapped? y_true comes first.")
-
-
-def _are_swapped(truth: Array, predictions: Array) -> bool:
-    """Return whether predictions are all 0 or 1, and the truth has other values in [0, 1]."""
-    return bool(np.isin(predictions, (0, 1)).all() and ((truth >= 0) & (truth <= 1)).all() and (truth % 1 != 0).any())
 
 
 def _confidence_system(
@@ -674,12 +682,7 @@ def _confidence_system(
     rank: bool = True,
 ) -> System:
     with _in_words(words):
-        given, told = numbers(confidence, "predictions"), numbers(correct, "references")
-        if given.ndim == told.ndim == 1 and _are_swapped(told, given):
-            got = "numbers between 0 and 1, and confidence only 0 and 1"
-            advice = "Swapped? correct comes first."
-            raise InputError("references", "must be 0 or 1", value=told, got=got, advice=advice)
-        q, truth = confidences(given, told)
+        q, truth = confidences(confidence, correct)
         return prepare("confidences", q, truth, options, ids=_texts(ids, correct=truth), rank=rank)
 
 

@@ -1,7 +1,7 @@
 """Per-sample costs of a candidate decision that may be rejected. A metric is the mean of such an array.
 
-All functions take `uncertainty` u and `candidate_cost` c, arrays of shape (N,), and return one cost per sample: they
-are the paper's C(u, c), and take what the system says before the truth.
+The public functions take `candidate_cost` c and `uncertainty` u, arrays of shape (N,) in one unit, by name alone: both
+are non-negative numbers, and exchanged they would give a plausible wrong one.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Scratch = Floats  # shape (3, N), to be written to: fresh memory costs as much a
 
 
 def ecuas_cost(
-    uncertainty: ArrayLike,
-    candidate_cost: ArrayLike,
     *,
+    candidate_cost: ArrayLike,
+    uncertainty: ArrayLike,
     n: float = 0,
     max_uncertainty: float = 1.0,
     epsilon: float = 1e-7,
@@ -52,10 +52,10 @@ def ecuas_cost(
 
     Parameters
     ----------
-    uncertainty : array_like, shape (N,)
-        u >= 0, in the unit of the cost. Above `max_uncertainty` the cost is 1 whatever c is, with a warning.
     candidate_cost : array_like, shape (N,)
         c >= 0, the cost of the candidate decision given the truth; 0 or 1 for the 0-1 cost.
+    uncertainty : array_like, shape (N,)
+        u >= 0, in the unit of the cost. Above `max_uncertainty` the cost is 1 whatever c is, with a warning.
     n : float, default 0
         In [0, inf]. Small n punishes confident mistakes, large n tends to the mean candidate cost.
     max_uncertainty : float, default 1
@@ -83,10 +83,10 @@ def ecuas_cost(
     --------
     An answer given with confidence 0.9, right and wrong:
 
-    >>> ecuas_cost([0.1, 0.1], [0, 1], n=1).round(4).tolist()
+    >>> ecuas_cost(candidate_cost=[0, 1], uncertainty=[0.1, 0.1], n=1).round(4).tolist()
     [0.01, 1.81]
     """
-    u, c = _checked(uncertainty, candidate_cost, max_uncertainty)
+    c, u = _checked(candidate_cost, uncertainty, max_uncertainty)
     if not n >= 0:
         raise InputError("n", "must be >= 0 (inf allowed)", value=n)
     return ecuas_of_checked(u, c, n=n, max_uncertainty=max_uncertainty, epsilon=epsilon)[()]
@@ -134,9 +134,9 @@ def ecuas_of_checked(
 
 
 def fixed_reject_cost(
-    uncertainty: ArrayLike,
-    candidate_cost: ArrayLike,
     *,
+    candidate_cost: ArrayLike,
+    uncertainty: ArrayLike,
     reject_cost: float,
     max_uncertainty: float = math.inf,
 ) -> Floats:
@@ -144,8 +144,8 @@ def fixed_reject_cost(
 
     Parameters
     ----------
-    uncertainty, candidate_cost : array_like, shape (N,)
-        u >= 0 and c >= 0, in the unit of the reject cost.
+    candidate_cost, uncertainty : array_like, shape (N,)
+        c >= 0 and u >= 0, in the unit of the reject cost.
     reject_cost : float
         gamma >= 0.
     max_uncertainty : float, default infinity
@@ -167,12 +167,17 @@ def fixed_reject_cost(
 
     Examples
     --------
-    >>> fixed_reject_cost([0.1, 0.1, 0.6], [0, 1, 1], reject_cost=0.25).tolist()
+    >>> fixed_reject_cost(candidate_cost=[0, 1, 1], uncertainty=[0.1, 0.1, 0.6], reject_cost=0.25).tolist()
     [0.0, 1.0, 0.25]
     """
     if not reject_cost >= 0:
         raise InputError("reject_cost", "must be >= 0", value=reject_cost)
-    u, c = _arrays(uncertainty, candidate_cost)
+    c, u = _arrays(candidate_cost, uncertainty)
+    return fixed_of_checked(u, c, reject_cost=reject_cost, max_uncertainty=max_uncertainty)
+
+
+def fixed_of_checked(u: Floats, c: Floats, *, reject_cost: float, max_uncertainty: float) -> Floats:
+    """Return `fixed_reject_cost` of checked arrays (N,)."""
     return np.where(accepted(u, reject_cost=reject_cost, max_uncertainty=max_uncertainty), c, reject_cost)
 
 
@@ -183,9 +188,9 @@ def accepted(uncertainty: Floats, *, reject_cost: float, max_uncertainty: float 
 
 
 def weighted_cost(
-    uncertainty: ArrayLike,
-    candidate_cost: ArrayLike,
     *,
+    candidate_cost: ArrayLike,
+    uncertainty: ArrayLike,
     weight_function: Callable[[float], float],
     max_uncertainty: float = 1.0,
     break_points: ArrayLike = (),
@@ -199,8 +204,8 @@ def weighted_cost(
 
     Parameters
     ----------
-    uncertainty, candidate_cost : array_like, shape (N,)
-        u >= 0 and c >= 0. Above `max_uncertainty` the second integral is 0, with a warning.
+    candidate_cost, uncertainty : array_like, shape (N,)
+        c >= 0 and u >= 0. Above `max_uncertainty` the second integral is 0, with a warning.
     weight_function : callable
         gamma in (0, u_M] to w(gamma) >= 0, finite; its integrals must exist.
     max_uncertainty : float, default 1
@@ -228,10 +233,10 @@ def weighted_cost(
     --------
     The constant weight 2 is ECUAS_1:
 
-    >>> weighted_cost([0.1], [1], weight_function=lambda gamma: 2.0).round(4).tolist()
+    >>> weighted_cost(candidate_cost=[1], uncertainty=[0.1], weight_function=lambda gamma: 2.0).round(4).tolist()
     [1.81]
     """
-    u, c = _checked(uncertainty, candidate_cost, max_uncertainty)
+    c, u = _checked(candidate_cost, uncertainty, max_uncertainty)
     u = np.minimum(u, max_uncertainty)
     breaks = np.asarray(break_points, np.float64).ravel()
     require(
@@ -267,26 +272,26 @@ def note_above(uncertainty: Floats, max_uncertainty: float) -> tuple[Note, ...]:
     return (Note("above_max_uncertainty", fact, Advice.WRONG_COST),)
 
 
-def _checked(uncertainty: ArrayLike, candidate_cost: ArrayLike, max_uncertainty: float) -> tuple[Floats, Floats]:
+def _checked(candidate_cost: ArrayLike, uncertainty: ArrayLike, max_uncertainty: float) -> tuple[Floats, Floats]:
     if not 0 < max_uncertainty < math.inf:
         raise InputError("max_uncertainty", "must be positive and finite", value=max_uncertainty)
-    u, c = _arrays(uncertainty, candidate_cost)
+    c, u = _arrays(candidate_cost, uncertainty)
     for note in note_above(u, max_uncertainty):
         warnings.warn(str(note), stacklevel=3)
-    return u, c
+    return c, u
 
 
-def _arrays(uncertainty: ArrayLike, candidate_cost: ArrayLike) -> tuple[Floats, Floats]:
-    u, c = np.asarray(uncertainty, np.float64), np.asarray(candidate_cost, np.float64)
-    for name, values in (("uncertainty", u), ("candidate_cost", c)):
+def _arrays(candidate_cost: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:
+    c, u = np.asarray(candidate_cost, np.float64), np.asarray(uncertainty, np.float64)
+    for name, values in (("candidate_cost", c), ("uncertainty", u)):
         if not values.min(initial=0.0) >= 0:  # nan is not
             non_negative(np.atleast_1d(values), name)
-    if u.shape != c.shape:
-        shapes = u.shape, c.shape
+    if c.shape != u.shape:
+        got = f"{c.shape} and {u.shape}"
         raise InputError(
-            "uncertainty and candidate_cost", "must have the same shape", value=shapes, got=f"{u.shape} and {c.shape}"
+            "candidate_cost and uncertainty", "must have the same shape", value=(c.shape, u.shape), got=got
         )
-    return u, c
+    return c, u
 
 
 def _whole_power(base: Floats, n: int, *, out: Floats) -> Floats:

@@ -37,6 +37,7 @@ class Advice(StrEnum):
     PERCENTAGES = "Percentages? Divide by 100."
     PREDICTIONS_ARE = "Logits or log-probabilities? Specify them with predictions_are."
     RENORMALIZE = "Rounded probabilities? renormalize=True divides each row by its sum."
+    SWAPPED = "Swapped? The predictions are all 0 or 1."
     WRONG_COST = "The uncertainties do not fit this cost, or num_classes is too small."
 
 
@@ -153,7 +154,12 @@ class FileAdvice(StrEnum):
     NAME_COLUMNS = "Name them with columns={'confidence': NAME, 'correct': NAME}, or 'label' and 'posteriors': 'A+B'."
     NAME_ROLE = "Name it with columns={columns}."
     NAME_GUESSES = "Perhaps columns={columns}?"
-    PROBABILITIES = "Probabilities of class 1? columns={columns} reads them as such."
+    PROBABILITIES = "Probabilities of one of two classes? columns={columns} reads them as such."
+    OTHER_CLASS = "Of the other class? Name the column as {'positive': '1-NAME'}."
+    IGNORED_ROWS = "Does it mark rows that do not count? Leave these out."
+    LABEL_COLUMNS = "Give all labels in the words of the columns."
+    SAME_CASE = "Write each class in one way."
+    SAY_K = "If a confidence is of one of these classes, set num_classes to their number."
     COMPLEMENT = "columns={columns} reads its complement."
     RECALIBRATE = "Map it to a probability in [0, 1] first, e.g. by a calibration method fitted on other answers."
     IN_MEMORY = "Score it in memory."
@@ -163,8 +169,9 @@ class FileAdvice(StrEnum):
     LEAVE_ROWS_OUT = "Leave such rows out."
     GROUP_REPEATED = "Samples of one id depend on each other: without groups, intervals and tests are too sure."
     SAY_NUM_CLASSES = "For free text, set num_classes=math.inf."
-    MIXED_SCALES = "Write all of them on one scale."
+    MIXED_SCALES = "Write all of them as numbers in [0, 1]."
     NAME_WHOLE_ID = "Name all columns of the id with columns={'id': 'A+B'}, or what makes several systems with part."
+    OTHER_IDS = "Other ids? Name their columns with columns={'id': NAME}, or pair the samples by row without ids."
     COMMON = "Keep only the common ones with in_common."
     BY_POSITION = "Add ids to all files, or to none to pair the samples by row."
     NAME_HEADER = "The first row must contain the names of the columns, e.g. confidence,correct."
@@ -220,7 +227,7 @@ class FileError(InputError):
         if self.columns is None:
             return advice
         pairs = ",".join(f"{role}={name}" for role, name in self.columns.items())
-        pairs = pairs if re.fullmatch(r"[\w.,=+-]+", pairs) else f'"{pairs}"'
+        pairs = pairs if re.fullmatch(r"[\w.,=+-]*\w", pairs) else f'"{pairs}"'
         return advice.replace("{columns}", str(dict(self.columns))).replace("{pairs}", pairs)
 
     def place(self) -> str:

@@ -65,7 +65,7 @@ def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
         require(ok, confidence, "predictions", "must lie in [0, 1]", advice)
     if correct.dtype.kind == "f" or not _all_within(correct, 0, 1):
         ok = (correct == 0) | (correct == 1)
-        advice = "" if ok.all() else _truth_advice(correct)
+        advice = "" if ok.all() else _truth_advice(correct, confidence)
         require(ok, correct, "references", "must be 0 (incorrect) or 1 (correct)", advice)
     return confidence, correct.astype(np.int64, copy=False)
 
@@ -278,9 +278,16 @@ def _scale_advice(confidence: Floats, correct: Array) -> str:
     return Advice.OTHER_SCALE if largest <= 10 else Advice.PERCENTAGES if largest <= 100 else ""
 
 
-def _truth_advice(correct: Array) -> str:
+def are_swapped(truth: Array, predictions: Array) -> bool:
+    """Return whether predictions (N,) are all 0 or 1, and the truth has other values, all in [0, 1]."""
+    return bool(np.isin(predictions, (0, 1)).all() and ((truth >= 0) & (truth <= 1)).all() and (truth % 1 != 0).any())
+
+
+def _truth_advice(correct: Array, confidence: Floats) -> str:
     if np.isnan(correct).any():
         return ""
+    if are_swapped(correct, confidence):
+        return Advice.SWAPPED
     return Advice.CLASS_LABELS if _are_whole(correct) else Advice.PARTLY_CORRECT
 
 

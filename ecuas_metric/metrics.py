@@ -22,7 +22,7 @@ from .calibration import (
     ece_of_resamples,
     sums_in_bins,
 )
-from .costs import Scratch, accepted, ecuas_cost, ecuas_of_checked, fixed_reject_cost
+from .costs import Scratch, accepted, ecuas_of_checked, fixed_of_checked
 from .decisions import Decisions, select
 from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
 from .options import Options
@@ -31,6 +31,8 @@ from .selective import augrc, aurc, auroc
 
 STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
 BLOCK = 2**22
+_NAIVE_OF_CONFIDENCES = ("confidence_cross_entropy", "confidence_brier_score")
+_NAIVE_OF_POSTERIORS = ("ecuas", "error_rate", "risk", "cross_entropy", "brier_score", "expected_cost")
 VARIANTS = ("", "normalized", "recalibrated", "calibration_loss")
 
 
@@ -169,7 +171,7 @@ def metric_values(
         elif metric.ratio is not None:
             numerator, denominator = (values[Key(name, key.parameter)] for name in metric.ratio)
             values[key] = numerator / np.where(np.asarray(denominator) > 0, denominator, np.nan)
-    return {key: values[key] for key in keys(decisions, options, only=only) if METRICS[key.metric].is_shown}
+    return {key: values[key] for key in shown_keys(decisions, options, only=only)}
 
 
 def keys(decisions: Decisions, options: Options, *, only: Collection[str] = ()) -> Iterator[Key]:
@@ -181,15 +183,33 @@ def keys(decisions: Decisions, options: Options, *, only: Collection[str] = ()) 
             yield from (Key(name, parameter) for parameter in parameters[metric.one_per])
 
 
+def shown_keys(decisions: Decisions, options: Options, *, only: Collection[str] = ()) -> list[Key]:
+    """Return the keys of `metric_values`: without those that only serve a ratio."""
+    return [key for key in keys(decisions, options, only=only) if METRICS[key.metric].is_shown]
+
+
+def naive_keys(decisions: Decisions, options: Options) -> list[Key]:
+    """Return the keys of `naive_values`."""
+    of_confidences = _NAIVE_OF_CONFIDENCES if _has_confidences(decisions) else ()
+    of_posteriors = _NAIVE_OF_POSTERIORS if _has_posteriors(decisions) else ()
+    return [key for names in (of_confidences, of_posteriors) if names for key in keys(decisions, options, only=names)]
+
+
+def keys_of_calibration(decisions: Decisions, options: Options) -> list[Key]:
+    """Return the keys of what the option `calibration` asks for."""
+    alone = (name for name, metric in METRICS.items() if metric.is_alone and metric.applies(decisions))
+    return [Key(name) for name in alone] if options.calibration else []
+
+
 def values_of_calibration(
     decisions: Decisions, options: Options, *, only: Collection[Key] | None = None
 ) -> dict[Key, float]:
     """Return the numbers that the option `calibration` asks for (those in `only`)."""
     found: dict[Key, float] = {}
-    for name, metric in METRICS.items():
-        is_asked = options.calibration and (only is None or Key(name) in only)
-        if metric.is_alone and metric.of_samples and is_asked and metric.applies(decisions):
-            found[Key(name)] = float(metric.of_samples(decisions, None, options, options.sample_weight))
+    for key in keys_of_calibration(decisions, options):
+        compute = METRICS[key.metric].of_samples
+        if compute and (only is None or key in only):
+            found[key] = float(compute(decisions, None, options, options.sample_weight))
     return found
 
 
@@ -284,7 +304,7 @@ def _of_posteriors(
     u = np.minimum(_uncertainty(q, options.cost), max_uncertainty)
     is_zero_one = isinstance(options.cost, str) and options.cost == "zero_one"
     values = {
-        Key("ecuas", n): ecuas_cost(u, u, n=n, max_uncertainty=max_uncertainty, epsilon=options.floor)
+        Key("ecuas", n): ecuas_of_checked(u, u, n=n, max_uncertainty=max_uncertainty, epsilon=options.floor)
         for n in options.n
     }
     values[Key("error_rate" if is_zero_one else "risk")] = u
@@ -319,7 +339,8 @@ def _best_values(
     u = _best_uncertainty(weight, cost, regression, max_uncertainty)
     # The cost of a sample is affine in its candidate cost: a group costs what its mean would.
     mean_cost = cost / weight
-    costs = (ecuas_cost(u, mean_cost, n=n, max_uncertainty=max_uncertainty, epsilon=options.floor) for n in options.n)
+    floor = options.floor
+    costs = (ecuas_of_checked(u, mean_cost, n=n, max_uncertainty=max_uncertainty, epsilon=floor) for n in options.n)
     return [float(weight @ cost / weight.sum()) for cost in costs]
 
 
@@ -385,7 +406,7 @@ def _ecuas(decisions: Decisions, n: float, options: Options, scratch: Scratch | 
 
 def _expected_cost(decisions: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
     u, c, u_max, *_ = decisions
-    return fixed_reject_cost(u, c, reject_cost=reject_cost, max_uncertainty=u_max)
+    return fixed_of_checked(u, c, reject_cost=reject_cost, max_uncertainty=u_max)
 
 
 def _coverage(decisions: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:

@@ -36,10 +36,13 @@ from .metrics import (
     Key,
     Ties,
     Weights,
+    keys_of_calibration,
     metric_values,
+    naive_keys,
     naive_values,
     normalized_values,
     recalibrated_values,
+    shown_keys,
     values_of_calibration,
 )
 from .options import PER_SAMPLE, Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
@@ -226,6 +229,17 @@ def compute_results(system: System, *, progress: bool = False, only: Sequence[Ke
             limits[debiased] = _limits_of_gap(without_weight_0(system))
     values |= of_calibration
     return Results({key: Estimate(value, *limits.get(key, ())) for key, value in values.items()}, notes)
+
+
+def value_keys(system: System) -> list[Key]:
+    """Return the keys of `compute_results`, without computing any number: those of `all_values`, and of calibration."""
+    decisions, options, *_ = system
+    found = shown_keys(decisions, options)
+    if options.normalize:
+        found += [key._replace(variant="normalized") for key in naive_keys(decisions, options)]
+    if options.decompose:
+        found += [Key("ecuas", n, variant) for n in options.n for variant in ("recalibrated", "calibration_loss")]
+    return found + keys_of_calibration(decisions, options)
 
 
 def all_values(

@@ -10,21 +10,10 @@ from math import log
 from pathlib import Path
 
 from inspect_ai import eval as evaluate
-from inspect_ai.model import (
-    ChatCompletionChoice,
-    ChatMessage,
-    ChatMessageAssistant,
-    GenerateConfig,
-    Logprob,
-    Logprobs,
-    ModelOutput,
-    ModelUsage,
-    TopLogprob,
-    get_model,
-)
+from inspect_ai import model as models
 
 from ecuas_metric.reporting.cli import main as ecuas
-from triviaqa_subset.elicitation.methods import METHODS
+from triviaqa_subset.elicitation.methods import EVERY_METHOD
 from triviaqa_subset.elicitation.tasks import questions
 
 QUESTIONS = Path(__file__).parent / "questions.csv"
@@ -39,7 +28,9 @@ KNOWS = {  # a word of the question -> the answer of the made-up model, its prob
 }
 
 
-def reply(messages: list[ChatMessage], _tools: object, _choice: object, config: GenerateConfig) -> ModelOutput:
+def reply(
+    messages: list[models.ChatMessage], _tools: object, _choice: object, config: models.GenerateConfig
+) -> models.ModelOutput:
     """Return what the made-up model says: an answer, an answer and its probability, or whether an answer is right."""
     asked = " ".join(message.text for message in messages)
     answer, known, stated = next(KNOWS[word] for word in KNOWS if word in asked)
@@ -54,21 +45,22 @@ def reply(messages: list[ChatMessage], _tools: object, _choice: object, config: 
     return spoken(f" {answer}", {f" {answer}": known, " something": 1 - known})
 
 
-def spoken(text: str, top: dict[str, float]) -> ModelOutput:
+def spoken(text: str, top: dict[str, float]) -> models.ModelOutput:
     """Return a reply of one token, whose likely alternatives are given with their probabilities."""
-    likely = [TopLogprob(token=token, logprob=log(probability)) for token, probability in top.items()]
-    listed = [Logprob(token=text, logprob=log(top[text]), top_logprobs=likely)] if top else None
-    message = ChatMessageAssistant(content=text, model="made-up")
-    choice = ChatCompletionChoice(
-        message=message, stop_reason="stop", logprobs=Logprobs(content=listed) if listed else None
+    likely = [models.TopLogprob(token=token, logprob=log(probability)) for token, probability in top.items()]
+    listed = [models.Logprob(token=text, logprob=log(top[text]), top_logprobs=likely)] if top else None
+    message, logprobs = (
+        models.ChatMessageAssistant(content=text, model="made-up"),
+        models.Logprobs(content=listed) if listed else None,
     )
-    return ModelOutput(model="made-up", choices=[choice], usage=ModelUsage(output_tokens=1))
+    choice = models.ChatCompletionChoice(message=message, stop_reason="stop", logprobs=logprobs)
+    return models.ModelOutput(model="made-up", choices=[choice], usage=models.ModelUsage(output_tokens=1))
 
 
 def main(folder: str) -> int:
     """Ask, print what is made up, and score the log."""
-    model = get_model("mockllm/made-up", custom_outputs=reply)
-    task = questions(file=str(QUESTIONS), methods=METHODS)
+    model = models.get_model("mockllm/made-up", custom_outputs=reply)
+    task = questions(file=str(QUESTIONS), methods=EVERY_METHOD)
     evaluate(task, model=model, model_roles={"grader": model}, log_dir=folder, display="none", seed=0)
     print(f"{len(KNOWS)} questions, asked by Inspect. The model, its replies and their probabilities are made up.\n")
     return ecuas(["score", folder])

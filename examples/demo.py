@@ -21,20 +21,14 @@ from ecuas_metric.plotting.figures import reject_cost_figure, reliability_figure
 
 ROOT = Path(__file__).resolve().parent.parent
 Floats = NDArray[np.float64]
+Systems = dict[str, Floats]  # posteriors (N, K) by name
 CLASSIFIERS = {
     "Gaussian naive Bayes": GaussianNB(),
     "logistic regression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
     "random forest": RandomForestClassifier(random_state=0),
 }
-COLUMNS = {
-    "error_rate": "error rate",
-    "ece": "ECE",
-    "auroc": "AUROC",
-    "aurc": "AURC",
-    "normalized_ecuas_0": "N-ECUAS_0",
-    "normalized_ecuas_1": "N-ECUAS_1",
-    "normalized_ecuas_128": "N-ECUAS_128",
-}
+COLUMNS = {"error_rate": "error rate", "ece": "ECE", "auroc": "AUROC", "aurc": "AURC"}
+COLUMNS |= {f"normalized_ecuas_{n}": f"N-ECUAS_{n}" for n in (0, 1, 128)}
 FLOOR = 1e-12  # a class that no tree votes for has probability 0, and no logarithm to calibrate
 
 
@@ -59,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(*(path.as_posix() for path in paths))
 
 
-def fitted() -> tuple[dict[str, Floats], NDArray[np.int64]]:
+def fitted() -> tuple[Systems, NDArray[np.int64]]:
     """Fit the classifiers on one half of the digits; return their posteriors of the other half, and its labels."""
     images, digits = load_digits(return_X_y=True)
     train, test, train_labels, labels = train_test_split(images, digits, test_size=0.5, random_state=0, stratify=digits)
@@ -75,16 +69,13 @@ def write_posteriors(name: str, posteriors: Floats, labels: NDArray[np.int64], o
     return path
 
 
-def draw(
-    raw: dict[str, Floats], calibrated: dict[str, Floats], labels: NDArray[np.int64], out: Path
-) -> list[tuple[Path, ...]]:
+def draw(raw: Systems, calibrated: Systems, labels: NDArray[np.int64], out: Path) -> list[tuple[Path, ...]]:
     """Draw the curves of the systems; return the files of each figure."""
-    before = {name: posterior_system(labels, posteriors) for name, posteriors in raw.items()}
-    after = {name: posterior_system(labels, posteriors) for name, posteriors in calibrated.items()}
+    systems = {name: posterior_system(labels, posteriors) for name, posteriors in {**raw, **calibrated}.items()}
     figures = {
-        "risk_coverage": risk_coverage_figure(before),
-        "reject_cost": reject_cost_figure({**before, **after}),
-        "reliability": reliability_figure({**before, **after}),
+        "risk_coverage": risk_coverage_figure({name: systems[name] for name in raw}),
+        "reject_cost": reject_cost_figure(systems),
+        "reliability": reliability_figure(systems),
     }
     return [tuple(save(figure, out / name)) for name, figure in figures.items()]
 
@@ -113,13 +104,10 @@ def reading(results: dict[str, dict[str, float]]) -> str:
 
 def gain(results: dict[str, dict[str, float]]) -> str:
     """Say in a line what calibration does to the system that gains most."""
-    before = {name: row for name, row in results.items() if f"{name}, calibrated" in results}
-    drops = {
-        name: row["normalized_ecuas_0"] - results[f"{name}, calibrated"]["normalized_ecuas_0"]
-        for name, row in before.items()
-    }
-    name = max(drops, key=lambda name: drops[name])
-    old, new = results[name], results[f"{name}, calibrated"]
+    pairs = {name: (row, results.get(f"{name}, calibrated", row)) for name, row in results.items()}
+    falls = {name: old["normalized_ecuas_0"] - new["normalized_ecuas_0"] for name, (old, new) in pairs.items()}
+    name = max(falls, key=lambda name: falls[name])
+    old, new = pairs[name]
     return (
         f"Calibrated, the {name} falls from {old['normalized_ecuas_0']:.2f} to {new['normalized_ecuas_0']:.2f} in "
         f"ECUAS_0, and from {old['aurc']:.4f} to {new['aurc']:.4f} in AURC."

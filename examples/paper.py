@@ -1,7 +1,6 @@
 """The paper's classification table and figures, recomputed from its public score files beside what it prints."""
 
 import argparse
-import csv
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,32 +48,17 @@ SYSTEMS = {  # folder or file name -> dataset and model, as the paper names them
     "cifar10_vgg19_bn": ("CIFAR-10", "VGG19"),
     "cifar10_repvgg_a2": ("CIFAR-10", "RepVGG-A2"),
 }
-COLUMNS = {  # column of the paper's table -> our key
-    "norm_error_rate": "normalized_error_rate",
-    "ece": "ece",
-    "auroc": "auroc",
-    "norm_confidence_ce": "normalized_confidence_cross_entropy",
-    "norm_confidence_brier": "normalized_confidence_brier_score",
-    "norm_posterior_ce": "normalized_cross_entropy",
-    "norm_posterior_brier": "normalized_brier_score",
-    "aurc": "aurc",
-    "norm_ecuas_0": "normalized_ecuas_0",
-    "norm_ecuas_1": "normalized_ecuas_1",
-    "norm_ecuas_128": "normalized_ecuas_128",
+COLUMNS = {  # column of the paper's table -> our key, and its title
+    "norm_error_rate": ("normalized_error_rate", "N-ER"),
+    "ece": ("ece", "ECE"),
+    "auroc": ("auroc", "AUC"),
+    "norm_confidence_ce": ("normalized_confidence_cross_entropy", "N-CE_qe"),
+    "norm_confidence_brier": ("normalized_confidence_brier_score", "N-BS_qe"),
+    "norm_posterior_ce": ("normalized_cross_entropy", "N-CE_q"),
+    "norm_posterior_brier": ("normalized_brier_score", "N-BS_q"),
+    "aurc": ("aurc", "AURC"),
+    **{f"norm_ecuas_{n}": (f"normalized_ecuas_{n}", f"N-ECUAS_{n}") for n in (0, 1, 128)},
 }
-TITLES = [
-    "N-ER",
-    "ECE",
-    "AUC",
-    "N-CE_qe",
-    "N-BS_qe",
-    "N-CE_q",
-    "N-BS_q",
-    "AURC",
-    "N-ECUAS_0",
-    "N-ECUAS_1",
-    "N-ECUAS_128",
-]
 OPTIONS: dict[str, Any] = {"predictions_are": "log_probabilities"}
 Key = tuple[str, str, str]  # dataset, model, raw or cal
 
@@ -111,32 +95,26 @@ def rows_of(systems: dict[str, Scores]) -> dict[Key, dict[str, float]]:
         for form, log_posteriors in (("raw", system.raw), ("cal", system.calibrated)):
             classes = np.arange(log_posteriors.shape[1])
             values = score_posteriors(system.labels, log_posteriors, labels=classes, normalize=True, **OPTIONS)
-            rows[*SYSTEMS[name], form] = {column: values[key] for column, key in COLUMNS.items()}
+            rows[*SYSTEMS[name], form] = {column: values[key] for column, (key, _) in COLUMNS.items()}
     return rows
 
 
 def printed_rows() -> dict[Key, dict[str, float]]:
     """Read the paper's table, the Brier score of the confidences halved: it is printed at twice its definition."""
-    with PRINTED.open() as file:
-        rows = {
-            (row["dataset"], row["model"], row["scores"]): {column: float(row[column]) for column in COLUMNS}
-            for row in csv.DictReader(file)
-        }
-    for row in rows.values():
-        row["norm_confidence_brier"] /= 2
-    return rows
+    table = pd.read_csv(PRINTED, index_col=["dataset", "model", "scores"], float_precision="round_trip")[list(COLUMNS)]
+    table["norm_confidence_brier"] /= 2
+    return {(str(key[0]), str(key[1]), str(key[2])): row for key, row in table.to_dict("index").items()}
 
 
 def comparison(ours: dict[Key, dict[str, float]]) -> pd.DataFrame:
     """Return our rows above the printed ones, and the largest deviation of each column below."""
     printed = printed_rows()
-    lines: list[list[str | float]] = []
-    for key, row in ours.items():
-        lines.append([*key, "ours", *(row[column] for column in COLUMNS)])
-        lines.append([*key, "printed", *(printed[key][column] for column in COLUMNS)])
+    pairs = [(key, whose, rows[key]) for key in ours for whose, rows in (("ours", ours), ("printed", printed))]
+    lines: list[list[str | float]] = [[*key, whose, *row.values()] for key, whose, row in pairs]
     largest = [max(abs(ours[key][column] - printed[key][column]) for key in ours) for column in COLUMNS]
     lines.append(["largest deviation", "", "", "", *largest])
-    return pd.DataFrame(lines, columns=["data", "model", "scores", "values", *TITLES])
+    titles = [title for _, title in COLUMNS.values()]
+    return pd.DataFrame(lines, columns=["data", "model", "scores", "values", *titles])
 
 
 def write_tables(table: pd.DataFrame, out: Path) -> list[Path]:
@@ -144,7 +122,7 @@ def write_tables(table: pd.DataFrame, out: Path) -> list[Path]:
     out.mkdir(parents=True, exist_ok=True)
     text = table.map(lambda value: Cell(f"{value:.4f}" if isinstance(value, float) else value))
     options = signature(checked_options(**OPTIONS))
-    grid = Grid(list(text.columns), text.to_numpy().tolist(), [], options, labels=len(text.columns) - len(TITLES))
+    grid = Grid(list(text.columns), text.to_numpy().tolist(), [], options, labels=len(text.columns) - len(COLUMNS))
     written = []
     for ending, content in ((".csv", table.to_csv(index=False)), (".md", to_markdown(grid)), (".tex", to_latex(grid))):
         written.append(out / f"classification{ending}")
@@ -154,14 +132,13 @@ def write_tables(table: pd.DataFrame, out: Path) -> list[Path]:
 
 def write_figures(systems: dict[str, Scores], out: Path) -> list[Path]:
     """Write the paper's two figures, and the curves of the systems after calibration."""
-    calibrated = {" ".join(SYSTEMS[name]): _system(system.calibrated, system) for name, system in systems.items()}
-    temperatures = {
-        " ".join(SYSTEMS[name]): temperature_curve(system.calibrated, system.labels) for name, system in systems.items()
-    }
-    name, system = min(systems.items(), key=lambda item: "cifar10_vgg19" not in item[0])
+    titled = {" ".join(SYSTEMS[name]): system for name, system in systems.items()}
+    calibrated = {name: _system(system.calibrated, system) for name, system in titled.items()}
+    temperatures = {name: temperature_curve(system.calibrated, system.labels) for name, system in titled.items()}
+    name, system = min(titled.items(), key=lambda item: "CIFAR-10 VGG19" not in item[0])
     before_and_after = {
-        f"{' '.join(SYSTEMS[name])}, {form}": _system(log_posteriors, system)
-        for form, log_posteriors in (("raw", system.raw), ("calibrated", system.calibrated))
+        f"{name}, raw": _system(system.raw, system),
+        f"{name}, calibrated": _system(system.calibrated, system),
     }
     figures = {
         "figure1_cost_against_confidence": confidence_cost_figure(),

@@ -76,4 +76,7 @@ def _sampled_ecuas(
     candidate = (until <= draws).sum(axis=1)
     confidence = np.minimum(np.exp(log_posteriors[np.arange(len(until)), candidate]), 1.0)
     incorrect = candidate != labels
-    return {f"ecuas_{n:g}": float(ecuas_cost(1 - confidence, incorrect, n=n).mean()) for n in ORDERS}
+    return {
+        f"ecuas_{n:g}": float(ecuas_cost(candidate_cost=incorrect, uncertainty=1 - confidence, n=n).mean())
+        for n in ORDERS
+    }

@@ -8,15 +8,15 @@ dataset's systems.
 from __future__ import annotations
 
 import base64
-import json
 import unicodedata
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.read import sheet_of
@@ -28,12 +28,12 @@ from triviaqa_subset.grading import grade, normalize_answer
 from . import subset
 from .uploads import Answers, plain
 
-REST = {  # what answers that nothing decides count as, in words -> the rule
-    "unknown: best and worst case": "bounds",
-    "wrong": "wrong",
-    "left out (makes systems look better)": "drop",
+TREATMENTS = {  # of answers without correctness, in words -> the rule
+    "show best and worst case": "bounds",
+    "count as wrong": "wrong",
+    "leave out (makes systems look better)": "drop",
 }
-RULES = tuple(REST.values())
+RULES = tuple(TREATMENTS.values())
 STATES = {
     "exact": "exact match",
     "bank": "the label bank",
@@ -42,12 +42,26 @@ STATES = {
     "you": "you",
 }
 NO_GOLD = {"value": "", "aliases": [], "normalized_aliases": []}
-COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id", "stratum": "stratum"}
+_COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id", "stratum": "stratum"}
 WRONG, RIGHT, UNKNOWN, MISSING = "0123"
 MAX_LETTERS = 8000  # of a link: what servers and browsers pass on
 MAX_UNPACKED = 100_000
-MAX_NAME = 60
+LONGEST_NAME = 60
 SELF_REPORTED = "self-reported, not checked"
+
+
+class _Link(BaseModel):
+    """What a link holds: grades and confidences by question, and the options that change a number."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+    name: str
+    asked: str
+    rule: str
+    states: str = Field(pattern="^[0-3]+$")
+    confidence: list[Annotated[float, Field(ge=0, le=1)]]
+    n: str
+    weighted: bool
+    intervals: bool
 
 
 class Graded(NamedTuple):
@@ -64,7 +78,7 @@ class Graded(NamedTuple):
             advice = "Tick the correct ones, count the others as wrong, or grade with the text of the questions."
             got = f"{len(self.frame):,} unknown ones"
             raise InputError("Answers", "must not all be unknown", got=got, advice=advice)
-        columns = COLUMNS | ({"weight": "weight"} if weighted else {})
+        columns = _COLUMNS | ({"weight": "weight"} if weighted else {})
         sheet = sheet_of(self.frame[list(columns.values())], self.rows)
         unlabelled = "drop" if self.rule == "drop" else "bounds"
         (only,) = submissions_of(sheet, name, columns=columns, unlabelled=unlabelled)
@@ -120,22 +134,21 @@ def graded(answers: Answers, asked: str, *, accepted: Iterable[str] = (), rule: 
     return Graded(_with_design(done.iloc[order], questions), answers.rows[order], asked, rule)
 
 
-def pack(graded: Graded, *, name: str, options: dict[str, Any]) -> str:
+def pack(graded: Graded, *, name: str, options: Mapping[str, Any]) -> str:
     """Return a result as the text of a link, or nothing if it is too long for one."""
     known = graded.frame.set_index("question_id")
     correct = known["correct"].reindex(subset.asked(graded.asked)["question_id"])
     answered = correct.index.isin(known.index)
     states = np.where(correct.isna(), UNKNOWN, np.where(correct == 1, RIGHT, WRONG))
-    content = {
-        "name": plain(name, MAX_NAME),
-        "asked": graded.asked,
-        "rule": graded.rule,
-        "states": "".join(np.where(answered, states, MISSING)),
-        "confidence": known["confidence"].reindex(correct.index[answered]).tolist(),
+    link = _Link(
+        name=plain(name, LONGEST_NAME),
+        asked=graded.asked,
+        rule=graded.rule,
+        states="".join(np.where(answered, states, MISSING)),
+        confidence=known["confidence"].reindex(correct.index[answered]).tolist(),
         **options,
-    }
-    packed = zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 9)
-    token = base64.urlsafe_b64encode(packed).decode().rstrip("=")
+    )
+    token = base64.urlsafe_b64encode(zlib.compress(link.model_dump_json().encode(), 9)).decode().rstrip("=")
     return token if len(token) <= MAX_LETTERS else ""
 
 
@@ -145,33 +158,23 @@ def unpack(token: str) -> tuple[str, Graded, dict[str, Any]]:
         if len(token) > MAX_LETTERS:
             raise ValueError
         packed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-        content = json.loads(zlib.decompressobj().decompress(packed, MAX_UNPACKED))
-        name, asked, rule, states, confidence = (
-            content.pop(key) for key in ("name", "asked", "rule", "states", "confidence")
-        )
-        questions = subset.asked(asked)
-        answered = np.array(list(states)) != MISSING
-        is_whole = set(states) <= {WRONG, RIGHT, UNKNOWN, MISSING} and answered.sum() == len(confidence) > 0
-        if rule not in RULES or len(states) != len(questions) or not is_whole or not _are_options(content):
+        link = _Link.model_validate_json(zlib.decompressobj().decompress(packed, MAX_UNPACKED))
+        questions, states = subset.asked(link.asked), np.array(list(link.states))
+        answered = states != MISSING
+        if link.rule not in RULES or len(states) != len(questions) or not 0 < answered.sum() == len(link.confidence):
             raise ValueError
-        values = np.array([float(q) for q in confidence if not isinstance(q, (str, bool))])
-        ids = questions["question_id"][answered]
-        correct = pd.Series(list(states))[answered].map({RIGHT: 1.0, WRONG: 0.0})
-        frame = pd.DataFrame({"question_id": ids, "confidence": values, "correct": correct.to_numpy()})
-        rows = np.arange(1, len(frame) + 1)
-        return _safe_name(str(name)), Graded(_with_design(frame, questions), rows, asked, rule), content
-    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError, zlib.error):
+    except (ValueError, zlib.error):
         raise InputError("The link", "is not one of this page's, or is not whole") from None
-
-
-def _are_options(content: dict[str, Any]) -> bool:
-    kinds = {"n": str, "weighted": bool, "intervals": bool}
-    return content.keys() == kinds.keys() and all(isinstance(content[name], kind) for name, kind in kinds.items())
+    correct = pd.Series(states[answered]).map({RIGHT: 1.0, WRONG: 0.0})
+    ids, rows = questions["question_id"][answered].reset_index(drop=True), np.arange(1, len(correct) + 1)
+    frame = pd.DataFrame({"question_id": ids, "confidence": link.confidence, "correct": correct})
+    graded = Graded(_with_design(frame, questions), rows, link.asked, link.rule)
+    return _safe_name(link.name), graded, link.model_dump(include={"n", "weighted", "intervals"})
 
 
 def _safe_name(name: str) -> str:
     """Return the name of a system from a link: never that of one of the dataset's, however it is spelled."""
-    shown = plain(name, MAX_NAME)
+    shown = plain(name, LONGEST_NAME)
     letters = _letters(shown)
     is_mixed = len({one.isascii() for one in letters if one.isalpha()}) > 1  # of scripts that look alike
     is_theirs = is_mixed or any(_letters(llm) in letters for llm in subset.llms())

@@ -19,15 +19,14 @@ from gradio.utils import get_upload_folder
 from jinja2 import ChoiceLoader, DictLoader
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import ecuas_metric
-from ecuas_metric.files.read import SUFFIXES as TABLES
-from ecuas_metric.reporting.report import make_report, report_grid
-from triviaqa_subset.labels import METHODS, REASONS, STRATA
+from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 
-from . import answers, api, illustrations, markup, scoring, subset, uploads
-from .plots import reliability_figure
+from . import answers, api, markup, subset, uploads
 
 HERE = Path(__file__).resolve().parent
 CARD = Path(ecuas_metric.__file__).resolve().parent / "README.md"
@@ -51,16 +50,14 @@ OPENING = "Example: three question-answering systems"
 YOURS = "Your systems"
 RESTORED = f"From a link: {answers.SELF_REPORTED}. It was computed from grades and confidences that anybody can write."
 FILES = "Files, one per system, all at once; at most 20 MB each"
-NO_FILE = "There is no file yet: upload one, or load an example."
+NO_UPLOAD = "There is no file yet: upload one, or load an example."
 UNIT = (
     "A mistake costs 1, and an answer that is not used the reject cost. ECUAS_n averages over all reject costs, "
     "weighted by n, so that the answer “I don't know” costs 1."
 )
 LOADING = '<p class="empty">Loading …</p>'
-LAST, SIGNATURE = "The last result as JSON", "Signature of the last result"
-SUBSET, BOARD = "subset", "leaderboard"  # tabs that a link opens
-GRADED_BY = "How each system's answer was graded"
-PLANNED = "Detectable differences, and the number of questions needed for yours"
+BOARD_IN, BOARD = "subset", "leaderboard"  # tabs that a link opens
+PLAN = "Detectable differences, and the number of questions needed for yours"
 LEADERBOARD = (
     "21 systems of the paper, by what they cost their users. To put your model among them, let it answer the questions "
     "of the curated TriviaQA subset, and upload its answers."
@@ -70,7 +67,7 @@ NO_TEXT = (
     "you decide the rest. To have exact matches found, grade on your machine: `python -m triviaqa_subset.build` "
     "fetches the text, then `python -m space.app` opens this page with it. "
 )
-OPEN = "Answers that neither the gold answers nor the label bank decide: tick the correct ones"
+ASK = "Answers that neither the gold answers nor the label bank decide: tick the correct ones"
 Outputs = tuple[Any, ...]  # one value per component
 Shower = Callable[..., Outputs]
 
@@ -94,14 +91,17 @@ class LimitedBodies:
                 raise HTTPException(413, f"A request must have at most {limit:,} bytes.")
             return message
 
-        length = dict(scope.get("headers", ())).get(b"content-length", b"0")
-        if scope["type"] == "http" and int(length) > limit:
-            text = f'{{"detail": "A request must have at most {limit:,} bytes."}}'.encode()
-            headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
-            await send({"type": "http.response.start", "status": 413, "headers": headers})
-            await send({"type": "http.response.body", "body": text})
+        said = int(dict(scope.get("headers", ())).get(b"content-length", b"0"))
+        if scope["type"] == "http" and said > limit:
+            text, close = f"A request must have at most {limit:,} bytes.", {"connection": "close"}
+            await JSONResponse({"detail": text}, 413, close)(scope, receive, send)
             return
         await self.app(scope, counted if scope["type"] == "http" else receive, send)
+
+
+def no_such_function(_: Request, __: Exception) -> JSONResponse:
+    """Answer a call of a function by a number or a name that there is not, which Gradio looks up in vain."""
+    return JSONResponse({"detail": "There is no such function: see gradio_api/info."}, 404)
 
 
 LAUNCH: dict[str, Any] = {
@@ -124,7 +124,7 @@ LAUNCH: dict[str, Any] = {
     "run_history": False,
     "enable_monitoring": False,
     "show_error": True,  # what Gradio itself refuses has a reason too
-    "app_kwargs": {"middleware": [Middleware(LimitedBodies)]},
+    "app_kwargs": {"middleware": [Middleware(LimitedBodies)], "exception_handlers": {KeyError: no_such_function}},
 }
 
 
@@ -146,112 +146,74 @@ def shown(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
             result, error = api.attempt(function, *arguments)
             if not error:
                 return result
-            return markup.message(error, kind="error"), *[None] * (outputs - kept - 1), *[gr.skip()] * kept
+            return markup.html("message", text=error, kind="error"), *[None] * (outputs - kept - 1), *[gr.skip()] * kept
 
         return guarded
 
     return decorate
 
 
-def laid_out(scored: scoring.Scored, title: str, remarks: Sequence[str] = ()) -> Outputs:
-    """Return the outputs of `results` for scored systems, and signature and record."""
+def laid_out(scored: api.Scored, title: str, remarks: Sequence[str] = ()) -> Outputs:
+    """Return the outputs of `results` for scored systems, and the plots."""
     files = [gr.DownloadButton(value=path, interactive=True) for path in scored.write(own_folder())]
-    record = markup.folded_json(scored.json(), LAST)
-    return scored.html(title=title, remarks=remarks), *files, scored.plots(), scored.report.signature, record
+    return scored.html(title=title, remarks=remarks), *files, scored.plots()
 
 
 @shown(1 + len(uploads.COLUMNS))
-def detect(files: list[str] | None) -> Outputs:
+def show_columns(files: list[str] | None) -> Outputs:
     """Find the role of each column of the first file."""
     names, used = uploads.detect(files[0]) if files else ([], dict.fromkeys(uploads.COLUMNS))
     return gr.skip(), *(gr.Dropdown(choices=names, value=used[role] or "") for role in uploads.COLUMNS)
 
 
-@shown(7)
-def score(files: list[str] | None, *values: Any) -> Outputs:
+@shown(5)
+def show_score(files: list[str] | None, *values: Any) -> Outputs:
     """Score the systems in files; the values are those of the controls."""
     if not files:
-        return markup.message(NO_FILE), *[None] * 6
-    return laid_out(scoring.score_files(files, dict(zip(scoring.CONTROLS, values, strict=True))), YOURS)
+        return markup.html("message", text=NO_UPLOAD), *[None] * 4
+    return laid_out(api.score_files(files, dict(zip(api.CONTROLS, values, strict=True))), YOURS)
 
 
 @shown(2)
-def cost(n: float, num_classes: float, infinitely_many: bool, confidence: float) -> Outputs:
+def show_cost(n: float, num_classes: float, infinitely_many: bool, confidence: float) -> Outputs:
     """Show what a correct and an incorrect answer of one confidence cost, and draw it for all."""
     known = None if infinitely_many else num_classes
-    found = api.cost(n, known, confidence)
-    numbers = "".join(
-        f'<div><span>{name}</span><b class="{style}">{found[key]:.3f}</b></div>'
-        for name, key, style in (
-            (illustrations.CORRECT, "correct", "slot-1"),
-            (illustrations.INCORRECT, "incorrect", "slot-2"),
-        )
-    )
-    low = illustrations.lowest_confidence(known)
-    note = f"Below 1/K = {low:.3f} an answer counts as rejected, which costs 1." if confidence < low else ""
-    figure = illustrations.cost_figure(n, known, confidence)
-    return f'<div class="numbers">{numbers}</div>{markup.message(note)}', figure
-
-
-@shown(2)
-def simulate(accuracy: float, separation: float, overconfidence: float) -> Outputs:
-    """Simulate a system, and compare it with the same system calibrated."""
-    (words,) = api.simulate(accuracy, separation, overconfidence)["in_words"]
-    systems = illustrations.beside_calibrated(accuracy=accuracy, separation=separation, overconfidence=overconfidence)
-    report = make_report(systems)
-    figures = illustrations.metrics_figure(accuracy=accuracy, separation=separation) + reliability_figure(systems)
-    table = markup.report_table(report, report_grid(report))
-    return f"{markup.message(words)}{table}", f'<div class="plots">{figures}</div>'
-
-
-@shown(2)
-def questions(*filters: Any) -> Outputs:
-    """List the questions of the pool that pass all filters."""
-    names = ("selected", "stratum", "decision", "reason", "verdict", "llm", "method")
-    found = subset.browse(**dict(zip(names, filters, strict=True)))
-    return f"{len(found)} questions", found
-
-
-def selected_question(event: gr.SelectData) -> str:
-    """Return the id in the row that was selected."""
-    return str(event.row_value[0])
-
-
-@shown(2)
-def question(question_id: str) -> Outputs:
-    """Show a question of the pool."""
-    facts, verdicts = subset.facts_of(question_id)
-    return subset.question_html(facts), markup.plain_table(list(verdicts), verdicts.to_numpy().tolist(), GRADED_BY)
+    found = api.checked(api.cost, n, known, confidence)
+    costs = found["correct"], found["incorrect"]
+    note = f"Below 1/K = {1 / known:.3f} an answer counts as rejected, which costs 1." if known else ""
+    numbers = list(zip(("correct answer", "incorrect answer"), costs, ("slot-1", "slot-2"), strict=True))
+    shown = markup.html("answer_costs", costs=numbers, note=note if found["counts_as_rejected"] else "")
+    return shown, markup.cost_figure(n, known, confidence, costs)
 
 
 @shown(1)
-def plan(*given: float) -> Outputs:
+def show_plan(*given: float) -> Outputs:
     """Plan a comparison: what the subset's questions can detect, and how many a difference needs."""
-    rows = api.plan(*given)["rows"]
-    return (markup.plain_table(list(rows[0]), [list(row.values()) for row in rows], PLANNED),)
+    rows = api.checked(api.plan, *given)["rows"]
+    return (markup.html("plain_table", header=list(rows[0]), rows=[list(row.values()) for row in rows], label=PLAN),)
 
 
 @shown(2)
-def grade(file: str | None, asked: str) -> Outputs:
+def show_unknown(file: str | None, asked: str) -> Outputs:
     """Grade answers by exact match and label bank, and list those that neither decides."""
     if not file:
-        return markup.message(NO_FILE), gr.CheckboxGroup(choices=[], value=[])
+        return markup.html("message", text=NO_UPLOAD), gr.CheckboxGroup(choices=[], value=[])
     graded = answers.graded(uploads.read_answers(file), asked)
     found = graded.open_answers()
     remark = f" Here are the first {api.MAX_OPEN:,} of those." if len(found) > api.MAX_OPEN else ""
-    return markup.message(graded.summary() + remark), gr.CheckboxGroup(choices=found[: api.MAX_OPEN], value=[])
+    shown = gr.CheckboxGroup(choices=found[: api.MAX_OPEN], value=[])
+    return markup.html("message", text=graded.summary() + remark), shown
 
 
-@shown(11, kept=9)
-def score_answers(
+@shown(10, kept=8)
+def show_graded(
     file: str | None, asked: str, accepted: list[str], rest: str, weighted: bool, n: str, intervals: bool, order: str
 ) -> Outputs:
-    """Grade answers, put the system on the leaderboard, and score it as `score` does."""
+    """Grade answers, put the system on the leaderboard, and score it as `show_score` does."""
     if not file:
-        return markup.message(NO_FILE), None, *[gr.skip()] * 9
-    rule = answers.REST.get(rest, "")
-    graded = answers.graded(uploads.read_answers(file), asked, accepted=accepted or [], rule=rule)
-    name = uploads.plain(Path(file).stem, answers.MAX_NAME) or "your model"
+        return markup.html("message", text=NO_UPLOAD), None, *[gr.skip()] * 8
+    graded = answers.graded(uploads.read_answers(file), asked, accepted=accepted or [], rule=rest)
+    name = uploads.plain(Path(file).stem, answers.LONGEST_NAME) or "your model"
     options: dict[str, Any] = {"n": n, "weighted": weighted, "intervals": intervals}
     found = api.evaluate(graded, name, "your model", **options)
     token = answers.pack(graded, name=name, options=options)
@@ -264,11 +226,11 @@ def score_answers(
     return _on_the_board(found, order, link, [graded.summary()])
 
 
-@shown(11, kept=9)
+@shown(10, kept=8)
 def restore(token: str, order: str) -> Outputs:
     """Show the result that a link holds."""
     if not token:
-        return (gr.skip(),) * 11
+        return (gr.skip(),) * 10
     name, graded, options = answers.unpack(token)
     found = api.evaluate(graded, name, answers.SELF_REPORTED, **options)
     return _on_the_board(found, order, "", [RESTORED])
@@ -279,15 +241,14 @@ def _on_the_board(found: api.Evaluation, order: str, link: str, remarks: Sequenc
     path = own_folder() / "graded.csv"
     found.graded.write(path)
     result, *rest = laid_out(found.scored, found.row.system, remarks)
-    top = markup.message(remarks[0], kind="warning") if remarks == [RESTORED] else ""
+    top = markup.html("message", text=remarks[0], kind="warning") if remarks == [RESTORED] else ""
     button = gr.DownloadButton(value=str(path), interactive=True)
     return top, result, board(order, mine=found.row), found.row, button, link, *rest
 
 
-def board(order: str, task: str = subset.TASKS[0], mine: subset.Row | None = None) -> str:
-    """Show the leaderboard of a task, the lowest ECUAS of an order first, with a visitor's row where it belongs."""
-    own = [mine] if mine and task == subset.TASKS[0] else []
-    return subset.leaderboard([*subset.known_rows(task=task), *own], order)
+def board(order: str, mine: subset.Row | None = None) -> str:
+    """Show the leaderboard, the lowest ECUAS of an order first, with a visitor's row where it belongs."""
+    return subset.board_html([*subset.known_rows(), *([mine] if mine else [])], order)
 
 
 def own_folder() -> Path:
@@ -318,7 +279,7 @@ def text(label: str, value: str = "", *, elem_classes: str | None = None, **more
     return gr.HTML(value, label=label, show_label=False, padding=False, elem_classes=elem_classes, **more)
 
 
-def results(scored: scoring.Scored | None = None) -> list[Any]:
+def results(scored: api.Scored | None = None) -> list[Any]:
     """Lay out the first outputs of `laid_out`: table and verdict, and downloads."""
     shown = scored.html(title=OPENING) if scored else ""
     result = text("Result", shown, elem_classes="result", js_on_load=(HERE / "page.js").read_text(encoding="utf-8"))
@@ -335,11 +296,11 @@ def results(scored: scoring.Scored | None = None) -> list[Any]:
 
 def control(name: str) -> Any:
     """Lay out the control of an argument of `score`."""
-    kind, default, label, info = scoring.CONTROLS[name]
+    kind, default, label, info = api.CONTROLS[name]
     if name in uploads.COLUMNS:
         return gr.Dropdown([], value="", label=label, info=uploads.COLUMNS[name], allow_custom_value=True)
     if name == "unlabelled":
-        choices = list(scoring.RULES.items())
+        choices = list(answers.TREATMENTS.items())
         return gr.Dropdown(choices, value=default, label=label, info="The table shows how many there are")
     if kind is bool:
         return gr.Checkbox(default, label=label, info=info)
@@ -354,11 +315,8 @@ def live(function: Shower, inputs: Sequence[Any], shown: Sequence[Any], *tabs: g
     gr.on(triggers, function, inputs, shown, **QUIET)
 
 
-def score_tab(opening: scoring.Scored, last: list[Any]) -> None:
-    """Files -> table, verdict and plots, at first of an example; `last` are the components for signature and JSON.
-
-    The result stands above the files, so that a phone shows it first.
-    """
+def score_tab(opening: api.Scored) -> None:
+    """Files -> table, verdict and plots, at first of an example; above the files, so that a phone shows them first."""
     with gr.Row():
         with gr.Column(scale=5, min_width=320):
             outputs = results(opening)
@@ -367,25 +325,24 @@ def score_tab(opening: scoring.Scored, last: list[Any]) -> None:
             files = gr.File(label=FILES, file_count="multiple", file_types=list(uploads.SUFFIXES), height=150)
             with gr.Row():
                 for name, systems in EXAMPLES.items():
-                    paths = list(map(str, example_files(systems)))
-                    load = gr.Button(f"Load {name}", size="sm")
+                    load, paths = gr.Button(f"Load {name}", size="sm"), example_files(systems)
                     load.click(lambda paths=paths: paths, None, files, **PRIVATE)
             gr.Markdown(uploads.HELP)
             with gr.Accordion("Columns", open=False), gr.Row():
                 found = [control(name) for name in uploads.COLUMNS]
             with gr.Accordion("Options", open=False), gr.Row():
-                options = [control(name) for name in scoring.CONTROLS if name not in uploads.COLUMNS]
+                options = [control(name) for name in api.CONTROLS if name not in uploads.COLUMNS]
             button = gr.Button("Score", variant="primary")
-    outputs += [text("Plots", opening.plots()), *last]
-    run: dict[str, Any] = {"fn": score, "inputs": [files, *found, *options], "outputs": outputs}
+    outputs += [text("Plots", opening.plots())]
+    run: dict[str, Any] = {"fn": show_score, "inputs": [files, *found, *options], "outputs": outputs}
     run |= {"show_progress_on": outputs[0], "concurrency_limit": 4, "trigger_mode": "always_last"} | PRIVATE
-    files.change(detect, files, [outputs[0], *found], show_progress="hidden", **PRIVATE).success(**run)
+    files.change(show_columns, files, [outputs[0], *found], show_progress="hidden", **PRIVATE).success(**run)
     button.click(**run)
 
 
-def example_files(systems: Iterable[str]) -> list[Path]:
+def example_files(systems: Iterable[str]) -> list[str]:
     """Return the files of example systems."""
-    return [HERE / "examples" / f"{system}.csv" for system in systems]
+    return [str(HERE / "examples" / f"{system}.csv") for system in systems]
 
 
 def as_text(path: Path) -> str:
@@ -406,48 +363,12 @@ def cost_tab(*tabs: gr.Tab) -> None:
             ]
         with gr.Column(scale=2, min_width=320):
             outputs = [text("Costs", LOADING, elem_classes="low"), text("Cost of an answer")]
-    live(cost, inputs, outputs, *tabs)
-
-
-def simulation_tab(*tabs: gr.Tab) -> None:
-    """Sliders -> a simulated system beside the same system calibrated."""
-    gr.Markdown("## A simulated system with 2,000 answers\nThe third slider changes only its confidences.")
-    with gr.Row():
-        inputs = [
-            gr.Slider(0.5, 0.99, 0.8, step=0.01, label="Accuracy", info="Share of correct answers"),
-            gr.Slider(0, 3, 1.5, step=0.1, label="Separation", info="Distance between correct and wrong answers"),
-            gr.Slider(0.25, 4, 2.5, step=0.05, label="Overconfidence", info="1 / temperature; 1 means none"),
-        ]
-    live(simulate, inputs, [text("Simulated", LOADING, elem_classes="low"), text("Plots")], *tabs)
-
-
-def browse_tab(*tabs: gr.Tab) -> None:
-    """List the questions that pass the filters, and show one of them in full."""
-    with gr.Row():
-        filters: list[Any] = [
-            gr.Checkbox(True, label="Only the curated subset"),
-            gr.Dropdown([subset.ANY, *STRATA], value=subset.ANY, label="Stratum"),
-            gr.Dropdown([subset.ANY, "keep", "discard"], value=subset.ANY, label="Decision"),
-            gr.Dropdown([subset.ANY, *REASONS], value=subset.ANY, label="Reason"),
-            gr.Dropdown([subset.ANY, *subset.VERDICTS], value=subset.ANY, label="Answer of this system"),
-            gr.Dropdown(subset.llms(), label="Language model"),
-            gr.Dropdown(list(METHODS), label="Confidence method"),
-        ]
-    with gr.Row():
-        with gr.Column(scale=3, min_width=320):
-            count = text("Message", LOADING)
-            listed = gr.Dataframe(interactive=False, label="Questions: select one", max_height=400)
-        with gr.Column(scale=2, min_width=320):
-            chosen = gr.Textbox("sfq_178", label="Question id")
-            detail = [text("Question", LOADING, elem_classes="low"), text(GRADED_BY)]
-    live(questions, filters, [count, listed], *tabs)
-    live(question, [chosen], detail, *tabs)
-    listed.select(selected_question, None, chosen, **QUIET)
+    live(show_cost, inputs, outputs, *tabs)
 
 
 def plan_tab(*tabs: gr.Tab) -> None:
     """Sliders -> the differences that the questions can detect."""
-    gr.Markdown(f"## {PLANNED}\nA paired comparison of two systems with calibrated confidences, 80 % power, 5 % level.")
+    gr.Markdown(f"## {PLAN}\nA paired comparison of two systems with calibrated confidences, 80 % power, 5 % level.")
     with gr.Row():
         inputs = [
             gr.Slider(0.01, 0.99, 0.3, step=0.01, label="Error rate of one system"),
@@ -456,18 +377,16 @@ def plan_tab(*tabs: gr.Tab) -> None:
             gr.Slider(-1, 1, 0.5, step=0.05, label="Correlation", info="Of their costs on the same question"),
             gr.Slider(0.005, 0.3, 0.05, step=0.005, label="Difference", info="That you want to detect"),
         ]
-    live(plan, inputs, [text(PLANNED, LOADING)], *tabs)
+    live(show_plan, inputs, [text(PLAN, LOADING)], *tabs)
 
 
-def leaderboard_tab(last: list[Any]) -> tuple[Any, list[Any]]:
+def leaderboard_tab() -> tuple[Any, list[Any]]:
     """Lay out the leaderboard; answers of a visitor's model -> its row there, and what `score_tab` shows."""
     top = text("From a link")
     gr.Markdown(LEADERBOARD)
     with gr.Row():
         with gr.Column(scale=3, min_width=320):
-            with gr.Row():
-                order = gr.Radio(list(subset.ORDERS), value="1", label="n", info="Those that the paper prints")
-                task = gr.Radio(list(subset.TASKS), value=subset.TASKS[0], label="Questions", info="Of the paper")
+            order = gr.Radio(list(subset.ORDERS), value="1", label="n", info="Those that the paper prints")
             table, mine = text("Leaderboard", board("1"), elem_classes="results"), gr.State()
         with gr.Column(scale=2, min_width=320):
             gr.Markdown(f"## Grade your model\n{'' if subset.has_text() else NO_TEXT}")
@@ -478,9 +397,11 @@ def leaderboard_tab(last: list[Any]) -> tuple[Any, list[Any]]:
             asked = gr.Dropdown(sets, value="curated", label="Questions")
             message = text("Message")
             accepted = gr.CheckboxGroup(
-                [], label=OPEN, info="Listed here once there is a file", elem_classes="open-answers"
+                [], label=ASK, info="Listed here once there is a file", elem_classes="open-answers"
             )
-            rest = gr.Radio(list(answers.REST), value=next(iter(answers.REST)), label="Answers that are not ticked are")
+            rest = gr.Radio(
+                list(answers.TREATMENTS.items()), value=answers.RULES[0], label="Answers that are not ticked"
+            )
             with gr.Row():
                 weighted = gr.Checkbox(True, label="Weight the questions", info="To represent all kept questions")
                 settings = [weighted, control("n"), control("intervals")]
@@ -489,11 +410,13 @@ def leaderboard_tab(last: list[Any]) -> tuple[Any, list[Any]]:
                 graded = gr.DownloadButton("Download graded answers", size="sm", interactive=False)
                 link = text("Link to this result")
     result, *downloads = results()
-    gr.on([file.change, asked.change], grade, [file, asked], [message, accepted], show_progress="hidden", **PRIVATE)
-    gr.on([order.change, task.change], board, [order, task, mine], table, **QUIET)
-    outputs = [top, result, table, mine, graded, link, *downloads, text("Plots"), *last]
+    gr.on(
+        [file.change, asked.change], show_unknown, [file, asked], [message, accepted], show_progress="hidden", **PRIVATE
+    )
+    order.change(board, [order, mine], table, **QUIET)
+    outputs = [top, result, table, mine, graded, link, *downloads, text("Plots")]
     inputs = [file, asked, accepted, rest, *settings, order]
-    button.click(score_answers, inputs, outputs, show_progress_on=table, concurrency_limit=4, **PRIVATE)
+    button.click(show_graded, inputs, outputs, show_progress_on=table, concurrency_limit=4, **PRIVATE)
     return order, outputs
 
 
@@ -502,34 +425,26 @@ def restored(token: gr.Textbox, all_tabs: Iterable[gr.Tabs], order: gr.Radio, ou
     get = f"() => new URLSearchParams(location.search).get('{LINK}') || ''"
     demo.load(None, None, token, js=get, **PRIVATE)
     opened = token.change(restore, [token, order], outputs, **PRIVATE)
-    opened.then(lambda: [gr.Tabs(selected=SUBSET), gr.Tabs(selected=BOARD)], None, list(all_tabs), **PRIVATE)
+    opened.then(lambda: [gr.Tabs(selected=BOARD_IN), gr.Tabs(selected=BOARD)], None, list(all_tabs), **PRIVATE)
 
 
 with gr.Blocks(title=TITLE, delete_cache=(OFTEN, OLD), fill_width=True) as demo:
     for tool in api.TOOLS:
         gr.events.api(tool, api_name=tool.__name__, concurrency_limit=4)
     gr.Markdown(f"# {TITLE}\n{PURPOSE}")
-    opening = scoring.score_files(list(map(str, example_files(next(iter(EXAMPLES.values()))))), {})
-    line: Any = gr.Textbox(opening.report.signature, label=SIGNATURE, interactive=False, render=False)
-    record: Any = gr.HTML(markup.folded_json(opening.json(), LAST), render=False, padding=False)
+    opening = api.score_files(example_files(next(iter(EXAMPLES.values()))), {})
     token = gr.Textbox(visible="hidden", label="What the link of this page holds")
     with gr.Tabs() as tabs:
         with gr.Tab("Score"):
-            score_tab(opening, [line, record])
+            score_tab(opening)
         with gr.Tab("Cost") as tab:
             cost_tab(tab)
-        with gr.Tab("Simulate") as tab:
-            simulation_tab(tab)
-        with gr.Tab("TriviaQA", id=SUBSET), gr.Tabs() as inner_tabs:
+        with gr.Tab("TriviaQA", id=BOARD_IN), gr.Tabs() as inner_tabs:
             with gr.Tab("Leaderboard", id=BOARD):
-                order, outputs = leaderboard_tab([line, record])
-            with gr.Tab("Browse") as inner:
-                browse_tab(inner)
+                order, outputs = leaderboard_tab()
             with gr.Tab("Plan a comparison") as inner:
                 plan_tab(inner)
         with gr.Tab("Code"):
-            line.render()
-            record.render()
             gr.Markdown(as_text(HERE / "usage.md"))
             with gr.Accordion("The metric card", open=False):
                 gr.Markdown(as_text(CARD).split("\n---\n", 1)[1])

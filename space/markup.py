@@ -1,18 +1,30 @@
-"""Words and HTML of the page: errors and notes in its own words, tables, messages. All text is escaped."""
+"""Words and HTML of the page: errors and notes in its own words, tables, messages, curves as SVG. All text is escaped.
+
+The style sheet colours the systems by class, for light and dark; `slot-1` to `slot-6` have different dashes too.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from ecuas_metric.errors import Advice, FileAdvice, InputError
+from ecuas_metric.inputs import Bools, Floats, Ints
 from ecuas_metric.metrics import METRICS
+from ecuas_metric.plotting.bands import Band, accuracy_band, order_band, reject_cost_band, risk_band
+from ecuas_metric.plotting.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
 from ecuas_metric.reporting.report import Report
-from ecuas_metric.reporting.tables import Cell, Grid
+from ecuas_metric.reporting.tables import Grid
+from ecuas_metric.results import System
 
-from .plots import slots
 from .uploads import plain
 
 MAX_LENGTH = 600  # characters of a message
@@ -67,6 +79,38 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
     FileAdvice.NO_POSTERIORS: "Keep the columns of all classes.",
     FileAdvice.SAY_WHICH: "Choose it under Columns.",
 }
+NUM_SLOTS = 6
+NUM_POINTS = 200  # of a line
+NUM_LIMITS = 25  # points of a line that have an interval
+LEFT, TOP, WIDTH, HEIGHT = 56, 26, 412, 220
+SIZE = (480, 290)
+STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+REST, REFERENCE = "rest", "reference"
+DRAWN_ORDERS = (0, *(2.0**power for power in range(-3, 8)), math.inf)
+COST_LIMIT = 5.0  # of the plot: at n = 0 a confident mistake costs 16
+FEW = 5  # samples of a bin below which its mark is hollow
+REJECT, CALIBRATED = "(reject all)", "(calibrated)"  # unlikely names of systems
+
+
+class Axis(NamedTuple):
+    """What an axis measures, its limits and ticks."""
+
+    title: str
+    low: float
+    high: float
+    ticks: Mapping[float, str]
+
+
+class Line(NamedTuple):
+    """A curve: its points, shape (M,), its class, its intervals at some x, and which of its marks are hollow."""
+
+    style: str
+    x: Floats
+    y: Floats
+    at: Floats | None = None
+    band: Band | None = None
+    marks: bool = False
+    few: Bools | None = None
 
 
 def in_words(error: InputError) -> str:
@@ -105,44 +149,9 @@ def previews(title: str, description: str, namespace: str = NAMESPACE) -> str:
     )
 
 
-def main_table(report: Report, grid: Grid) -> str:
-    """Return ECUAS_n of each system with N and signature, and folded below it `report_table`."""
-    first = len(grid.header) - len(report.keys)
-    columns = [first + i for i, key in enumerate(report.keys) if key.metric == "ecuas"]
-    sizes = sorted(set(report.sizes.values()))
-    num = f"N = {sizes[0]:,}" if len(sizes) == 1 else f"N = {sizes[0]:,} to {sizes[-1]:,}"
-    scale = "0 is perfect, 1 is no better than answering nothing"
-    best = "★ lowest; " if any(row[column].is_best for row in grid.rows for column in columns) else ""
-    return (
-        f"{_table(report, grid, columns)}"
-        f'<p class="caption">{num}. {scale}; {best}[95% interval]. The smaller n, the more a confident mistake '
-        f'counts.</p><details class="fold"><summary>All metrics</summary>{report_table(report, grid)}'
-        f'<p class="caption">Signature <span class="signature">{escape(report.signature)}</span></p></details>'
-    )
-
-
-def report_table(report: Report, grid: Grid) -> str:
-    """Return a report as an HTML table: the best marked, a tooltip per metric, the colour of the plots per system."""
-    notes = _paragraphs([*grid.above, *([BEST] if grid.best else []), *grid.notes])
-    meanings = _paragraphs(grid.legend)
-    folded = f"<details><summary>What each metric measures</summary>{meanings}</details>" if meanings else ""
-    return _table(report, grid, list(range(1, len(grid.header))), style="report all") + notes + folded
-
-
-def _paragraphs(lines: Iterable[str]) -> str:
-    return "".join(f"<p>{escape(line)}</p>" for line in lines)
-
-
-def message(text: str, *, kind: str = "note") -> str:
-    """Return a box of text; nothing for no text. Kinds: error, note, warning."""
-    role = "alert" if kind == "error" else "status"
-    return f'<div class="message {kind}" role="{role}">{_escaped(text)}</div>' if text else ""
-
-
-def bullets(sentences: Iterable[str]) -> str:
-    """Return sentences, which are HTML, as a list."""
-    items = "".join(f"<li>{text}</li>" for text in sentences)
-    return f'<ul class="sentences">{items}</ul>' if items else ""
+def html(part: str, **values: object) -> str:
+    """Return a macro of `parts.html` with values; what is text is escaped."""
+    return str(getattr(_PARTS.get_template("parts.html").module, part)(**values))
 
 
 def isolated(name: str) -> str:
@@ -150,62 +159,223 @@ def isolated(name: str) -> str:
     return f"<bdi>{escape(name)}</bdi>"
 
 
-def plain_table(header: Sequence[str], rows: Iterable[Sequence[str]], label: str) -> str:
-    """Return texts as an HTML table, which the keyboard can scroll."""
-    top = "".join(f'<th scope="col">{escape(title)}</th>' for title in header)
-    body = "".join(
-        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(text)}</td>" for text in rest)}</tr>'
-        for first, *rest in rows
+def tables(report: Report, grid: Grid) -> str:
+    """Return ECUAS_n of each system with N and signature, and folded below it all metrics."""
+    first = len(grid.header) - len(report.keys)
+    columns = [first + i for i, key in enumerate(report.keys) if key.metric == "ecuas"]
+    sizes = sorted(set(report.sizes.values()))
+    return html(
+        "tables",
+        grid=grid,
+        columns=columns,
+        tips=[""] * first + [METRICS[key.metric].description for key in report.keys],
+        slots=slots(report.results),
+        size=f"N = {sizes[0]:,}" if len(sizes) == 1 else f"N = {sizes[0]:,} to {sizes[-1]:,}",
+        has_best=any(row[column].is_best for row in grid.rows for column in columns),
+        notes=[*grid.above, *([BEST] if grid.best else []), *grid.notes],
     )
-    return scrolled(f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody>", label, "report plain")
 
 
-def scrolled(content: str, label: str, style: str) -> str:
-    """Return the content of a table as one that scrolls sideways."""
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">'
-        f'<table class="{style}">{content}</table></div>'
+def _code(text: str) -> Markup:
+    """Return a text as HTML in which what is between backticks is code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def _wbr(name: str) -> Markup:
+    """Return a name as HTML that may go on in the next line after each underscore."""
+    return Markup("_<wbr>").join(name.split("_"))
+
+
+_PARTS = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=StrictUndefined,
+)
+_PARTS.filters |= {"code": _code, "wbr": _wbr}
+
+
+# ---- curves
+
+
+def slots(names: Iterable[str]) -> dict[str, str]:
+    """Return a class for each name: the first six have their own, the others share `rest`.
+
+    >>> slots("abcdefg")["g"]
+    'rest'
+    """
+    return {name: f"slot-{i}" if i <= NUM_SLOTS else REST for i, name in enumerate(dict.fromkeys(names), 1)}
+
+
+def figures(systems: Mapping[str, System]) -> str:
+    """Draw cost against reject cost, ECUAS_n against n, risk against coverage, reliability, and the confidences."""
+    styles = slots(systems)
+    drawn = [_reject_costs(systems, styles), _orders(systems, styles), _risks(systems, styles)]
+    if all(system.decisions.confidence is not None for system in systems.values()):
+        drawn += [_reliability(systems, styles), _confidences(systems, styles)]
+    return f'<div class="plots">{"".join(drawn)}</div>'
+
+
+def cost_figure(n: float, num_classes: float | None, confidence: float, costs: Sequence[float]) -> str:
+    """Draw the costs of correct and incorrect answers over their confidence, and a line between them at one."""
+    curve = confidence_cost(n=n, num_classes=num_classes)
+    lines = {
+        "correct answer": Line("slot-1", curve.confidence, curve.correct),
+        "incorrect answer": Line("slot-2", curve.confidence, curve.incorrect),
+        "your confidence": Line("slot-3", np.full(2, confidence), np.array(costs)),
+    }
+    return figure("Cost of an answer", lines, (axis("confidence", 1), axis("cost", COST_LIMIT)))
+
+
+def figure(title: str, lines: Mapping[str, Line], axes: tuple[Axis, Axis], *, hint: str = "") -> str:
+    """Draw lines by name as HTML of one figure; the values of those with a class of their own are shown on demand."""
+    x, y = axes
+    named = {name: line.style for name, line in lines.items() if line.style != REST}
+    rest = len(lines) - len(named)
+    return html(
+        "figure",
+        title=title,
+        x=x,
+        y=y,
+        names=list(named),
+        legend=[(style, name) for name, style in named.items()] + ([(REST, f"{rest} more")] if rest else []),
+        hint=hint,
+        lines=[_curve(name, line, axes) for name, line in reversed(list(lines.items()))],
+        box=(LEFT, TOP, WIDTH, HEIGHT),
+        size=SIZE,
+        axes=json.dumps([*x[:3], *y[:3], x.ticks if x.low == -0.5 else {}]),
     )
 
 
-def folded_json(record: Mapping[str, object], title: str) -> str:
-    """Return a record as JSON that is shown on demand."""
-    text = escape(json.dumps(record, indent=1, ensure_ascii=False))
-    return f'<details class="fold record"><summary>{escape(title)}</summary><pre>{text}</pre></details>'
+def axis(title: str, high: float, *, low: float = 0.0) -> Axis:
+    """Return an axis with about six round ticks, up to `high`."""
+    high = high if high > low else low + 1
+    rough = (high - low) / 6
+    power = 10 ** np.floor(np.log10(rough))
+    step = next(step for step in STEPS if step * power >= rough * (1 - 1e-9)) * power
+    at = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
+    ticks = np.round(at, 12) + 0.0  # never -0
+    return Axis(title, low, high, {float(tick): short(tick) for tick in ticks})
 
 
-def _table(report: Report, grid: Grid, columns: Sequence[int], style: str = "report") -> str:
-    """Lay out some columns of a report beside the names of its systems."""
-    first, swatches = len(grid.header) - len(report.keys), slots(report.results)
-    tips = [METRICS[report.keys[column - first].metric].description if column >= first else "" for column in columns]
-    header = "".join(_head(grid.header[column], tip) for column, tip in zip((0, *columns), ("", *tips), strict=True))
-    body = "".join(
-        f"<tr>{_name(row[0].text, swatches[row[0].text])}{''.join(_cell(row[column]) for column in columns)}</tr>"
-        for row in grid.rows
+def short(value: float) -> str:
+    """Return a number in three digits, or to the unit.
+
+    >>> short(0.25), short(1 / 3), short(12345.0), short(0.00002)
+    ('0.25', '0.333', '12,345', '2e-05')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{float(f'{value:.3g}'):g}"
+
+
+def order_name(order: float) -> str:
+    """Return an n as people write it, e.g. 1/8, 4 or ∞."""
+    if 0 < order < 1:
+        return f"1/{1 / order:g}"
+    return "∞" if order == math.inf else f"{order:g}"
+
+
+def placed(x: Floats, y: Floats, axes: tuple[Axis, Axis]) -> Floats:
+    """Return where points are in a box whose origin is at the top left, shape (M, 2)."""
+    across, up = (
+        (values - of.low) / (of.high - of.low) for values, of in zip((np.asarray(x), np.asarray(y)), axes, strict=True)
     )
-    label = "Metrics" if len(columns) == len(grid.header) - 1 else "ECUAS_n"
-    content = f"<thead><tr>{header}</tr></thead><tbody>{body}</tbody>"
-    return scrolled(content, f"{label} of each system", style)
+    return np.stack([across * WIDTH, HEIGHT - up * HEIGHT], axis=1)
 
 
-def _head(title: str, tip: str) -> str:
-    text = f'<abbr title="{escape(tip)}">{escape(title)}</abbr>' if tip else escape(title)
-    return f'<th scope="col">{text}</th>'
+def _reject_costs(systems: Mapping[str, System], styles: Mapping[str, str]) -> str:
+    curves = {name: reject_cost_curve(system, num_points=NUM_POINTS + 1) for name, system in systems.items()}
+    lines = {}
+    for name, curve in curves.items():
+        at = curve.reject_cost[:: (NUM_POINTS // NUM_LIMITS)]
+        band = _band(reject_cost_band, systems[name], styles[name], at)
+        lines[name] = Line(styles[name], curve.reject_cost, curve.expected_cost, at, band)
+    widest = max((curve.reject_cost for curve in curves.values()), key=lambda at: float(at[-1]))[[0, -1]]
+    axes = axis("reject cost", float(widest[-1])), axis("cost per question", 1.25 * _highest(lines))
+    return figure("What does it cost its users?", lines | {REJECT: Line(REFERENCE, widest, widest)}, axes)
 
 
-def _escaped(text: str) -> str:
-    """Escape a text, but mark what is between backticks as code."""
-    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
+def _orders(systems: Mapping[str, System], styles: Mapping[str, str]) -> str:
+    places, orders, lines = np.arange(len(DRAWN_ORDERS), dtype=float), np.array(DRAWN_ORDERS), {}
+    for name, system in systems.items():
+        band = _band(order_band, system, styles[name], orders)
+        lines[name] = Line(styles[name], places, order_curve(system, n=orders).ecuas, places, band, marks=True)
+    tops = [float(line.band.high.max()) for line in lines.values() if line.band is not None]
+    x = Axis("n", -0.5, len(DRAWN_ORDERS) - 0.5, {i: order_name(order) for i, order in enumerate(DRAWN_ORDERS)})
+    y = axis("ECUAS_n", 1.05 * np.nanmax([_highest(lines), *tops]))
+    return figure("ECUAS_n for every n", lines, (x, y))
 
 
-def _name(name: str, style: str) -> str:
-    shown = isolated(name).replace("_", "_<wbr>")  # where a long name may go on in the next line
-    swatch = f'<i class="swatch {style}"></i>'
-    return f'<th scope="row"><span class="name" title="{escape(name)}">{swatch}{shown}</span></th>'
+def _risks(systems: Mapping[str, System], styles: Mapping[str, str]) -> str:
+    lines = {}
+    for name, system in systems.items():
+        curve = risk_coverage(system)
+        rows, few = (_thinned(curve.coverage, number) for number in (NUM_POINTS, NUM_LIMITS))
+        band = _band(risk_band, system, styles[name], curve.coverage[few])
+        lines[name] = Line(styles[name], curve.coverage[rows], curve.risk[rows], curve.coverage[few], band)
+    top = 1.1 * max(float(line.y[line.x > 0.05].max(initial=0.0)) for line in lines.values())  # first steps are wild
+    return figure("Risk of the answers used", lines, (axis("coverage", 1), axis("risk", top)))
 
 
-def _cell(cell: Cell) -> str:
-    value, _, limits = cell.text.partition(" ")
-    interval = f"<small>{escape(limits)}</small>" if limits else ""
-    best = ' class="best"' if cell.is_best else ""
-    return f"<td{best}>{value}{' ★' if cell.is_best else ''}{interval}</td>"
+def _reliability(systems: Mapping[str, System], styles: Mapping[str, str]) -> str:
+    """Draw accuracy against mean confidence in the bins of ECE."""
+    lines = {}
+    for name, style in styles.items():
+        bins = reliability(systems[name])
+        some, band = bins.counts > 0, _band(accuracy_band, systems[name], style)
+        band = band and Band(band.low[some], band.high[some])
+        few, at = bins.counts[some] < FEW, bins.confidence[some]
+        lines[name] = Line(style, at, bins.accuracy[some], at, band, marks=True, few=few)
+    hint = f"Hollow: fewer than {FEW} samples." if any(np.any(line.few) for line in lines.values()) else ""
+    ends = np.array([0.0, 1.0])
+    axes = axis("confidence", 1), axis("accuracy", 1)
+    return figure("Are the confidences true?", lines | {CALIBRATED: Line(REFERENCE, ends, ends)}, axes, hint=hint)
+
+
+def _confidences(systems: Mapping[str, System], styles: Mapping[str, str]) -> str:
+    binned = {name: reliability(system) for name, system in systems.items()}
+    lines = {
+        name: Line(styles[name], (bins.low + bins.high) / 2, bins.shares, marks=True) for name, bins in binned.items()
+    }
+    axes = axis("confidence", 1), axis("share of answers", 1.1 * _highest(lines))
+    return figure("How confident is it?", lines, axes)
+
+
+def _band(band: Callable[..., Band], system: System, style: str, *at: Floats) -> Band | None:
+    """Return the intervals of a curve, if it has a class of its own and the system a level."""
+    return band(system, *at) if style != REST and system.options.confidence_level is not None else None
+
+
+def _highest(lines: Mapping[str, Line]) -> float:
+    return max(float(line.y.max()) for line in lines.values())
+
+
+def _thinned(along: Floats, number: int) -> Ints:
+    """Return the rows whose values of `along`, increasing, are nearest above evenly spaced ones, and first and last."""
+    if len(along) <= number:
+        return np.arange(len(along))
+    return np.unique(np.searchsorted(along, np.linspace(along[0], along[-1], number)))
+
+
+def _curve(name: str, line: Line, axes: tuple[Axis, Axis]) -> tuple[object, ...]:
+    """Return name, class, path, intervals as a band and as bars, and marks of a line as `parts.html` takes them."""
+    places, kind = placed(line.x, line.y, axes), "marks" if line.marks else "line"
+    few = np.zeros(len(places), bool) if line.few is None else line.few
+    marked = zip(places, few, strict=True) if line.marks and line.style != REST else ()
+    marks = [(f"{x:.2f}", f"{y:.2f}", is_few) for (x, y), is_few in marked]
+    return name, f"{kind} {line.style}", _path(places), *_interval(line, axes), marks
+
+
+def _interval(line: Line, axes: tuple[Axis, Axis]) -> tuple[str, str]:
+    """Return the intervals of a line as a band, those of marks as bars."""
+    if line.band is None or line.at is None:
+        return "", ""
+    some = np.isfinite(line.band.low)
+    low, high = (placed(line.at[some], limit[some], axes) for limit in line.band)
+    if not line.marks:
+        return _path(np.concatenate([low, high[::-1]])), ""
+    return "", "".join(f"M{x:.2f},{bottom:.2f}V{top:.2f}" for (x, bottom), (_, top) in zip(low, high, strict=True))
+
+
+def _path(places: Floats) -> str:
+    return " ".join(f"{x:.2f},{y:.2f}" for x, y in places)

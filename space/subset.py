@@ -1,10 +1,9 @@
-"""The curated TriviaQA subset -> its questions, and a leaderboard with the paper's numbers and our labels."""
+"""The curated TriviaQA subset -> its questions, a plan with them, and a leaderboard of the paper's systems."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,20 +15,17 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.metrics import Key
 from ecuas_metric.results import Estimate, compute_results
 from triviaqa_subset.folders import BUILT, FOLDER
-from triviaqa_subset.labels import METHODS, REASONS, STRATA
+from triviaqa_subset.labels import METHODS, STRATA
 
-from .markup import scrolled
+from .markup import html
+from .verdict import LEVEL
 
-ANY = "any"
-VERDICTS = ("right", "wrong")
 ASKED = ("curated", "kept")
-CONFIGURATIONS = ("pool", "curated", "kept", "systems", "answers", "published")
-TASKS = ("TriviaQA", "MMLU")  # of the paper's figures
-NO_TEXT = (
-    "This copy has no text. To see questions and gold answers, look the id up in the dataset mandarjoshi/trivia_qa "
-    "(rc.nocontext, validation), or build the subset with text: python -m triviaqa_subset.build"
-)
-LEVEL = 0.95
+WORDS_OF = {
+    "curated": ("stratum", tuple(STRATA)),
+    "kept": ("stratum", tuple(STRATA)),
+}  # a configuration -> its class labels
+WORDS_OF |= {"systems": ("method", METHODS), "published": ("method", METHODS)}
 ERROR_RATE = Key("error_rate")
 ORDERS = {"0": Key("ecuas", 0.0), "1": Key("ecuas", 1.0), "128": Key("ecuas", 128.0), "∞ (error rate)": ERROR_RATE}
 PLANNED = (ERROR_RATE, Key("ecuas", 0.0), Key("ecuas", 1.0))
@@ -45,21 +41,10 @@ NONE = Estimate(float("nan"))
 @cache
 def tables() -> dict[str, pd.DataFrame]:
     """Return the configurations, with names for class labels."""
-    folder = (BUILT if (BUILT / "data").is_dir() else FOLDER) / "data"
-    frames = {name: pd.read_parquet(folder / f"{name}.parquet") for name in CONFIGURATIONS}
-    for name, column, words in (
-        ("pool", "stratum", tuple(STRATA)),
-        ("curated", "stratum", tuple(STRATA)),
-        ("kept", "stratum", tuple(STRATA)),
-        ("pool", "reason", REASONS),
-        ("systems", "method", METHODS),
-        ("published", "method", METHODS),
-    ):
-        frames[name][column] = frames[name][column].map(dict(enumerate(words)))
-    right = frames["systems"].groupby("question_id")["correct"].sum()
-    weight = frames["curated"].set_index("question_id")["weight"]
-    pool = frames["pool"]
-    frames["pool"] = pool.assign(right=pool["question_id"].map(right), weight=pool["question_id"].map(weight))
+    folder, frames = (BUILT if (BUILT / "data").is_dir() else FOLDER) / "data", {}
+    for name, (column, words) in WORDS_OF.items():
+        frame = pd.read_parquet(folder / f"{name}.parquet")
+        frames[name] = frame.assign(**{column: frame[column].map(dict(enumerate(words)))})
     return frames
 
 
@@ -72,7 +57,7 @@ def asked(name: str) -> pd.DataFrame:
 
 def has_text() -> bool:
     """Return whether this copy has questions and gold answers."""
-    return "question" in tables()["pool"]
+    return "question" in asked("curated")
 
 
 def llms() -> list[str]:
@@ -80,54 +65,7 @@ def llms() -> list[str]:
     return list(tables()["systems"]["llm"].unique())
 
 
-def browse(
-    *, selected: bool, stratum: str, decision: str, reason: str, llm: str, method: str, verdict: str
-) -> pd.DataFrame:
-    """Return the questions of the pool that pass all filters; a verdict is that on one system's answer."""
-    pool, systems = tables()["pool"], tables()["systems"]
-    keep = pool["selected"] | (not selected)
-    for column, value in (("stratum", stratum), ("decision", decision), ("reason", reason)):
-        if value != ANY:
-            keep &= pool[column] == value
-    if verdict != ANY:
-        fits = (systems["llm"] == llm) & (systems["method"] == method) & (systems["correct"] == (verdict == "right"))
-        keep &= pool["question_id"].isin(systems["question_id"][fits])
-    columns = ["question_id", "stratum", "decision", "reason", "weight", "right"]
-    shown = pool[keep][columns + (["question"] if has_text() else [])]
-    return shown.assign(weight=shown["weight"].round(3)).reset_index(drop=True)
-
-
-def facts_of(question_id: str) -> tuple[dict[str, str], pd.DataFrame]:
-    """Return the known facts of a question, and how each system's answer to it was graded."""
-    pool, judged, systems = (tables()[name] for name in ("pool", "answers", "systems"))
-    rows = pool[pool["question_id"] == question_id.strip()]
-    if rows.empty:
-        given = question_id.strip()[:60]
-        raise InputError("Question id", "must be one of the pool", value=given, advice="An id looks like sfq_178.")
-    row = rows.iloc[0]
-    judged = judged[judged["question_id"] == row["question_id"]]
-    texts = {"question": str(row["question"]), "gold answer": str(row["answer"]["value"])} if has_text() else {}
-    facts = {
-        "question_id": str(row["question_id"]),
-        **texts,
-        "stratum": str(row["stratum"]),
-        "decision": f"{row['decision']} ({row['reason']})",
-        "in the subset": f"yes, weight {row['weight']:.3f}" if row["selected"] else "no",
-        "right": f"{row['right']} of 21 systems",
-        "judged answers": f"{len(judged)}: {judged['correct'].sum()} correct, {judged['debatable'].sum()} debatable",
-    }
-    return facts, _verdicts(systems[systems["question_id"] == row["question_id"]])
-
-
-def question_html(facts: dict[str, str]) -> str:
-    """Lay out the facts of `facts_of`."""
-    title, text, gold = (facts.pop(name, "") for name in ("question_id", "question", "gold answer"))
-    shown = f"<p class='question'>{escape(text)}</p><p>Gold answer: {escape(gold)}</p>"
-    listed = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
-    return f"<h2>{escape(title)}</h2>{shown if text else f'<p>{escape(NO_TEXT)}</p>'}<dl>{listed}</dl>"
-
-
-def plan(
+def detectable(
     error_rates: Sequence[float], *, auroc: float, correlation: float, difference: float
 ) -> tuple[list[str], list[list[str]]]:
     """Return header and rows: the differences that the questions detect with 80 % power, and the number one needs."""
@@ -167,16 +105,13 @@ class Row(NamedTuple):
 
 
 @cache
-def known_rows(labels: str = "correct", task: str = TASKS[0]) -> tuple[Row, ...]:
-    """Return the rows of the paper's systems, on TriviaQA with their error rates by our labels."""
-    published = _published(task)
-    if task != TASKS[0]:
-        return tuple(Row(name, numbers, NONE) for name, numbers in published.items())
-    rows = []
-    for (llm, method), part in tables()["systems"].groupby(["llm", "method"], sort=False):
-        correct = part.set_index("question_id")[labels].astype(float)
-        name = f"{llm}{BETWEEN}{method}"
-        rows.append(row_of(name, correct, "kept", published[name]))
+def known_rows() -> tuple[Row, ...]:
+    """Return the rows of the paper's systems, with its numbers and their error rates by our labels."""
+    published, rows = tables()["published"].query("task == 0").set_index(["llm", "method"]), []
+    for which, part in tables()["systems"].groupby(["llm", "method"], sort=False):
+        numbers = {key: Estimate(float(published.loc[which, str(key)])) for key in ORDERS.values()}
+        correct = part.set_index("question_id")["correct"].astype(float)
+        rows.append(row_of(BETWEEN.join(which), correct, "kept", numbers))
     return tuple(rows)
 
 
@@ -190,24 +125,17 @@ def row_of(
     return Row(system, own or {}, _rate(curated, correct), *numbers, mark)
 
 
-def leaderboard(rows: Iterable[Row], order: str) -> str:
+def board_html(rows: Iterable[Row], order: str) -> str:
     """Return rows as an HTML table, the lowest ECUAS of an order first; those of a visitor are marked."""
-    key = ORDERS[order]
-    rows = list(rows)
-    ordered = sorted(rows, key=lambda row: (row.place(key), row.weighted[0]))
+    chosen, rows = ORDERS[order], list(rows)
     by_rate = {row.system: i for i, row in enumerate(sorted(rows, key=lambda row: row.place(ERROR_RATE)), 1)}
-    titles = {key: name for name, key in ORDERS.items()}
-    names = {one: "ER" if one == ERROR_RATE else f"ECUAS_{name}" for one, name in titles.items()}
-    header = "".join(
-        f'<th scope="col"{" class=chosen" if one == key else ""}>{name} ↓</th>' for one, name in names.items()
-    )
-    body, number = "", 0
-    for row in ordered:
+    shown, number = [], 0
+    for row in sorted(rows, key=lambda row: (row.place(chosen), row.weighted[0])):
         number += not row.mark
-        body += _html(row, f"{number}. " if not row.mark else "", by_rate[row.system], key)
-    top = f'<tr><th scope="col">system</th>{header}<th scope="col">our labels ↓</th></tr>'
-    content = f"<thead>{top}</thead><tbody>{body}</tbody>"
-    return f'{scrolled(content, "Leaderboard", "report rates")}<p class="caption">{ABOUT} {BOUNDS}</p>'
+        llm, _, method = row.system.partition(BETWEEN)
+        shown.append((row, llm, method.replace("_", " "), 0 if row.mark else number, by_rate[row.system]))
+    columns = [("ER" if key == ERROR_RATE else f"ECUAS_{n}", key, key == chosen) for n, key in ORDERS.items()]
+    return html("board", columns=columns, rows=shown, missing=NONE, about=f"{ABOUT} {BOUNDS}")
 
 
 def record(row: Row) -> dict[str, object]:
@@ -215,15 +143,6 @@ def record(row: Row) -> dict[str, object]:
     numbers = {str(key): _record(estimate) for key, estimate in row.published.items()}
     counts = {"answered": row.answered, "unknown": row.unknown, "asked": row.questions}
     return {"system": row.system, "published": numbers, "weighted": _record(row.weighted), **counts}
-
-
-def _published(task: str) -> dict[str, dict[Key, Estimate]]:
-    """Return the paper's numbers on a task by system."""
-    frame = tables()["published"]
-    return {
-        f"{row['llm']}{BETWEEN}{row['method']}": {key: Estimate(float(row[str(key)])) for key in ORDERS.values()}
-        for row in frame[frame["task"] == TASKS.index(task)].to_dict("records")
-    }
 
 
 def _rate(questions: pd.DataFrame, correct: pd.Series) -> Estimate:
@@ -238,47 +157,6 @@ def _rate(questions: pd.DataFrame, correct: pd.Series) -> Estimate:
     return compute_results(system, only=[ERROR_RATE]).estimates[ERROR_RATE]
 
 
-def _html(row: Row, number: str, by_rate: int, key: Key) -> str:
-    llm, _, method = row.system.partition(BETWEEN)
-    name = f"{number}<bdi>{escape(llm)}</bdi><small>{escape(method.replace('_', ' '))}</small>"
-    name += f"<small class=badge>{escape(row.mark)}</small>" if row.mark else ""
-    if row.answered < row.questions or row.unknown:
-        known = row.answered - row.unknown
-        name += f"<small>{row.answered} of {row.questions} answered, {known} known to be right or wrong</small>"
-    cells = "".join(_cell(row.published.get(one, NONE), is_chosen=one == key) for one in ORDERS.values())
-    own = ' class="own"' if row.mark else ""
-    place = "" if row.mark else f"<small>{_ordinal(by_rate)} by error rate</small>"
-    return f'<tr{own}><th scope="row">{name}{place}</th>{cells}{_cell(row.weighted)}</tr>'
-
-
-def _ordinal(number: int) -> str:
-    """Return a place in words.
-
-    >>> [_ordinal(number) for number in (1, 2, 12, 23)]
-    ['1st', '2nd', '12th', '23rd']
-    """
-    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
-
-
-def _cell(rate: Estimate, *, is_chosen: bool = False) -> str:
-    value, low, high = rate
-    style = " class=chosen" if is_chosen else ""
-    if low is None or high is None or np.isnan(low):
-        return f"<td{style}>{'-' if np.isnan(value) else f'{value:.3f}'}</td>"
-    if np.isnan(value):
-        return f"<td{style}>{low:.3f} to {high:.3f}</td>"
-    return f"<td{style}>{value:.3f}<small>[{low:.3f}, {high:.3f}]</small></td>"
-
-
 def _record(estimate: Estimate) -> dict[str, float | None]:
     values = (None if value is None or np.isnan(value) else float(value) for value in estimate)
     return dict(zip(("value", "low", "high"), values, strict=True))
-
-
-def _verdicts(answered: pd.DataFrame) -> pd.DataFrame:
-    """Return how the answers to a question were graded: one row per language model, one column per method."""
-    is_exact = answered["exact_match"]
-    graded = answered["correct"].map({True: "judged correct", False: "wrong"}).mask(is_exact, "exact match")
-    wide = answered.assign(graded=graded).pivot(index="llm", columns="method", values="graded")
-    return wide.loc[llms(), list(METHODS)].reset_index()

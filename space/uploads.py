@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -12,10 +12,11 @@ from typing import NamedTuple, TypeVar
 import pandas as pd
 
 from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.files.columns import Table, find_columns
-from ecuas_metric.files.read import SUFFIXES as TABLES
-from ecuas_metric.files.read import Sheet, frame_of, read_sheet
+from ecuas_metric.files.columns import TableSchema, find_columns
+from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
+from ecuas_metric.files.read import frame_of, read_sheet
 from ecuas_metric.files.submissions import Reading, Submission, read_run, submissions_of
+from ecuas_metric.files.values import Sheet
 from ecuas_metric.inputs import Ints
 
 from .bounded import LimitExceededError, bounded
@@ -52,7 +53,7 @@ USE_THE_COMMAND = "Use the command `ecuas`."
 TEXT = ("question_id", "answer")
 NEEDED = (*TEXT, "confidence")
 MAX_TEXT = 1000  # characters of an answer
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 
 class Answers(NamedTuple):
@@ -71,10 +72,11 @@ def read_uploads(
     correct_from: float | None = None,
 ) -> list[Submission]:
     """Read the systems of all files, each file once; of `columns` (role -> name) a file uses those that it has."""
-    _refuse_too_many(paths)
-    for path in map(Path, paths):
-        check_size(path)
-    if (size := sum(Path(path).stat().st_size for path in paths)) > MAX_BYTES_OF_ALL:
+    if not paths:
+        raise InputError("Files", "are missing", advice="Upload one, or load an example.")
+    if len(paths) > MAX_FILES:
+        raise InputError("Files", f"must be at most {MAX_FILES}", got=f"{len(paths):,}", advice=USE_THE_COMMAND)
+    if (size := sum(map(_size_of, paths))) > MAX_BYTES_OF_ALL:
         raise InputError("All files together", f"must have at most {MAX_BYTES_OF_ALL:,} bytes", got=f"{size:,}")
     chosen = {role: column for role, column in (columns or {}).items() if column}
     return _safely(_read, paths, chosen, Reading(unlabelled, None, correct_from, scale))
@@ -92,38 +94,32 @@ def plain(text: str, longest: int = MAX_NAME) -> str:
 
 def read_answers(path: str) -> Answers:
     """Return the columns question_id, answer, confidence of a file, a missing answer as an empty one."""
-    check_size(Path(path))
+    _size_of(path)
     return _safely(_read_answers, [path])
 
 
 def detect(path: str) -> tuple[list[str], dict[str, str | None]]:
     """Return the names of a file's columns, and which of them has which role (None: none, or several)."""
-    check_size(Path(path))
+    _size_of(path)
     return _safely(_detect, [path])
 
 
-def check_size(path: Path) -> None:
-    """Refuse a file by its name and its size, before it is read."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise InputError(path.name, f"must have one of the suffixes {', '.join(SUFFIXES)}")
-    if not path.is_file():
-        raise InputError(path.name, "does not exist")
-    size = path.stat().st_size
-    if not size:
-        raise InputError(path.name, "is empty")
+def _size_of(path: str) -> int:
+    """Return the number of bytes of a file, or refuse it by its name and size, before it is read."""
+    file = Path(path)
+    if file.suffix.lower() not in SUFFIXES:
+        raise InputError(file.name, f"must have one of the suffixes {', '.join(SUFFIXES)}")
+    if not file.is_file():
+        raise InputError(file.name, "does not exist")
+    if not (size := file.stat().st_size):
+        raise InputError(file.name, "is empty")
     if size > MAX_BYTES:
         rule = f"must have at most {MAX_BYTES:,} bytes"
-        raise InputError(path.name, rule, got=f"{size:,}", advice=USE_THE_COMMAND)
+        raise InputError(file.name, rule, got=f"{size:,}", advice=USE_THE_COMMAND)
+    return size
 
 
-def _refuse_too_many(paths: Sequence[str]) -> None:
-    if not paths:
-        raise InputError("Files", "are missing", advice="Upload one, or load an example.")
-    if len(paths) > MAX_FILES:
-        raise InputError("Files", f"must be at most {MAX_FILES}", got=f"{len(paths):,}", advice=USE_THE_COMMAND)
-
-
-def _safely(function: Callable[..., Result], paths: Sequence[str], *arguments: object) -> Result:
+def _safely(function: Callable[..., _Result], paths: Sequence[str], *arguments: object) -> _Result:
     """Call a function of files in a process of its own, which takes half a second, unless they are harmless."""
     files = [Path(path) for path in paths]
     if all(map(_is_harmless, files)) and sum(path.stat().st_size for path in files) <= MEDIUM:
@@ -139,13 +135,12 @@ def _safely(function: Callable[..., Result], paths: Sequence[str], *arguments: o
 def _is_harmless(path: Path) -> bool:
     """Return whether a file is text that can become only so many cells."""
     size, suffix = path.stat().st_size, path.suffix.lower()
-    if suffix in PACKED or size > MEDIUM or size <= SMALL:
-        return suffix not in PACKED and size <= SMALL
-    if suffix not in COUNTED:
+    if suffix in PACKED or size <= SMALL:
+        return suffix not in PACKED
+    if suffix not in COUNTED or size > MEDIUM:
         return False
     lines = path.read_bytes().splitlines()
-    widest = max(sum(line.count(separator) for separator in SEPARATORS) for line in lines) + 1
-    return widest <= FEW
+    return max(sum(map(line.count, SEPARATORS)) for line in lines) < FEW
 
 
 def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> list[Submission]:
@@ -153,43 +148,34 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> 
     submissions: list[Submission] = []
     for path in map(Path, paths):
         with _errors_of(path):
-            of_run = read_run(path, columns=chosen, told=reading)
-        if of_run is not None:  # without the results beside it, a run is named after its folder
-            submissions += [one._replace(name=one.name.replace(path.parent.name, path.stem)) for one in of_run]
-            continue
-        sheet = _read_sheet(path)
-        names = set(sheet.table.column_names)
-        known |= names
-        present = {role: column for role, column in chosen.items() if _parts(role, column) <= names}
-        with _errors_of(path):
-            found = submissions_of(sheet, path.name, columns=present, **reading._asdict())
-        submissions += _renamed(found, {submission.name for submission in submissions})
+            found = read_run(path, columns=chosen, told=reading)
+        if found is None:
+            sheet = _read_sheet(path)
+            names = set(sheet.table.column_names)
+            known |= names
+            present = {role: column for role, column in chosen.items() if _parts(role, column) <= names}
+            with _errors_of(path):
+                found = submissions_of(sheet, path.name, columns=present, **reading._asdict())
+        else:  # without the results beside it, a run is named after its folder
+            found = [one._replace(name=one.name.replace(path.parent.name, path.stem)) for one in found]
+        submissions += found
         if len(submissions) > MAX_SYSTEMS:
             raise InputError("Systems", f"must be at most {MAX_SYSTEMS}; got more", advice=USE_THE_COMMAND)
-    for role, column in chosen.items():
+    for role, column in chosen.items() if known else ():
         if not _parts(role, column) <= known:
             raise InputError("No file", f"has a column {column!r}", advice="Choose another under Columns.")
-    for submission in submissions:
-        _check_length("Names of systems", submission.name)
     return _named(submissions)
 
 
-def _renamed(found: list[Submission], taken: Collection[str]) -> list[Submission]:
-    """Return the system of a file whose name is taken with a number, e.g. "predictions (2)"."""
-    if len(found) != 1 or found[0].name not in taken:
-        return found
-    (only,) = found
-    names = (f"{only.name} ({number})" for number in range(2, MAX_FILES + MAX_SYSTEMS))
-    return [only._replace(name=next(name for name in names if name not in taken))]
-
-
 def _named(submissions: list[Submission]) -> list[Submission]:
-    """Return submissions with names that show as they are: `plain`, not empty, and all different."""
-    found: list[Submission] = []
+    """Return submissions with names that show as they are: `plain`, not empty, and all different by a number."""
+    found: dict[str, Submission] = {}
     for submission in submissions:
+        _check_length("Names of systems", submission.name)
         name = plain(submission.name) or "unnamed"
-        found += _renamed([submission._replace(name=name)], {one.name for one in found})
-    return found
+        free = next(one for one in (name, *(f"{name} ({i})" for i in range(2, MAX_SYSTEMS + 1))) if one not in found)
+        found[free] = submission._replace(name=free)
+    return list(found.values())
 
 
 def _read_answers(paths: Sequence[str]) -> Answers:
@@ -213,11 +199,10 @@ def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
         if read_run(path) is not None:
             return [], dict.fromkeys(COLUMNS)
     table = _read_sheet(path).table
-    try:
-        used = find_columns(Table(table.schema, table, path.name), {})
-    except InputError:  # e.g. two columns may be the confidence: the visitor chooses
-        used = {}
-    return table.column_names, {role: _only(used.get(role, [])) for role in COLUMNS}
+    used: Mapping[str, Sequence[str]] = {}
+    with suppress(InputError):  # e.g. two columns may be the confidence: the visitor chooses
+        used = find_columns(TableSchema(table.schema, table, path.name), {})
+    return table.column_names, {role: used[role][0] if len(used.get(role, ())) == 1 else None for role in COLUMNS}
 
 
 def _read_sheet(path: Path) -> Sheet:
@@ -264,7 +249,3 @@ def _check_length(what: str, name: str) -> None:
 
 def _parts(role: str, column: str) -> set[str]:
     return set(column.split("+")) if role == "system" else {column}
-
-
-def _only(columns: Sequence[str]) -> str | None:
-    return columns[0] if len(columns) == 1 else None

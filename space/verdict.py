@@ -5,23 +5,23 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from html import escape
 from itertools import groupby, pairwise
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
+from markupsafe import escape
 
 from ecuas_metric.comparison.compare import Comparison, compare_systems
 from ecuas_metric.comparison.planning import plan_of
 from ecuas_metric.errors import InputError
 from ecuas_metric.inputs import Floats
 from ecuas_metric.metrics import Key
-from ecuas_metric.plotting.curves import order_curve, reject_cost_curve
+from ecuas_metric.plotting.curves import reject_cost_curve
+from ecuas_metric.reporting.report import p_text
 from ecuas_metric.results import System, as_given, ranked
 
-from .markup import isolated
-from .plots import REFERENCE, REST, order_name
+from .markup import REFERENCE, REST, html, isolated, order_name
 
 LEVEL = 0.95
 NOTHING = ""  # the system that rejects every answer; no other has this name
@@ -37,24 +37,19 @@ TOO_MANY = "Which is cheapest is not tested here: there are too many samples and
 CHOSEN = "for an answer that is not used; a mistake costs 1"
 HOW = "Each reject cost is tested by itself, adjusted for all pairs of systems; grey: too close to call."
 Namer = Callable[[str], str]
+Rows = dict[tuple[str, str], Comparison]  # of one metric, by pair
 
 
 class Verdict(NamedTuple):
     """Who costs least by one number: the cheapest, and those that a test cannot tell from it, cheapest first.
 
-    The difference is that of the rival to the cheapest, with interval and p-value adjusted for all pairs; `needed` is
-    the N that finds it with 80 % power, if it is what it seems. A rival is the nearest that may be the best, or the
-    next of all if the cheapest is clearly so.
+    The comparison is of a rival with the cheapest, adjusted for all pairs; `needed` is the N that finds its difference
+    with 80 % power, if it is what it seems. A rival is the nearest that may be the best, or the next of all if the
+    cheapest is clearly so.
     """
 
     best: tuple[str, ...]
-    cost: float
-    rival: str
-    rival_cost: float
-    difference: float
-    low: float
-    high: float
-    p: float
+    rival: Comparison
     needed: int | None
 
     @property
@@ -99,19 +94,16 @@ def decide(systems: Mapping[str, System]) -> Decision:
     orders = [Key("ecuas", n) for n in first.options.n]
     keys = [Key("expected_cost", float(cost)) for cost in grid]
     try:
-        rows = compare_systems(tested, only=[*keys, *orders], by_metric=True)
+        found = compare_systems(tested, only=[*keys, *orders], by_metric=True)
     except InputError as error:
         return undecided(f"These systems cannot be compared sample by sample: {error}")
-    curves = {name: reject_cost_curve(system, reject_cost=grid) for name, system in tested.items()}
-    costs = {name: curve.expected_cost for name, curve in curves.items()}
-    means = {name: order_curve(system, n=first.options.n).ecuas for name, system in tested.items()}
-    size, by_key = len(first.decisions.uncertainty), _by_key(rows)
-    verdicts = [_verdict(key, _at(costs, i), by_key[key], size) for i, key in enumerate(keys)]
-    by_order = {key.parameter or 0.0: _verdict(key, _at(means, i), by_key[key], size) for i, key in enumerate(orders)}
-    crossings = _crossings(grid, costs, [by_key[key] for key in keys])
-    return Decision(
-        grid, costs, {name: curve.coverage for name, curve in curves.items()}, verdicts, by_order, crossings
-    )
+    by_key = _by_key(found)
+    size, rows = len(first.decisions.uncertainty), [by_key[key] for key in keys]
+    costs = {name: np.array([_values(of_key)[name] for of_key in rows]) for name in tested}
+    coverage = {name: reject_cost_curve(system, reject_cost=grid).coverage for name, system in tested.items()}
+    verdicts = [_verdict(of_key, size) for of_key in rows]
+    by_order = {key.parameter or 0.0: _verdict(by_key[key], size) for key in orders}
+    return Decision(grid, costs, coverage, verdicts, by_order, _crossings(grid, costs, rows))
 
 
 def undecided(remark: str) -> Decision:
@@ -143,24 +135,25 @@ def headline(verdict: Verdict, where: str, decision: Decision, name: Namer = str
     names = [_called(one, name) for one in verdict.best]
     if len(names) == 1:
         only = len(decision.costs) == 2
-        than = f"clearly cheaper than {_called(verdict.rival, name)}" if only else "clearly cheapest"
+        than = f"clearly cheaper than {_called(verdict.rival.first, name)}" if only else "clearly cheapest"
         return f"{where}, {names[0]} is {than}."
     more = len(names) - MAX_NAMES
     shown = [*names[: MAX_NAMES - 1], f"{more + 1} more"] if more > 0 else names
     listed = f"{', '.join(shown[:-1])} and {shown[-1]}"
-    if len(names) == 2 and not verdict.difference:
+    if len(names) == 2 and not verdict.rival.difference:
         return f"{where}, {listed} cost the same."
     return f"{where}, it is too close to call between {listed}."
 
 
 def detail(verdict: Verdict, name: Namer = str) -> str:
     """Give the numbers behind `headline`."""
-    if not verdict.difference:
-        return f"{verdict.cost:.3f} each."
-    interval = f" [{verdict.low:.3f}, {verdict.high:.3f}]" if math.isfinite(verdict.low) else ""
-    p = "p < 0.001" if verdict.p < 0.001 else f"p = {verdict.p:.3f}"
-    rival = f"{verdict.rival_cost:.3f} for {_called(verdict.rival, name)}"
-    text = f"{verdict.cost:.3f} against {rival}: {verdict.difference:.3f} less{interval}, adjusted {p}."
+    row = verdict.rival
+    if not row.difference:
+        return f"{row.second_value:.3f} each."
+    interval = f" [{row.low:.3f}, {row.high:.3f}]" if math.isfinite(row.low) else ""
+    rival = f"{row.first_value:.3f} for {_called(row.first, name)}"
+    p = p_text(row.p_adjusted)
+    text = f"{row.second_value:.3f} against {rival}: {row.difference:.3f} less{interval}, adjusted {p}."
     if verdict.needed and verdict.winner is None:
         text += f" If that is the true difference, N = {_rounded(verdict.needed):,} would settle it."
     return text
@@ -201,54 +194,42 @@ def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
     """Lay out a reject cost that can be set, and with it who is cheapest and what each system costs."""
     if decision.remark:
         return f'<p class="verdict undecided">{escape(decision.remark)}</p>'
-    grid = decision.reject_costs
+    grid, width = decision.reject_costs, decision.reject_costs[-1]
     start = int(np.abs(grid - SHOWN_FIRST).argmin())
-    said = [_said(decision, row) for row in range(len(grid))]
     names = [name for name in decision.costs if styles.get(name) != REST]
-    costs = [[f"{cost:.3f}" for cost in decision.costs[name]] for name in names]
-    shares = [np.round(100 * decision.coverage[name]).astype(int).tolist() for name in names]
-    best = [[names.index(name) for name in verdict.best if name in names] for verdict in decision.verdicts]
-    data = {"at": [f"{cost:.2f}" for cost in grid], "said": said, "costs": costs, "shares": shares, "best": best}
-    data["highest"] = max(float(decision.costs[name].max()) for name in names)
-    bars = "".join(_bar(name, styles.get(name, REFERENCE)) for name in names)
-    more = len(decision.costs) - len(names)
-    more_text = f'<p class="caption">{more} more systems have no bar.</p>' if more else ""
-    return (
-        f'<div class="decision" data-all="{escape(json.dumps(data))}">'
-        f'<div role="status" class="said">{said[start]}</div>'
-        f'<div class="setting">Reject cost <output>{grid[start]:.2f}</output> <small>{CHOSEN}</small>'
-        f'<input type="range" min="0" max="{len(grid) - 1}" value="{start}" aria-label="Reject cost" '
-        f'aria-valuetext="{grid[start]:.2f}"></div>'
-        f'{_strip(decision, styles)}<p class="caption">{summary(decision, _bold)} {HOW}</p>'
-        f'<ul class="costs">{bars}</ul>{more_text}</div>'
+    said = [_said(verdict, float(cost), decision) for verdict, cost in zip(decision.verdicts, grid, strict=True)]
+    at = [f"{cost:.2f}" for cost in grid]
+    data = {
+        "at": at,
+        "said": said,
+        "costs": [[f"{cost:.3f}" for cost in decision.costs[name]] for name in names],
+        "shares": [np.round(100 * decision.coverage[name]).astype(int).tolist() for name in names],
+        "best": [[names.index(name) for name in verdict.best if name in names] for verdict in decision.verdicts],
+        "highest": max(float(decision.costs[name].max()) for name in names),
+    }
+    return html(
+        "decision",
+        data=json.dumps(data),
+        said=said[start],
+        start=start,
+        last=len(grid) - 1,
+        at=at[start],
+        note=CHOSEN,
+        parts=[
+            ("open" if who is None else styles.get(who, REFERENCE), 100 * (high - low) / width, _called(who, str))
+            for who, low, high in segments(decision)
+        ],
+        marks=[100 * one.at / width for one in decision.crossings],
+        summary=f"{summary(decision, _bold)} {HOW}",
+        bars=[(_called(name, str), styles.get(name, REFERENCE)) for name in names],
+        more=len(decision.costs) - len(names),
     )
 
 
-def _said(decision: Decision, row: int) -> str:
-    verdict, where = decision.verdicts[row], f"At reject cost {decision.reject_costs[row]:.2f}"
+def _said(verdict: Verdict, cost: float, decision: Decision) -> str:
     return (
-        f'<p class="verdict">{headline(verdict, where, decision, _bold)}</p>'
+        f'<p class="verdict">{headline(verdict, f"At reject cost {cost:.2f}", decision, _bold)}</p>'
         f'<p class="caption">Cost per question: {detail(verdict, isolated)}</p>'
-    )
-
-
-def _strip(decision: Decision, styles: Mapping[str, str]) -> str:
-    """Show who is clearly cheapest as colours along the slider, and marks where two cost the same."""
-    width = decision.reject_costs[-1]
-    parts = "".join(
-        f'<i class="{"open" if winner is None else styles.get(winner, REFERENCE)}" '
-        f'style="width:{100 * (high - low) / width:.2f}%" title="{escape(_called(winner, str))}"></i>'
-        for winner, low, high in segments(decision)
-    )
-    marks = "".join(f'<b style="left:{100 * one.at / width:.2f}%"></b>' for one in decision.crossings)
-    return f'<div class="winners">{parts}{marks}</div>'
-
-
-def _bar(name: str, style: str) -> str:
-    shown = escape(_called(name, str))
-    return (
-        f'<li class="{style}"><span class="who" title="{shown}"><bdi>{shown}</bdi></span>'
-        '<span class="track"><i></i></span><b></b><small></small></li>'
     )
 
 
@@ -289,40 +270,36 @@ def _with_options(system: System, options: Mapping[str, object]) -> System:
     return ranked(system.decisions, changed, ids=system.ids)
 
 
-def _at(values: Mapping[str, Floats], row: int) -> dict[str, float]:
-    return {name: float(of_system[row]) for name, of_system in values.items()}
-
-
-def _by_key(rows: Iterable[Comparison]) -> dict[Key, dict[tuple[str, str], Comparison]]:
+def _by_key(rows: Iterable[Comparison]) -> dict[Key, Rows]:
     """Return the comparisons by each metric, by pair; each pair in both directions."""
-    found: dict[Key, dict[tuple[str, str], Comparison]] = {}
+    found: dict[Key, Rows] = {}
     for row in rows:
-        turned = row._replace(difference=-row.difference, low=-row.high, high=-row.low)
-        found.setdefault(row.key, {}).update({(row.first, row.second): row, (row.second, row.first): turned})
+        found.setdefault(row.key, {}).update({(row.first, row.second): row, (row.second, row.first): row.turned()})
     return found
 
 
-def _verdict(key: Key, values: Mapping[str, float], rows: Mapping[tuple[str, str], Comparison], size: int) -> Verdict:
+def _values(rows: Rows) -> dict[str, float]:
+    return {row.first: row.first_value for row in rows.values()}
+
+
+def _verdict(rows: Rows, size: int) -> Verdict:
+    values = _values(rows)
     first, *others = sorted(values, key=lambda name: values[name])
     close = [name for name in others if not _is_significant(rows[name, first])]
-    rival = close[0] if close else others[0]
-    row = rows[rival, first]
+    row = rows[close[0] if close else others[0], first]
     half = (row.high - row.low) / 2
     needed = None
     if math.isfinite(half) and half > 0 and row.difference:
         deviation = half / NormalDist().inv_cdf((1 + LEVEL) / 2) * math.sqrt(size)
-        needed = plan_of(key, row.difference, deviation, size).needed
-    numbers = (max(row.difference, 0.0), row.low, row.high, row.p_adjusted, needed)
-    return Verdict((first, *close), values[first], rival, values[rival], *numbers)
+        needed = plan_of(row.key, row.difference, deviation, size).needed
+    return Verdict((first, *close), row, needed)
 
 
 def _is_significant(row: Comparison) -> bool:
     return row.p_adjusted <= 1 - LEVEL + 1e-12 and row.difference != 0
 
 
-def _crossings(
-    grid: Floats, costs: Mapping[str, Floats], rows: Sequence[Mapping[tuple[str, str], Comparison]]
-) -> list[Crossing]:
+def _crossings(grid: Floats, costs: Mapping[str, Floats], rows: Sequence[Rows]) -> list[Crossing]:
     """Return where the cheapest changes, and around it the reject costs at which the two cannot be told apart."""
     names = list(costs)
     lowest = np.argmin([costs[name] for name in names], axis=0)

@@ -38,7 +38,7 @@ def test_numpy_in_one_call():
     code, shown = recipe("NumPy")
     printed, names = run(code)
     assert printed == shown
-    expected = ecuas_cost(1 - names["confidence"], 1.0 - names["correct"], n=1).mean()
+    expected = ecuas_cost(candidate_cost=1.0 - names["correct"], uncertainty=1 - names["confidence"], n=1).mean()
     assert names["values"]["ecuas_1"] == pytest.approx(expected)
 
 

@@ -80,7 +80,7 @@ def _matching(pattern: re.Pattern[str]) -> Rule:
     return lambda question, aliases: pattern.findall(question.strip('" '))
 
 
-RULES: dict[str, Rule] = {
+CHECKS: dict[str, Rule] = {
     "asked": asked,
     "stranger": stranger,
     "time": _matching(TIME),

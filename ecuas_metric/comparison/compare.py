@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from ..errors import FileAdvice, InputError
-from ..inputs import Array, FloatOrFloats, Floats
+from ..errors import FileAdvice, InputError, Note
+from ..files.submissions import Submission
+from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
+from ..inputs import Array, Bools, FloatOrFloats, Floats, Ints
 from ..intervals import is_biased
 from ..metrics import METRICS, Key
 from ..results import System, all_values, as_given, named_systems, reordered, resampling_of
-from .pairing import order_of
 from .permutation import Pair, permuted_differences
 from .significance import (
     adjusted_p_values,
@@ -31,6 +36,14 @@ if TYPE_CHECKING:
 Values = Mapping[str, Mapping[Key, FloatOrFloats]]
 ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
 
+ABOUT: dict[str, Callable[[System], object]] = {
+    "numbers of samples": lambda system: len(system.decisions.uncertainty),
+    "numbers of classes K": lambda system: system.options.num_classes or math.inf,
+    "largest uncertainties u_M": lambda system: system.decisions.max_uncertainty,
+    "costs": lambda system: (
+        system.options.cost if isinstance(system.options.cost, str) else system.options.cost.tobytes()
+    ),
+}
 NOT_COMPARABLE = (
     "These metrics assess the confidences only, and the systems' answers differ: the confidences are about different "
     "things, and a system can gain by answering worse. Do not rank systems by them."
@@ -56,15 +69,47 @@ class Comparison(NamedTuple):
     first_value: float = math.nan
     second_value: float = math.nan
 
-    @property
-    def values(self) -> tuple[float, float]:
-        """The metric of the first system and of the second."""
-        return self.first_value, self.second_value
+    def turned(self) -> Comparison:
+        """Return the same comparison, second minus first.
+
+        >>> row = Comparison("a", "b", Key("auroc"), 0.2, 0.1, 0.4, 0.001, 0.004, comparable=True)
+        >>> row.turned()[:6]
+        ('b', 'a', Key(metric='auroc', parameter=None, variant=''), -0.2, -0.4, -0.1)
+        """
+        return self._replace(
+            first=self.second,
+            second=self.first,
+            difference=-self.difference,
+            low=-self.high,
+            high=-self.low,
+            low_all=-self.high_all,
+            high_all=-self.low_all,
+            p_first_best=self.p_second_best,
+            p_second_best=self.p_first_best,
+            first_value=self.second_value,
+            second_value=self.first_value,
+        )
 
     def __str__(self) -> str:
         """Return one line: the metric, the difference with its interval, and its adjusted p-value."""
         numbers = f"{self.difference:+.4g} [{self.low:+.4g}, {self.high:+.4g}], adjusted p = {self.p_adjusted:.3g}"
         return f"{self.key}: {self.first} - {self.second} = {numbers}"
+
+
+class Keyed(Protocol):
+    """A row of numbers of one metric."""
+
+    @property
+    def key(self) -> Key:
+        """The metric."""
+        ...
+
+    def _asdict(self) -> dict[str, object]: ...
+
+
+def record_of(row: Keyed) -> dict[str, object]:
+    """Return the fields of a comparison, a plan or the like, with the key of its metric as text."""
+    return {**row._asdict(), "key": str(row.key)}
 
 
 class Comparisons(list[Comparison]):
@@ -78,7 +123,7 @@ class Comparisons(list[Comparison]):
         """Return a data frame with a row for each comparison, the metric as text."""
         import pandas as pd
 
-        return pd.DataFrame([{**row._asdict(), "key": str(row.key)} for row in self])
+        return pd.DataFrame([record_of(row) for row in self])
 
     def _repr_html_(self) -> str:
         return str(self.to_frame().to_html(index=False))
@@ -172,6 +217,18 @@ def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[
     return {key: [name for name, p in of_key.items() if p > 1 - level] for key, of_key in found.items()}
 
 
+def differing(systems: Mapping[str, System]) -> list[str]:
+    """Return the names of what must be, and is not, the same for systems to be ranked by one number.
+
+    >>> from ecuas_metric import confidence_system
+    >>> differing({"a": confidence_system([1, 0], [0.9, 0.4]), "b": confidence_system([1], [0.9])})
+    ['numbers of samples']
+    """
+    found = [about for about, value in ABOUT.items() if len({value(system) for system in systems.values()}) > 1]
+    ids = [system.ids for system in systems.values() if system.ids is not None]
+    return found + ["questions"] * any(not _are_the_same(ids[0], other) for other in ids[1:])
+
+
 def align(systems: Mapping[str, System]) -> dict[str, System]:
     """Return the systems with their samples in the input order of the first system's, matched by id, else by position.
 
@@ -194,6 +251,46 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
         _same_samples(first, reference, name, system)
         aligned[name] = system
     return aligned
+
+
+def order_of(name: str, ids: Sequence[object], first: str, expected: Sequence[object]) -> Ints:
+    """Return the positions of the expected ids in `ids`; InputError if ids are repeated, or not the same.
+
+    >>> order_of("a", ["x", "7"], "b", [7, "x"]).tolist()
+    [1, 0]
+    """
+    theirs, ours = _of_one_kind(ids, expected)
+    for system, values in ((first, ours), (name, theirs)):
+        if (repeated := _first_repeated(values)) is not None:
+            raise InputError(
+                f"{system}: sample ids",
+                "must be unique",
+                value=repeated,
+                got=f"{repeated!r} repeatedly",
+                advice=FileAdvice.NAME_WHOLE_ID,
+            )
+    rows = positions_in(ours, theirs)
+    missing, extra = ours.filter(from_numpy(rows < 0)), theirs.filter(from_numpy(positions_in(theirs, ours) < 0))
+    if len(missing) or len(extra):
+        offender = f"{str(missing[0])!r} is not in {name}" if len(missing) else f"{str(extra[0])!r} is not in {first}"
+        rule = f"have different samples, and cannot be compared: {offender} "
+        rule += f"({len(missing)} missing, {len(extra)} extra)"
+        advice = FileAdvice.COMMON if (rows >= 0).any() else FileAdvice.OTHER_IDS
+        raise InputError(f"{first} and {name}", rule, advice=advice)
+    return rows
+
+
+def in_common(submissions: Sequence[Submission]) -> list[Submission]:
+    """Return submissions reduced to the ids that all have, with a note on those left out; InputError if none."""
+    without = [submission.name for submission in submissions if submission.ids is None]
+    if without:
+        raise InputError("in_common", "needs a column of ids in every file", got=f"none for {without[0]}")
+    ids = _of_one_kind(*(submission.ids for submission in submissions if submission.ids is not None))
+    shared = reduce(lambda one, other: one.filter(from_numpy(positions_in(one, other) >= 0)), ids)
+    if not len(shared):
+        rule = "needs ids that all systems have; there is none"
+        raise InputError("in_common", rule, advice=FileAdvice.OTHER_IDS)
+    return [_keep(submission, positions_in(own, shared) >= 0) for submission, own in zip(submissions, ids, strict=True)]
 
 
 def same_answers(systems: Mapping[str, System]) -> bool:
@@ -232,18 +329,19 @@ def _tested(
     differences = _unless_rounding(ours - theirs, rounding)
     after = _unless_rounding(np.array([permuted[pair][key] for pair, key in which]), rounding[:, None])
     costs = {name: as_given(system)[0].candidate_cost for name, system in systems.items()}
-    alike = {(first, second): np.array_equal(costs[first], costs[second]) for first, second in permuted}
-    comparable = [is_comparable(key, have_same_answers=alike[pair]) for pair, key in which]
+    same = {(first, second): np.array_equal(costs[first], costs[second]) for first, second in permuted}
+    comparable = [is_comparable(key, have_same_answers=same[pair]) for pair, key in which]
     best = _best(which, differences, after, comparable)
     numbers = _numbers(which, differences, after, rounding, next(iter(systems.values())), by_metric=by_metric)
     rows = []
-    of_systems = zip(ours.tolist(), theirs.tolist(), strict=True)
-    for (pair, key), is_row_comparable, row, both in zip(which, comparable, numbers.tolist(), of_systems, strict=True):
+    for (pair, key), ranks, row in zip(
+        which, comparable, np.column_stack([numbers, ours, theirs]).tolist(), strict=True
+    ):
         # nan is one object here, so that equal comparisons are equal.
-        difference, low, high, p, adjusted, *together = (math.nan if math.isnan(number) else number for number in row)
+        difference, low, high, p, adjusted, low_all, high_all, *both = (math.nan if x != x else x for x in row)
         places = (best[key].get(name, math.nan) for name in pair)
-        row_of = Comparison(*pair, key, difference, low, high, p, adjusted, is_row_comparable, *together, *places)
-        rows.append(row_of._replace(first_value=both[0], second_value=both[1]))
+        numbers_of_all = low_all, high_all, *places, *both
+        rows.append(Comparison(*pair, key, difference, low, high, p, adjusted, ranks, *numbers_of_all))
     return rows
 
 
@@ -323,3 +421,39 @@ def _same_values(both: str, what: str, one: Array | None, other: Array | None) -
         same = np.isclose(one, other, rtol=1e-12, atol=0)  # the scale of weights rounds by the order of the rows
         if not same.all():
             raise InputError(both, f"cannot be paired: their {what} differ, first at sample {int(np.argmin(same))}")
+
+
+def _are_the_same(ids: Sequence[object], others: Sequence[object]) -> bool:
+    ours, theirs = (pc.unique(values) for values in _of_one_kind(ids, others))
+    return len(ours) == len(theirs) and bool((positions_in(theirs, ours) >= 0).all())
+
+
+def _of_one_kind(*ids: Sequence[object] | pa.Array) -> list[pa.Array]:
+    """Return ids that can be joined: all whole numbers, or all text."""
+    found = [values if isinstance(values, pa.Array) else from_values(list(values)) for values in ids]
+    kinds = {values.type for values in found}
+    return found if kinds in ({pa.int64()}, {TEXT}) else [texts_in(values) for values in found]
+
+
+def _first_repeated(ids: pa.Array) -> str | None:
+    """Return the first id that was there before, or None."""
+    if len(ids.unique()) == len(ids):
+        return None
+    counts = Counter(ids.to_pylist())
+    return next(str(value) for value, count in counts.items() if count > 1)
+
+
+def _keep(submission: Submission, kept: Bools) -> Submission:
+    if kept.all():
+        return submission
+    rows = np.flatnonzero(kept)
+    fact = f"{len(kept) - len(rows)} of {len(kept)} samples left out, because other systems do not have them."
+    return submission._replace(
+        predictions=submission.predictions[rows],
+        references=submission.references[rows],
+        ids=None if submission.ids is None else submission.ids.filter(from_numpy(kept)),
+        per_sample={name: [values[row] for row in rows] for name, values in submission.per_sample.items()},
+        notes=(*submission.notes, Note("left_out", fact)),
+        source=submission.source._replace(rows=submission.source.rows[rows]),
+        unlabelled=submission.unlabelled and submission.unlabelled._replace(rows=submission.unlabelled.rows[rows]),
+    )

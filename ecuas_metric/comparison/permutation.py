@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from ..calibration import confidence_bins
 from ..decisions import Decisions
-from ..inputs import FloatOrFloats, Floats, Ints, chunks
+from ..inputs import FloatOrFloats, Floats, Ints, blocks, chunks
 from ..intervals import Resampling, units
 from ..metrics import METRICS, Key, naive_values, normalized_values, recalibrated_values, sample_costs
 from ..options import Options
@@ -35,6 +35,7 @@ Pair = tuple[str, str]
 Differences = dict[Key, Floats]
 Bits = npt.NDArray[np.int8]
 Both = tuple[Floats, Floats]
+Areas = tuple[Floats, Floats, Floats]  # cost, AURC and AUGRC after permutations, (b,) each
 
 
 class Ranking(NamedTuple):
@@ -58,7 +59,7 @@ class Cells(NamedTuple):
     width: Floats  # (C,), their weight
     until: Floats  # (C,), cumulative weight
     costly: Ints  # (E,), cells with a cost
-    are_samples: bool  # whether each is one sample of either system, of weight 1
+    are_samples: bool  # whether each is one sample of either system, of weight 1 and cost 0 or 1
 
 
 class Scores(NamedTuple):
@@ -66,7 +67,7 @@ class Scores(NamedTuple):
 
     score: Floats
     integral: Floats
-    of_samples: Floats  # (3 (N + 1),), in a cell of 0, 1 or 2 samples that ends at 0, 1 .. N
+    of_samples: npt.NDArray[np.complex128]  # see `_scores_of_samples`; empty if no cells are samples
 
 
 class _Output(NamedTuple):
@@ -80,7 +81,7 @@ class _Output(NamedTuple):
 
 
 class _Taken(NamedTuple):
-    """Weight and cost that permutations move out of each tie group, (G, b); cost None: weight times the group's."""
+    """Weight and cost that permutations move out of each tie group, (b, G); cost None: weight times the group's."""
 
     weight: Floats | Bits
     cost: Floats | Bits | None
@@ -111,19 +112,17 @@ def permuted_differences(
     pairs = list(itertools.combinations(systems, 2))
     wanted = {(a, b): [key for key in keys[a] if key in keys[b]] for a, b in pairs}
     cells = {(a, b): cells_of(outputs[a].ranking, outputs[b].ranking) for a, b in pairs if _has_order(wanted[a, b])}
-    scores = scores_of(float(next(iter(outputs.values())).ranking.ends[-1])) if cells else None
-    totals = {name: output.sums.sum(axis=0)[:, None] for name, output in outputs.items()}
+    total = float(next(iter(outputs.values())).ranking.ends[-1])
+    scores = scores_of(total, with_samples=any(of.are_samples for of in cells.values())) if cells else None
+    totals = {name: output.sums.sum(axis=0) for name, output in outputs.items()}
     apart = {(a, b): outputs[b].sums - outputs[a].sums for a, b in pairs} if len(pairs) < len(systems) else {}
     size, parts = len(next(iter(outputs.values())).sums), {pair: dict[Key, list[Floats]]() for pair in pairs}
-    floats = np.empty((size, next(chunks(resampling.n_resamples, size))))
     with tqdm(total=resampling.n_resamples, desc="permutations", unit="", delay=1, disable=not progress) as bar:
         for exchanged in _permutations(size, resampling):
-            as_floats = floats[:, : exchanged.shape[1]]
-            as_floats[:] = exchanged
             taken = {name: _taken(output.ranking, exchanged) for name, output in outputs.items()} if cells else {}
-            sums = {} if apart else {name: output.sums.T @ as_floats for name, output in outputs.items()}
+            sums = {} if apart else {name: _product(exchanged, output.sums) for name, output in outputs.items()}
             for pair in pairs:
-                moved = apart[pair].T @ as_floats if apart else sums[pair[1]] - sums[pair[0]]
+                moved = _product(exchanged, apart[pair]) if apart else sums[pair[1]] - sums[pair[0]]
                 after = totals[pair[0]] + moved, totals[pair[1]] - moved
                 both = outputs[pair[0]], outputs[pair[1]]
                 with np.errstate(divide="ignore", invalid="ignore"):  # there may be no sample of some kind
@@ -133,7 +132,7 @@ def permuted_differences(
                         found |= _by_order(both, of_pair, wanted[pair], cells[pair], scores, found)
                 for key in wanted[pair]:
                     parts[pair].setdefault(key, []).append(found[key])
-            bar.update(exchanged.shape[1])
+            bar.update(len(exchanged))
     return {pair: {key: np.concatenate(values) for key, values in found.items()} for pair, found in parts.items()}
 
 
@@ -144,13 +143,13 @@ def cells_of(one: Ranking, other: Ranking) -> Cells:
     width = np.diff(ends, prepend=0.0)
     (g, r), (h, s) = (_groups_of(ranking, ends, width) for ranking in (one, other))
     cost = _shares(one.group_cost, g, r), _shares(other.group_cost, h, s)
-    are_samples = g is None and h is None and bool((width == 1).all())
+    are_samples = g is None and h is None and one.group_cost.dtype == other.group_cost.dtype == np.int8
     return Cells((g, h), (r, s), cost, width, ends, np.flatnonzero(cost[0] + cost[1]), are_samples)
 
 
 def _shares(of_groups: Floats | Bits, group: Ints | None, share: Floats) -> Floats | Bits:
-    """Return what cells have of tie groups (G,)."""
-    return of_groups if group is None else of_groups[group] * share
+    """Return what cells (..., C) have of tie groups (..., G)."""
+    return of_groups if group is None else of_groups.take(group, axis=-1) * share
 
 
 def area_scores(total: float) -> Both:
@@ -175,14 +174,30 @@ def area_scores(total: float) -> Both:
     return scores, np.append(0.0, np.cumsum(scores[:-1]))
 
 
-def scores_of(total: float) -> Scores:
+def scores_of(total: float, *, with_samples: bool) -> Scores:
     """Precompute each position's contribution to AURC for a ranking of total weight `total`."""
     score, integral = area_scores(total)
-    size = len(score) - 1
-    end, weight = np.tile(np.arange(size + 1), 3), np.repeat(np.arange(3), size + 1)
-    of_area = (integral[end] - integral[np.maximum(end - weight, 0)]) / np.maximum(weight, 1)
     past = np.append(score, score[-1]), np.append(integral, integral[-1])  # where rounding ends a ranking
-    return Scores(*past, of_area)
+    return Scores(*past, _scores_of_samples(integral) if with_samples else np.zeros(0, np.complex128))
+
+
+def _scores_of_samples(integral: Floats) -> npt.NDArray[np.complex128]:
+    """Return what a cell adds to AURC, and i times to N^2 AUGRC, at (3 cost + weight) (N + 1) + its end (0, 1 .. N).
+
+    Its cost and weight are 0, 1 or 2; of weight 0 it has no cost.
+    """
+    end, weight = np.arange(len(integral)), np.arange(3)[:, None]
+    area = (integral - integral[np.maximum(end - weight, 0)]) / np.maximum(weight, 1)
+    cell = area + 1j * (len(integral) - 1 - end + weight / 2)
+    return np.asarray(np.arange(3)[:, None, None] * cell).ravel()
+
+
+def _product(exchanged: Bits, sums: Floats) -> Floats:
+    """Return the matrix product (b, M) of permutations (b, N) and sums (N, M), by blocks that stay in the cache."""
+    found = np.zeros((len(exchanged), sums.shape[1]))
+    for rows in blocks(len(sums), row_size=4 * len(exchanged)):
+        found += exchanged[:, rows].astype(np.float64) @ sums[rows]
+    return found
 
 
 def _outputs(systems: Mapping[str, System]) -> dict[str, _Output]:
@@ -229,25 +244,25 @@ def _ranking_of(system: System) -> Ranking:
 
 
 def _taken(ranking: Ranking, exchanged: Bits) -> _Taken:
-    """Return the weight and cost that permutations (N, b) of 0 and 1 move out of each tie group of a ranking."""
-    bits = exchanged[ranking.order]
+    """Return the weight and cost that permutations (b, N) of 0 and 1 move out of each tie group of a ranking."""
+    bits = exchanged.take(ranking.order, axis=1)
     if ranking.starts is not None:
-        weight, cost = (bits * values[:, None] for values in (ranking.weight, ranking.cost))
-        return _Taken(np.add.reduceat(weight, ranking.starts), np.add.reduceat(cost, ranking.starts))
+        weight, cost = (np.add.reduceat(bits * of, ranking.starts, axis=1) for of in (ranking.weight, ranking.cost))
+        return _Taken(weight, cost)
     if (ranking.weight == 1).all():
         return _Taken(bits, None)
-    return _Taken(bits * ranking.weight[:, None], bits * ranking.cost[:, None])
+    return _Taken(bits * ranking.weight, bits * ranking.cost)
 
 
 def _of_sums(both: tuple[_Output, _Output], after: Both, wanted: Iterable[Key]) -> Differences:
-    """Return the differences of means, ratios, ECE and normalised metrics, of the systems' sums (M + bins, b)."""
-    first, second = ({key: sums[column] for key, column in both[0].means.items()} for sums in after)
+    """Return the differences of means, ratios, ECE and normalised metrics, of the systems' sums (b, M + bins)."""
+    first, second = ({key: sums[:, column] for key, column in both[0].means.items()} for sums in after)
     found = {key: first[key] - second[key] for key in first}
     for key in wanted:
         if METRICS[key.metric].ratio is not None:
             found[key] = _ratio(key, first) - _ratio(key, second)
         elif key == Key("ece"):
-            gaps = [np.abs(sums[len(both[0].means) :]).sum(axis=0) for sums in after]
+            gaps = [np.abs(sums[:, len(both[0].means) :]).sum(axis=1) for sums in after]
             found[key] = gaps[0] - gaps[1]
     if any(key.variant == "normalized" for key in wanted):
         above, below = (_normalized(output, means) for output, means in zip(both, (first, second), strict=True))
@@ -306,13 +321,11 @@ def _order_differences(
     cells: Cells, rankings: tuple[Ranking, Ranking], taken: tuple[_Taken, _Taken], scores: Scores
 ) -> dict[str, Floats]:
     """Return, for each of `BY_ORDER`, the first system's value minus the second's after permutations, (b,)."""
-    at, total = cells.costly, float(cells.until[-1])
-    cost = _held(cells, cells.cost[0], [_costs(t, r) for t, r in zip(taken, rankings, strict=True)], at)
-    other = (cells.cost[0] + cells.cost[1])[at, None] - cost
-    costs = cost.astype(np.float64, copy=False), other.astype(np.float64, copy=False)
-    weights = taken[0].weight, taken[1].weight
-    found = (_areas_of_samples if cells.are_samples else _areas_of_cells)(cells, costs, weights, scores)
-    first, second = (_values(*areas, total) for areas in found)
+    if cells.are_samples:
+        areas = _areas_of_samples(cells, taken, scores)
+    else:
+        areas = _areas_of_cells(cells, rankings, taken, scores)
+    first, second = (_values(*of_system, float(cells.until[-1])) for of_system in areas)
     return {name: a - b for name, a, b in zip(BY_ORDER, first, second, strict=True)}
 
 
@@ -320,12 +333,9 @@ def _ties_after(
     cells: Cells, rankings: tuple[Ranking, Ranking], taken: tuple[_Taken, _Taken]
 ) -> tuple[TieGroups, TieGroups]:
     """Return the cells of both systems after permutations, (b, C), as tie groups."""
-    rows = np.arange(len(cells.width))
-    weight = _held(cells, cells.width, [t.weight.__getitem__ for t in taken], rows)
-    cost = _held(cells, cells.cost[0], [_costs(t, r) for t, r in zip(taken, rankings, strict=True)], rows)
-    other = (2 * cells.width)[:, None] - weight, (cells.cost[0] + cells.cost[1])[:, None] - cost
-    as_floats = [tuple(a.T.astype(np.float64) for a in of_system) for of_system in ((weight, cost), other)]
-    first, second = (TieGroups(w, c, cells.until) for w, c in as_floats)
+    weight, cost = _weights(cells, taken), _costs(cells, rankings, taken, np.arange(len(cells.width)))
+    other = 2 * cells.width - weight, cells.cost[0] + cells.cost[1] - cost
+    first, second = (TieGroups(w, c, cells.until) for w, c in ((weight, cost), other))
     return first, second
 
 
@@ -337,65 +347,63 @@ def _groups_of(ranking: Ranking, ends: Floats, width: Floats) -> tuple[Ints | No
     return group, width / ranking.group_weight[group]
 
 
-def _costs(taken: _Taken, ranking: Ranking) -> Callable[[Ints], Floats | Bits]:
-    """Return the function from tie groups to the cost that permutations move out of them."""
-    if taken.cost is not None:
-        return taken.cost.__getitem__
-    return lambda rows: taken.weight[rows] * ranking.group_cost[rows, None]
+def _weights(cells: Cells, taken: tuple[_Taken, _Taken]) -> Floats:
+    """Return the weight (b, C) of the first system's cells: its own, less what is moved, plus the other's."""
+    less, more = (
+        _shares(moved.weight, group, share) for moved, group, share in zip(taken, cells.group, cells.share, strict=True)
+    )
+    return cells.width - less + more
 
 
-def _held(
-    cells: Cells, before: Floats | Bits, taken: Sequence[Callable[[Ints], Floats | Bits]], at: Ints
-) -> Floats | Bits:
-    """Return the first system's values in the cells `at` (E, b): its own, less those moved, plus the other's."""
-    held: Floats | Bits = before[at, None]
-    for sign, values, group, share in zip((-1, 1), taken, cells.group, cells.share, strict=True):
-        part = values(at if group is None else group[at])
-        if group is not None:
-            part = part * share[at, None]
-        held = held + part if sign > 0 else held - part
-    return held
+def _costs(cells: Cells, rankings: tuple[Ranking, Ranking], taken: tuple[_Taken, _Taken], at: Ints) -> Floats:
+    """Return the cost (b, E) of the first system's cells `at`."""
+    parts = []
+    for moved, ranking, group, share in zip(taken, rankings, cells.group, cells.share, strict=True):
+        groups = at if group is None else group[at]
+        cost = moved.weight if moved.cost is None else moved.cost
+        of_cost = ranking.group_cost[groups] if moved.cost is None else 1.0
+        parts.append(cost.take(groups, axis=1) * (of_cost * share[at]))
+    return cells.cost[0][at] - parts[0] + parts[1]
 
 
 def _areas_of_cells(
-    cells: Cells, costs: Both, weights: tuple[Floats | Bits, Floats | Bits], scores: Scores
-) -> list[tuple[Floats, Floats, Floats]]:
-    """Return cost, AURC and AUGRC of the first system and of the second after permutations."""
+    cells: Cells, rankings: tuple[Ranking, Ranking], taken: tuple[_Taken, _Taken], scores: Scores
+) -> list[Areas]:
+    """Return the areas of the first system and of the second after permutations."""
     at, total = cells.costly, cells.until[-1]
-    rows = np.arange(len(cells.width))
-    weight = _held(cells, cells.width, [values.__getitem__ for values in weights], rows).astype(np.float64, copy=False)
-    until = np.cumsum(weight, axis=0)[at]
-    weight, found = weight[at], []
-    for cost in costs:
-        per_weight = np.divide(cost, weight, out=np.zeros_like(cost), where=weight > 0)
-        area = np.einsum("cb,cb->b", per_weight, _integral(until, scores) - _integral(until - weight, scores))
-        generalized = np.einsum("cb,cb->b", cost, total - until + weight / 2) / total**2
-        found.append((cost.sum(axis=0), area, generalized))
-        weight, until = 2 * cells.width[at, None] - weight, 2 * cells.until[at, None] - until
+    weight, cost = _weights(cells, taken), _costs(cells, rankings, taken, at)
+    until = np.cumsum(weight, axis=1).take(at, axis=1)
+    weight, found = weight.take(at, axis=1), []
+    for of_system in (cost, (cells.cost[0] + cells.cost[1])[at] - cost):
+        per_weight = np.divide(of_system, weight, out=np.zeros_like(of_system), where=weight > 0)
+        area = np.vecdot(per_weight, _integral(until, scores) - _integral(until - weight, scores))
+        generalized = np.vecdot(of_system, total - until + weight / 2) / total**2
+        found.append((of_system.sum(axis=1), area, generalized))
+        weight, until = 2 * cells.width[at] - weight, 2 * cells.until[at] - until
     return found
 
 
-def _areas_of_samples(
-    cells: Cells, costs: Both, taken: tuple[Floats | Bits, Floats | Bits], scores: Scores
-) -> list[tuple[Floats, Floats, Floats]]:
-    """Return the same where each cell is one sample of either system: a table has all scores of AURC."""
+def _areas_of_samples(cells: Cells, taken: tuple[_Taken, _Taken], scores: Scores) -> list[Areas]:
+    """Return the same where each cell is one sample of either system: a table has all that one adds."""
+    (one, _), (other, _) = taken
     at, size = cells.costly, len(cells.width)
-    weight = (1 - taken[0] + taken[1]).astype(np.int8, copy=False)
-    until, weight = np.cumsum(weight, axis=0, dtype=np.int32)[at], weight[at]
-    # AUGRC is linear in the places: those of the first system, and what both together have.
-    middle = until - 0.5 * weight
-    place, both = cells.until[at], (cells.cost[0] + cells.cost[1])[at].astype(np.float64)
-    found = [cost.sum(axis=0) for cost in costs]
-    first = np.einsum("cb,cb->b", costs[0], middle)
-    second = both @ (2 * place - 1) - both @ middle - (2 * place - 1) @ costs[0] + first
-    row = until + np.int32(size + 1) * weight
-    rows = row, (2 * (at + 1) + 2 * (size + 1)).astype(np.int32)[:, None] - row
-    areas = [np.einsum("cb,cb->b", cost, scores.of_samples[of]) for cost, of in zip(costs, rows, strict=True)]
-    length = cells.until[-1]
-    return [
-        (cost, area, (length * cost - moment) / length**2)
-        for cost, area, moment in zip(found, areas, (first, second), strict=True)
-    ]
+    before, both = cells.cost[0], cells.cost[0] + cells.cost[1]
+    own = at + 1 + (size + 1) * (1 + 3 * before[at].astype(np.int64))  # the row of the table without permutation
+    of_both = 2 * (at + 1) + (size + 1) * (2 + 3 * both[at].astype(np.int64))
+    cost, sums = np.empty(len(one)), np.empty((2, len(one)), np.complex128)
+    for part in blocks(len(one), row_size=size):
+        moved, gained = other[part] - one[part], other[part] * cells.cost[1] - one[part] * before
+        until = moved.astype(np.int32)
+        np.cumsum(until, axis=1, out=until)
+        row = (moved + 3 * gained).take(at, axis=1).astype(np.int64)
+        row *= size + 1
+        row += until.take(at, axis=1)
+        row += own
+        cost[part] = np.count_nonzero(before) + gained.sum(axis=1, dtype=np.int32)
+        for index, rows in enumerate((row, of_both - row)):
+            sums[index, part] = scores.of_samples.take(rows).sum(axis=1)
+    costs = cost, np.count_nonzero(cells.cost[0]) + np.count_nonzero(cells.cost[1]) - cost
+    return [(cost, both.real, both.imag / size**2) for cost, both in zip(costs, sums, strict=True)]
 
 
 def _values(cost: Floats, area: Floats, generalized: Floats, total: float) -> list[Floats]:
@@ -413,9 +421,11 @@ def _integral(place: Floats, scores: Scores) -> Floats:
 
 
 def _permutations(num_samples: int, resampling: Resampling) -> Iterator[Bits]:
-    """Yield which samples are exchanged, 0 or 1, shape (N, b), in chunks that add up to `n_resamples` columns."""
+    """Yield which samples are exchanged, 0 or 1, shape (b, N), in chunks that add up to `n_resamples` rows."""
     generator = np.random.default_rng(resampling.random_state)
     unit, unit_strata = units(num_samples, resampling)
     for count in chunks(resampling.n_resamples, num_samples):
-        exchanged = generator.integers(0, 2, (count, len(unit_strata)), dtype=np.int8)
-        yield np.ascontiguousarray((exchanged if resampling.groups is None else exchanged[:, unit]).T)
+        size = count * len(unit_strata)
+        words = generator.integers(2**32, size=-(-size // 4), dtype=np.uint32)  # a bit of each byte, and it is random
+        exchanged = (words.view(np.uint8)[:size] >> 7).view(np.int8).reshape(count, -1)
+        yield exchanged if resampling.groups is None else exchanged.take(unit, axis=1)

@@ -70,13 +70,13 @@ def plan_of_systems(
     asked = list(values[0]) if only is None else list(only)
     moved = [_influences_as_given(system, of_system) for system, of_system in zip((first, second), values, strict=True)]
     options, size = as_given(first)[1], len(first.decisions.uncertainty)
-    design, plans = design_of(options, size), []
+    design, plans, planned = design_of(options, size), [], size if samples is None else samples
     for key in asked:
         if key in moved[0] and key in moved[1] and not is_biased(key):
             seen = float(values[0][key] - values[1][key])
             deviation = standard_error(moved[0][key] - moved[1][key], design) * math.sqrt(size)
             wanted = seen if difference is None else difference
-            plans.append(plan_of(key, wanted, deviation, samples or size, power=power, alpha=alpha))
+            plans.append(plan_of(key, wanted, deviation, planned, power=power, alpha=alpha))
     return plans
 
 
@@ -84,7 +84,7 @@ def plan_of_rates(
     key: Key,
     error_rates: Sequence[float],
     *,
-    samples: int = SAMPLES,
+    samples: int | None = None,
     correlation: float = 0.5,
     auroc: float = 0.8,
     difference: float | None = None,
@@ -93,8 +93,8 @@ def plan_of_rates(
 ) -> Plan:
     """Plan a comparison by the error rate or an ECUAS_n of two future systems from their `error_rates` in (0, 1).
 
-    Both are assumed to be calibrated, with normal log-odds, K unknown, and the same `auroc` in (0.5, 1). `correlation`
-    is that of their costs of the same sample, about 0.5 where the same samples are hard for both.
+    Both are assumed to be calibrated, with normal log-odds, K unknown, and the same `auroc` in (0.5, 1); N defaults to
+    `SAMPLES`. `correlation` is that of their costs of a sample, about 0.5 where the same samples are hard for both.
 
     >>> plan = plan_of_rates(Key("error_rate"), (0.3, 0.25), samples=455)
     >>> round(plan.difference, 3), round(plan.detectable, 3), plan.needed
@@ -107,7 +107,7 @@ def plan_of_rates(
     (mean_a, a), (mean_b, b) = moments
     deviation = math.sqrt(max(a**2 + b**2 - 2 * correlation * a * b, 0.0))
     wanted = mean_a - mean_b if difference is None else difference
-    return plan_of(key, wanted, deviation, samples, power=power, alpha=alpha)
+    return plan_of(key, wanted, deviation, SAMPLES if samples is None else samples, power=power, alpha=alpha)
 
 
 def plan_of(
@@ -151,7 +151,10 @@ def _moments(key: Key, error_rate: float, auroc: float) -> tuple[float, float]:
     costs = [np.full_like(confidence, wrong) for wrong in (0.0, 1.0)]
     if key.metric == "ecuas":
         n = key.parameter or 0.0
-        costs = [ecuas_cost(1 - confidence, cost, n=n, max_uncertainty=1.0, epsilon=1e-7) for cost in costs]
+        costs = [
+            ecuas_cost(candidate_cost=cost, uncertainty=1 - confidence, n=n, max_uncertainty=1.0, epsilon=1e-7)
+            for cost in costs
+        ]
     right, wrong = costs
     mean, square = (np.mean(confidence * right**k + (1 - confidence) * wrong**k) for k in (1, 2))
     return float(mean), math.sqrt(max(float(square - mean**2), 0.0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,44 +12,44 @@ import pyarrow as pa
 
 from ..errors import FileAdvice, FileError, InputError, Note
 from ..inputs import ROUNDED_SUM_TOLERANCE, Floats
-from .arrays import as_text, encode, first_of, floats_in, is_number, plain, texts_in
-from .values import NO_VALUE, TRUTHS, number, typed
+from .values import (
+    as_text,
+    encode,
+    first_of,
+    floats_in,
+    is_numeric,
+    is_word_for_nothing,
+    number_in,
+    plain,
+    texts_in,
+    typed,
+)
 
 NAMES = {  # the role of a column -> the names it is known by, lower case
-    "confidence": ("confidence", "confidences", "conf", "q_e"),
-    "correct": ("correct", "is_correct", "correctness"),
-    "label": (
-        *("label", "labels", "target", "true_label", "y_true", "label_ids", "true_class", "gold_label", "true"),
-        *("actual", "truth", "ground_truth", "gold", "references"),
-    ),
-    "predicted": ("predicted", "prediction", "pred", "y_pred", "predicted_label", "predicted_class", "pred_label"),
-    "posteriors": ("posteriors", "probabilities", "probs", "logits", "log_probabilities", "scores"),
-    "positive": (
-        "positive",
-        "prob",
-        "proba",
-        "y_prob",
-        "y_proba",
-        "y_score",
-        "prob_positive",
-        "p_positive",
-        "margin",
-        "decision_function",
+    role: tuple(names.split())
+    for role, names in {
+        "confidence": "confidence confidences conf q_e",
+        "correct": "correct is_correct correctness",
+        "label": "label labels target true_label y_true label_ids true_class gold_label true actual truth ground_truth "
+        "gold references",
+        "predicted": "predicted prediction pred y_pred predicted_label predicted_class pred_label",
+        "posteriors": "posteriors probabilities probs logits log_probabilities scores",
+        "positive": "positive prob proba y_prob y_proba y_score prob_positive p_positive margin decision_function "
         "logit",
-    ),
-    "system": ("system", "model"),
-    "id": ("id", "question_id", "sample_id", "doc_id", "qid", "example_id", "item_id", "instance_id"),
-    "weight": (),
-    "group": (),
-    "stratum": ("stratum",),
-    "part": (),
-    "rows": (),  # the list of rows in a JSON document, which is no column
-    "count": (),  # how many rows a row stands for, beside how many of them are wrong: of aggregated rows
-    "wrong": (),
-    "uncertainty": (),
-    "cost": (),
+        "system": "system model",
+        "id": "id question_id sample_id doc_id qid example_id item_id instance_id",
+        "weight": "",
+        "group": "",
+        "stratum": "stratum",
+        "part": "",
+        "rows": "",  # the list of rows in a JSON document, which is no column
+        "count": "",  # how many rows a row stands for, beside how many of them are wrong: of aggregated rows
+        "wrong": "",
+        "uncertainty": "",
+        "cost": "",
+    }.items()
 }
-FORMS = {  # a form of input -> the roles of its predictions and its truth, and what else it needs
+ROLES_OF_FORM = {  # a form of input -> the roles of its predictions and its truth, and what else it needs
     "confidences": ("confidence", "correct"),
     "posteriors": ("posteriors", "label"),
     "positive": ("positive", "label"),
@@ -66,56 +66,67 @@ LAYOUTS = (  # what files may hold, for the help and the documentation: columns,
     ("label, predicted, confidence", "the class that was chosen, and how sure the classifier was"),
     ("NAME_confidence, NAME_correct, ..", "several systems side by side"),
 )
-GIVEN_ONLY = ("count", "wrong", "uncertainty", "cost")
-IN_MEMORY = tuple(form for form in FORMS if form not in ("costs", "counts"))
-OPTIONAL = ("system", "part", "id", "weight", "group", "stratum")
+_GIVEN_ONLY = ("count", "wrong", "uncertainty", "cost")
+_OPTIONAL = ("system", "part", "id", "weight", "group", "stratum")
 JOINED = ("system", "part", "id", "group", "stratum")  # several columns, joined by +, are one
-SEVERAL = (*JOINED, "posteriors", "confidence", "correct", "positive")  # of several classes or systems
-IDS_IF_UNIQUE = ("index", "idx", "question")  # an id where no other column is, and no value is there twice
-WEIGHTS = ("weight", "weights", "sample_weight", "sample_weights")  # which are used only if they are asked for
-OPPOSITES = {  # names of columns that mean the opposite of a role
-    "confidence": {"uncertainty", "error_probability", "p_error", "p_wrong", "risk"},
-    "correct": {"error", "errors", "incorrect", "wrong", "is_wrong", "hallucination", "hallucinated", "mistake"},
+_SEVERAL = (*JOINED, "posteriors", "confidence", "correct", "positive")  # of several classes or systems
+_IDS_IF_UNIQUE = ("index", "idx", "question")  # an id where no other column is, and no value is there twice
+_WEIGHTS = ("weight", "weights", "sample_weight", "sample_weights")  # which are used only if they are asked for
+_MEANING = {  # of words in names of columns
+    meaning: set(words.split())
+    for meaning, words in {
+        "wrong": "error errors err incorrect wrong false hallucination hallucinations hallucinated mistake mistakes "
+        "fail fails failed failure misclassified inaccurate",
+        "unsure": "uncertainty uncertain unsure doubt risk unc u",
+        "unbounded": "entropy perplexity ppl nll loss surprisal variance",
+        "right": "correct right true pass passed success accurate confidence confident conf certain certainty sure",
+        "not": "not no non without free",
+        "probability": "prob probs proba p probability probabilities posterior posteriors logit logits score scores",
+        "minus": "neg negative",
+        "log": "log logprob loglikelihood",
+    }.items()
 }
-UNBOUNDED = {"entropy", "perplexity", "nll", "loss", "semantic_entropy", "predictive_entropy"}
-HINTS = {  # words in a name that may mean a role
-    "confidence": ("confidence", "conf", "certainty", "sure", "p", "prob", "probability", "likelihood", "score", "q"),
-    "correct": ("correct", "acc", "accuracy", "right", "em", "match", "hit", "ok", "grade", "verdict", "pass", "y"),
-    "label": ("label", "truth", "gold", "target", "class", "y"),
+_HINTS = {  # words in a name that mean a role, and words that may do so
+    "confidence": ("confidence conf certainty sure", "p prob proba probability likelihood score q"),
+    "correct": ("correct acc accuracy right", "em match hit ok grade verdict judge pass passed success solved y"),
+    "positive": (
+        "p prob proba probability logit margin",
+        "score scores logits y_hat hat pred preds predictions output",
+    ),
 }
-LACKING = {  # a role that a file has -> what is not there beside it, and its role
+_LACKING = {  # a role that a file has -> what is not there beside it, and its role
     "correct": ("no confidence", "confidence"),
     "confidence": ("nothing says which answers are correct: neither correct, nor label and predicted", "correct"),
     "label": ("no probabilities, and no confidence of what was predicted", ""),
     "posteriors": ("no label", "label"),
     "positive": ("no label", "label"),
 }
-PREFIX = (
+_PREFIX = (
     "(probs?|proba|p|probability|probabilities|posteriors?|logits?|scores?|predictions|y_prob|y_proba|y_score|"
     "log_probs?|log_probabilities)"
 )
-POSTERIOR_COLUMN = re.compile(rf"{PREFIX}_?(\d+)")
-CLASS_COLUMN = re.compile(rf"{PREFIX}_(.+)", flags=re.IGNORECASE)
-ONE_SYSTEM = re.compile(r"(?i)(?P<system>.+)[ _.-](?P<role>confidence|conf|correct|is_correct)")
-Columns = Mapping[str, Sequence[str]]  # role -> its columns: none, one, or several
+_POSTERIOR_COLUMN = re.compile(rf"{_PREFIX}_?(\d+)")
+_CLASS_COLUMN = re.compile(rf"{_PREFIX}_(.+)", flags=re.IGNORECASE)
+_ONE_SYSTEM = re.compile(r"(?i)(?P<system>.+)[ _.-](?P<role>confidence|conf|correct|is_correct)")
+ColumnsByRole = Mapping[str, Sequence[str]]  # role -> its columns: none, one, or several
 
 
 class Roles(NamedTuple):
     """Which columns of a table are read, and as what."""
 
-    form: str  # a key of `FORMS`
-    used: Columns
+    form: str  # a key of `ROLES_OF_FORM`
+    used: ColumnsByRole
     notes: tuple[Note, ...] = ()  # e.g. of a column of weights that is not used
 
     @property
     def predictions(self) -> tuple[str, ...]:
         """Columns of confidences, posteriors, the probability of class 1, or uncertainties."""
-        return tuple(self.used[FORMS[self.form][0]])
+        return tuple(self.used[ROLES_OF_FORM[self.form][0]])
 
     @property
     def references(self) -> tuple[str, ...]:
         """The column of the truth; several where several systems have columns of their own."""
-        return tuple(self.used[FORMS[self.form][1]])
+        return tuple(self.used[ROLES_OF_FORM[self.form][1]])
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -125,11 +136,11 @@ class Roles(NamedTuple):
     @property
     def columns(self) -> list[str]:
         """All columns that are read."""
-        roles = (*FORMS[self.form], *OPTIONAL)
+        roles = (*ROLES_OF_FORM[self.form], *_OPTIONAL)
         return list(dict.fromkeys(name for role in roles for name in self.used[role]))
 
 
-class Table(NamedTuple):
+class TableSchema(NamedTuple):
     """The names and types of columns to match, with rows as far as there are any."""
 
     schema: pa.Schema
@@ -144,7 +155,7 @@ class Table(NamedTuple):
     def kind(self, name: str) -> pa.DataType:
         """Return the type of a column; of text, that of the values in it."""
         kind, first = self.schema.field(name).type, first_of(self.rows, name)
-        if self.rows is None or not isinstance(first, str) or number(first, comma=False, words=TRUTHS) is None:
+        if self.rows is None or not isinstance(first, str) or number_in(first) is None:
             return kind
         return typed(plain(self.rows[name])).type
 
@@ -153,7 +164,7 @@ class Table(NamedTuple):
         if self.rows is None:
             return set()
         found = encode(typed(plain(self.rows[name])))[0]
-        return {text for text in map(as_text, found) if text.lower() not in NO_VALUE}
+        return {text for text in map(as_text, found) if not is_word_for_nothing(text)}
 
     def is_unique(self, name: str) -> bool:
         """Return whether no value is repeated; true without rows."""
@@ -175,7 +186,7 @@ def match_columns(
     leave open, e.g. the classes of posteriors. `out_of_core` refuses what needs all rows at once.
     """
     given = {role: name for role, name in (given or {}).items() if role != "rows"}
-    table = Table(schema, rows, source)
+    table = TableSchema(schema, rows, source)
     if out_of_core:
         _refuse_derived(table, given)
     used = find_columns(table, given)
@@ -184,12 +195,12 @@ def match_columns(
     if out_of_core and (form == "predicted" or (form != "posteriors" and len(roles.predictions) > 1)):
         what = "a predicted and a true class" if form == "predicted" else "several systems side by side"
         raise FileError(source, f"has {what}, which are not read out of core", advice=FileAdvice.IN_MEMORY)
-    if not out_of_core and form not in IN_MEMORY:
+    if not out_of_core and form in ("costs", "counts"):
         raise FileError(source, f"has {form}, which are read out of core only", advice=FileAdvice.OUT_OF_CORE)
     return roles
 
 
-def find_columns(table: Table, given: Mapping[str, str]) -> dict[str, list[str]]:
+def find_columns(table: TableSchema, given: Mapping[str, str]) -> dict[str, list[str]]:
     """Return the columns of each role of `NAMES`: none, one, or several; classes in the order of their numbers."""
     unknown = [role for role in given if role not in NAMES]
     if unknown:
@@ -209,7 +220,7 @@ def find_columns(table: Table, given: Mapping[str, str]) -> dict[str, list[str]]
         is_needed = used["posteriors"] or used["positive"] or _numbered(by_name) or not is_judged
         used["label"] = _only(used["label"], "label", table.source) if is_needed else []
     if not used["id"] and "id" not in given:
-        used["id"] = [name for known in IDS_IF_UNIQUE for name in by_name.get(known, []) if table.is_unique(name)][:1]
+        used["id"] = [name for known in _IDS_IF_UNIQUE for name in by_name.get(known, []) if table.is_unique(name)][:1]
     if not used["posteriors"] and not (used["positive"] and "positive" in given):
         _find_posteriors(table, used, _numbered(by_name))
     if len(used["predicted"]) > 1 and "predicted" not in given:
@@ -220,15 +231,15 @@ def find_columns(table: Table, given: Mapping[str, str]) -> dict[str, list[str]]
     return used
 
 
-def form_of(table: Table, used: Columns, given: Mapping[str, str]) -> str:
+def form_of(table: TableSchema, used: ColumnsByRole, given: Mapping[str, str]) -> str:
     """Return the form of input that the columns make up; where they make up two, `given` decides."""
-    found = [form for form, roles in FORMS.items() if all(used[role] for role in roles)]
+    found = [form for form, roles in ROLES_OF_FORM.items() if all(used[role] for role in roles)]
     for form in ("costs", "counts", "predicted"):  # named, not found
-        if form in found and set(FORMS[form]) & set(given) & {*GIVEN_ONLY, "predicted"}:
+        if form in found and set(ROLES_OF_FORM[form]) & set(given) & {*_GIVEN_ONLY, "predicted"}:
             return form
     found = [form for form in found if form != "positive" or "posteriors" not in found]
     found = [form for form in found if form != "predicted"] or found
-    told = [form for form in found if set(FORMS[form]) & set(given)]
+    told = [form for form in found if set(ROLES_OF_FORM[form]) & set(given)]
     if len(found) > 1 and len(told) != 1:
         rule = f"holds confidences and posteriors: confidence={used['confidence'][0]} or label={used['label'][0]}"
         raise FileError(table.source, rule, advice=FileAdvice.SAY_WHICH)
@@ -240,7 +251,13 @@ def form_of(table: Table, used: Columns, given: Mapping[str, str]) -> str:
 def is_known(name: str) -> bool:
     """Return whether a column's role can be told by its name."""
     name = name.strip().lower()
-    return any(name in names for names in NAMES.values()) or POSTERIOR_COLUMN.fullmatch(name) is not None
+    return any(name in names for names in NAMES.values()) or _POSTERIOR_COLUMN.fullmatch(name) is not None
+
+
+def is_of_numbers(name: str) -> bool:
+    """Return whether a column is one of confidences or probabilities by its name."""
+    name = name.strip().lower()
+    return name in (*NAMES["confidence"], *NAMES["positive"]) or _POSTERIOR_COLUMN.fullmatch(name) is not None
 
 
 def class_of(column: str) -> str:
@@ -249,7 +266,7 @@ def class_of(column: str) -> str:
     >>> class_of("prob_cat"), class_of("cat")
     ('cat', 'cat')
     """
-    match = CLASS_COLUMN.fullmatch(column.strip())
+    match = _CLASS_COLUMN.fullmatch(column.strip())
     return match[2].strip() if match else column.strip()
 
 
@@ -266,17 +283,17 @@ def class_told(column: str) -> str:
     >>> class_told("p_spam"), class_told("prob_0"), class_told("y_prob")
     ('spam', '0', '')
     """
-    match = POSTERIOR_COLUMN.fullmatch(column.strip().lower()) or CLASS_COLUMN.fullmatch(column.strip())
+    match = _POSTERIOR_COLUMN.fullmatch(column.strip().lower()) or _CLASS_COLUMN.fullmatch(column.strip())
     return match[2].strip() if match else ""
 
 
-def system_of(column: str) -> str:
+def system_in_name(column: str) -> str:
     """Return the system that a column of confidences is named after.
 
-    >>> system_of("GPT-4_confidence"), system_of("GPT-4")
+    >>> system_in_name("GPT-4_confidence"), system_in_name("GPT-4")
     ('GPT-4', 'GPT-4')
     """
-    match = ONE_SYSTEM.fullmatch(column.strip())
+    match = _ONE_SYSTEM.fullmatch(column.strip())
     return match["system"] if match else column.strip()
 
 
@@ -291,9 +308,9 @@ def name_of(columns: Sequence[str]) -> str:
     return f"{columns[0]}..{columns[-1]}" if len(columns) > 1 else columns[0]
 
 
-def _notes(table: Table, used: Columns, given: Mapping[str, str]) -> tuple[Note, ...]:
+def _notes(table: TableSchema, used: ColumnsByRole, given: Mapping[str, str]) -> tuple[Note, ...]:
     notes = []
-    unused = [name for name in table.names if name.strip().lower() in WEIGHTS and name not in used["weight"]]
+    unused = [name for name in table.names if name.strip().lower() in _WEIGHTS and name not in used["weight"]]
     if unused and "weight" not in given:
         notes.append(Note("columns", f"Column {unused[0]!r} is not used.", FileAdvice.USE_WEIGHT))
     if used["stratum"] and "stratum" not in given:
@@ -302,7 +319,7 @@ def _notes(table: Table, used: Columns, given: Mapping[str, str]) -> tuple[Note,
     return tuple(notes)
 
 
-def _refuse_derived(table: Table, given: Mapping[str, str]) -> None:
+def _refuse_derived(table: TableSchema, given: Mapping[str, str]) -> None:
     """Raise FileError for roles that are computed from the columns that they name."""
     for role, name in given.items():
         several = "+" in name and role in JOINED and role not in ("system", "part")
@@ -312,7 +329,8 @@ def _refuse_derived(table: Table, given: Mapping[str, str]) -> None:
             raise FileError(table.source, rule, advice=FileAdvice.IN_MEMORY)
 
 
-def _no_form(table: Table, used: Columns) -> FileError:
+def _no_form(table: TableSchema, used: ColumnsByRole) -> FileError:
+    """Return the error about columns that make up no form: what is there, what is not, and what may be it."""
     names = [name.strip() for name in table.names]
     found = f"found {_listed(table)}"
     are_values = any(re.fullmatch(r"-?\d*[.,]\d+([eE][+-]?\d+)?", name) for name in names)
@@ -320,50 +338,44 @@ def _no_form(table: Table, used: Columns) -> FileError:
         return FileError(table.source, f"there are no names of columns; {found}", advice=FileAdvice.NAME_HEADER)
     if any(name.startswith(("{", "[")) for name in names):
         return FileError(table.source, f"there are no names of columns; {found}", advice=FileAdvice.NAME_FILE)
-    has = {role: used[role][0] for role in LACKING if used[role]}
-    if used["label"] and used["predicted"] and _are_probabilities(table, used["predicted"][0]):
-        rule = f"column {used['predicted'][0]!r} holds no classes, but numbers between 0 and 1"
+    has = {role: used[role][0] for role in _LACKING if used[role]}
+    if used["label"] and used["predicted"] and _are_fractions(table, used["predicted"][0]):
+        rule = f"column {used['predicted'][0]!r} holds no classes, but numbers between them"
         meant = {"label": used["label"][0], "positive": used["predicted"][0]}
         return FileError(table.source, rule, advice=FileAdvice.PROBABILITIES, columns=meant)
     if not has:
-        rule = "there must be columns confidence and correct, or label and prob_0, prob_1, .."
-        return _with_guesses(table, f"{rule}; {found}", {role: _guess(table, role, used) for role in HINTS})
-    is_said = " and ".join(f"{name!r} for {role}" for role, name in has.items())
-    lacking, role = LACKING[next(iter(has))]
+        rule = f"there must be columns confidence and correct, or label and prob_0, prob_1, ..; {found}"
+        guesses = {role: _guess(table, role, used) for role in ("confidence", "correct")}
+        advice = FileAdvice.NAME_GUESSES if all(guesses.values()) else FileAdvice.NAME_COLUMNS
+        return FileError(table.source, rule, advice=advice, columns=guesses if all(guesses.values()) else None)
+    lacking, role = _LACKING[next(iter(has))]
     role = role or ("confidence" if used["predicted"] else "positive")
-    rule = f"has {is_said}, but {lacking}; {found}"
-    return _with_guesses(table, rule, {role: _guess(table, role, used) if role in HINTS else ""})
+    guess = _guess(table, role, used) if role in _HINTS else ""
+    rule = f"has {' and '.join(f'{name!r} for {role}' for role, name in has.items())}, but {lacking}; {found}"
+    advice = FileAdvice.NAME_GUESSES if guess else FileAdvice.NAME_ROLE
+    return FileError(table.source, rule, advice=advice, columns={role: guess or "NAME"})
 
 
-def _with_guesses(table: Table, rule: str, guesses: Mapping[str, str]) -> FileError:
-    """Return an error that advises to name columns: similar ones, or NAME where none is similar."""
-    meant = {role: guess for role, guess in guesses.items() if guess and role != "label"}
-    if len(guesses) > 1 and len(meant) < 2:  # nothing is there, and not both are guessed
-        return FileError(table.source, rule, advice=FileAdvice.NAME_COLUMNS)
-    advice = FileAdvice.NAME_GUESSES if all(guesses[role] for role in meant) and meant else FileAdvice.NAME_ROLE
-    return FileError(table.source, rule, advice=advice, columns=meant or dict.fromkeys(guesses, "NAME"))
-
-
-def _guess(table: Table, role: str, used: Columns) -> str:
-    """Return the column whose name is most like those of a role, or its complement, or nothing."""
-    taken = {name for names in used.values() for name in names}
+def _guess(table: TableSchema, role: str, used: ColumnsByRole) -> str:
+    """Return the one column whose name is most like those of a role, or its complement, or nothing."""
+    taken = {name for of, names in used.items() if (of, role) != ("positive", "confidence") for name in names}
     free = [name for name in table.names if name not in taken and not name.startswith("Unnamed: ")]
-    opposite = [name for name in free if name.strip().lower() in OPPOSITES.get(role, ())]
-    words = {name: [*re.split(r"[\W_]+", name.strip().lower()), name.strip().lower()] for name in free}
-    likely = [name for hint in HINTS[role] for name in free if hint in words[name]]
-    likely = [name for name in likely if name not in opposite and is_number(table.kind(name))] or likely
-    if not likely and opposite:
-        return f"1-{opposite[0]}"
+    free = [name for name in free if not _is_unbounded(name, role)]
+    opposite = [name for name in free if _is_opposite(name, role)]
+    for hints in _HINTS[role]:
+        likely = [name for name in free if name not in opposite and _words(name) & set(hints.split())]
+        likely = [name for name in likely if is_numeric(table.kind(name))] or likely
+        if likely:
+            return likely[0] if len(likely) == 1 else ""
     close = difflib.get_close_matches(role, [name.lower() for name in free], 1, 0.75)
-    return next(iter(likely), "") or next((name for name in free if name.lower() in close), "")
+    return f"1-{opposite[0]}" if opposite else next((name for name in free if name.lower() in close), "")
 
 
-def _are_probabilities(table: Table, name: str) -> bool:
-    if table.rows is None or not is_number(table.kind(name)):
+def _are_fractions(table: TableSchema, name: str) -> bool:
+    if table.rows is None or not is_numeric(table.kind(name)):
         return False
-    values = floats_in(typed(plain(table.rows[name])))
-    values = values[~np.isnan(values)]
-    return bool(len(values) and ((values >= 0) & (values <= 1)).all() and (values != np.floor(values)).any())
+    values = _floats(table.rows, name)
+    return bool((values[~np.isnan(values)] % 1 != 0).any())
 
 
 def _by_name(names: Iterable[str]) -> dict[str, list[str]]:
@@ -373,39 +385,57 @@ def _by_name(names: Iterable[str]) -> dict[str, list[str]]:
     return by_name
 
 
-def _all_named(table: Table, text: str, role: str, by_name: Mapping[str, list[str]]) -> list[str]:
+def _all_named(table: TableSchema, text: str, role: str, by_name: Mapping[str, list[str]]) -> list[str]:
     """Return the columns that a text names: one, several joined by +, or those numbered after it."""
     whole = text.strip()
-    if whole in table.names or whole.lower() in by_name:
-        name = _named(table, whole, by_name)
-        _refuse_opposite(table, role, name)
-        return [name]
-    if role == "posteriors" and (numbered := [name for name in table.names if _is_numbered(name, whole)]):
-        return sorted(numbered, key=lambda name: int(re.search(r"\d+$", name)[0]))  # type: ignore[index]
-    found = [_named(table, part.strip(), by_name) for part in whole.split("+")]
-    if len(found) > 1 and role not in SEVERAL:
+    is_one = whole in table.names or whole.lower() in by_name
+    if not is_one and role == "posteriors" and (found := [name for name in table.names if _is_numbered(name, whole)]):
+        return sorted(found, key=lambda name: int(re.search(r"\d+$", name)[0]))  # type: ignore[index]
+    found = [_named(table, part.strip(), by_name) for part in ([whole] if is_one else whole.split("+"))]
+    if len(found) > 1 and role not in _SEVERAL:
         raise FileError(table.source, f"the role {role} takes one column", got=" and ".join(map(repr, found)))
     for name in found:
         _refuse_opposite(table, role, name)
     return found
 
 
-def _refuse_opposite(table: Table, role: str, name: str) -> None:
+def _refuse_opposite(table: TableSchema, role: str, name: str) -> None:
     """Raise FileError if a column's name means the opposite of the role."""
-    plain_name = name.strip().lower()
-    if role in ("confidence", "correct") and plain_name in UNBOUNDED:
+    if complemented(name) in table.names:
+        return
+    if role in ("confidence", "correct") and _is_unbounded(name, role):
         rule = f"column {name!r} is not the probability that an answer is correct"
         raise FileError(table.source, rule, advice=FileAdvice.RECALIBRATE)
-    if plain_name in OPPOSITES.get(role, ()):
+    if role in ("confidence", "correct") and _is_opposite(name, role):
         rule = f"column {name!r} says the opposite of {role}"
         raise FileError(table.source, rule, advice=FileAdvice.COMPLEMENT, columns={role: f"1-{name}"})
+
+
+def _words(name: str) -> set[str]:
+    """Return the words of a name: of "IsIncorrect" and of "is_incorrect" they are is and incorrect."""
+    spaced = re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", name)
+    return {word for word in re.split(r"[\W_]+", spaced.lower()) if word}
+
+
+def _is_opposite(name: str, role: str) -> bool:
+    if of := complemented(name):
+        return not _is_opposite(of, role)
+    words = _words(name)
+    is_wrong = bool(words & (_MEANING["wrong"] | (_MEANING["unsure"] if role == "confidence" else {"loss"})))
+    return is_wrong != bool(words & _MEANING["right"]) and is_wrong != bool(words & _MEANING["not"])
+
+
+def _is_unbounded(name: str, role: str) -> bool:
+    words = _words(name)
+    is_surprisal = words & _MEANING["minus"] and words & _MEANING["log"]
+    return bool(is_surprisal or words & (_MEANING["unbounded"] - ({"loss"} if role == "correct" else set())))
 
 
 def _is_numbered(name: str, prefix: str) -> bool:
     return re.fullmatch(rf"{re.escape(prefix.rstrip('_'))}_?\d+", name, flags=re.IGNORECASE) is not None
 
 
-def _named(table: Table, part: str, by_name: Mapping[str, list[str]]) -> str:
+def _named(table: TableSchema, part: str, by_name: Mapping[str, list[str]]) -> str:
     if part in table.names:
         return part
     found = by_name.get(part.strip().lower(), [])
@@ -424,15 +454,15 @@ def _only(found: list[str], role: str, file: str) -> list[str]:
     return found
 
 
-def _may_be_rows(table: Table, name: str) -> bool:
+def _may_be_rows(table: TableSchema, name: str) -> bool:
     """Return whether cells may hold several numbers each: not one number, and not the scores of several graders."""
-    if is_number(table.kind(name)):
+    if is_numeric(table.kind(name)):
         return False
     cell = first_of(table.rows, name)
     return not isinstance(cell, Mapping) or not any(isinstance(part, Mapping) for part in cell.values())
 
 
-def _find_posteriors(table: Table, used: dict[str, list[str]], numbered: Mapping[str, Mapping[int, str]]) -> None:
+def _find_posteriors(table: TableSchema, used: dict[str, list[str]], numbered: Mapping[str, Mapping[int, str]]) -> None:
     """Add the columns of posteriors, or of the probability of one class, to those that are used."""
     used["posteriors"] = _from_zero(numbered, table.source) or _columns_of_classes(table, used)
     if not used["posteriors"] and not used["positive"]:
@@ -445,7 +475,7 @@ def _numbered(by_name: Mapping[str, list[str]]) -> dict[str, dict[int, str]]:
     """Return the columns of each prefix that are numbered, by their numbers."""
     numbered: dict[str, dict[int, str]] = {}
     for name, columns in by_name.items():
-        if match := POSTERIOR_COLUMN.fullmatch(name):
+        if match := _POSTERIOR_COLUMN.fullmatch(name):
             numbered.setdefault(match[1], {})[int(match[2])] = columns[0]
     return numbered
 
@@ -461,7 +491,7 @@ def _from_zero(numbered: Mapping[str, Mapping[int, str]], file: str) -> list[str
     return [group[k] for group in whole.values() for k in sorted(group)]
 
 
-def _of_one_class(numbered: Mapping[str, Mapping[int, str]], table: Table, used: Columns) -> list[str]:
+def _of_one_class(numbered: Mapping[str, Mapping[int, str]], table: TableSchema, used: ColumnsByRole) -> list[str]:
     """Return the one column named as the probability of one of two classes."""
     found = [column for group in numbered.values() if list(group) in ([0], [1]) for column in group.values()]
     classes = table.values(used["label"][0]) if len(used["label"]) == 1 else set()
@@ -478,34 +508,57 @@ def _refuse_gaps(numbered: Mapping[str, Mapping[int, str]], file: str) -> None:
         raise FileError(file, rule, advice=FileAdvice.NO_POSTERIORS)
 
 
-def _columns_of_classes(table: Table, used: Columns) -> list[str]:
-    """Return the columns that are named by the classes in the column of labels, with or without a prefix."""
+def _columns_of_classes(table: TableSchema, used: ColumnsByRole) -> list[str]:
+    """Return the columns that are named by the classes in the column of labels, with or without a prefix or suffix."""
     classes = table.values(used["label"][0]) if len(used["label"]) == 1 else set()
-    if not classes:
-        return []
     taken = {name for names in used.values() for name in names}
-    named: dict[str, list[str]] = {}
-    for name in table.names:
-        match = CLASS_COLUMN.fullmatch(name.strip())
-        if name not in taken and not name.startswith("Unnamed: ") and is_number(table.kind(name)):
-            named.setdefault(match[1].lower() if match else "", []).append(name)
-    for prefix, columns in named.items():
-        of_class = {class_of(name) if prefix else name.strip(): name for name in columns}
-        if prefix and all(map(str.isdecimal, of_class)) and {int(k) for k in of_class} != _from_one(columns):
+    free = [name for name in table.names if name not in taken and not name.startswith("Unnamed: ")]
+    free = [name for name in free if is_numeric(table.kind(name))] if classes else []
+    for before, after in _affixes(free, classes):
+        of_class = _without(free, before, after)
+        if (before or after) and all(map(str.isdecimal, of_class)) and {*map(int, of_class)} != {*_from_one(of_class)}:
             continue  # a class is missing
         if len(of_class) > 1 and classes <= set(of_class):
-            only = [name for text, name in of_class.items() if text in classes]
-            for chosen in (columns, only):
-                if len(chosen) > 1 and (prefix or set(of_class) == classes or _sum_to_one(table, chosen)):
+            is_said = bool(_words(before + after) & _MEANING["probability"]) or set(of_class) == classes
+            for chosen in ([*of_class.values()], [name for text, name in of_class.items() if text in classes]):
+                if len(chosen) > 1 and (is_said or _sum_to_one(table, chosen)):
                     return chosen
     return []
 
 
-def _from_one(columns: Sequence[str]) -> set[int]:
-    return set(range(1, len(columns) + 1))
+def class_names(columns: Sequence[str], classes: Collection[str]) -> list[str] | None:
+    """Return the class that each column is named after, or None if some class has no column.
+
+    >>> class_names(["p(cat)", "p(dog)"], ["dog"]), class_names(["cat_prob", "dog_prob"], ["bird"])
+    (['cat', 'dog'], None)
+    """
+    for before, after in _affixes(columns, classes):
+        of_class = _without(columns, before, after)
+        if len(of_class) == len(columns) and set(classes) <= set(of_class):
+            return list(of_class)
+    return None
 
 
-def _sum_to_one(table: Table, columns: Sequence[str]) -> bool:
+def _affixes(names: Sequence[str], classes: Collection[str]) -> list[tuple[str, str]]:
+    """Return what is before and after a class in names of columns: nothing, "prob_", "_prob", "p(" and ")"."""
+    longest = max(classes, key=len, default="")
+    split = [name.strip().partition(longest) for name in names if longest and longest in name]
+    found = [(before, after) for before, _, after in split if not before[-1:].isalnum() and not after[:1].isalnum()]
+    return list(dict.fromkeys([("", ""), *found]))
+
+
+def _without(names: Sequence[str], before: str, after: str) -> dict[str, str]:
+    """Return the names that have a prefix and a suffix, by what is left of them."""
+    stripped = {name.strip(): name for name in names}
+    having = [text for text in stripped if text.startswith(before) and text.endswith(after)]
+    return {text.removeprefix(before).removesuffix(after).strip(): stripped[text] for text in having}
+
+
+def _from_one(columns: Collection[str]) -> range:
+    return range(1, len(columns) + 1)
+
+
+def _sum_to_one(table: TableSchema, columns: Sequence[str]) -> bool:
     head = table.schema.empty_table() if table.rows is None else table.rows.slice(0, 1000)
     sums = np.sum([_floats(head, name) for name in columns], axis=0)
     return bool((np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE).all())
@@ -519,14 +572,14 @@ def _columns_of_systems(names: Iterable[str]) -> dict[str, list[str]]:
     """Return the columns of several systems: SYSTEM_confidence and SYSTEM_correct of each."""
     found: dict[str, dict[str, str]] = {}
     for name in names:
-        if match := ONE_SYSTEM.fullmatch(name.strip()):
+        if match := _ONE_SYSTEM.fullmatch(name.strip()):
             role = "confidence" if match["role"].lower().startswith("conf") else "correct"
             found.setdefault(match["system"], {})[role] = name
     whole = [roles for roles in found.values() if len(roles) == 2]
     return {role: [roles[role] for roles in whole] for role in ("confidence", "correct")}
 
 
-def _listed(table: Table) -> str:
+def _listed(table: TableSchema) -> str:
     shown = [part for name in table.names[:20] for part in _with_parts(name, table.schema.field(name).type)]
     return ", ".join(shown[:20]) + (", .." if max(len(shown), len(table.names)) > 20 else "")
 

@@ -23,30 +23,39 @@ import pyarrow.compute as pc
 
 from ..errors import FileAdvice, FileError, missing_package
 from ..inputs import Array, Bools, Ints
-from .arrays import TEXT as TEXTS
-from .arrays import Sheet as Sheet
-from .arrays import floats_in, from_numpy, from_texts, from_values, plain
-from .columns import is_known
-from .values import typed
+from .columns import NAMES, is_known, is_of_numbers
+from .values import (
+    TEXT,
+    Sheet,
+    constant,
+    floats_in,
+    from_numpy,
+    from_texts,
+    from_values,
+    is_number_text,
+    nulls_in,
+    plain,
+    typed,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STANDARD_INPUT = "-"
-TEXT = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
-BINARY = (".parquet", ".npz", ".npy", ".arrow", ".feather", ".xlsx")
-SUFFIXES = (*TEXT, ".parquet")  # what a page may take; `READERS` has all
-SIGNATURES = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"ARROW1": ".arrow", b"\xff\xff\xff\xff": ".arrow"}
-MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
-MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-PART = re.compile(r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)")  # of Spark, `datasets` and DuckDB
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-SEPARATORS = ";\t,|"
-SPACES = r"\s+"
-BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
-MORE_CELLS = "the rows have more cells than the header has names"
-ROWS = ("samples", "results", "test_cases", "testCases", "rows", "data")  # where several lists hold objects
-DEEPEST = 4
+_TEXTS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
+_BINARY = (".parquet", ".npz", ".npy", ".arrow", ".feather", ".xlsx")
+TABLE_SUFFIXES = (*_TEXTS, ".parquet")  # what a page may take; `_READERS` has all
+_SIGNATURES = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"ARROW1": ".arrow", b"\xff\xff\xff\xff": ".arrow"}
+_MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+_MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_PART = re.compile(r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)")  # of Spark, `datasets` and DuckDB
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_SEPARATORS = ";\t,|"
+_SPACES = r"\s+"
+_BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
+_MORE_CELLS = "the rows have more cells than the header has names"
+_ROWS = ("samples", "results", "test_cases", "testCases", "rows", "data")  # where several lists hold objects
+_DEEPEST = 4
 
 
 def frame_of(sheet: Sheet, *, text: Collection[str] = ()) -> pd.DataFrame:
@@ -84,9 +93,9 @@ def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
         content, suffix = content_of(path)
         if not content.size:
             return _numbered([], [])
-        if suffix not in READERS:
-            raise FileError(path, f"the suffix must be one of {', '.join(READERS)}")
-        sheet = _read_json(content, rows) if suffix == ".json" and rows else READERS[suffix](content)
+        if suffix not in _READERS:
+            raise FileError(path, f"the suffix must be one of {', '.join(_READERS)}")
+        sheet = _read_json(content, rows) if suffix == ".json" and rows else _READERS[suffix](content)
         require_distinct(sheet.table.column_names)
         return sheet
     except (FileError, MemoryError):
@@ -109,7 +118,7 @@ def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
 
 def suffix_of(path: str | Path) -> str:
     """Return the format in a file's name, for errors: "csv" of "a.csv.gz"."""
-    suffixes = [suffix for suffix in Path(path).suffixes if suffix.lower() not in DECOMPRESSORS]
+    suffixes = [suffix for suffix in Path(path).suffixes if suffix.lower() not in _DECOMPRESSORS]
     return suffixes[-1][1:].lower() if suffixes else "a table"
 
 
@@ -122,7 +131,7 @@ def stem(path: str | Path) -> str:
     if str(path) == STANDARD_INPUT:
         return "stdin"
     name = Path(path).name
-    for known in (tuple(DECOMPRESSORS), (*TEXT, *BINARY)):
+    for known in (tuple(_DECOMPRESSORS), (*_TEXTS, *_BINARY)):
         name = Path(name).stem if Path(name).suffix.lower() in known else name
     return name
 
@@ -138,19 +147,19 @@ def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
     """Return the bytes of a file, decompressed, and its format as a suffix; empty where it is unknown."""
     name, content = str(path), _bytes_of(str(path))
     compression = Path(name).suffix.lower()
-    if compression not in DECOMPRESSORS:
+    if compression not in _DECOMPRESSORS:
         compression = "" if Path(name).is_file() else _magic(content)
     if compression:
-        content = pa.py_buffer(DECOMPRESSORS[compression](content.to_pybytes()))
+        content = pa.py_buffer(_DECOMPRESSORS[compression](content.to_pybytes()))
         name = name.removesuffix(Path(name).suffix)
     suffix = Path(name).suffix.lower()
-    return content, suffix if suffix in (*TEXT, *BINARY) else sniffed(content)
+    return content, suffix if suffix in (*_TEXTS, *_BINARY) else sniffed(content)
 
 
 def sniffed(content: pa.Buffer) -> str:
     """Return the format that the beginning of a file has, as a suffix, or nothing."""
     head = content[:4096].to_pybytes()
-    for signature, suffix in SIGNATURES.items():
+    for signature, suffix in _SIGNATURES.items():
         if head.startswith(signature):
             return suffix
     if head.startswith(b"PK"):
@@ -158,6 +167,8 @@ def sniffed(content: pa.Buffer) -> str:
     if b"\0" in head and _encoding(head) == "utf-8":
         return ""
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"<"):  # HTML or XML
+        return ""
     return ".json" if start.startswith(b"[") else ".jsonl" if start.startswith(b"{") else ".csv"
 
 
@@ -178,7 +189,7 @@ def _bytes_of(path: str) -> pa.Buffer:
 def _magic(content: pa.Buffer) -> str:
     """Return the compression of bytes without a file name, as a suffix, or nothing."""
     head = content[:6].to_pybytes()
-    return next((suffix for magic, suffix in MAGIC.items() if head.startswith(magic)), "")
+    return next((suffix for magic, suffix in _MAGIC.items() if head.startswith(magic)), "")
 
 
 def _unzip(content: bytes) -> bytes:
@@ -196,7 +207,7 @@ def _unzstd(content: bytes) -> bytes:
 
 def _encoding(head: bytes) -> str:
     """Return the encoding of text by its first bytes: marks, or the zeros of UTF-16 and UTF-32 without one."""
-    for mark, name in MARKS.items():
+    for mark, name in _MARKS.items():
         if head.startswith(mark):
             return name
     zeros = "".join("0" if byte == 0 else "x" for byte in head[:4])
@@ -225,7 +236,7 @@ def _numbered(names: Sequence[str], columns: Sequence[pa.Array], rows: Ints | No
 def _read_parts(folder: Path) -> Sheet:
     """Read the files that together are one table; rows are counted through all of them."""
     inside = [path.relative_to(folder) for path in folder.rglob("*")]
-    parts = sorted(path for path in inside if path.parent == Path() and PART.fullmatch(path.name))
+    parts = sorted(path for path in inside if path.parent == Path() and _PART.fullmatch(path.name))
     hive = sorted(path for path in inside if path.parent != Path() and _is_hive(path))
     if not parts and not hive:
         raise FileError(folder, "is a folder, and not of the parts of one table", advice=FileAdvice.NAME_ITS_FILES)
@@ -249,30 +260,31 @@ def _concatenated(tables: Sequence[pa.Table]) -> list[pa.Array]:
 
 
 def _is_hive(path: Path) -> bool:
-    is_data = path.suffix.lower() in READERS and not path.name.startswith(("_", "."))
+    is_data = path.suffix.lower() in _READERS and not path.name.startswith(("_", "."))
     return is_data and all("=" in name for name in path.parts[:-1])
 
 
 def named_by_folders(folders: Iterable[str]) -> dict[str, str | None]:
     """Return the columns in the names of folders, e.g. model=a, as Hive and Spark write them."""
     named = (name.partition("=") for name in folders if "=" in name)
-    return {key: None if value == NO_VALUE else unquote(value) for key, _, value in named if key}
+    return {key: None if value == _NO_VALUE else unquote(value) for key, _, value in named if key}
 
 
 def _with_path(sheet: Sheet, path: Path) -> Sheet:
     table = sheet.table
     for name, value in named_by_folders(path.parts[:-1]).items():
         if name not in table.column_names:
-            table = table.append_column(name, from_texts([value]).take(from_numpy(np.zeros(len(table), np.int64))))
+            table = table.append_column(name, constant(value, len(table)))
     return sheet._replace(table=table)
 
 
 class Header(NamedTuple):
-    """The names of the columns of CSV, how many lines are before its rows, and what separates its cells."""
+    """The names of the columns of CSV, how many lines are before its rows, what separates cells, and its first row."""
 
     names: list[str]
     before: int
     separator: str
+    cells: list[str]
 
 
 def _read_csv(content: pa.Buffer) -> Sheet:
@@ -291,21 +303,46 @@ def _read_csv(content: pa.Buffer) -> Sheet:
 
 
 def _regular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.Table | None:
-    """Return the cells as text, or None where rows lack cells, or it is written as Arrow does not read it."""
-    from pyarrow import csv as arrow
+    """Return the cells as text, or None where rows lack cells, or it is written as Arrow does not read it.
 
+    Columns of numbers by their names and first cells are parsed as such, unless a cell is none.
+    """
     has_quotes = re.search(rb'"', content) is not None
     separator = re.escape(header.separator.encode())
-    if header.separator == SPACES or (has_quotes and re.search(separator + rb' +"', content)):
+    if header.separator == _SPACES or (has_quotes and re.search(separator + rb' +"', content)):
         return None
+    kinds = {name: _kind_of(name, cell) for name, cell in zip(names, header.cells, strict=False)}
+    table = _arrow_csv(content, header, names, kinds, has_quotes)
+    return (
+        _arrow_csv(content, header, names, {}, has_quotes) if table is None and {*kinds.values()} != {TEXT} else table
+    )
+
+
+def _kind_of(name: str, cell: str) -> pa.DataType:
+    """Return the type to try for a column of CSV."""
+    is_number = is_number_text(cell) and not cell.isspace()
+    if is_number and name.strip().lower() in NAMES["correct"] and cell.isdecimal():
+        return pa.int64()
+    return pa.float64() if is_number and is_of_numbers(name) else TEXT
+
+
+def _arrow_csv(
+    content: pa.Buffer, header: Header, names: list[str], kinds: Mapping[str, pa.DataType], has_quotes: bool
+) -> pa.Table | None:
+    from pyarrow import csv as arrow
+
     try:
         return arrow.read_csv(
             pa.BufferReader(content),
-            read_options=arrow.ReadOptions(skip_rows=header.before, column_names=names, block_size=BLOCK),
+            read_options=arrow.ReadOptions(skip_rows=header.before, column_names=names, block_size=_BLOCK),
             parse_options=arrow.ParseOptions(
                 delimiter=header.separator, newlines_in_values=has_quotes, ignore_empty_lines=False
             ),
-            convert_options=arrow.ConvertOptions(column_types=dict.fromkeys(names, TEXTS), strings_can_be_null=False),
+            convert_options=arrow.ConvertOptions(
+                column_types={name: kinds.get(name, TEXT) for name in names},
+                strings_can_be_null=False,
+                null_values=[""],
+            ),
         )
     except pa.ArrowInvalid:
         return None
@@ -315,7 +352,7 @@ def _irregular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.T
     lines = io.StringIO(_text(content), newline="")
     for _ in range(header.before):
         lines.readline()
-    is_spaced = header.separator == SPACES
+    is_spaced = header.separator == _SPACES
     csv.field_size_limit(2**31 - 1)
     reader = csv.reader(
         (line.strip(" \t") for line in lines) if is_spaced else lines,
@@ -334,7 +371,8 @@ def _blank(table: pa.Table) -> Bools:
     """Return which rows have no text in any cell."""
     blank = np.ones(len(table), np.bool_)
     for k in range(table.num_columns):
-        lengths = floats_in(pc.utf8_length(pc.utf8_trim_whitespace(plain(table[k].filter(from_numpy(blank))))))
+        cells = plain(table[k].filter(from_numpy(blank)))
+        lengths = floats_in(pc.utf8_length(pc.utf8_trim_whitespace(cells))) if cells.type == TEXT else ~nulls_in(cells)
         blank[blank] = ~(lengths > 0)
         if not blank.any():
             break
@@ -353,8 +391,8 @@ def _header(content: pa.Buffer) -> Header:
         following = lines.readline()
         separator = _separator(following)
         names, cells = _cells(line[1:], separator), _cells(following, separator)
-        if len(names) == len(cells) > 1 and any(map(is_number, cells)):  # names, as NumPy's savetxt writes them
-            return Header(names, before, separator)
+        if len(names) == len(cells) > 1 and any(map(is_number_text, cells)):  # names, as NumPy's savetxt writes them
+            return Header(names, before, separator, cells)
         if not following:
             break
         line, before = following, before + 1  # a comment
@@ -362,32 +400,23 @@ def _header(content: pa.Buffer) -> Header:
     separator = declared[1] if declared else _separator(line)
     names, cells = _cells(line, separator), _cells(following, separator)
     if separator == "|" and re.fullmatch(r"[\s|:-]*-[\s|:-]*", following):  # the rule below the header in Markdown
-        before += 1
+        before, cells = before + 1, cells[: len(names)]
     if len(cells) <= len(names):
-        return Header(names, before, separator)
-    if len(cells) == len(names) + 1 and separator in ("\t", SPACES) and cells[-1]:  # names of rows, as R writes them
-        return Header(["", *names], before, separator)
-    raise ValueError(MORE_CELLS)
+        return Header(names, before, separator, cells)
+    if len(cells) == len(names) + 1 and separator in ("\t", _SPACES) and cells[-1]:  # names of rows, as R writes them
+        return Header(["", *names], before, separator, cells)
+    raise ValueError(_MORE_CELLS)
 
 
 def _separator(line: str) -> str:
-    if any(separator in line for separator in SEPARATORS):
-        return max(SEPARATORS, key=line.count)
-    return SPACES if len(line.split()) > 1 else ","
+    if any(separator in line for separator in _SEPARATORS):
+        return max(_SEPARATORS, key=line.count)
+    return _SPACES if len(line.split()) > 1 else ","
 
 
 def _cells(line: str, separator: str) -> list[str]:
-    line, delimiter = (line.strip(), " ") if separator == SPACES else (line, separator)
+    line, delimiter = (line.strip(), " ") if separator == _SPACES else (line, separator)
     return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
-
-
-def is_number(text: str) -> bool:
-    """Return whether text is a number, in ASCII and without underscores."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text and text.isascii()
 
 
 def _read_json(content: pa.Buffer, path: str | None = None) -> Sheet:
@@ -472,9 +501,9 @@ def _of_objects(value: Mapping[str, Mapping[str, Any]]) -> Sheet | None:
 def _nested_rows(value: Mapping[str, Any]) -> Sheet | None:
     """Return the one list of objects that is nearest to the top of a document."""
     level: dict[str, Any] = dict(value)
-    for _ in range(DEEPEST):
+    for _ in range(_DEEPEST):
         found = {name: part for name, part in level.items() if _are_objects(part)}
-        wanted = [name for known in ROWS for name in found if name.rpartition(".")[2] == known][:1]
+        wanted = [name for known in _ROWS for name in found if name.rpartition(".")[2] == known][:1]
         if len(found) > 1 and not wanted:
             rule = f"it must have one list of objects; it has {', '.join(found)}"
             raise ValueError(f"{rule}. Say which with the role rows: rows=PATH")
@@ -522,8 +551,11 @@ def inside(value: object, path: Sequence[str]) -> object:
 
 
 def _read_numpy(content: pa.Buffer) -> Sheet:
-    loaded = np.load(io.BytesIO(content), allow_pickle=False)
-    arrays = dict(loaded) if isinstance(loaded, np.lib.npyio.NpzFile) else {"": loaded}
+    try:
+        loaded = np.load(io.BytesIO(content), allow_pickle=False)
+        arrays = dict(loaded) if isinstance(loaded, np.lib.npyio.NpzFile) else {"": loaded}
+    except ValueError as error:
+        raise ValueError(f"{str(error).rstrip('.')}; text must be saved as array.astype(str)") from None
     if "" in arrays and arrays[""].dtype.names is None:
         raise ValueError("one array has no labels; save both with numpy.savez(FILE, y_true=..., y_prob=...)")
     if "" in arrays:
@@ -532,12 +564,19 @@ def _read_numpy(content: pa.Buffer) -> Sheet:
     for name, array in arrays.items():
         if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
             columns[name] = array.ravel()
+        elif array.ndim == 2 and name.lower() in NAMES["label"] and _is_one_hot(array):
+            columns[name] = array.argmax(axis=1)
         elif array.ndim == 2:
             columns |= {f"{name}_{k}": array[:, k] for k in range(array.shape[1])}
     if len(lengths := {len(column): name for name, column in columns.items()}) > 1:
         (size, name), (other_size, other), *_ = lengths.items()
         raise ValueError(f"its arrays must have the same length; {name} has {size} and {other} has {other_size}")
     return _numbered(list(columns), [from_numpy(column) for column in columns.values()])
+
+
+def _is_one_hot(array: Array) -> bool:
+    """Return whether each row (N, K) is a single 1 and else 0."""
+    return bool(np.isin(array, (0, 1)).all() and (array.sum(axis=1) == 1).all())
 
 
 def _read_parquet(content: pa.Buffer) -> Sheet:
@@ -587,14 +626,14 @@ def _from_series(column: pd.Series) -> pa.Array:
         return from_values([None if value is None or value != value else value for value in column.tolist()])
 
 
-DECOMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
+_DECOMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.decompress,
     ".bz2": bz2.decompress,
     ".xz": lzma.decompress,
     ".zst": _unzstd,
     ".zip": _unzip,
 }
-READERS: dict[str, Callable[[pa.Buffer], Sheet]] = {
+_READERS: dict[str, Callable[[pa.Buffer], Sheet]] = {
     **dict.fromkeys((".csv", ".tsv", ".txt"), _read_csv),
     **dict.fromkeys((".jsonl", ".ndjson"), _read_json_lines),
     ".json": _read_json,

@@ -20,40 +20,60 @@ from ..inputs import (
     confidences,
     numbers,
     posteriors,
+    require,
     stacked,
 )
 from ..options import OPTIONS
 from ..results import note_hard
-from .arrays import as_text, encode, first_of, from_numpy, from_values, is_number, joined, nulls_in, texts_in
 from .columns import (
-    FORMS,
     JOINED,
-    Columns,
+    ROLES_OF_FORM,
+    ColumnsByRole,
     Roles,
     are_numbered,
+    class_names,
     class_of,
     class_told,
     complemented,
     match_columns,
     name_of,
-    system_of,
+    system_in_name,
 )
-from .read import Sheet, inside, read_sheet, stem
-from .read import is_number as is_number_text
-from .runs import Part, RunOptions, names_of, pooled, read_parts
-from .values import TRUTH, as_ids, classes_of, is_missing, numbers_in, row_of_numbers, typed
+from .read import inside, read_sheet, stem
+from .runs import RUN_FILE, Part, RunOptions, names_of, pooled, read_parts
+from .values import (
+    TRUTH_WORDS,
+    Sheet,
+    as_ids,
+    as_text,
+    classes_of,
+    encode,
+    first_of,
+    from_numpy,
+    from_values,
+    is_missing,
+    is_number_text,
+    is_numeric,
+    joined,
+    nulls_in,
+    numbers_in,
+    row_of_numbers,
+    texts_in,
+    typed,
+)
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
-OF_RUNS = ("confidence", "weight", "group")  # roles whose fields in a run can be named
-PARTLY = {Advice.PARTLY_CORRECT: FileAdvice.PARTLY_CORRECT, Advice.PERCENTAGES: FileAdvice.PERCENTAGES}
-PARTLY[Advice.OTHER_SCALE] = FileAdvice.OTHER_SCALE  # what reading a file can do
+_OF_RUNS = ("confidence", "weight", "group")  # roles whose fields in a run can be named
+_PARTLY = {Advice.PARTLY_CORRECT: FileAdvice.PARTLY_CORRECT, Advice.PERCENTAGES: FileAdvice.PERCENTAGES}
+_PARTLY[Advice.OTHER_SCALE] = FileAdvice.OTHER_SCALE  # what reading a file can do
 MAX_SYSTEMS = 1000  # more is a column of something else
-JOINT = " | "  # between the parts of an id
-SUMMARIES = {"mean", "average", "avg", "total", "sum", "overall", "std", "macro", "micro", "macro avg", "weighted avg"}
-MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
-MARGINS = ("margin", "decision_function", "logit")
-EVENTS = {"event_id", "sample_id", "type", "data"}  # of a log of OpenAI's evals: rows of other events hold no answers
-SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
+_JOINT = " | "  # between the parts of an id
+_SUMMARIES = {"mean", "average", "avg", "total", "sum", "overall", "std", "macro", "micro", "macro avg", "weighted avg"}
+_MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
+_MARGINS = ("margin", "decision_function", "logit")
+_EVENTS = {"event_id", "sample_id", "type", "data"}  # of a log of OpenAI's evals: rows of other events hold no answers
+_IGNORED = -100  # the label by which PyTorch and transformers mark what does not count
+_SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
 RULES = ("bounds", "wrong", "drop")
 MEANING = {  # what a reader must know of each rule; the figures are those of the TriviaQA subset's card
     "bounds": "Values are the smallest and the largest possible ones; they are not confidence intervals.",
@@ -93,7 +113,7 @@ class Source(NamedTuple):
             row = int(self.rows[error.index if isinstance(error.index, int) else error.index[0]])
         located = FileError(self.file, error.rule, column=column, row=row)
         vars(located).update(vars(error))
-        located.advice = PARTLY.get(error.advice, error.advice)  # type: ignore[call-overload]
+        located.advice = _PARTLY.get(error.advice, error.advice)  # type: ignore[call-overload]
         return located
 
 
@@ -136,7 +156,7 @@ def read_submissions(
     scale: float = 1,
     predictions_are: str | None = None,
 ) -> list[Submission]:
-    """Read the systems of a file, or of a run of lm-eval, lighteval, Inspect, HELM or callm.
+    """Read the systems of a file, or of a run of lm-eval, lighteval, Inspect or HELM.
 
     Parameters
     ----------
@@ -200,8 +220,10 @@ def read_run(
     told: Reading | None = None,
 ) -> list[Submission] | None:
     """Return the systems of a run, or None if it is none; see `read_submissions`."""
+    if not RUN_FILE.fullmatch(Path(path).name) and not Path(path).is_dir():
+        return None
     given = columns or {}
-    named = {role: given.get(role) for role in OF_RUNS}
+    named = {role: given.get(role) for role in _OF_RUNS}
     parts = read_parts(path, RunOptions(**{**(run or RunOptions())._asdict(), **named}))
     if parts is None:
         return None
@@ -258,7 +280,7 @@ def submissions_of(
     if not scale > 0 or (correct_from is not None and roles.form != "confidences"):
         name, rule = ("correct_from", "requires confidences") if scale > 0 else ("scale", "must be positive")
         raise InputError(name, rule, value=correct_from if scale > 0 else scale)
-    if set(sheet.table.column_names) >= EVENTS:
+    if set(sheet.table.column_names) >= _EVENTS:
         sheet = sheet.select(~np.all([is_missing(sheet.column(name)) for name in _outputs(roles)], axis=0))
     _refuse_summary(sheet, roles, str(path))
     systems = [name for name in roles.used["system"] if name not in roles.used["part"]]
@@ -290,11 +312,11 @@ def _derived(sheet: Sheet, name: str, role: str, path: str, scale: float) -> pa.
         values = [inside(value, rest.split(".")) for value in sheet.column(first).to_pylist()]
         return from_values(values) if any(value is not None for value in values) else None
     if (of := complemented(name)) in names:
-        words, whole = (TRUTH, 1.0) if role == "correct" else (None, scale)
+        words, whole = (TRUTH_WORDS, 1.0) if role == "correct" else (None, scale)
         return from_numpy(whole - numbers_in(sheet, of, path, words=words, share=role != "correct" and scale == 1))
     parts = [_column_like(part.strip(), names) for part in name.split("+")]
     if role in JOINED and role not in ("system", "part") and len(parts) > 1 and all(parts):
-        return joined([sheet.column(part) for part in parts], JOINT)
+        return joined([sheet.column(part) for part in parts], _JOINT)
     return None
 
 
@@ -310,7 +332,7 @@ def _refuse_summary(sheet: Sheet, roles: Roles, path: str) -> None:
     named = dict.fromkeys([*roles.used["id"], *sheet.table.column_names[:3]])  # where the name of a row is
     values = {name: first_of(last, name) for name in named}
     called = {name: value for name, value in values.items() if isinstance(value, str)}
-    called = {name: value for name, value in called.items() if value.strip().lower().rstrip(":") in SUMMARIES}
+    called = {name: value for name, value in called.items() if value.strip().lower().rstrip(":") in _SUMMARIES}
     truths = [first_of(last, name) for name in roles.references]
     if called and not all(str(truth).strip() in ("0", "1", "True", "False") for truth in truths):
         (column, value), *_ = called.items()
@@ -344,7 +366,7 @@ def _equal(texts: pa.Array, text: str) -> Bools:
 
 def _wide(name: str, roles: Roles, path: str) -> list[tuple[str, Roles]]:
     """Return the columns of each system where several have columns of their own."""
-    role, truth, *_ = FORMS[roles.form]
+    role, truth, *_ = ROLES_OF_FORM[roles.form]
     predictions = roles.predictions
     truths = list(roles.references) * (len(predictions) if len(roles.references) == 1 else 1)
     if roles.form == "posteriors":
@@ -356,21 +378,23 @@ def _wide(name: str, roles: Roles, path: str) -> list[tuple[str, Roles]]:
         return [(name, roles)]
     prefix = f"{name} " if roles.used["system"] else ""
     return [
-        (prefix + system_of(column), roles._replace(used={**roles.used, role: [column], truth: [true]}))
+        (prefix + system_in_name(column), roles._replace(used={**roles.used, role: [column], truth: [true]}))
         for column, true in zip(predictions, truths, strict=True)
     ]
 
 
 def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading) -> Submission:
     form, used, reference = roles.form, roles.used, roles.references[0]
-    prediction = in_order(list(roles.predictions), told.labels)
+    labels = None if told.labels is None else [label.strip() for label in told.labels]
+    prediction = _by_labels(list(roles.predictions), labels, path)
     has_classes, num_classes = form in ("posteriors", "positive"), None
-    classes = _classes_in(sheet, prediction, reference, told.labels) if has_classes else None
+    classes = _classes_in(sheet, prediction, reference, labels) if has_classes else None
     if form == "predicted":
         truth, num_classes, notes = _hits(sheet, reference, used["predicted"][0], path)
         _refuse_positive(sheet, used, path, told)
     else:
-        truth, notes = _truth_in(sheet, reference, path, classes, told, is_class=has_classes), ()
+        truth = _truth_in(sheet, reference, path, classes, told, is_class=has_classes)
+        notes = _note_classes(sheet, used) if form == "confidences" else ()
     unlabelled, noted = _unlabelled_in(sheet, truth, reference, used["weight"], path, told.unlabelled, has_classes)
     if unlabelled is not None:
         sheet, truth = _settled(sheet, truth, unlabelled.rule)
@@ -378,18 +402,21 @@ def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading)
     columns |= {"ids": used["id"][0]} if used["id"] else {}
     columns |= {option: used[role][0] for role, option in OPTION_OF_ROLE.items() if used[role]}
     source, notes = Source(path, columns, sheet.rows), roles.notes + notes + noted
-    values = _predictions_in(sheet, prediction, path, share=told.scale == 1)
+    values = _predictions_in(sheet, prediction, path, classes, share=told.scale == 1)
     try:
         if told.scale != 1:
-            values, noted = _scaled(numbers(values, "predictions"), told.scale, prediction)
-            notes += noted
+            values = numbers(values, "predictions")
+            _require_one_scale(values, told.scale)
+            values = values / told.scale
         margins = form == "positive" and _are_margins(prediction[0], values, told)
         if form == "positive":
             values, noted = _of_both_classes(values, prediction[0], reference, classes, sheet, margins=margins)
             notes += noted
         predictions, references = (posteriors if has_classes else confidences)(values, truth)
+    except FileError:
+        raise
     except InputError as error:
-        raise _with_good_advice(source.error(error), values, form) from None
+        raise _with_good_advice(source.error(error), values, truth, form) from None
     ids = as_ids(sheet.column(used["id"][0])) if used["id"] else None
     per_sample = {option: sheet.column(column).to_pylist() for option, column in columns.items() if option in OPTIONS}
     if used["weight"]:
@@ -397,22 +424,31 @@ def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading)
     are, said = _told_logits(prediction, reference, predictions) if form == "posteriors" else (None, ())
     are = "logits" if margins else are
     notes += said + (_note_first_class(references, predictions.shape[1]) if has_classes else ())
+    notes += note_hard(predictions, "probabilities") if form == "posteriors" else ()
     kind = "posteriors" if has_classes else "confidences"
     return Submission(
         name, kind, predictions, references, ids, per_sample, notes, source, are, unlabelled, num_classes=num_classes
     )
 
 
-def in_order(prediction: list[str], labels: Sequence[str] | None) -> list[str]:
+def _by_labels(columns: list[str], labels: Sequence[str] | None, path: str) -> list[str]:
     """Return columns that are named after classes in the order of the given labels."""
-    by_class = {class_of(name): name for name in prediction}
-    if labels is None or len(prediction) < 2 or set(by_class) != {label.strip() for label in labels}:
-        return prediction
-    return [by_class[label.strip()] for label in labels]
+    if labels is None or len(columns) < 2:
+        return columns
+    classes = class_names(columns, labels)
+    if classes is not None:
+        return [columns[classes.index(label)] for label in labels]
+    some = {class_of(name) for name in columns} & {label for label in labels if not label.isdecimal()}
+    if some:
+        rule = f"has columns of some of the labels, as {min(some)}, and not of all"
+        raise FileError(path, rule, advice=FileAdvice.LABEL_COLUMNS)
+    return columns
 
 
-def _predictions_in(sheet: Sheet, columns: Sequence[str], path: str, *, share: bool) -> Array | list[object]:
-    """Return the numbers of one column or of several, in cells or in lists within them."""
+def _predictions_in(
+    sheet: Sheet, columns: Sequence[str], path: str, classes: Sequence[str] | None, *, share: bool
+) -> Array | list[object]:
+    """Return the numbers of one column or of several, in cells or in lists within them, in the order of classes."""
     if len(columns) > 1:
         parts = [numbers_in(sheet, name, path, share=share) for name in columns]
         array = np.empty((len(sheet.rows), len(columns)))
@@ -423,7 +459,7 @@ def _predictions_in(sheet: Sheet, columns: Sequence[str], path: str, *, share: b
     first = first_of(sheet.table, columns[0])
     by_class = classes_of(first)
     if by_class is not None:
-        return _of_classes(sheet, columns[0], sorted(by_class), path)
+        return _of_classes(sheet, columns[0], classes or sorted(by_class), path)
     if isinstance(row_of_numbers(first), list):
         return [row_of_numbers(value) for value in sheet.column(columns[0]).to_pylist()]
     return numbers_in(sheet, columns[0], path, share=share)
@@ -433,8 +469,8 @@ def _of_classes(sheet: Sheet, column: str, classes: Sequence[str], path: str) ->
     rows: list[object] = []
     for number, value in zip(sheet.rows, sheet.column(column).to_pylist(), strict=True):
         row = classes_of(value)
-        if row is None or sorted(row) != list(classes):
-            rule = f"must name the classes of the first row, {', '.join(classes[:20])}"
+        if row is None or row.keys() != set(classes):
+            rule = f"must name the same classes in each row, {', '.join(classes[:20])}"
             raise FileError(path, rule, column=column, row=int(number))
         rows.append(row_of_numbers({name: row[name] for name in classes}))
     return rows
@@ -456,14 +492,14 @@ def _of_both_classes(
         q = stacked(confidences(values, np.zeros(len(values)))[0])
     told, names = class_told(column), list(classes or ["class 0", "class 1"])
     if classes is None:  # numbers, or words for them
-        words = {} if is_number(typed(sheet.column(reference)).type) else TRUTH
+        words = {} if is_numeric(typed(sheet.column(reference)).type) else TRUTH_WORDS
         first = told == "0" or words.get(told.lower()) == 0
     else:
         names, first = [f"class {name}" for name in classes], told == classes[0]
-    of = names[0 if first else 1]
+    of, advice = names[0 if first else 1], "" if told or classes is None else FileAdvice.OTHER_CLASS
     what = "logit" if margins else "probability"
     fact = f"Column {column!r} is read as the {what} of {of}, column {reference!r} as the class."
-    return q[:, ::-1] if first else q, (Note("positive", fact), *note_hard(q[:, 1], "probabilities"))
+    return q[:, ::-1] if first else q, (Note("positive", fact, advice), *note_hard(q[:, 1], "probabilities"))
 
 
 def _are_margins(column: str, values: Array | list[object], told: Reading) -> bool:
@@ -471,7 +507,7 @@ def _are_margins(column: str, values: Array | list[object], told: Reading) -> bo
     if told.predictions_are is not None:
         return told.predictions_are == "logits"
     array = numbers(values, "predictions")
-    return column.strip().lower() in MARGINS and bool((array < 0).any() or (array > 1).any())
+    return column.strip().lower() in _MARGINS and bool((array < 0).any() or (array > 1).any())
 
 
 def _told_logits(columns: Sequence[str], reference: str, values: Array) -> tuple[str | None, tuple[Note, ...]]:
@@ -485,51 +521,54 @@ def _told_logits(columns: Sequence[str], reference: str, values: Array) -> tuple
     return "logits", (Note("logits", f"Column {name_of(columns)!r} is read as logits."),)
 
 
-def _scaled(values: Array, scale: float, prediction: Sequence[str]) -> tuple[Array, tuple[Note, ...]]:
-    """Return predictions divided by their scale, and a note if some of a column look divided already."""
-    small = np.count_nonzero((values > 0) & (values < 1))
-    if values.ndim > 1 or scale <= 1 or not _are_mixed(values, scale):
-        return values / scale, ()
-    fact = f"{small} of {len(values)} values of column {prediction[0]!r} are below 1 and are divided by {scale:g} too."
-    return values / scale, (Note("scale", fact, FileAdvice.MIXED_SCALES),)
-
-
-def _with_good_advice(error: FileError, values: Array | list[object], form: str) -> FileError:
-    """Return an error with the advice for margins, or for numbers on two scales, with how many are on which."""
-    if form == "positive" and error.advice in ("", Advice.LOG_PROBABILITIES, FileAdvice.OTHER_SCALE):
+def _with_good_advice(error: FileError, values: Array | list[object], truth: Floats, form: str) -> FileError:
+    """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows."""
+    is_range, value = error.rule == "must lie in [0, 1]", error.value
+    of_others = truth[truth != value]
+    of_scale = error.advice in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE)
+    if of_scale and _are_mixed(array := numbers(values, ""), float(np.nanmax(array))):
+        error.rule, error.advice = _one_scale(array), FileAdvice.MIXED_SCALES
+    if form == "positive" and is_range and error.advice in ("", Advice.LOG_PROBABILITIES, FileAdvice.OTHER_SCALE):
         error.advice = Advice.MARGINS
-    if error.advice not in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE):
-        return error
-    array = numbers(values, "predictions")
-    if array.ndim > 1:
-        return error
-    if _are_mixed(array, float(np.nanmax(array))):
-        error.rule = f"must lie on one scale; {np.count_nonzero(array <= 1)} of {len(array)} lie in [0, 1]"
-        error.advice = FileAdvice.MIXED_SCALES
+    elif form in ("confidences", "predicted") and is_range and not error.advice:
+        error.advice = FileAdvice.RECALIBRATE
+    elif error.advice == Advice.CLASS_LABELS and form == "confidences":
+        error.advice = FileAdvice.PARTLY_CORRECT
+    elif error.advice == Advice.COUNT_FROM_0 and (value == _IGNORED or (value == -1 and (of_others == 0).any())):
+        error.advice = FileAdvice.IGNORED_ROWS
     return error
+
+
+def _require_one_scale(values: Array, scale: float) -> None:
+    """Raise InputError if some of the predictions (N,) look divided by their scale already."""
+    if scale > 1 and _are_mixed(values, scale):
+        require((values <= 0) | (values >= 1), values, "predictions", _one_scale(values), FileAdvice.MIXED_SCALES)
+
+
+def _one_scale(values: Array) -> str:
+    return f"must lie on one scale; {np.count_nonzero(values <= 1)} of {len(values)} lie in [0, 1]"
 
 
 def _are_mixed(values: Array, scale: float) -> bool:
     """Return whether more numbers are below 1 than expected on a scale from 0 to `scale`: some are on another."""
     small = np.count_nonzero((values > 0) & (values < 1))
-    return bool(small > min(0.5, MIXED + 2 / scale) * np.count_nonzero(values > 0))
+    return values.ndim == 1 and bool(small > min(0.5, _MIXED + 2 / scale) * np.count_nonzero(values > 0))
 
 
-def _refuse_positive(sheet: Sheet, used: Columns, path: str, told: Reading) -> None:
+def _refuse_positive(sheet: Sheet, used: ColumnsByRole, path: str, told: Reading) -> None:
     """Raise FileError if a column named confidence, of two classes, has the probability of one of them."""
     label, predicted, confidence = (used[role][0] for role in ("label", "predicted", "confidence"))
     classes, codes = _codes(sheet, (label, predicted))
     values = numbers_in(sheet, confidence, path, share=told.scale == 1) / told.scale
-    if len(classes) != 2 or not (values < 0.5).any():
-        return
-    chosen = np.split(codes, 2)[1]
-    of = [values[chosen == code] for code in range(2)]
-    if not all(len(part) for part in of):
+    chosen, known = np.split(codes, 2)[1], ~np.isnan(values)
+    of = [values[known & (chosen == code)] for code in range(2)]
+    if len(classes) != 2 or not (values < 0.5).any() or not all(map(len, of)):
         return
     for low, high in ((0, 1), (1, 0)):
-        if (of[low] <= 0.5).all() and (of[high] >= 0.5).all():
-            rule = f"is at most 1/2 where the class {classes[low]!r} of two was chosen: the probability of the other"
-            columns = {"label": label, "positive": confidence}
+        if of[low].max() <= of[high].min():
+            rule = f"is lowest where the class {classes[low]!r} of two was chosen: the probability of the other"
+            second = max(classes, key=lambda text: (TRUTH_WORDS.get(text.lower(), 0), text))
+            columns = {"label": label, "positive": confidence if classes[high] == second else f"1-{confidence}"}
             raise FileError(path, rule, column=confidence, advice=FileAdvice.PROBABILITIES, columns=columns)
 
 
@@ -548,17 +587,19 @@ def _classes_in(
 ) -> list[str] | None:
     """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
     if labels is not None:
-        return [label.strip() for label in labels]
+        return list(labels)
     if len(prediction) > 1:
-        return None if are_numbered(prediction) else [class_of(name) for name in prediction]
+        are_numbers = are_numbered(prediction) and is_numeric(typed(sheet.column(reference)).type)
+        names = None if are_numbers else class_names(prediction, _codes(sheet, [reference])[0])
+        return names or (None if are_numbered(prediction) else [class_of(name) for name in prediction])
     by_class = classes_of(first_of(sheet.table, prediction[0]))
     if by_class is not None:
         return sorted(by_class)
     cells = typed(sheet.column(reference))
-    if is_number(cells.type) or not is_number(typed(sheet.column(prediction[0])).type):
+    if is_numeric(cells.type) or not is_numeric(typed(sheet.column(prediction[0])).type):
         return None
     texts, _ = _codes(sheet, [reference])
-    words = all(text.lower() in TRUTH for text in texts)
+    words = all(text.lower() in TRUTH_WORDS for text in texts)
     return texts if len(texts) == 2 and not words and not all(map(is_number_text, texts)) else None
 
 
@@ -573,13 +614,27 @@ def _hits(sheet: Sheet, label: str, predicted: str, path: str) -> tuple[Floats, 
     if not np.isin(true, answer).any():
         rule = f"has no class in common with column {predicted!r}"
         raise FileError(path, rule, column=label, value=first_of(sheet.table, label))
+    if len({text.lower() for text in classes}) < len(classes):
+        rule = f"and column {predicted!r} have classes that differ in upper and lower case only"
+        raise FileError(path, rule, column=label, advice=FileAdvice.SAME_CASE)
     fact = f"An answer counts as correct where column {predicted!r} equals column {label!r}."
     notes, num_classes = [Note("predicted", fact)], len(classes)
-    if 2 <= num_classes <= len(true) / SAMPLES_PER_CLASS:
+    if 2 <= num_classes <= len(true) / _SAMPLES_PER_CLASS:
         fact = f"There are {num_classes} classes in these columns, and K is {num_classes}."
         notes.append(Note("classes", fact, FileAdvice.SAY_NUM_CLASSES))
     truth = np.where(true < 0, np.nan, (true == answer).astype(np.float64))
     return truth, num_classes if len(notes) > 1 else None, tuple(notes)
+
+
+def _note_classes(sheet: Sheet, used: ColumnsByRole) -> tuple[Note, ...]:
+    """Return a note if confidences and correctness are beside true and predicted classes, of which K is not taken."""
+    if not used["label"] or not used["predicted"]:
+        return ()
+    count = len(_codes(sheet, (used["label"][0], used["predicted"][0]))[0])
+    if not 2 <= count <= len(sheet.rows) / _SAMPLES_PER_CLASS:
+        return ()
+    fact = f"Columns {used['label'][0]!r} and {used['predicted'][0]!r} hold {count} classes, which K is not taken from."
+    return (Note("classes", fact, FileAdvice.SAY_K),)
 
 
 def _truth_in(
@@ -590,11 +645,12 @@ def _truth_in(
         return _one_hot(sheet, reference, path)
     if classes is None:
         try:
-            grades = numbers_in(sheet, reference, path, words=TRUTH)
+            grades = numbers_in(sheet, reference, path, words=TRUTH_WORDS)
         except FileError as error:
             if is_class and error.advice == FileAdvice.WORDS_OF_TRUTH:
                 error.advice = FileAdvice.SAY_LABELS
             raise
+        _refuse_mean(sheet, reference, path, grades)
         if told.correct_from is None:
             return grades
         return np.where(np.isnan(grades), np.nan, (grades >= told.correct_from).astype(np.float64))
@@ -615,6 +671,19 @@ def _truth_in(
             advice=FileAdvice.SAY_LABELS,
         )
     return numbers
+
+
+def _refuse_mean(sheet: Sheet, reference: str, path: str, grades: Floats) -> None:
+    """Raise FileError if the only grade (N,) that is not 0 or 1 is the mean of all others."""
+    odd = (grades % 1 > 0) & (grades > 0) & (grades < 1)
+    others = grades[~odd & ~np.isnan(grades)]
+    if np.count_nonzero(odd) == 1 and len(others) > 1 and set(np.unique(others)) <= {0, 1}:
+        row = int(np.argmax(odd))
+        tolerance = 0.0 if grades[row] == 0.5 else 0.005
+        if abs(grades[row] - others.mean()) <= tolerance:
+            rule, place = "must hold samples; one row is the mean of the others", int(sheet.rows[row])
+            value = float(grades[row])
+            raise FileError(path, rule, column=reference, row=place, value=value, advice=FileAdvice.LEAVE_ROWS_OUT)
 
 
 def _one_hot(sheet: Sheet, reference: str, path: str) -> Floats:

@@ -1,41 +1,185 @@
-"""Cells as people and tools write them -> numbers, rows of numbers, truths, classes and ids."""
+"""Cells as people and tools write them -> numbers, truths, classes and ids, as Arrow arrays, without pandas."""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as types
 
 from ..errors import Advice, FileAdvice, FileError
-from ..inputs import Bools, Floats
-from .arrays import TEXT, Sheet, as_text, encode, floats_in, from_numpy, from_texts, is_number, nulls_in, texts_in
+from ..inputs import Array, Bools, Floats, Ints
 
-TRUTH = {  # pairs of words, the first for an answer that is correct
+TEXT = pa.large_string()
+MOST_FIELDS = 1000  # of a nested cell; more are data, not names
+TRUTH_WORDS = {  # pairs of words, the first for an answer that is correct
     word: 1.0 - place
     for pair in (
-        ("true", "false"),
-        ("t", "f"),
-        ("yes", "no"),
-        ("y", "n"),
-        ("correct", "incorrect"),
-        ("c", "i"),
-        ("right", "wrong"),
-        ("pass", "fail"),
-        ("passed", "failed"),
-        ("wahr", "falsch"),
-        ("vrai", "faux"),
+        *("true false", "t f", "yes no", "y n", "correct incorrect", "c i", "right wrong", "pass fail"),
+        *("passed failed", "wahr falsch", "vrai faux"),
     )
-    for place, word in enumerate(pair)
+    for place, word in enumerate(pair.split())
 }
-TRUTHS = {"true": 1.0, "false": 0.0}  # what a column of truths is written as
+TRUE_FALSE = {"true": 1.0, "false": 0.0}  # what a column of truths is written as
 NO_ANSWER = {"c", "i"}  # beside these, "n" may be "no answer"
 MISSING = ["", "\\N", "-", "--", "\N{EN DASH}", "\N{EM DASH}", "na", "n/a", "nan", "null", "none", "#n/a"]
 MISSING += [text.upper() for text in MISSING[6:]] + ["NaN", "None", "Null"]
-NO_VALUE = {text.lower() for text in MISSING}
+
+
+class Sheet(NamedTuple):
+    """What a file holds: its rows without blank ones, and the number of each row in an editor or a spreadsheet."""
+
+    table: pa.Table
+    rows: Ints
+    decimal_comma: bool = False  # semicolons separate, so that a comma in a number may be its decimal point
+
+    def column(self, name: str) -> pa.Array:
+        """Return a column (N,) in one piece."""
+        return plain(self.table[name])
+
+    def select(self, rows: Bools) -> Sheet:
+        """Return the rows where it is true."""
+        return self._replace(table=self.table.filter(from_numpy(rows)), rows=self.rows[rows])
+
+
+def as_text(value: object) -> str:
+    """Return an id or a class as the text that any kind of file has for it: 7 and 7.0 are "7"."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return json.dumps(value, default=str) if isinstance(value, dict | list) else str(value).strip()
+
+
+def from_numpy(values: Array, valid: Bools | None = None) -> pa.Array:
+    """Return an array (N,) of numbers, truths or text as Arrow's; null where it is not `valid`."""
+    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
+        return from_texts([as_text(value.decode() if isinstance(value, bytes) else value) for value in values.tolist()])
+    is_truth, values = values.dtype.kind == "b", np.ascontiguousarray(values.astype(values.dtype.newbyteorder("=")))
+    values = values.astype(np.uint8) if is_truth else values
+    bits = None if valid is None else _bits(valid)
+    array = pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [bits, pa.py_buffer(values)])
+    return array.cast(pa.bool_()) if is_truth else array
+
+
+def from_texts(texts: Sequence[str | None]) -> pa.Array:
+    """Return texts as an Arrow array, null where there is none."""
+    encoded = [None if text is None else text.encode("utf-8", "replace") for text in texts]
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(text or b"") for text in encoded], out=offsets[1:])
+    bits = _bits(np.array([text is not None for text in encoded], np.bool_))
+    content = b"".join(text for text in encoded if text is not None)
+    return pa.Array.from_buffers(TEXT, len(texts), [bits, pa.py_buffer(offsets), pa.py_buffer(content)])
+
+
+def constant(text: str | None, count: int) -> pa.Array:
+    """Return an array (count,) of one text."""
+    return from_texts([text]).take(from_numpy(np.zeros(count, np.int64)))
+
+
+def from_values(values: Sequence[object]) -> pa.Array:
+    """Return Python values as an Arrow array of one type; mixed values, as numbers beside words, become text."""
+    kinds = {type(value) for value in values if value is not None}
+    valid = np.array([value is not None for value in values], np.bool_)
+    if kinds and kinds <= {bool, int, float}:
+        dtype = np.float64 if float in kinds else np.bool_ if kinds == {bool} else np.int64
+        try:
+            return from_numpy(np.array([0 if value is None else value for value in values], dtype), valid)
+        except OverflowError:
+            pass
+    lists = [value if isinstance(value, list | tuple) else () for value in values]
+    if kinds and kinds <= {list, tuple}:
+        offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
+        flat = from_values([part for cells in lists for part in cells])
+        return pa.LargeListArray.from_arrays(from_numpy(offsets), flat, mask=from_numpy(~valid))
+    rows = [{str(name): part for name, part in value.items()} if isinstance(value, dict) else {} for value in values]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    if kinds == {dict} and 0 < len(names) <= MOST_FIELDS:
+        fields = [from_values([row.get(name) for row in rows]) for name in names]
+        return pa.StructArray.from_arrays(fields, names, mask=from_numpy(~valid))
+    empty = [value is None or (isinstance(value, float) and value != value) for value in values]
+    texts = (value if isinstance(value, str) else as_text(value) for value in values)
+    return from_texts([None if is_empty else text for is_empty, text in zip(empty, texts, strict=True)])
+
+
+def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Return a column in one piece, and without dictionaries, views and extensions, which only concern storage."""
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    array = pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
+    kind = array.type
+    if isinstance(array, pa.ExtensionArray):
+        return plain(array.storage)
+    if types.is_dictionary(kind):
+        return plain(array.dictionary.take(array.indices))
+    if types.is_run_end_encoded(kind):
+        return plain(pc.run_end_decode(array))
+    if types.is_string(kind) or types.is_string_view(kind):
+        return array.cast(TEXT)
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
+        return from_texts([None if value is None else value.decode("utf-8", "replace") for value in array.to_pylist()])
+    return array
+
+
+def is_numeric(kind: pa.DataType) -> bool:
+    """Return whether a type is one of numbers, truths included."""
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))
+
+
+def floats_in(array: pa.Array) -> Floats:
+    """Return an Arrow array (N,) of numbers as float64, NaN where it is null."""
+    array = array.cast(pa.uint8()) if types.is_boolean(array.type) else array
+    numbers = array.cast(pa.float64(), safe=False)
+    return np.where(nulls_in(numbers), np.nan, _stored(numbers)) if numbers.null_count else _stored(numbers)
+
+
+def nulls_in(array: pa.Array) -> Bools:
+    """Return where an Arrow array (N,) is null."""
+    if not array.null_count:
+        return np.zeros(len(array), np.bool_)
+    return np.asarray(_stored(array.is_null().cast(pa.uint8())), np.bool_)
+
+
+def encode(array: pa.Array) -> tuple[list[object], Ints]:
+    """Return the distinct values of an array (N,), and which of them each is; -1 where it is null."""
+    try:
+        encoded = array.dictionary_encode()
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        return array.to_pylist(), np.where(nulls_in(array), -1, np.arange(len(array)))
+    codes = _stored(encoded.indices).astype(np.int64)
+    return encoded.dictionary.to_pylist(), np.where(nulls_in(encoded.indices), -1, codes)
+
+
+def positions_in(values: pa.Array, known: pa.Array) -> Ints:
+    """Return where each value (N,) is among known ones of the same type; -1 where it is not."""
+    found = pc.index_in(values, value_set=known)
+    return np.where(nulls_in(found), -1, _stored(found).astype(np.int64))
+
+
+def texts_in(array: pa.Array) -> pa.Array:
+    """Return ids, names or classes as text, see `as_text`; null where they are."""
+    if array.type == TEXT:
+        return pc.utf8_trim_whitespace(array)
+    values, codes = encode(array)
+    return from_texts([as_text(value) for value in values]).take(from_numpy(codes, codes >= 0))
+
+
+def joined(arrays: Sequence[pa.Array], separator: str) -> pa.Array:
+    """Return the text of several columns joined; null where one is."""
+    texts = [texts_in(array) for array in arrays]
+    return texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, constant(separator, len(texts[0])))
+
+
+def first_of(table: pa.Table | None, name: str) -> object:
+    """Return the first value of a column, or None."""
+    if table is None or not len(table):
+        return None
+    value = plain(table[name].slice(0, 1)).to_pylist()[0]
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def typed(array: pa.Array) -> pa.Array:
@@ -50,33 +194,32 @@ def typed(array: pa.Array) -> pa.Array:
             except pa.ArrowInvalid:
                 pass
         if cells is array:
-            trimmed = pc.utf8_trim_whitespace(array)
-            empty = nulls_in(array) | _is_in(trimmed, MISSING)
-            cells = _without(trimmed, empty)
+            cells = pc.utf8_trim_whitespace(array)
+            empty = nulls_in(array) | _is_in(cells, MISSING)
+            cells = cells.take(from_numpy(np.arange(len(cells)), ~empty)) if empty.any() else cells
     words = encode(pc.utf8_lower(cells.slice(0, 100)))[0]
-    if words and set(words) <= set(TRUTHS) and set(encode(pc.utf8_lower(cells))[0]) <= set(TRUTHS):
+    if words and set(words) <= set(TRUE_FALSE) and set(encode(pc.utf8_lower(cells))[0]) <= set(TRUE_FALSE):
         return from_numpy(_is_in(pc.utf8_lower(cells), ["true"]), ~nulls_in(cells))
     return cells
 
 
 def is_missing(array: pa.Array) -> Bools:
     """Return which cells (N,) hold nothing: null, NaN, or a word for it."""
-    return np.isnan(floats_in(array)) if is_number(array.type) else nulls_in(typed(array))
+    return np.isnan(floats_in(array)) if is_numeric(array.type) else nulls_in(typed(array))
 
 
 def as_ids(array: pa.Array) -> pa.Array:
     """Return ids as whole numbers, or as text: 7 and 7.0 and "7" are the same, and "007" is another.
 
-    >>> from .arrays import from_values
     >>> as_ids(from_values([7.0, 8.0])).to_pylist(), as_ids(from_values(["7", "007"])).to_pylist()
     ([7, 8], ['7', '007'])
     """
-    if is_number(array.type) and not pa.types.is_boolean(array.type):
+    if is_numeric(array.type) and not types.is_boolean(array.type):
         numbers = floats_in(array)
         if (np.abs(numbers) < 2**53).all() and (numbers == np.floor(numbers)).all():
             return from_numpy(numbers.astype(np.int64))
     texts = texts_in(array)
-    return pc.coalesce(texts, from_texts(["None"]).take(from_numpy(np.zeros(len(texts), np.int64))))
+    return pc.coalesce(texts, constant("None", len(texts)))
 
 
 def numbers_in(
@@ -85,12 +228,12 @@ def numbers_in(
     """Return a column (N,) as float64, NaN where empty; `words` stand for numbers, and a `share` may be 85% or 0,85."""
     cells = sheet.column(column)
     array = typed(cells)
-    if is_number(array.type):
+    if is_numeric(array.type):
         return floats_in(array)
     values, codes = encode(cells)
-    words = _unambiguous(words or TRUTHS, values)
+    words = _unambiguous(words or TRUE_FALSE, values)
     comma = sheet.decimal_comma or share
-    found = [number(value, comma=comma, words=words, share=share) for value in values]
+    found = [number_in(value, comma=comma, words=words, share=share) for value in values]
     numbers = np.array([*(np.inf if value is None else value for value in found), np.nan])[codes]
     wrong = np.array([*(value is None for value in found), False])[codes]
     if wrong.any():
@@ -98,12 +241,14 @@ def numbers_in(
     return numbers
 
 
-def number(value: object, *, comma: bool, words: Mapping[str, float], share: bool = False) -> float | None:
+def number_in(
+    value: object, *, comma: bool = False, words: Mapping[str, float] = TRUE_FALSE, share: bool = False
+) -> float | None:
     """Return the number that a cell stands for: NaN if it is empty, None if it is no number.
 
-    >>> number(" 85 %", comma=False, words={}, share=True), number("0,5", comma=True, words={})
+    >>> number_in(" 85 %", share=True), number_in("0,5", comma=True)
     (0.85, 0.5)
-    >>> [number(text, comma=False, words=TRUTH) for text in ("C", "n/a", "much")]
+    >>> [number_in(text, words=TRUTH_WORDS) for text in ("C", "n/a", "much")]
     [1.0, nan, None]
     """
     if isinstance(value, list | tuple) and len(value) == 1:
@@ -113,7 +258,7 @@ def number(value: object, *, comma: bool, words: Mapping[str, float], share: boo
     text = value.strip().lower()
     if text in words:
         return words[text]
-    if text in NO_VALUE:
+    if is_word_for_nothing(text):
         return np.nan
     if comma and text.count(",") == 1 and "." not in text:
         text = text.replace(",", ".")
@@ -122,6 +267,20 @@ def number(value: object, *, comma: bool, words: Mapping[str, float], share: boo
         return None if "_" in text else float(text.rstrip("% ") if divisor > 1 else text) / divisor
     except ValueError:
         return None
+
+
+def is_word_for_nothing(text: str) -> bool:
+    """Return whether a cell is left empty, in words: n/a, null, a dash."""
+    return text.lower() in _NOTHING
+
+
+def is_number_text(text: str) -> bool:
+    """Return whether text is a number, in ASCII and without underscores."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text and text.isascii()
 
 
 def row_of_numbers(value: object) -> object:
@@ -134,14 +293,14 @@ def row_of_numbers(value: object) -> object:
     ([0.25, 0.75], [0.5, 0.5], [-1.5])
     """
     if isinstance(value, str) and (match := re.fullmatch(r"\s*[\[(](.*)[\])]\s*", value, flags=re.DOTALL)):
-        if "{" in match[1] or "[" in match[1] or "(" in match[1]:
-            return _parsed(value)
-        return [_cell(part) for part in re.split(r"[\s,;]+", match[1].strip()) if part]
+        if any(bracket in match[1] for bracket in "{[("):
+            return value if (parsed := _parsed(value)) is value else row_of_numbers(parsed)
+        return [_float_if_any(part) for part in re.split(r"[\s,;]+", match[1].strip()) if part]
     by_class = classes_of(value)
     if by_class is not None:
-        return [_cell(part) for part in by_class.values()]
+        return [_float_if_any(part) for part in by_class.values()]
     if isinstance(value, list | tuple):
-        return [_cell(part[0] if isinstance(part, list | tuple) and len(part) == 2 else part) for part in value]
+        return [_float_if_any(part[0] if isinstance(part, list | tuple) and len(part) == 2 else part) for part in value]
     return value
 
 
@@ -157,13 +316,18 @@ def classes_of(value: object) -> dict[str, object] | None:
     return {as_text(part["label"]): part["score"] for part in parts}
 
 
+def _stored(array: pa.Array) -> Array:
+    """Return the stored numbers of an array, also those under nulls, without a copy."""
+    whole = pa.Array.from_buffers(array.type, len(array), [None, array.buffers()[1]], offset=array.offset)
+    return np.from_dlpack(whole) if len(array) else np.zeros(0)
+
+
+def _bits(valid: Bools) -> pa.Buffer | None:
+    return None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little").tobytes())
+
+
 def _is_in(texts: pa.Array, known: Sequence[str]) -> Bools:
     return np.asarray(floats_in(pc.is_in(texts, value_set=from_texts(known))), np.bool_)
-
-
-def _without(texts: pa.Array, empty: Bools) -> pa.Array:
-    """Return texts with null where it is empty."""
-    return texts.take(from_numpy(np.arange(len(texts)), ~empty)) if empty.any() else texts
 
 
 def _no_number(
@@ -173,30 +337,22 @@ def _no_number(
     value = sheet.column(column)[first].as_py()
     rule, advice = "must hold numbers", Advice.CONFIDENCES if share and not isinstance(value, str) else ""
     if isinstance(value, str):
-        advice = FileAdvice.EMPTY_CELL if share else FileAdvice.WORDS_OF_TRUTH if words is not TRUTHS else ""
-    if isinstance(value, str) and value.strip() == column.strip():
-        rule, advice = "must hold numbers; a row repeats the header", FileAdvice.LEAVE_ROWS_OUT
-    return FileError(
-        path,
-        rule,
-        column=column,
-        row=int(sheet.rows[first]),
-        value=value,
-        count=int(np.count_nonzero(wrong)),
-        total=len(wrong),
-        advice=advice,
-    )
+        advice = FileAdvice.EMPTY_CELL if share else FileAdvice.WORDS_OF_TRUTH if words is not TRUE_FALSE else ""
+        if value.strip() == column.strip():
+            rule, advice = "must hold numbers; a row repeats the header", FileAdvice.LEAVE_ROWS_OUT
+    row, count = int(sheet.rows[first]), int(np.count_nonzero(wrong))
+    return FileError(path, rule, column=column, row=row, value=value, count=count, total=len(wrong), advice=advice)
 
 
 def _parsed(text: str) -> object:
+    """Return what the text of a Python value stands for, or the text."""
     try:
-        return row_of_numbers(ast.literal_eval(text.strip())) if text.strip()[:1] in "[(" else ast.literal_eval(text)
+        return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
 
 
-def _cell(part: object) -> object:
-    """Return one of several numbers of a cell as float, or as it is."""
+def _float_if_any(part: object) -> object:
     try:
         return float(part) if isinstance(part, str) else part
     except ValueError:
@@ -204,7 +360,11 @@ def _cell(part: object) -> object:
 
 
 def _unambiguous(words: Mapping[str, float], values: Sequence[object]) -> Mapping[str, float]:
+    """Return words without "n", which means no answer, where there are others of a grader that says so."""
     if "n" not in words:
         return words
     present = {value.strip().lower() for value in values if isinstance(value, str)}
     return {word: value for word, value in words.items() if word != "n"} if present & NO_ANSWER else words
+
+
+_NOTHING = {text.lower() for text in MISSING}

@@ -8,95 +8,82 @@ import math
 import re
 import warnings
 from collections import Counter
-from importlib import import_module
+from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
 
 from ..api import score_confidences
-from ..errors import InputError, missing_package
-from ..files.runs.inspect_ai import Log, part_of
-from ..files.runs.parts import RunOptions
+from ..errors import InputError
+from ..files.runs.inspect_ai import Log, part_of_scorer
+from ..files.runs.parts import RunOptions, without_nan
 from ..files.submissions import Reading, submission_of
 
-LOGGER = logging.getLogger(__name__)
-BEFORE = r"[(\[,;\n]\s*(?:(?:confidence|probability)\W*)?|\b(?:confidence|probability)\b\W*"  # what sets a number off
-STATED = re.compile(
-    rf"(?:{BEFORE})(?P<number>\d+(?:\.\d+)?|\.\d+)\s*(?P<percent>%|per ?cent\b)?\s*[)\]]?\s*\.?\s*$", re.IGNORECASE
+if TYPE_CHECKING:
+    from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target
+    from inspect_ai.solver import TaskState
+
+_BEFORE = r"[(\[,;\n]\s*(?:(?:confidence|probability)\W*)?|\b(?:confidence|probability)\b\W*"  # what sets a number off
+_STATED = re.compile(
+    rf"(?:{_BEFORE})(?P<number>\d+(?:\.\d+)?|\.\d+)\s*(?P<percent>%|per ?cent\b)?\s*[)\]]?\s*\.?\s*$", re.IGNORECASE
 )
 
 
-def ecuas(*, correct_from: float | None = None, scale: float = 1, **options: Any) -> object:
+def ecuas(*, correct_from: float | None = None, scale: float = 1, **options: object) -> Metric:
     """Return a metric: all that `score_confidences` computes, of scores with a confidence in their metadata.
 
     What a score means is what `ecuas score` reads from the log: every epoch is a sample, whatever the reducer, and a
     `weight` in the metadata of samples weighs them. With the numbers come `samples` and `missing_confidences`, how many
     there are of each. Where `ecuas score` would refuse the log, e.g. for a missing confidence, the numbers are nan and
-    the log has a warning that says why; the evaluation goes on.
-
-    Parameters
-    ----------
-    correct_from : float, optional
-        Grades from this one up count as correct, e.g. 0.5 for Inspect's "P"; by default only 0 and 1 are taken.
-    scale : float
-        What a confidence of 1 is written as, e.g. 100 for percentages without a sign.
-    **options
-        Of `ecuas_metric.score_confidences`, e.g. `missing_confidence`, which says what a missing confidence counts as.
+    the log has a warning that says why; the evaluation goes on. Grades from `correct_from` up count as correct, e.g.
+    0.5 for Inspect's "P", by default only 1; `scale` is what a confidence of 1 is written as, e.g. 100 for percentages
+    without a sign; `missing_confidence`, among the options, says what a missing one counts as.
     """
-    inspect = _inspect()
+    from inspect_ai.scorer import metric
+
     reading = Reading(None, None, correct_from, scale)
     undefined = dict.fromkeys(_quietly([0, 1], [0.5, 0.5], options), math.nan)  # which checks the options
-
     said: set[str] = set()
 
-    @inspect.metric(name="ecuas", scores="unreduced")  # type: ignore[untyped-decorator]
-    def made() -> object:
-        def compute(scores: list[Any]) -> dict[str, float]:
-            try:
-                values = _values(scores, reading, options) if scores else undefined
-            except InputError as error:
-                if error.rule not in said:  # metrics are computed again and again while the evaluation runs
-                    LOGGER.warning("The metrics of ECUAS are nan, here of %d samples: %s", len(scores), error)
-                said.add(error.rule)
-                values = undefined
-            return values | _counts(scores)
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        stated = without_nan((each.score.metadata or {}).get("confidence") for each in scores)
+        counts = {"samples": len(scores), "missing_confidences": stated.count(None)}
+        try:
+            return (_values(scores, reading, options) if scores else undefined) | counts
+        except InputError as error:
+            if error.rule not in said:  # metrics are computed again and again while the evaluation runs
+                logging.getLogger(__name__).warning(
+                    "The metrics of ECUAS are nan, of %d samples: %s", len(scores), error
+                )
+            said.add(error.rule)
+            return undefined | counts
 
-        return compute
-
-    return made()
+    return metric(name="ecuas", scores="unreduced")(lambda: compute)()
 
 
-def answer_with_confidence(*, grader: Any = None, scale: float = 1, **options: Any) -> object:
+def answer_with_confidence(*, grader: Scorer | None = None, scale: float = 1, **options: object) -> Scorer:
     """Return a scorer of answers such as "Paris (85 %)": another scorer grades the text before the confidence.
 
     The confidence ends the reply: a number with a decimal point or a per cent sign (or "percent"), in brackets, after a
     comma, a semicolon or the word confidence or probability, or on a line of its own. Nothing else is taken for one.
-
-    Parameters
-    ----------
-    grader : scorer
-        By default Inspect's `exact()`, which takes any of several targets and ignores case and punctuation.
-    scale : float
-        What a confidence of 1 is in replies without a sign, e.g. 100: then "Paris (85)" is 0.85.
-    **options
-        Of its metric, `ecuas`.
+    With `scale`, e.g. 100, replies without a sign have it too: then "Paris (85)" is 0.85. The `grader` is by default
+    Inspect's `exact()`, which takes any of several targets and ignores case and punctuation; options are of `ecuas`.
     """
-    inspect = _inspect()
-    grade = grader or inspect.exact()
+    from inspect_ai.scorer import accuracy, exact, scorer
 
-    @inspect.scorer(metrics=[inspect.accuracy(), ecuas(**options)], name="answer_with_confidence")  # type: ignore[untyped-decorator]
-    def made() -> object:
-        async def score(state: Any, target: Any) -> object:
-            answer, confidence = answer_and_confidence(state.output.completion, scale)
-            answered = copy.copy(state)
-            answered.output = state.output.model_copy(update={"completion": answer})
-            graded = await grade(answered, target)
-            metadata = {**(graded.metadata or {}), "confidence": confidence}
-            return graded.model_copy(update={"answer": answer, "metadata": metadata})
+    grade = grader or exact()
 
-        return score
+    async def score(state: TaskState, target: Target) -> Score:
+        answer, confidence = answer_and_confidence(state.output.completion, scale)
+        answered = copy.copy(state)
+        answered.output = state.output.model_copy(update={"completion": answer})
+        graded = await grade(answered, target)
+        metadata = {**(graded.metadata or {}), "confidence": confidence}
+        return graded.model_copy(update={"answer": answer, "metadata": metadata})
 
-    return made()
+    metrics = [accuracy(), ecuas(**options)]  # type: ignore[arg-type]
+    return scorer(metrics=metrics, name="answer_with_confidence")(lambda: score)()
 
 
 def answer_and_confidence(reply: str, scale: float = 1) -> tuple[str, float | None]:
@@ -108,41 +95,27 @@ def answer_and_confidence(reply: str, scale: float = 1) -> tuple[str, float | No
     (('Paris (85)', None), ('Paris', 0.85))
     """
     text = reply.strip()
-    found = STATED.search(text)
+    found = _STATED.search(text)
     if found is None or not (found["percent"] or "." in found["number"] or scale != 1):
         return text, None
     confidence = float(found["number"]) / (100 if found["percent"] else scale)
     return (text[: found.start()].rstrip(" (,;:-\n"), confidence) if confidence <= 1 else (text, None)
 
 
-def _values(scores: list[Any], reading: Reading, options: dict[str, Any]) -> dict[str, float]:
+def _values(scores: Sequence[SampleScore], reading: Reading, options: dict[str, object]) -> dict[str, float]:
     epochs: Counter[object] = Counter()
-    samples: list[dict[str, Any]] = []
+    samples = []
     for each in scores:
         epochs[each.sample_id] += 1
         kept = {"": {"value": each.score.value, "metadata": each.score.metadata or {}}}
         of = {"id": each.sample_id, "epoch": epochs[each.sample_id], "metadata": each.sample_metadata or {}}
         samples.append({**of, "scores": kept})
-    log = Log(Path("the scores"), {"eval": {"task": "", "model": ""}, "status": "success"}, samples)
-    system = submission_of(part_of(log, "", RunOptions()), "", reading)
+    part = part_of_scorer(Log(Path("the scores"), samples), "", RunOptions())
+    system = submission_of(part, "", reading)
     return _quietly(system.references, system.predictions, {**system.per_sample, **options})
 
 
-def _quietly(correct: Any, confidence: Any, options: dict[str, Any]) -> dict[str, float]:
+def _quietly(correct: ArrayLike, confidence: ArrayLike, options: dict[str, object]) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return score_confidences(correct, confidence, **options)
-
-
-def _counts(scores: list[Any]) -> dict[str, float]:
-    """Return how many samples there are, each epoch counted, and how many have no confidence."""
-    confidences = [(each.score.metadata or {}).get("confidence") for each in scores]
-    missing = sum(value is None or bool(value != value) for value in confidences)
-    return {"samples": len(scores), "missing_confidences": missing}
-
-
-def _inspect() -> ModuleType:
-    try:
-        return import_module("inspect_ai.scorer")
-    except ImportError as error:
-        raise missing_package(f"{__name__} needs", "inspect-ai") from error

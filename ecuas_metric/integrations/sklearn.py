@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import ClassifierMixin
 from sklearn.metrics import make_scorer
 
 from ..api import ecuas_score
 
 
-def _ecuas(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None, **options: Any) -> float:
+def _ecuas(y_true: ArrayLike, y_pred: ArrayLike, *, labels: ArrayLike | None = None, **options: Any) -> float:
     """Return ECUAS_n of posteriors (N, K); classes (N,), which thresholds decide for, are certain decisions."""
-    labels = options.pop("labels", None)
     predictions = np.asarray(y_pred)
     known = np.unique(predictions) if labels is None else np.asarray(labels)
     if predictions.ndim == 1:
@@ -24,39 +24,27 @@ def _ecuas(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | N
         return 0.0  # one class, decided for throughout
     posteriors = np.zeros((len(predictions), len(every)))
     posteriors[:, np.searchsorted(every, known)] = predictions
-    return ecuas_score(y_true, posteriors, labels=every, sample_weight=sample_weight, **options)
+    return ecuas_score(y_true, posteriors, labels=every, **options)
 
 
 class _Scorer(type(make_scorer(_ecuas))):  # type: ignore[misc]
     """A scorer of `make_scorer` that also passes on the classes of the fitted classifier."""
 
-    def _score(self, method_caller: Callable[..., Any], estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
-        found = np.asarray(method_caller(estimator, "predict_proba", X, pos_label=None))
+    def _score(
+        self, caller: Callable[..., ArrayLike], estimator: ClassifierMixin, X: object, y: ArrayLike, **more: object
+    ) -> float:
+        found = np.asarray(caller(estimator, "predict_proba", X, pos_label=None))
         posteriors = np.column_stack([1 - found, found]) if found.ndim == 1 else found
-        options = {**self._kwargs, **kwargs, "labels": estimator.classes_}
-        return float(self._sign * self._score_func(y_true, posteriors, **options))
+        return float(self._sign * _ecuas(y, posteriors, labels=estimator.classes_, **self._kwargs, **more))
 
 
 def ecuas_scorer(*, n: float = 1, cost: str | ArrayLike = "zero_one", normalize: bool = False) -> Any:
-    """Return a scorer: minus ECUAS_n of a classifier's `predict_proba`, since scikit-learn maximises.
+    """Return a scorer: minus `ecuas_metric.ecuas_score` of a classifier's `predict_proba`, as scikit-learn maximises.
 
     It is an object of `sklearn.metrics.make_scorer`: ``set_score_request(sample_weight=True)`` routes weights to it,
-    and `TunedThresholdClassifierCV` takes it, whose decisions count as certain. The classes, numbers or strings, are
-    those of the fitted classifier and of `y`, each of which may lack some, as in folds: a class that the classifier has
-    not seen has the probability 0.
+    and `TunedThresholdClassifierCV` takes it, whose decisions count as certain. The classes are those of the fitted
+    classifier and of `y`, each of which may lack some, as in folds; one that was not seen has the probability 0.
 
-    Parameters
-    ----------
-    n, cost, normalize
-        See `ecuas_metric.ecuas_score`.
-
-    Returns
-    -------
-    callable
-        ``scorer(estimator, X, y, sample_weight=None) -> float``, which can be pickled.
-
-    Examples
-    --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.model_selection import cross_val_score
     >>> X, y = [[0.1], [0.4], [0.5], [0.9], [0.2], [0.8]], ["no", "no", "yes", "yes", "no", "yes"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..errors import InputError
@@ -12,16 +10,21 @@ from ..inputs import Array
 IGNORED = -100  # the label of tokens that are not evaluated, e.g. the second piece of a word
 
 
-def as_array(values: Any) -> Array:
+def as_array(values: object) -> Array:
     """Return an array or a tensor, of bfloat16 too, which NumPy does not have, as an array."""
-    if hasattr(values, "detach"):
-        values = values.detach().cpu()
-        values = values.double() if values.is_floating_point() else values
-    return np.asarray(values)
+    if not hasattr(values, "detach"):
+        return np.asarray(values)
+    tensor = values.detach().cpu()
+    return np.asarray(tensor.double() if tensor.is_floating_point() else tensor)
 
 
 def rows_of(
-    logits: Any, labels: Any, *, weights: Any = None, ignored: int | None = IGNORED, class_axis: int | None = -1
+    logits: object,
+    labels: object,
+    weights: object = None,
+    *,
+    ignored: int | None = IGNORED,
+    class_axis: int | None = -1,
 ) -> tuple[Array, Array, Array | None]:
     """Return rows (N, K), labels and weights (N,) without ignored labels; shapes decide on a `class_axis` of None."""
     values, truth = as_array(logits), as_array(labels)

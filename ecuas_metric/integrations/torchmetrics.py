@@ -1,104 +1,87 @@
-"""A metric of torchmetrics: rows come in batches and from several processes, in constant memory.
-
-``from ecuas_metric.integrations.torchmetrics import ECUAS``; torch and torchmetrics are imported with the class.
-"""
+"""A metric of torchmetrics: rows come in batches and from several processes, in constant memory."""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from collections.abc import Iterable
 
-from ..errors import InputError, missing_package
+import torch
+from torch import Tensor
+from torchmetrics import Metric
+
+from ..errors import InputError
 from ..scale.training import StreamedMetrics
 from .tensors import IGNORED, as_array, rows_of
 
-MANY = 64  # states of batches are merged when there are as many
-DIGITS = 20  # before each state, in decimal: how many bytes it has
+_MANY = 64  # states of batches are merged when there are more
+_DIGITS = 20  # before each state, in decimal: how many bytes it has
 
 
-def __getattr__(name: str) -> object:
-    if name == "ECUAS":
-        return _ecuas()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+class ECUAS(Metric):  # type: ignore[misc]
+    """All metrics, equal to those of all rows at once: see `ecuas_metric.scale.StreamedMetrics` for the arguments.
 
+    ``update(preds, target)`` takes confidences and whether they are correct, or with ``form="posteriors"`` what
+    `predictions_are` says, and labels: of shapes (B, K) and (B,), (B, .., K) as models of transformers return them,
+    or (B, K, ..) as torchmetrics has them; `class_axis` says which where both fit. Targets of `ignore_index` are
+    left out. ``compute()`` returns a dict of tensors, or one tensor with e.g. ``only="ecuas_1"``, as
+    ``MetricTracker(metric, maximize=False)`` and loggers take it. Options of torchmetrics, such as
+    ``sync_on_compute``, are passed in a dict, `metric_options`.
+    """
 
-@cache
-def _ecuas() -> object:
-    try:
-        import torch
-        from torchmetrics import Metric
-    except ImportError as error:
-        raise missing_package(f"{__name__} needs", "torchmetrics") from error
+    is_differentiable, higher_is_better, full_state_update = False, None, False
 
-    class ECUAS(Metric):  # type: ignore[misc]
-        """All metrics, equal to those of all rows at once: see `ecuas_metric.scale.StreamedMetrics` for the arguments.
+    def __init__(
+        self, form: str = "confidences", *, only: str | None = None, ignore_index: int | None = IGNORED,
+        class_axis: int | None = None, metric_options: dict[str, object] | None = None, **options: object
+    ) -> None:  # fmt: skip
+        super().__init__(**metric_options or {})
+        self.form, self.options, self.only = form, options, only
+        self.ignored, self.class_axis = ignore_index, class_axis
+        self._of([])  # checks the options
+        self.add_state("parts", default=[], dist_reduce_fx="cat")
+        self.set_dtype(torch.uint8)  # what a process without rows sends must be bytes too
 
-        ``update(preds, target)`` takes confidences and whether they are correct, or with ``form="posteriors"`` what
-        `predictions_are` says, and labels: of shapes (B, K) and (B,), (B, .., K) as models of transformers return them,
-        or (B, K, ..) as torchmetrics has them; `class_axis` says which where both fit. Targets of `ignore_index` are
-        left out. ``compute()`` returns a dict of tensors, or one tensor with e.g. ``only="ecuas_1"``, as
-        ``MetricTracker(metric, maximize=False)`` and loggers take it. Options of torchmetrics, such as
-        ``sync_on_compute``, are passed in a dict, `metric_options`.
-        """
-
-        __module__, __qualname__ = __name__, "ECUAS"  # where pickle finds it
-        is_differentiable, higher_is_better, full_state_update = False, None, False
-
-        def __init__(
-            self, form: str = "confidences", *, only: str | None = None, ignore_index: int | None = IGNORED,
-            class_axis: int | None = None, metric_options: dict[str, object] | None = None, **options: object
-        ) -> None:  # fmt: skip
-            super().__init__(**metric_options or {})
-            self.form, self.options, self.only = form, options, only
-            self.shapes = {"ignored": ignore_index, "class_axis": class_axis}
-            self._of([])  # checks the options
-            self.add_state("parts", default=[], dist_reduce_fx="cat")
-            self.set_dtype(torch.uint8)  # what a process without rows sends must be bytes too
-
-        def update(self, preds: Any, target: Any, sample_weight: Any = None) -> None:
-            """Add a batch."""
-            batch = self._of([])
-            if self.form == "posteriors":
-                preds, target, sample_weight = rows_of(preds, target, weights=sample_weight, **self.shapes)
-            if len(target):
-                batch.update(as_array(preds), as_array(target), sample_weight=sample_weight)
-                self.parts.append(self._bytes(batch.packed()))
-                self._merge()
-
-        def forward(self, *args: object, **kwargs: object) -> object:
-            """Add a batch and return its own metrics."""
-            values = super().forward(*args, **kwargs)
+    def update(self, preds: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> None:
+        """Add a batch."""
+        batch, rows = self._of([]), (as_array(preds), as_array(target), sample_weight)
+        if self.form == "posteriors":
+            rows = rows_of(*rows, ignored=self.ignored, class_axis=self.class_axis)
+        if len(rows[1]):
+            batch.update(*rows[:2], sample_weight=rows[2])
+            self.parts.append(self._bytes(batch))
             self._merge()
-            return values
 
-        def compute(self) -> object:
-            """Return the metrics of all batches of all processes, or the one that `only` names."""
-            parts = [self.parts] if torch.is_tensor(self.parts) else self.parts  # a tensor once they are gathered
-            values = self._of(parts).compute()
-            if self.only is not None and self.only not in values:
-                raise InputError("only", f"must be one of {', '.join(values)}", value=self.only)
-            tensors = {key: torch.tensor(value, dtype=torch.float64) for key, value in values.items()}
-            return tensors if self.only is None else tensors[self.only]
+    def forward(self, *args: Tensor, **kwargs: Tensor) -> object:
+        """Add a batch and return its own metrics."""
+        values = super().forward(*args, **kwargs)
+        self._merge()
+        return values
 
-        def plot(self, val: Any = None, ax: Any = None) -> Any:
-            """Draw `compute()`, or values that it returned."""
-            return self._plot(val, ax)
+    def compute(self) -> Tensor | dict[str, Tensor]:
+        """Return the metrics of all batches of all processes, or the one that `only` names."""
+        parts = [self.parts] if torch.is_tensor(self.parts) else self.parts  # a tensor once they are gathered
+        values = self._of(parts).compute()
+        if self.only is not None and self.only not in values:
+            raise InputError("only", f"must be one of {', '.join(values)}", value=self.only)
+        tensors = {key: torch.tensor(value, dtype=torch.float64) for key, value in values.items()}
+        return tensors if self.only is None else tensors[self.only]
 
-        def _merge(self) -> None:
-            if len(self.parts) > MANY:
-                self.parts[:] = [self._bytes(self._of(self.parts).packed())]
+    def plot(self, val: object = None, ax: object = None) -> object:
+        """Draw `compute()`, or values that it returned."""
+        return self._plot(val, ax)
 
-        def _of(self, parts: Any) -> StreamedMetrics:
-            metrics = StreamedMetrics(self.form, **self.options)
-            packed = b"".join(part.cpu().to(torch.uint8).numpy().tobytes() for part in parts)
-            while packed:
-                end = DIGITS + int(packed[:DIGITS])
-                metrics.load(packed[DIGITS:end])
-                packed = packed[end:]
-            return metrics
+    def _merge(self) -> None:
+        if len(self.parts) > _MANY:
+            self.parts[:] = [self._bytes(self._of(self.parts))]
 
-        def _bytes(self, packed: bytes) -> object:
-            whole = bytearray(b"%0*d" % (DIGITS, len(packed)) + packed)
-            return torch.frombuffer(whole, dtype=torch.uint8).to(self.device)
+    def _of(self, parts: Iterable[Tensor]) -> StreamedMetrics:
+        metrics = StreamedMetrics(self.form, **self.options)
+        packed = b"".join(part.cpu().to(torch.uint8).numpy().tobytes() for part in parts)
+        while packed:
+            end = _DIGITS + int(packed[:_DIGITS])
+            metrics.load(packed[_DIGITS:end])
+            packed = packed[end:]
+        return metrics
 
-    return ECUAS
+    def _bytes(self, metrics: StreamedMetrics) -> Tensor:
+        packed = metrics.packed()
+        return torch.frombuffer(bytearray(b"%0*d" % (_DIGITS, len(packed)) + packed), dtype=torch.uint8).to(self.device)

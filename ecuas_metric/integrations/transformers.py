@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,11 @@ from ..errors import InputError
 from ..inputs import Array
 from .tensors import rows_of
 
+if TYPE_CHECKING:
+    from transformers import EvalPrediction
 
-def compute_metrics(**options: Any) -> Callable[..., dict[str, float]]:
+
+def compute_metrics(**options: object) -> Callable[..., dict[str, float]]:
     """Return a function for ``Trainer(compute_metrics=...)``: every metric of a classifier's logits.
 
     Labels of -100 are left out, so that it serves token classification too; the number of classes is that of the
@@ -21,18 +24,8 @@ def compute_metrics(**options: Any) -> Callable[..., dict[str, float]]:
     greater_is_better=False`` the Trainer keeps the best model by ECUAS_1. It may be called batch by batch, as with
     ``TrainingArguments(batch_eval_metrics=True)``: then it keeps the logits until the last batch.
 
-    Parameters
-    ----------
-    **options
-        Of `ecuas_metric.score_posteriors`, for logits.
+    `options` are those of `ecuas_metric.score_posteriors`, for logits.
 
-    Returns
-    -------
-    callable
-        EvalPrediction -> dict of float.
-
-    Examples
-    --------
     >>> from types import SimpleNamespace
     >>> made = SimpleNamespace(predictions=[[2.0, 0.0], [0.0, 1.0], [5.0, 0.0]], label_ids=[0, 1, -100])
     >>> round(compute_metrics(n=1)(made)["ecuas_1"], 4)
@@ -40,7 +33,7 @@ def compute_metrics(**options: Any) -> Callable[..., dict[str, float]]:
     """
     batches: list[tuple[Array, Array]] = []
 
-    def compute(prediction: Any, compute_result: bool = True) -> dict[str, float]:
+    def compute(prediction: EvalPrediction, compute_result: bool = True) -> dict[str, float]:
         logits, labels = prediction.predictions, prediction.label_ids
         if isinstance(labels, (tuple, list)) and any(hasattr(label, "shape") for label in labels):
             rule = "must be one column of labels; choose the one that the logits are of, with label_names"
@@ -51,7 +44,7 @@ def compute_metrics(**options: Any) -> Callable[..., dict[str, float]]:
             return {}
         logits, labels = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
         batches.clear()
-        settings = {"labels": range(logits.shape[1]), **options}
+        settings: dict[str, Any] = {"labels": range(logits.shape[1]), **options}
         return score_posteriors(labels, logits, predictions_are="logits", **settings)
 
     return compute

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..calibration import confidence_bins
-from ..costs import ecuas_cost, fixed_reject_cost
+from ..costs import ecuas_of_checked, fixed_of_checked
 from ..inputs import Bools, Floats
 from ..intervals import (
     NONE,
@@ -54,7 +54,7 @@ def risk_band(system: System, coverage: Floats) -> Band:
 def reject_cost_band(system: System, reject_cost: Floats) -> Band:
     """Return the intervals of the expected cost at reject costs (M,)."""
     u, c, u_max, *_ = system.decisions
-    costs = (fixed_reject_cost(u, c, reject_cost=value, max_uncertainty=u_max) for value in reject_cost)
+    costs = (fixed_of_checked(u, c, reject_cost=value, max_uncertainty=u_max) for value in reject_cost)
     return _of_means(
         system, dict(zip((Key("expected_cost", value) for value in reject_cost.tolist()), costs, strict=True))
     )
@@ -64,7 +64,7 @@ def order_band(system: System, n: Floats) -> Band:
     """Return the intervals of ECUAS_n at each n (M,)."""
     u, c, u_max, *_ = system.decisions
     u, epsilon = np.minimum(u, u_max), system.options.floor
-    costs = (ecuas_cost(u, c, n=order, max_uncertainty=u_max, epsilon=epsilon) for order in n)
+    costs = (ecuas_of_checked(u, c, n=order, max_uncertainty=u_max, epsilon=epsilon) for order in n)
     return _of_means(system, dict(zip((Key("ecuas", order) for order in n.tolist()), costs, strict=True)))
 
 

@@ -143,7 +143,13 @@ def confidence_cost(
     u_max = 1.0 if num_classes is None else 1 - 1 / num_classes
     uncertainty = np.linspace(u_max, 0, num_points)
     right, wrong = (
-        ecuas_cost(uncertainty, np.full(num_points, cost), n=n, max_uncertainty=u_max, epsilon=epsilon)
+        ecuas_cost(
+            candidate_cost=np.full(num_points, cost),
+            uncertainty=uncertainty,
+            n=n,
+            max_uncertainty=u_max,
+            epsilon=epsilon,
+        )
         for cost in (0.0, 1.0)
     )
     return ConfidenceCost(1 - uncertainty, right, wrong)
@@ -165,7 +171,13 @@ def order_curve(system: System, *, n: ArrayLike | None = None) -> OrderCurve:
     u_max, weights = decisions.max_uncertainty, options.sample_weight
     uncertainty = np.minimum(decisions.uncertainty, u_max)
     costs = (
-        ecuas_cost(uncertainty, decisions.candidate_cost, n=order, max_uncertainty=u_max, epsilon=options.floor)
+        ecuas_cost(
+            candidate_cost=decisions.candidate_cost,
+            uncertainty=uncertainty,
+            n=order,
+            max_uncertainty=u_max,
+            epsilon=options.floor,
+        )
         for order in orders
     )
     return OrderCurve(orders, np.array([np.average(cost, weights=weights) for cost in costs]))

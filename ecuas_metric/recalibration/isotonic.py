@@ -15,6 +15,7 @@ _WORDS = {
     "predictions": "confidence",
     "references": "correct",
     "predictions and references": "confidence and correct",
+    Advice.SWAPPED: "Swapped? confidence comes first.",
     Advice.CLASS_LABELS: "Class labels? fit_affine takes log-posteriors of shape (N, K).",
 }
 

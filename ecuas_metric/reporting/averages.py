@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..comparison.pairing import unlike
+from ..comparison.compare import differing
 from ..errors import Note
 from ..files.submissions import Submission
 from ..intervals import moments_of
@@ -39,7 +39,7 @@ def macro_averages(report: Report, submissions: Sequence[Submission], systems: M
     for of, names in parts.items():
         if _share_groups([systems[name] for name in names.values()]):
             results[of] = _without_limits(results[of])
-    differ = ["parts"] if len({frozenset(names) for names in parts.values()}) > 1 else _unlike(parts, systems)
+    differ = ["parts"] if len({frozenset(names) for names in parts.values()}) > 1 else _differing(parts, systems)
     sizes = {of: len(names) for of, names in parts.items()}
     return Report(results, keys, [key for key in report.not_comparable if key in keys], report.signature, sizes, differ)
 
@@ -93,8 +93,10 @@ def _without_limits(results: Results) -> Results:
     return Results(none, (*results.notes, Note("no_interval", fact)))
 
 
-def _unlike(parts: Mapping[str, Mapping[str, str]], systems: Mapping[str, System]) -> list[str]:
+def _differing(parts: Mapping[str, Mapping[str, str]], systems: Mapping[str, System]) -> list[str]:
     """Return the reasons against ranking the systems by any of their parts."""
     shared = next(iter(parts.values()))
-    found = (reason for part in shared for reason in unlike({of: systems[names[part]] for of, names in parts.items()}))
+    found = (
+        reason for part in shared for reason in differing({of: systems[names[part]] for of, names in parts.items()})
+    )
     return list(dict.fromkeys(found))

@@ -1,15 +1,459 @@
-"""The command `ecuas`: score files of confidences or posteriors, and compare the systems in them."""
+"""The command `ecuas`: its flags, its help, and its words for arguments and advice of the metric."""
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any
 
-from ..errors import InputError
-from .flags import WORDS, parse
+from ..errors import Advice, FileAdvice, InputError
+from ..version import VERSION
+
+FLAGS = {  # an option of the metric -> its flag
+    "n": "--n",
+    "num_classes": "--num-classes",
+    "predictions_are": "--predictions-are",
+    "renormalize": "--renormalize",
+    "reject_costs": "--reject-costs",
+    "normalize": "--normalize",
+    "decompose": "--decompose",
+    "missing_confidence": "--missing-confidence",
+    "weights_are": "--weights-are",
+    "n_bins": "--bins",
+    "n_resamples": "--resamples",
+    "interval_method": "--interval-method",
+    "random_state": "--seed",
+}
+DEFAULTED = ("weights_are", "n_bins", "n_resamples", "interval_method", "random_state")  # with the metric's defaults
+PLANNED = {  # an argument of a plan -> its flag
+    "error_rates": "--error-rates",
+    "auroc": "--auroc",
+    "correlation": "--correlation",
+    "samples": "--samples",
+    "difference": "--difference",
+    "power": "--power",
+    "alpha": "--alpha",
+}
+WORDS = {  # arguments and advice of the metric -> the command's own words
+    **FLAGS,
+    "confidence_level": "the level of intervals",
+    **PLANNED,
+    "columns": "--columns",
+    "calibrate": "--calibrate",
+    "in_common": "--common",
+    "scale": "--scale",
+    "unlabelled": "--unlabelled",
+    "correct_from": "--correct-from",
+    Advice.INTERVALS_OF_FEW: "Use --interval-method analytic instead.",
+    Advice.MISSING_CONFIDENCES: "Missing confidences? Set their value with --missing-confidence.",
+    Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Specify them with --predictions-are.",
+    Advice.LOGITS: "Logits? Use --predictions-are logits, which accepts rows with any sum.",
+    Advice.EXPONENTIALS: "Logits? This is the sum of their exponentials; --predictions-are logits accepts any sum.",
+    Advice.CLASS_LABELS: "Class labels? Then the predictions must be posteriors, one column per class.",
+    Advice.HARD_DECISIONS: "Are they class labels? Then they are not confidences; use a file of probabilities.",
+    Advice.RENORMALIZE: "Rounded probabilities? --renormalize divides each row by its sum.",
+    Advice.CONFIDENCES: "Confidences? Name their column with --columns confidence=NAME.",
+    Advice.WRONG_COST: "The uncertainties do not fit this cost, or --num-classes is too small.",
+    FileAdvice.COUNT_AS_WRONG: "Label them, or count them as wrong with --unlabelled wrong.",
+    FileAdvice.UNLABELLED: "Label them, or count them as wrong with --unlabelled wrong.",
+    FileAdvice.NAME_COLUMNS: "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B.",
+    FileAdvice.NAME_ROLE: "Name it with --columns {pairs}.",
+    FileAdvice.NAME_GUESSES: "Perhaps --columns {pairs}?",
+    FileAdvice.PROBABILITIES: "Probabilities of one of two classes? --columns {pairs} reads them as such.",
+    FileAdvice.OTHER_CLASS: "Of the other class? --columns positive=1-COLUMN reads it so.",
+    FileAdvice.SAY_K: "If a confidence is of one of these classes, use --num-classes K.",
+    FileAdvice.OTHER_IDS: "Other ids? Name their columns with --columns FILE:id=NAME, or pair by row: --by-position.",
+    FileAdvice.COMPLEMENT: "--columns {pairs} reads its complement.",
+    FileAdvice.NAME_WHOLE_ID: "Name all columns of the id with --columns id=A+B; or --by COLUMN, --columns system=A+B.",
+    FileAdvice.IN_MEMORY: "Score it in memory, without --out-of-core.",
+    FileAdvice.OUT_OF_CORE: "Score it with --out-of-core.",
+    FileAdvice.USE_WEIGHT: "--weight COLUMN uses it.",
+    FileAdvice.GROUP_REPEATED: "Samples of one id depend on each other: without --groups COLUMN, intervals and tests "
+    "are too sure.",
+    FileAdvice.SAY_NUM_CLASSES: "For free text, use --num-classes inf.",
+    Advice.MARGINS: "Margins of a decision function? They are logits: --predictions-are logits.",
+    Advice.INVERTED: "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts it.",
+    FileAdvice.SAY_WHICH: "Specify which with --columns ROLE=NAME.",
+    FileAdvice.PARTLY_CORRECT: "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
+    FileAdvice.PERCENTAGES: "Percentages? --scale 100 divides by 100.",
+    FileAdvice.OTHER_SCALE: "On another scale? --scale divides by its largest value, e.g. --scale 10 for 0 to 10.",
+    FileAdvice.CONFIDENCE_FIELD: "Name the field that has it: --columns confidence=FIELD, e.g. doc.confidence.",
+    FileAdvice.NAME_FILTER: "Specify which with --filter NAME.",
+    FileAdvice.PARTIAL: "--partial reads what there is.",
+    FileAdvice.COMMON: "--common compares them on the ids they share.",
+    FileAdvice.BY_POSITION: "--by-position pairs them by their rows.",
+    FileAdvice.SAY_LABELS: "Names of classes? List all of them, in the order of the posteriors, with --labels A,B,..",
+    FileAdvice.NO_POSTERIORS: "Keep the columns of all classes, or use --columns posteriors=A+B or positive=NAME.",
+}
+FILES = """\
+A file contains one system, named after the file, or several if it has a column `system` (or `model`). Columns are
+found by name:
+{layouts}
+Optional are `id`, which pairs the samples of different systems, and `stratum`, which names parts of the sample whose
+sizes were fixed in advance. Values such as 85%, 0,85, yes/no and right/wrong are understood.
+"""
+METRICS = """\
+metrics, by the names that --metrics takes
+{metrics}
+
+"""
+SCORE_EXAMPLES = """\
+examples
+  ecuas score gpt.csv llama.jsonl
+      one row per system, one column per metric; the best value in each column is marked
+  ecuas score runs.parquet --columns confidence=p_true,correct=grade,system=llm+method --interval 0.95
+      columns with other names, one system for each LLM and method, with intervals
+  ecuas score GPT-4=gpt.csv Llama=llama.jsonl --columns "gpt.csv:confidence=confidence" --metrics "ECUAS_0, ER"
+      your own names for systems, a column name for one file, and two metrics by the names shown in tables
+  ecuas score gpt.csv llama.jsonl --calibrate affine
+      is it the ranking or the calibration? also shows each system after cross-validated recalibration
+  ecuas score logits.csv --predictions-are logits --normalize --output table.tex --output table.csv --figures plots
+      a classifier's logits, with values relative to a system that ignores its input; tables and figures for a paper
+  ecuas score 'runs*.parquet' --by llm --columns confidence=p_true,correct=grade --out-of-core --state 2026.state
+      any number of rows in constant memory; next month's files can be added to the same state
+"""
+COMPARE_EXAMPLES = """\
+examples
+  ecuas compare gpt.csv llama.jsonl
+      which systems beat which, and the difference in every metric with its 95 % interval and p-values
+  ecuas compare runs.csv --only significant --sort difference --explain --figures plots
+      only significant differences, largest first; how to read them; a forest plot
+  ecuas compare runs.csv --groups document --metrics ecuas_0,error_rate
+      questions on the same document depend on each other; two metrics only
+"""
+
+
+PLAN_EXAMPLES = """\
+how it is computed
+  The difference in a metric between two systems is a mean over samples of each sample's contribution (for AUROC, AURC
+  and AUGRC: its influence). If the standard deviation of a single sample's contribution is s, N samples detect a
+  difference of (1.96 + 0.84) s / sqrt(N) with a power of 80 % at the level 0.05. Systems that fail on the same samples
+  have a small s, and need fewer samples. Weights and groups are used as in `ecuas compare`. With several pairs or
+  metrics, divide --alpha by their number to be safe.
+
+what to do
+  1. Before you have data: state the error rates that you expect, and how similar the systems are.
+         ecuas plan --error-rates 0.30,0.25 --correlation 0.5
+  2. With pilot data: files of the two systems, or of similar ones. How small a difference would this N detect?
+         ecuas plan gpt.csv llama.csv
+  3. How many samples are needed to detect a difference that matters, here 0.02?
+         ecuas plan gpt.csv llama.csv --difference 0.02 --metrics ecuas_0,error_rate
+  Decide which difference matters before you look at the data. Without --difference, the table shows the N needed for
+  the observed difference; it is as uncertain as that difference, and its power says no more than its p-value.
+"""
+
+
+Flag = tuple[tuple[str, ...], dict[str, Any]]  # its names, and what else `add_argument` takes
+OF_OPTION = "{option}"  # the help of an option of the metric, which its table has
+
+
+class Choices:
+    """The choices of an option, from a module that is imported only to list or check them."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(getattr(import_module(self.module, __package__), self.name))
+
+    def __contains__(self, value: object) -> bool:
+        return value in tuple(self)
+
+
+class Part(argparse.ArgumentParser):
+    """The parser of a command, which imports the tables in its help only to print it."""
+
+    def format_help(self) -> str:
+        """Return the help, with the tables of options, metrics and layouts."""
+        from ..files.columns import LAYOUTS, NAMES
+        from ..metrics import METRICS
+        from ..options import DEFAULTS, OPTIONS
+
+        width, longest = max(len(columns) for columns, _ in LAYOUTS), max(map(len, METRICS))
+        layouts = "\n".join(f"  {columns:{width}}  {what}" for columns, what in LAYOUTS)
+        shown = [f"  {key:{longest}}  {one.title}: {one.description}" for key, one in METRICS.items() if one.is_shown]
+        self.description = (self.description or "").replace("{layouts}", layouts)
+        self.epilog = (self.epilog or "").replace("{metrics}", "\n".join(shown))
+        for action in self._actions:
+            if isinstance(action.choices, Choices):
+                action.metavar = None
+            if action.help == OF_OPTION:
+                default, text = getattr(DEFAULTS, action.dest), OPTIONS[action.dest].help
+                default = action.default if default is None or action.dest not in DEFAULTED else default
+                action.help = text[0].lower() + text[1:] + (f" (default {default})" if default else "")
+            action.help = action.help and action.help.replace("{roles}", ", ".join(NAMES))
+        return super().format_help()
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the command line; of unknown flags, guess which are meant."""
+    command = parser()
+    arguments, unknown = command.parse_known_args(argv)
+    if unknown:
+        parts = next(action.choices for action in command._actions if isinstance(action.choices, dict))
+        part = parts[arguments.command]
+        known = [flag for action in part._actions for flag in action.option_strings]
+        close = difflib.get_close_matches(unknown[0].partition("=")[0], known, 1)
+        part.error(f"unknown arguments: {' '.join(unknown)}." + (f" Did you mean {close[0]}?" if close else ""))
+    return arguments
+
+
+def _flag(*names: str, **settings: Any) -> Flag:
+    return names, settings
+
+
+def _option(name: str, **settings: Any) -> Flag:
+    """Return the flag of an option of the metric."""
+    return _flag(FLAGS.get(name, f"--{name}"), dest=name, help=OF_OPTION, **settings)
+
+
+def _level(help_: str, **settings: Any) -> Flag:
+    names = "--interval", "--level"
+    return _flag(*names, dest="confidence_level", type=float, metavar="LEVEL", help=help_, **settings)
+
+
+def _folds(text: str) -> int:
+    if (folds := int(text)) < 2:
+        raise argparse.ArgumentTypeError(f"must be at least 2; got {text}")
+    return folds
+
+
+OUTPUT = (
+    _flag(
+        "--metrics", metavar="METRIC,..", help="compute only these metrics, given by key or by the name shown in tables"
+    ),
+    _flag(
+        "--calibrate",
+        choices=Choices(".recalibrating", "METHODS"),
+        metavar="METHOD",
+        help="add each system after cross-validated recalibration",
+    ),
+    _flag("--folds", type=_folds, default=5, metavar="K", help="number of folds for --calibrate (default 5)"),
+    _flag(
+        "--digits",
+        type=int,
+        choices=range(16),
+        default=3,
+        metavar="N",
+        help="digits after the decimal point (default 3)",
+    ),
+    _flag(
+        "--output",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="also write the table to a .md, .tex, .txt, .csv or .json file; repeatable",
+    ),
+)
+COMMON = (
+    _flag(
+        "--columns",
+        action="append",
+        default=[],
+        metavar="ROLE=COLUMN,..",
+        help="column for each role; roles: {roles}; join several columns by + (of id, group, stratum, system, "
+        "posteriors); 1-COLUMN is the complement; use dotted names for nested fields; FILE:ROLE=COLUMN applies to one "
+        "file; repeatable",
+    ),
+    _flag(
+        "--labels",
+        metavar="CLASS,..",
+        help="names of all classes in the order of the posteriors, if the columns are not named after them",
+    ),
+    _flag("--tasks", metavar="TASK,..", help="for runs of evaluation tools: read only these tasks"),
+    _flag(
+        "--filter",
+        metavar="NAME",
+        help="for runs: the filter (lm-eval), scorer (Inspect) or metric (HELM), if there are several",
+    ),
+    _flag("--partial", action="store_true", help="for runs: also read those that did not end, as far as they came"),
+    _flag(
+        "--choice-length",
+        choices=("none", "chars", "bytes"),
+        default="none",
+        help="for runs: divide log-likelihoods of choices by their lengths, like acc_norm",
+    ),
+    _flag(
+        "--by",
+        metavar="COLUMN",
+        help="one row for each value of this column, per system, and in `score` the macro-averages over them; for "
+        "runs: task, or model, which pools the tasks of each model",
+    ),
+    _option("n", default="0,1,128", metavar="N,.."),
+    _option("num_classes", type=float, metavar="K"),
+    _option("predictions_are", choices=Choices("..inputs", "POSTERIOR_FORMS"), metavar="FORM"),
+    _option("renormalize", action="store_true"),
+    _option("reject_costs", metavar="COST,.."),
+    _option("normalize", action="store_true"),
+    _option("decompose", action="store_true"),
+    _option("missing_confidence", type=float, metavar="Q"),
+    _flag(
+        "--scale",
+        type=float,
+        default=1.0,
+        metavar="MAX",
+        help="largest possible confidence or probability, e.g. 100 for percentages (default 1)",
+    ),
+    _flag(
+        "--correct-from",
+        type=float,
+        metavar="GRADE",
+        help="if grades are not 0 or 1, answers with at least this grade are correct",
+    ),
+    _flag(
+        "--unlabelled",
+        choices=Choices("..files.submissions", "RULES"),
+        metavar="RULE",
+        help="how to treat answers whose `correct` is empty: bounds (show the smallest and the largest possible value "
+        "of each metric; the default of score), wrong (count them as wrong), drop (leave them out, which makes nearly "
+        "every system look better than it is)",
+    ),
+    _flag(
+        "--common",
+        action="store_true",
+        help="keep only samples whose ids all systems have; a note counts those left out",
+    ),
+    _flag("--by-position", action="store_true", help="pair the samples of different systems by row instead of by id"),
+    _flag("--weight", metavar="COLUMN", help="column of sample weights"),
+    _option("weights_are", choices=Choices("..options", "WEIGHTS"), metavar="MEANING"),
+    _flag("--groups", metavar="COLUMN", help="column of groups of samples that depend on each other"),
+    _option("n_bins", type=int, metavar="BINS"),
+    _option("n_resamples", type=int, metavar="B"),
+    _option("interval_method", choices=Choices("..options", "INTERVAL_METHODS"), metavar="METHOD"),
+    _option("random_state", type=int, metavar="SEED"),
+    *OUTPUT,
+)
+OUT_OF_CORE = _flag(
+    "--out-of-core",
+    action="store_true",
+    help="read Parquet files of any size in constant memory; FILE may be a folder or a quoted pattern such as 'a/*'",
+)
+CURVES = _flag("--figures", metavar="DIR", help="draw risk-coverage, cost, reliability and ECUAS_n curves")
+OF_SCORE = (
+    _level("intervals at this level, e.g. 0.95"),
+    _option("calibration", action="store_true"),
+    CURVES,
+    _flag("--explain", action="store_true", help="explain the results in plain words below the table"),
+    OUT_OF_CORE,
+    _flag(
+        "--state",
+        metavar="FILE",
+        help="with --out-of-core: save the state in this file, and skip files that it already includes",
+    ),
+    _flag(
+        "--engine",
+        choices=["local", "spark"],
+        default="local",
+        help="what reads the files out of core: this process, or Spark (pip install 'pyspark[connect]')",
+    ),
+)
+OF_COMPARE = (
+    _level(
+        "level of the intervals of differences; p-values up to 1 - LEVEL are significant (default 0.95)", default=0.95
+    ),
+    _flag(
+        "--sort",
+        choices=Choices(".differences", "ORDERS"),
+        default="systems",
+        metavar="ORDER",
+        help="order within each metric (default: as the systems are named)",
+    ),
+    _flag("--only", choices=["significant"], help="show only significant differences"),
+    _flag("--full", action="store_true", help="print all differences, however many there are"),
+    _flag("--figures", metavar="DIR", help="draw the differences with their intervals, a panel per metric"),
+    _flag(
+        "--explain",
+        action="store_true",
+        help="explain below the table how its numbers are computed and what they mean",
+    ),
+    OUT_OF_CORE,
+)
+OF_PLAN = tuple(
+    _flag(PLANNED[name], dest=name, metavar=metavar, type=kind, default=default, help=help_)
+    for name, metavar, kind, default, help_ in (
+        ("error_rates", "A,B", str, None, "expected error rates of two systems, instead of files"),
+        ("correlation", "R", float, None, "expected correlation of their costs on the same sample (default 0.5)"),
+        ("auroc", "AUROC", float, None, "expected AUROC of their confidences (default 0.8)"),
+        ("samples", "N", int, None, "number of samples (default: as in the files, or 1000)"),
+        ("difference", "D", float, None, "difference to be detected (default: the observed or expected one)"),
+        ("power", "POWER", float, 0.8, "probability of detecting it (default 0.8)"),
+        ("alpha", "ALPHA", float, 0.05, "the level of the test (default 0.05)"),
+    )
+)
+OF_MERGE = (
+    _flag("files", nargs="+", metavar="FILE", help="written by `ecuas score --out-of-core --state FILE`"),
+    _flag("--state", metavar="FILE", help="write the merged states to this file"),
+    CURVES,
+    _level("intervals at this level"),
+    _option("normalize", action="store_true"),
+    _option("decompose", action="store_true"),
+    *OUTPUT,
+)
+
+
+def _files(nargs: str) -> Flag:
+    return _flag(
+        "files",
+        nargs=nargs,
+        metavar="FILE",
+        help="CSV, JSON lines, JSON, Parquet, Arrow, .npz or Excel, also compressed; - is standard input; NAME=FILE "
+        "names the system",
+    )
+
+
+COMMANDS: dict[str, tuple[str, str, str, tuple[Flag, ...]]] = {  # what it does, its usage, epilog and flags
+    "score": (
+        "score all systems in one table",
+        "FILE [FILE ...]",
+        METRICS + SCORE_EXAMPLES,
+        (_files("+"), *COMMON, *OF_SCORE),
+    ),
+    "compare": (
+        "test the differences between all pairs of systems",
+        "FILE [FILE ...]",
+        METRICS + COMPARE_EXAMPLES,
+        (_files("+"), *COMMON, *OF_COMPARE),
+    ),
+    "plan": (
+        "compute how many samples a comparison needs",
+        "[FILE FILE]",
+        PLAN_EXAMPLES,
+        (_files("*"), *COMMON, *OF_PLAN),
+    ),
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line; options of the metric are stored under their own names.
+
+    >>> arguments = parser().parse_args(["score", "a.csv", "--bins", "5"])
+    >>> arguments.command, arguments.files, arguments.n_bins
+    ('score', ['a.csv'], 5)
+    """
+    command = argparse.ArgumentParser(
+        prog="ecuas",
+        description="Evaluate systems that answer and say how sure they are: ECUAS_n and the usual metrics.",
+        epilog="`ecuas score --help`, `ecuas compare --help` and `ecuas plan --help` show examples.",
+    )
+    command.add_argument("--version", action="version", version=f"ecuas {VERSION}")
+    parts = command.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Part)
+    for name, (what, files, epilog, flags) in COMMANDS.items():
+        usage, raw = f"ecuas {name} {files} [options]", argparse.RawDescriptionHelpFormatter
+        part = parts.add_parser(name, help=what, usage=usage, description=FILES, epilog=epilog, formatter_class=raw)
+        _add(part, flags)
+    parts.choices["plan"].set_defaults(confidence_level=0.95)  # which no number of a plan depends on
+    _add(parts.add_parser("merge", help="merge state files, see `ecuas score --state`"), OF_MERGE)
+    return command
+
+
+def _add(part: argparse.ArgumentParser, flags: Sequence[Flag]) -> None:
+    for names, settings in flags:
+        part.add_argument(*names, **settings)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,7 +492,8 @@ def _run(arguments: argparse.Namespace) -> int:
     try:
         from .commands import run  # what parses and explains the arguments imports nothing large
 
-        for note in dict.fromkeys(run(arguments)):
+        notes = (f"{system}: {note.render(WORDS)}" if system else note.render(WORDS) for system, note in run(arguments))
+        for note in dict.fromkeys(notes):
             print(f"note: {note}", file=sys.stderr)
         sys.stdout.flush()
     except InputError as error:

@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from ..comparison.compare import compare_systems
+from ..comparison.compare import compare_systems, in_common, record_of
 from ..comparison.planning import plan_of_rates, plan_of_systems
 from ..comparison.significance import permutations_needed
-from ..errors import FileAdvice, InputError, Note
-from ..files.submissions import Submission, Unlabelled
+from ..errors import FileAdvice, FileError, InputError, Note
+from ..files.columns import NAMES
+from ..files.read import STANDARD_INPUT, stem
+from ..files.runs import RunOptions
+from ..files.submissions import Submission, Unlabelled, read_submissions
 from ..metrics import Key, place
-from ..options import DEFAULTS
-from ..results import System, signature_of
-from .arguments import chosen_keys, metrics_of, numbers_of, options_of, submissions_of_files
+from ..options import OPTIONS, PER_SAMPLE
+from ..results import System, signature_of, value_keys
 from .averages import macro_averages
 from .differences import (
     arranged,
     comparison_grid,
-    comparison_records,
     num_tests,
     plan_grid,
-    plan_records,
     write_differences,
 )
-from .flags import DEFAULTED, FLAGS, PLANNED, WORDS, refuse_without
 from .recalibrating import with_recalibrated
 from .report import (
     BELOW,
     Report,
+    chosen_keys,
     make_report,
     prepare_open,
     prepare_submissions,
@@ -42,23 +45,23 @@ from .report import (
 from .tables import Grid, Record, check_suffix, screen_of, to_text, write
 from .text import explain, how_to_read, introduction, overview
 
+ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")  # the commas that are in no column's name
+Notes = list[tuple[str, Note]]  # each of a system, or of none: ""
 
-def run(arguments: argparse.Namespace) -> list[str]:
+
+def run(arguments: argparse.Namespace) -> Notes:
     """Run a command, print and write its results, and return the notes on them."""
-    for name in DEFAULTED:
-        if getattr(arguments, name, "") is None:
-            setattr(arguments, name, getattr(DEFAULTS, name))
     for path in arguments.output:
         check_suffix(path)
     return {"score": _score, "compare": _compare, "plan": _plan, "merge": _merge}[arguments.command](arguments)
 
 
-def _score(arguments: argparse.Namespace) -> list[str]:
+def _score(arguments: argparse.Namespace) -> Notes:
     if arguments.out_of_core:
-        from .out_of_core import score_out_of_core
+        from .out_of_core import Source, score_out_of_core
 
-        return _emit_table(arguments, *score_out_of_core(arguments, options_of(arguments)))
-    refuse_without(arguments)
+        return _emit_table(arguments, *score_out_of_core(arguments, Source(*_source(arguments))))
+    _refuse_without(arguments)
     submissions, options = submissions_of_files(arguments, unlabelled="bounds"), options_of(arguments)
     systems, unlabelled = prepare_open(submissions, **options)
     _refuse_open(arguments, unlabelled)
@@ -71,14 +74,13 @@ def _score(arguments: argparse.Namespace) -> list[str]:
     notes = [*report.notes(), *_averages(arguments, report, submissions, systems, keys)]
     if arguments.explain:
         _bullets(explain(systems, only=keys))
-    remarks = []
+    notes = [(name, note) for name, note in notes if note.kind not in BELOW]
     if arguments.figures and _are_bounded(unlabelled):
-        remarks = [
-            Note("undefined", "No figures are drawn while answers are unlabelled.", FileAdvice.UNLABELLED).render(WORDS)
-        ]
+        fact = "No figures are drawn while answers are unlabelled."
+        notes.append(("", Note("undefined", fact, FileAdvice.UNLABELLED)))
     elif arguments.figures:
         _say_paths(write_figures(systems, arguments.figures))
-    return [*(f"{name}: {note.render(WORDS)}" for name, note in notes if note.kind not in BELOW), *remarks]
+    return notes
 
 
 def _averages(
@@ -87,7 +89,7 @@ def _averages(
     submissions: Sequence[Submission],
     systems: Mapping[str, System],
     keys: Sequence[Key],
-) -> list[tuple[str, Note]]:
+) -> Notes:
     """Print the macro-averages over the parts of `--by`, and write them beside the files of the table."""
     averages = macro_averages(report, submissions, systems) if arguments.by else None
     if averages is None:
@@ -103,7 +105,7 @@ def _averages(
     return averages.notes()
 
 
-def _merge(arguments: argparse.Namespace) -> list[str]:
+def _merge(arguments: argparse.Namespace) -> Notes:
     from .out_of_core import merge_files
 
     return _emit_table(arguments, *merge_files(arguments))
@@ -113,21 +115,21 @@ def _emit_table(
     arguments: argparse.Namespace,
     grid: Grid,
     records: list[Record],
-    notes: list[str],
+    notes: Notes,
     systems: Mapping[str, System],
-) -> list[str]:
+) -> Notes:
     _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, records)
     if arguments.figures:
         _say_paths(write_figures(systems, arguments.figures))
     return notes
 
 
-def _compare(arguments: argparse.Namespace) -> list[str]:
+def _compare(arguments: argparse.Namespace) -> Notes:
     if arguments.out_of_core:
-        from .out_of_core import compare_out_of_core
+        from .out_of_core import Source, compare_out_of_core
 
-        return _emit_table(arguments, *compare_out_of_core(arguments, options_of(arguments)))
-    refuse_without(arguments)
+        return _emit_table(arguments, *compare_out_of_core(arguments, Source(*_source(arguments))))
+    _refuse_without(arguments)
     submissions, options = submissions_of_files(arguments), options_of(arguments)
     _refuse_several_tasks(submissions, arguments.by)
     systems = _recalibrated(arguments, prepare_submissions(submissions, **options), submissions, options)
@@ -149,12 +151,12 @@ def _compare(arguments: argparse.Namespace) -> list[str]:
     if arguments.only:
         grid = grid._replace(notes=[f"{len(shown)} of {len(rows)} differences are significant and shown.", *grid.notes])
     text = overview(grid, rows, screen_of(sys.stdout), alpha=alpha, full=arguments.full)
-    _emit(arguments, text, grid, comparison_records(shown))
+    _emit(arguments, text, grid, [record_of(row) for row in shown])
     if arguments.explain:
         _bullets(how_to_read(first.options, tests=num_tests(rows), by_row=first.ids is None))
     if arguments.figures:
         _say_paths(write_differences(rows, arguments.figures, alpha=alpha))
-    return [f"{name}: {note.render(WORDS)}" for name, system in systems.items() for note in system.notes]
+    return [(name, note) for name, system in systems.items() for note in system.notes]
 
 
 def _refuse_several_tasks(submissions: Sequence[Submission], by: str | None) -> None:
@@ -187,33 +189,29 @@ def _are_bounded(unlabelled: Mapping[str, Unlabelled]) -> bool:
     return any(found.rule == "bounds" for found in unlabelled.values())
 
 
-def _plan(arguments: argparse.Namespace) -> list[str]:
-    asked: dict[str, Any] = {name: value for name in PLANNED if (value := getattr(arguments, name)) is not None}
-    rates = asked.pop("error_rates", None)
-    if (rates is None) == (not arguments.files):
+def _plan(arguments: argparse.Namespace) -> Notes:
+    if (arguments.error_rates is None) == (not arguments.files):
         raise InputError("a plan", "needs two files, or --error-rates")
-    if rates is not None:
-        line, names = "", [Key("error_rate"), *(Key("ecuas", n) for n in numbers_of(arguments.n, FLAGS["n"]))]
-        error_rates = numbers_of(rates, PLANNED["error_rates"])
-        plans = [plan_of_rates(key, error_rates, **asked) for key in chosen_keys(arguments.metrics, names)]
-    else:
+    levels = {"power": arguments.power, "alpha": arguments.alpha}
+    asked = {"samples": arguments.samples, "difference": arguments.difference, **levels}
+    model = {name: value for name in ("auroc", "correlation") if (value := getattr(arguments, name)) is not None}
+    if arguments.files:
         systems = prepare_submissions(submissions_of_files(arguments), **options_of(arguments))
+        for name in model:
+            raise InputError(name, "is for plans without files: the files say what it is")
         line = signature_of(next(iter(systems.values())))
-        _refuse_expectations(asked)
         plans = plan_of_systems(systems, only=metrics_of(arguments, systems), **asked)
-    levels = {name: value for name, value in asked.items() if name in ("power", "alpha")}
-    grid = plan_grid(plans, planned="difference" in asked, digits=arguments.digits, signature=line, **levels)
-    _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, plan_records(plans))
+    else:
+        line, rates = "", numbers_of(arguments.error_rates, "error_rates")
+        keys = [Key("error_rate"), *(Key("ecuas", n) for n in numbers_of(arguments.n, "n"))]
+        plans = [plan_of_rates(key, rates, **model, **asked) for key in chosen_keys(arguments.metrics, keys)]
+    is_planned = arguments.difference is not None
+    grid = plan_grid(plans, planned=is_planned, digits=arguments.digits, signature=line, **levels)
+    _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, [record_of(plan) for plan in plans])
     return []
 
 
-def _refuse_expectations(asked: Mapping[str, object]) -> None:
-    for name in ("auroc", "correlation"):
-        if name in asked:
-            raise InputError(name, "is for plans without files: the files say what it is")
-
-
-def _emit(arguments: argparse.Namespace, text: str, grid: Grid, records: list[Record]) -> None:
+def _emit(arguments: argparse.Namespace, text: str, grid: Grid, records: Sequence[Record]) -> None:
     print(text, end="")
     for path in arguments.output:
         write(path, grid, records)
@@ -226,3 +224,171 @@ def _bullets(sentences: Iterable[str]) -> None:
 def _say_paths(paths: Iterable[Path]) -> None:
     for path in paths:
         print(path)
+
+
+# ---- what the arguments name -------------------------------------------------------------------------------------
+
+
+def submissions_of_files(arguments: argparse.Namespace, *, unlabelled: str | None = None) -> list[Submission]:
+    """Read all files that the arguments name; `unlabelled` is the rule where they give none."""
+    files = [named_file(text) for text in arguments.files]
+    for path in arguments.output:
+        _refuse_to_overwrite(path, [file.path for file in files])
+    labels = None if arguments.labels is None else next(csv.reader([arguments.labels], skipinitialspace=True))
+    flags = {"weight": arguments.weight, "group": arguments.groups, "part": arguments.by}
+    common = {name: value for name, value in flags.items() if value}
+    tasks = None if arguments.tasks is None else arguments.tasks.split(",")
+    run = RunOptions(tasks, arguments.filter, arguments.choice_length, partial=arguments.partial)
+    submissions, named = [], []
+    for file, columns in zip(files, columns_of_files(arguments.columns, files), strict=True):
+        given = {**common, **columns}
+        told = {
+            "correct_from": arguments.correct_from,
+            "scale": arguments.scale,
+            "unlabelled": arguments.unlabelled or unlabelled,
+            "predictions_are": arguments.predictions_are,
+        }
+        found = read_submissions(file.path, columns=given, labels=labels, run=run, **told)
+        submissions += [_called(submission, file, found) for submission in found]
+        named += [file.name is not None] * len(found)
+    if arguments.by and len({submission.of for submission in submissions}) == 1:
+        submissions = [submission._replace(name=submission.part or submission.of) for submission in submissions]
+    paths = [submission.source.file for submission in submissions]
+    stems = ["" if is_named else stem(path) for path, is_named in zip(paths, named, strict=True)]
+    names = told_apart([submission.name for submission in submissions], paths, stems)
+    refuse_clashes(names, paths)
+    if arguments.by_position:
+        submissions = [submission._replace(ids=None) for submission in submissions]
+    if arguments.common:
+        submissions = in_common(submissions)
+    return [submission._replace(name=name) for submission, name in zip(submissions, names, strict=True)]
+
+
+def _source(
+    arguments: argparse.Namespace,
+) -> tuple[list[str | tuple[str, str]], Mapping[str, str], Mapping[str, object]]:
+    """Return the files of --out-of-core with the names given to their systems, their columns, and the options."""
+    files = [named_file(text) for text in arguments.files]
+    columns, *others = columns_of_files(arguments.columns, files)
+    if any(of_file != columns for of_file in others):
+        raise InputError("--columns", "must be the same for all files with --out-of-core")
+    patterns = [file.path if file.name is None else (file.name, file.path) for file in files]
+    return patterns, columns, options_of(arguments)
+
+
+def _refuse_without(arguments: argparse.Namespace) -> None:
+    """Raise InputError if flags are given that mean something with --out-of-core only."""
+    if getattr(arguments, "state", None):
+        raise InputError("--state", "requires --out-of-core")
+    if getattr(arguments, "engine", "local") != "local":
+        raise InputError("--engine", "requires --out-of-core")
+
+
+def _called(submission: Submission, file: Named, found: Sequence[Submission]) -> Submission:
+    """Return a system of a file that may have been given a name, called by it."""
+    if file.name is None:
+        return submission
+    of = file.name if len({one.of for one in found}) == 1 else f"{file.name} {submission.of}"
+    name = f"{of} {submission.part}" if submission.part and len(found) > 1 else of
+    return submission._replace(name=name, of=of)
+
+
+def _refuse_to_overwrite(path: str, files: Sequence[str]) -> None:
+    for file in files:
+        if os.path.exists(path) and os.path.exists(file) and os.path.samefile(path, file):
+            rule = "this file is read, and would be overwritten"
+            raise FileError(path, rule, advice="Name another one with --output.")
+
+
+def options_of(arguments: argparse.Namespace) -> dict[str, object]:
+    """Return the options of the metric."""
+    names = OPTIONS.keys() - set(PER_SAMPLE)
+    options = {name: value for name, value in vars(arguments).items() if name in names}
+    for name in ("n", "reject_costs"):
+        options[name] = None if options[name] is None else numbers_of(options[name], name)
+    return options
+
+
+def metrics_of(arguments: argparse.Namespace, systems: Mapping[str, System]) -> list[Key] | None:
+    """Return the requested metrics; None is all."""
+    if arguments.metrics is None:
+        return None
+    return chosen_keys(arguments.metrics, sorted(value_keys(next(iter(systems.values()))), key=place))
+
+
+def numbers_of(text: str, name: str) -> list[float]:
+    """Return numbers separated by commas, the value of the argument `name`."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(name, "takes numbers, separated by commas", value=text) from None
+
+
+class Named(NamedTuple):
+    """A file of the command line, with the name that was given to its system, if one was."""
+
+    name: str | None
+    path: str
+
+
+def named_file(text: str) -> Named:
+    """Return the file of NAME=FILE, or of FILE.
+
+    >>> named_file("GPT-4=runs/a.csv"), named_file("runs/a.csv")
+    (Named(name='GPT-4', path='runs/a.csv'), Named(name=None, path='runs/a.csv'))
+    """
+    name, equals, path = text.partition("=")
+    if not equals or not name or "/" in name or "\\" in name or (text != STANDARD_INPUT and Path(text).exists()):
+        return Named(None, text)
+    return Named(name, path)
+
+
+def columns_of_files(texts: Iterable[str], files: Sequence[Named]) -> list[dict[str, str]]:
+    """Return the columns of each file by role, from texts of ROLE=COLUMN, FILE:ROLE=COLUMN or NAME:ROLE=COLUMN.
+
+    >>> columns_of_files(["confidence=p(a, b),b.csv:confidence=q"], [Named(None, "a.csv"), Named(None, "b.csv")])
+    [{'confidence': 'p(a, b)'}, {'confidence': 'q'}]
+    """
+    common: dict[str, str] = {}
+    special: list[dict[str, str]] = [{} for _ in files]
+    for part in (part for text in texts for part in ROLES.split(text) if part.strip()):
+        role, equals, column = part.partition("=")
+        if not equals:
+            raise InputError("--columns", "takes ROLE=COLUMN pairs", value=part)
+        file, colon, role = role.strip().rpartition(":")
+        if not colon:
+            common[role] = column.strip()
+            continue
+        meant = [i for i, one in enumerate(files) if file in (one.name, one.path, Path(one.path).name)]
+        if not meant:
+            raise InputError("--columns", "names a file or system that is not there", value=file)
+        for i in meant:
+            special[i][role] = column.strip()
+    return [common | own for own in special]
+
+
+def refuse_clashes(names: Sequence[str], paths: Sequence[str]) -> None:
+    """Raise FileError if two systems have the same name."""
+    for name, path in zip(names, paths, strict=True):
+        if names.count(name) > 1:
+            rule = f"holds a system {name!r} as another file does"
+            raise FileError(path, rule, advice="Name them: NAME=FILE.")
+
+
+def told_apart(names: Sequence[str], paths: Sequence[str], stems: Sequence[str]) -> list[str]:
+    """Return names that differ where files did: with their folders, or else with their suffixes.
+
+    >>> told_apart(["a", "a", "b"], ["x/a.csv", "y/a.csv", "b.csv"], ["a", "a", "b"])
+    ['x/a', 'y/a', 'b']
+    >>> told_apart(["a", "a"], ["a.csv", "a.jsonl"], ["a", "a"])
+    ['a.csv', 'a.jsonl']
+    """
+    with_folders = [str(Path(path).with_name(stem)) if stem else path for path, stem in zip(paths, stems, strict=True)]
+    told = list(names)
+    for longer in (with_folders, paths):
+        repeated = {name for name in told if told.count(name) > 1}
+        told = [
+            longer[i] if name in repeated and names[i] == stems[i] else name  # not one that was given
+            for i, name in enumerate(told)
+        ]
+    return told

@@ -7,17 +7,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..comparison.compare import NOT_COMPARABLE, Comparison
+from ..comparison.compare import Comparison
 from ..comparison.planning import ALPHA, POWER, Plan
 from ..metrics import METRICS, Key
 from ..options import Options
-from .report import NO_INTERVAL, interval_text, legend, title
-from .tables import Cell, Grid, Record
+from .report import DAGGER, NO_INTERVAL, interval_text, legend, p_text, title
+from .tables import Cell, Grid
 
 if TYPE_CHECKING:
     from ..plotting.forest import Panel
 
 ORDERS = ("systems", "difference", "p")
+DIFFERENCE = "difference: first minus second; below 0, the first is better if lower is better (↓), else the second"
 MAX_BARS = 15  # pairs in a panel of the figure; of more, those with the best system
 MAX_ROWS = 60  # differences that are printed unless all are asked for
 
@@ -54,12 +55,12 @@ def comparison_grid(
             *(Cell(text) for text in (title(row.key) + ("" if row.comparable else "†"), row.first, row.second)),
             Cell(f"{row.difference:+.{digits}f}"),
             Cell(interval_text(row.low, row.high, f"+.{digits}f")),
-            *(Cell(_p(value)) for value in (row.p, row.p_adjusted)),
+            *(Cell(p_text(value, in_cell=True)) for value in (row.p, row.p_adjusted)),
         ]
         for row in rows
     ]
     notes = columns_explained(tests, level)
-    notes += [] if all(row.comparable for row in rows) else [f"† {NOT_COMPARABLE}"]
+    notes += [] if all(row.comparable for row in rows) else [DAGGER]
     notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
     meanings = legend(dict.fromkeys(row.key for row in rows))
     return Grid(header, cells, notes, line, labels=3, above=list(above), grouped=True, legend=meanings)
@@ -69,7 +70,7 @@ def columns_explained(tests: int, level: float) -> list[str]:
     """Return one line on each column of numbers of a comparison."""
     adjusted = f"p adjusted for all {tests} tests of this table, jointly (Westfall and Young); judge by this one"
     return [
-        "difference: first minus second; below 0, the first is better if lower is better (↓), else the second",
+        DIFFERENCE,
         f"{level:.0%} interval: for this pair and metric alone; it excludes 0 where p, not adjusted p, is at most "
         f"{1 - level:.2g}",
         "p: paired permutation test, how often so large a difference arises if the two systems' outputs are exchanged "
@@ -81,11 +82,6 @@ def columns_explained(tests: int, level: float) -> list[str]:
 def num_tests(rows: Iterable[Comparison]) -> int:
     """Return how many tests there were: a metric without a value has none."""
     return sum(not math.isnan(row.p) for row in rows)
-
-
-def comparison_records(rows: Iterable[Comparison]) -> list[Record]:
-    """Return one dict per pair and metric: the fields of `Comparison`, the key as text."""
-    return [{**row._asdict(), "key": str(row.key)} for row in rows]
 
 
 def plan_grid(
@@ -122,11 +118,6 @@ def plan_grid(
     return Grid(header, rows, notes, signature, above=[above], legend=legend(plan.key for plan in plans))
 
 
-def plan_records(plans: Iterable[Plan]) -> list[Record]:
-    """Return one dict per metric, the key as text."""
-    return [{**plan._asdict(), "key": str(plan.key)} for plan in plans]
-
-
 def write_differences(rows: Sequence[Comparison], folder: str | Path, *, alpha: float) -> list[Path]:
     """Draw the differences of all pairs with their simultaneous intervals into a folder, as PNG and SVG."""
     from ..plotting.forest import forest_figure
@@ -153,7 +144,7 @@ def _panel(rows: Sequence[Comparison]) -> Panel:
         ]
         return Panel(title(rows[0].key), _sides(rows[0].key), bars)
     reference, what = _reference(rows)
-    others = [row if row.second == reference else _turned(row) for row in rows if reference in (row.first, row.second)]
+    others = [row if row.second == reference else row.turned() for row in rows if reference in (row.first, row.second)]
     others.sort(key=lambda row: abs(row.difference))
     bars = [Bar(names[row.first], row.difference, row.low_all, row.high_all) for row in others]
     return Panel(title(rows[0].key), f"difference from {names[reference]}{what}", bars)
@@ -178,13 +169,3 @@ def _reference(rows: Sequence[Comparison]) -> tuple[str, str]:
     if better is None or not all(row.comparable for row in rows) or any(math.isnan(total) for total in totals.values()):
         return rows[0].first, ""
     return (max if better else min)(totals, key=lambda name: totals[name]), ", the best"
-
-
-def _turned(row: Comparison) -> Comparison:
-    """Return the same difference, second minus first."""
-    turned = row._replace(first=row.second, second=row.first, difference=-row.difference)
-    return turned._replace(low=-row.high, high=-row.low, low_all=-row.high_all, high_all=-row.low_all)
-
-
-def _p(value: float) -> str:
-    return "" if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"

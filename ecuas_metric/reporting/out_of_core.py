@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ..comparison.compare import NOT_COMPARABLE, is_comparable
-from ..errors import FileError, InputError
+from ..comparison.compare import is_comparable, record_of
+from ..errors import FileError, InputError, Note
 from ..metrics import Key, place
 from ..options import checked_options, signature
 from ..results import Estimate, Results, System
@@ -22,39 +22,53 @@ from ..scale.reading import StateResults, read, system_of
 from ..scale.settings import STATE_OPTIONS, parse_settings, require_same_settings
 from ..scale.state import State
 from ..scale.storage import Collection, merge_collections, read_collection, write_collection
-from .arguments import chosen_keys, columns_of_files, named_file
-from .report import NO_INTERVAL, Report, interval_text, report_grid, report_records, title
+from .differences import DIFFERENCE
+from .report import DAGGER, NO_INTERVAL, Report, chosen_keys, interval_text, report_grid, report_records, title
 from .tables import Cell, Grid, Record
 
 NEEDS_ROWS = ("groups", "common", "by_position", "calibrate", "explain")
-NOT_READ = {"tasks": None, "filter": None, "choice_length": "none", "labels": None}  # with their defaults
+NOT_READ = {
+    "tasks": None,
+    "filter": None,
+    "choice_length": "none",
+    "partial": False,
+    "labels": None,
+}  # with their defaults
 NOT_COMPARED = {"figures": None, "only": None, "sort": "systems"}
 IN_MEMORY = "Leave --out-of-core out: files are then read with all rows in memory, or a random sample of them."
-DIFFERENCE = "difference: first minus second; below 0, the first is better if lower is better (↓), else the second"
 UNPAIRED = (
     "The systems are not paired by sample. Intervals are conservative: they hold however the errors of the systems "
     "coincide. Without --out-of-core, samples are paired by id, and intervals are narrower."
 )
-Table = tuple[Grid, list[Record], list[str], Mapping[str, System]]  # shown, written, notes, and what figures show
+Table = tuple[
+    Grid, list[Record], list[tuple[str, Note]], Mapping[str, System]
+]  # shown, written, notes, and what figures show
 
 
-def score_out_of_core(arguments: Namespace, options: Mapping[str, Any]) -> Table:
+class Source(NamedTuple):
+    """The files that a command names."""
+
+    patterns: list[str | tuple[str, str]]  # a tuple is the name of a system, and its pattern
+    columns: Mapping[str, str]  # by their roles
+    options: Mapping[str, object]
+
+
+def score_out_of_core(arguments: Namespace, source: Source) -> Table:
     """Score files without having their rows in memory: grid, records, notes, and the systems of which figures are."""
     if arguments.engine == "local":
-        collection = _collection(arguments, options, partial(score_files, state_file=arguments.state, progress=True))
-        return _table(collection, options, arguments)
+        score = partial(score_files, state_file=arguments.state, progress=True)
+        return _table(_collection(arguments, source, score), arguments)
     from ..scale.spark import score_files as score_on_spark
 
     _require_new(arguments.state)
-    return _table(_written(_collection(arguments, options, score_on_spark), arguments.state), options, arguments)
+    return _table(_written(_collection(arguments, source, score_on_spark), arguments.state), arguments)
 
 
 def merge_files(arguments: Namespace) -> Table:
     """Merge files of states, write them into one if it is named, and show their numbers."""
     _require_new(arguments.state)
     collection = merge_collections(map(read_collection, arguments.files), names=arguments.files)
-    options = {name: getattr(arguments, name) for name in ("normalize", "decompose", "confidence_level")}
-    return _table(_written(collection, arguments.state), options, arguments)
+    return _table(_written(collection, arguments.state), arguments)
 
 
 def _require_new(path: str | None) -> None:
@@ -68,21 +82,21 @@ def _written(collection: Collection, path: str | None) -> Collection:
     return collection
 
 
-def compare_out_of_core(arguments: Namespace, options: Mapping[str, Any]) -> Table:
+def compare_out_of_core(arguments: Namespace, source: Source) -> Table:
     """Subtract the numbers of all pairs of systems, whose rows are never all in memory."""
     _refuse(arguments, NOT_COMPARED)
-    states = _collection(arguments, options, partial(score_files, progress=True)).states
+    states = _collection(arguments, source, partial(score_files, progress=True)).states
     if len(states) < 2:
         raise InputError("a comparison", "needs at least two systems", got=", ".join(states) or "none")
     first, *others = (state.settings for state in states.values())
     for settings in others:
         require_same_settings(first, settings)
     level = float(arguments.confidence_level)
-    results = _results(states, options, with_errors=True)
+    results = _results(states, arguments, with_errors=True)
     keys = chosen_keys(arguments.metrics, sorted(next(iter(results.values())).estimates, key=place))
     rows = [_difference(key, *pair, results) for key in keys for pair in itertools.combinations(results, 2)]
     line = " ; ".join(dict.fromkeys(_signature(state, level) for state in states.values()))
-    records: list[Record] = [{**row._asdict(), "key": str(row.key), "is_paired": False} for row in rows]
+    records: list[Record] = [{**record_of(row), "is_paired": False} for row in rows]
     return _differences_grid(rows, line, arguments.digits, level), records, [], {}
 
 
@@ -121,29 +135,24 @@ def _differences_grid(rows: Sequence[Difference], line: str, digits: int, level:
         ]
         for row in rows
     ]
-    notes = [DIFFERENCE, *([f"† {NOT_COMPARABLE}"] if not_comparable else [])]
+    notes = [DIFFERENCE, *([DAGGER] if not_comparable else [])]
     notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
     header = ["metric", "first", "second", "difference", f"{level:.0%} interval, not paired"]
     return Grid(header, cells, notes, line, labels=3, above=[UNPAIRED], grouped=True)
 
 
-def _collection(arguments: Namespace, options: Mapping[str, Any], score: Callable[..., Collection]) -> Collection:
+def _collection(arguments: Namespace, source: Source, score: Callable[..., Collection]) -> Collection:
     """Return the states of all systems in the files that are named."""
     _refuse(arguments)
-    files = [named_file(text) for text in arguments.files]
-    columns = columns_of_files(arguments.columns, files)
-    if any(of_file != columns[0] for of_file in columns):
-        raise InputError("--columns", "must be the same for all files with --out-of-core")
     roles = {"weight": arguments.weight, "part": arguments.by}
     reading: RowOptions = {
-        "columns": {**columns[0], **{role: value for role, value in roles.items() if value}},
+        "columns": {**source.columns, **{role: value for role, value in roles.items() if value}},
         "unlabelled": arguments.unlabelled,
         "scale": arguments.scale,
         "correct_from": arguments.correct_from,
     }
-    patterns = [file.path if file.name is None else (file.name, file.path) for file in files]
-    shaping = checked_options(**{name: value for name, value in options.items() if name in STATE_OPTIONS})
-    return score(patterns, shaping, **reading)
+    options = checked_options(**{name: value for name, value in source.options.items() if name in STATE_OPTIONS})
+    return score(source.patterns, options, **reading)
 
 
 def _refuse(arguments: Namespace, more: Mapping[str, object] = MappingProxyType({})) -> None:
@@ -154,7 +163,7 @@ def _refuse(arguments: Namespace, more: Mapping[str, object] = MappingProxyType(
             raise InputError(_flag(name), "cannot be used with --out-of-core", advice=IN_MEMORY)
     if getattr(arguments, "calibration", False):
         raise InputError("--calibration", "cannot be used with --out-of-core", advice=IN_MEMORY)
-    if arguments.confidence_level is not None and arguments.interval_method != "analytic":
+    if arguments.confidence_level is not None and arguments.interval_method not in (None, "analytic"):
         rule = "must be analytic with --out-of-core: resampling needs all rows at once"
         raise InputError("interval_method", rule, value=arguments.interval_method)
 
@@ -163,26 +172,24 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _results(states: Mapping[str, State], options: Mapping[str, Any], *, with_errors: bool) -> dict[str, StateResults]:
-    wanted = {name: options.get(name) or False for name in ("normalize", "decompose")}
-    wanted |= {"confidence_level": options.get("confidence_level"), "with_errors": with_errors}
-    return {name: read(state, **wanted) for name, state in sorted(states.items())}
+def _results(states: Mapping[str, State], arguments: Namespace, *, with_errors: bool) -> dict[str, StateResults]:
+    wanted = {name: getattr(arguments, name) for name in ("normalize", "decompose", "confidence_level")}
+    return {name: read(state, **wanted, with_errors=with_errors) for name, state in sorted(states.items())}
 
 
-def _table(collection: Collection, options: Mapping[str, Any], arguments: Namespace) -> Table:
+def _table(collection: Collection, arguments: Namespace) -> Table:
     """Return the table of all systems of a collection, with the bounds of what is not exact."""
     if not collection.states:
         raise InputError("the files", "have no rows")
-    level = options.get("confidence_level")
-    results = _results(collection.states, options, with_errors=bool(arguments.output))
-    report = _report(collection.states, results, level)
+    results = _results(collection.states, arguments, with_errors=bool(arguments.output))
+    report = _report(collection.states, results, arguments.confidence_level)
     keys = chosen_keys(arguments.metrics, report.keys)
     grid = report_grid(report, digits=arguments.digits, keys=keys, sizes=True)
     records: list[Record] = [
         {**record, **_bounds(results[str(record["system"])], keys)} for record in report_records(report, keys=keys)
     ]
     grid = grid._replace(notes=[*grid.notes, *_bounds_lines(results, keys)])
-    notes = [f"{name}: {note}" for name, note in report.notes() if note.kind not in ("unlabelled", "bounded")]
+    notes = [(name, note) for name, note in report.notes() if note.kind not in ("unlabelled", "bounded")]
     systems = {name: system_of(collection.states[name]) for name in results} if arguments.figures else {}
     return grid, records, notes, systems
 

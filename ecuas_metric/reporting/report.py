@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..comparison.compare import NOT_COMPARABLE, is_comparable, same_answers
-from ..comparison.pairing import repeated_ids, unlike, whole_numbers
+import pyarrow as pa
+
+from ..comparison.compare import NOT_COMPARABLE, differing, is_comparable, same_answers
 from ..comparison.unlabelled import Bounds, bounds_of
 from ..errors import FileAdvice, FileError, InputError, Note
-from ..files.submissions import Submission, Unlabelled
+from ..files.submissions import Source, Submission, Unlabelled
 from ..metrics import METRICS, Key, place
 from ..options import checked_options
-from ..results import Estimate, Results, System, all_values, compute_results, named_systems, prepare, signature_of
+from ..results import Estimate, Results, System, compute_results, named_systems, prepare, signature_of, value_keys
 from .tables import Cell, Grid, Record, to_html, to_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-UNLIKE = "No best value is marked: these differ between the systems:"
+DIFFERING = "No best value is marked: these differ between the systems:"
 BEST_VALUE = "best value, which need not be significantly better than the others (see ecuas compare)"
+DAGGER = f"† {NOT_COMPARABLE}"
 NONE_SHOWN = "[-]"
 NO_INTERVAL = f"{NONE_SHOWN} no interval: none with valid coverage is known for this number"
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 ARROWS = {True: " ↑", False: " ↓", None: ""}
 DIRECTIONS = {True: "higher is better", False: "lower is better", None: "neither high nor low is better"}
 BELOW = ("unlabelled", "biased")  # the notes that the table itself shows
-SUFFIXES = {"recalibrated": " recal.", "calibration_loss": " cal. loss"}
-VARIANTS = {
+_VARIANTS = {  # of a metric -> the mark in its title, and what it means
     "normalized": ("N-", "divided by the value of a system that ignores its input"),
     "recalibrated": ("recal.", "after the best recalibration, fitted on the same samples"),
     "calibration_loss": ("cal. loss", "what that recalibration would save"),
@@ -51,8 +53,8 @@ class Report(NamedTuple):
         Of all systems, or of each where they differ.
     sizes : dict of name to int
         Their numbers of samples N.
-    unlike : list of str
-        What forbids to rank them by any metric, see `comparison.pairing.unlike`.
+    differing : list of str
+        What forbids to rank them by any metric, see `comparison.compare.differing`.
     unlabelled : dict of name to Unlabelled
         The systems of which some answers are unlabelled.
     bounds : dict of name to (dict of Key to Bounds)
@@ -64,7 +66,7 @@ class Report(NamedTuple):
     not_comparable: list[Key]
     signature: str
     sizes: Mapping[str, int]
-    unlike: list[str]
+    differing: list[str]
     unlabelled: Mapping[str, Unlabelled] = {}
     bounds: Mapping[str, Mapping[Key, Bounds]] = {}
 
@@ -194,11 +196,10 @@ def make_report(
         for name, system in systems.items()
     }
     keys = sorted(next(iter(results.values())).estimates, key=place)
-    alike = len(systems) < 2 or same_answers(systems)
-    not_comparable = [key for key in keys if not is_comparable(key, have_same_answers=alike)]
+    not_comparable, reasons = _compared(systems, keys) if len(systems) > 1 else ([], [])
     signatures = dict.fromkeys(_signature(system, opened.get(name)) for name, system in systems.items())
     sizes = {name: len(system.decisions.uncertainty) for name, system in systems.items()}
-    return Report(results, keys, not_comparable, " ; ".join(signatures), sizes, unlike(systems), opened, bounds)
+    return Report(results, keys, not_comparable, " ; ".join(signatures), sizes, reasons, opened, bounds)
 
 
 def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None, sizes: bool = False) -> Grid:
@@ -229,12 +230,12 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
         ]
         for name, results in report.results.items()
     ]
-    notes = [f"† {NOT_COMPARABLE}"] if set(shown) & set(report.not_comparable) else []
+    notes = [DAGGER] if set(shown) & set(report.not_comparable) else []
     notes += [NO_INTERVAL] if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]) else []
     of_unlabelled = [(name, note) for name, note in report.notes() if note.kind == "unlabelled"]
     notes += [f"{name}: {note.fact}" for name, note in of_unlabelled]
     notes += dict.fromkeys(note.advice for _, note in of_unlabelled if note.advice)
-    above = [f"{UNLIKE} {', '.join(report.unlike)}."] if report.unlike else []
+    above = [f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else []
     best_value = BEST_VALUE if any(cell.is_best for row in rows for cell in row) else ""
     return Grid(header, rows, notes, report.signature, above=above, legend=legend(shown), best=best_value)
 
@@ -268,7 +269,7 @@ def legend(keys: Iterable[Key]) -> list[str]:
         metric = METRICS[key.metric]
         subscript = {"n": "_n", "reject_costs": "_r"}.get(metric.one_per, "")
         lines[f"{metric.title}{subscript}"] = f"{_lowered(metric.description)} ({DIRECTIONS[metric.higher_is_better]})"
-    lines |= dict(VARIANTS[variant] for variant in dict.fromkeys(key.variant for key in shown) if variant)
+    lines |= dict(_VARIANTS[variant] for variant in dict.fromkeys(key.variant for key in shown) if variant)
     return [f"{name}: {meaning}" for name, meaning in lines.items()]
 
 
@@ -280,13 +281,44 @@ def title(key: Key) -> str:
     """
     metric = METRICS[key.metric]
     subscript = "" if key.parameter is None else f"_{key.parameter:g}".replace("inf", "∞")
-    prefix = "N-" if key.variant == "normalized" else ""
-    return f"{prefix}{metric.title}{subscript}{SUFFIXES.get(key.variant, '')}{ARROWS[metric.higher_is_better]}"
+    mark = _VARIANTS[key.variant][0] if key.variant else ""
+    name = f"{metric.title}{subscript}"
+    name = f"{mark}{name}" if key.variant == "normalized" else f"{name} {mark}".rstrip()
+    return name + ARROWS[metric.higher_is_better]
+
+
+def chosen_keys(text: str | None, keys: Sequence[Key]) -> list[Key]:
+    """Return the metrics that a text names by their keys or titles, in any case; None is all.
+
+    Names are joined by commas, or by spaces where they have none.
+
+    >>> [str(key) for key in chosen_keys("ECUAS_0, er", [Key("error_rate"), Key("ecuas", 0.0)])]
+    ['ecuas_0', 'error_rate']
+    """
+    if text is None:
+        return list(keys)
+    names = {name: key for key in keys for name in (_simple(title(key)), _simple(METRICS[key.metric].title), str(key))}
+    names |= {str(key): key for key in keys}
+    names |= {_simple(title(key)): key for key in keys}
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    parts = [word for part in parts for word in ([part] if _simple(part) in names else part.split())]
+    unknown = [part for part in parts if _simple(part) not in names]
+    if unknown or not parts:
+        known = ", ".join(str(key) for key in keys)
+        raise InputError("--metrics", f"must be among {known}", value=unknown[0] if unknown else text)
+    return list(dict.fromkeys(names[_simple(part)] for part in parts))
 
 
 def interval_text(low: float, high: float, form: str) -> str:
     """Return an interval as a table shows it, with numbers of a format; `NONE_SHOWN` where there is none."""
     return NONE_SHOWN if math.isnan(low) else f"[{low:{form}}, {high:{form}}]"
+
+
+def p_text(p: float, *, in_cell: bool = False) -> str:
+    """Return a p-value as "p = 0.012" or "p < 0.001"; in a table's cell as "0.012" or "<0.001", and nan as nothing."""
+    if in_cell:
+        return "" if math.isnan(p) else "<0.001" if p < 0.001 else f"{p:.3f}"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
@@ -303,20 +335,51 @@ def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Pat
     return [path for name, draw in drawings.items() for path in figures.save(draw(), Path(folder) / name)]
 
 
+def _compared(systems: Mapping[str, System], keys: Iterable[Key]) -> tuple[list[Key], list[str]]:
+    """Return the metrics that must not rank systems, and what forbids to rank them by any."""
+    alike = same_answers(systems)
+    return [key for key in keys if not is_comparable(key, have_same_answers=alike)], differing(systems)
+
+
 def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
     _, form, predictions, references, ids, per_sample, notes, source, told, *_ = submission
     if told is not None and options.get("predictions_are") is None:
         options = {**options, "predictions_are": told}
     if submission.num_classes is not None and options.get("num_classes") is None:
         options = {**options, "num_classes": submission.num_classes}
-    ids = None if ids is None else whole_numbers(ids)
+    ids = None if ids is None else _whole_numbers(ids)
     checked = checked_options(**options)
     try:
         checked = checked_options(**options, **per_sample)
         system = prepare(form, predictions, references, checked, ids=ids)
     except InputError as error:
         raise source.error(error) from None
-    return system._replace(notes=notes + repeated_ids(ids, source) + system.notes)
+    return system._replace(notes=notes + _repeated_ids(ids, source) + system.notes)
+
+
+def _whole_numbers(ids: pa.Array) -> pa.Array:
+    """Return ids that are texts of whole numbers as integers, which compare faster; not 007, which differs from 7.
+
+    >>> from ecuas_metric.files.values import from_texts
+    >>> [_whole_numbers(from_texts(ids)).to_pylist() for ids in (["7", "8"], ["007", "8"])]
+    [[7, 8], ['007', '8']]
+    """
+    if len(ids) and not str(ids[0]).lstrip("-").isdecimal():  # casting visits all of them
+        return ids
+    try:
+        numbers = ids.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return ids
+    return numbers if numbers.cast(ids.type).equals(ids) else ids
+
+
+def _repeated_ids(ids: pa.Array | None, source: Source) -> tuple[Note, ...]:
+    """Return a note if ids of one system are there more than once."""
+    repeated = 0 if ids is None else len(ids) - len(ids.unique())
+    if ids is None or not repeated:
+        return ()
+    fact = f"{repeated} of {len(ids)} ids in column {source.columns['ids']!r} occur more than once."
+    return (Note("ids", fact, "" if "groups" in source.columns else FileAdvice.GROUP_REPEATED),)
 
 
 def _numbers(results: Results, keys: Iterable[Key]) -> dict[str, float]:
@@ -329,9 +392,10 @@ def _signature(system: System, unlabelled: Unlabelled | None) -> str:
     return signature_of(system) + (f"|unlabelled:{unlabelled.rule}" if unlabelled else "")
 
 
-def _unknown(system: System, only: Iterable[Key] | None) -> Results:
+def _unknown(system: System, only: Collection[Key] | None) -> Results:
     """Return what is computed of a system whose numbers depend on verdicts that are open: none."""
-    keys = all_values(system, only=None if only is None else list(only))
+    bounded = [key for key in value_keys(system) if not METRICS[key.metric].is_alone]
+    keys = [key for key in bounded if only is None or key in only]
     notes = system.notes
     if any(key.variant for key in keys):
         fact = "Normalised values and those of recalibration have no bounds, and are nan while answers are unlabelled."
@@ -354,7 +418,7 @@ def _limits(report: Report, name: str, keys: Iterable[Key]) -> dict[str, float]:
 
 def _best(report: Report, key: Key) -> float | None:
     better = METRICS[key.metric].higher_is_better
-    if key in report.not_comparable or report.unlike or len(report.results) < 2 or better is None:
+    if key in report.not_comparable or report.differing or len(report.results) < 2 or better is None:
         return None
     if any(unlabelled.rule == "bounds" for unlabelled in report.unlabelled.values()):
         return None
@@ -377,3 +441,7 @@ def _cell(estimate: Estimate, best: float | None, digits: int, bounds: Bounds | 
 def _lowered(text: str) -> str:
     """Return a sentence without its capital, unless that is an abbreviation's."""
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]
+
+
+def _simple(text: str) -> str:
+    return re.sub(r"[\s↑↓†]+", " ", text).strip().lower().replace("∞", "inf")

@@ -18,7 +18,7 @@ from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..plotting.names import short_names
 from ..results import System, all_values, ranked, resampling_of
 from .differences import MAX_ROWS, arranged, is_significant
-from .report import title
+from .report import DAGGER, p_text, title
 from .tables import Cell, Grid, Screen, to_text
 
 LEVEL = 0.95
@@ -66,7 +66,9 @@ def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3, name: 
     lines: list[str] = []
     for key in ranked:
         of_key = [row for row in rows if row.key == key]
-        values = {name: value for row in of_key for name, value in zip(row[:2], row.values, strict=True)}
+        values: dict[str, float] = {}
+        for row in of_key:
+            values |= {row.first: row.first_value, row.second: row.second_value}
         found = {system: (value, f"{value:.{digits}f}") for system, value in values.items()}
         lines.append(f"{title(key):{width}}  {_of_metric(key, of_key, found, sets.get(key, []), alpha, name)}")
     if not_comparable:
@@ -187,7 +189,7 @@ def _too_many(grid: Grid, rows: Sequence[Comparison], screen: Screen, alpha: flo
         f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --full shows all, "
         "--only significant or --metrics some of them; --output FILE writes all, --figures DIR draws them."
     )
-    footnotes = [note for note in grid.notes if note.startswith("†")]
+    footnotes = [] if all(row.comparable for row in rows) else [DAGGER]
     return "\n".join(screen.wrapped([how, "", *footnotes, grid.signature])) + "\n"
 
 
@@ -236,8 +238,10 @@ def _of_two(best: str, other: str, found: Found, row: Comparison, alpha: float, 
         return f"no difference: {found[best][1]} each."
     numbers = f"{found[best][1]} against {found[other][1]}"
     if is_significant(row, alpha):
-        return f"{name(best)} is better: {numbers}, significant (adjusted {_p(row.p_adjusted)})."
-    return f"{name(best)} has the better value, {numbers}, which may be due to chance (adjusted {_p(row.p_adjusted)})."
+        return f"{name(best)} is better: {numbers}, significant (adjusted {p_text(row.p_adjusted)})."
+    return (
+        f"{name(best)} has the better value, {numbers}, which may be due to chance (adjusted {p_text(row.p_adjusted)})."
+    )
 
 
 def _listed(systems: Sequence[str], name: Name) -> str:
@@ -290,9 +294,9 @@ def _best(order: float, values: Mapping[str, Mapping[Key, float]], pairs: Sequen
         return f"{whom}, {best} has the lowest cost: {numbers}, the next. Whether this is significant was not tested."
     if not row.difference:
         return f"{whom}, {best} and {second} cost the same: {_name(order)} {values[best][key]:.3f}."
-    low, high = sorted((row.low, row.high) if row.second == best else (-row.low, -row.high))
-    interval = f"{level:.0%} interval [{low:.3f}, {high:.3f}]"
-    lead = f"a lead of {abs(row.difference):.3f} ({interval}, adjusted {_p(row.p_adjusted)})"
+    row = row if row.second == best else row.turned()
+    interval = f"{level:.0%} interval [{row.low:.3f}, {row.high:.3f}]"
+    lead = f"a lead of {row.difference:.3f} ({interval}, adjusted {p_text(row.p_adjusted)})"
     if is_significant(row, round(1 - level, 12)):
         return f"{whom}, {best} is best: {numbers}, the next best; {lead}."
     return f"{whom}, {best} has the lowest cost: {numbers}, the next. That may be due to chance: {lead}."
@@ -362,9 +366,9 @@ def _calibration(systems: Mapping[str, System]) -> list[str]:
         options, key = system.options.replace(calibration=True), Key("calibration_p")
         for p in values_of_calibration(system.decisions, options, only=(key,)).values():
             if p <= 1 - LEVEL:
-                off.append(f"{name} ({_p(p)}; {_mean_gap(system)})")
+                off.append(f"{name} ({p_text(p)}; {_mean_gap(system)})")
             elif not math.isnan(p):
-                rest.append(f"{name} ({_p(p)})")
+                rest.append(f"{name} ({p_text(p)})")
     sentences = []
     if off:
         sentences.append(f"Miscalibrated by more than chance explains: {', '.join(off)}.")
@@ -409,10 +413,6 @@ def _with_level(system: System) -> System:
     if system.options.confidence_level is not None:
         return system
     return ranked(system.decisions, system.options.replace(confidence_level=LEVEL), ids=system.ids)
-
-
-def _p(value: float) -> str:
-    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
 
 
 def _name(order: float) -> str:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from ecuas_metric import confidence_ecuas_score, score_costs, score_posteriors
-from ecuas_metric.costs import accepted, ecuas_cost, fixed_reject_cost, weighted_cost
+from ecuas_metric import confidence_ecuas_score, costs, score_costs, score_posteriors
+from ecuas_metric.costs import accepted, ecuas_cost, fixed_reject_cost, largest_uncertainty, weighted_cost
 from ecuas_metric.decisions import posterior_decisions
 
 UNCERTAINTY = st.floats(0.001, 1)
@@ -31,28 +31,27 @@ def test_ecuas_is_the_fixed_cost_integrated_over_reject_costs(share, c, n, large
     weight = weight_of(n, largest)
 
     def integrand(gamma):
-        return weight(gamma) * fixed_reject_cost([u], [c], reject_cost=gamma, max_uncertainty=largest)[0]
+        return (
+            weight(gamma)
+            * fixed_reject_cost(uncertainty=[u], candidate_cost=[c], reject_cost=gamma, max_uncertainty=largest)[0]
+        )
 
     expected = quad(integrand, 0, u)[0] + quad(integrand, u, largest)[0]
-    assert ecuas_cost([u], [c], n=n, max_uncertainty=largest)[0] == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    assert ecuas_cost(uncertainty=[u], candidate_cost=[c], n=n, max_uncertainty=largest)[0] == pytest.approx(
+        expected, rel=1e-6, abs=1e-9
+    )
 
 
 @given(st.lists(UNCERTAINTY, min_size=1, max_size=5), COST, ORDER, LARGEST)
 def test_weighted_cost_with_the_papers_weights_is_ecuas(shares, c, n, largest):
     u = np.array(shares) * largest
     cost = np.full(len(u), c)
-    ours = weighted_cost(u, cost, weight_function=weight_of(n, largest), max_uncertainty=largest)
-    np.testing.assert_allclose(ours, ecuas_cost(u, cost, n=n, max_uncertainty=largest), rtol=1e-9, atol=1e-12)
-
-
-def test_a_weight_on_few_reject_costs_is_their_mean_fixed_cost():
-    u, c = np.array([0.1, 0.4, 0.6]), np.array([1.0, 0.0, 1.0])
-
-    def narrow(gamma):
-        return np.where(abs(gamma - 0.5) < 0.005, 100.0, 0.0)
-
-    expected = fixed_reject_cost(u, c, reject_cost=0.5)
-    np.testing.assert_allclose(weighted_cost(u, c, weight_function=narrow), expected, atol=0.02)
+    ours = weighted_cost(
+        uncertainty=u, candidate_cost=cost, weight_function=weight_of(n, largest), max_uncertainty=largest
+    )
+    np.testing.assert_allclose(
+        ours, ecuas_cost(uncertainty=u, candidate_cost=cost, n=n, max_uncertainty=largest), rtol=1e-9, atol=1e-12
+    )
 
 
 def peak(centre, width):
@@ -63,24 +62,25 @@ def peak(centre, width):
 def test_narrow_peaks_are_found_and_narrower_ones_between_break_points(centre):
     expected = [centre, 1.0]
     for width in (1e-2, 1e-3, 1e-4):
-        ours = weighted_cost([0.7, 0.05], [1.0, 1.0], weight_function=peak(centre, width))
+        ours = weighted_cost(uncertainty=[0.7, 0.05], candidate_cost=[1.0, 1.0], weight_function=peak(centre, width))
         np.testing.assert_allclose(ours, expected, rtol=1e-9)
     for width in (1e-5, 1e-7):
         enclosed = {"weight_function": peak(centre, width), "break_points": centre + 10 * width * np.array([-1, 1])}
-        np.testing.assert_allclose(weighted_cost([0.7, 0.05], [1.0, 1.0], **enclosed), expected, rtol=1e-6)
+        np.testing.assert_allclose(
+            weighted_cost(uncertainty=[0.7, 0.05], candidate_cost=[1.0, 1.0], **enclosed), expected, rtol=1e-6
+        )
 
 
 def test_a_step_between_break_points_is_integrated_exactly():
     def step(gamma):
         return 8.0 if 1 / 3 <= gamma < 0.7 else 0.0
 
-    ours = weighted_cost([0.2, 0.5, 0.9], [1, 1, 1], weight_function=step, break_points=[1 / 3, 0.7])
+    ours = weighted_cost(
+        uncertainty=[0.2, 0.5, 0.9], candidate_cost=[1, 1, 1], weight_function=step, break_points=[1 / 3, 0.7]
+    )
     third, end = Fraction(1 / 3), Fraction(0.7)
-    expected = [
-        8 * (end - third),
-        4 * (Fraction(1, 4) - third**2) + 8 * (end - Fraction(1, 2)),
-        4 * (end**2 - third**2),
-    ]
+    middle = 4 * (Fraction(1, 4) - third**2) + 8 * (end - Fraction(1, 2))
+    expected = [8 * (end - third), middle, 4 * (end**2 - third**2)]
     np.testing.assert_allclose(ours, [float(value) for value in expected], rtol=1e-14)
 
 
@@ -91,90 +91,79 @@ def test_weights_that_are_no_weights_are_refused(weight):
 
     message = f"^weight_function must be finite and non-negative; got {weight} at a reject cost of 0.6"
     with pytest.raises(ValueError, match=message):
-        weighted_cost([0.5], [1.0], weight_function=some)
+        weighted_cost(uncertainty=[0.5], candidate_cost=[1.0], weight_function=some)
 
 
 def test_break_points_lie_where_reject_costs_do():
     with pytest.raises(ValueError, match=r"^break_points must lie in \[0, 0\.5\]; got 0\.7 at index 1 \(1 of 2\)"):
-        weighted_cost([0.5], [1.0], weight_function=np.cos, max_uncertainty=0.5, break_points=[0.1, 0.7])
+        weighted_cost(
+            uncertainty=[0.5],
+            candidate_cost=[1.0],
+            weight_function=np.cos,
+            max_uncertainty=0.5,
+            break_points=[0.1, 0.7],
+        )
 
 
 def test_a_divergent_weight_is_fine_for_samples_that_cost_nothing_and_an_error_for_others():
     def inverse(gamma):
         return 1 / gamma
 
-    np.testing.assert_allclose(weighted_cost([0.0, 0.5], [0.0, 1.0], weight_function=inverse), [0, 0.5 + np.log(2)])
+    np.testing.assert_allclose(
+        weighted_cost(uncertainty=[0.0, 0.5], candidate_cost=[0.0, 1.0], weight_function=inverse), [0, 0.5 + np.log(2)]
+    )
     with pytest.raises(ValueError, match="must have an integral over"):
-        weighted_cost([0.0], [1.0], weight_function=inverse)
+        weighted_cost(uncertainty=[0.0], candidate_cost=[1.0], weight_function=inverse)
 
 
 @given(st.floats(0, 1), st.floats(0, 1), ORDER)
 def test_proper_the_true_confidence_is_never_worse_in_expectation(p, q, n):
     def expected(confidence):
-        right, wrong = ecuas_cost([1 - confidence] * 2, [0, 1], n=n)
+        right, wrong = ecuas_cost(uncertainty=[1 - confidence] * 2, candidate_cost=[0, 1], n=n)
         return p * right + (1 - p) * wrong
 
     assert expected(p) <= expected(q) + (1e-9 if min(1 - p, 1 - q) > 1e-6 else 2e-7)  # the floor epsilon
 
 
-@given(st.floats(0, 1), COST)
-def test_a_tiny_n_agrees_with_n_0_also_below_epsilon(u, c):
-    assert ecuas_cost([u], [c], n=1e-9)[0] == pytest.approx(ecuas_cost([u], [c], n=0)[0], rel=1e-7)
-
-
 def test_the_cost_falls_with_n_from_0_on_for_an_answer_that_is_wrong_and_certain():
-    costs = [ecuas_cost([0.0], [1.0], n=n)[0] for n in (0, 1e-300, 1e-12, 1e-6, 1e-3, 0.1, 1, 10, 128, 1e6, np.inf)]
+    costs = [
+        ecuas_cost(uncertainty=[0.0], candidate_cost=[1.0], n=n)[0]
+        for n in (0, 1e-300, 1e-12, 1e-6, 1e-3, 0.1, 1, 10, 128, 1e6, np.inf)
+    ]
     assert (np.diff(costs) <= 0).all()
     assert costs[0] == costs[1] == pytest.approx(-np.log(1e-7))
 
 
 def test_costs_are_those_of_fifty_digits(monkeypatch):
     monkeypatch.setattr(getcontext(), "prec", 50)
+    values = (0.5, 0.9, 1.0, 2.5), (0, 1e-300, 1e-9, 1e-7, 1e-4, 0.3, 0.5), (0, 1, 4)
     for n in (0, 1e-12, 1e-3, 0.5, 1, 2, 128, 1000):
-        for largest, u, c in itertools.product(
-            (0.5, 0.9, 1.0, 2.5), (0, 1e-300, 1e-9, 1e-7, 1e-4, 0.3, 0.5), (0, 1, 4)
-        ):
+        for largest, u, c in itertools.product(*values):
             largest_, u_, n_, epsilon = map(Decimal, (largest, u, n, 1e-7))
             log_ratio = (max(u_, epsilon) / largest_).ln()
             power = (n_ * log_ratio).exp()
             slope = -log_ratio if n == 0 else (n_ + 1) / n_ * (1 - power)
             expected = float((u_ * power + c * slope) / largest_)
-            ours = ecuas_cost([u], [c], n=n, max_uncertainty=largest)[0]
+            ours = ecuas_cost(uncertainty=[u], candidate_cost=[c], n=n, max_uncertainty=largest)[0]
             assert ours == pytest.approx(expected, rel=1e-12, abs=1e-300), (n, largest, u, c)
 
 
-@given(st.floats(0, 1 - 1e-3), COST, LARGEST)
-def test_a_huge_n_agrees_with_n_inf(share, c, largest):
-    u = share * largest
-    limit = ecuas_cost([u], [c], n=np.inf, max_uncertainty=largest)[0]
-    assert ecuas_cost([u], [c], n=1e6, max_uncertainty=largest)[0] == pytest.approx(limit, rel=1e-5)
-    assert limit == c / largest
-
-
 @given(COST, ORDER, LARGEST)
-def test_at_the_largest_uncertainty_the_cost_is_1_whatever_the_candidate_costs(c, n, largest):
+def test_at_the_largest_uncertainty_and_above_the_cost_is_1_whatever_the_candidate_costs(c, n, largest):
     for order in (n, np.inf):
-        assert ecuas_cost([largest], [c], n=order, max_uncertainty=largest)[0] == 1
-
-
-@given(ORDER, COST)
-def test_above_the_largest_uncertainty_the_cost_stays_1_with_one_warning(n, c):
-    with pytest.warns(UserWarning) as caught:
-        assert ecuas_cost([0.7, 0.2], [c, 0], n=n, max_uncertainty=0.5)[0] == 1
-    assert [str(w.message).split(".")[0] for w in caught] == ["1 of 2 samples (50"]
-
-
-def test_an_uncertainty_of_0_is_read_as_epsilon_where_the_answer_is_wrong():
-    assert ecuas_cost([0.0], [1.0], n=0, epsilon=1e-7)[0] == pytest.approx(7 * np.log(10))
-    assert ecuas_cost([0.0], [1.0], n=1)[0] == pytest.approx(2 * (1 - 1e-7), rel=1e-15)
-    assert ecuas_cost([0.0], [0.0], n=0)[0] == 0
+        assert ecuas_cost(uncertainty=[largest], candidate_cost=[c], n=order, max_uncertainty=largest)[0] == 1
+        with pytest.warns(UserWarning) as caught:
+            assert ecuas_cost(
+                uncertainty=[1.4 * largest, 0], candidate_cost=[c, 0], n=order, max_uncertainty=largest
+            ).tolist() == [1, 0]
+        assert [str(one.message).split(".")[0] for one in caught] == ["1 of 2 samples (50"]
 
 
 @pytest.mark.parametrize("n", [0, 5e-324, 1e-309, 1e-300, 1e-9, 0.5, 1, 1e6, 1e300, np.inf])
 def test_no_n_overflows(n):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cost = ecuas_cost([0.0, 1e-300, 0.5, 0.0, 1.0], [1.0, 1.0, 1.0, 0.0, 1.0], n=n)
+        cost = ecuas_cost(uncertainty=[0.0, 1e-300, 0.5, 0.0, 1.0], candidate_cost=[1.0, 1.0, 1.0, 0.0, 1.0], n=n)
     assert np.isfinite(cost).all()
     assert cost[-1] == 1
 
@@ -184,7 +173,12 @@ def test_the_limit_of_n_inf_is_1_at_chance_whatever_the_rounding(num_classes):
     q = np.full((2, num_classes), 1 / num_classes)
     for posteriors, form in ((q, "probabilities"), (np.zeros_like(q), "logits")):
         graded = posterior_decisions(posteriors, np.array([0, 1]), predictions_are=form)
-        costs = ecuas_cost(*graded[:2], n=np.inf, max_uncertainty=graded.max_uncertainty)
+        costs = ecuas_cost(
+            uncertainty=graded.uncertainty,
+            candidate_cost=graded.candidate_cost,
+            n=np.inf,
+            max_uncertainty=graded.max_uncertainty,
+        )
         assert costs.tolist() == [1, 1]
 
 
@@ -197,7 +191,7 @@ def test_decimals_that_are_equal_on_paper_are_accepted():
 
 
 def test_rejecting_is_the_only_way_above_the_largest_uncertainty():
-    assert fixed_reject_cost([0.7], [0.0], reject_cost=0.5, max_uncertainty=0.5)[0] == 0.5
+    assert fixed_reject_cost(uncertainty=[0.7], candidate_cost=[0.0], reject_cost=0.5, max_uncertainty=0.5)[0] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -206,11 +200,6 @@ def test_rejecting_is_the_only_way_above_the_largest_uncertainty():
         ({"n": -1}, r"n must be >= 0 \(inf allowed\); got -1\."),
         ({"n": np.nan}, r"n must be >= 0 \(inf allowed\); got nan\."),
         ({"max_uncertainty": 0}, r"max_uncertainty must be positive and finite; got 0\."),
-        ({"uncertainty": [-0.5]}, r"uncertainty must be finite and non-negative; got -0\.5 at index 0 \(1 of 1\)"),
-        (
-            {"candidate_cost": [np.nan]},
-            r"candidate_cost must be finite and non-negative; got nan at index 0 \(1 of 1\)",
-        ),
         ({"epsilon": 0, "n": 2}, r"epsilon must lie in \(0, max_uncertainty = 1\); got 0\."),
     ],
 )
@@ -226,7 +215,11 @@ def test_no_number_depends_on_the_unit_of_the_costs(unit, rng):
     matrix = np.array([[0, 1], [5, 0.0]])
     ours, scaled = (score_posteriors(labels, posteriors, cost=matrix * factor, n=(0, 0.5, 1)) for factor in (1, unit))
     graded = [
-        score_costs(np.array([0.0, 0.2, 2]) * factor, np.array([1.0, 0, 3]) * factor, max_uncertainty=2 * factor)
+        score_costs(
+            candidate_cost=np.array([0.0, 0.2, 2]) * factor,
+            uncertainty=np.array([1.0, 0, 3]) * factor,
+            max_uncertainty=2 * factor,
+        )
         for factor in (1, unit)
     ]
     for one, other in ((ours, scaled), graded):
@@ -244,3 +237,98 @@ def test_high_powers_keep_the_digits_of_small_confidences():
         for value, power, right in zip(q.tolist(), powers, correct, strict=True)
     ]
     assert confidence_ecuas_score(correct, q, n=n) == pytest.approx(float(sum(costs) / 3), rel=1e-14)
+
+
+ENTRIES = [0.0, 1e-3, 0.01, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0, 10.0, 1e3, 1e5, 1e7]
+
+
+def solution(rows):
+    """Solve the square system rows @ x = 1 in fractions by Cramer's rule of Gauss; None if it is singular."""
+    table = [[*row, Fraction(1)] for row in rows]
+    for i in range(len(table)):
+        pivot = next((k for k in range(i, len(table)) if table[k][i]), None)
+        if pivot is None:
+            return None
+        table[i], table[pivot] = table[pivot], table[i]
+        table[i] = [value / table[i][i] for value in table[i]]
+        for k in range(len(table)):
+            if k != i:
+                table[k] = [a - table[k][i] * b for a, b in zip(table[k], table[i], strict=True)]
+    return [row[-1] for row in table]
+
+
+def value_of_game(matrix):
+    """The value by Shapley and Snow 1950: some square part of the matrix solves the whole, all of them are tried."""
+    exact = [[Fraction(float(cost)) + 1 for cost in row] for row in matrix]  # + 1: no part that matters is singular
+    classes, decisions = range(len(exact)), range(len(exact[0]))
+    for size in range(1, min(len(exact), len(exact[0])) + 1):
+        for some, of in itertools.product(
+            itertools.combinations(classes, size), itertools.combinations(decisions, size)
+        ):
+            y = solution([[exact[k][d] for d in of] for k in some])
+            q = solution([[exact[k][d] for k in some] for d in of])
+            if y is None or q is None or min(*y, *q) < 0:
+                continue
+            low = min(sum(p * exact[k][d] for p, k in zip(q, some, strict=True)) for d in decisions)
+            high = max(sum(p * exact[k][d] for p, d in zip(y, of, strict=True)) for k in classes)
+            if low == high == 1:
+                return 1 / sum(q) - 1
+    raise AssertionError("every game has a value")
+
+
+def simple_matrices(count):
+    rng = np.random.default_rng(0)
+    while count:
+        matrix = rng.choice(ENTRIES, rng.integers(2, 5, 2))
+        if matrix.any(axis=0).all():
+            count -= 1
+            yield matrix
+
+
+def test_the_value_of_simple_matrices_is_that_of_exact_fractions():
+    for matrix in simple_matrices(200):
+        assert largest_uncertainty(matrix) == float(value_of_game(matrix)), matrix
+
+
+def test_large_matrices_agree_with_their_solution_in_integers(monkeypatch):
+    matrices = list(simple_matrices(100))
+    expected = [largest_uncertainty(matrix) for matrix in matrices]
+    monkeypatch.setattr(costs, "LARGEST_EXACT", 0)
+    np.testing.assert_allclose([largest_uncertainty(matrix) for matrix in matrices], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "value"),
+    [
+        ([[0, 1], [1e7, 0]], 1e7 / (1e7 + 1)),
+        ([[0.01, 0.001], [0.001, 1e5]], (0.01 * 1e5 - 0.001**2) / (0.01 + 1e5 - 0.002)),
+        ([[0, 1, 0.3], [1e7, 0, 0.3]], 0.3),
+        ([[0, 1e300], [1e-300, 0]], 1e-300),
+        ([[5.0]], 5.0),
+    ],
+)
+def test_costs_of_any_span(matrix, value):
+    assert largest_uncertainty(np.array(matrix, float)) == pytest.approx(value, rel=1e-14)
+
+
+@pytest.mark.parametrize("num_classes", [2, 5, 10, 40])
+def test_the_zero_one_cost(num_classes):
+    cost = 1 - np.eye(num_classes)
+    assert largest_uncertainty(cost) == pytest.approx(1 - 1 / num_classes, rel=1e-14)
+
+
+def test_a_decision_that_never_costs_anything_is_refused_and_named():
+    rule = "cost must make every decision cost something for some class; got decision 1, which costs nothing for any"
+    with pytest.raises(ValueError, match=f"^{rule} "):
+        largest_uncertainty(np.array([[1.0, 0.0], [2.0, 0.0]]))
+
+
+def test_what_cannot_be_verified_is_refused_for_that_reason(monkeypatch):
+    with pytest.raises(ValueError, match=r"^cost must have a largest uncertainty that can be verified; got one"):
+        largest_uncertainty(np.array([[0, 5e-324], [5e-324, 0]]))
+    with pytest.raises(ValueError, match=r"got one between 0 and 0\. Leave out"):
+        largest_uncertainty(np.array([[0, 1e200, 0], [5e-324, 0, 0], [0, 0, 5e-324]]))
+    monkeypatch.setattr(costs, "LARGEST_EXACT", 0)
+    monkeypatch.setattr(costs, "_strategies", lambda matrix: (np.array([1.0, 0.0]), np.array([0.5, 0.5])))
+    with pytest.raises(ValueError, match=r"got one between 0 and 5\. Leave out"):
+        largest_uncertainty(np.array([[0.0, 1.0], [10.0, 0.0]]))

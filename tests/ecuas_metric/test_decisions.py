@@ -9,7 +9,6 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import log_softmax, logsumexp
 from scipy.stats import entropy
 
-from ecuas_metric import inputs
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.decisions import confidence_decisions, posterior_decisions, select
 from ecuas_metric.errors import Advice
@@ -198,7 +197,10 @@ def test_proper_posteriors_other_than_the_true_ones_never_gain(cost, p, q, n):
     def expected(posterior):
         decisions = posterior_decisions(np.array([posterior, posterior]), np.array([0, 1]), cost=cost)
         costs = ecuas_cost(
-            decisions.uncertainty, decisions.candidate_cost, n=n, max_uncertainty=decisions.max_uncertainty
+            candidate_cost=decisions.candidate_cost,
+            uncertainty=decisions.uncertainty,
+            n=n,
+            max_uncertainty=decisions.max_uncertainty,
         )
         return p @ costs
 
@@ -228,18 +230,13 @@ def test_uniform_posteriors_are_not_above_the_largest_uncertainty(recwarn):
         q = np.full((2, num_classes), np.float32(1) / np.float32(num_classes), np.float32)
         decisions = posterior_decisions(q, np.array([0, 1]))
         cost = ecuas_cost(
-            decisions.uncertainty, decisions.candidate_cost, n=1, max_uncertainty=decisions.max_uncertainty
+            candidate_cost=decisions.candidate_cost,
+            uncertainty=decisions.uncertainty,
+            n=1,
+            max_uncertainty=decisions.max_uncertainty,
         )
         np.testing.assert_allclose(cost, 1, rtol=1e-5)
     assert not recwarn.list
-
-
-def test_blocks_change_nothing(monkeypatch, rng):
-    q, labels = rng.dirichlet(np.ones(6), 101), rng.integers(0, 6, 101)
-    whole = posterior_decisions(q, labels)
-    monkeypatch.setattr(inputs, "BLOCK_SIZE", 13)
-    for ours, expected in zip(posterior_decisions(q, labels), whole, strict=True):
-        np.testing.assert_array_equal(ours, expected)
 
 
 def test_select_picks_samples():

@@ -6,18 +6,21 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from sklearn.isotonic import IsotonicRegression
 
 from ecuas_metric import inputs
 from ecuas_metric.calibration import confidence_brier_cost, confidence_cross_entropy_cost
 from ecuas_metric.costs import ecuas_cost, fixed_reject_cost
 from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
-from ecuas_metric.metrics import METRICS, VARIANTS, Key, mean_costs, place
+from ecuas_metric.metrics import METRICS, VARIANTS, Key, mean_costs, metric_values, place
 from ecuas_metric.options import checked_options
+from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import compute_results, prepare
 from tests.conftest import read_only
 from tests.ecuas_metric.systems import compute, confidence_systems, posterior_systems, values
 
-SETTINGS = {"n": (0, 0.5, 1, 128, np.inf), "reject_costs": (0.1, 0.25)}
+ORDERS = (0, 0.5, 1, 128, np.inf)
+SETTINGS = {"n": ORDERS, "reject_costs": (0.1, 0.25)}
 INTERVALS = {"confidence_level": 0.9, "n_resamples": 7}
 EVERYTHING = {"normalize": True, "decompose": True, "calibration": True, "n_resamples": 7}
 
@@ -50,266 +53,6 @@ def same(ours, expected):
     np.testing.assert_allclose(list(ours.values()), list(expected.values()), rtol=1e-9, atol=1e-12)
 
 
-def test_the_registry_is_what_the_forms_give_together():
-    found = set()
-    for form, predictions, references, options in (
-        ("confidences", np.array([0.9, 0.2]), np.array([1, 0]), EVERYTHING),
-        ("posteriors", np.array([[0.9, 0.1], [0.6, 0.4]]), np.array([0, 1]), {}),
-        ("costs", np.array([0.9, 0.2]), np.array([1.0, 0.0]), {"max_uncertainty": 1}),
-    ):
-        found |= set(keys_of(form, predictions, references, **options))
-    assert {key.metric for key in found} == {name for name, metric in METRICS.items() if metric.is_shown}
-    assert {key.variant for key in found} == set(VARIANTS)
-
-
-def test_every_entry_of_the_registry_is_whole():
-    for name, metric in METRICS.items():
-        ways = (metric.sample_cost, metric.of_ties, metric.of_samples, metric.ratio)
-        assert sum(way is not None for way in ways) == 1, name
-        assert metric.assesses in ("decisions", "confidences", "posteriors", "both"), name
-        assert all(part in METRICS for part in metric.ratio or ()), name
-
-
-def test_keys_are_distinct_and_have_columns_of_their_own():
-    posteriors, labels = np.array([[0.9, 0.1], [0.6, 0.4]]), np.array([0, 1])
-    found = keys_of("posteriors", posteriors, labels, normalize=True, decompose=True)
-    assert len({str(key) for key in found}) == len(found)
-    assert sorted(metric.column for metric in METRICS.values()) == list(range(1, len(METRICS) + 1))
-    assert place(Key("ecuas", 1.0, "normalized")) > place(Key("selective_risk", 0.1))
-
-
-@given(systems(), st.randoms(use_true_random=False))
-def test_row_order_does_not_matter(system, random):
-    form, predictions, references, options = system
-    order = random.sample(range(len(references)), len(references))
-    same(score(form, predictions[order], references[order], **options), score(form, predictions, references, **options))
-
-
-def without_sizes(values):
-    """Leave out what asks how many samples there are: AURC, whose curve is finer, and what knows of chance."""
-    sized = ("aurc", "ece_debiased", "calibration_p")
-    return {key: value for key, value in values.items() if not key.startswith(sized)}
-
-
-@given(systems(), st.data())
-def test_whole_weights_are_repetition(system, data):
-    form, predictions, references, options = system
-    weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(references), max_size=len(references))))
-    assume(weights.any())
-    repeated = score(form, np.repeat(predictions, weights, axis=0), np.repeat(references, weights), **options)
-    counts = {"sample_weight": weights, "weights_are": "counts"}
-    same(score(form, predictions, references, **counts, **options), repeated)
-    importance = score(form, predictions, references, sample_weight=weights, **options)
-    same(without_sizes(importance), without_sizes(repeated))
-
-
-@given(systems(), st.sampled_from([0.3, 7.7, 100]))
-def test_equal_weights_in_any_unit_are_no_weights(system, unit):
-    form, predictions, references, options = system
-    weights = np.full(len(references), unit)
-    same(
-        score(form, predictions, references, sample_weight=weights, **options | INTERVALS),
-        score(form, predictions, references, **options | INTERVALS),
-    )
-
-
-def weights_of(data, references):
-    size = len(references)
-    weights = data.draw(st.lists(st.sampled_from([0, 1, 2, 0.3, 1.7, 40]), min_size=size, max_size=size))
-    assume(any(weights))
-    return np.array(weights)
-
-
-@given(systems(), st.data(), st.sampled_from([0.3, 2, 1000, 1e-200, 1e200]))
-def test_the_unit_of_weights_does_not_matter(system, data, unit):
-    form, predictions, references, options = system
-    weights = weights_of(data, references)
-    same(
-        score(form, predictions, references, sample_weight=weights * unit, **options | INTERVALS),
-        score(form, predictions, references, sample_weight=weights, **options | INTERVALS),
-    )
-
-
-@given(systems(), st.data())
-def test_a_weight_of_0_leaves_the_sample_out(system, data):
-    form, predictions, references, options = system
-    weights = weights_of(data, references)
-    kept = weights > 0
-    same(
-        score(form, predictions, references, sample_weight=weights, **options),
-        score(form, predictions[kept], references[kept], sample_weight=weights[kept], **options),
-    )
-
-
-@given(systems(), st.data(), st.randoms(use_true_random=False))
-def test_the_order_of_weighted_rows_does_not_matter(system, data, random):
-    form, predictions, references, options = system
-    weights = weights_of(data, references)
-    order = random.sample(range(len(references)), len(references))
-    same(
-        score(form, predictions[order], references[order], sample_weight=weights[order], **options),
-        score(form, predictions, references, sample_weight=weights, **options),
-    )
-
-
-@given(systems())
-def test_input_is_never_written_to(system):
-    form, predictions, references, options = system
-    weights = read_only(np.ones(len(references)))
-    score(form, read_only(predictions), read_only(references), sample_weight=weights, **options | INTERVALS)
-
-
-@given(systems())
-def test_one_sample_is_enough(system):
-    form, predictions, references, options = system
-    values = score(form, predictions[:1], references[:1], **options | INTERVALS, interval_method="percentile")
-    assert values["aurc"] == values.get("error_rate", values.get("risk"))
-    assert values["augrc"] == values["aurc"] / 2
-    assert all(type(value) is float for value in values.values())
-    for key in ("aurc", "augrc", "ecuas_1", "ecuas_1_recalibrated"):  # there is one resample only
-        assert values[f"{key}_low"] == values[f"{key}_high"] == pytest.approx(values[key])
-
-
-@given(systems())
-def test_blocks_change_nothing(system):
-    form, predictions, references, options = system
-    whole = score(form, predictions, references, **options | INTERVALS)
-    before, inputs.BLOCK_SIZE = inputs.BLOCK_SIZE, 5
-    try:
-        same(score(form, predictions, references, **options | INTERVALS), whole)
-    finally:
-        inputs.BLOCK_SIZE = before
-
-
-@given(systems())
-def test_intervals_change_no_value_and_have_two_limits_in_order(system):
-    form, predictions, references, options = system
-    values = score(form, predictions, references, **options)
-    with_limits = score(form, predictions, references, **options | INTERVALS)
-    same({key: with_limits[key] for key in values}, values)
-    estimated = [key for key in values if key != "calibration_p"]
-    assert set(with_limits) == set(values) | {f"{key}{end}" for key in estimated for end in ("_low", "_high")}
-    for key in estimated:
-        low, high = with_limits[f"{key}_low"], with_limits[f"{key}_high"]
-        assert low <= high or np.isnan([low, high]).all(), key
-
-
-@given(systems())
-def test_a_normalised_value_is_a_ratio_and_a_calibration_loss_a_difference(system):
-    form, predictions, references, options = system
-    found = score(form, predictions, references, **options)
-    twice = score(form, np.repeat(predictions, 2, axis=0), np.repeat(references, 2), **options)
-    for key, value in found.items():
-        if key.startswith("normalized_"):  # by what depends on the references only
-            assert value == pytest.approx(twice[key], nan_ok=True)
-            assert np.isnan(value) or value * found[key.removeprefix("normalized_")] >= 0
-        elif key.endswith("_calibration_loss"):
-            base = key.removesuffix("_calibration_loss")
-            assert value == pytest.approx(found[base] - found[f"{base}_recalibrated"], abs=1e-12)
-            assert value >= -1e-5  # epsilon, at n = 0
-
-
-@given(systems())
-def test_the_expected_cost_is_selective_risk_times_coverage_plus_reject_cost_times_the_rest(system):
-    values = score(*system[:3], **system[3])
-    for g in SETTINGS["reject_costs"]:
-        coverage, risk = values[f"coverage_{g:g}"], values[f"selective_risk_{g:g}"]
-        if coverage == 0:
-            assert np.isnan(risk)
-            risk = 0
-        assert values[f"expected_cost_{g:g}"] == pytest.approx(risk * coverage + g * (1 - coverage))
-
-
-@given(confidence_systems(), st.floats(0.2, 5))
-def test_ranking_metrics_see_only_the_order(system, power):
-    confidence, correct = system
-    assume(len(np.unique(confidence**power)) == len(np.unique(confidence)))
-    ours, expected = (score("confidences", values, correct) for values in (confidence**power, confidence))
-    for key in ("auroc", "aurc", "augrc", "error_rate"):
-        assert ours[key] == pytest.approx(expected[key], nan_ok=True)
-
-
-def test_all_ties_know_nothing():
-    values = score("confidences", np.full(4, 0.75), np.array([1, 1, 1, 0]))
-    assert values["auroc"] == 0.5
-    assert values["aurc"] == pytest.approx(0.25)
-    assert values["ece"] == 0
-
-
-def test_a_perfect_system_costs_nothing():
-    system = prepare("posteriors", np.eye(3), np.arange(3), checked_options(**SETTINGS))
-    estimates = compute_results(system).estimates
-    assert all(estimates[key].value == 0 for key in estimates if METRICS[key.metric].assesses == "both")
-    assert np.isnan(estimates[Key("auroc")].value)
-
-
-def test_precision_of_float64_survives():
-    decisions = confidence_decisions(np.array([1 - 1e-9, 1 - 1e-9]), np.array([1, 0]))
-    u = 1 - (1 - 1e-9)
-    assert values(decisions, n=0, epsilon=1e-12)["ecuas_0"] == pytest.approx((u + (u - np.log(u))) / 2, rel=1e-12)
-
-
-def test_several_sets_of_weights_give_what_each_gives_alone(rng):
-    decisions = posterior_decisions(rng.dirichlet(np.ones(4), 40), rng.integers(0, 4, 40))
-    weights = rng.multinomial(40, np.full(40, 1 / 40), size=5).astype(float)
-    together = values(decisions, sample_weight=weights, **SETTINGS)
-    alone = [values(decisions, sample_weight=row, **SETTINGS) for row in weights]
-    for key, found in together.items():
-        np.testing.assert_allclose(found, [row[key] for row in alone], rtol=1e-12, err_msg=key)
-
-
-def test_a_cost_twice_as_dear_doubles_risk_and_areas_and_leaves_ecuas():
-    u, c = np.array([0.1, 0.5, 0.7]), np.array([0.0, 2.0, 1.0])
-    once = values(cost_decisions(u, c, max_uncertainty=1.0), n=(0, 1))
-    twice = values(cost_decisions(2 * u, 2 * c, max_uncertainty=2.0), n=(0, 1))
-    for key, value in once.items():
-        assert twice[key] == pytest.approx(value * (1 if key.startswith("ecuas") else 2))
-
-
-def test_what_is_asked_for_only_is_what_all_give(rng):
-    decisions = confidence_decisions(rng.random(30), rng.integers(0, 2, 30))
-    from ecuas_metric.metrics import metric_values
-    from ecuas_metric.ranking import tie_groups
-
-    ties = tie_groups(decisions.rank_by, decisions.candidate_cost)
-    options = checked_options(**SETTINGS)
-    everything = metric_values(decisions, ties, options)
-    for name in METRICS:
-        only = metric_values(decisions, ties, options, only=(name,))
-        assert {key: everything[key] for key in everything if key.metric == name}.items() <= only.items(), name
-
-
-@given(systems())
-def test_means_are_those_of_the_public_costs_of_each_sample(system):
-    form, predictions, references, options = system
-    decisions = prepare(form, predictions, references, checked_options(**SETTINGS, **options)).decisions
-    u, c, u_max, confidence, *_ = decisions
-    means = mean_costs(decisions, checked_options(**SETTINGS))
-    expected = {("ecuas", n): ecuas_cost(np.minimum(u, u_max), c, n=n, max_uncertainty=u_max) for n in SETTINGS["n"]}
-    for g in SETTINGS["reject_costs"]:
-        expected["expected_cost", g] = fixed_reject_cost(u, c, reject_cost=g, max_uncertainty=u_max)
-    if confidence is not None:
-        expected["confidence_cross_entropy", None] = confidence_cross_entropy_cost(u, c)
-        expected["confidence_brier_score", None] = confidence_brier_cost(u, c)
-    for (metric, parameter), costs in expected.items():
-        assert means[Key(metric, parameter)] == pytest.approx(costs.mean(), rel=1e-12, abs=1e-15), (metric, parameter)
-
-
-def test_epsilon_lies_below_the_largest_uncertainty():
-    with pytest.raises(ValueError, match="^epsilon must lie in"):
-        compute(
-            "posteriors", np.array([[0.5, 0.5]]), np.array([0]), checked_options(cost=[[0, 1], [9, 0]], epsilon=0.3)
-        )
-
-
-def test_nothing_is_noted_or_warned_of_where_nothing_is_wrong(rng):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        options = checked_options(**SETTINGS, normalize=True)
-        system = prepare("posteriors", rng.dirichlet(np.ones(4), 40), np.arange(40) % 4, options)
-        assert compute_results(system).notes == ()
-
-
 REGISTRY = """
 ecuas ECUAS both lower always
 error_rate ER decisions lower confidences
@@ -331,8 +74,8 @@ calibration_p p_cal. confidences neither confidences
 """
 PLACES = (
     "error_rate risk ece auroc confidence_cross_entropy confidence_brier_score cross_entropy brier_score aurc augrc"
+    " ecuas expected_cost coverage accepted_cost selective_risk ece_debiased calibration_p"
 )
-PLACES += " ecuas expected_cost coverage accepted_cost selective_risk ece_debiased calibration_p"
 
 
 def test_title_subject_direction_and_form_of_every_metric():
@@ -357,10 +100,283 @@ def test_title_subject_direction_and_form_of_every_metric():
         assert metric.higher_is_better is {"higher": True, "lower": False, "neither": None}[direction], name
         assert [metric.applies(system) for system in systems] == [forms[form](system) for system in systems], name
         assert metric.description, name
-        assert (
-            sum(way is not None for way in (metric.sample_cost, metric.of_ties, metric.of_samples, metric.ratio)) == 1
-        )
+        ways = (metric.sample_cost, metric.of_ties, metric.of_samples, metric.ratio)
+        assert sum(way is not None for way in ways) == 1, name
 
 
 def test_the_order_of_the_columns_of_a_table():
     assert sorted(METRICS, key=lambda name: METRICS[name].column) == PLACES.split()
+    assert sorted(metric.column for metric in METRICS.values()) == list(range(1, len(METRICS) + 1))
+    assert place(Key("ecuas", 1.0, "normalized")) > place(Key("selective_risk", 0.1))
+
+
+def test_the_registry_is_what_the_forms_give_together():
+    found = set()
+    for form, predictions, references, options in (
+        ("confidences", np.array([0.9, 0.2]), np.array([1, 0]), EVERYTHING),
+        ("posteriors", np.array([[0.9, 0.1], [0.6, 0.4]]), np.array([0, 1]), EVERYTHING),
+        ("costs", np.array([0.9, 0.2]), np.array([1.0, 0.0]), {"max_uncertainty": 1}),
+    ):
+        keys = keys_of(form, predictions, references, **options)
+        assert len({str(key) for key in keys}) == len(keys)
+        found |= set(keys)
+    assert {key.metric for key in found} == {name for name, metric in METRICS.items() if metric.is_shown}
+    assert {key.variant for key in found} == set(VARIANTS)
+
+
+def weights_of(data, references):
+    size = len(references)
+    weights = data.draw(st.lists(st.sampled_from([0, 1, 2, 0.3, 1.7, 40]), min_size=size, max_size=size))
+    assume(any(weights))
+    return np.array(weights)
+
+
+@given(systems(), st.data(), st.randoms(use_true_random=False))
+def test_row_order_does_not_matter(system, data, random):
+    form, predictions, references, options = system
+    order = random.sample(range(len(references)), len(references))
+    for weights in (None, weights_of(data, references)):
+        moved = weights if weights is None else weights[order]
+        same(
+            score(form, predictions[order], references[order], sample_weight=moved, **options),
+            score(form, predictions, references, sample_weight=weights, **options),
+        )
+
+
+def without_sizes(values):
+    """Leave out what asks how many samples there are: AURC, whose curve is finer, and what knows of chance."""
+    sized = ("aurc", "ece_debiased", "calibration_p")
+    return {key: value for key, value in values.items() if not key.startswith(sized)}
+
+
+@given(systems(), st.data())
+def test_whole_weights_are_repetition(system, data):
+    form, predictions, references, options = system
+    weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(references), max_size=len(references))))
+    assume(weights.any())
+    repeated = score(form, np.repeat(predictions, weights, axis=0), np.repeat(references, weights), **options)
+    counts = {"sample_weight": weights, "weights_are": "counts"}
+    same(score(form, predictions, references, **counts, **options), repeated)
+    importance = score(form, predictions, references, sample_weight=weights, **options)
+    same(without_sizes(importance), without_sizes(repeated))
+
+
+@given(systems(), st.data(), st.sampled_from([0.3, 2, 1000, 1e-200, 1e200]))
+def test_the_unit_of_weights_does_not_matter_and_equal_ones_are_none(system, data, unit):
+    form, predictions, references, options = system
+    options = options | INTERVALS
+    for weights in (weights_of(data, references), np.ones(len(references))):
+        scaled = score(form, predictions, references, sample_weight=weights * unit, **options)
+        same(scaled, score(form, predictions, references, sample_weight=weights, **options))
+    same(scaled, score(form, predictions, references, **options))
+
+
+@given(systems(), st.data())
+def test_a_weight_of_0_leaves_the_sample_out(system, data):
+    form, predictions, references, options = system
+    weights = weights_of(data, references)
+    kept = weights > 0
+    same(
+        score(form, predictions, references, sample_weight=weights, **options),
+        score(form, predictions[kept], references[kept], sample_weight=weights[kept], **options),
+    )
+
+
+def test_several_sets_of_weights_give_what_each_gives_alone(rng):
+    decisions = posterior_decisions(rng.dirichlet(np.ones(4), 40), rng.integers(0, 4, 40))
+    weights = rng.multinomial(40, np.full(40, 1 / 40), size=(2, 3)).astype(float)
+    together = values(decisions, sample_weight=weights, **SETTINGS)
+    alone = [values(decisions, sample_weight=row, **SETTINGS) for row in weights.reshape(6, 40)]
+    for key, found in together.items():
+        assert found.shape == (2, 3), key
+        np.testing.assert_allclose(found.ravel(), [row[key] for row in alone], rtol=1e-12, err_msg=key)
+
+
+@given(systems())
+def test_input_is_never_written_to_and_blocks_change_nothing(system):
+    form, predictions, references, options = system
+    weights = read_only(np.ones(len(references)))
+    given = {"sample_weight": weights, **options, **INTERVALS}
+    whole = score(form, read_only(predictions), read_only(references), **given)
+    before, inputs.BLOCK_SIZE = inputs.BLOCK_SIZE, 5
+    try:
+        same(score(form, predictions, references, **given), whole)
+    finally:
+        inputs.BLOCK_SIZE = before
+
+
+@given(systems())
+def test_one_sample_is_enough(system):
+    form, predictions, references, options = system
+    values = score(form, predictions[:1], references[:1], **options | INTERVALS, interval_method="percentile")
+    assert values["aurc"] == values.get("error_rate", values.get("risk"))
+    assert values["augrc"] == values["aurc"] / 2
+    assert all(type(value) is float for value in values.values())
+    for key in ("aurc", "augrc", "ecuas_1", "ecuas_1_recalibrated"):  # there is one resample only
+        assert values[f"{key}_low"] == values[f"{key}_high"] == pytest.approx(values[key])
+
+
+@given(systems())
+def test_intervals_change_no_value_and_have_two_limits_in_order(system):
+    form, predictions, references, options = system
+    values = score(form, predictions, references, **options)
+    with_limits = score(form, predictions, references, **options | INTERVALS)
+    same({key: with_limits[key] for key in values}, values)
+    estimated = [key for key in values if key != "calibration_p"]
+    assert set(with_limits) == set(values) | {f"{key}{end}" for key in estimated for end in ("_low", "_high")}
+    for key in estimated:
+        low, high = with_limits[f"{key}_low"], with_limits[f"{key}_high"]
+        assert low <= high or np.isnan([low, high]).all(), key
+
+
+def test_resamples_without_any_weight_have_no_value():
+    options = {"sample_weight": [0.0, 1.0], "confidence_level": 0.9, "n_resamples": 50}
+    options |= {"interval_method": "percentile", "normalize": True}
+    values = score("posteriors", np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([0, 1]), **options)
+    assert values["error_rate_low"] == values["error_rate_high"] == 0
+
+
+@given(systems())
+def test_a_normalised_value_is_a_ratio_and_a_calibration_loss_a_difference(system):
+    form, predictions, references, options = system
+    found = score(form, predictions, references, **options)
+    twice = score(form, np.repeat(predictions, 2, axis=0), np.repeat(references, 2), **options)
+    for key, value in found.items():
+        if key.startswith("normalized_"):  # by what depends on the references only
+            assert value == pytest.approx(twice[key], nan_ok=True)
+            assert np.isnan(value) or value * found[key.removeprefix("normalized_")] >= 0
+        elif key.endswith("_calibration_loss"):
+            base = key.removesuffix("_calibration_loss")
+            assert value == pytest.approx(found[base] - found[f"{base}_recalibrated"], abs=1e-12)
+            assert value >= -1e-5  # epsilon, at n = 0
+
+
+@given(posterior_systems(), st.sampled_from(["zero_one", "log", "matrix"]), st.booleans())
+def test_the_naive_system_itself_is_1_at_everything(system, cost, weigh):
+    posteriors, labels = system
+    cost = 1 - 0.9 * np.eye(posteriors.shape[1]) if cost == "matrix" else cost
+    weights = 0.5 + np.arange(len(labels)) if weigh else None
+    shares = np.bincount(labels, weights, minlength=posteriors.shape[1])
+    naive = np.tile(shares / shares.sum(), (len(labels), 1))
+    found = score("posteriors", naive, labels, cost=cost, sample_weight=weights, normalize=True)
+    for key, value in found.items():
+        if key.startswith("normalized_") and not np.isnan(value):
+            assert value == pytest.approx(1), key
+
+
+@pytest.mark.parametrize("correct", [0, 1])
+@pytest.mark.parametrize("unit", [None, 1.0, 1e5, 1e-300])
+def test_nothing_to_divide_by_is_nan_also_where_fractional_weights_do_not_add_up(correct, unit, rng):
+    weights = None if unit is None else unit * (rng.random((10, 10)) + 0.01)
+    for row in [None] if weights is None else weights:
+        options = checked_options(normalize=True, sample_weight=row)
+        results = compute_results(prepare("confidences", np.full(10, 0.5), np.full(10, correct), options))
+        found = {key: value for key, value in results.flat().items() if key.startswith("normalized_")}
+        assert list(found) == ["normalized_confidence_cross_entropy", "normalized_confidence_brier_score"]
+        assert np.isnan(list(found.values())).all()
+        assert str(results.notes[-1]) == (
+            "The naive system costs nothing, so these are nan when normalized: confidence_cross_entropy, "
+            "confidence_brier_score."
+        )
+
+
+def best_of(confidence, correct):
+    return score("confidences", confidence, correct, decompose=True)
+
+
+@given(confidence_systems())
+def test_recalibrated_confidences_have_no_calibration_loss(system):
+    confidence, correct = system
+    fitted = IsotonicRegression(y_min=0, y_max=1).fit_transform(confidence.round(6), correct)
+    found = best_of(np.clip(fitted, 0, 1), correct)
+    for n in ORDERS:
+        assert found[f"ecuas_{n:g}_calibration_loss"] == pytest.approx(0, abs=1e-9), n
+
+
+@given(confidence_systems(max_size=6), st.data())
+def test_no_other_monotone_map_is_better(system, data):
+    confidence, correct = system
+    levels = np.unique(confidence)
+    other = np.sort(data.draw(st.lists(st.floats(0, 1), min_size=len(levels), max_size=len(levels))))
+    best, value = best_of(confidence, correct), best_of(other[np.searchsorted(levels, confidence)], correct)
+    for n in ORDERS:
+        assert best[f"ecuas_{n:g}_recalibrated"] <= value[f"ecuas_{n:g}"] + 1e-5  # epsilon, at n = 0
+
+
+@given(confidence_systems(), st.sampled_from([np.sqrt, np.square, np.expm1, lambda q: 1e-9 * q]))
+def test_ranking_metrics_see_only_the_order(system, increasing):
+    confidence, correct = system
+    mapped = np.clip(increasing(confidence) / max(increasing(np.ones(1))[0], 1), 0, 1)
+    assume(len(np.unique(mapped)) == len(np.unique(confidence)))
+    ours, expected = best_of(mapped, correct), best_of(confidence, correct)
+    for key in ("auroc", "aurc", "augrc", "error_rate", *(f"ecuas_{n:g}_recalibrated" for n in ORDERS)):
+        assert ours[key] == pytest.approx(expected[key], nan_ok=True, rel=1e-9)
+
+
+@given(systems())
+def test_the_expected_cost_is_selective_risk_times_coverage_plus_reject_cost_times_the_rest(system):
+    values = score(*system[:3], **system[3])
+    for g in SETTINGS["reject_costs"]:
+        coverage, risk = values[f"coverage_{g:g}"], values[f"selective_risk_{g:g}"]
+        if coverage == 0:
+            assert np.isnan(risk)
+            risk = 0
+        assert values[f"expected_cost_{g:g}"] == pytest.approx(risk * coverage + g * (1 - coverage))
+
+
+def test_a_perfect_system_costs_nothing_and_all_ties_know_nothing():
+    system = prepare("posteriors", np.eye(3), np.arange(3), checked_options(**SETTINGS))
+    estimates = compute_results(system).estimates
+    assert all(estimates[key].value == 0 for key in estimates if METRICS[key.metric].assesses == "both")
+    assert np.isnan(estimates[Key("auroc")].value)
+    values = score("confidences", np.full(4, 0.75), np.array([1, 1, 1, 0]), normalize=True)
+    assert values["auroc"] == 0.5
+    assert values["aurc"] == pytest.approx(0.25)
+    assert values["ece"] == 0
+    assert values["normalized_confidence_cross_entropy"] == pytest.approx(1)
+    assert values["normalized_confidence_brier_score"] == pytest.approx(1)
+
+
+def test_what_is_asked_for_only_is_what_all_give(rng):
+    decisions = confidence_decisions(rng.random(30), rng.integers(0, 2, 30))
+    ties = tie_groups(decisions.rank_by, decisions.candidate_cost)
+    options = checked_options(**SETTINGS)
+    everything = metric_values(decisions, ties, options)
+    for name in METRICS:
+        only = metric_values(decisions, ties, options, only=(name,))
+        assert {key: everything[key] for key in everything if key.metric == name}.items() <= only.items(), name
+
+
+@given(systems())
+def test_means_are_those_of_the_public_costs_of_each_sample(system):
+    form, predictions, references, options = system
+    decisions = prepare(form, predictions, references, checked_options(**SETTINGS, **options)).decisions
+    u, c, u_max, confidence, *_ = decisions
+    means = mean_costs(decisions, checked_options(**SETTINGS))
+    expected = {
+        ("ecuas", n): ecuas_cost(uncertainty=np.minimum(u, u_max), candidate_cost=c, n=n, max_uncertainty=u_max)
+        for n in ORDERS
+    }
+    for g in SETTINGS["reject_costs"]:
+        expected["expected_cost", g] = fixed_reject_cost(
+            uncertainty=u, candidate_cost=c, reject_cost=g, max_uncertainty=u_max
+        )
+    if confidence is not None:
+        expected["confidence_cross_entropy", None] = confidence_cross_entropy_cost(u, c)
+        expected["confidence_brier_score", None] = confidence_brier_cost(u, c)
+    for (metric, parameter), costs in expected.items():
+        assert means[Key(metric, parameter)] == pytest.approx(costs.mean(), rel=1e-12, abs=1e-15), (metric, parameter)
+
+
+def test_epsilon_lies_below_the_largest_uncertainty():
+    options = checked_options(cost=[[0, 1], [9, 0]], epsilon=0.3)
+    with pytest.raises(ValueError, match="^epsilon must lie in"):
+        compute("posteriors", np.array([[0.5, 0.5]]), np.array([0]), options)
+
+
+def test_nothing_is_noted_or_warned_of_where_nothing_is_wrong(rng):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        options = checked_options(**SETTINGS, normalize=True)
+        system = prepare("posteriors", rng.dirichlet(np.ones(4), 40), np.arange(40) % 4, options)
+        assert compute_results(system).notes == ()

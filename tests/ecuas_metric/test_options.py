@@ -1,10 +1,13 @@
 import dataclasses
 import re
 
+import evaluate
 import numpy as np
 import pytest
 
-from ecuas_metric.inputs import confidences
+from ecuas_metric import __version__
+from ecuas_metric.files.submissions import read_submissions
+from ecuas_metric.inputs import POSTERIOR_FORMS, confidences
 from ecuas_metric.options import (
     DEFAULTS,
     OPTIONS,
@@ -14,8 +17,13 @@ from ecuas_metric.options import (
     is_set,
     refuse_options_of_other_forms,
     require_reject_costs,
+    signature,
 )
-from ecuas_metric.results import prepare
+from ecuas_metric.reporting.report import prepare_submissions
+from ecuas_metric.results import prepare, signature_of
+
+MATRIX = "cost must be 'zero_one', 'log' or have shape (2, D), one row per class"
+WEIGHT = "sample_weight must be finite and non-negative"
 
 
 @pytest.mark.parametrize(
@@ -34,12 +42,7 @@ from ecuas_metric.results import prepare
         ("decompose", 1, "decompose must be True or False; got 1."),
         ("num_classes", 1, "num_classes must be a whole number in [2, inf]; got 1."),
         ("num_classes", 2.5, "num_classes must be a whole number in [2, inf]; got 2.5."),
-        (
-            "predictions_are",
-            "odds",
-            "predictions_are must be one of 'probabilities', 'log_probabilities', 'logits', 'positive_probabilities'; "
-            "got 'odds'.",
-        ),
+        ("predictions_are", "odds", f"predictions_are must be one of {str(POSTERIOR_FORMS)[1:-1]}; got 'odds'."),
         ("cost", "quadratic", "cost must be one of 'zero_one', 'log'; got 'quadratic'."),
         ("missing_confidence", 2, "missing_confidence must be a number in [0, 1]; got 2."),
         ("n_bins", 0, "n_bins must be a whole number in [1, 2.14748e+09]; got 0."),
@@ -47,6 +50,14 @@ from ecuas_metric.results import prepare
         ("epsilon", 0, "epsilon must be a number in (0, 0.5); got 0."),
         ("epsilon", 0.5, "epsilon must be a number in (0, 0.5); got 0.5."),
         ("max_uncertainty", 0, "max_uncertainty must be a number in (0, inf); got 0."),
+        ("sample_weight", [1, -1], f"{WEIGHT}; got -1 at index 1 (1 of 2)."),
+        ("sample_weight", [1, np.nan], f"{WEIGHT}; got nan at index 1 (1 of 2)."),
+        ("sample_weight", [np.inf, 1], f"{WEIGHT}; got inf at index 0 (1 of 2)."),
+        ("sample_weight", [1j], "sample_weight must be numbers; got 1j at index 0."),
+        ("sample_weight", [[1, 1]], "sample_weight must be one-dimensional; got shape (1, 2)."),
+        ("sample_weight", [0, 0], "sample_weight must not be all zero; got 2 zeros."),
+        ("groups", ["a", None], "groups must name one for every sample; got None at index 1 (1 of 2)."),
+        ("groups", [1.0, np.nan], "groups must name one for every sample; got nan at index 1 (1 of 2)."),
     ],
 )
 def test_values_out_of_range_are_refused(option, value, message):
@@ -88,8 +99,8 @@ def test_reject_costs_outside_the_range_of_uncertainties_are_refused(values):
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        ([[0, 1]], "cost must be 'zero_one', 'log' or have shape (2, D), one row per class; got shape (1, 2)."),
-        ([0, 1], "cost must be 'zero_one', 'log' or have shape (2, D), one row per class; got shape (2,)."),
+        ([[0, 1]], f"{MATRIX}; got shape (1, 2)."),
+        ([0, 1], f"{MATRIX}; got shape (2,)."),
         ([[0, 1], [-1, 0]], "cost must be finite and non-negative; got -1 at index (1, 0) (1 of 4)."),
         ([[0, np.inf], [1, 0]], "cost must be finite and non-negative; got inf at index (0, 1) (1 of 4)."),
     ],
@@ -97,19 +108,6 @@ def test_reject_costs_outside_the_range_of_uncertainties_are_refused(values):
 def test_cost_matrices_are_checked(matrix, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         cost_matrix(matrix, num_classes=2)
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ([1, -1], "sample_weight must be finite and non-negative; got -1 at index 1 (1 of 2)."),
-        ([1, np.nan], "sample_weight must be finite and non-negative; got nan at index 1 (1 of 2)."),
-        ([0, 0], "sample_weight must not be all zero; got 2 zeros."),
-    ],
-)
-def test_weights_are_checked(weights, message):
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        checked_options(sample_weight=weights)
 
 
 @pytest.mark.parametrize("name", ["sample_weight", "groups", "strata"])
@@ -123,6 +121,9 @@ def test_the_table_has_every_option_and_none_asks_for_the_default():
     assert list(OPTIONS) == [field.name for field in dataclasses.fields(Options)]
     assert not any(is_set(checked_options(**dict.fromkeys(OPTIONS)), name) for name in OPTIONS)
     assert all(option.help[0].isupper() and option.help[-1] not in ".;" for option in OPTIONS.values())
+    assert str(checked_options(n=-0.0).n) == "(0.0,)"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        checked_options().n = (1,)
 
 
 def test_a_default_passes_its_own_check():
@@ -132,24 +133,9 @@ def test_a_default_passes_its_own_check():
             assert option.check(default, name) == default
 
 
-def test_options_cannot_be_changed():
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        checked_options().n = (1,)
-
-
-def test_minus_0_is_0():
-    assert str(checked_options(n=-0.0).n) == "(0.0,)"
-
-
 def test_weights_of_any_size_are_weights():
     for size in (1e-310, 1e-200, 1e308):
         np.testing.assert_allclose(checked_options(sample_weight=[size, size, 0]).sample_weight, [1, 1, 0])
-
-
-def test_a_missing_group_is_an_error():
-    for values in (["a", None], [1.0, np.nan]):
-        with pytest.raises(ValueError, match="^groups must name one for every sample"):
-            checked_options(groups=values)
 
 
 def test_counts_are_kept_and_others_add_up_to_their_effective_number():
@@ -157,10 +143,90 @@ def test_counts_are_kept_and_others_add_up_to_their_effective_number():
     assert checked_options(sample_weight=[100, 0, 100]).sample_weight.tolist() == [1, 0, 1]
     ours = checked_options(sample_weight=[0.1, 0.0, 0.3]).sample_weight
     assert ours == pytest.approx([0.4, 0, 1.2])  # 0.4^2 / (0.1^2 + 0.3^2) = 1.6
+    for weight in (1.5, 2.0**53):
+        message = "^sample_weight must be whole numbers where weights_are='counts'; got .* at index 1"
+        with pytest.raises(ValueError, match=message):
+            checked_options(sample_weight=[1, weight], weights_are="counts")
 
 
-@pytest.mark.parametrize("weight", [1.5, 2.0**53])
-def test_counts_are_whole_numbers(weight):
-    message = "^sample_weight must be whole numbers where weights_are='counts'; got .* at index 1"
-    with pytest.raises(ValueError, match=message):
-        checked_options(sample_weight=[1, weight], weights_are="counts")
+OTHERS = {
+    "n": 3,
+    "num_classes": 7,
+    "predictions_are": "logits",
+    "renormalize": True,
+    "cost": "log",
+    "decisions": [0, 1],
+    "max_uncertainty": 2,
+    "reject_costs": 0.25,
+    "missing_confidence": 0.5,
+    "n_bins": 15,
+    "epsilon": 1e-6,
+    "sample_weight": [1, 2],
+    "weights_are": "counts",
+    "calibration": True,
+}
+OF_INTERVALS = {
+    "confidence_level": 0.9,
+    "interval_method": "bca",
+    "n_resamples": 99,
+    "random_state": 7,
+    "groups": [0, 1],
+    "strata": [0, 1],
+}
+CHANGES_NO_NUMBER = {"normalize", "decompose"}  # they add keys
+
+
+@pytest.mark.parametrize(("option", "value"), [*OTHERS.items(), *OF_INTERVALS.items()])
+def test_every_option_a_number_depends_on_shows(option, value):
+    base = {"confidence_level": 0.95} if option in OF_INTERVALS else {}
+    if option in ("n_resamples", "random_state"):
+        base["interval_method"] = "percentile"
+    assert signature(checked_options(**base | {option: value})) != signature(checked_options(**base))
+
+
+def test_groups_show_where_a_test_depends_on_them():
+    lines = [signature(checked_options(calibration=True, groups=groups)) for groups in (None, [0, 1], [0, 0])]
+    assert len(set(lines)) == 3
+    assert signature(checked_options(groups=[0, 1])) == signature(checked_options())
+
+
+def test_no_option_was_forgotten():
+    assert set(OPTIONS) == set(OTHERS) | set(OF_INTERVALS) | CHANGES_NO_NUMBER
+
+
+def test_numbers_are_signed_in_full_in_order_and_whatever_their_type():
+    def sign(**options):
+        return signature(checked_options(confidence_level=0.95, **options))
+
+    assert sign(n=0.1234567) != sign(n=0.12345674)
+    assert sign(cost=[[0, 1], [1, 0]]) == sign(cost=np.array([[0.0, 1], [1, 0]])) != sign(cost=[[0, 2], [1, 0]])
+    for name in ("sample_weight", "groups"):
+        assert sign(**{name: [1, 2, 3]}) == sign(**{name: np.array([1.0, 2.0, 3.0])}) != sign(**{name: [3, 2, 1]})
+    line = sign(max_uncertainty=1.6)  # graded input has no classes
+    assert "|cost:graded|" in line
+    assert "|K:" not in line
+
+
+def test_the_module_and_a_report_sign_alike(tmp_path):
+    weights = [0.5, 1.5, 2.5]
+    (tmp_path / "a.csv").write_text("confidence,correct,w\n0.5,1,0.5\n0.7,0,1.5\n0.6,1,2.5\n")
+    submissions = read_submissions(tmp_path / "a.csv", columns={"weight": "w"})
+    module = evaluate.load("ecuas_metric/ecuas.py", cache_dir=str(tmp_path))
+    for options in ({}, {"confidence_level": 0.9}):  # the samples are sorted where there are intervals
+        system = prepare_submissions(submissions, n=1, **options)["a"]
+        assert signature_of(system) == module.signature(n=1, sample_weight=weights, **options)
+
+
+def test_it_is_one_line_of_named_parts():
+    line = signature(checked_options(**OTHERS, **OF_INTERVALS))
+    assert re.fullmatch(r"ecuas(\|[a-zA-Z]+:[^|\n]+)+", line)
+    assert line.endswith(f"|v:{__version__}")
+
+
+def test_the_module_knows_k_of_the_posteriors_it_computed(tmp_path):
+    module = evaluate.load("ecuas_metric/ecuas.py", cache_dir=str(tmp_path))
+    assert "|K:inf|" in module.signature()
+    module.compute(predictions=[[0.2, 0.5, 0.3]], references=[1], n=1)
+    assert "|K:3|" in module.signature()
+    module.compute(predictions=[0.2, 0.4], references=[1, 0], n=1)
+    assert "|K:4|" in module.signature(num_classes=4)

@@ -23,7 +23,7 @@ def run(code):
 
 
 def test_all_is_what_the_modules_give():
-    assert sorted([*ecuas_metric._MODULES, "__version__"]) == ecuas_metric.__all__
+    assert sorted([*ecuas_metric._MODULES, "__version__"]) == ecuas_metric.__all__ == dir(ecuas_metric)
     for name in PUBLIC:
         thing = getattr(ecuas_metric, name)
         assert thing.__module__ == f"ecuas_metric.{ecuas_metric._MODULES[name]}", name
@@ -38,26 +38,11 @@ def test_type_checkers_see_the_same_names():
     assert (ROOT / "ecuas_metric" / "py.typed").exists()
 
 
-def test_dir_is_all():
-    assert dir(ecuas_metric) == ecuas_metric.__all__
-
-
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match=r"^module 'ecuas_metric' has no attribute 'ecuas_scores'$"):
         _ = ecuas_metric.ecuas_scores
     with pytest.raises(ImportError, match="cannot import name 'ecuas_scores'"):
         from ecuas_metric import ecuas_scores  # noqa: F401
-
-
-def test_import_star_gives_all():
-    names = {}
-    exec("from ecuas_metric import *", names)
-    assert set(ecuas_metric.__all__) <= set(names)
-
-
-@pytest.mark.e2e
-def test_a_name_is_looked_up_once():
-    assert run("import ecuas_metric as e; e.InputError; print('InputError' in vars(e))") == "True\n"
 
 
 def loaded_by(statement):
@@ -89,20 +74,10 @@ def test_a_public_function_is_documented(name):
     assert summary.endswith(".")
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_public_function_says_its_types(name):
-    annotations = inspect.signature(getattr(ecuas_metric, name))
-    assert annotations.return_annotation is not inspect.Signature.empty
-    assert all(p.annotation is not p.empty for p in annotations.parameters.values())
-
-
 @pytest.mark.parametrize("name", PUBLIC)
-def test_a_public_name_has_an_example_that_runs(name):
-    thing = getattr(ecuas_metric, name)
-    module = sys.modules[thing.__module__]
-    (test,) = doctest.DocTestFinder(recurse=False).find(thing, name, module, globs=vars(module).copy())
-    assert test.examples
-    assert doctest.DocTestRunner().run(test).failed == 0
+def test_a_public_name_has_an_example(name):
+    """Which pytest runs as a doctest of its module."""
+    assert doctest.DocTestParser().get_examples(inspect.getdoc(getattr(ecuas_metric, name)))
 
 
 def test_the_reference_page_shows_all_names():

@@ -1,5 +1,6 @@
 """What `prepare` makes of the arrays before they are decisions."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given
 from ecuas_metric import compare_systems, confidence_system
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import compute_results, prepare
+from ecuas_metric.results import all_values, compute_results, prepare, value_keys
 from tests.ecuas_metric.systems import compute, confidence_systems
 
 
@@ -73,3 +74,26 @@ def test_systems_results_and_comparisons_print_as_something_readable(rng):
     assert rows.to_frame()["key"].tolist() == [str(row.key) for row in rows]
     assert "ecuas_1" in rows._repr_html_()
     assert "ecuas_1" in results._repr_html_()
+
+
+FORMS = {
+    "confidences": {},
+    "posteriors": {},
+    "posteriors, log": {"cost": "log"},
+    "posteriors, matrix": {"cost": [[0, 1], [5, 0]]},
+    "costs": {"max_uncertainty": 1.0},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_keys_are_known_without_their_numbers(form):
+    form, fixed = form.partition(",")[0], FORMS[form]
+    q, references = np.array([0.9, 0.8, 0.3]), np.array([1, 0, 1])
+    predictions = np.stack([1 - q, q], axis=1) if form == "posteriors" else q
+    names = ["decompose"] if form == "costs" else ["decompose", "normalize", "calibration"]
+    for reject_costs, *flags in itertools.product([(), (0.1, 0.3)], *[[False, True]] * len(names)):
+        options = fixed | {"reject_costs": reject_costs} | dict(zip(names, flags, strict=True))
+        system = prepare(form, predictions, references, checked_options(n=(0, 2), n_resamples=9, **options))
+        keys = value_keys(system)
+        assert keys == list(compute_results(system).estimates)
+        assert keys[: len(all_values(system))] == list(all_values(system))

@@ -1,49 +1,23 @@
-import itertools
-import warnings
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.integrate import quad
 from scipy.special import digamma
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
+from ecuas_metric import aurc_score, auroc_score, confidence_ecuas_score, ece_score
 from ecuas_metric.calibration import confidence_bins, confidence_brier_cost, confidence_cross_entropy_cost, ece
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import harmonic_numbers, tie_groups
-from ecuas_metric.results import compute_results, prepare
 from ecuas_metric.selective import augrc, aurc, auroc
 from tests.ecuas_metric.systems import confidence_systems
-
-WEIGHTED = st.lists(  # uncertainty, cost, weight
-    st.tuples(
-        st.sampled_from([0.1, 0.2, 0.3, 0.4]),
-        st.sampled_from([0.0, 1.0, 2.5]),
-        st.one_of(st.sampled_from([0.25, 1.0, 2.0, 3.5]), st.floats(0.01, 50)),
-    ),
-    min_size=1,
-    max_size=8,
-)
 
 
 def groups_of(confidence, correct, sample_weight=None):
     return tie_groups(-confidence, 1.0 - correct, sample_weight=sample_weight)
-
-
-def trapezoid(values, step):
-    return (values[:-1] + values[1:]).sum() * step / 2
-
-
-def aurc_in_order(costs):
-    """Straight from the definition, for samples that stand in order."""
-    num = len(costs)
-    risks = np.cumsum(costs) / np.arange(1, num + 1)
-    return trapezoid(risks, 1 / num) / (1 - 1 / num) if num > 1 else risks[0]
-
-
-def augrc_in_order(costs):
-    return trapezoid(np.cumsum([0, *costs]) / len(costs), 1 / len(costs))
 
 
 @given(confidence_systems(min_size=2))
@@ -76,18 +50,6 @@ def test_confidence_scores_are_scikit_learns(system):
     assert brier == pytest.approx(brier_score_loss(correct, confidence, pos_label=1))
 
 
-@pytest.mark.parametrize(("ours", "definition"), [(aurc, aurc_in_order), (augrc, augrc_in_order)])
-@given(st.lists(st.tuples(st.sampled_from([0.1, 0.2, 0.3]), st.sampled_from([0.0, 1.0, 2.5])), min_size=1, max_size=6))
-def test_areas_are_the_mean_over_all_orders_of_tied_samples(ours, definition, samples):
-    uncertainty, cost = np.array(samples).T
-    values = [
-        definition(cost[list(order)])
-        for order in itertools.permutations(range(len(cost)))
-        if (np.diff(uncertainty[list(order)]) >= 0).all()
-    ]
-    assert ours(tie_groups(uncertainty, cost)) == pytest.approx(np.mean(values))
-
-
 @given(confidence_systems(min_size=2))
 def test_augrc_is_a_function_of_auroc_and_accuracy(system):
     groups = groups_of(*system)
@@ -97,53 +59,9 @@ def test_augrc_is_a_function_of_auroc_and_accuracy(system):
         assert augrc(groups) == pytest.approx(expected)
 
 
-def test_auroc_of_one_class_is_nan_and_noted():
-    for correct in ([1, 1], [0, 0]):
-        assert np.isnan(auroc(groups_of(np.array([0.9, 0.8]), np.array(correct))))
-        system = prepare("confidences", np.array([0.9, 0.8]), np.array(correct), checked_options())
-        assert [str(note) for note in compute_results(system).notes] == [
-            "auroc is nan: it needs both correct and incorrect samples."
-        ]
-
-
 def test_small_confidences_that_1_minus_q_merges_stay_apart():
     confidence, correct = np.array([1e-20, 1e-30, 1e-25]), np.array([1, 0, 0])
     assert auroc(groups_of(confidence, correct)) == 1
-
-
-def test_aurc_by_hand():
-    # Risks 0, 1/2, 1/3 at coverages 1/3, 2/3, 1: area (1/4 + 5/12) / 3, divided by 2/3.
-    groups = groups_of(np.array([0.9, 0.8, 0.4]), np.array([1, 0, 1]))
-    assert aurc(groups) == pytest.approx(((0 + 1 / 2) / 2 + (1 / 2 + 1 / 3) / 2) / 3 / (2 / 3))
-
-
-def aurc_of_weights(uncertainty, cost, weight):
-    """From the definition in fractions: risks after 1, 2 .. of weight and after all of it."""
-    ends, costs = [Fraction(0)], [Fraction(0)]
-    for value in np.unique(uncertainty):
-        tied = uncertainty == value
-        ends.append(ends[-1] + sum(map(Fraction, weight[tied])))
-        pairs = zip(weight[tied], cost[tied], strict=True)
-        costs.append(costs[-1] + sum(Fraction(w) * Fraction(c) for w, c in pairs))
-
-    def risk(taken):
-        k = next(k for k in range(1, len(ends)) if ends[k] >= taken)
-        share = (taken - ends[k - 1]) / (ends[k] - ends[k - 1])
-        return (costs[k - 1] + share * (costs[k] - costs[k - 1])) / taken
-
-    total = ends[-1]
-    points = [*map(Fraction, range(1, int(total) + 1)), *([total] if total != int(total) else [])]
-    steps = [(b - a) * (risk(a) + risk(b)) / 2 for a, b in itertools.pairwise(points)]
-    return sum(steps) / (total - 1) if total > 1 else risk(total)
-
-
-@given(WEIGHTED)
-def test_aurc_of_weights_is_that_of_fractions(samples):
-    uncertainty, cost, weight = np.array(samples).T
-    expected = float(aurc_of_weights(uncertainty, cost, weight))
-    ours = aurc(tie_groups(uncertainty, cost, sample_weight=weight))
-    assert ours == pytest.approx(expected, rel=1e-12, abs=1e-15)
-    assert -1e-15 <= ours <= cost.max() * (1 + 1e-15)
 
 
 def test_large_counts_are_not_counted_one_by_one():
@@ -205,14 +123,42 @@ def test_each_edge_opens_its_bin(n_bins):
     assert confidence_bins(below, n_bins=n_bins).tolist() == list(range(n_bins - 1))
 
 
-def test_several_sets_of_weights_give_what_each_gives_alone(rng):
-    confidence, correct = rng.random(50).round(1), rng.integers(0, 2, 50)
-    weights = rng.multinomial(50, np.full(50, 0.02), size=(2, 3)).astype(float)
-    together = groups_of(confidence, correct, weights)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for function in (auroc, aurc, augrc):
-            values = function(together)
-            assert values.shape == (2, 3)
-            assert values[1, 2] == pytest.approx(function(groups_of(confidence, correct, weights[1, 2])))
-    assert ece(confidence, 1.0 - correct, sample_weight=weights).shape == (2, 3)
+# What the metric card says of measures that are not computed here.
+
+
+@pytest.fixture
+def answers(rng):
+    return rng.integers(0, 2, 60), rng.random(60).round(2) * 0.98
+
+
+def test_utility_over_risk_thresholds_is_1_minus_ecuas_0(answers):
+    """1 for a correct answer, 0 for abstaining, -t / (1 - t) for a wrong one; who has threshold t answers if q >= t."""
+
+    def utility(correct, confidence):
+        return quad(lambda t: 1.0 if correct else -t / (1 - t), 0, confidence, epsabs=1e-13)[0]
+
+    mean = np.mean([utility(*answer) for answer in zip(*answers, strict=True)])
+    assert 1 - confidence_ecuas_score(*answers, n=0) == pytest.approx(mean, abs=1e-10)
+    assert 1 - confidence_ecuas_score(*answers, n=0, num_classes=4) != pytest.approx(mean, abs=1e-3)
+
+
+def test_area_under_accuracy_is_1_minus_aurc(rng):
+    correct, confidence = rng.integers(0, 2, 50), rng.permutation(50) / 50
+    accuracy = np.cumsum(correct[np.argsort(-confidence)]) / np.arange(1, 51)
+    area = np.trapezoid(accuracy, np.arange(1, 51) / 50) / (1 - 1 / 50)
+    assert 1 - aurc_score(correct, confidence) == pytest.approx(area, abs=1e-12)
+
+
+def test_excess_aurc_is_0_in_the_best_order_whatever_the_errors(answers):
+    correct, confidence = answers
+    best = aurc_score(correct, 0.5 + 0.4 * correct)
+    assert aurc_score(correct, confidence) > best
+    assert auroc_score(correct, 0.5 + 0.4 * correct) == 1
+    assert best > aurc_score(np.ones_like(correct), confidence) == 0  # which the answers alone decide
+
+
+def test_debiased_ece_is_the_rms_calibration_error_without_its_bias(answers):
+    correct, confidence = answers
+    bins = np.minimum((confidence * 10 + 1e-9).astype(int), 9)
+    gaps = [(confidence - correct)[bins == b].mean() ** 2 * (bins == b).mean() for b in np.unique(bins)]
+    assert ece_score(correct, confidence, debiased=True) < np.sqrt(sum(gaps))

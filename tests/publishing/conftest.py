@@ -1,4 +1,4 @@
-"""A Hub on loopback, what is staged for it, and clients in this process and in others."""
+"""A Hub on loopback, what is staged for it, and a client in a process of its own."""
 
 import json
 import os
@@ -21,6 +21,7 @@ from triviaqa_subset.build import write
 
 CONFIGURATIONS = ["curated", "kept", "pool", "systems", "answers", "published"]
 TAG = "v9.0.0"
+DATASET = "triviaqa-curated"
 
 
 class Result(NamedTuple):
@@ -29,65 +30,54 @@ class Result(NamedTuple):
     error: str
 
 
-def environment(home: Path, url: str, **more: str) -> dict[str, str]:
-    """Make the environment of a client that knows nothing but the address of the Hub."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))}
-    quiet = {"HF_UPDATE_DOWNLOAD_COUNTS": "0", "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
-    return clean | quiet | BARE | {"PYTHONDONTWRITEBYTECODE": "1", "HF_ENDPOINT": url, "HF_HOME": str(home)} | more
-
-
 CLIENT = """
-import contextlib, io, json, os, sys, traceback
+import contextlib, io, json, sys, traceback
 for line in sys.stdin:
-    out, status = io.StringIO(), 0
+    out, error = io.StringIO(), ""
     with contextlib.redirect_stdout(out):
         try:
             exec(json.loads(line), {})
         except Exception:
-            status = 1
-            traceback.print_exc()
-    print(json.dumps([status, out.getvalue()]), flush=True)
+            error = traceback.format_exc()
+    print(json.dumps([bool(error), out.getvalue(), error]), flush=True)
 """
 
 
-class Client:
-    """A process of its own that imports the libraries once, and runs one piece of code after the other."""
+class Client(NamedTuple):
+    """A process that imports the libraries once, and runs one piece of code after the other."""
 
-    def __init__(self, folder: Path, url: str):
-        self.home = folder / "hf"
-        call, pipes = [sys.executable, "-c", CLIENT], {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        with open(folder / "errors", "w") as errors:
-            env = environment(self.home, url)
-            self.process = subprocess.Popen(call, cwd=folder, env=env, stderr=errors, text=True, **pipes)
-        self.errors = open(folder / "errors")  # noqa: SIM115
+    home: Path
+    process: subprocess.Popen
 
     def run(self, code: str) -> Result:
         self.process.stdin.write(json.dumps(code) + "\n")
         self.process.stdin.flush()
-        status, out = json.loads(self.process.stdout.readline() or "[1, '']")
-        return Result(status, out, self.errors.read())
-
-    def stop(self) -> None:
-        self.process.communicate()
-        self.errors.close()
+        return Result(*json.loads(self.process.stdout.readline()))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def client(shared_hub, tmp_path_factory):
-    """Return a process that knows the Hub and has an empty cache."""
-    started = Client(tmp_path_factory.mktemp("client"), shared_hub.url)
-    yield started
-    started.stop()
+    """Return a client that knows nothing but the address of the Hub, and has an empty cache."""
+    home = tmp_path_factory.mktemp("client")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))}
+    quiet = {"HF_UPDATE_DOWNLOAD_COUNTS": "0", "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+    env = clean | quiet | BARE | {"PYTHONDONTWRITEBYTECODE": "1", "HF_ENDPOINT": shared_hub.url, "HF_HOME": str(home)}
+    call, pipe = [sys.executable, "-c", CLIENT], subprocess.PIPE
+    with subprocess.Popen(call, cwd=home, env=env, stdin=pipe, stdout=pipe, text=True) as process:
+        yield Client(home, process)
+        process.stdin.close()
+
+
+def files_of(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def build_with_text(built, committed):
     """Do as `python -m triviaqa_subset.build` does, with texts of our own."""
-    tables = {}
-    for name in CONFIGURATIONS:
-        table = Dataset.from_parquet(str(committed / "data" / f"{name}.parquet"), keep_in_memory=True)
-        if name in ("curated", "kept", "pool"):
-            table = table.add_column("question", [f"What is {id}?" for id in table["question_id"]])
-        tables[name] = table
+    files = {name: str(committed / "data" / f"{name}.parquet") for name in CONFIGURATIONS}
+    tables = {name: Dataset.from_parquet(file, keep_in_memory=True) for name, file in files.items()}
+    for name in ("curated", "kept", "pool"):
+        tables[name] = tables[name].add_column("question", [f"What is {id}?" for id in tables[name]["question_id"]])
     write(tables, built)
 
 
@@ -101,8 +91,7 @@ def shared_hub():
 @pytest.fixture
 def hub(shared_hub):
     shared_hub.fault = None
-    yield shared_hub
-    shared_hub.fault = None
+    return shared_hub
 
 
 @pytest.fixture(scope="session")
@@ -137,7 +126,3 @@ def publish(staged, hub, online, monkeypatch, capsys):
         return Result(status, "\n".join(line for line in out.splitlines() if "://" in line), error)
 
     return publish
-
-
-def dataset_of(namespace):
-    return "datasets", f"{namespace}/triviaqa-curated"

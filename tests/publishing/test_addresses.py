@@ -5,15 +5,15 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from huggingface_hub import HfApi, HfFileSystem
+from huggingface_hub import HfFileSystem
 from huggingface_hub.hf_file_system import HfFileSystemFile
 
 from ecuas_metric.reporting import cli
 from ecuas_metric.scale import checked_options, read_collection, score_files
 from tests.ecuas_metric.scale.parts import packed
-from tests.publishing.hub import TOKEN
 
 CSV = b"confidence,correct\n0.9,1\n0.8,0\n0.4,1\n"
+pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture
@@ -26,12 +26,8 @@ def there(hub, online, monkeypatch):
     HfFileSystem.clear_instance_cache()
 
 
-@pytest.mark.e2e
 def test_files_on_the_hub_are_read(there, tmp_path, capsys):
-    hub = there
-    api = HfApi(endpoint=hub.url, token=TOKEN)
-    api.create_repo("runs/outputs", repo_type="dataset")
-    api.upload_file(path_or_fileobj=CSV, path_in_repo="gpt.csv", repo_id="runs/outputs", repo_type="dataset")
+    there.put("datasets", "runs/outputs", {"gpt.csv": CSV})
     output = tmp_path / "out.json"
     assert cli.main(["score", "hf://datasets/runs/outputs/gpt.csv", "--output", str(output)]) == 0
     (row,) = json.loads(output.read_text())["rows"]
@@ -41,7 +37,6 @@ def test_files_on_the_hub_are_read(there, tmp_path, capsys):
     assert capsys.readouterr().err == "ecuas: hf://datasets/runs/outputs/none.csv: there is no such file.\n"
 
 
-@pytest.mark.e2e
 def test_of_parquet_on_the_hub_only_the_columns_that_are_needed_are_fetched(there, tmp_path, rng, monkeypatch, capsys):
     (tmp_path / "data").mkdir()
     for i in range(2):

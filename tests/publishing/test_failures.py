@@ -1,27 +1,43 @@
 """What can go wrong between here and the Hub: one line, exit code 2, and a rerun finishes it."""
 
 import re
-import shutil
 import signal
 import socket
 import threading
+from itertools import product
 
 import pytest
 from huggingface_hub import get_session
 
 from publishing import __main__ as command
 from publishing.staging import PARTS
-from tests.publishing.conftest import TAG, dataset_of
-from tests.publishing.hub import READ, STRANGER
+from tests.publishing.conftest import DATASET, TAG
+from tests.publishing.hub import READ, STRANGER, TOKEN
+from tests.publishing.hub import hub as running
 
 AGAIN = "Run this again later: what is there is not sent again."
 RIGHTS = "If it is a matter of rights, use a token with write access, or another --namespace."
 
 
-def is_whole(hub, namespace):
-    """Return whether the dataset is there, in one commit with one tag."""
-    (commit,) = hub.commits(*dataset_of(namespace))
-    return hub.repositories[dataset_of(namespace)].tags == {TAG: commit["oid"]}
+@pytest.fixture
+def staged(tmp_path):
+    """Stage parts of one file of each of the two kinds that the Hub distinguishes."""
+    for name in PARTS:
+        (tmp_path / name).mkdir()
+        for file in ("a.parquet", "LICENSE"):
+            (tmp_path / name / file).write_text(file)
+    return tmp_path
+
+
+def sent(namespace):
+    """Find the dataset of a namespace."""
+    return running.repositories.get(("datasets", f"{namespace}/{DATASET}"))
+
+
+def is_whole(dataset):
+    """Return whether it is there, in one commit with one tag."""
+    _, commit = dataset.commits
+    return dataset.tags == {TAG: commit.oid}
 
 
 def refused(done):
@@ -40,149 +56,128 @@ def test_not_logged_in(hub, publish, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_wrong")
     line = f"publish: {hub.url} does not accept the token: run `hf auth login`, or set HF_TOKEN.\n"
     assert publish("new", "all") == (2, "", line)
-    assert dataset_of("new") not in hub.repositories
+    assert sent("new") is None
 
 
-@pytest.mark.parametrize("namespace", [STRANGER, "read-only"])
-def test_no_rights(namespace, hub, publish, monkeypatch):
-    if namespace == "read-only":
-        monkeypatch.setenv("HF_TOKEN", READ)
-    reason = "You don't have the rights to create a dataset under this namespace"
-    name = dataset_of(namespace)[1]
-    assert refused(publish(namespace)) == f"{hub.url} refused {name} with status 403: {reason}. {RIGHTS}"
-    assert dataset_of(namespace) not in hub.repositories
-
-
-def test_a_token_that_may_only_read_what_is_there(hub, publish, staged, monkeypatch, tmp_path):
+def test_no_rights_to_create_or_to_change(hub, publish, staged, monkeypatch):
     publish("reader")
-    monkeypatch.setenv("HF_TOKEN", READ)
-    shutil.copytree(staged / "dataset", tmp_path / "dataset")
-    (tmp_path / "dataset/LICENSE").write_text("another")
-    monkeypatch.setattr(command, "stage", lambda part, out, _: shutil.copytree(tmp_path / "dataset", out))
+    (staged / "dataset/LICENSE").write_text("another")
+    reason = "You don't have the rights to create a dataset under this namespace"
+    for namespace, token in ((STRANGER, TOKEN), ("another", READ)):
+        monkeypatch.setenv("HF_TOKEN", token)
+        line = f"{hub.url} refused {namespace}/{DATASET} with status 403: {reason}. {RIGHTS}"
+        assert refused(publish(namespace)) == line
+        assert sent(namespace) is None
     assert refused(publish("reader")).endswith(f"with status 403: Authorization error. {RIGHTS}")
-    assert is_whole(hub, "reader")
+    assert is_whole(sent("reader"))
 
 
 def test_a_name_taken_by_something_else(hub, publish):
     line = "the name {}/triviaqa-curated is taken by something else: choose another --namespace, or rename it."
-    hub.put(*dataset_of("taken"), {"README.md": b"recipes", "recipes.csv": b"soup"})
-    before = hub.files(*dataset_of("taken"))
+    recipes = hub.put("datasets", f"taken/{DATASET}", {"README.md": b"recipes", "recipes.csv": b"soup"})
+    before = recipes.commits[-1].files
     assert refused(publish("taken")) == line.format("taken")
-    assert hub.files(*dataset_of("taken")) == before
+    assert recipes.commits[-1].files == before
     hub.misbehave("/api/repos/create", 409)  # by something that we cannot see
     assert refused(publish("hidden")) == line.format("hidden")
 
 
-def test_what_is_public_is_not_taken_for_private(hub, publish):
+def test_what_is_public_is_not_taken_for_private(publish):
     publish("public")
     rest = "exists and is public: make it private there, or leave out --private."
     assert refused(publish("public", "dataset", "--private")) == f"public/triviaqa-curated {rest}"
-    assert is_whole(hub, "public")
+    assert is_whole(sent("public"))
     publish("private", "dataset", "--private")
-    assert hub.repositories[dataset_of("private")].private
+    assert sent("private").private
 
 
 @pytest.mark.parametrize(
-    ("path", "status", "error", "said"),
-    [
-        (
-            "/info/lfs/",
-            403,
-            "The storage is full: see https://hub/settings",
-            "The storage is full: see https://hub/settings",
-        ),
-        ("/lfs/", 413, "too large: https://storage/a?X-Amz-Signature=secret", ""),
-    ],
+    ("path", "status", "error"),
+    [("/info/lfs/", 403, "The storage is full: see https://h/s"), ("/lfs/", 413, "too large: https://s/a?Signature=x")],
 )
-def test_an_upload_that_is_refused(path, status, error, said, hub, publish):
-    hub.contents.clear()
+def test_an_upload_that_is_refused(path, status, error, hub, publish):
+    hub.uploaded.clear()
     hub.misbehave(path, status, error)
     line = refused(publish(f"upload-{status}"))
+    said = error if status == 403 else ""
     assert f"refused upload-{status}/triviaqa-curated with status {status}: {said}" in line
     assert "Signature" not in line
-    assert hub.commits(*dataset_of(f"upload-{status}")) == []
+    assert len(sent(f"upload-{status}").commits) == 1
 
 
-@pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("path", ["/api/repos/create", "/commit/", "/tag/"])
-@pytest.mark.parametrize("status", [500, "cut"])
-def test_after_a_failure_or_an_answer_that_was_lost_a_rerun_finishes_it(status, path, after, hub, publish):
-    namespace = f"fails-{status}-{path.strip('/').replace('/', '-')}-{after}"
+def stop():
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+FAULTS = [*product([500, "cut"], ["/create", "/commit/", "/tag/"], [False, True])]
+FAULTS += [(stop, path, False) for path in ("/create", "/lfs/", "/commit/", "/tag/")]
+
+
+@pytest.mark.parametrize(("status", "path", "after"), FAULTS)
+def test_after_a_failure_a_lost_answer_or_ctrl_c_a_rerun_finishes_it(status, path, after, hub, publish):
+    namespace = f"fails-{FAULTS.index((status, path, after))}"
+    hub.uploaded.clear()
     hub.misbehave(path, status, after=after)
-    line = refused(publish(namespace))
-    assert line.startswith(f"{hub.url} {'refused' if status == 500 else 'cannot be reached, or not its storage ('}")
-    assert line.endswith(AGAIN)
+    done = publish(namespace)
+    if status == stop:
+        assert done == (130, "", "publish: stopped. Run this again: what is there is not sent again.\n")
+    else:
+        said = "refused" if status == 500 else "cannot be reached, or not its storage ("
+        assert re.fullmatch(re.escape(f"{hub.url} {said}") + ".*" + re.escape(AGAIN), refused(done))
     hub.fault = None
     assert publish(namespace).status == 0
-    assert is_whole(hub, namespace)
+    assert is_whole(sent(namespace))
 
 
-@pytest.mark.parametrize("status", [403, 500])
-def test_refusals_of_the_client_of_large_files_have_a_status_too(status):
+@pytest.mark.parametrize(("status", "advice"), [(403, RIGHTS), (500, AGAIN)])
+def test_refusals_of_the_client_of_large_files_have_a_status_too(status, advice):
     """Seen of hf_xet, which says this in the text of a plain exception."""
     error = RuntimeError(f"Network error: Request error: HTTP status client error ({status} No), domain: http://h/api)")
     line = str(command._explained(error, PARTS["dataset"], "http://hub", "NAME/a"))
     assert line.startswith(f"http://hub refused NAME/a with status {status}: Network error")
-    assert line.endswith(RIGHTS if status == 403 else AGAIN)
+    assert line.endswith(advice)
 
 
 def test_a_plan_without_programs_holds_back_nothing_else(hub, publish):
     """A free account cannot create a Space with Gradio: the Hub's own sentence is shown, and the dataset goes."""
-    hub.create("datasets", "free/triviaqa-curated")
+    publish("free")
     hub.misbehave("/api/repos/create", 402, error="Hosting Gradio Spaces requires PRO: see https://hub/pro")
     done = publish("free", "all")
-    metric, space, last = done.error.splitlines()
     reason = f"{hub.url} refused free/{{}} with status 402: Hosting Gradio Spaces requires PRO: see https://hub/pro."
-    assert metric == f"metric: {reason.format('ecuas')}{command.STATIC}"
-    assert space == f"space: {reason.format('ecuas-demo')}"
-    assert last == "publish: not sent: metric, space, see above; 1 of 3 were."
-    assert is_whole(hub, "free")
+    metric, space = f"metric: {reason.format('ecuas')}{command.STATIC}", f"space: {reason.format('ecuas-demo')}"
+    assert done.error == f"{metric}\n{space}\npublish: not sent: metric, space, see above; 1 of 3 were.\n"
+    assert is_whole(sent("free"))
     hub.fault = None
     assert publish("free", "metric", "--static").status == 0
     assert hub.repositories["spaces", "free/ecuas"].sdk == "static"
 
 
 def test_a_commit_since_the_repository_was_looked_at_stops_ours(hub, publish):
-    theirs = lambda: hub.commit(*dataset_of("between"), "theirs", {"data/stray.txt": b"theirs"})  # noqa: E731
-    hub.misbehave("/preupload/", theirs)
-    line = "between/triviaqa-curated was changed by someone else at the same time: run this again."
+    hub.misbehave("/preupload/", lambda: sent("between").commit("theirs", {"data/stray.txt": b"theirs"}))
+    line = f"between/{DATASET} was changed by someone else at the same time: run this again."
     assert refused(publish("between")) == line
-    assert [commit["summary"] for commit in hub.commits(*dataset_of("between"))] == ["theirs"]
+    assert [commit.summary for commit in sent("between").commits] == ["initial commit", "theirs"]
 
 
-def test_what_the_owner_added_stays_unless_asked(hub, publish):
+def test_what_the_owner_added_stays_unless_asked(publish):
     publish("owner")
-    hub.commit(*dataset_of("owner"), "a picture", {"thumb [1].jpg": b"thumb"})
+    sent("owner").commit("a picture", {"thumb [1].jpg": b"thumb"})
     kept = "; kept, since this version has no such files (--delete): thumb [1].jpg"
     assert publish("owner").out.endswith(kept)
-    assert "thumb [1].jpg" in hub.files(*dataset_of("owner"))
+    assert "thumb [1].jpg" in sent("owner").commits[-1].files
     assert publish("owner", "dataset", "--delete").out.endswith("; deleted: thumb [1].jpg")
-    assert "thumb [1].jpg" not in hub.files(*dataset_of("owner"))
-    assert ".gitattributes" in hub.files(*dataset_of("owner"))
+    assert set(sent("owner").commits[-1].files) == {".gitattributes", "a.parquet", "LICENSE"}
 
 
-def test_a_development_version_gets_no_tag_and_a_tag_never_moves(hub, publish, monkeypatch):
+def test_a_development_version_gets_no_tag_and_a_tag_never_moves(publish, monkeypatch):
     monkeypatch.setattr(command, "TAG", None)
     assert publish("versions").out.endswith("no tag, since this is a development version")
     monkeypatch.setattr(command, "TAG", TAG)
-    assert publish("versions").out.endswith(
-        f"unchanged {hub.commits(*dataset_of('versions'))[0]['oid'][:7]}, tag {TAG}"
-    )
-    hub.commit(*dataset_of("versions"), "changed", {"LICENSE": b"changed"})
-    first = hub.commits(*dataset_of("versions"))[0]["oid"]
+    first = sent("versions").commits[1].oid
+    assert publish("versions").out.endswith(f"unchanged {first[:7]}, tag {TAG}")
+    sent("versions").commit("changed", {"LICENSE": b"changed"})
     assert f"tag {TAG} stays at {first[:7]}: raise the version" in publish("versions").out
-    assert hub.repositories[dataset_of("versions")].tags == {TAG: first}
-
-
-@pytest.mark.parametrize("path", ["/create", "/lfs/", "/commit/", "/tag/"])
-def test_ctrl_c_at_any_stage_is_one_line_and_a_rerun_finishes(path, hub, publish):
-    namespace = f"stopped-{path.strip('/')}"
-    hub.contents.clear()
-    hub.misbehave(path, lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGINT))
-    stopped = publish(namespace)
-    assert stopped == (130, "", "publish: stopped. Run this again: what is there is not sent again.\n")
-    assert publish(namespace).status == 0
-    assert is_whole(hub, namespace)
+    assert sent("versions").tags == {TAG: first}
 
 
 def test_nobody_there_and_no_request_waits_for_ever(publish):
@@ -193,13 +188,10 @@ def test_nobody_there_and_no_request_waits_for_ever(publish):
     assert get_session().timeout.read == 120
 
 
-@pytest.mark.parametrize("arguments", [[], ["models", "--namespace", "NAME"], ["metric", "--what"]])
-def test_a_command_line_that_makes_no_sense(arguments, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        command.main(arguments)
-    assert capsys.readouterr().err.startswith("usage: publish.py")
-
-
-def test_errors_are_one_line(publish):
+def test_a_command_line_that_makes_no_sense(publish, capsys):
+    for arguments in ([], ["models", "--namespace", "NAME"], ["metric", "--what"]):
+        with pytest.raises(SystemExit, match="2"):
+            command.main(arguments)
+        assert capsys.readouterr().err.startswith("usage: publish.py")
     assert command.main(["metric"]) == 2
     assert publish("no\nname").error.count("\n") == 1

@@ -1,45 +1,50 @@
-"""From the work tree to the Hub and back, with the real clients over HTTP."""
+"""From the work tree to the Hub and back, and to Evaluate's cache, with the real clients over HTTP."""
 
+import io
 import json
 import re
+import shutil
 from pathlib import Path
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from evaluate import config
 
+from ecuas_metric import __version__
 from publishing import __main__ as command
-from publishing import staging
+from publishing import registration, staging
 from publishing.staging import PARTS
-from tests.publishing.conftest import CONFIGURATIONS, TAG, build_with_text, dataset_of
+from tests.publishing.conftest import CONFIGURATIONS, DATASET, TAG, build_with_text, files_of
+from tests.publishing.hub import TOKEN
+from tests.triviaqa_subset.invented import as_row, write_curation
+from triviaqa_subset.pool import HUB
+from triviaqa_subset.selection import AUTHORS
 
-REPOSITORIES = {
-    "dataset": dataset_of("NAME"),
-    "metric": ("spaces", "NAME/ecuas"),
-    "space": ("spaces", "NAME/ecuas-demo"),
-}
+REPOSITORIES = {"dataset": ("datasets", f"NAME/{DATASET}")}
+REPOSITORIES |= {"metric": ("spaces", "NAME/ecuas"), "space": ("spaces", "NAME/ecuas-demo")}
+pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture
 def published(hub, publish):
     """Publish everything as NAME, which sends nothing but once."""
-    before = len(hub.commits(*REPOSITORIES["space"]))
+    before = REPOSITORIES["space"] in hub.repositories
     done = publish("NAME", "all")
     assert (done.status, done.error) == (0, "")
-    assert ("committed" in done.out) == (before == 0)
+    assert ("committed" in done.out) == (not before)
     return done
 
 
 def test_each_part_is_one_commit_and_one_tag_with_the_files_that_are_staged(published, publish, hub, staged):
-    for name, repository in REPOSITORIES.items():
-        (commit,) = hub.commits(*repository)
-        assert hub.repositories[repository].tags == {TAG: commit["oid"]}
-        assert hub.repositories[repository].sdk == PARTS[name].sdk
-        sent = hub.files(*repository)
-        del sent[".gitattributes"]  # the Hub's own
-        files = [path for path in (staged / name).rglob("*") if path.is_file()]
-        assert sent == {path.relative_to(staged / name).as_posix(): path.read_bytes() for path in files}
+    for name, place in REPOSITORIES.items():
+        repository = hub.repositories[place]
+        _, commit = repository.commits
+        assert (repository.tags, repository.sdk) == ({TAG: commit.oid}, PARTS[name].sdk)
+        assert commit.files == {".gitattributes": b".gitattributes"} | files_of(staged / name)
     before = len(hub.requests)
-    again = publish("NAME", "all")
-    assert again.out.count(" unchanged ") == 3
+    assert publish("NAME", "all").out.count(" unchanged ") == 3
     assert not [request for request in hub.requests[before:] if request.startswith("PUT") or "/commit/" in request]
 
 
@@ -77,8 +82,7 @@ def test_the_clients_load_everything_back(published, hub, root, client):
     assert found["configurations"] == CONFIGURATIONS
     assert {"question_id", "weight"} <= set(found["default"])
     assert found["differ"] == []
-    for name, content in hub.files(*REPOSITORIES["metric"]).items():
-        assert Path(found["snapshot"], name).read_bytes() == content
+    assert files_of(Path(found["snapshot"])) == hub.repositories[REPOSITORIES["metric"]].commits[-1].files
 
 
 def test_the_printed_snippets_load_from_the_hub(published, client, root, staged):
@@ -95,12 +99,8 @@ def test_a_dataset_that_was_built_goes_with_its_text(hub, staged, online, client
     monkeypatch.setattr(staging, "BUILT", tmp_path / "built")
     monkeypatch.setattr(staging, "check_loads", lambda *_: None)
     assert command.main(["dataset", "--namespace", "someone", "--endpoint", hub.url]) == 0
-    code = (
-        "from datasets import load_dataset\n"
-        "for row in load_dataset('someone/triviaqa-curated', split='validation').select([0, 454]):\n"
-        "    print(row['question'] == f'What is {row[\"question_id\"]}?')\n"
-    )
-    assert client.run(code).out.split() == ["True", "True"]
+    load = "import datasets\nrow = datasets.load_dataset('someone/triviaqa-curated', split='validation')[454]\n"
+    assert client.run(load + "print(row['question'] == f'What is {row[\"question_id\"]}?')").out == "True\n"
 
 
 def test_a_dry_run_lists_everything_asks_nobody_and_leaves_nothing(hub, staged, tmp_path, monkeypatch, capsys):
@@ -109,22 +109,120 @@ def test_a_dry_run_lists_everything_asks_nobody_and_leaves_nothing(hub, staged, 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = len(hub.requests)
     assert command.main(["all", "--namespace", "NAME", "--dry-run", "--endpoint", hub.url]) == 0
-    assert len(hub.requests) == before
-    assert not list(tmp_path.iterdir())
+    assert (len(hub.requests), [*tmp_path.iterdir()]) == (before, [])
     out = capsys.readouterr().out
     listed = {name: size for size, name in re.findall(r"^ +([\d,]+)  (.*)$", out, re.MULTILINE)}
     for name, (kind, id) in REPOSITORIES.items():
-        files = [path for path in (staged / name).rglob("*") if path.is_file()]
-        assert {path.relative_to(staged / name).as_posix() for path in files} <= set(listed)
+        assert set(files_of(staged / name)) <= set(listed)
         assert f"{name}: would go to {hub.url}/{kind}/{id}\n" in out
     assert listed["data/pool.parquet"] == f"{(staged / 'dataset/data/pool.parquet').stat().st_size:,}"
 
 
 def test_what_must_not_be_sent_stops_everything(hub, online, monkeypatch, capsys):
     """Every part is checked before the first is sent."""
-    monkeypatch.setattr(staging, "check_loads", lambda *_: None)
-    monkeypatch.setenv("HF_TOKEN", "import")  # the demo, the last one, has a token in it
-    before = len(hub.requests)
-    assert command.main(["space", "--namespace", "NAME", "--endpoint", hub.url]) == 2
+    checked, before = [], len(hub.requests)
+    monkeypatch.setattr(staging, "check_loads", lambda part, _: checked.append(part.name))
+    monkeypatch.setattr(staging, "get_token", lambda: "demo.launch(**")  # in the last one alone
+    assert command.main(["all", "--namespace", "NAME", "--endpoint", hub.url]) == 2
     assert re.fullmatch(r"publish: files must not hold the token in use; .* Remove it\.\n", capsys.readouterr().err)
-    assert len(hub.requests) == before
+    assert (len(hub.requests), checked) == (before, ["dataset", "metric"])
+
+
+# --- the bare name: evaluate.load("ecuas") from Evaluate's cache, with and without a Hub ------------
+
+BARE = """
+import evaluate
+ecuas = evaluate.load("ecuas")
+print(ecuas.description.split()[0], ecuas.compute(predictions=[0.5], references=[1], n=1))
+"""
+LOADED = "{'ecuas_1': 0.25, "
+ONLINE = "import os, evaluate\nevaluate.config.HF_EVALUATE_OFFLINE = False\n"
+OFFLINE = "import os, evaluate\nevaluate.config.HF_EVALUATE_OFFLINE = True\n"
+OUT_OF_REACH = f"""{ONLINE}
+evaluate.config.HUB_EVALUATE_URL, there = "http://127.0.0.1:9/", evaluate.config.HUB_EVALUATE_URL  # nobody listens
+evaluate.load("ecuas")
+evaluate.config.HUB_EVALUATE_URL = there
+"""
+
+
+@pytest.fixture
+def cache(client, staged, tmp_path, monkeypatch):
+    """The client's cache of Evaluate's own metric, in which this process registers a metric of its own folder."""
+    shutil.copytree(staged / "metric", tmp_path / "metric")
+    cache = client.home / "modules" / registration.CACHE.relative_to(config.HF_MODULES_CACHE)
+    monkeypatch.setattr(registration, "SCRIPT", tmp_path / "metric" / "ecuas.py")
+    monkeypatch.setattr(registration, "CACHE", cache)
+    yield cache
+    shutil.rmtree(cache)
+    client.run(ONLINE)
+
+
+def versions(cache):
+    return [path.parent for path in cache.rglob("ecuas.py")]
+
+
+def test_registered_loads_with_and_without_a_hub_until_unregistered(hub, client, cache, capsys):
+    assert command.main(["register"]) == 0
+    (folder,), first = versions(cache), files_of(cache)
+    assert capsys.readouterr().out == f'evaluate.load("ecuas") is version {__version__}: {folder}\n'
+    assert command.main(["register"]) == 0
+    assert files_of(cache) == first
+    for surroundings in (OFFLINE, OUT_OF_REACH, ONLINE, ONLINE + f"os.environ['HF_TOKEN'] = {TOKEN!r}\n"):
+        done = client.run(surroundings + BARE)
+        assert done.out.startswith(f"ECUAS_n {LOADED}"), done.error
+    assert "HEAD /spaces/evaluate-metric/ecuas/resolve/main/ecuas.py" in hub.requests
+
+    script = registration.SCRIPT
+    script.write_text(script.read_text().replace("ECUAS_n is the expected", "Second: ECUAS_n is the expected"))
+    registration.register("1.0.0")
+    script.unlink()  # the cache does not need it
+    assert len(versions(cache)) == 1
+    assert client.run(OFFLINE + BARE).out.startswith(f"Second: {LOADED}")
+    capsys.readouterr()
+    assert command.main(["unregister"]) == 0
+    assert capsys.readouterr().out == "removed 1 registered version\n"
+    assert versions(cache) == []
+    assert client.run(OFFLINE + BARE).error.rstrip().splitlines()[-1].startswith("FileNotFoundError")
+
+
+def test_what_evaluate_itself_fetched_stays(hub, client, cache):
+    files = {path.name: path.read_bytes() for path in registration.SCRIPT.parent.glob("*.py")}
+    hub.put("spaces", "evaluate-metric/ecuas", files)
+    client.run(ONLINE + BARE)
+    (fetched,) = versions(cache)
+    registration.register("1.0.0")
+    assert len(versions(cache)) == 2
+    assert registration.unregister() == "removed 1 registered version"
+    assert versions(cache) == [fetched]
+    assert LOADED in client.run(OFFLINE + BARE).out
+
+
+# --- the build of the dataset from the Hub ----------------------------------------------------------
+
+CARD = b"""---
+configs:
+- config_name: rc.nocontext
+  data_files: [{split: train, path: rc.nocontext/train.parquet}, {split: validation, path: rc.nocontext/all.parquet}]
+- {config_name: rc, data_files: rc/*.parquet}
+---
+"""
+
+
+def parquet(rows):
+    pq.write_table(pa.Table.from_pylist(rows), buffer := io.BytesIO())
+    return buffer.getvalue()
+
+
+def test_trivia_qa_and_the_authors_release_come_from_the_hub(hub, root, tmp_path, client):
+    rows = [as_row(own) | {"question_source": "x"} for own in write_curation(tmp_path / "curation")]
+    authors = [{"question": row["question"], "llm": llm} for row in rows[200:500] for llm in ("one", "two")]
+    files = {"rc.nocontext/train.parquet": parquet(rows[:3]), "rc/all.parquet": parquet(rows[:3])}
+    hub.put("datasets", HUB["path"], files | {"README.md": CARD, "rc.nocontext/all.parquet": parquet(rows)})
+    hub.put("datasets", AUTHORS, {"test.parquet": parquet(authors)})
+    options = ["--curation", str(tmp_path / "curation"), "--selection", "authors", "--out", str(tmp_path / "built")]
+    code = f"import sys\nsys.path.append({str(root)!r})\nfrom triviaqa_subset.build import main\nmain({options})"
+    remark = "300 questions of authors instead of ours, reweighted; 0 of its 300 questions are not in the pool"
+    assert remark in (done := client.run(code)).out, done.error
+    curated = pd.read_parquet(tmp_path / "built" / "data" / "curated.parquet")
+    assert curated["question"].tolist() == [row["question"] for row in rows[200:500]]
+    assert list(curated["answer"][0]["aliases"]) == rows[200]["answer"]["aliases"]

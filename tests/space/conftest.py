@@ -1,11 +1,15 @@
 """The demo Space, started once on loopback, and files to upload."""
 
 import re
+import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 from gradio_client import Client
+
+from space import subset
+from tests.conftest import ROOT
 
 
 @pytest.fixture(scope="session")
@@ -41,6 +45,21 @@ def files(tmp_path, rng):
         paths.append(tmp_path / f"{name}.csv")
         frame.sample(frac=1, random_state=len(paths)).to_csv(paths[-1], index=False)
     return paths
+
+
+@pytest.fixture
+def with_text(tmp_path, monkeypatch):
+    """A copy of the data with texts of our own."""
+    shutil.copytree(ROOT / "triviaqa_subset" / "data", tmp_path / "data")
+    path = tmp_path / "data" / "curated.parquet"
+    frame = pd.read_parquet(path)
+    ids = frame["question_id"]
+    answer = [{"value": f"<{i}>", "aliases": [f"<{i}>", f"alias {i}"], "normalized_aliases": []} for i in ids]
+    frame.assign(question=[f"What is <{i}>?" for i in ids], answer=answer).to_parquet(path)
+    monkeypatch.setattr(subset, "BUILT", tmp_path)
+    subset.tables.cache_clear()
+    yield
+    subset.tables.cache_clear()
 
 
 def contrast(first, second):

@@ -9,11 +9,9 @@ import pandas as pd
 import pytest
 
 from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.reporting.report import prepare_open
 from space import answers, subset
 from space.subset import tables
 from space.uploads import Answers, read_answers
-from tests.space.test_subset import with_text  # noqa: F401
 from triviaqa_subset.grading import answer_sha256, label_bank
 
 
@@ -44,6 +42,9 @@ def test_the_bank_decides_what_it_knows_and_the_rest_is_open(mine):
     expected = f"Of {size} answers were decided: {sum(decided)} by the label bank. {size - sum(decided)} are unknown."
     assert done.summary() == expected
     assert len(done.open_answers()) == size - sum(decided)
+    text = answers.graded(sheet(mine.frame.head(28)), "curated").summary()
+    assert f"28 of {size} questions are answered: the metrics are of these alone" in text
+    assert f"counts the {size - 28} others as unknown" in text
 
 
 def test_the_visitor_decides_the_rest_but_not_what_the_bank_knows(mine):
@@ -63,30 +64,18 @@ def test_the_order_of_the_file_changes_nothing(mine):
     pd.testing.assert_frame_equal(answers.graded(mine, "curated").frame, answers.graded(sheet(other), "curated").frame)
 
 
-def test_missing_answers_are_said(mine):
-    size = len(mine.frame)
-    text = answers.graded(sheet(mine.frame.head(28)), "curated").summary()
-    assert f"28 of {size} questions are answered: the metrics are of these alone" in text
-    assert f"counts the {size - 28} others as unknown" in text
-
-
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "given", "message"),
     [
-        (lambda frame: pd.concat([frame, frame.head(1)]), "must not be repeated; got '.*' in row [0-9]+ "),
-        (lambda frame: frame.assign(question_id=["q1", *frame["question_id"][1:]]), "are asked; got 'q1' in row 2 "),
+        (lambda frame: pd.concat([frame, frame.head(1)]), {}, "must not be repeated; got '.*' in row [0-9]+ "),
+        (lambda frame: frame.assign(question_id=["q1", *frame["question_id"][1:]]), {}, "asked; got 'q1' in row 2 "),
+        (lambda frame: frame, {"rule": "right"}, "must count as one of bounds, wrong, drop; got 'right'"),
+        (lambda frame: frame, {"asked": "x"}, "Questions must be one of curated, kept; got 'x'"),
     ],
 )
-def test_questions_are_those_that_are_asked_once_each(change, message, mine):
+def test_questions_are_those_that_are_asked_once_each(change, given, message, mine):
     with pytest.raises(InputError, match=message):
-        answers.graded(sheet(change(mine.frame)), "curated")
-
-
-def test_what_is_asked_and_what_the_rest_is_must_be_known(mine):
-    with pytest.raises(InputError, match="must count as one of bounds, wrong, drop; got 'right'"):
-        answers.graded(mine, "curated", rule="right")
-    with pytest.raises(InputError, match="Questions must be one of curated, kept; got 'x'"):
-        answers.graded(mine, "x")
+        answers.graded(sheet(change(mine.frame)), **{"asked": "curated", **given})
 
 
 def test_the_graded_file_has_no_formulas_and_all_digits(mine, tmp_path):
@@ -98,7 +87,7 @@ def test_the_graded_file_has_no_formulas_and_all_digits(mine, tmp_path):
     assert list(written) == ["question_id", "answer", "confidence", "correct", "decided_by", "weight", "stratum"]
 
 
-def test_gold_answers_decide_and_questions_are_shown_where_there_is_text(mine, with_text):  # noqa: F811
+def test_gold_answers_decide_and_questions_are_shown_where_there_is_text(mine, with_text):
     ids = mine.frame["question_id"]
     mine.frame["answer"] = ["alias " + i if k % 2 else "nobody said this" for k, i in enumerate(ids)]
     done = answers.graded(mine, "curated")
@@ -124,8 +113,7 @@ def test_no_answer_is_an_empty_one_and_missing_columns_are_named(tmp_path):
         read_answers(str(tmp_path / "a.csv"))
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("rule", ["bounds", "drop"])
+@pytest.mark.parametrize(("weighted", "rule"), [(False, "bounds"), (True, "drop")])
 def test_graded_answers_are_a_submission(weighted, rule, mine):
     done = answers.graded(mine, "curated", rule=rule)
     unknown = done.frame["correct"].isna()
@@ -188,9 +176,10 @@ def restored(graded, options):
     return again
 
 
-def test_a_link_holds_the_whole_result_or_there_is_none(rng):
+@pytest.mark.parametrize("number", [40, pytest.param(1000, marks=pytest.mark.slow)])
+def test_a_link_holds_the_whole_result_or_there_is_none(number, rng):
     refused = 0
-    for _ in range(1000):
+    for _ in range(number):
         graded, options = random_result(rng)
         again = restored(graded, options)
         if again is None:
@@ -199,11 +188,11 @@ def test_a_link_holds_the_whole_result_or_there_is_none(rng):
             continue
         pd.testing.assert_frame_equal(again.frame, graded.frame[again.frame.columns])  # bit by bit
         assert (again.asked, again.rule) == (graded.asked, graded.rule)
-    assert 0 < refused < 300
+    assert 0 < refused < 0.3 * number
 
 
 @pytest.mark.e2e
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_every_number_of_a_restored_result_is_the_same(seed):
     graded, options = random_result(np.random.default_rng(seed))
     graded = graded._replace(frame=graded.frame.head(400), rows=graded.rows[:400])
@@ -247,7 +236,10 @@ BROKEN = {  # name -> what is in the link
     "text": lambda: token_of(good(confidence=["0.5", "1", "0"])),
     "truth": lambda: token_of(good(confidence=[True, 0, 1])),
     "nested": lambda: token_of(good(confidence=[[0.5], {}, None])),
-    "huge": lambda: token_of(good(confidence=[10**400, 0, 1])),
+    **{
+        f"a confidence of {str(value)[:9]}": lambda value=value: token_of(good(confidence=[value, 0, 1]))
+        for value in (10**400, 2, -1e308, float("nan"), "0.5", True, None)
+    },
 }
 
 
@@ -278,10 +270,3 @@ NAMES = [  # a forged name -> what is shown of it
 def test_a_forged_name_is_never_one_of_the_datasets_and_is_marked(forged, shown):
     name, *_ = answers.unpack(token_of(good(name=forged)))
     assert name == f"{shown} (self-reported)"
-
-
-@pytest.mark.parametrize("confidence", [[2, 0, 1], [float("nan"), 0, 1], [-1e308, 0, 1]])
-def test_confidences_out_of_range_are_an_error_later(confidence):
-    _, graded, _ = answers.unpack(token_of(good(confidence=confidence)))
-    with pytest.raises(InputError, match=r"must lie in|must not be NaN|are missing|must be"):
-        prepare_open([graded.submission("m", weighted=True)])

@@ -14,7 +14,7 @@ from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.metrics import Key
 from ecuas_metric.reporting.report import prepare_submissions
 from space import verdict
-from space.plots import slots
+from space.markup import slots
 from tests.conftest import ROOT
 
 AT = 0.3  # the reject cost that is looked at
@@ -53,7 +53,9 @@ def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
     u_max = system.decisions.max_uncertainty
     assert found.reject_costs[-1] == pytest.approx(u_max, abs=0.01)
     for cost, ours, nothing in zip(found.reject_costs, found.costs["a"], found.costs[verdict.NOTHING], strict=True):
-        expected = fixed_reject_cost(1 - confidence, 1 - correct, reject_cost=cost, max_uncertainty=u_max)
+        expected = fixed_reject_cost(
+            candidate_cost=1 - correct, uncertainty=1 - confidence, reject_cost=cost, max_uncertainty=u_max
+        )
         assert ours == pytest.approx(expected.mean())
         assert nothing == pytest.approx(cost)
 
@@ -66,10 +68,9 @@ def test_numbers_are_those_of_the_comparison(examples, decision):
     systems[verdict.NOTHING] = verdict.rejecting(next(iter(systems.values())))
     rows = {(row.first, row.second): row for row in compare_systems(systems, only=[key])}
     row, found = rows["calibrated_model", "overconfident_model"], at(decision, 0.6)
-    assert (found.best, found.rival) == (("overconfident_model",), "calibrated_model")
-    assert [found.difference, found.low, found.high, found.p] == pytest.approx(
-        [row.difference, row.low, row.high, row.p_adjusted]
-    )
+    assert (found.best, found.rival[:2]) == (("overconfident_model",), ("calibrated_model", "overconfident_model"))
+    assert found.rival[3:7] == pytest.approx(row[3:7])
+    assert (found.rival.p_adjusted, *found.rival.values) == pytest.approx((row.p_adjusted, *row.values))
 
 
 def test_answering_nothing_is_one_of_the_choices():
@@ -88,7 +89,7 @@ def test_nineteen_identical_systems_have_no_winner(size, rng):
     found = verdict.decide(systems)
     for one in (*found.verdicts, *found.orders.values()):
         assert one.winner in (None, verdict.NOTHING)
-        assert one.winner is None or one.rival_cost > one.cost
+        assert one.winner is None or one.rival.difference > 0
     assert not found.crossings or verdict.NOTHING in found.crossings[0][:2]
 
 
@@ -105,8 +106,9 @@ def test_two_identical_systems_cost_the_same():
 def test_the_needed_number_of_samples_settles_it(rng):
     """A difference at the edge of what 400 samples show needs more for a power of 80 %."""
     one = at(verdict.decide(simulated_pair(rng, 400, 0.07)), AT)
-    if one.winner is None and one.difference:
-        z = (one.difference - one.low) / one.difference  # half the interval, in units of the difference
+    row = one.rival
+    if one.winner is None and row.difference:
+        z = (row.difference - row.low) / row.difference  # half the interval, in units of the difference
         assert one.needed == pytest.approx(400 * (z * (1.96 + 0.8416) / 1.96) ** 2, rel=0.01)
 
 
@@ -152,8 +154,8 @@ def test_equal_systems_get_a_winner_in_five_percent_at_most():
 def test_a_real_difference_with_a_power_of_80_percent_is_named_in_75_percent():
     """Errors differ by 0.1; the size is the one that planning gives for it from a large sample."""
     rng = np.random.default_rng(61)
-    needed = at(verdict.decide(simulated_pair(rng, 60_000, 0.1)), AT)
-    half, truth = (needed.high - needed.low) / 2, 0.1
+    row = at(verdict.decide(simulated_pair(rng, 60_000, 0.1)), AT).rival
+    half, truth = (row.high - row.low) / 2, 0.1
     size = round(60_000 * (half / 1.96 * (1.96 + 0.8416) / truth) ** 2)
     named = sum(at(verdict.decide(simulated_pair(rng, size, 0.1)), AT).winner == "second" for _ in range(200))
     assert named >= 150

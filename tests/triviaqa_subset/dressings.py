@@ -30,6 +30,7 @@ MADE = {
     "FULLWIDTH": lambda text: "".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in text),
     "INVISIBLE": lambda text: "\u200d".join(text),
 }
+DECIDED = ("exact", "official", "contained", "refusal")
 Texts = dict[str, list[object]]
 
 
@@ -73,18 +74,7 @@ def rates(dataset: Texts, judged: pd.DataFrame) -> pd.DataFrame:
         for name, answers in sets.items():
             grades = grade(answers, dataset, bank=no_bank, rule=rule)
             accepted, rejected, unknown = (grades.correct.count(label) for label in (True, False, None))
-            ways = [grades.counts[way] for way in ("exact", "official", "contained", "refusal")]
+            ways = [grades.counts[way] for way in DECIDED]
             rows.append((rule, name, len(answers), accepted, rejected, unknown, *ways))
-    header = [
-        "rule",
-        "answers",
-        "number",
-        "accepted",
-        "rejected",
-        "unknown",
-        "exact",
-        "official",
-        "contained",
-        "refusal",
-    ]
+    header = ["rule", "answers", "number", "accepted", "rejected", "unknown", *DECIDED]
     return pd.DataFrame(rows, columns=header)

@@ -4,9 +4,6 @@ import hashlib
 import json
 import re
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,19 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 from datasets import Dataset
 
+from tests.triviaqa_subset.invented import LONG, as_row, write_curation
 from triviaqa_subset import build as building
 from triviaqa_subset.build import build, main
 from triviaqa_subset.folders import BUILT, FOLDER
-from triviaqa_subset.labels import COLUMNS, read_labels
-from triviaqa_subset.matching import aliases_sha256, plain
-from triviaqa_subset.selection import choose
+from triviaqa_subset.labels import read_labels
+from triviaqa_subset.matching import plain, sha256
+from triviaqa_subset.selection import check_ours, choose, weights
 
-LONG = " It is not the largest of its cities." * 5  # some questions are known by their first 200 characters only
 CONFIGS = ("curated", "kept", "pool", "systems", "answers", "published")
-
-
-def sha256(text):
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def fingerprint(folder):
@@ -48,39 +41,12 @@ def write_parquet(path, rows):
     return str(path)
 
 
-def as_row(question_id, question=None, aliases=None):
-    question = question or f"What is the capital of “{question_id}”?" + LONG
-    aliases = aliases or [f"City {question_id}"]
-    answer = {"value": aliases[0], "aliases": aliases, "normalized_aliases": ["city"]}
-    return {"question_id": question_id, "question": question, "answer": answer}
-
-
 @pytest.fixture(scope="module")
-def own_curation(root):
-    return root / "triviaqa_subset" / "curation"
-
-
-@pytest.fixture(scope="module")
-def invented(own_curation, tmp_path_factory):
-    """Our curation, with the hashes of invented questions; ten of them stay without a hash. Not to be written to."""
+def invented(tmp_path_factory):
+    """Our curation, with the hashes of invented questions. Not to be written to."""
     folder = tmp_path_factory.mktemp("invented") / "curation"
-    folder.mkdir()
-    for name in COLUMNS:
-        (folder / f"{name}.csv").write_bytes((own_curation / f"{name}.csv").read_bytes())
-    questions = pd.read_csv(own_curation / "questions.csv", dtype=str, keep_default_na=False)
-    hashes = [sha256(as_row(question_id)["question"]) for question_id in questions["question_id"]]
-    starts = [sha256(as_row(question_id)["question"][:200]) for question_id in questions["question_id"]]
-    questions["question_start_sha256"] = np.where(questions["question_sha256"] == "", starts, "")
-    questions["question_sha256"] = np.where(questions["question_sha256"] == "", "", hashes)
-    aliases = [aliases_sha256([f"City {question_id}", "city"]) for question_id in questions["question_id"]]
-    questions["aliases_sha256"] = np.where(questions["aliases_sha256"] == "", "", aliases)
-    questions.to_csv(folder / "questions.csv", index=False)
+    write_curation(folder)
     return folder
-
-
-@pytest.fixture
-def curation(invented, tmp_path):
-    return Path(shutil.copytree(invented, tmp_path / "curation"))
 
 
 @pytest.fixture(scope="module")
@@ -94,19 +60,14 @@ def pool_rows(ids):
 
 
 @pytest.fixture
-def whole_rows(curation):
+def whole_rows():
     """A split of 1,200 invented rows from which the recipe of the paper draws our pool, copies included."""
-    questions = pd.read_csv(curation / "questions.csv")
-    at = {
-        int(p): q
-        for q, ps in zip(questions["question_id"], questions["pool_positions"], strict=True)
-        for p in ps.split()
-    }
+    pairs = zip(OWN["question_id"], OWN["pool_positions"], strict=True)
+    at = {position: question_id for question_id, positions in pairs for position in positions}
     split = [f"other_{i}" for i in range(1200)]
     drawn = Dataset.from_dict({"row": range(1200)}).shuffle(seed=42).select(range(1000))["row"]
     for position, row in enumerate(drawn):
         split[row] = at[position]
-    assert Dataset.from_dict({"id": split}).shuffle(seed=42).select(range(1000))["id"][:1] == [at[0]]
     return [as_row(question_id) for question_id in split]
 
 
@@ -119,14 +80,18 @@ def first_build(invented, tmp_path_factory):
 
 @pytest.fixture
 def built(first_build, tmp_path):
-    return Path(shutil.copytree(first_build, tmp_path / "out"))
+    """A build, which is found as it was at the end."""
+    out = shutil.copytree(first_build, tmp_path / "out")
+    before = fingerprint(out)
+    yield out
+    assert fingerprint(out) == before
 
 
 # --- sources that fit -------------------------------------------------------------------------------
 
 
-def test_a_source_of_the_pool_is_joined_and_the_unchecked_redraw_is_reported(tmp_path, curation, pool_rows):
-    lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", pool_rows), curation=curation)
+def test_a_source_of_the_pool_is_joined_and_the_unchecked_redraw_is_reported(tmp_path, invented, pool_rows):
+    lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", pool_rows), curation=invented)
     assert lines[0] == "the source has the pool's questions only: joined by question_id, the redraw was not checked"
     assert lines[1].startswith("question texts checked by hash: 977 of 977; by that of their first 200 characters: ")
     assert len(lines[1].split(": ")[-1].split(", ")) == 10
@@ -137,53 +102,41 @@ def test_a_source_of_the_pool_is_joined_and_the_unchecked_redraw_is_reported(tmp
             assert row["answer"]["value"] == f"City {row['question_id']}"
 
 
-def test_the_whole_split_is_redrawn_and_agrees(tmp_path, curation, whole_rows):
-    lines = build(tmp_path / "o", source=write_parquet(tmp_path / "s.parquet", whole_rows), curation=curation)
-    assert lines[0] == "the redraw agrees with the curation"
-    assert (table(tmp_path / "o", "pool")["question"].str.len() > 0).all()
+def test_whatever_the_source_the_result_is_the_same_and_a_whole_split_is_redrawn(
+    tmp_path, invented, pool_rows, whole_rows
+):
+    whole = write_jsonl(tmp_path / "whole.json", [row | {"question_source": "invented"} for row in whole_rows])
+    assert build(tmp_path / "0", source=whole, curation=invented)[0] == "the redraw agrees with the curation"
+    build(tmp_path / "1", source=write_parquet(tmp_path / "pool.parquet", pool_rows[::-1]), curation=invented)
+    assert fingerprint(tmp_path / "0") == fingerprint(tmp_path / "1")
 
 
-def test_whatever_the_source_the_result_is_the_same(tmp_path, curation, pool_rows, whole_rows):
-    sources = [
-        write_jsonl(tmp_path / "pool.jsonl", pool_rows),
-        write_parquet(tmp_path / "pool.parquet", pool_rows[::-1]),
-        write_jsonl(tmp_path / "whole.json", [row | {"question_source": "invented"} for row in whole_rows]),
-    ]
-    for number, source in enumerate(sources):
-        build(tmp_path / str(number), source=source, curation=curation)
-    assert fingerprint(tmp_path / "0") == fingerprint(tmp_path / "1") == fingerprint(tmp_path / "2")
-
-
-def test_a_list_of_aliases_replaces_the_answer(tmp_path, curation, pool_rows):
-    rows = [
-        {"question_id": r["question_id"], "question": r["question"], "aliases": [f"City {r['question_id']}", "city"]}
-        for r in pool_rows
-    ]
+def test_a_list_of_aliases_replaces_the_answer_and_other_aliases_are_reported(tmp_path, invented, pool_rows, ids):
+    rows = [{"aliases": [*row.pop("answer")["aliases"], "city"], **row} for row in map(dict, pool_rows)]
     rows[0]["aliases"] = []
-    lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", rows), curation=curation)
+    lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", rows), curation=invented)
     assert "questions without a gold alias in this source: 1" in lines
     pool = table(tmp_path / "o", "pool").set_index("question_id")
     assert pool.loc[rows[1]["question_id"], "answer"]["value"] is None
     assert list(pool.loc[rows[1]["question_id"], "answer"]["aliases"]) == rows[1]["aliases"]
+    known = [own for own in ids if own != rows[0]["question_id"] and HASHED[own]][:4]
+    for row in rows:
+        row["aliases"] = ["Lutetia"] if row["question_id"] in known else row["aliases"]
+    lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", rows), curation=invented)
+    assert f"other than those of the curation: {4 + HASHED[rows[0]['question_id']]} (" in lines[2]
 
 
-def test_without_text_differs_by_the_text_alone(tmp_path, curation, pool_rows, built):
+def test_without_text_differs_by_the_text_alone_and_the_sums_hold(tmp_path, invented, pool_rows, built):
     source = write_jsonl(tmp_path / "s.jsonl", pool_rows)
-    build(tmp_path / "text", source=source, curation=curation)
-    build(tmp_path / "checked", source=source, without_text=True, curation=curation)
-    assert fingerprint(tmp_path / "checked") == fingerprint(built)
+    build(tmp_path / "text", source=source, curation=invented)
+    build(tmp_path / "checked", source=source, without_text=True, curation=invented)
+    assert fingerprint(tmp_path / "checked") == fingerprint(built)  # another build, the same bytes
     for name in CONFIGS:
         full = table(tmp_path / "text", name)
         pd.testing.assert_frame_equal(table(built, name), full.drop(columns=["question", "answer"], errors="ignore"))
-
-
-def test_two_builds_give_the_same_bytes_and_the_sums_hold(tmp_path, curation, built):
-    build(tmp_path / "again", without_text=True, curation=curation)
-    assert fingerprint(built) == fingerprint(tmp_path / "again")
     sums = dict(reversed(line.split("  ")) for line in (built / "data" / "SHA256SUMS").read_text().splitlines())
-    files = {path.name: path.read_bytes() for path in (built / "data").glob("*.parquet")}
+    files = {f"{name}.parquet": (built / "data" / f"{name}.parquet").read_bytes() for name in CONFIGS}
     assert sums == {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-    assert set(files) == {f"{name}.parquet" for name in CONFIGS}
 
 
 # --- the real texts ---------------------------------------------------------------------------------
@@ -198,32 +151,39 @@ def real_texts(shared):
 def test_the_real_split_is_redrawn(tmp_path, shared, real_texts):
     split = (shared / "triviaqa" / "validation_ids.txt").read_text().split()
     assert len(split) == 17_944
-    known = {question_id: row["question"] for question_id, row in real_texts.items()}
-    aliases = {question_id: row["aliases"] for question_id, row in real_texts.items()}
-    rows = [as_row(i, known.get(i), aliases.get(i)) for i in split]
+    none = {"question": None, "aliases": None}
+    texts = [(own, real_texts.get(own, none)) for own in split]
+    rows = [as_row(own, text["question"], text["aliases"]) for own, text in texts]
     for row in rows:
         row["answer"]["normalized_aliases"] = []
     source = write_parquet(tmp_path / "s.parquet", rows)
     assert build(tmp_path / "o", source=source)[0] == "the redraw agrees with the curation"
     curated = table(tmp_path / "o")
     assert len(curated) == 455
-    assert curated["question"].tolist() == [known[question_id] for question_id in curated["question_id"]]
+    assert curated["question"].tolist() == [real_texts[own]["question"] for own in curated["question_id"]]
 
 
-def test_the_real_texts_alone_build(tmp_path, shared, real_texts):
+def test_the_real_texts_alone_build_without_the_dropped_aliases(tmp_path, shared, real_texts):
     lines = build(tmp_path / "o", source=str(shared / "triviaqa" / "pool_text.jsonl"))
     assert "redraw was not checked" in lines[0]
     assert lines[1].startswith("question texts checked by hash: 977 of 977")
     assert lines[2] == "gold aliases checked by hash: 763 of 977; other than those of the curation: none"
     unhashed = set(lines[1].split(": ")[-1].split(", "))
     assert unhashed == {question_id for question_id, row in real_texts.items() if row["truncated"]}
+    pool = table(tmp_path / "o", "pool")
+    for row in pool.itertuples():
+        left = {sha256(plain(alias)) for alias in row.answer["aliases"]}
+        assert not left & set(row.dropped_aliases)
+        assert len(row.answer["aliases"]) <= len(real_texts[row.question_id]["aliases"])
+    assert (pool["dropped_aliases"].str.len() > 0).sum() == 272
 
 
 # --- sources that do not fit ------------------------------------------------------------------------
 
 
 OWN = read_labels(FOLDER / "curation").questions
-BY_START = set(OWN["question_id"][OWN["question_sha256"] == ""])
+BY_START = OWN["question_id"][OWN["question_sha256"] == ""].tolist()
+HASHED = dict(zip(OWN["question_id"], OWN["aliases_sha256"] != "", strict=True))
 OTHERS = {"value": "x", "aliases": ["WRONG ALIAS"], "normalized_aliases": []}
 
 
@@ -260,72 +220,53 @@ BAD_POOLS = {
 
 
 @pytest.mark.parametrize(("spoil", "message"), BAD_POOLS.values(), ids=BAD_POOLS)
-def test_a_bad_source_stops_the_build_and_leaves_the_old(spoil, message, tmp_path, curation, pool_rows, built, capsys):
-    before = fingerprint(built)
+def test_a_bad_source_stops_the_build_and_leaves_the_old(spoil, message, tmp_path, invented, pool_rows, built, capsys):
     source = write_jsonl(tmp_path / "s.jsonl", spoil(pool_rows))
-    assert main(["--source", source, "--curation", str(curation), "--out", str(built)]) == 2
+    assert main(["--source", source, "--curation", str(invented), "--out", str(built)]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert re.fullmatch(f"build: {message}\n", err)
-    assert fingerprint(built) == before
 
 
-def test_a_split_in_another_order_names_the_first_rows(tmp_path, curation, whole_rows, built):
-    before = fingerprint(built)
+def test_a_split_in_another_order_names_the_first_rows(tmp_path, invented, whole_rows, built):
     source = write_jsonl(tmp_path / "s.jsonl", whole_rows[1:])
-    with pytest.raises(ValueError, match=r"^pool rows must be those of the curation; got ") as error:
-        build(built, source=source, curation=curation)
-    assert re.search(
-        r"; got (\S+ instead of \S+ at index \d+,? ){3}\(\d+ of 1000\)\. The source has 1199 rows, the split 17944\.$",
-        str(error.value),
-    )
-    assert fingerprint(built) == before
+    first = r"(\S+ instead of \S+ at index \d+,? ){3}\(\d+ of 1000\)\. The source has 1199 rows, the split 17944\.$"
+    with pytest.raises(ValueError, match="^pool rows must be those of the curation; got " + first):
+        build(built, source=source, curation=invented)
 
 
-def test_both_copies_of_a_question_drawn_twice_are_checked(tmp_path, curation, whole_rows):
-    twice = pd.read_csv(curation / "questions.csv").query("pool_positions.str.contains(' ')")["question_id"].iloc[0]
+def test_both_copies_of_a_question_drawn_twice_are_checked(tmp_path, invented, whole_rows):
+    twice = OWN["question_id"][OWN["pool_positions"].str.len() == 2].iloc[0]
     copies = [row for row in whole_rows if row["question_id"] == twice]
     assert len(copies) == 2
     for copy in copies:
         good, copy["question"] = copy["question"], "Another?"
         with pytest.raises(ValueError, match=rf"; got another text of {twice} at index \d+ \(1 of 1000\)\."):
-            build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", whole_rows), curation=curation)
+            build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", whole_rows), curation=invented)
         copy["question"] = good
 
 
 def test_an_unreadable_source_stops_the_build_and_leaves_the_old(tmp_path, built, capsys):
-    before = fingerprint(built)
     (tmp_path / "s.parquet").write_bytes(b"PAR1 nonsense")
     for name, named in (("s.parquet", r".*s.parquet.*"), ("s.jsonl", r".*No such file or directory: '\S+s.jsonl'")):
         assert main(["--source", str(tmp_path / name), "--out", str(built)]) == 2
         assert re.fullmatch(f"build: {named}\n", capsys.readouterr().err)
-    assert fingerprint(built) == before
 
 
 def test_a_failure_between_data_and_card_puts_the_data_back(tmp_path, built):
-    before = fingerprint(built)
-    stage = tmp_path / "stage"
-    (stage / "data").mkdir(parents=True)
+    (tmp_path / "stage" / "data").mkdir(parents=True)
     with pytest.raises(FileNotFoundError):
-        building._replace(stage, built, ("data", "README.md"))
-    assert fingerprint(built) == before
+        building._replace(tmp_path / "stage", built, ("data", "README.md"))
 
 
-# --- curation that does not fit ---------------------------------------------------------------------
-
-
-def test_bad_labels_stop_the_build(curation, built, capsys):
+def test_bad_labels_stop_the_build(invented, tmp_path, built, capsys):
+    curation = shutil.copytree(invented, tmp_path / "curation")
     labels = pd.read_csv(curation / "questions.csv", dtype=str, keep_default_na=False)
     labels.loc[0, "weight"] = "1.7"
     labels.to_csv(curation / "questions.csv", index=False)
-    before = fingerprint(built)
     assert main(["--without-text", "--curation", str(curation), "--out", str(built)]) == 2
     message = r"build: questions: weight must be the stratum's .*; got 1\.7 at index 0 \(1 of 455\)\.\n"
     assert re.fullmatch(message, capsys.readouterr().err)
-    assert fingerprint(built) == before
-
-
-def test_unknown_columns_of_the_curation_are_named(curation):
     (curation / "answers.csv").write_text("id,label\n1,1\n")
     with pytest.raises(ValueError, match=r"must have the columns question_id, answer_sha256, .*; got id, label\.$"):
         read_labels(curation)
@@ -334,28 +275,18 @@ def test_unknown_columns_of_the_curation_are_named(curation):
 # --- selections -------------------------------------------------------------------------------------
 
 
-def write_release(path, rows):
-    frame = pd.DataFrame(rows)
-    if path.suffix == ".csv":
-        frame.to_csv(path, index=False)
-    elif path.suffix == ".parquet":
-        frame.to_parquet(path)
-    else:
-        frame.to_json(path, orient="records", lines=True)
+def write_release(path, columns):
+    frame = pd.DataFrame(columns)
+    frame.to_csv(path, index=False) if path.suffix == ".csv" else frame.to_parquet(path)
     return str(path)
 
 
-@pytest.mark.parametrize(
-    ("suffix", "column"),
-    [(".csv", "question_id"), (".jsonl", "question_id"), (".parquet", "question_id"), (".parquet", "question")],
-)
-def test_a_selection_by_id_or_by_text(suffix, column, tmp_path, curation, ids, pool_rows):
-    texts = {row["question_id"]: row["question"] for row in pool_rows}
-    wanted = [*ids[100:300], ids[150]]  # one of them twice
-    values = wanted if column == "question_id" else [texts[question_id] for question_id in wanted]
-    release = write_release(tmp_path / f"release{suffix}", {column: [*values, "somewhere else"], "llm": "x"})
+@pytest.mark.parametrize(("suffix", "column"), [(".csv", "question_id"), (".parquet", "question")])
+def test_a_selection_by_id_or_by_text(suffix, column, tmp_path, invented, ids, pool_rows):
+    wanted = [as_row(own)[column] for own in (*ids[100:300], ids[150])]  # one of them twice
+    release = write_release(tmp_path / f"release{suffix}", {column: [*wanted, "somewhere else"], "llm": "x"})
     source = write_jsonl(tmp_path / "s.jsonl", pool_rows)
-    lines = build(tmp_path / "o", source=source, selection=release, curation=curation)
+    lines = build(tmp_path / "o", source=source, selection=release, curation=invented)
     remark = f"200 questions of {release} instead of ours, reweighted; 1 of its 201 questions are not in the pool"
     assert remark in lines
     assert f"> This copy: {remark}." in (tmp_path / "o" / "README.md").read_text()
@@ -368,64 +299,55 @@ def test_a_selection_by_id_or_by_text(suffix, column, tmp_path, curation, ids, p
         assert share == pytest.approx((kept["stratum"] == stratum).mean(), abs=1e-12)
 
 
-@pytest.mark.parametrize("former", ["curation-1", "curation-2"])
-def test_the_earlier_selections_can_be_built(former, tmp_path):
-    lines = build(tmp_path / "o", without_text=True, selection=former)
-    assert f"the 455 questions of {former}, reweighted" in lines
-    curated, pool = table(tmp_path / "o"), table(tmp_path / "o", "pool")
-    was = pool[f"in_{former.replace('-', '_')}"]
-    assert curated["question_id"].tolist() == pool["question_id"][was].tolist()
-    assert (pool["selected"] == was).all()
+def test_the_earlier_selections_can_be_built(tmp_path):
+    lines = build(tmp_path, without_text=True, selection="curation-1")
+    assert "the 455 questions of curation-1, reweighted" in lines
+    curated, pool = table(tmp_path), table(tmp_path, "pool")
+    assert curated["question_id"].tolist() == pool["question_id"][pool["in_curation_1"]].tolist()
+    assert (pool["selected"] == pool["in_curation_1"]).all()
     assert curated["weight"].mean() == pytest.approx(1, abs=1e-12)
+    assert choose(OWN, "curation-2", {})[0].equals(OWN["in_curation_2"])
 
 
-def test_dropped_aliases_are_not_in_the_text(tmp_path, shared, real_texts):
-    build(tmp_path / "o", source=str(shared / "triviaqa" / "pool_text.jsonl"))
-    pool = table(tmp_path / "o", "pool")
-    for row in pool.itertuples():
-        left = {hashlib.sha256(plain(alias).encode()).hexdigest() for alias in row.answer["aliases"]}
-        assert not left & set(row.dropped_aliases)
-        assert len(row.answer["aliases"]) <= len(real_texts[row.question_id]["aliases"])
-    assert (pool["dropped_aliases"].str.len() > 0).sum() == 272
-
-
-def test_a_text_of_which_the_start_has_a_hash_is_found_with_and_without_a_source(tmp_path, curation, pool_rows):
-    questions = read_labels(curation).questions
-    texts = {row["question_id"]: row for row in pool_rows}
-    ids = sorted(BY_START, key=questions["question_id"].tolist().index)
-    release = write_release(tmp_path / "r.csv", {"question": [texts[i]["question"] for i in ids]})
-    for known in (texts, {}):
+def test_a_text_of_which_the_start_has_a_hash_is_found_with_and_without_a_source(tmp_path, invented, pool_rows):
+    questions = read_labels(invented).questions
+    release = write_release(tmp_path / "r.csv", {"question": [as_row(own)["question"] for own in BY_START]})
+    for known in ({row["question_id"]: row for row in pool_rows}, {}):
         selected, _ = choose(questions, release, known)
-        assert questions["question_id"][selected].tolist() == ids
-
-
-def test_a_selection_of_other_questions_is_refused(tmp_path, curation):
+        assert questions["question_id"][selected].tolist() == BY_START
     release = write_release(tmp_path / "r.csv", {"question": ["Another?", "A long one" + LONG * 2]})
+    message = r"^\S+ must have questions of the pool in question; got none, the first is .*\.$"
+    with pytest.raises(ValueError, match=message):
+        choose(questions, release, {})
+
+
+def test_another_selection_than_the_first_kept_is_refused():
+    questions = OWN.copy()
+    questions.loc[questions["selected"].idxmax(), "selected"] = False
+    with pytest.raises(ValueError, match=r"^questions: selected must be 1 for the first \{.*\} kept .*; got '\w+' at"):
+        check_ours(questions)
+
+
+def test_weights_are_inverse_sampling_rates_and_need_every_stratum():
+    questions = pd.DataFrame(
+        {"stratum": ["exact_match_all"] * 4 + ["reviewed"] * 8, "decision": ["keep"] * 10 + ["discard"] * 2}
+    )
+    selected = pd.Series([True] * 3 + [False] + [True] * 2 + [False] * 6)
+    expected = [(4 / 10) / (3 / 5)] * 3 + [np.nan] + [(6 / 10) / (2 / 5)] * 2 + [np.nan] * 6
+    np.testing.assert_allclose(weights(questions, selected), expected, rtol=1e-15)
     with pytest.raises(
-        ValueError, match=r"^\S+ must have questions of the pool in question; got none, the first is .*\.$"
+        ValueError, match=r"^the selection must have questions of every stratum; got none of reviewed\.$"
     ):
-        choose(read_labels(curation).questions, release, {})
-
-
-def test_a_few_other_aliases_are_reported(tmp_path, curation, pool_rows, ids):
-    for row in pool_rows:
-        if row["question_id"] in ids[:5]:
-            row["answer"]["aliases"] = ["Lutetia"]
-    lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", pool_rows), curation=curation)
-    has_hash = OWN.set_index("question_id")["aliases_sha256"] != ""
-    known = [question_id for question_id in ids[:5] if has_hash[question_id]]
-    assert lines[2].endswith(f"other than those of the curation: {len(known)} ({', '.join(known[:3])}, ...)")
-
-
-def test_a_selection_without_a_known_column_lists_those_found(tmp_path, built, capsys):
-    before = fingerprint(built)
-    release = write_release(tmp_path / "r.csv", {"idx": [1], "text": ["a"]})
-    assert main(["--without-text", "--selection", release, "--out", str(built)]) == 2
-    assert capsys.readouterr().err == f"build: {release} must have a column question_id or question; got idx, text.\n"
-    assert fingerprint(built) == before
+        weights(questions, selected & (questions["stratum"] != "reviewed"))
 
 
 # --- the command ------------------------------------------------------------------------------------
+
+
+def test_a_selection_without_a_known_column_lists_those_found(tmp_path, built, capsys):
+    release = write_release(tmp_path / "r.csv", {"idx": [1], "text": ["a"]})
+    assert main(["--without-text", "--selection", release, "--out", str(built)]) == 2
+    assert capsys.readouterr().err == f"build: {release} must have a column question_id or question; got idx, text.\n"
 
 
 @pytest.mark.parametrize(
@@ -439,24 +361,11 @@ def test_out_of_reach_of_the_hub(arguments, named, tmp_path, capsys):
     assert not (tmp_path / "here").exists()
 
 
-@pytest.mark.e2e
-def test_the_command_builds_and_says_what_it_did(tmp_path, offline):
-    command = [sys.executable, "-m", "triviaqa_subset.build", "--without-text", "--out", "here"]
-    done = subprocess.run(command, env=offline, cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
-        "made from the curation alone: the redraw and the question texts were not checked",
-        "curated: 455 rows", "kept: 918 rows", "pool: 977 rows", "systems: 20517 rows", "answers: 2683 rows",
-        "published: 42 rows", "written to here",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("arguments", "folder"),
-    [([], BUILT), (["--without-text"], FOLDER), (["--without-text", "--selection", "authors"], BUILT)],
-)
-def test_where_a_build_goes_by_default(arguments, folder, monkeypatch, capsys, tmp_path):
+def test_where_a_build_goes_by_default(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(building, "build", lambda out, **options: [])
-    assert main(arguments) == 0
-    assert capsys.readouterr().out == f"written to {folder}\n"
+    for selection, folder in ([], FOLDER), (["--selection", "authors"], BUILT):
+        assert main(["--without-text", *selection]) == 0
+        assert capsys.readouterr().out == f"written to {folder}\n"
+    assert main([]) == 0
+    assert capsys.readouterr().out == f"written to {BUILT}\n"

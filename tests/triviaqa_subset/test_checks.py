@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from tests.triviaqa_subset.dressings import read_texts
-from triviaqa_subset.checks import RULES, asked, dissent, offensive, stranger
+from triviaqa_subset.checks import CHECKS, asked, dissent, offensive, stranger
 from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.labels import read_labels
 from triviaqa_subset.matching import plain, sha256
@@ -26,7 +26,7 @@ def texts(shared):
 @pytest.fixture(scope="module")
 def hits(texts, labels):
     """What each rule finds: of each question the aliases, or nothing in particular."""
-    found = {(own, rule): list(check(*text)) for own, text in texts.items() for rule, check in RULES.items()}
+    found = {(own, rule): list(check(*text)) for own, text in texts.items() for rule, check in CHECKS.items()}
     return {key: hit for key, hit in found.items() if hit} | {(own, "dissent"): [] for own in dissent(labels.systems)}
 
 
@@ -86,7 +86,7 @@ def test_asked_and_stranger_find_what_they_say():
     ],
 )
 def test_each_wording_is_found_by_its_rules(question, rules):
-    assert {name for name, rule in RULES.items() if list(rule(question, ["x"]))} == rules
+    assert {name for name, rule in CHECKS.items() if list(rule(question, ["x"]))} == rules
 
 
 def test_dissent_needs_the_same_wrong_answer_of_enough_models():

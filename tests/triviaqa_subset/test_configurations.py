@@ -42,9 +42,9 @@ GOLD = {"value": "A", "aliases": ["A"], "normalized_aliases": ["a"]}
 TEXTS = {own: {"question_id": own, "question": f"{own}?", "answer": GOLD} for own in ("q1", "q2")}
 
 
-def made(texts):
+def made(texts, systems=SYSTEMS):
     selected = pd.Series([True, False], index=QUESTIONS.index)
-    labels = Labels(QUESTIONS, ANSWERS, SYSTEMS, *[pd.DataFrame()] * 3)
+    labels = Labels(QUESTIONS, ANSWERS, systems, *[pd.DataFrame()] * 3)
     return make_configurations(labels, selected, np.array([1.5, np.nan]), texts)
 
 
@@ -88,6 +88,7 @@ def test_text_is_added_to_the_questions_and_to_nothing_else():
 def test_what_is_written_loads_by_its_card(tmp_path):
     tables = made(TEXTS)
     write(tables, tmp_path / "copy", "two questions")
+    assert DatasetCard.load(tmp_path / "copy" / "README.md").data.license == "unknown"
     for name, table in tables.items():
         loaded = load_dataset(str(tmp_path / "copy"), name, split="validation", cache_dir=str(tmp_path / "cache"))
         assert loaded.features == table.features
@@ -110,18 +111,6 @@ def test_the_card_keeps_its_text_and_names_the_tables(tmp_path):
         }
 
 
-def test_a_copy_with_text_has_the_licence_of_the_text(tmp_path):
-    for texts, license in (({}, "apache-2.0"), (TEXTS, "unknown")):
-        write(made(texts), tmp_path / license)
-        assert DatasetCard.load(tmp_path / license / "README.md").data.license == license
-
-
 def test_an_unknown_label_is_refused():
-    systems = SYSTEMS.assign(method="guess")
     with pytest.raises(ValueError, match="guess"):
-        make_configurations(
-            Labels(QUESTIONS, ANSWERS, systems, *[pd.DataFrame()] * 3),
-            pd.Series([True, False], index=[7, 9]),
-            np.ones(2),
-            {},
-        )
+        made({}, SYSTEMS.assign(method="guess"))

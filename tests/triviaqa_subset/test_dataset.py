@@ -1,10 +1,10 @@
 """The dataset as it is committed: it loads offline, its labels agree with each other, its card is true."""
 
-import hashlib
 import itertools
 import json
 import re
 import shutil
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,124 +14,90 @@ from datasets import ClassLabel, Features, get_dataset_config_names, load_datase
 from huggingface_hub import DatasetCard
 from scipy.stats import hypergeom, norm
 
-from triviaqa_subset.build import build
-from triviaqa_subset.card import card_tables, fill
+from triviaqa_subset.build import main
+from triviaqa_subset.card import PAGE, card_tables, fill
 from triviaqa_subset.configurations import ANSWERS, CURATED, POOL, PUBLISHED, SYSTEMS
+from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.labels import COLUMNS, read_labels
+from triviaqa_subset.matching import sha256
 
-FOLDER = "triviaqa_subset"
-FEATURES = {
-    "curated": CURATED, "kept": CURATED, "pool": POOL, "systems": SYSTEMS, "answers": ANSWERS, "published": PUBLISHED
-}  # fmt: skip
 PRINTED = ("error_rate", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score", "ecuas_0", "ecuas_1")
-STRATA = ("exact_match_all", "reviewed")
 SELECTED = {"exact_match_all": 256, "reviewed": 199}
 ROWS = {"curated": 455, "kept": 918, "pool": 977, "systems": 20_517, "answers": 2683, "published": 42}
-PAPER_NAMES = {
-    "Qwen3.5-4B": "Qwen3.5 4B",
-    "Qwen3.5-9B": "Qwen3.5 9B",
-    "gemini-2.5-flash-lite": "Gemini 2.5 Flash Lite",
-    "gemini-2.5-flash": "Gemini 2.5 Flash",
-    "gemini-2.5-pro": "Gemini 2.5 Pro",
-    "sequence_posterior": "Seq. Post.",
-    "is_true": "Is True",
-    "verbalized": "Verbalized",
-}
+PAPER_NAMES = {"sequence_posterior": "Seq. Post.", "is_true": "Is True", "verbalized": "Verbalized"}
 THEIRS = {"confidence_cross_entropy": "confidence_ce", "confidence_brier_score": "confidence_brier"}
+CURATION = FOLDER / "curation"
+FEATURES = dict(zip(ROWS, (CURATED, CURATED, POOL, SYSTEMS, ANSWERS, PUBLISHED), strict=True))
+STRATA = tuple(SELECTED)
 
 
-def read(root, name):
+def read(name, folder=FOLDER):
     """Read a configuration, with the names instead of the numbers of its class labels."""
-    table = pd.read_parquet(root / FOLDER / "data" / f"{name}.parquet")
+    table = pd.read_parquet(folder / "data" / f"{name}.parquet")
     for column, feature in FEATURES[name].items():
         if isinstance(feature, ClassLabel):
             table[column] = feature.int2str(table[column].tolist())
     return table
 
 
-@pytest.fixture(scope="module")
-def curated(root):
-    return read(root, "curated")
+curated, pool, systems, answers = map(read, ("curated", "pool", "systems", "answers"))
+weight = dict(zip(curated["question_id"], curated["weight"], strict=True))
+asked = systems.merge(pool, on="question_id").assign(weight=systems["question_id"].map(weight))
+card = DatasetCard.load(FOLDER / "README.md")
+page = PAGE.read_text(encoding="utf-8")  # how the dataset was made
+
+
+def words(text):
+    """Return a text without its line ends."""
+    return " ".join(text.split())
 
 
 @pytest.fixture(scope="module")
-def pool(root):
-    return read(root, "pool")
-
-
-@pytest.fixture(scope="module")
-def systems(root):
-    return read(root, "systems")
-
-
-@pytest.fixture(scope="module")
-def answers(root):
-    return read(root, "answers")
-
-
-@pytest.fixture(scope="module")
-def card(root):
-    return DatasetCard.load(root / FOLDER / "README.md")
-
-
-@pytest.fixture(scope="module")
-def page(root):
-    """The second page: how the dataset was made."""
-    return (root / "docs" / "dataset.md").read_text(encoding="utf-8")
+def labels():
+    return read_labels(CURATION)
 
 
 # --- loading ----------------------------------------------------------------------------------------
 
 
-def test_every_configuration_loads_offline_from_card_and_data_alone(root, tmp_path, monkeypatch):
-    shutil.copytree(root / FOLDER / "data", tmp_path / "clone" / FOLDER / "data")
-    shutil.copy(root / FOLDER / "README.md", tmp_path / "clone" / FOLDER)
-    monkeypatch.chdir(tmp_path / "clone")
-    cache = str(tmp_path / "cache")
-    default = load_dataset(FOLDER, split="validation", cache_dir=cache)
-    assert default.column_names == list(CURATED)
-    assert get_dataset_config_names(FOLDER) == list(FEATURES)
+def test_every_configuration_loads_offline_from_card_and_data_alone(tmp_path, monkeypatch):
+    shutil.copytree(FOLDER / "data", tmp_path / "triviaqa_subset" / "data")
+    shutil.copy(FOLDER / "README.md", tmp_path / "triviaqa_subset")
+    monkeypatch.chdir(tmp_path)
+    load = partial(load_dataset, "triviaqa_subset", cache_dir=str(tmp_path / "cache"))
+    assert load(split="validation").column_names == list(CURATED)
+    assert get_dataset_config_names("triviaqa_subset") == list(FEATURES)
     for name in FEATURES:
-        splits = load_dataset(FOLDER, name, cache_dir=cache)
-        assert {split: (len(part), part.features) for split, part in splits.items()} == {
-            "validation": (ROWS[name], Features(FEATURES[name]))
-        }
-        stream = load_dataset(FOLDER, name, split="validation", streaming=True)
-        assert next(iter(stream)) == splits["validation"][0]
+        ((split, part),) = load(name).items()
+        assert (split, len(part), part.features) == ("validation", ROWS[name], Features(FEATURES[name]))
+        assert next(iter(load(name, split="validation", streaming=True))) == part[0]
 
 
-def test_the_tables_have_page_indexes_as_the_hub_asks(root):
+def test_the_tables_have_page_indexes_as_the_hub_asks():
     for name in FEATURES:
-        group = pq.read_metadata(root / FOLDER / "data" / f"{name}.parquet").row_group(0)
+        group = pq.read_metadata(FOLDER / "data" / f"{name}.parquet").row_group(0)
         columns = [group.column(i) for i in range(group.num_columns)]
         assert all(column.has_offset_index for column in columns)
         assert any(column.has_column_index for column in columns)
 
 
-def test_the_checksums_are_those_of_the_files(root):
-    data = root / FOLDER / "data"
-    sums = dict(reversed(line.split("  ")) for line in (data / "SHA256SUMS").read_text().splitlines())
-    assert sums == {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in data.glob("*.parquet")}
-
-
-def test_the_committed_data_is_what_the_build_makes_now(root, tmp_path, page):
-    build(tmp_path / FOLDER, without_text=True)
+def test_the_committed_data_is_what_the_build_makes_now(labels, tmp_path, capsys):
+    assert main(["--without-text", "--out", str(tmp_path)]) == 0
+    rows = [f"{name}: {number} rows" for name, number in ROWS.items()]
+    first = "made from the curation alone: the redraw and the question texts were not checked"
+    assert capsys.readouterr().out.splitlines() == [first, *rows, f"written to {tmp_path}"]
     for name in FEATURES:
-        pd.testing.assert_frame_equal(read(tmp_path, name), read(root, name), check_exact=True)
-    made, kept = ((folder / FOLDER / "README.md").read_bytes() for folder in (tmp_path, root))
-    assert made == kept
-    assert fill(page, card_tables(read_labels(root / FOLDER / "curation"))) == page
-
-
-def test_every_table_has_one_place(card, page, root):
-    places = re.findall(r"<!-- (\w+): made by the build -->", card.text + page)
-    assert sorted(places) == sorted(card_tables(read_labels(root / FOLDER / "curation")))
-    assert len((root / FOLDER / "README.md").read_text().splitlines()) <= 350
+        pd.testing.assert_frame_equal(read(name, tmp_path), read(name), check_exact=True)
+    assert (tmp_path / "README.md").read_bytes() == (FOLDER / "README.md").read_bytes()
+    made = card_tables(labels)
+    assert fill(page, made) == page
+    assert sorted(re.findall(r"<!-- (\w+): made by the build -->", card.text + page)) == sorted(made)
+    assert len((FOLDER / "README.md").read_text().splitlines()) <= 350
 
 
 def test_no_question_or_answer_text_is_in_the_project(root, shared):
     rows = [json.loads(line) for line in (shared / "triviaqa" / "pool_text.jsonl").read_text().splitlines()]
-    files = [path for part in (FOLDER, "tests") for path in (root / part).rglob("*") if path.is_file()]
+    files = [path for part in (FOLDER, root / "tests") for path in part.rglob("*") if path.is_file()]
     everything = b"\n".join(path.read_bytes() for path in files if path.suffix != ".pyc")
     assert [row["question_id"] for row in rows if row["question"].removesuffix("...").encode() in everything] == []
     long = {a["answer"] for row in rows for a in row["answers"] if len(a["answer"]) > 25}
@@ -144,10 +110,9 @@ def test_no_question_or_answer_text_is_in_the_project(root, shared):
 LABELS = {"correct": ("1", "0"), "debatable": ("0", "1"), "incorrect": ("0", "0")}
 
 
-def earlier_curation(root, number):
+def earlier_curation(number):
     """An earlier curation: ours, with the later errata undone."""
-    folder = root / FOLDER / "curation"
-    tables = {name: pd.read_csv(folder / f"{name}.csv", dtype=str, keep_default_na=False) for name in COLUMNS}
+    tables = {name: pd.read_csv(CURATION / f"{name}.csv", dtype=str, keep_default_na=False) for name in COLUMNS}
     questions, answers, systems, errata = (tables[name] for name in ("questions", "answers", "systems", "errata"))
     for curation, own, key, column, before, _, _ in errata[::-1].itertuples(index=False):
         if int(curation) <= number:
@@ -167,8 +132,8 @@ def earlier_curation(root, number):
     return tables
 
 
-def test_curation_1_is_the_one_published_with_its_errata(root, shared):
-    first = earlier_curation(root, 1)
+def test_curation_1_is_the_one_published_with_its_errata(shared):
+    first = earlier_curation(1)
     for name in ("questions", "answers", "systems"):
         theirs = pd.read_csv(shared / "triviaqa" / f"{name}.csv", dtype=str, keep_default_na=False)
         same = [column for column in theirs if column != "weight"]
@@ -176,47 +141,53 @@ def test_curation_1_is_the_one_published_with_its_errata(root, shared):
 
 
 @pytest.mark.parametrize(("number", "kept"), [(1, 931), (2, 926)])
-def test_the_earlier_curations_select_by_the_same_rule(number, kept, root):
-    questions = earlier_curation(root, number)["questions"]
-    left = questions[questions["decision"] == "keep"]
-    chosen = [left[left["stratum"] == s].head(n) for s, n in SELECTED.items()]
-    assert set(pd.concat(chosen)["question_id"]) == set(questions["question_id"][questions["selected"] == "1"])
-    assert len(left) == kept
+def test_the_earlier_curations_select_by_the_same_rule(number, kept):
+    questions = earlier_curation(number)["questions"]
+    selected = questions["question_id"][questions["selected"] == "1"]
+    assert first_kept(questions).tolist() == selected.tolist()
+    assert (questions["decision"] == "keep").sum() == kept
 
 
-def test_the_subset_is_the_first_kept_of_each_stratum_in_pool_order(curated, pool):
+def first_kept(questions):
+    """Return the first kept questions of each stratum, as many as the subset has."""
+    kept = questions[questions["decision"] == "keep"]
+    return pd.concat([kept[kept["stratum"] == s].head(n) for s, n in SELECTED.items()]).sort_index()["question_id"]
+
+
+def test_the_subset_is_the_first_kept_of_each_stratum_in_pool_order():
     first = [positions[0] for positions in pool["pool_positions"]]
     assert first == sorted(first)
-    kept = pool[pool["decision"] == "keep"]
-    chosen = [kept[kept["stratum"] == s].head(n) for s, n in SELECTED.items()]
-    assert curated["question_id"].tolist() == pd.concat(chosen).sort_index()["question_id"].tolist()
+    assert curated["question_id"].tolist() == first_kept(pool).tolist()
     assert curated["question_id"].tolist() == pool["question_id"][pool["selected"]].tolist()
     assert curated["pool_position"].is_monotonic_increasing
-    assert curated["question_id"].is_unique
     assert pool["question_id"].is_unique
 
 
-def test_the_pool_has_977_questions_in_1000_draws_and_ten_without_hash(pool, curated):
-    positions = [position for positions in pool["pool_positions"] for position in positions]
-    assert sorted(positions) == list(range(1000))
+def test_the_pool_has_977_questions_in_1000_draws_and_ten_without_hash():
+    assert sorted(pool["pool_positions"].explode()) == list(range(1000))
     assert (pool["pool_positions"].str.len() == 2).sum() == 23
-    assert pool["question_sha256"].isna().sum() == 10  # text cut off: null, and not another question's hash
-    assert pool["question_sha256"].dropna().str.fullmatch("[0-9a-f]{64}").all()
-    assert pool["question_sha256"].dropna().is_unique
-    assert pool["question_sha256"][pool["selected"]].isna().sum() == 6
+    hashes = pool["question_sha256"]
+    assert hashes.isna().sum() == 10  # text cut off: null, and not another question's hash
+    assert hashes.dropna().str.fullmatch("[0-9a-f]{64}").all()
+    assert hashes.dropna().is_unique
+    assert hashes[pool["selected"]].isna().sum() == 6
 
 
 # --- the card ---------------------------------------------------------------------------------------
 
 
-def test_the_metadata_of_the_card(card):
-    data = card.data.to_dict()
-    assert (data["license"], data["size_categories"]) == ("apache-2.0", ["10K<n<100K"])
-    assert [config["config_name"] for config in data["configs"]] == list(FEATURES)
-    assert [config["config_name"] for config in data["configs"] if config.get("default")] == ["curated"]
+def test_the_metadata_the_example_and_the_links_of_the_card():
+    assert (card.data.license, card.data.to_dict()["size_categories"]) == ("apache-2.0", ["10K<n<100K"])
+    (example,) = re.findall(r"^```json\n(.*?)\n```", card.text, re.M)
+    assert json.loads(example) == curated.iloc[0].to_dict()
+    titles = re.findall(r"^#+ (.*)", card.text, re.M)
+    headings = {re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-") for title in titles}
+    targets = set(re.findall(r"\]\(#(.*?)\)", card.text))
+    assert targets
+    assert targets <= headings
 
 
-def test_the_python_of_the_card_runs_as_written(card, capsys):
+def test_the_python_of_the_card_runs_as_written(capsys):
     blocks = re.findall(r"^```python\n(.*?)^```", card.text, re.DOTALL | re.MULTILINE)
     assert len(blocks) == 4
     with pytest.warns(UserWarning, match="no column `answer`"):
@@ -226,16 +197,7 @@ def test_the_python_of_the_card_runs_as_written(card, capsys):
     assert len(printed) == 2
 
 
-def test_the_links_within_the_card_lead_somewhere(card):
-    headings = {
-        re.sub(r"[^a-z0-9 -]", "", h.lower()).replace(" ", "-") for h in re.findall(r"^#+ (.*)", card.text, re.M)
-    }
-    targets = set(re.findall(r"\]\(#(.*?)\)", card.text))
-    assert targets
-    assert targets <= headings
-
-
-def test_the_columns_of_the_card_are_those_of_the_data(card):
+def test_the_columns_of_the_card_are_those_of_the_data():
     said = {}
     for names, kind, _ in cells(card.text[card.text.index("## Columns") : card.text.index("## Grade")]):
         kinds = kind.split(", ") if ", " in kind else [kind] * 99
@@ -248,25 +210,21 @@ def test_the_columns_of_the_card_are_those_of_the_data(card):
 
 
 @pytest.fixture(scope="module")
-def rates(systems, curated, pool):
+def rates():
     """Error rates from the data alone, per system: counts of errors divided by counts of questions."""
-    strata = {s: set(curated["question_id"][curated["stratum"] == s]) for s in STRATA}
-    kept = set(pool["question_id"][pool["decision"] == "keep"])
-    shares = (pool["stratum"][pool["decision"] == "keep"]).value_counts(normalize=True)
+    shares = pool["stratum"][pool["decision"] == "keep"].value_counts(normalize=True)
     rows = {}
-    for system, answered in systems.groupby(["llm", "method"]):
+    for system, own in asked.groupby(["llm", "method"]):
         for column in ("correct", "exact_match"):
-            wrong = set(answered["question_id"][~answered[column]])
-            errors = {s: len(wrong & ids) for s, ids in strata.items()}
-            stratified = sum(shares[s] * errors[s] / len(ids) for s, ids in strata.items())
-            rows[(*system, column)] = (sum(errors.values()) / 455, stratified, len(wrong & kept) / len(kept))
+            wrong, chosen = ~own[column], own["selected"]
+            stratified = (wrong[chosen].groupby(own["stratum"]).mean() * shares).sum()
+            rows[(*system, column)] = (wrong[chosen].mean(), stratified, wrong[own["decision"] == "keep"].mean())
     return rows
 
 
 @pytest.fixture(scope="module")
-def printed(card):
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", card.text, re.M)]
-    return {(row[0], row[1]): row[2:] for row in rows if len(row) == 9 and re.fullmatch(r"0\.\d{3}", row[2])}
+def printed():
+    return {(llm, method): row for llm, method, *row in place(card.text, "rates")}
 
 
 def test_the_error_rates_of_the_card_are_those_of_the_data(printed, rates):
@@ -276,14 +234,16 @@ def test_the_error_rates_of_the_card_are_those_of_the_data(printed, rates):
         assert [row[i] for i in (0, 1, 2, 4, 5)] == [f"{rate:.3f}" for rate in (*labels, *exact[:2])]
 
 
-def test_the_published_figures_are_the_papers_and_stand_beside_ours(root, printed, rates, shared):
-    found, tables = read(root, "published"), shared / "paper" / "tables"
+def test_the_published_figures_are_the_papers_and_stand_beside_ours(printed, rates, shared):
+    found, tables = read("published"), shared / "paper" / "tables"
     judge = pd.read_csv(tables / "llm_vs_human_labels.csv").set_index(["llm", "method"])["error_rate_llm"]
     for task, rows in found.groupby("task"):
         paper = pd.read_csv(tables / f"{task}.csv").set_index(["llm", "method"])
         assert len(rows) == len(paper) == 21
         for row in rows.to_dict("records"):
-            name = PAPER_NAMES.get(row["llm"], row["llm"]), PAPER_NAMES[row["method"]]
+            llm = row["llm"].replace("Qwen3.5-", "Qwen3.5 ")
+            llm = llm.replace("-", " ").title() if "gemini" in llm else llm
+            name = llm, PAPER_NAMES[row["method"]]
             theirs = paper.loc[name].rename({old: new for new, old in THEIRS.items()})
             assert [row[key] for key in (*PRINTED, "ecuas_128")] == [theirs[key] for key in (*PRINTED, "ecuas_128")]
             ours = [row[f"our_{kind}error_rate"] for kind in ("", "weighted_")]
@@ -297,14 +257,8 @@ def test_the_published_figures_are_the_papers_and_stand_beside_ours(root, printe
                 assert [float(on_card[3]), float(on_card[6])] == [row["error_rate"], row["error_rate_by_judge"]]
 
 
-def test_the_21_systems_are_14_distinct_results(systems, card):
-    wide = systems.pivot(index="question_id", columns=["llm", "method"], values="answer_sha256").fillna("")
-    assert len({tuple(column) for column in wide.to_numpy().T}) == 14
-    assert "the 21 rows of a table of error rates hold 14 distinct results" in " ".join(card.text.split())
-
-
-def test_what_the_card_says_of_the_error_rates_holds(rates, card, curated, pool):
-    text = " ".join(card.text.split())
+def test_what_the_card_says_of_the_error_rates_holds(rates):
+    text = words(card.text)
     labels = {system[:2]: rate for system, rate in rates.items() if system[2] == "correct"}
     exact = {system[:2]: rate for system, rate in rates.items() if system[2] == "exact_match"}
     ratios = [subset / of_pool for subset, _, of_pool in labels.values()]
@@ -320,10 +274,13 @@ def test_what_the_card_says_of_the_error_rates_holds(rates, card, curated, pool)
         f"here it misses the pool's value by {missed:.3f} at most",
         f"make up {25600 / 455:.0f} % of it, but only {100 * (kept == 'exact_match_all').mean():.0f} % of the",
         f"By exact match error rates on the subset are {min(gaps):.2f} to {max(gaps):.2f} higher",
+        "the 21 rows of a table of error rates hold 14 distinct results",
         "two change their order, and three become or cease to be ties",
         f"as much as {455 / (curated['weight'] ** 2).mean():.0f} equally weighted ones",
     ):
         assert said in text
+    wide = systems.pivot(index="question_id", columns=["llm", "method"], values="answer_sha256").fillna("")
+    assert len({tuple(column) for column in wide.to_numpy().T}) == 14
     pairs = list(itertools.combinations([system for system in labels if system[1] != "is_true"], 2))
     signs = [[np.sign(round(455 * (of[a][0] - of[b][0]))) for of in (labels, exact)] for a, b in pairs]
     assert len(pairs) == 91
@@ -331,16 +288,14 @@ def test_what_the_card_says_of_the_error_rates_holds(rates, card, curated, pool)
     assert sum(a * b == 0 and a != b for a, b in signs) == 3
 
 
-def test_the_numbers_of_both_pages_are_those_of_the_data(card, page, pool, answers, systems, root):
-    labels = read_labels(root / FOLDER / "curation")
-    text, second = " ".join(card.text.split()), " ".join(page.split())
+def test_the_numbers_of_both_pages_are_those_of_the_data(labels):
+    text, second = words(card.text), words(page)
     reasons, strata = pool["reason"].value_counts(), pool["stratum"].value_counts()
     kept = pool[pool["decision"] == "keep"]["stratum"].value_counts()
     selected = set(pool["question_id"][pool["selected"]])
     dropped = labels.aliases["question_id"]
-    pro = systems[(systems["llm"] == "gemini-2.5-pro") & (systems["method"] != "is_true")]
-    gone = pro["question_id"].isin(pool["question_id"][pool["decision"] == "discard"])
-    reviewed = pro["question_id"].isin(pool["question_id"][pool["stratum"] == "reviewed"])
+    pro = asked[(asked["llm"] == "gemini-2.5-pro") & (asked["method"] != "is_true")]
+    gone, reviewed = pro["decision"] == "discard", pro["stratum"] == "reviewed"
     shares = {c: gone[reviewed & (pro["correct"] == c)].groupby(pro["method"]).mean() for c in (False, True)}
     errors = [(~rows["correct"]).groupby(rows["method"]).mean() for rows in (pro, pro[~gone])]
     for said in (
@@ -367,7 +322,6 @@ def test_the_numbers_of_both_pages_are_those_of_the_data(card, page, pool, answe
     ):
         assert said in second
     assert (shares[True].max() - shares[True].min()) < 0.005
-    assert pool["question_sha256"][pool["selected"]].isna().sum() == 6
     changed = labels.errata[labels.errata["before"] != labels.errata["after"]]
     sizes = changed.groupby(["curation", "column"]).size().to_dict()
     assert sizes == {("2", "label"): 7, ("2", "reason"): 9, ("3", "label"): 6, ("3", "reason"): 8}
@@ -390,37 +344,31 @@ def place(text, name):
     return cells(text.split(f"<!-- {name}: made by the build -->\n")[1].split(f"\n<!-- end of {name} -->")[0])[2:]
 
 
-def test_the_table_of_discards_is_made_of_the_data(page, systems, pool):
+def of_system(llm, method):
+    return asked[(asked["llm"] == llm) & (asked["method"] == method)]
+
+
+def test_the_table_of_discards_is_made_of_the_data():
     rows = place(page, "discards")
     assert len(rows) == 14
-    reviewed = set(pool["question_id"][pool["stratum"] == "reviewed"])
-    gone = set(pool["question_id"][pool["decision"] == "discard"])
-    wrong_of = systems[~systems["correct"]].groupby(["llm", "method"])["question_id"].agg(set)
-    for llm, method, *printed in rows:
-        wrong = wrong_of[llm, method]
-        right = reviewed - wrong
-        expected = (
-            len(wrong & gone) / len(wrong),
-            len(right & gone) / len(right),
-            len(wrong - gone) / 918,
-            len(wrong) / 977,
-        )
-        assert printed == [f"{value:.3f}" for value in expected]
+    for *system, in_wrong, in_right, kept, whole in rows:
+        own = of_system(*system)
+        wrong, gone = ~own["correct"], own["decision"] == "discard"
+        right = ~wrong & (own["stratum"] == "reviewed")
+        expected = (gone[wrong].mean(), gone[right].mean(), wrong[~gone].mean(), wrong.mean())
+        assert [in_wrong, in_right, kept, whole] == [f"{value:.3f}" for value in expected]
     assert float(rows[0][5]) - float(rows[0][4]) > 0.5 * float(rows[0][4])
 
 
-def test_the_table_of_unlabelled_answers_is_made_of_the_data(card, systems, curated):
-    weight = curated.set_index("question_id")["weight"]
+def test_the_table_of_unlabelled_answers_is_made_of_the_data():
     said, divided = {}, []
     for row in systems[~systems["exact_match"]].itertuples():
         said.setdefault((row.question_id, row.answer_sha256), set()).add(row.llm)
     rows = place(card.text, "unlabelled")
     assert len(rows) == 14
     for llm, method, *printed in rows:
-        own = systems[
-            (systems["llm"] == llm) & (systems["method"] == method) & systems["question_id"].isin(weight.index)
-        ]
-        of = [(row, weight[row.question_id] / 455) for row in own.itertuples()]
+        own = of_system(llm, method).dropna(subset="weight")
+        of = [(row, row.weight / 455) for row in own.itertuples()]
         left = [(r, w) for r, w in of if not r.exact_match and said[r.question_id, r.answer_sha256] == {llm}]
         wrong, unlabelled = sum(w for r, w in of if not r.correct), sum(w for _, w in left)
         open_wrong = sum(w for r, w in left if not r.correct)
@@ -430,45 +378,31 @@ def test_the_table_of_unlabelled_answers_is_made_of_the_data(card, systems, cura
         assert high - wrong < 0.0365
         divided.append(wrong / expected[3])
     assert float(rows[0][6]) > 2 * float(rows[0][2])
-    assert f"divides the error rate by {min(divided):.1f} to {max(divided):.1f}" in " ".join(card.text.split())
+    assert f"divides the error rate by {min(divided):.1f} to {max(divided):.1f}" in words(card.text)
 
 
-def test_the_table_of_grading_is_what_was_measured(card, root):
-    rates = pd.read_csv(root / FOLDER / "curation" / "rates.csv")  # measured again in test_grading
-    rows = place(card.text, "grading")
-    assert [(row[0], row[1], row[2].replace(",", "")) for row in rows] == [
-        (row.rule, row.answers, str(row.number)) for row in rates.itertuples()
-    ]
-    for row, measured in zip(rows, rates.itertuples(), strict=True):
-        counts = (measured.accepted, measured.rejected, measured.unknown)
-        assert sum(counts) == measured.number
-        assert row[3:6] == [f"{100 * count / measured.number:.1f} %" for count in counts]
-
-
-def test_the_table_of_decisions_counts_the_log(page, root):
-    decisions = read_labels(root / FOLDER / "curation").decisions
+def test_the_tables_of_rules_decisions_and_errata_are_those_of_the_logs(labels):
+    measured = pd.read_csv(CURATION / "rates.csv").itertuples()  # measured again in test_grading
+    for row, (_, rule, name, number, *counts) in zip(place(card.text, "grading"), measured, strict=True):
+        assert sum(counts[:3]) == number
+        assert row[:6] == [rule, name, f"{number:,}", *(f"{100 * count / number:.1f} %" for count in counts[:3])]
     for rule, *counts in place(page, "decisions"):
-        own = decisions["decision"][decisions["rule"] == rule]
+        own = labels.decisions["decision"][labels.decisions["rule"] == rule]
         assert list(map(int, counts)) == [len(own), *((own == kind).sum() for kind in ("keep", "alias", "discard"))]
-
-
-def test_the_table_of_errata_has_every_erratum_once(page, root):
-    errata = read_labels(root / FOLDER / "curation").errata
-    shown = {(row[0], own, row[4]) for row in place(page, "errata") for own in row[1].split(", ")}
+    rows, errata = place(page, "errata"), labels.errata
+    shown = {(curation, own, why) for curation, ids, _, _, why in rows for own in ids.split(", ")}
     assert shown == set(zip(errata["curation"], errata["question_id"], errata["why"], strict=True))
-    for row in place(page, "errata"):
-        before = row[2].split(": ")[1]
-        assert (before == row[3].removesuffix(", left")) == row[3].endswith(", left")
+    for _, _, before, after, _ in rows:
+        assert (before.split(": ")[1] == after.removesuffix(", left")) == after.endswith(", left")
 
 
-def test_the_audit_adds_up(page, root):
-    first = earlier_curation(root, 1)["answers"]
-    first["label"] = np.where(
-        first["correct"] == "1", "correct", np.where(first["debatable"] == "1", "debatable", "incorrect")
-    )
+def test_the_audit_adds_up():
+    first = earlier_curation(1)["answers"]
+    kinds = list(zip(first["correct"], first["debatable"], strict=True))
     rows = [row for row in cells(section(page, "Labels")) if len(row) == 5 and row[1].isdigit()]
-    sizes = [(first["label"] == kind).sum() for kind in ("correct", "incorrect", "debatable")]
-    assert [int(row[1]) for row in rows] == sizes
+    assert [int(row[1]) for row in rows] == [
+        kinds.count(LABELS[name]) for name in ("correct", "incorrect", "debatable")
+    ]
     assert sum(int(row[2]) for row in rows) == 360
     rng = np.random.default_rng(0)
     for column, said in ((3, "2.0 % [1.5, 3.2]"), (4, "0.3 % [0.15, 1.4]")):
@@ -476,46 +410,39 @@ def test_the_audit_adds_up(page, root):
         share = sum(size * k / n for size, n, k in counts) / 2683
         draws = sum(size * rng.beta(k + 0.5, n - k + 0.5, 200_000) for size, n, k in counts) / 2683
         numbers = [share, *np.quantile(draws, [0.025, 0.975])]
-        assert said in " ".join(page.split())
-        assert [100 * value for value in numbers] == pytest.approx(
-            [float(number) for number in re.findall(r"[0-9.]+", said)], abs=0.051
-        )
+        assert said in words(page)
+        found = [float(number) for number in re.findall(r"[0-9.]+", said)]
+        assert [100 * value for value in numbers] == pytest.approx(found, abs=0.051)
 
 
-def test_the_detectable_differences_of_the_card(card, systems, pool):
+def test_the_detectable_differences_of_the_card():
     rows = {row[0]: row[1] for row in cells(section(card.text, "How much it can tell"))[2:]}
-    wide = systems[systems["method"] == "sequence_posterior"].pivot(
-        index="question_id", columns="llm", values="correct"
-    )
-    pool = pool.set_index("question_id").loc[wide.index]
-    kept, selected = pool["decision"] == "keep", pool["selected"]
-    by_design = {s: (kept & (pool["stratum"] == s)).sum() / 918 for s in STRATA}
-    as_drawn = {s: (selected & (pool["stratum"] == s)).sum() / 455 for s in STRATA}
+    wide = asked[asked["method"] == "sequence_posterior"].pivot(index="question_id", columns="llm", values="correct")
+    wide, own = wide.astype(float), pool.set_index("question_id").loc[wide.index]
+    kept, selected = own["decision"] == "keep", own["selected"]
     power = norm.ppf(0.975) + norm.ppf(0.8)
-    for name, chosen, shares in (
-        ("455, weighted", selected, by_design),
-        ("455, unweighted", selected, as_drawn),
-        ("all 918 kept", kept, by_design),
+    for name, chosen, design in (
+        ("455, weighted", selected, kept),
+        ("455, unweighted", selected, selected),
+        ("all 918 kept", kept, kept),
     ):
-        found = []
+        shares, found = own["stratum"][design].value_counts(normalize=True), []
         for a, b in itertools.combinations(wide, 2):
-            difference = wide[a].astype(float) - wide[b].astype(float)
-            parts = [(share, difference[chosen & (pool["stratum"] == s)]) for s, share in shares.items()]
-            found.append(power * np.sqrt(sum(share**2 * part.var() / len(part) for share, part in parts)))
+            of = (wide[a] - wide[b])[chosen].groupby(own["stratum"])
+            found.append(power * np.sqrt((shares**2 * of.var() / of.size()).sum()))
         assert rows[name] == f"{np.median(found):.3f} ({min(found):.3f} to {max(found):.3f})"
-    correct = wide[selected].astype(float)
-    found = [correct[a].corr(correct[b]) for a, b in itertools.combinations(correct, 2)]
+    found = [wide[a][selected].corr(wide[b][selected]) for a, b in itertools.combinations(wide, 2)]
     said = f"between {min(found):.2f} and {max(found):.2f} for the correctness of these 21 pairs, "
-    assert said + f"median {np.median(found):.2f}" in " ".join(card.text.split())
+    assert said + f"median {np.median(found):.2f}" in words(card.text)
 
 
-def test_what_is_said_of_the_papers_rates_holds(printed, systems, pool):
+def test_what_is_said_of_the_papers_rates_holds(printed):
     paper = sorted(float(row[3]) for (_, method), row in printed.items() if method == "sequence_posterior")
     assert sum(b - a < 0.044 for a, b in itertools.pairwise(paper)) == 3
-    kept = set(pool["question_id"][(pool["decision"] == "keep") & (pool["stratum"] == "reviewed")])
     for (llm, method), row in printed.items():
-        own = systems[(systems["llm"] == llm) & (systems["method"] == method) & ~systems["correct"]]
-        at_least = hypergeom.sf(round(455 * float(row[3])) - 1, 656, len(kept & set(own["question_id"])), 199)
+        own = of_system(llm, method)
+        wrong = (~own["correct"] & (own["decision"] == "keep") & (own["stratum"] == "reviewed")).sum()
+        at_least = hypergeom.sf(round(455 * float(row[3])) - 1, 656, wrong, 199)
         assert (at_least < 0.005) == llm.startswith("gemini")
         assert (float(row[3]) - float(row[0]) > 0.0205) == llm.startswith("gemini")
     for method, swapped in (("sequence_posterior", []), ("verbalized", ["Ministral-3-8B-Instruct-2512", "Qwen3.5-9B"])):
@@ -524,30 +451,20 @@ def test_what_is_said_of_the_papers_rates_holds(printed, systems, pool):
         assert sorted(a for a, b in zip(ours, theirs, strict=True) if a != b) == swapped
 
 
-def test_the_example_row_is_the_first(card, root):
-    (example,) = re.findall(r"^```json\n(.*?)\n```", card.text, re.M)
-    first = read(root, "curated").iloc[0].to_dict()
-    assert json.loads(example) == first
-
-
-def test_the_answers_that_are_cut(shared, answers):
+def test_the_answers_that_are_cut(shared):
     lines = (shared / "triviaqa" / "pool_text.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [(row["question_id"], answer) for row in map(json.loads, lines) for answer in row["answers"]]
-    cut = {
-        (own, hashlib.sha256(answer["normalized"].encode()).hexdigest())
-        for own, answer in rows
-        if len(answer["answer"]) == 203 and answer["answer"].endswith("...")
-    }
+    rows = [
+        (row["question_id"], a["normalized"], a["answer"]) for row in map(json.loads, lines) for a in row["answers"]
+    ]
+    cut = {(own, sha256(normal)) for own, normal, answer in rows if re.fullmatch(r"(?s).{200}\.\.\.", answer)}
     marked = answers[answers["cut"]]
     assert set(zip(marked["question_id"], marked["answer_sha256"], strict=True)) == cut
     assert len(cut) == 33
 
 
-def test_the_configuration_kept_is_the_pool_without_the_discarded(root, pool, curated, answers, systems):
-    kept = read(root, "kept")
-    expected = pool[pool["decision"] == "keep"]
-    assert kept["question_id"].tolist() == expected["question_id"].tolist()
-    assert kept["stratum"].tolist() == expected["stratum"].tolist()
+def test_the_configuration_kept_is_the_pool_without_the_discarded():
+    kept, expected = read("kept"), pool[pool["decision"] == "keep"].reset_index()
+    pd.testing.assert_frame_equal(kept[["question_id", "stratum"]], expected[["question_id", "stratum"]])
     assert (kept["weight"] == 1).all()
     assert set(curated["question_id"]) <= set(kept["question_id"])
     other = systems[~systems["exact_match"] & systems["question_id"].isin(kept["question_id"])]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from triviaqa_subset.checking import require
 from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.labels import COLUMNS, read_labels
 
@@ -64,23 +65,31 @@ def test_what_breaks_a_rule_is_named(name, edits, message, tables, tmp_path):
         read_labels(folder)
 
 
-def test_positions_are_held_once_each(tables, tmp_path):
-    folder = Path(shutil.copytree(OWN, tmp_path / "curation"))
-    questions = tables["questions"]
-    questions.assign(pool_positions="1").to_csv(folder / "questions.csv", index=False)
-    with pytest.raises(ValueError, match=r"^questions: pool_positions must hold 0 to 976 once each; got 1 at index 0"):
-        read_labels(folder)
+def test_what_breaks_a_rule_over_several_rows_is_named(tables, tmp_path):
+    questions, answers, errata = (tables[name] for name in ("questions", "answers", "errata"))
+    for name, table, message in (
+        (
+            "questions",
+            questions.assign(pool_positions="1"),
+            "pool_positions must hold 0 to 976 once each; got 1 at index 0",
+        ),
+        (
+            "answers",
+            pd.concat([answers, answers.head(1)]),
+            "question_id, answer_sha256 must be unique; got .* at index 2683",
+        ),
+        ("errata", errata.assign(after="offensive"), "after must be what questions or answers say; got "),
+    ):
+        folder = Path(shutil.copytree(OWN, tmp_path / name))
+        table.to_csv(folder / f"{name}.csv", index=False)
+        with pytest.raises(ValueError, match=f"^{name}: {message}"):
+            read_labels(folder)
 
 
-def test_an_answer_is_judged_once(tables, tmp_path):
-    folder = Path(shutil.copytree(OWN, tmp_path / "curation"))
-    pd.concat([tables["answers"], tables["answers"].head(1)]).to_csv(folder / "answers.csv", index=False)
-    with pytest.raises(ValueError, match=r"^answers: question_id, answer_sha256 must be unique; got .* at index 2683"):
-        read_labels(folder)
-
-
-def test_an_erratum_says_what_is(tables, tmp_path):
-    folder = Path(shutil.copytree(OWN, tmp_path / "curation"))
-    tables["errata"].assign(after="offensive").to_csv(folder / "errata.csv", index=False)
-    with pytest.raises(ValueError, match=r"^errata: after must be what questions or answers say; got "):
-        read_labels(folder)
+def test_an_error_names_the_first_offender_its_index_and_how_many():
+    require([], [], "x must be anything")
+    message = f"x must be short; got '{'a' * 56}... at index 1 (2 of 3). Drop it."
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        require([True, False, False], ["b", "a" * 80, "c"], "x must be short", "Drop it.")
+    with pytest.raises(TypeError, match=re.escape("x must be text; got None at index 0 (1 of 1).")):
+        require([False], [None], "x must be text", error=TypeError)

@@ -21,24 +21,12 @@ from triviaqa_subset.matching import (
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("  PARIS ", "paris"),
-        ("Paris (France) (city)", "paris"),
-        ("Paris(France), Texas", "paris, texas"),
-        ("(all of it)", ""),
-        ("unclosed (bracket", "unclosed (bracket"),
-        ("rock 'n' roll", "rock n roll"),
-        ("Jean-Paul", "jeanpaul"),
-        ("**bold** word", "bold word"),
-        ("* one star", "* one star"),
-        ('"quoted"', "quoted"),
-        ('say "so" twice', 'say "so" twice'),
-        ("the end...", "the end"),
-        ("the end. .", "the end."),
-        ("J.R.R.", "j.r.r"),
-        ("“curly”", "“curly”"),
-    ],
-)
+    [("  PARIS ", "paris"), ("Paris (France) (city)", "paris"), ("Paris(France), Texas", "paris, texas"),
+     ("(all of it)", ""), ("unclosed (bracket", "unclosed (bracket"), ("rock 'n' roll", "rock n roll"),
+     ("Jean-Paul", "jeanpaul"), ("**bold** word", "bold word"), ("* one star", "* one star"), ('"quoted"', "quoted"),
+     ('say "so" twice', 'say "so" twice'), ("the end...", "the end"), ("the end. .", "the end."), ("J.R.R.", "j.r.r"),
+     ("“curly”", "“curly”")],
+)  # fmt: skip
 def test_the_normal_form_rule_by_rule(text, expected):
     assert normalize_answer(text) == expected
 
@@ -60,35 +48,17 @@ def test_equality_is_contained_and_an_alias_in_its_own_dress_is_equal(answer, al
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("The Paris!", "paris"),
-        ("*Paris*,", "paris"),
-        ("“Paris”", "paris"),
-        ("Rock \u2019n\u2019 Roll", "rock n roll"),
-        ("Jean-Paul  II", "jean paul ii"),
-        ("(Paris)", "paris"),
-        ("Paris (or Lyon)", "paris or lyon"),
-        ("another_day", "another day"),
-        ("The", ""),
-    ],
-)
+    [("The Paris!", "paris"), ("*Paris*,", "paris"), ("“Paris”", "paris"), ("Rock \u2019n\u2019 Roll", "rock n roll"),
+     ("Jean-Paul  II", "jean paul ii"), ("(Paris)", "paris"), ("Paris (or Lyon)", "paris or lyon"),
+     ("another_day", "another day"), ("The", "")],
+)  # fmt: skip
 def test_the_official_form_rule_by_rule(text, expected):
     assert normalize_officially(text) == expected
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "The Orl\u00e9ans",
-        "Orl\u00e9ans!",
-        "Orle\u0301ans,",
-        "*Orl\u00e9ans*",
-        "(Orl\u00e9ans)",
-        "\u2018Orl\u00e9ans\u2019",
-        "ORL\u00c9ANS",
-    ],
-)
-def test_the_official_form_forgives_how_an_answer_is_written(answer):
+@pytest.mark.parametrize("dress", ["The {}", "{}!", "Orle\u0301ans,", "*{}*", "({})", "\u2018{}\u2019", "ORL\u00c9ANS"])
+def test_the_official_form_forgives_how_an_answer_is_written(dress):
+    answer = dress.format("Orl\u00e9ans")
     for alias in ("Orl\u00e9ans", "Orle\u0301ans", "Orleans"):
         assert equals_officially(answer, gold_forms([alias]))
 
@@ -134,22 +104,12 @@ def test_a_mark_that_doubts_nothing_is_dress(answer):
 
 @pytest.mark.parametrize(
     ("answer", "inside"),
-    [
-        ("It's not Paris", "not Paris"),
-        ("\uff30aris", "Paris"),
-        ('{"answer": "Paris"}', "Paris"),
-        ("**Final answer:** It is *Paris*.", "Paris"),
-        ("\\(\\boxed{\\text{Paris}}\\)", "Paris"),
-        ("<p>Paris<sup>[2]</sup></p>", "Paris"),
-        ("<s>Paris</s>", "<s>Paris</s>"),
-        ("~~Paris~~", "~~Paris~~"),
-        ("$5", "$5"),
-        ("-5", "-5"),
-        ("J.R.R. Tolkien", "J.R.R. Tolkien"),
-        ("Answering machine", "Answering machine"),
-        ("", ""),
-    ],
-)
+    [("It's not Paris", "not Paris"), ("\uff30aris", "Paris"), ('{"answer": "Paris"}', "Paris"),
+     ("**Final answer:** It is *Paris*.", "Paris"), ("\\(\\boxed{\\text{Paris}}\\)", "Paris"),
+     ("<p>Paris<sup>[2]</sup></p>", "Paris"), ("<s>Paris</s>", "<s>Paris</s>"), ("~~Paris~~", "~~Paris~~"),
+     ("$5", "$5"), ("-5", "-5"), ("J.R.R. Tolkien", "J.R.R. Tolkien"), ("Answering machine", "Answering machine"),
+     ("", "")],
+)  # fmt: skip
 def test_what_is_left_of_an_answer_undressed(answer, inside):
     assert undress(answer) == inside
 

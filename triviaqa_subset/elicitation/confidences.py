@@ -19,11 +19,8 @@ def sequence_posterior(logprobs: Sequence[float]) -> float:
 def is_true(first: Likely, generated: Likely = ()) -> tuple[float | None, str | None]:
     r"""Return the probability of "True" against "False" as the first word, or None, and what is not known of it.
 
-    It is :math:`q_e = p(\mathrm{True}) / (p(\mathrm{True}) + p(\mathrm{False}))`, each p summed over all spellings
-    among the likely first tokens (any case, spaces and punctuation around), a word generated in several tokens by their
-    product. A word that is not listed has at most the probability of the least likely token, and at most what the
-    listed ones leave of 1; a token that begins a word ("Tr") may be continued to it. Where this leaves more than
-    `EXACT_ENOUGH` open, the confidence is missing.
+    :math:`q_e = p(\mathrm{True}) / (p(\mathrm{True}) + p(\mathrm{False}))`, each p summed over all spellings. A word
+    that is not listed has at most the probability of the least likely token and what the listed ones leave of 1.
     """
     begun, split = _split_word(generated)
     known = [*first, *split]
@@ -49,13 +46,7 @@ def letter_posteriors(first: Likely, letters: str) -> list[float] | None:
 def semantic_confidence(
     samples: Sequence[str], meanings: Sequence[str], weights: Sequence[float] | None = None
 ) -> tuple[str, float]:
-    r"""Return the commonest meaning among sampled answers in its heaviest wording, and its share of their weight.
-
-    It is :math:`q_e = \max_k \sum_{i \in k} w_i / \sum_i w_i`: the confidence of all answers with the candidate's
-    meaning, not that of its wording (Kuhn, Gal and Farquhar, "Semantic uncertainty", ICLR 2023; the paper, "Application
-    of ECUAS to generative systems"). Samples weighted by their posteriors must be distinct: repeated ones would count
-    twice. Of equal ones the first counts.
-    """
+    """Return the commonest meaning in its heaviest wording, and its share (Kuhn, Gal and Farquhar, ICLR 2023)."""
     mass = [1.0] * len(samples) if weights is None else [float(weight) for weight in weights]
     if not samples or not len(mass) == len(samples) == len(meanings):
         raise ValueError(f"weights and samples must have one length above 0; got {len(mass)} and {len(samples)}.")

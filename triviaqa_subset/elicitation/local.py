@@ -1,20 +1,18 @@
 """Inspect's `hf` provider for models on this machine, made to give the model's own distribution."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from logging import getLogger
 from typing import Any
 
 from inspect_ai.model import ChatMessage, GenerateConfig, Logprobs, Model, ModelOutput
 
+Asks = Callable[[object, object, object, GenerateConfig], Awaitable[ModelOutput]]
 SET_BY_US = {"eos_token_id", "bos_token_id", "pad_token_id", "transformers_version"}
 
 
-def plain(model: Model) -> Model:
-    """Make a model of the `hf` provider plain, once; leave models of other providers as they are.
-
-    Of its generation_config, which may hold a repetition penalty or the like, only the tokens that end a turn are used.
-    """
+def without_own_settings(model: Model) -> Model:
+    """Make a model of the `hf` provider use only the tokens that end a turn of its generation_config, once."""
     api: Any = model.api
     if not (hasattr(api, "hf_chat") and hasattr(api, "do_sample")) or "generate" in vars(api):
         return model
@@ -34,7 +32,7 @@ def plain(model: Model) -> Model:
     return model
 
 
-def _chat(api: Any, render: Any, messages: Sequence[ChatMessage], tools: Sequence[object]) -> str:
+def _chat(api: Any, render: Callable[..., object], messages: Sequence[ChatMessage], tools: Sequence[object]) -> str:
     """Return the prompt; where the last message is the start of the reply, it ends with that."""
     template = api.chat_template or api.tokenizer.chat_template
     if messages[-1].role != "assistant" or template is None or api.use_chat_template is False:
@@ -45,13 +43,13 @@ def _chat(api: Any, render: Any, messages: Sequence[ChatMessage], tools: Sequenc
 
 
 async def _generate(
-    api: Any, ask: Any, ends: frozenset[str], input: Any, tools: Any, tool_choice: Any, config: GenerateConfig
+    api: Any, ask: Asks, ends: frozenset[str], input: object, tools: object, choice: object, config: GenerateConfig
 ) -> ModelOutput:
     """Ask, and cut what stands after the end of the turn, where the other replies of a batch are longer."""
     api.do_sample = bool(config.temperature)  # read before the provider first waits
     plainly = {"temperature": config.temperature, "top_p": 1.0, "top_k": 0} if config.temperature else {}
     asked = config.model_copy(update={"temperature": None, "top_p": None, "top_k": None, "logprobs": True} | plainly)
-    output: ModelOutput = await ask(input, tools, tool_choice, asked)
+    output = await ask(input, tools, choice, asked)
     reply, count = output.choices[0], len(api.tokenizer(output.completion, add_special_tokens=False)["input_ids"])
     listed = reply.logprobs.content if reply.logprobs else []  # the likeliest tokens, which are not those of a sample
     length = next((place for place, token in enumerate(listed) if token.token in ends), len(listed))

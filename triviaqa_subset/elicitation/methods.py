@@ -10,19 +10,21 @@ from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model, mess
 from inspect_ai.model._generate_config import active_generate_config  # --extra-body, --seed and --temperature
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from ..labels import METHODS
 from ..matching import normalize_answer
 from . import confidences
-from .local import plain
+from .local import without_own_settings
 from .parsing import Outcome, answer_and_probability, yes_or_no
-from .prompts import Messages, choices_text, load_prompts, prefill, render
+from .prompts import Messages, load_prompts, prefill, render
 from .replies import Reply, Token, Unusable, body, first_line, read_reply
 
-METHODS = ("sequence_posterior", "is_true", "verbalized", "semantic")
-PREFILLS = ("message", "continue", "none", "text")
+ALLOWED = {"weights": ["uniform", "sequence"], "same": ["equality", "judge"]}
+ALLOWED |= {"prefill": ["message", "continue", "none", "text"]}
+EVERY_METHOD = (*METHODS, "semantic")
 CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}  # of vLLM and SGLang
 SHORT = 8  # tokens for one word: only the first word counts, and there may be blank tokens before it
 LONGER = "Allow more --max-tokens, or turn reasoning off."
-JSON = re.compile(r"\s*[{\[]\s*[\"{]")
+_JSON = re.compile(r"\s*[{\[]\s*[\"{]")
 THINKING = re.compile(
     r"(?i)\W*(?:okay|ok|alright|hmm+|so|well|wait|first|let me|let's|we need|we are|the user|the question|i need"
     r"|i should|thinking process|thought|analysis)\b"
@@ -43,8 +45,7 @@ class Setup:
     same: str = "equality"
 
     def __post_init__(self) -> None:
-        allowed = {"prefill": PREFILLS, "weights": ("uniform", "sequence"), "same": ("equality", "judge")}
-        for name, values in allowed.items():
+        for name, values in ALLOWED.items():
             if getattr(self, name) not in values:
                 raise ValueError(f"{name} must be one of {', '.join(values)}; got {getattr(self, name)!r}.")
 
@@ -53,7 +54,7 @@ class Interview:
     """The requests about one question; its answer is asked for once, whichever methods need it."""
 
     def __init__(self, state: TaskState, setup: Setup, prompts: dict[str, Messages]) -> None:
-        self.state, self.setup, self.prompts, self.model = state, setup, prompts, plain(get_model())
+        self.state, self.setup, self.prompts, self.model = state, setup, prompts, without_own_settings(get_model())
         self.choices = [choice.value for choice in state.choices]
         self._answer: Reply | None = None
 
@@ -116,10 +117,9 @@ class Interview:
             if normalize_answer(first) == normalize_answer(answer):
                 return first
             if self.setup.same == "judge":
-                short = GenerateConfig(temperature=0.0, max_tokens=SHORT)
-                if yes_or_no(
-                    (await self._ask("semantic_equivalence", short, pred_answer=answer, gold_answers=first)).text
-                ):
+                config = GenerateConfig(temperature=0.0, max_tokens=SHORT)
+                judged = await self._ask("semantic_equivalence", config, pred_answer=answer, gold_answers=first)
+                if yes_or_no(judged.text):
                     return first
         return answer
 
@@ -134,14 +134,14 @@ class Interview:
         reply = _spoken(await self._ask("sequence_posterior", config))
         _check_whole(reply)
         line = reply.text.split("\n")[0]
-        if JSON.match(line):
+        if _JSON.match(line):
             raise Unusable(f"the reply must be the answer alone; got JSON, {line[:60]!r}")
         return reply._replace(text=" ".join(line.split()), tokens=reply.tokens and first_line(reply.tokens))
 
     async def _ask(self, prompt: str, config: GenerateConfig, **fields: str) -> Reply:
         """Ask, and return the body of the reply."""
-        texts = {"question": self.state.input_text, "choices": choices_text(self.choices)} | fields
-        messages = render(self.prompts[prompt], texts)
+        listed = "\n".join(f"{letter}. {choice}" for letter, choice in zip(ascii_uppercase, self.choices, strict=False))
+        messages = render(self.prompts[prompt], {"question": self.state.input_text, "choices": listed} | fields)
         start = prefill(messages)
         if self.setup.prefill == "none" and start:
             messages = messages[:-1]
@@ -154,12 +154,12 @@ class Interview:
 
 
 @solver
-def elicit(methods: Sequence[str] = METHODS[:3], **options: object) -> Solver:
+def elicit(methods: Sequence[str] = METHODS, **options: object) -> Solver:
     """Ask one question by each method; the options are those of `Setup`."""
     setup = Setup(**options)  # type: ignore[arg-type]
-    unknown = [method for method in methods if method not in METHODS]
+    unknown = [method for method in methods if method not in EVERY_METHOD]
     if unknown or not methods:
-        raise ValueError(f"methods must be among {', '.join(METHODS)}; got {', '.join(unknown) or 'none'}.")
+        raise ValueError(f"methods must be among {', '.join(EVERY_METHOD)}; got {', '.join(unknown) or 'none'}.")
     prompts = load_prompts(setup.task, setup.prompts)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:

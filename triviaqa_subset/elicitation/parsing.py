@@ -28,9 +28,9 @@ INVERTED = re.compile(
 )
 CONDITIONAL = re.compile(r"(?i)\b(?:if|otherwise|unless|assuming|provided|given|depending|when|else)\b")
 BOUND = re.compile(r"(?i)\b(?:at (?:most|least)|\w+er than|(?:less|more) than|below|above|under|over|up to|bound)\b")
-JSON = re.compile(r"(?:```\w*\s*)?(?P<json>\{.*\})\s*(?:```)?\s*", re.DOTALL)
+_JSON = re.compile(r"(?:```\w*\s*)?(?P<json>\{.*\})\s*(?:```)?\s*", re.DOTALL)
 UNREAD = "no probability can be read"
-CUT = "the reply was cut by --max-tokens"
+_CUT = "the reply was cut by --max-tokens"
 
 
 class Outcome(NamedTuple):
@@ -45,20 +45,18 @@ class Outcome(NamedTuple):
 def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
     """Return the answer, the first line that is not blank, and the probability that a reply states.
 
-    The probability is a number after "Probability" or "Confidence", else a number alone on the last line, else one
-    with a point or a per cent sign at the end, after a comma or in brackets: 0.85, .85, 1, 85 %, 85 percent, 1 in 10.
-    Nothing is guessed. Of a reply that was cut only a number on a line of its own is read, which is not in the middle
-    of a reasoning, and not on the last line, where more of it may have followed.
+    Nothing is guessed. Of a reply that was cut only a number on a line of its own is read, and not on the last line,
+    where more of it may have followed.
     """
     text = reply.strip()
     if text.startswith(("{", "```{", "```json")):
-        return _from_json(text, CUT if cut else UNREAD)
+        return _from_json(text, _CUT if cut else UNREAD)
     found = next((match for match in (pattern.search(text) for pattern in STATED) if match), None)
     end = found or UNREADABLE.search(text)
     lines = [_unwrapped(line) for line in text[: end.start() if end else None].split("\n")]
     answer = next((line for line in lines if line and not line.startswith("```")), "")
     if not found or (cut and not _is_whole(found)):
-        return Outcome(answer, None, CUT if cut else UNREAD)
+        return Outcome(answer, None, _CUT if cut else UNREAD)
     reason, value = _other_meaning(found), _probability(found)
     return Outcome(answer, None if reason else value, reason or (UNREAD if value is None else None))
 
@@ -114,7 +112,7 @@ def _is_whole(found: re.Match[str]) -> bool:
 
 def _from_json(text: str, missing: str) -> Outcome:
     """Return the answer and the probability of a JSON object; an answer that cannot be read is empty."""
-    whole = JSON.fullmatch(text)
+    whole = _JSON.fullmatch(text)
     try:
         given = json.loads(whole["json"]) if whole else {}
     except (ValueError, RecursionError):

@@ -1,9 +1,8 @@
 """What is said to the model: the chat messages of each task and method, built in or from a file."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from string import ascii_uppercase
 
 import yaml
 
@@ -35,11 +34,6 @@ def render(messages: Messages, fields: Mapping[str, str]) -> Messages:
 def prefill(messages: Messages) -> str:
     """Return the start of the reply, if the last message is one of the assistant, else an empty string."""
     return messages[-1]["content"] if messages[-1]["role"] == "assistant" else ""
-
-
-def choices_text(choices: Sequence[str]) -> str:
-    """Return the choices, one per line, with their letters."""
-    return "\n".join(f"{letter}. {choice}" for letter, choice in zip(ascii_uppercase, choices, strict=False))
 
 
 def _fields(messages: Messages) -> set[str]:

@@ -26,7 +26,9 @@ def triviaqa_samples(questions: str, dataset: str | None) -> list[Sample]:
     if "question" not in rows[0]:
         how = "Build it with text first: python -m triviaqa_subset.build."
         raise ValueError(f"dataset must have the texts of its questions; got {folder} without. {how}")
-    return [_dataset_sample(row) for row in rows]
+    golds = [dict.fromkeys([*row["answer"]["aliases"], *row["answer"]["normalized_aliases"]]) for row in rows]
+    strata = [{"stratum": list(STRATA)[row["stratum"]]} for row in rows]
+    return [own_sample(row | {"answer": list(gold)} | own) for row, gold, own in zip(rows, golds, strata, strict=True)]
 
 
 def mmlu_samples() -> list[Sample]:
@@ -45,10 +47,7 @@ def own_samples(file: str) -> list[Sample]:
 
 
 def own_sample(row: RawRow, separator: str | None = None) -> Sample:
-    """Return the sample of a row with `question` and `answer`, a text or several that are right.
-
-    With `choices` the answer is a letter, or a number from 0. `question_id`, `weight` and `stratum` are optional.
-    """
+    """Return the sample of a row; with `choices` its `answer` is a letter or a number from 0, else texts."""
     given = {name: value for name, value in row.items() if value not in (None, "")}
     given |= {k: v.split(separator) for k, v in given.items() if k in LISTS and separator and separator in v}
     question, answer, choices = (given.get(name) for name in ("question", *LISTS))
@@ -57,19 +56,14 @@ def own_sample(row: RawRow, separator: str | None = None) -> Sample:
         answer = letters[int(str(answer))]
     accepted = answer if isinstance(answer, list) else [answer]
     if not isinstance(question, str) or not _are_texts(accepted) or (choices and accepted[0] not in letters):
-        raise ValueError(
-            "a row must have a question (text) and an answer, a text or several; or choices, and the letter or "
-            f"number of one of them; got {row!r:.80}."
-        )
-    known = {name: own(given[name]) for name, own in (("weight", float), ("stratum", str)) if name in given}
+        rule = "a question (text) and an answer, a text or several; or choices, and the letter or number of one of them"
+        raise ValueError(f"a row must have {rule}; got {row!r:.80}.")
+    known = {
+        name: own(given[name])
+        for name, own in (("weight", float), ("stratum", str), ("decision", str))
+        if name in given
+    }
     return Sample(question, choices=choices, target=accepted, id=given.get("question_id"), metadata=known)
-
-
-def _dataset_sample(row: RawRow) -> Sample:
-    aliases = dict.fromkeys([*row["answer"]["aliases"], *row["answer"]["normalized_aliases"]])
-    known = {name: row[name] for name in ("weight", "decision") if name in row}
-    known |= {"stratum": list(STRATA)[row["stratum"]]}  # type: ignore[dict-item]
-    return Sample(row["question"], target=list(aliases), id=row["question_id"], metadata=known)
 
 
 def _are_texts(value: object) -> TypeGuard[list[str]]:

@@ -25,7 +25,7 @@ REASONING = re.compile(
 PREAMBLE = r"(?:(?:Sure|Certainly|Of course|Okay|Here)\b[^\n]{0,80}|[^\n]{0,80}:)[ \t]*\n\s*"
 FENCE = r"\s*```\w*\n"
 LABEL = r"(?:(?:my|the)\s+)?(?:(?:best|final)\s+)?(?:guess|answer)\s*:"
-CUT = ("max_tokens", "model_length")
+_CUT = ("max_tokens", "model_length")
 ESCAPED = re.compile(r"<0x[0-9A-Fa-f]{2}>|bytes:(?:\\x[0-9a-fA-F]{2})+")
 # The characters that a byte-level vocabulary, such as GPT-2's, writes for the 256 bytes.
 PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
@@ -68,7 +68,7 @@ def read_reply(output: "ModelOutput") -> Reply:
     if choice.stop_reason == "content_filter" or output.error:
         raise Unusable(f"the server withheld the reply: {output.error or text[:60]!r}")
     reasoning = "".join(part.reasoning for part in parts if part.type == "reasoning")
-    reply = Reply(text, None, choice.stop_reason in CUT, reasoning)
+    reply = Reply(text, None, choice.stop_reason in _CUT, reasoning)
     if not choice.logprobs or not choice.logprobs.content:
         return reply
     tokens, usage = _tokens(choice.logprobs.content), output.usage
@@ -81,10 +81,7 @@ def read_reply(output: "ModelOutput") -> Reply:
 
 
 def body(reply: Reply, prefill: str = "") -> Reply:
-    """Return a reply without reasoning, without the repeated prefill and without the end-of-turn token.
-
-    Servers differ in all three. `tokens` are those that spell the text; None if those of the reply do not.
-    """
+    """Return a reply without reasoning, repeated prefill and end of turn, and the tokens that spell it, if any do."""
     said = reply.text[_reasoning(reply.text) :]
     text = said[_echo(said, prefill) :].strip()
     tokens = _proven(reply, text, prefill)
@@ -180,10 +177,8 @@ def decoded(pieces: Sequence[bytes]) -> list[str]:
 
 
 def respelled(pieces: Sequence[str], text: str) -> list[str] | None:
-    """Return the pieces as they stand in the text, or None if they do not spell it; blank space around does not count.
-
-    Servers write tokens as text, with byte tokens (<0xE6>), as a byte-level vocabulary (Ġ), or as SentencePiece (▁).
-    """
+    """Return the pieces as they stand in the text, or None if they do not spell it; space around does not count."""
+    # Servers write tokens as text, with byte tokens (<0xE6>), as a byte-level vocabulary (Ġ), or as SentencePiece (▁).
     for alphabet in ({}, ALPHABET):
         try:
             read = decoded([_bytes(piece, alphabet) for piece in pieces])

@@ -9,7 +9,8 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
 from inspect_ai.solver import TaskState
 
 from ..grading import Grade, grade
-from .methods import METHODS, SHORT, ask, elicit
+from ..labels import METHODS
+from .methods import EVERY_METHOD, SHORT, ask, elicit
 from .parsing import choice_letter, yes_or_no
 from .prompts import load_prompts, prefill, render
 from .questions import mmlu_samples, own_samples, triviaqa_samples
@@ -26,21 +27,19 @@ def _registered(function: Callable[..., Task]) -> Callable[..., Task]:
 
 
 @_registered
-def triviaqa(
-    methods: Names = METHODS[:3], questions: str = "curated", dataset: str | None = None, **how: object
-) -> Task:
+def triviaqa(methods: Names = METHODS, questions: str = "curated", dataset: str | None = None, **how: object) -> Task:
     """Ask the curated TriviaQA questions, or those of another configuration, `kept` or `pool`."""
     return _task(triviaqa_samples(questions, dataset), "triviaqa", methods, how)
 
 
 @_registered
-def mmlu(methods: Names = METHODS[:3], **how: object) -> Task:
+def mmlu(methods: Names = METHODS, **how: object) -> Task:
     """Ask the multiple-choice questions of MMLU's test split."""
     return _task(mmlu_samples(), "mmlu", methods, how)
 
 
 @_registered
-def questions(file: str, methods: Names = METHODS[:3], **how: object) -> Task:
+def questions(file: str, methods: Names = METHODS, **how: object) -> Task:
     """Ask questions of your own."""
     samples = own_samples(file)
     return _task(samples, "mmlu" if samples[0].choices else "triviaqa", methods, how)
@@ -86,7 +85,7 @@ def _scorer(method: str) -> Callable[..., Scorer]:
     return made
 
 
-SCORERS = {method: _scorer(method) for method in METHODS}
+SCORERS = {method: _scorer(method) for method in EVERY_METHOD}
 
 
 async def _grade(state: TaskState, accepted: list[str], answer: str | None, prompts: str | None) -> Grade:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import fnmatch
+import re
 from pathlib import Path
 
-from . import callm, helm, inspect_ai, lighteval, lm_eval
-from .parts import Part, RunOptions, names_of, pooled, refuse_totals
+from .helm import HELM
+from .inspect_ai import INSPECT
+from .lighteval import LIGHTEVAL
+from .lm_eval import LM_EVAL
+from .parts import Part, RunOptions, files_in, names_of, pooled, refuse_totals
 
-__all__ = ["Part", "RunOptions", "names_of", "pooled", "read_parts"]
-TOOLS = (lm_eval, lighteval, inspect_ai, helm, callm)
+__all__ = ["RUN_FILE", "Part", "RunOptions", "names_of", "pooled", "read_parts"]
+READERS = (LM_EVAL, LIGHTEVAL, INSPECT, HELM)
+RUN_FILE = re.compile("|".join(fnmatch.translate(name) for reader in READERS for name in reader.names))
 
 
 def read_parts(path: str | Path, options: RunOptions | None = None) -> list[Part] | None:
     """Read a tool's run, a file of samples or a folder: a part for each system and task, or None for other content."""
     place = Path(path)
-    for tool in TOOLS if place.exists() else ():
-        files = tool.files_of(place)
+    if not place.exists():
+        return None
+    for reader in READERS:
+        files = [file for file in files_in(place, *reader.names) if reader.recognises(file)]
         if files:
-            found: list[Part] = tool.parts(files, options or RunOptions())
-            return found
-    if place.exists():
-        refuse_totals(place)
+            return reader.parts(files, options or RunOptions())
+    refuse_totals(place)
     return None

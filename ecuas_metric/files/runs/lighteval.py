@@ -9,107 +9,73 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...errors import FileAdvice, FileError, InputError, Note
+from ...errors import FileError
 from ...inputs import Ints
-from .parts import (
-    LENGTHS,
-    Column,
-    Part,
-    Row,
-    RunOptions,
-    confidences_in,
-    field,
-    files_in,
-    in_file,
-    log_posteriors,
-    named_columns,
-    of_tasks,
-    once,
-    weighed,
-)
+from . import parts
+from .parts import Of, Part, Reader, Row, RunOptions
 
-NEEDED = {"doc", "metric", "model_response"}
-METRICS = ("em", "exact_match", "extractive_match", "acc", "quasi_exact_match", "pqem")
-ONE_RIGHT = "must have one right choice in each sample"
+_NEEDED = {"doc", "metric", "model_response"}
+_METRICS = ("em", "exact_match", "extractive_match", "acc", "quasi_exact_match", "pqem")
+_NO_CHOICES = "without log-probabilities of choices"
 
 
-def true_choice(gold: object, number: int) -> int:
-    """Return the right one of so many choices: an index, or a list of one; else raise InputError."""
-    found = list(gold) if isinstance(gold, (list, tuple)) else [gold]
-    if len(found) != 1 or isinstance(found[0], bool) or not isinstance(found[0], int) or not 0 <= found[0] < number:
-        raise InputError("gold_index", ONE_RIGHT, value=gold)
-    return found[0]
+def _is_details(file: Path) -> bool:
+    try:
+        return set(pq.read_schema(file).names) >= _NEEDED
+    except (OSError, pa.ArrowException):
+        return False
 
 
-def files_of(path: Path) -> list[Path]:
-    """Return the files of details that a path is or holds; none if there are none."""
-    files = files_in(path, "details_*.parquet") if path.is_dir() else [path]
-    return [file for file in files if file.suffix == ".parquet" and _is_details(file)]
-
-
-def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
+def _parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
     """Read files of details: one part per model, task and number of choices."""
     read = {file: _rows(file, options) for file in files}
     named = [(file, _model(file), str(rows[0]["doc"].get("task_name"))) for file, rows in read.items()]
-    return [part for one in once(of_tasks(named, options)) for part in _parts(*one, read[one[0]], options)]
+    return [part for of in parts.once(parts.of_tasks(named, options)) for part in _of_task(of, read[of[0]], options)]
 
 
 def _rows(file: Path, options: RunOptions) -> list[Row]:
     """Return the samples of a file; without tokens and texts, which are most of it, unless a field is named."""
-    named = options.confidence or options.weight or options.group
+    few = None if options.confidence or options.per_sample else ["doc", "metric", "model_response.logprobs"]
     with pq.ParquetFile(file) as details:
-        rows: list[Row] = details.read(
-            columns=None if named else ["doc", "metric", "model_response.logprobs"]
-        ).to_pylist()
+        rows: list[Row] = details.read(columns=few).to_pylist()
     if not rows:
         raise FileError(file, "holds no samples", advice="Was the run interrupted?")
     return rows
 
 
-def _parts(file: Path, model: str, task: str, samples: Sequence[Row], options: RunOptions) -> Iterator[Part]:
+def _of_task(of: Of, samples: Sequence[Row], options: RunOptions) -> Iterator[Part]:
     scores = [(sample.get("model_response") or {}).get("logprobs") or [] for sample in samples]
     choices = [sample["doc"].get("choices") or [] for sample in samples]
-    if not all(len(score) == len(texts) > 1 for score, texts in zip(scores, choices, strict=True)):
-        yield _generated(file, model, task, samples, options)
-        return
     counts = np.array([len(score) for score in scores])
+    if not all(count == len(texts) > 1 for count, texts in zip(counts, choices, strict=True)):
+        answers = [(str(sample["doc"].get("id")), sample["metric"] or {}, sample) for sample in samples]
+        rows, what = np.arange(1, len(samples) + 1), "lighteval details"
+        yield parts.part_in_words(of, rows, answers, options, what=what, metrics=_METRICS, why=_NO_CHOICES)
+        return
     for number in np.unique(counts).tolist():
         rows = np.flatnonzero(counts == number) + 1
-        yield _choices(file, (model, task, number), [samples[row - 1] for row in rows.tolist()], rows, options)
+        yield _choices(of, [samples[row - 1] for row in rows.tolist()], rows, options)
 
 
-def _choices(file: Path, of: tuple[str, str, int], samples: Sequence[Row], rows: Ints, options: RunOptions) -> Part:
-    model, task, number = of
+def _choices(of: Of, samples: Sequence[Row], rows: Ints, options: RunOptions) -> Part:
+    file, _, task = of
     scores = np.array([sample["model_response"]["logprobs"] for sample in samples], dtype=np.float64)
     if options.length != "none":
-        size = LENGTHS[options.length]
+        size = parts.LENGTHS[options.length]
         scores = scores / np.array([[max(size(text), 1) for text in sample["doc"]["choices"]] for sample in samples])
-    pairs = zip(rows.tolist(), samples, strict=True)
-    columns: dict[str, Column] = {
+    golds = [
+        (row, sample["doc"]["gold_index"], sample["doc"]["choices"])
+        for row, sample in zip(rows.tolist(), samples, strict=True)
+    ]
+    columns = {
         "id": [str(sample["doc"].get("id")) for sample in samples],
-        **named_columns(samples, options, file, rows),
-        "label": np.array([in_file(file, row, true_choice, each["doc"]["gold_index"], number) for row, each in pairs]),
-        "posteriors": log_posteriors(scores, file, rows),
+        **parts.named_columns(samples, options.per_sample, file, rows),
+        "label": np.array([parts.in_file(file, row, parts.true_choice, *gold) for row, *gold in golds]),
+        "posteriors": parts.log_posteriors(scores, file, rows),
     }
-    fact = f"lighteval details, task {task}, {len(samples):,} questions, {number} choices{weighed(columns)}."
-    return Part(model, task, str(file), rows, columns, Note("run", fact), number)
-
-
-def _generated(file: Path, model: str, task: str, samples: Sequence[Row], options: RunOptions) -> Part:
-    metric = next((name for name in METRICS if name in (samples[0]["metric"] or {})), None)
-    if metric is None or options.confidence is None:
-        rule = "holds answers in words, without log-probabilities of choices"
-        raise FileError(file, rule, advice=FileAdvice.CONFIDENCE_FIELD)
-    rows = np.arange(1, len(samples) + 1)
-    stated = [field(sample, options.confidence) for sample in samples]
-    columns: dict[str, Column] = {
-        "id": [str(sample["doc"].get("id")) for sample in samples],
-        **named_columns(samples, options, file, rows),
-        "correct": [sample["metric"][metric] for sample in samples],
-        "confidence": confidences_in(stated, options.confidence, file, rows),
-    }
-    fact = f"lighteval details, task {task}, {len(samples):,} answers, correct by {metric}{weighed(columns)}."
-    return Part(model, task, str(file), rows, columns, Note("run", fact))
+    number = scores.shape[1]
+    fact = f"lighteval details, task {task}, {len(samples):,} questions, {number} choices"
+    return parts.part_of(of, rows, columns, fact, number)
 
 
 def _model(file: Path) -> str:
@@ -120,8 +86,4 @@ def _model(file: Path) -> str:
     return file.parent.name or file.stem
 
 
-def _is_details(file: Path) -> bool:
-    try:
-        return set(pq.read_schema(file).names) >= NEEDED
-    except (OSError, pa.ArrowException):
-        return False
+LIGHTEVAL = Reader(("details_*.parquet",), _is_details, _parts)

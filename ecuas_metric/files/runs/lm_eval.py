@@ -6,40 +6,25 @@ import gzip
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
 import numpy as np
 
-from ...errors import FileAdvice, FileError, InputError, Note
+from ...errors import FileError, InputError
 from ...inputs import Floats, Ints
-from .parts import (
-    LENGTHS,
-    Column,
-    Part,
-    Row,
-    RunOptions,
-    confidences_in,
-    field,
-    files_in,
-    log_posteriors,
-    named_columns,
-    of_tasks,
-    once,
-    only,
-    weighed,
-)
+from . import parts
+from .parts import Of, Part, Reader, Row, RunOptions
 
-NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl(\.gz)?")
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-SUFFIXES = (".jsonl", ".jsonl.gz")
-NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
-METRICS = ("exact_match", "acc", "f1", "em", "mc1")  # of a task in which the model writes its answer
-BY_LENGTH = {"none": "", "chars": "acc_norm", "bytes": "acc_bytes"}  # what tells whether lengths are as lm-eval's
-RECORD = {"true_choice", "log_likelihoods"}  # what the plug-in keeps of a sample
-ONE_RIGHT = "must have one right choice in each sample"
+BY_LENGTH = {"none": "acc", "chars": "acc_norm", "bytes": "acc_bytes"}  # which tell whether lengths are as lm-eval's
+_NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl(\.gz)?")
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
+_LARGE = {"doc", "resps", "arguments"}
+_METRICS = ("exact_match", "acc", "f1", "em", "mc1")  # of a task in which the model writes its answer
+_RECORD = {"true_choice", "log_likelihoods"}  # the keys of what the plug-in keeps of a sample
+_NO_CHOICES = "and log-likelihoods only with output_type: multiple_choice in the task"
 
 
 def record_of(target: object, choices: Sequence[str], results: Sequence[Sequence[float]]) -> dict[str, object]:
@@ -51,108 +36,88 @@ def record_of(target: object, choices: Sequence[str], results: Sequence[Sequence
     record: dict[str, object] = {"true_choice": -1, "log_likelihoods": []}
     try:
         scores = [float(score) for score, *_ in results[: len(choices)]]
-        return record | {"true_choice": true_choice(target, choices), "log_likelihoods": scores}
+        return record | {"true_choice": parts.true_choice(target, choices), "log_likelihoods": scores}
     except InputError as error:
         return record | {"why": error.rule}
     except (TypeError, ValueError):  # of a filter that keeps all repeats
         return record | {"why": "must have one log-likelihood of each choice"}
 
 
-def true_choice(target: object, choices: Sequence[str]) -> int:
-    """Return the index that a resolved target names, as lm-eval's own accuracy takes it, or raise InputError."""
-    if isinstance(target, list):
-        if len(target) != 1:
-            raise InputError("target", ONE_RIGHT, value=target)
-        target = target[0]
-    if isinstance(target, str) and choices.count(target) == 1:
-        return choices.index(target)
-    if isinstance(target, bool) or not isinstance(target, int) or not 0 <= target < len(choices):
-        raise InputError("target", "must be the index of a choice or the text of exactly one", value=target)
-    return int(target)
-
-
-def files_of(path: Path) -> list[Path]:
-    """Return the files of samples that a path is or holds; none if it is no run of this tool."""
-    if path.is_dir():
-        return [file for file in files_in(path, *(f"samples_*{suffix}" for suffix in SUFFIXES)) if _is_samples(file)]
-    return [path] if path.name.endswith(SUFFIXES) and _is_samples(path) else []
-
-
-def parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
-    """Read files of samples: one part per model, task and number of choices."""
-    named = [(file, _model(file), _task(file)) for file in files]
-    return [part for one in once(of_tasks(named, options)) for part in _parts(*one, options)]
-
-
 class Sample(NamedTuple):
-    """The kept part of a line: of multiple choice `scores` and texts of all choices, else the metric's value."""
+    """A line without what is large in it, and of multiple choice the log-likelihoods and texts of all choices."""
 
     line: int
     id: str
+    target: str
     scores: tuple[float, ...]
     texts: tuple[str, ...]
-    target: str
-    true_choice: int | None  # of the plug-in's record
-    why: str  # there is no true choice
-    acc: float  # nan where it is not recorded
-    acc_by_length: float
-    metric: str | None
-    correct: object
-    named: Row  # the fields that were asked for
+    row: Row
 
 
-def _parts(file: Path, model: str, task: str, options: RunOptions) -> Iterator[Part]:
-    samples = _samples(file, options)
+def _parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
+    """Read files of samples: one part per model, task and number of choices."""
+    named = parts.of_tasks([_named(file) for file in files], options)
+    return [part for of in parts.once(named) for part in _of_task(of, options)]
+
+
+def _of_task(of: Of, options: RunOptions) -> Iterator[Part]:
+    samples = _samples(of[0], options)
     counts = np.array([len(sample.scores) for sample in samples])
     if not counts.any():
-        yield _generated(file, model, task, samples, options)
+        answers = [(sample.id, sample.row, sample.row) for sample in samples]
+        what = "lm-eval samples"
+        yield parts.part_in_words(of, _lines(samples), answers, options, what=what, metrics=_METRICS, why=_NO_CHOICES)
         return
     if not counts.all():
         row = samples[int(np.argmin(counts))].line
-        raise FileError(file, "has log-likelihoods of choices for some samples only", row=row)
+        raise FileError(of[0], "has log-likelihoods of choices for some samples only", row=row)
     for number in np.unique(counts).tolist():
-        of_number = [sample for sample in samples if len(sample.scores) == number]
-        yield _choices(file, model, task, of_number, options)
+        yield _choices(of, [sample for sample in samples if len(sample.scores) == number], options)
 
 
-def _choices(file: Path, model: str, task: str, samples: Sequence[Sample], options: RunOptions) -> Part:
-    rows = np.array([sample.line for sample in samples])
-    scores = np.array([sample.scores for sample in samples])
-    posteriors = log_posteriors(scores, file, rows)
-    label, way = _labels(file, samples, scores, rows)
+def _choices(of: Of, samples: Sequence[Sample], options: RunOptions) -> Part:
+    file, _, task = of
+    rows, scores = _lines(samples), np.array([sample.scores for sample in samples])
+    posteriors = parts.log_posteriors(scores, file, rows)
+    label, way = _labels(file, samples, scores)
     if options.length != "none":
-        posteriors = log_posteriors(scores / _lengths(samples, scores, label, options.length))
-    columns = {"id": [sample.id for sample in samples], **_named(samples, options, file, rows)}
-    columns |= {"label": label, "posteriors": posteriors}
+        posteriors = parts.log_posteriors(scores / _lengths(samples, scores, label, options.length))
+    columns = {
+        "id": [sample.id for sample in samples],
+        **parts.named_columns([sample.row for sample in samples], options.per_sample, file, rows),
+        "label": label,
+        "posteriors": posteriors,
+    }
     fact = f"lm-eval samples, task {task}, {len(samples):,} questions, {scores.shape[1]} choices"
     fact += "; which is right follows from acc" * (way == "acc")
-    return Part(model, task, str(file), rows, columns, Note("run", f"{fact}{weighed(columns)}."), scores.shape[1])
+    return parts.part_of(of, rows, columns, fact, scores.shape[1])
 
 
-def _labels(file: Path, samples: Sequence[Sample], scores: Floats, rows: Ints) -> tuple[Ints, str]:
+def _labels(file: Path, samples: Sequence[Sample], scores: Floats) -> tuple[Ints, str]:
     """Return the true choices, as the plug-in recorded them, or else the reading of the targets that `acc` shows."""
-    recorded = np.array([-2 if sample.true_choice is None else sample.true_choice for sample in samples])
-    acc = np.array([sample.acc for sample in samples])
-    if (recorded != -2).all():
-        for sample in samples:
-            if sample.why:
-                raise FileError(file, sample.why, row=sample.line, value=sample.target)
-        return recorded, "record"
+    records = [record for sample in samples if (record := _record(sample.row)) is not None]
+    if len(records) == len(samples):
+        for sample, record in zip(samples, records, strict=True):
+            if "why" in record:
+                raise FileError(file, record["why"], row=sample.line, value=sample.target)
+        return np.array([record["true_choice"] for record in records]), "record"
+    acc = _numbers(samples, "acc")
     whole = np.isnan(acc) | (acc == 0) | (acc == 1)
     if not whole.all():
         row = int(np.argmin(whole))
-        rule = f"{ONE_RIGHT}; acc is a share of the probability, as in truthfulqa_mc2"
-        raise FileError(file, rule, row=int(rows[row]), value=acc[row], advice="Use a task with one, e.g. the mc1.")
-    agreeing = {way: label for way, label in _readings(samples).items() if _fits(label, scores, acc)}
+        rule = f"{parts.ONE_RIGHT}; acc is a share of the probability, as in truthfulqa_mc2"
+        raise FileError(file, rule, row=samples[row].line, value=acc[row], advice="Use a task with one, e.g. the mc1.")
+    readings = _readings(samples)
+    agreeing = {way: label for way, label in readings.items() if _fits(label, scores, acc)}
     # Two contexts with the same continuation, as in winogrande: the target names neither.
     of_two = not agreeing and scores.shape[1] == 2 and not np.isnan(acc).any()
-    if of_two and (_readings(samples)["text"] < 0).all() and (scores[:, 0] != scores[:, 1]).all():
+    if of_two and (readings["text"] < 0).all() and (scores[:, 0] != scores[:, 1]).all():
         likeliest = scores.argmax(axis=1)
         return np.where(acc == 1, likeliest, 1 - likeliest), "acc"
     found = list(agreeing.values())
     if not found:
         rule = "targets must be an index, a letter or the text of a choice, and agree with acc"
-        raise FileError(file, rule, row=int(rows[0]), value=samples[0].target)
+        raise FileError(file, rule, row=samples[0].line, value=samples[0].target)
     if any((other != found[0]).any() for other in found[1:]):
         raise FileError(file, "targets must name one choice", got=f"{' or '.join(agreeing)}, which differ")
     return found[0], next(iter(agreeing))
@@ -166,7 +131,7 @@ def _readings(samples: Sequence[Sample]) -> dict[str, Ints]:
     pairs = [(target.strip(), of) for target, of in zip(targets, texts, strict=True)]
     return {
         "index": np.array([int(text) if text.isdecimal() and len(text) < 9 else -1 for text in targets]),
-        "letter": np.array([LETTERS.find(letter) if len(letter) == 1 else -1 for letter in letters]),
+        "letter": np.array([_LETTERS.find(letter) if len(letter) == 1 else -1 for letter in letters]),
         "text": np.array([of.index(target) if of.count(target) == 1 else -1 for target, of in pairs]),
     }
 
@@ -181,93 +146,69 @@ def _fits(label: Ints, scores: Floats, acc: Floats) -> bool:
 
 def _lengths(samples: Sequence[Sample], scores: Floats, label: Ints, length: str) -> Ints:
     """Return lengths as lm-eval's: without the space that joins choices to the question, unless acc_norm differs."""
-    sizes = np.array([list(map(LENGTHS[length], sample.texts)) for sample in samples])
+    sizes = np.array([list(map(parts.LENGTHS[length], sample.texts)) for sample in samples])
     spaces = np.array([[text.startswith(" ") for text in sample.texts] for sample in samples])
     without = np.maximum(sizes - spaces, 1)
-    fits = _fits(label, scores / without, np.array([sample.acc_by_length for sample in samples]))
-    lengths: Ints = without if fits else np.maximum(sizes, 1)
+    lengths: Ints = without
+    if not _fits(label, scores / without, _numbers(samples, BY_LENGTH[length])):
+        lengths = np.maximum(sizes, 1)
     return lengths
 
 
-def _generated(file: Path, model: str, task: str, samples: Sequence[Sample], options: RunOptions) -> Part:
-    metric = samples[0].metric
-    if metric is None or options.confidence is None:
-        what = "answers in words, and log-likelihoods only with output_type: multiple_choice in the task"
-        rule = f"holds {what if metric else 'no metric that says what is right'}"
-        raise FileError(file, rule, advice=FileAdvice.CONFIDENCE_FIELD)
-    rows = np.array([sample.line for sample in samples])
-    stated = [field(sample.named, options.confidence) for sample in samples]
-    columns: dict[str, Column] = {
-        "id": [sample.id for sample in samples],
-        **_named(samples, options, file, rows),
-        "correct": [sample.correct for sample in samples],
-        "confidence": confidences_in(stated, options.confidence, file, rows),
-    }
-    fact = f"lm-eval samples, task {task}, {len(samples):,} answers, correct by {metric}{weighed(columns)}."
-    return Part(model, task, str(file), rows, columns, Note("run", fact))
+def _record(row: Row) -> Row | None:
+    """Return the record of the plug-in."""
+    found = (row.get(name) for name in row.get("metrics", ()))
+    return next((each for each in found if isinstance(each, Mapping) and each.keys() >= _RECORD), None)
 
 
-def _named(samples: Sequence[Sample], options: RunOptions, file: Path, rows: Ints) -> dict[str, Column]:
-    return named_columns([sample.named for sample in samples], options, file, rows)
+def _lines(samples: Sequence[Sample]) -> Ints:
+    return np.array([sample.line for sample in samples])
 
 
-def _task(file: Path) -> str:
-    found = NAME.fullmatch(file.name)
-    return found["task"] if found else file.name.split(".jsonl")[0].removeprefix("samples_")
+def _numbers(samples: Sequence[Sample], name: str) -> Floats:
+    """Return the values of a metric (N,), nan where it is not recorded."""
+    values = [sample.row.get(name) for sample in samples]
+    return np.array([value if isinstance(value, (int, float)) else math.nan for value in values], dtype=np.float64)
 
 
-def _model(file: Path) -> str:
-    """Return the model's name, which the results of the same time beside the samples have; else that of the folder."""
-    found = NAME.fullmatch(file.name)
+def _named(file: Path) -> Of:
+    """Return a file, its task, and its model by the results of the same time beside it, any others, or its folder."""
+    found = _NAME.fullmatch(file.name)
+    task = found["task"] if found else file.name.split(".jsonl")[0].removeprefix("samples_")
     same = file.with_name(f"results_{found['time']}.json") if found else file
     for results in [same] if found and same.exists() else sorted(file.parent.glob("results_*.json"), reverse=True):
         name = json.loads(results.read_text(encoding="utf-8")).get("model_name")
         if isinstance(name, str) and name:
-            return name
-    return file.parent.name or file.stem
+            return file, name, task
+    return file, file.parent.name or file.stem, task
 
 
 def _samples(file: Path, options: RunOptions) -> list[Sample]:
     """Return the lines of a file that have the requested filter, or the only one."""
     kept: list[Sample] = []
     filters: dict[str, None] = {}
+    named = {name.split(".")[0] for name in (options.confidence, *options.per_sample.values()) if name}
     for number, row in _rows(file):
         name = str(row.get("filter", "none"))
         filters[name] = None
         if options.filter is None or options.filter == name:
-            kept.append(_sample(number, row, options))
+            kept.append(_sample(number, row, _LARGE - named))
     if not filters:
         raise FileError(file, "holds no samples", advice="Was the run interrupted?")
-    only(filters, options.filter, file, "filter")
+    parts.only(filters, options.filter, file, "filter")
     return kept
 
 
-def _sample(number: int, row: Row, options: RunOptions) -> Sample:
-    responses, metric = row["filtered_resps"], next((name for name in METRICS if name in row), None)
-    asked = [name for name in (options.confidence, options.weight, options.group) if name]
-    named = {name.split(".")[0]: row.get(name.split(".")[0]) for name in asked}
-    scores: tuple[float, ...] = ()
-    texts: tuple[str, ...] = ()
-    if isinstance(responses, list) and len(responses) > 1 and isinstance(responses[0], list):
-        if "acc_mutual_info" in row:  # the second half are the choices without their question
-            responses = responses[: len(responses) // 2]
-        scores, texts = tuple(float(response[0]) for response in responses), _texts(row, len(responses))
-    records = (row.get(name) for name in row.get("metrics", ()))
-    record = next((each for each in records if isinstance(each, Mapping) and each.keys() >= RECORD), None)
-    return Sample(
-        number,
-        str(row.get("doc_hash", row["doc_id"])),
-        scores,
-        texts,
-        str(row["target"]),
-        None if record is None else record["true_choice"],
-        "" if record is None else str(record.get("why", "")),
-        _number(row.get("acc")),
-        _number(row.get(BY_LENGTH[options.length])),
-        metric,
-        row.get(metric or ""),
-        named,
-    )
+def _sample(number: int, row: Row, left_out: set[str]) -> Sample:
+    responses = row["filtered_resps"]
+    small = {name: value for name, value in row.items() if name not in left_out}
+    if not (isinstance(responses, list) and len(responses) > 1 and isinstance(responses[0], list)):
+        responses = []
+    if "acc_mutual_info" in row:  # the second half are the choices without their question
+        responses = responses[: len(responses) // 2]
+    scores = tuple(float(response[0]) for response in responses)
+    named = str(row.get("doc_hash", row["doc_id"])), str(row["target"])
+    return Sample(number, *named, scores, _texts(row, len(scores)), small)
 
 
 def _texts(row: Row, number: int) -> tuple[str, ...]:
@@ -278,10 +219,6 @@ def _texts(row: Row, number: int) -> tuple[str, ...]:
     return tuple(str(given[f"gen_args_{choice}"]["arg_1"]) for choice in range(number))
 
 
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) else math.nan
-
-
 def _is_samples(file: Path) -> bool:
     """Return whether the first line of a file is a sample, or the file is empty and named as samples."""
     try:
@@ -290,18 +227,13 @@ def _is_samples(file: Path) -> bool:
         row = json.loads(line) if line else None
     except (ValueError, OSError, EOFError, RecursionError):
         return False
-    return row.keys() >= NEEDED if isinstance(row, dict) else not line and file.name.startswith("samples_")
+    return row.keys() >= _NEEDED if isinstance(row, dict) else not line and file.name.startswith("samples_")
 
 
-@contextmanager
-def _opened(file: Path) -> Iterator[IO[str]]:
+def _opened(file: Path) -> IO[str]:
     """Open a file of lines, compressed or not; only a newline ends one."""
-    if file.suffix == ".gz":
-        with gzip.open(file, "rt", encoding="utf-8", newline="\n") as lines:
-            yield lines
-    else:
-        with file.open(encoding="utf-8", newline="\n") as lines:
-            yield lines
+    opened: Callable[..., IO[str]] = gzip.open if file.suffix == ".gz" else open
+    return opened(file, "rt", encoding="utf-8", newline="\n")
 
 
 def _rows(file: Path) -> Iterator[tuple[int, Row]]:
@@ -314,6 +246,9 @@ def _rows(file: Path) -> Iterator[tuple[int, Row]]:
                     continue
                 advice = "" if line.endswith("\n") else "The file ends within a line: was the run interrupted?"
                 raise FileError(file, "must be JSON in each line", row=number, got=str(error), advice=advice) from None
-            if not isinstance(row, dict) or not row.keys() >= NEEDED:
+            if not isinstance(row, dict) or not row.keys() >= _NEEDED:
                 raise FileError(file, "must hold samples of lm-eval in each line", row=number)
             yield number, row
+
+
+LM_EVAL = Reader(("*.jsonl", "*.jsonl.gz"), _is_samples, _parts)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,8 +16,10 @@ from ...inputs import Array, Floats, Ints
 
 Row = Mapping[str, Any]  # of JSON
 Column = Array | list[Any]
+Of = tuple[Path, str, str]  # a file, its model and its task
+Answer = tuple[str, Row, Row]  # in words: an id, grades by metric, and the fields that can be named
 T = TypeVar("T")
-CHOICE = "choice_"  # in the names of the columns of log-posteriors
+ONE_RIGHT = "must have one right choice in each sample"
 LENGTHS: dict[str, Callable[[str], int]] = {"chars": len, "bytes": lambda text: len(text.encode())}
 
 
@@ -31,6 +33,11 @@ class RunOptions(NamedTuple):
     weight: str | None = None
     group: str | None = None
     partial: bool = False  # whether to read runs that did not end
+
+    @property
+    def per_sample(self) -> dict[str, str]:
+        """The fields that were named for weights and groups."""
+        return {role: name for role, name in (("weight", self.weight), ("group", self.group)) if name}
 
 
 class Part(NamedTuple):
@@ -49,9 +56,47 @@ class Part(NamedTuple):
         columns = {role: values for role, values in self.columns.items() if role != "posteriors"}
         roles = {role: role for role in columns}
         if "posteriors" in self.columns:
-            choices = {f"{CHOICE}{k}": values for k, values in enumerate(np.asarray(self.columns["posteriors"]).T)}
+            choices = {f"choice_{k}": values for k, values in enumerate(np.asarray(self.columns["posteriors"]).T)}
             columns, roles = columns | choices, roles | {"posteriors": "+".join(choices)}
         return columns, roles
+
+
+def part_of(of: Of, rows: Ints, columns: Mapping[str, Column], fact: str, num_classes: int | None = None) -> Part:
+    """Return the part of a file, a model and a task, with a note on what it was recognised as and on weights."""
+    file, model, task = of
+    if "weight" in columns:
+        total = np.asarray(columns["weight"]).sum()
+        fact += f"; weighted: {len(rows):,} samples with weights that add up to {total:,.6g}"
+    return Part(model, task, str(file), rows, columns, Note("run", f"{fact}."), num_classes)
+
+
+def part_in_words(
+    of: Of, rows: Ints, answers: Sequence[Answer], options: RunOptions, *, what: str, metrics: Sequence[str], why: str
+) -> Part:
+    """Return the part of answers in words, graded by the first of the metrics; without a confidence say `why`."""
+    file, _, task = of
+    metric = next((name for name in metrics if name in answers[0][1]), None)
+    if metric is None or options.confidence is None:
+        rule = f"holds answers in words, {why}" if metric else "holds no metric that says what is right"
+        raise FileError(file, rule, advice=FileAdvice.CONFIDENCE_FIELD)
+    ids, grades, fields = zip(*answers, strict=True)
+    columns: dict[str, Column] = {
+        "id": list(ids),
+        **named_columns(fields, options.per_sample, file, rows),
+        "correct": [grade.get(metric) for grade in grades],
+        "confidence": confidences_in(
+            [field(each, options.confidence) for each in fields], options.confidence, file, rows
+        ),
+    }
+    return part_of(of, rows, columns, f"{what}, task {task}, {len(answers):,} answers, correct by {metric}")
+
+
+class Reader(NamedTuple):
+    """How the runs of a tool are found and read."""
+
+    names: tuple[str, ...]  # patterns of the names of its files
+    recognises: Callable[[Path], bool]  # a file of such a name by its content
+    parts: Callable[[Sequence[Path], RunOptions], list[Part]]
 
 
 def names_of(parts: Sequence[Part]) -> list[str]:
@@ -82,9 +127,8 @@ def _pool(parts: Sequence[Part]) -> Part:
     count = sum(len(part.rows) for part in parts)
     choices = "" if first.num_classes is None else f" with {first.num_classes} choices"
     fact = f"{len(parts)} tasks{choices} are pooled, {count:,} samples: {', '.join(part.task for part in parts)}"
-    fact += weighed(columns)
-    path = os.path.commonpath([part.path for part in parts])
-    return Part(first.model, "", path, np.arange(1, count + 1), columns, Note("run", f"{fact}."), first.num_classes)
+    path = Path(os.path.commonpath([part.path for part in parts]))
+    return part_of((path, first.model, ""), np.arange(1, count + 1), columns, fact, first.num_classes)
 
 
 def _with_task(part: Part, *, grouped: bool) -> dict[str, Column]:
@@ -116,9 +160,10 @@ def only(found: Iterable[str], wanted: str | None, path: object, what: str) -> s
     return wanted or names[0]
 
 
-def files_in(folder: Path, *patterns: str) -> list[Path]:
-    """Return the files below a folder whose names fit one of the patterns, in order."""
-    return sorted({file for pattern in patterns for file in folder.rglob(pattern) if file.is_file()})
+def files_in(place: Path, *patterns: str) -> list[Path]:
+    """Return a file, or those below a folder in order, whose names fit one of the patterns."""
+    found = place.rglob("*") if place.is_dir() else [place]
+    return sorted(file for file in found if any(fnmatchcase(file.name, name) for name in patterns) and file.is_file())
 
 
 def starts_with(file: Path, needed: Iterable[bytes], size: int = 20_000) -> bool:
@@ -136,8 +181,8 @@ def field(row: Row, name: str) -> Any:
     return value
 
 
-def of_tasks(files: Sequence[tuple[Path, str, str]], options: RunOptions) -> list[tuple[Path, str, str]]:
-    """Return the files, with their models and tasks, of the requested tasks."""
+def of_tasks(files: Sequence[Of], options: RunOptions) -> list[Of]:
+    """Return the files of the requested tasks."""
     wanted = [one for one in files if options.tasks is None or one[2] in options.tasks]
     if not wanted:
         got = f"{', '.join(map(repr, options.tasks or ()))}, not {', '.join(sorted({task for *_, task in files}))}"
@@ -145,8 +190,8 @@ def of_tasks(files: Sequence[tuple[Path, str, str]], options: RunOptions) -> lis
     return wanted
 
 
-def once(files: Sequence[tuple[Path, str, str]]) -> Sequence[tuple[Path, str, str]]:
-    """Return files with their models and tasks; raise FileError if a model has two of a task."""
+def once(files: Sequence[Of]) -> Sequence[Of]:
+    """Return the files; raise FileError if a model has two of a task."""
     seen: dict[tuple[str, str], Path] = {}
     for file, model, task in files:
         if (again := seen.setdefault((model, task), file)) != file:
@@ -164,6 +209,16 @@ def in_file(file: object, row: int, read: Callable[..., T], *values: object) -> 
         raise FileError(file, error.rule, row=row, value=error.value, advice=error.advice) from None
 
 
+def true_choice(target: object, choices: Sequence[str]) -> int:
+    """Return the choice that an index, a text that no other has, or a list of one of these names, or InputError."""
+    named = target[0] if isinstance(target, (list, tuple)) and len(target) == 1 else target
+    if isinstance(named, str) and choices.count(named) == 1:
+        return choices.index(named)
+    if isinstance(named, bool) or not isinstance(named, int) or not 0 <= named < len(choices):
+        raise InputError("target", ONE_RIGHT, value=target)
+    return int(named)
+
+
 def log_posteriors(scores: Floats, file: object = "", rows: Ints | None = None) -> Floats:
     """Return log-likelihoods of choices, shape (N, K), which must be finite, as log-posteriors."""
     finite = np.isfinite(scores).all(axis=1)
@@ -174,67 +229,49 @@ def log_posteriors(scores: Floats, file: object = "", rows: Ints | None = None) 
     return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
 
 
-def confidences_in(values: Sequence[object], name: str, file: object, rows: Ints) -> Column:
-    """Return numbers, nan where there is none, as an array; with texts among them, as a list of texts and None."""
-    kept = [None if isinstance(value, float) and math.isnan(value) else value for value in values]
+def without_nan(values: Iterable[object]) -> list[object]:
+    """Return values, None where there is none."""
+    return [None if isinstance(value, float) and math.isnan(value) else value for value in values]
+
+
+def confidences_in(values: Sequence[object], name: str, file: object, rows: Ints) -> list[object]:
+    """Return numbers or texts, None where there is none."""
+    kept = without_nan(values)
     if all(value is None for value in kept):
         raise FileError(file, f"has no field {name}")
     for row, value in zip(rows.tolist(), kept, strict=True):
         if isinstance(value, bool) or not isinstance(value, (int, float, str, type(None))):
             raise FileError(file, "must hold numbers", column=name, row=row, value=value)
-    if any(isinstance(value, str) for value in kept):
-        return [None if value is None else str(value) for value in kept]
-    return np.array([np.nan if value is None else value for value in kept], dtype=np.float64)
+    return kept
 
 
-def named_columns(samples: Sequence[Row], options: RunOptions, file: object, rows: Ints) -> dict[str, Column]:
-    """Return weights and groups of samples, where fields were named for them."""
-    named = {"weight": options.weight, "group": options.group}
-    return {
-        role: role_of(role, [field(sample, name) for sample in samples], name, file, rows)
-        for role, name in named.items()
-        if name
-    }
-
-
-def role_of(role: str, values: Sequence[object], name: str, file: object, rows: Ints) -> Column:
-    """Return weights as numbers, groups and strata as text; every sample must have one."""
-    for row, value in zip(rows.tolist(), values, strict=True):
-        if value is None or (role == "weight" and not isinstance(value, (int, float))):
-            rule = "has no value" if value is None else "must hold numbers"
-            raise FileError(file, rule, column=name, row=row, value=value)
-    return np.array(values, dtype=np.float64) if role == "weight" else list(map(str, values))
-
-
-def weighed(columns: Mapping[str, Column]) -> str:
-    """Return the text of a note on weights: how many samples there are, and how many they stand for."""
-    if "weight" not in columns:
-        return ""
-    weights = np.asarray(columns["weight"])
-    return f"; weighted: {len(weights):,} samples with weights that add up to {weights.sum():,.6g}"
+def named_columns(samples: Sequence[Row], names: Mapping[str, str], file: object, rows: Ints) -> dict[str, Column]:
+    """Return weights as numbers, groups and strata as text, by the dotted name of each; every sample must have one."""
+    columns: dict[str, Column] = {}
+    for role, name in names.items():
+        values = [field(sample, name) for sample in samples]
+        for row, value in zip(rows.tolist(), values, strict=True):
+            if value is None or (role == "weight" and not isinstance(value, (int, float))):
+                rule = "has no value" if value is None else "must hold numbers"
+                raise FileError(file, rule, column=name, row=row, value=value)
+        columns[role] = np.array(values, dtype=np.float64) if role == "weight" else list(map(str, values))
+    return columns
 
 
 def refuse_totals(path: Path) -> None:
     """Raise FileError if a file, or one in a folder, is a tool's results without samples."""
-    for file in files_in(path, "*.json") if path.is_dir() else [path] * (path.suffix == ".json"):
-        if not any(starts_with(file, [mark]) for mark in MARKS):
-            continue
-        try:
-            content = json.loads(file.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError):
-            continue
-        for tool, keys, advice in TOTALS:
-            if isinstance(content, dict) and content.keys() >= keys:
+    for file in files_in(path, "*.json"):
+        for tool, keys, advice in _TOTALS:
+            if starts_with(file, keys, size=-1):
                 raise FileError(file, f"holds results of {tool} without samples", advice=advice)
 
 
-MARKS = (b'"results"', b'"config_general"', b'"htmls"')  # one of which is near the beginning
-TOTALS = (  # files of results: the tool, keys by which they are known, and what to do
-    ("lm-eval", {"results", "configs", "n-shot"}, "Run it again with --log_samples --output_path DIR."),
-    ("lighteval", {"results", "config_general", "config_tasks"}, "Run it again with --save-details."),
+_TOTALS = (  # files of results: the tool, keys by which they are known, and what to do
+    ("lm-eval", (b'"results"', b'"configs"', b'"n-shot"'), "Run it again with --log_samples --output_path DIR."),
+    ("lighteval", (b'"results"', b'"config_general"', b'"config_tasks"'), "Run it again with --save-details."),
     (
         "simple-evals",
-        {"score", "metrics", "htmls", "convos"},
+        (b'"score"', b'"metrics"', b'"htmls"', b'"convos"'),
         "It keeps the verdicts as HTML only: write confidence and correct of each question to a file of JSON lines.",
     ),
 )

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from ecuas_metric.comparison.pairing import in_common, order_of, unlike
-from ecuas_metric.files.arrays import from_values
-from ecuas_metric.files.values import as_ids
+from ecuas_metric.comparison.compare import differing, in_common, order_of
+from ecuas_metric.files.values import as_ids, from_values
 from ecuas_metric.reporting.report import prepare_submissions
 from tests.ecuas_metric.files.submitted import submission
 
@@ -15,10 +14,10 @@ def test_ids_are_the_same_whatever_kind_of_file_they_are_in(ids, others, rng):
     order = order_of("two", others, "one", ids)
     assert [str(others[row]) for row in order] == [str(value) for value in ids]
     parts = [submission(name, rng, size=len(ids), ids=values) for name, values in (("one", ids), ("two", others))]
-    assert unlike(prepare_submissions(parts)) == []
+    assert differing(prepare_submissions(parts)) == []
     assert [len(part.predictions) for part in in_common(parts)] == [len(ids)] * 2
     parts[1] = parts[1]._replace(ids=as_ids(from_values([*others[:-1], "none"])))
-    assert unlike(prepare_submissions(parts)) == ["questions"]
+    assert differing(prepare_submissions(parts)) == ["questions"]
     assert [[str(own) for own in part.ids.tolist()] for part in in_common(parts)] == [
         [str(value) for value in ids if value != type(value)(others[-1])],
         [str(value) for value in others[:-1]],

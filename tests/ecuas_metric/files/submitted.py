@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from ecuas_metric.files.arrays import from_values
 from ecuas_metric.files.submissions import Source, Submission
-from ecuas_metric.files.values import as_ids
+from ecuas_metric.files.values import as_ids, from_values
 
 
 def submission(name, rng, *, form="confidences", correct=None, size=60, ids=None, per_sample=None, notes=()):

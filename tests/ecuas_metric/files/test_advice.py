@@ -26,44 +26,95 @@ FOUR = RNG.dirichlet(np.ones(4), N)
 LABEL = np.array([RNG.choice(4, p=row) for row in FOUR])
 
 
-def swapped(**columns):
-    """Return the base table with columns in place of those of their opposite."""
-    return BASE.drop(columns=["confidence" if "uncertainty" in columns else "correct"]).assign(**columns)
+CLASSES = np.array(["cat", "dog", "horse", "ship"])
+POSTERIORS = pd.DataFrame(FOUR, columns=[f"prob_{k}" for k in range(4)]).assign(label=LABEL)
+CHOSEN = pd.DataFrame(
+    {"label": CLASSES[LABEL], "predicted": CLASSES[FOUR.argmax(axis=1)], "confidence": FOUR.max(axis=1)}
+)
+SPAM = np.array(["ham", "spam"])
+MEANS = pd.DataFrame([{"id": "mean", "confidence": Q.mean(), "correct": C.mean()}])
+SOME = np.arange(N) % 25 == 0
 
 
-ADVISED = {  # a table, and the one that has the numbers which the command in the advice gives
-    "uncertainty": (swapped(uncertainty=1 - Q), BASE),
-    "error": (swapped(error=1 - C), BASE),
-    "incorrect": (swapped(incorrect=1 - C), BASE),
-    "hallucination": (swapped(hallucination=1 - C), BASE),
-    "probabilities as y_pred": (BINARY.rename(columns={"y_prob": "y_pred"}), BINARY),
-    "P(1) as confidence": (pd.DataFrame({"y_true": Y, "y_pred": (P > 0.5).astype(int), "confidence": P}), BINARY),
+def named(role, name, values):
+    """Return the base table with another column in place of confidence or correct."""
+    return BASE.drop(columns=role).assign(**{name: values})
+
+
+def filed(answers, chosen=None, **columns):
+    """Return a table of two classes, as words."""
+    return pd.DataFrame({"label": SPAM[answers]} | ({} if chosen is None else {"predicted": SPAM[chosen]}) | columns)
+
+
+def mapped(order, label):
+    """Return posteriors as mappings of classes, in some order."""
+    rows = [dict(zip(CLASSES[order], row[order], strict=True)) for row in FOUR]
+    return pd.DataFrame({"label": label, "probs": [json.dumps(row) for row in rows]})
+
+
+ADVISED = {  # a table, the one that has the numbers which the command in the advice gives, and flags to begin with
+    **{name: (named("confidence", name, 1 - Q), BASE) for name in ("uncertainty", "Uncertainty_score", "p(false)")},
+    **{f"{name}, named": (named("confidence", name, 1 - Q), BASE, f"--columns 'confidence={name}'")
+       for name in ("u", "prob_of_error", "hallucinationRate", "1 - p")},
+    **{name: (named("correct", name, 1 - C), BASE) for name in ("error", "IsIncorrect", "not_correct", "failure")},
+    **{f"{name}, named": (named("correct", name, values), BASE, f"--columns correct={name}")
+       for name, values in (("zero_one_loss", 1 - C), ("no_error", C), ("true_false", C))},
+    "words for errors": (named("correct", "wrong", np.where(C, "no", "yes")), BASE),
+    **{f"probabilities as {name}": (BINARY.rename(columns={"y_prob": name}), BINARY) for name in ("y_pred", "y_hat")},
+    "percentages as y_pred": (pd.DataFrame({"y_true": Y, "y_pred": 100 * P}), BINARY),
+    "P(1) as confidence": (pd.DataFrame({"y_true": Y, "y_pred": (P > 0.5) * 1, "confidence": P}), BINARY),
+    "P(spam) as confidence": (filed(Y, (P > 0.5) * 1, confidence=P), BINARY),
+    "P(ham) as confidence": (filed(Y, (P > 0.5) * 1, confidence=1 - P), BINARY),
+    "P(wrong) as confidence": (
+        filed(Y, (P > 0.5) * 1, confidence=1 - P).replace({"ham": "wrong", "spam": "right"}), BINARY
+    ),
     "a longer name": (BASE.rename(columns={"confidence": "Confidence Score"}), BASE),
+    "a name with a dot": (BASE.rename(columns={"confidence": "Conf."}), BASE),
+    "prob beside correct": (BASE.rename(columns={"confidence": "prob"}), BASE),
     "two other names": (BASE.rename(columns={"confidence": "p_true", "correct": "acc"}), BASE),
     "percentages": (BASE.assign(confidence=(100 * Q).round(2)), BASE),
-    "a name with a sign, in percent": (
-        BASE.assign(**{"conf (%)": (100 * Q).round(2)}).drop(columns="confidence"),
-        BASE,
-    ),
+    "a name with a sign, in percent": (named("confidence", "conf (%)", (100 * Q).round(2)), BASE),
     "margins": (pd.DataFrame({"label": Y, "prob": np.log(P / (1 - P))}), BINARY),
-}
-REFUSED = {  # what no flag can mend, and what the refusal says
-    "few on another scale": (BASE.assign(confidence=np.where(np.arange(N) % 25, Q, 100)), "must lie on one scale; 192"),
-    "many on another scale": (BASE.assign(confidence=np.where(np.arange(N) % 7, 100 * Q, Q)), "must lie on one scale"),
-    "a mean at the end": (
-        pd.concat([BASE, pd.DataFrame([{"id": "mean", "confidence": Q.mean(), "correct": C.mean()}])]),
-        "the last row is a summary; got 'mean' in row 202",
+    "classes before a word": (
+        pd.DataFrame(FOUR[:, ::-1], columns=CLASSES[::-1] + "_prob").assign(label=CLASSES[LABEL]), POSTERIORS
     ),
-    "entropy": (swapped(uncertainty=0).assign(entropy=-np.log(Q + 1e-3)).drop(columns="uncertainty"), "no confidence"),
-}
+    "classes with numbers": (
+        pd.DataFrame(FOUR, columns=[f"c{k}" for k in range(4)]).assign(label=[f"c{k}" for k in LABEL]), POSTERIORS
+    ),
+    "mappings and labels in another order": (
+        mapped([0, 1, 2, 3], CLASSES[LABEL]), POSTERIORS, "--labels ship,horse,dog,cat"
+    ),
+}  # fmt: skip
+REFUSED = {  # what no flag can mend, what the refusal says, and flags
+    "few on another scale": (BASE.assign(confidence=np.where(SOME, 100, Q)), "must lie on one scale; 192"),
+    "few on another scale, told": (BASE.assign(confidence=np.where(SOME, 100, Q)), "must lie on", "--scale 100"),
+    "many on another scale": (BASE.assign(confidence=np.where(np.arange(N) % 7, 100 * Q, Q)), "must lie on one scale"),
+    "a mean at the end": (pd.concat([BASE, MEANS]), "the last row is a summary; got 'mean' in row 202"),
+    "a mean by its value": (pd.concat([MEANS.assign(id=""), BASE]), "one row is the mean of", "--correct-from 0.5"),
+    "entropy": (named("confidence", "entropy", -np.log(Q + 1e-3)), "no confidence"),
+    **{name: (named("confidence", name, 1 - Q), "Map it to a probability", f"--columns confidence={name}")
+       for name in ("MeanEntropy", "neg_log_prob")},
+    "logits of confidences": (BASE.assign(confidence=np.log(Q + 1e-3) + 2), "Map it to a probability in [0, 1] first"),
+    "two that may be it": (named("confidence", "score", Q).assign(p=0.5), "Name it with --columns confidence=NAME"),
+    "grades of 0 and 100": (BASE.assign(correct=100 * C), "--correct-from GRADE"),
+    "ignored rows": (POSTERIORS.assign(label=np.where(SOME, -100, LABEL)), "rows that do not count? Leave these out."),
+    "ignored rows of -1": (POSTERIORS.assign(label=np.where(SOME, -1, LABEL)), "rows that do not count?"),
+    "labels of -1 and 1": (BINARY.assign(y_true=2 * Y - 1), "Count from 0."),
+    "classes in two cases": (CHOSEN.replace({"predicted": {"ship": "Ship"}}), "differ in upper and lower case only"),
+    "labels for other columns": (
+        pd.DataFrame(FOUR, columns=CLASSES).assign(label=LABEL), "some of the labels",
+        "--labels cat,dog,horse,Ship --columns posteriors=cat+dog+horse+ship",
+    ),
+    "numbers of mapped classes": (mapped([3, 0, 1, 2], LABEL), "must name the same classes", "--labels 0,1,2,3"),
+}  # fmt: skip
 NOTED = {  # flags, and what a note says of the number
     "a column of weights": (BASE.assign(weight=1 + C), "", "Column 'weight' is not used. --weight COLUMN uses it."),
     "a column of strata": (BASE.assign(stratum=np.arange(N) % 2), "", "Column 'stratum' is used"),
     "several samples of a question": (pd.concat([BASE, BASE]), "--interval 0.95", "without --groups COLUMN, intervals"),
     "inverted": (BASE.assign(confidence=1 - Q), "", "Wrong answers have higher confidences than right ones"),
-    "a scale that some are not on": (
-        BASE.assign(confidence=np.where(np.arange(N) % 25, Q, 100)), "--scale 100", "are below 1 and are divided by 100"
-    ),
+    "which class": (filed(Y, prob=P), "", "the probability of class spam, column 'label' as the class. Of the other"),
+    "hard posteriors": (POSTERIORS.assign(**dict(zip(POSTERIORS, np.eye(4)[LABEL].T, strict=False))), "", "are 0 or 1"),
+    "K beside classes": (CHOSEN.assign(correct=1), "", "'label' and 'predicted' hold 4 classes, which K is not taken"),
 }  # fmt: skip
 
 
@@ -85,8 +136,8 @@ def run(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("case", ADVISED)
 def test_advice_followed_literally_gives_the_right_number(case, run):
-    table, truth = ADVISED[case]
-    flags = ""
+    table, truth, *begin = ADVISED[case]
+    flags = " ".join(begin)
     for _ in range(3):
         code, row, said = run(table, flags)
         if code == 0:
@@ -98,8 +149,8 @@ def test_advice_followed_literally_gives_the_right_number(case, run):
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_be_mended_is_refused_without_a_flag(case, run):
-    table, rule = REFUSED[case]
-    code, _, said = run(table)
+    table, rule, *flags = REFUSED[case]
+    code, _, said = run(table, *flags)
     assert code == 2
     assert rule in said
     assert "--scale" not in said
@@ -114,13 +165,11 @@ def test_what_a_number_is_not_is_noted(case, run):
 
 
 def test_classes_say_how_many_there_are(run):
-    classes = np.array(["cat", "dog", "horse", "ship"])
-    chosen = {"y_true": classes[LABEL], "y_pred": classes[FOUR.argmax(axis=1)], "confidence": FOUR.max(axis=1)}
-    _, row, said = run(pd.DataFrame(chosen))
+    _, row, said = run(CHOSEN)
     assert "K is 4. For free text, use --num-classes inf." in said
-    _, expected, _ = run(pd.DataFrame(FOUR, columns=[f"prob_{k}" for k in range(4)]).assign(label=LABEL))
+    _, expected, _ = run(POSTERIORS)
     assert row["ecuas_0"] == pytest.approx(expected["ecuas_0"])
-    _, infinite, _ = run(pd.DataFrame(chosen), "--num-classes inf")
+    _, infinite, _ = run(CHOSEN, "--num-classes inf")
     assert infinite["ecuas_0"] != pytest.approx(expected["ecuas_0"])
 
 
@@ -212,6 +261,25 @@ def test_any_type_in_any_role_is_read_or_refused_in_a_line(kind, role, tmp_path,
 def _run_ends(values):
     ends = pa.array([1, 2, 3], pa.int32())
     return pa.RunEndEncodedArray.from_arrays(ends, pa.array(values, pa.float64()))
+
+
+def test_one_hot_labels_are_classes(run, tmp_path):
+    _, expected, _ = run(POSTERIORS)
+    np.savez(tmp_path / "a.npz", labels=np.eye(4)[LABEL], probs=FOUR)
+    assert cli.main(["score", "a.npz", "--output", "hot.json"]) == 0
+    assert json.loads((tmp_path / "hot.json").read_text())["rows"][0]["ecuas_0"] == pytest.approx(expected["ecuas_0"])
+
+
+@pytest.mark.parametrize("flags", [[], ["--common"]])
+def test_ids_of_which_none_is_shared_have_ways_out(flags, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    BASE.to_csv("a.csv", index=False)
+    BASE.assign(id=np.arange(N), key=BASE["id"]).to_csv("b.csv", index=False)
+    assert cli.main(["compare", "a.csv", "b.csv", "--metrics", "ER", *flags]) == 2
+    said = capsys.readouterr().err
+    assert "--columns FILE:id=NAME, or pair by row: --by-position" in said
+    for way in (["--columns", "b.csv:id=key"], ["--by-position"]):
+        assert cli.main(["compare", "a.csv", "b.csv", "--metrics", "ER", *way]) == 0
 
 
 def test_ids_that_are_categories_pair(tmp_path, capsys):

@@ -11,7 +11,7 @@ from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.errors import Advice, FileAdvice, FileError, InputError, Note
 from ecuas_metric.inputs import confidences
 from ecuas_metric.reporting import cli
-from ecuas_metric.reporting.flags import WORDS
+from ecuas_metric.reporting.cli import WORDS
 
 PERCENTAGES = "id,confidence,correct\na,1,1\n\nb,87,0\nc,92,1\n"
 OUT_OF_RANGE = {"argument": "predictions", "rule": "must lie in [0, 1]", "value": 87.0, "got": "87.0", "index": 1}

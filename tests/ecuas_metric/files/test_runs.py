@@ -460,25 +460,6 @@ def test_helm_runs_that_cannot_be_used(tmp_path, change, message):
         read_submissions(file)
 
 
-def test_results_of_the_authors_code_are_named_by_their_experiment(tmp_path):
-    """As `callm.models.evaluator` writes them: newlines in questions are escaped, no confidence is `nan`."""
-    header = "Question,Gold Answers,Predicted Answer,Confidence,Correct,Evaluator Response,Raw Output\n"
-    rows = ['"Q1, ""quoted""\\n","[\'a\', \'b\']",x,0.844422,No,,r\n', "Q2,['a'],x,nan,Yes,,r\n"]
-    for method in ("label_prob", "verbalized"):
-        folder = tmp_path / f"{method}_zero_shot_Qwen_evaluation" / "version_0"
-        folder.mkdir(parents=True)
-        (folder / "evaluation_results.csv").write_text(header + "".join(rows))
-    one, two = read_submissions(tmp_path)
-    assert (one.name, two.name) == ("label_prob_zero_shot_Qwen", "verbalized_zero_shot_Qwen")
-    assert one.predictions == pytest.approx([0.844422, np.nan], nan_ok=True)
-    assert one.references.tolist() == [0, 1]
-    assert one.ids.tolist() == ['Q1, "quoted"\\n', "Q2"]
-    (folder / "evaluation_results.csv").write_text(header + rows[1] * 2)
-    assert read_submissions(folder)[0].ids is None
-    with pytest.raises(ValueError, match=r"has no column P\.$"):
-        read_submissions(folder, columns={"confidence": "P"})
-
-
 def test_inspect_runs_that_did_not_end_are_read_only_if_asked_for(tmp_path):
     log = inspect_log([inspect_sample(i, "CI"[i % 2], 0.5) for i in range(3)])
     log["eval"]["dataset"] = {"sample_ids": [*range(4)]}

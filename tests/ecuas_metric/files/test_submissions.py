@@ -262,7 +262,7 @@ def test_a_missing_confidence_is_nan(tmp_path):
             "a.csv",
             "confidence,correct\n0.5,2\n",
             "column 'correct' must be 0 (incorrect) or 1 (correct); got 2.0 in row 2 (1 of 1). "
-            "Class labels? Pass posteriors of shape (N, K) as predictions.",
+            "Partly correct? Set correct_from to the lowest grade that counts as correct.",
         ),
         ("a.csv", "=1+1,correct\n=cmd(),1\n", "has 'correct' for correct, but no confidence; found =1+1, correct."),
     ],

@@ -25,9 +25,7 @@ def run(tool, folder, *arguments, code=0):
         "HF_HOME": str(folder / "home"),
         "COLUMNS": "1000",
     }
-    done = subprocess.run(
-        [python, *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=600, check=False
-    )
+    done = subprocess.run([python, *arguments], cwd=folder, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == code, (done.stdout + done.stderr)[-3000:]
     return done
 

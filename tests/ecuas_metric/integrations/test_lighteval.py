@@ -6,7 +6,7 @@ import math
 import pyarrow.parquet as pq
 import pytest
 
-from ecuas_metric.integrations.choices import DIRECTIONS
+from ecuas_metric.integrations.choices import HIGHER_IS_BETTER
 from tests.ecuas_metric.integrations.live import close, of_choices, run, score
 
 pytestmark = [pytest.mark.integrations, pytest.mark.e2e]
@@ -122,7 +122,7 @@ def test_plug_in_reader_and_arithmetic_agree(ran, task):
     rows, said = score(folder / "out", "--tasks", f"{task}|0")
     (row,) = rows.values()
     assert close(row, expected(docs, folder / "out", task, TRUTH[task])), said
-    assert close(row, {name: live[f"{task}|0"][name] for name in DIRECTIONS})
+    assert close(row, {name: live[f"{task}|0"][name] for name in HIGHER_IS_BETTER})
     if task == "stock":
         assert live[f"{task}|0"]["acc"] == pytest.approx(1 - row["error_rate"])
 
@@ -130,7 +130,7 @@ def test_plug_in_reader_and_arithmetic_agree(ran, task):
 @pytest.mark.parametrize("task", ["several", "sometimes"])
 def test_several_right_choices_are_refused_by_the_reader_and_nan_in_the_plug_in(ran, task):
     _, folder, live, logged = ran
-    assert all(math.isnan(live[f"{task}|0"][name]) for name in DIRECTIONS)
+    assert all(math.isnan(live[f"{task}|0"][name]) for name in HIGHER_IS_BETTER)
     rows, said = score(folder / "out", "--tasks", f"{task}|0")
     rule = "must have one right choice in each sample"
     assert (rows, rule in said, rule in logged) == ({}, True, True)

@@ -1,10 +1,12 @@
-"""Lightning itself: what a module logs, one metric or all, is what the functions of arrays give."""
+"""Lightning and torch's processes themselves: what they log and gather is what the functions of arrays give."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
-from ecuas_metric import score_posteriors
+from ecuas_metric import score_confidences, score_posteriors
 from tests.ecuas_metric.integrations.live import run
 
 pytestmark = [pytest.mark.integrations, pytest.mark.e2e]
@@ -50,3 +52,34 @@ def test_a_module_logs_what_the_functions_of_arrays_give(tmp_path):
         assert {key: logged[key] for key in ("ecuas_0", "auroc")} == pytest.approx(
             {key: expected[key] for key in ("ecuas_0", "auroc")}, abs=1e-6
         )
+
+
+PROCESS = """
+import json, sys
+import numpy as np
+import torch
+import torch.distributed as dist
+from ecuas_metric.integrations.torchmetrics import ECUAS
+
+rank = int(sys.argv[1])
+dist.init_process_group("gloo", init_method="file://" + sys.argv[2], rank=rank, world_size=2)
+rng = np.random.default_rng(0)
+confidence, correct = torch.tensor(rng.random(100)), torch.tensor(rng.integers(0, 2, 100))
+metric = ECUAS(n=(0, 1))
+for rows in ([range(30), range(30, 100)], [])[rank]:
+    metric.update(confidence[list(rows)], correct[list(rows)])
+print(json.dumps({name: value.item() for name, value in metric.compute().items()}))
+dist.destroy_process_group()
+"""
+
+
+def test_two_processes_of_which_one_has_no_rows(tmp_path):
+    command = ["-W", "ignore", "-c", PROCESS]
+    with ThreadPoolExecutor(2) as pool:
+        done = pool.map(lambda rank: run("lightning", tmp_path, *command, str(rank), str(tmp_path / "store")), range(2))
+        printed = [each.stdout.splitlines()[-1] for each in done]
+    assert len(set(printed)) == 1
+    rng, found = np.random.default_rng(0), json.loads(printed[0])
+    confidence, correct = rng.random(100), rng.integers(0, 2, 100)
+    expected = score_confidences(correct, confidence, n=(0, 1))
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)

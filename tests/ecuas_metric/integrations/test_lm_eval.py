@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from ecuas_metric.files.runs.lm_eval import BY_LENGTH
-from ecuas_metric.integrations.choices import DIRECTIONS
+from ecuas_metric.integrations.choices import HIGHER_IS_BETTER
 from tests.conftest import ROOT
 from tests.ecuas_metric.integrations.live import close, of_choices, run, score
 
@@ -96,14 +96,14 @@ def expected(docs, out, field, chosen="none", weight=False):
 def test_plug_in_reader_and_arithmetic_agree(ran, task):
     docs, out, results, _ = ran
     for chosen in ("one", "two") if task == "filters" else ("none",):
-        live = {name: results["results"][task].get(f"{name},{chosen}") for name in DIRECTIONS}
+        live = {name: results["results"][task].get(f"{name},{chosen}") for name in HIGHER_IS_BETTER}
         truth = expected(docs, out, TASKS[task][1], (task, chosen))
         rows, said = score(out, "--tasks", task, *(["--filter", chosen] if task == "filters" else []))
         (row,) = rows.values()
         assert close(row, truth), said
         shown = {name: value for name, value in live.items() if value is not None}
         assert close(row, shown)
-        assert len(shown) == (1 if task == "mutual" else len(DIRECTIONS))
+        assert len(shown) == (1 if task == "mutual" else len(HIGHER_IS_BETTER))
         if task == "mutual":
             assert results["results"][task]["acc,none"] == pytest.approx(1 - truth["error_rate"])
     if task == "filters":
@@ -114,13 +114,13 @@ def test_plug_in_reader_and_arithmetic_agree(ran, task):
     ("task", "why"),
     [
         ("several", "must have one right choice in each sample"),
-        ("outside", "must be the index of a choice or the text of exactly one"),
-        ("unnamed", "must be the index of a choice or the text of exactly one"),
+        ("outside", "must have one right choice in each sample"),
+        ("unnamed", "must have one right choice in each sample"),
     ],
 )
 def test_what_the_reader_refuses_is_nan_for_the_same_reason(ran, task, why):
     _, out, results, said = ran
-    assert all(math.isnan(results["results"][task][f"{name},none"]) for name in DIRECTIONS)
+    assert all(math.isnan(results["results"][task][f"{name},none"]) for name in HIGHER_IS_BETTER)
     assert why in said
     rows, refused = score(out, "--tasks", task)
     assert (rows, why in refused) == ({}, True)

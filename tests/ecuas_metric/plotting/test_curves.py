@@ -37,7 +37,9 @@ def test_each_point_of_the_reject_cost_curve_is_the_mean_fixed_cost(system):
     decisions = confidence_decisions(*system)
     curve = reject_cost_curve(ranked(decisions, checked_options()), num_points=21)
     for gamma, cost in zip(curve.reject_cost, curve.expected_cost, strict=True):
-        assert cost == pytest.approx(fixed_reject_cost(*decisions[:2], reject_cost=gamma, max_uncertainty=1).mean())
+        u, c, *_ = decisions
+        costs = fixed_reject_cost(candidate_cost=c, uncertainty=u, reject_cost=gamma, max_uncertainty=1)
+        assert cost == pytest.approx(costs.mean())
 
 
 def test_samples_above_the_largest_uncertainty_are_never_accepted():
@@ -99,7 +101,7 @@ def test_cost_against_confidence(n, num_classes):
     assert curve.correct[0] == curve.incorrect[0] == 1
     assert (np.diff(curve.correct) <= 0).all()
     assert (np.diff(curve.incorrect) >= -1e-12).all()
-    middle = ecuas_cost(1 - curve.confidence[[100]], [1.0], n=n, max_uncertainty=u_max)
+    middle = ecuas_cost(candidate_cost=[1.0], uncertainty=1 - curve.confidence[[100]], n=n, max_uncertainty=u_max)
     assert curve.incorrect[100] == pytest.approx(middle[0])
 
 

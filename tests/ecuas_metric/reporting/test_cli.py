@@ -14,7 +14,7 @@ import pytest
 from ecuas_metric.files.submissions import OPTION_OF_ROLE
 from ecuas_metric.options import DEFAULTS, OPTIONS, checked_options
 from ecuas_metric.reporting import cli, commands
-from ecuas_metric.reporting.flags import COMPARE_EXAMPLES, FLAGS, SCORE_EXAMPLES, parser
+from ecuas_metric.reporting.cli import COMPARE_EXAMPLES, FLAGS, SCORE_EXAMPLES, parser
 from ecuas_metric.reporting.tables import BEST
 from tests.conftest import ROOT
 from tests.ecuas_metric.systems import compute
@@ -170,7 +170,7 @@ def test_differences_can_be_chosen_sorted_and_drawn(folder, capsys, rng):
     ]
 
 
-def test_systems_that_are_unlike_have_no_best(folder, capsys):
+def test_systems_of_different_questions_have_no_best(folder, capsys):
     pd.read_json("llama.jsonl", lines=True).tail(-1).to_json("short.jsonl", orient="records", lines=True)
     assert cli.main(["score", "gpt.csv", "short.jsonl"]) == 0
     out = capsys.readouterr().out

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from ecuas_metric import confidence_system
-from ecuas_metric.comparison.compare import compare_systems
-from ecuas_metric.comparison.pairing import in_common
+from ecuas_metric.comparison.compare import compare_systems, in_common
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.errors import InputError, Note
 from ecuas_metric.files.submissions import Unlabelled

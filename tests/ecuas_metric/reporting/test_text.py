@@ -9,8 +9,8 @@ import pytest
 
 from ecuas_metric import confidence_system, ranking, results
 from ecuas_metric.comparison.compare import compare_systems
-from ecuas_metric.files.arrays import from_values
 from ecuas_metric.files.submissions import read_submissions
+from ecuas_metric.files.values import from_values
 from ecuas_metric.metrics import Key
 from ecuas_metric.reporting import cli, text
 from ecuas_metric.reporting.report import prepare_submissions

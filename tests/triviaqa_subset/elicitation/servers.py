@@ -14,15 +14,9 @@ from threading import Event, Lock, Thread
 
 from triviaqa_subset.elicitation.replies import ALPHABET
 
-ANSWERS = [
-    ["Zar", "quon", " 7"],
-    ["New", " York"],
-    ["Nî", "mes"],
-    ["O", "'Neill"],
-    ["U2"],
-    ["東", "京", " 3"],
-    ["AC", "/", "DC"],
-]
+ANSWERS = [["Zar", "quon", " 7"], ["New", " York"], ["Nî", "mes"], ["O", "'Neill"], ["U2"], ["東", "京", " 3"]]
+ANSWERS += [["AC", "/", "DC"]]
+BYTES = {byte: character for character, byte in ALPHABET.items()}
 
 
 def question(number):
@@ -36,7 +30,7 @@ def pieces(number):
 
 
 def answer(number):
-    return "".join(text for text, _ in pieces(number))
+    return "".join(ANSWERS[number % len(ANSWERS)])
 
 
 def posterior(number):
@@ -51,6 +45,11 @@ def truth(number):
 
 def stated(number):
     return (number % 20) / 20
+
+
+def write(file, rows):
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(file)
 
 
 def spoken(messages):
@@ -68,23 +67,15 @@ def spoken(messages):
     return tokens
 
 
-def as_vocabulary(text):
-    """The text as a byte-level vocabulary writes it."""
-    return "".join(dict(zip(ALPHABET.values(), ALPHABET, strict=True))[byte] for byte in text.encode())
-
-
 def listed(text, p, top, style):
     """A token as a server lists it."""
-    if style == "vocabulary":
-        text, top = as_vocabulary(text), {as_vocabulary(other): q for other, q in top.items()}
-    if style == "sentencepiece":
-        text, top = (text.replace(" ", "▁"), {other.replace(" ", "▁"): q for other, q in top.items()})
-    made = {"token": text, "logprob": math.log(p), "top_logprobs": []}
-    if style == "bytes":
-        made["bytes"] = list(text.encode())
-    if style == "null bytes":
-        made["bytes"] = None
-    return made | {"top_logprobs": [{"token": other, "logprob": math.log(q)} for other, q in top.items() if q > 0]}
+    write = {
+        "vocabulary": lambda text: "".join(BYTES[byte] for byte in text.encode()),  # as a byte-level one
+        "sentencepiece": lambda text: text.replace(" ", "▁"),
+    }.get(style, str)
+    likely = [{"token": write(other), "logprob": math.log(q)} for other, q in top.items() if q > 0]
+    known = {"bytes": {"bytes": list(text.encode())}, "null bytes": {"bytes": None}}.get(style, {})
+    return {"token": write(text), "logprob": math.log(p), "top_logprobs": likely} | known
 
 
 class Server:

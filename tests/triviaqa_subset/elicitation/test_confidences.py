@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triviaqa_subset.elicitation.confidences import (
-    is_true,
-    letter_posteriors,
-    semantic_confidence,
-    sequence_posterior,
-)
+from triviaqa_subset.elicitation.confidences import is_true, letter_posteriors, semantic_confidence, sequence_posterior
 from triviaqa_subset.matching import normalize_answer
 
 PROBABILITY = st.floats(1e-6, 1.0)

@@ -1,6 +1,5 @@
 """Faulty servers and kills: `eval-set` goes on where it was, and nothing is lost, doubled or altered."""
 
-import json
 import os
 import signal
 import subprocess
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.triviaqa_subset.elicitation.servers import answer, posterior, question, serving, truth
+from tests.triviaqa_subset.elicitation.servers import answer, posterior, question, serving, truth, write
 
 pytest.importorskip("inspect_ai")
 
@@ -28,8 +27,7 @@ def command(tmp_path):
         {"question_id": f"q-{i}", "question": question(i), "answer": answer(i), "weight": 1 + i % 2}
         for i in range(COUNT)
     ]
-    file = tmp_path / "questions.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    file = write(tmp_path / "questions.jsonl", rows)
     asked = ["-T", f"file={file}", "-T", "methods=sequence_posterior,is_true", "--log-dir", str(tmp_path / "logs")]
     model = ["--model", "openai-api/x/m", "-M", "max_retries=30", "--max-connections", "4", "--retry-on-error", "9"]
     inspect = Path(sys.executable).with_name("inspect")

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 import pytest
 
 pytest.importorskip("inspect_ai")
-from tests.triviaqa_subset.elicitation.servers import question
+from tests.triviaqa_subset.elicitation.servers import question, write
 from triviaqa_subset.elicitation.prompts import load_prompts, render
 
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(not find_spec("torch"), reason="needs the extra `local`")]
@@ -31,8 +31,6 @@ SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "nu
 GROUPED = SIZES | {"num_key_value_heads": 2, "head_dim": 8}
 ARCHITECTURES = {
     "llama": GROUPED,
-    "mistral": GROUPED,
-    "qwen2": GROUPED,
     "qwen3": GROUPED,
     "gpt2": {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 2048},
     "gpt_neox": SIZES,
@@ -98,8 +96,8 @@ def test_answers_and_posteriors_are_those_of_teacher_forcing(name, tmp_path):
 
     network, tokenizer, ends = saved(tmp_path / "model", name)
     rows = [{"question_id": f"q-{i}", "question": question(i) + " Why?" * i, "answer": "Nix"} for i in range(COUNT)]
-    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    log = asked(None, str(tmp_path / "questions.jsonl"), tmp_path, f"hf/{tmp_path / 'model'}", ["sequence_posterior"])
+    file = write(tmp_path / "questions.jsonl", rows)
+    log = asked(None, file, tmp_path, f"hf/{tmp_path / 'model'}", ["sequence_posterior"])
     assert log.status == "success", log.error
     assert len(log.samples) == COUNT
     for sample in log.samples:

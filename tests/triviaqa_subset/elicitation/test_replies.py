@@ -21,7 +21,6 @@ def texts(found):
         # The start of the reply, repeated
         ("Guess: Rome", ["Guess", ":", " Rome"], "Rome", [" Rome"]),
         ("guess:Rome", ["guess:", "Rome"], "Rome", ["Rome"]),
-        ("\n\nGuess: Rome", ["\n\n", "Guess", ":", " Rome"], "Rome", [" Rome"]),
         ("**Guess:** Rome", ["**", "Guess", ":**", " Rome"], "Rome", [" Rome"]),
         ("Guess: Rome", ["Guess", ": Ro", "me"], "Rome", [": Ro", "me"]),
         ("Guess: Rome", [" Rome"], "Rome", [" Rome"]),  # repeated in the text alone
@@ -31,14 +30,8 @@ def texts(found):
         ("<think>Rome?</think>Guess: Oslo", ["<think>", "Rome?", "</think>", "Guess", ":", " Oslo"], "Oslo", [" Oslo"]),
         ("<think>and so on", ["<think>", "and so on"], "", []),
         ("Hm.\n</reasoning>\nOslo", ["Hm.\n", "</reasoning>", "\n", "Oslo"], "Oslo", ["\n", "Oslo"]),
-        (
-            "the </reasoning> tag",
-            ["the", " </", "reasoning", ">", " tag"],
-            "the </reasoning> tag",
-            ["the", " </", "reasoning", ">", " tag"],
-        ),
+        ("the </thought> tag", ["the", " </thought>", " tag"], "the </thought> tag", ["the", " </thought>", " tag"]),
         # The end of turn
-        ("Rome", ["Rome", "<|im_end|>"], "Rome", ["Rome"]),
         ("Rome", ["Rome", ""], "Rome", ["Rome"]),
         ("Use <br>", ["Use", " ", "<br>"], "Use <br>", ["Use", " ", "<br>"]),
         # A character of several tokens

@@ -1,10 +1,8 @@
 """Twelve ways to serve a model, asked by Inspect: answers are right, confidences right or missing with a reason."""
 
-import json
-
 import pytest
 
-from tests.triviaqa_subset.elicitation.servers import answer, posterior, question, serving, stated, truth
+from tests.triviaqa_subset.elicitation.servers import answer, posterior, question, serving, stated, truth, write
 
 pytest.importorskip("inspect_ai")
 
@@ -35,9 +33,7 @@ def own(tmp_path):
         {"question_id": f"q-{i}", "question": question(i), "answer": answer(i) if i % 3 else "Nix", "weight": 1 + i % 2}
         for i in range(COUNT)
     ]
-    file = tmp_path / "questions.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return str(file)
+    return write(tmp_path / "questions.jsonl", rows)
 
 
 def asked(server, file, folder, provider="openai-api/x/m", methods=METHODS, limit=None, **options):

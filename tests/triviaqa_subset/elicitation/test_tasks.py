@@ -1,12 +1,11 @@
 """Tasks as users run them: questions, weights, grading, the judge, prompts as they are sent, and the demonstration."""
 
-import json
 import math
 
 import pytest
 
 from tests.conftest import ROOT
-from tests.triviaqa_subset.elicitation.servers import answer, question, serving
+from tests.triviaqa_subset.elicitation.servers import answer, question, serving, write
 
 pytest.importorskip("inspect_ai")
 from tests.triviaqa_subset.elicitation.test_servers import asked
@@ -14,7 +13,7 @@ from tests.triviaqa_subset.elicitation.test_servers import asked
 pytestmark = pytest.mark.e2e
 
 
-def run(task, reply, folder, **options):
+def run(task, reply, folder, judge=False):
     from inspect_ai import eval as evaluate
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
@@ -23,17 +22,10 @@ def run(task, reply, folder, **options):
         return made.model_copy(update={"usage": ModelUsage(output_tokens=1)})
 
     model = get_model("mockllm/m", custom_outputs=output, memoize=False)
-    roles = (
-        {"grader": get_model("mockllm/g", custom_outputs=output, memoize=False)} if options.pop("judge", False) else {}
-    )
-    (log,) = evaluate(task, model=model, model_roles=roles, log_dir=str(folder), display="none", **options)
+    roles = {"grader": model} if judge else {}
+    (log,) = evaluate(task, model=model, model_roles=roles, log_dir=str(folder), display="none")
     assert log.status == "success", log.error
     return {sample.id: sample for sample in log.samples}
-
-
-def write(file, rows):
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return str(file)
 
 
 @pytest.mark.parametrize("name", ["curated", "kept", "pool"])
@@ -62,9 +54,8 @@ def test_questions_of_the_dataset_come_with_weights_and_strata(name, tmp_path):
 
 
 def test_choices_are_graded_by_their_letter_and_have_posteriors(tmp_path):
-    rows = [
-        {"question_id": f"q-{i}", "question": question(i), "choices": ["Nix", "Nox"], "answer": i % 2} for i in range(3)
-    ]
+    own = {"choices": ["Nix", "Nox"]}
+    rows = [own | {"question_id": f"q-{i}", "question": question(i), "answer": i % 2} for i in range(3)]
     top = {" A": 0.6, " B": 0.3, "A": 0.06, "x": 0.03}
     listed = [{"token": token, "logprob": math.log(p)} for token, p in top.items()]
     token = {"token": " A", "logprob": math.log(0.6), "top_logprobs": listed}
@@ -99,13 +90,8 @@ def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
     samples = run(task, reply, tmp_path / "logs", judge=True)
     scores = {own: sample.scores["verbalized"] for own, sample in samples.items()}
     assert sorted(seen) == sorted(set(given.values()) - {"Paris"})
-    assert [scores[own].metadata["decided_by"] for own in "abcde"] == [
-        "judge",
-        "judge",
-        "exact",
-        "unlabelled",
-        "unlabelled",
-    ]
+    decided = [scores[own].metadata["decided_by"] for own in "abcde"]
+    assert decided == ["judge", "judge", "exact", "unlabelled", "unlabelled"]
     assert [scores[own].value for own in "abc"] == ["C", "I", "C"]
     assert all(math.isnan(scores[own].value) for own in "de")
 
@@ -123,9 +109,8 @@ def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(
     expected = render(prompts["sequence_posterior"], {"question": question(1)})
     checked = render(prompts["is_true"], {"question": question(1), "answer": answer(1)})
     if prefill == "text":
-        expected, checked = (
-            [{"role": "user", "content": "\n\n".join(m["content"] for m in p)}] for p in (expected, checked)
-        )
+        whole = ("\n\n".join(message["content"] for message in messages) for messages in (expected, checked))
+        expected, checked = ([{"role": "user", "content": text}] for text in whole)
     assert first["messages"] == (expected[:-1] if prefill == "none" else expected)
     assert second["messages"] == checked
     assert first.get("continue_final_message") is (True if prefill == "continue" else None)
@@ -135,8 +120,9 @@ def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(
     assert log.eval.metadata["prompts"] == prompts
 
 
-def test_prompts_of_a_file_are_used_and_must_have_the_same_fields(tmp_path):
+def test_prompts_of_a_file_are_used_and_must_have_the_same_fields_and_options_be_known(tmp_path):
     from triviaqa_subset.elicitation.prompts import load_prompts
+    from triviaqa_subset.elicitation.tasks import questions
 
     file = tmp_path / "own.yaml"
     file.write_text("triviaqa: {verbalized: [{role: user, content: 'Q {{ question }}'}]}")
@@ -144,21 +130,13 @@ def test_prompts_of_a_file_are_used_and_must_have_the_same_fields(tmp_path):
     file.write_text("triviaqa: {verbalized: [{role: user, content: 'Q {{ answer }}'}]}")
     with pytest.raises(ValueError, match="with the same fields; got triviaqa: verbalized with answer"):
         load_prompts("triviaqa", file)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+    for options, message in (
         ({"methods": "guess"}, "methods must be among sequence_posterior, is_true, verbalized, semantic; got guess"),
         ({"prefill": "maybe"}, "prefill must be one of message, continue, none, text; got 'maybe'"),
         ({"same": "x"}, "same must be one of equality, judge; got 'x'"),
-    ],
-)
-def test_an_unknown_option_is_refused(options, message, tmp_path):
-    from triviaqa_subset.elicitation.tasks import questions
-
-    with pytest.raises(ValueError, match=message):
-        questions(str(ROOT / "examples/questions.csv"), **options)
+    ):
+        with pytest.raises(ValueError, match=message):
+            questions(str(ROOT / "examples/questions.csv"), **options)
 
 
 def test_meanings_are_counted_and_judged_by_the_model_itself(tmp_path):
@@ -172,11 +150,9 @@ def test_meanings_are_counted_and_judged_by_the_model_itself(tmp_path):
 
 
 def test_the_demonstration_prints_a_row_for_each_method(tmp_path, capsys):
-    from examples.ask import main
+    from examples.ask import EVERY_METHOD, main
 
     assert main(str(tmp_path)) == 0
     printed = capsys.readouterr().out
     assert "made up" in printed
-    assert [
-        f"made-up {method} " in printed for method in ("sequence_posterior", "is_true", "verbalized", "semantic")
-    ] == [True] * 4
+    assert all(f"made-up {method} " in printed for method in EVERY_METHOD)

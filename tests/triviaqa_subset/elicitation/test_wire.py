@@ -1,12 +1,11 @@
 """Single replies in the ways in which servers write them: what is read is right, or missing and says why."""
 
-import json
 import math
 import re
 
 import pytest
 
-from tests.triviaqa_subset.elicitation.servers import serving
+from tests.triviaqa_subset.elicitation.servers import serving, write
 
 pytest.importorskip("inspect_ai")
 from tests.triviaqa_subset.elicitation.test_servers import asked
@@ -131,7 +130,7 @@ def ask(tmp_path):
             {"question_id": f"q-{case}", "question": f"Case {case}?", "answer": "New York"}
             for case in range(len(replies))
         ]
-        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write(file, rows)
 
         def reply(payload):
             said = " ".join(message["content"] for message in payload["messages"])

@@ -1,0 +1,349 @@
+"""What the page and programs are given of files and arguments: numbers of the command line, errors in own words."""
+
+import inspect
+import json
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ecuas_metric.costs import ecuas_cost
+from ecuas_metric.errors import InputError
+from ecuas_metric.options import OPTIONS, Options
+from ecuas_metric.reporting import cli
+from space import markup, verdict
+from space.subset import tables
+from tests.conftest import ROOT
+from tests.ecuas_metric.systems import counted_sorts
+from tests.space.test_markup import close, figures_in
+from tests.space.test_uploads import content_of
+
+pytestmark = [
+    pytest.mark.e2e,  # Gradio takes seconds to import
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
+]
+SUFFIXES = ("csv", "md", "tex")
+ROW = "confidence,correct\n1,1\n"
+
+
+@pytest.fixture(scope="module")
+def api():
+    """The module, imported by those who test it only."""
+    from space import api
+
+    return api
+
+
+@pytest.fixture
+def shown(app, tmp_path):
+    """Return a function of files or texts, and of controls, to what the first tab shows: result, files, plots."""
+
+    def shown_of(*files, **options):
+        paths = [tmp_path / f"{'abc'[i]}.csv" if isinstance(one, str) else one for i, one in enumerate(files)]
+        for path, one in zip(paths, files, strict=True):
+            if isinstance(one, str):
+                path.write_text(one)
+        given = {name: control.default for name, control in app.api.CONTROLS.items()} | options
+        result, *buttons, plots = app.show_score(list(map(str, paths)), *given.values())
+        return result, [button and Path(button.value["path"]) for button in buttons], plots
+
+    return shown_of
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("", []),
+        (None, []),
+        (" 0, 1 ,128 ", [0, 1, 128]),
+        ("0 1;2", [0, 1, 2]),
+        ("∞,inf", [float("inf")] * 2),
+        ("-1", [-1]),
+        (5, [5]),
+        ([0, 1.5], [0, 1.5]),
+    ],
+)
+def test_numbers_are_separated_as_people_do(text, numbers, api):
+    assert api.numbers(text, "n") == numbers
+
+
+@pytest.mark.parametrize(
+    ("call", "text", "message"),
+    [
+        ("numbers", "0," * 21, r"^n must be at most 20 numbers; got 21\.$"),
+        ("numbers", "low", r"^n must be numbers, separated by commas; got 'low'\.$"),
+        ("number", "1, 2", r"^n must be one number; got '1, 2'\.$"),
+    ],
+)
+def test_what_is_no_number_is_an_error(call, text, message, api):
+    with pytest.raises(InputError, match=message):
+        getattr(api, call)(text, "n")
+
+
+def test_empty_controls_ask_for_the_defaults_and_say_what_the_options_mean(api):
+    assert [api.number(text, "K") for text in ("", " ", "∞", "4")] == [None, None, None, 4]
+    empty = {name: "" if control.kind is not bool else False for name, control in api.CONTROLS.items()}
+    assert vars(api.options_of(empty)) == vars(api.options_of({"intervals": False})) == vars(Options())
+    given = {name: control.default for name, control in api.CONTROLS.items()}
+    assert vars(api.options_of(given)) == vars(Options(confidence_level=verdict.LEVEL))
+    for name in markup.LABELS.keys() - {"confidence_level"}:  # a number there, yes or no here
+        assert api.CONTROLS[name].help.startswith(OPTIONS[name].help)
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        ({}, ["--interval", "0.95"]),
+        ({"intervals": False, "n": "0.5 ∞", "normalize": True}, ["--n", "0.5,inf", "--normalize"]),
+        (
+            {"intervals": False, "decompose": True, "reject_costs": "0.1; 0.3", "num_classes": "4"},
+            ["--decompose", "--reject-costs", "0.1,0.3", "--num-classes", "4"],
+        ),
+    ],
+)
+def test_files_and_numbers_are_those_of_the_command_line(options, arguments, files, shown, api, tmp_path):
+    outputs = [tmp_path / f"cli.{suffix}" for suffix in (*SUFFIXES, "json")]
+    paths = [part for path in outputs for part in ("--output", str(path))]
+    assert cli.main(["score", *map(str, files), *arguments, *paths]) == 0
+    result, downloads, _ = shown(*files, **options)
+    assert [path.read_bytes() for path in downloads] == [path.read_bytes() for path in outputs[:3]]
+    assert "By ECUAS_" in result
+    expected, found = json.loads(outputs[-1].read_text()), api.score_files(files, options).json(explained=True)
+    assert (found["rows"], found["signature"]) == (expected["rows"], expected["signature"])
+    assert len(found["in_words"]) > 2
+
+
+def test_words_and_verdict_are_in_the_same_piece_as_the_table(files, api):
+    scored = api.score_files(files, {})
+    html = scored.html(title="<T>", remarks=["Graded."])
+    marks = {"<h2><bdi>&lt;T&gt;": 1, 'class="decision"': 1, "<table": 2, "Graded.": 1}
+    assert {mark: html.count(mark) for mark in marks} == marks
+    assert verdict.headline(scored.decision.orders[1.0], "By ECUAS_1", scored.decision) in " ".join(scored.sentences())
+
+
+@pytest.mark.parametrize("rows", ["0.5,1\n0.5,\n", "0.5,1\n0.4,0\n0.3,1\n"])
+def test_who_is_cheapest_is_not_said_of_what_must_not_be_ranked(rows, shown):
+    """Where correctness is missing, or other questions were answered."""
+    result, *_ = shown("confidence,correct\n" + rows, "confidence,correct\n0.5,1\n0.25,0\n")
+    assert "cheapest is not said" in result
+
+
+def test_each_system_is_sorted_once(files, api):
+    """For table, intervals, comparison, recalibration and five plots; and the one that answers nothing."""
+    with counted_sorts(120) as sorts:
+        scored = api.score_files(files, {"decompose": True})
+        scored.html(title="")
+        scored.plots()
+    assert len([shape for shape in sorts if shape == (120,)]) == 3
+
+
+def test_four_scores_run_side_by_side_and_their_notes_do_not_mix(tmp_path, api):
+    together = threading.Barrier(4)
+
+    def visit(missing):
+        path = tmp_path / f"{missing}.csv"
+        path.write_text("".join(["confidence,correct\n", *([",1\n"] * missing), *(["0.5,1\n0.4,0\n"] * 500)]))
+        together.wait()
+        return api.score_files([str(path)], {"missing_confidence": 0.5}).notes()
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(visit, range(4)))
+    assert found[0] == []
+    for missing, notes in enumerate(found[1:], start=1):
+        assert notes[0] == f"{missing}: {missing} of {1000 + missing} confidences are missing (NaN) and count as 0.5."
+
+
+def test_other_forms_scales_grades_and_predicted_classes_are_read(shown):
+    classifier = ROOT / "space" / "examples" / "classifier.csv"
+    (row,) = pd.read_csv(shown(classifier)[1][0]).to_dict("records")
+    frame = pd.read_csv(classifier)
+    wrong = frame.drop(columns="label").to_numpy().argmax(axis=1) != frame["label"]
+    assert row["error_rate"] == pytest.approx(wrong.mean())
+    expected = shown("confidence,correct\n0.905,1\n0.4,0\n")[1][0].read_bytes()
+    scaled = "confidence,correct\n90.5,0.8\n40,0.2\n"
+    assert shown(scaled, scale="100", correct_from="0.5")[1][0].read_bytes() == expected
+    guesses = "guess,truth,confidence\ncat,cat,0.905\ndog,bird,0.4\n"
+    assert shown(guesses, predicted="guess", label="truth")[1][0].read_bytes() == expected
+    assert "Enter 100 under Options, “Largest confidence”." in shown(scaled)[0]
+
+
+LOGITS = "label,prob_0,prob_1\n0,2.5,-1\n"
+GOOD = "label,prob_0,prob_1\n0,0.5,0.5\n"
+WORDING = [
+    ("confidence,correct\n,1\n", {}, "Enter a value for them under Options of the first tab."),
+    (LOGITS, {}, "Logits or log-probabilities? Choose them under Options."),
+    ("label,prob_0,prob_1\n0,0.5,0.7\n", {}, "Logits? Choose logits under Options; their rows may have any sum."),
+    (GOOD, {"num_classes": "3"}, "Number of possible answers K requires confidences; the input is posteriors."),
+    (GOOD, {"missing_confidence": "0.5"}, "Missing confidence requires confidences"),
+    (ROW, {"predictions_are": "logits"}, "Form of the posteriors requires posteriors"),
+    (ROW, {"n": "-1"}, "n must be &gt;= 0"),
+    (ROW, {"n": "many"}, "n must be numbers, separated by commas"),
+    (ROW, {"reject_costs": "2"}, "Reject costs must lie in [0, 1]"),
+    (ROW, {"num_classes": "1"}, "Number of possible answers K must be a whole number"),
+    ("confidence,correct\n90,1\n", {}, "a.csv: column &#39;confidence&#39; must lie in [0, 1]; got 90.0 in row 2"),
+    ("confidence,correct\n,1\n", {"missing_confidence": "2"}, "Missing confidence must be a number in [0, 1]"),
+    (ROW, {"group": "nowhere"}, "No file has a column &#39;nowhere&#39;."),
+    *((name, {}, "") for name in ("empty.csv", "formula.csv", "keys.jsonl")),
+]
+
+
+@pytest.mark.parametrize(("content", "options", "expected"), WORDING)
+def test_errors_are_in_the_words_of_the_page_and_nothing_else_is_shown(content, options, expected, shown, tmp_path):
+    if not expected:
+        path, content = tmp_path / content, content_of(content)
+        path.write_bytes(content)
+        content = path
+    result, downloads, plots = shown(content, **options)
+    assert result.startswith('<div class="message error" role="alert">')
+    assert expected in result
+    assert not re.search(f"num_classes|predictions_are|reject_costs|--|Traceback|{tmp_path}", result)
+    assert [*downloads, plots] == [None] * 4
+
+
+def test_formulas_are_neutralised_and_markup_is_text(shown):
+    rows = ["=1+1", "+x", "-x", "@x", "<script>alert(1)</script>"]
+    text = "system,confidence,correct\n" + "".join(f"{name},0.5,1\n{name},0.6,0\n" for name in rows)
+    result, (csv, *_), plots = shown(text, intervals=False)
+    assert pd.read_csv(csv)["system"].tolist() == ["'=1+1", "'+x", "'-x", "'@x", "<script>alert(1)</script>"]
+    assert "<script>" not in result + plots
+
+
+def test_no_file_is_no_error(app):
+    graded = app.show_graded(None, "curated", [], "wrong", True, "", False, "1")
+    for message, *_ in (app.show_score(None), app.show_unknown(None, "curated"), graded):
+        assert "There is no file yet" in message
+        assert 'role="status"' in message
+
+
+def test_what_goes_wrong_is_said_without_a_traceback_or_talk_of_bugs(files, shown, api, monkeypatch, caplog):
+    import gradio as gr
+
+    monkeypatch.setattr(api, "score_submissions", lambda *_: 1 / 0)
+    assert api.FAILED.split(".")[0] in shown(*files)[0]
+    assert "ZeroDivisionError" in caplog.text
+    assert "bug" not in api.FAILED
+    with pytest.raises(gr.Error, match="could not be computed here"):
+        called(api, "score", {"files": [ROW]})
+
+
+CALLS = [  # a call with a fault -> the error of one line, which names the argument
+    ("score", {"files": "x"}, "files must be a list; got 'x'."),
+    ("score", {"files": ["/etc/passwd"]}, "system_1 is no upload of this page; got '/etc/passwd'."),
+    ("score", {"files": ["https://example.org/a.csv"]}, "system_1 must be a file; got 'https://example.org/a.csv'."),
+    ("score", {"files": ["data:text/csv;base64,!"]}, "system_1 must be base64 after data:"),
+    ("score", {"files": [None]}, "system_1 must be a file; got None."),
+    ("score", {"files": []}, "Files are missing."),
+    ("score", {"files": [ROW], "intervals": "yes"}, "intervals must be true or false; got 'yes'."),
+    ("score", {"files": ["confidence,correct\n90,1\n"]}, "column 'confidence' must lie in [0, 1]; got 90.0 in row 2"),
+    ("score", {"files": [ROW], "n": True}, "n must be text or a number or a list; got True."),
+    ("score", {"files": [ROW], "n": ["x"]}, "n must be text or a number; got ['x']."),
+    ("score", {"files": [ROW], "n": -1}, "n must be >= 0"),
+    ("detect_columns", {"file": 3}, "file must be a file; got 3."),
+    ("cost", {"n": "many"}, "n must be a number; got 'many'."),
+    ("cost", {"n": float("nan")}, "n must be >= 0 (inf allowed); got nan."),
+    ("cost", {"confidence": 2}, "confidence must lie in [0, 1]; got 2."),
+    ("cost", {"num_classes": 1}, "Number of possible answers K must be >= 2; got 1."),
+    ("plan", {"auroc": True}, "auroc must be a number; got True."),
+    ("plan", {"auroc": 0.99999}, "auroc of calibrated confidences is at most"),
+    ("plan", {"difference": 1e-300}, "difference is too small"),
+    ("plan", {"difference": -1}, "difference must be above 0; got -1."),
+    ("grade", {"file": "question_id,answer,confidence\n", "others": "x"}, "others must be one of 'bounds', 'wrong'"),
+    ("grade", {"file": "question_id,answer\nx,y\n"}, "confidence is missing among question_id, answer"),
+    ("grade", {"file": "question_id,answer,confidence\nq1,x,0.5\n"}, "got 'q1' in row 2 (1 of 1)."),
+]
+
+
+def called(api, name, given):
+    function = next(one for one in api.TOOLS if one.__name__ == name)
+    parameters = list(inspect.signature(function).parameters.values())[:-1]
+    return function(*(given.get(one.name, one.default) for one in parameters))
+
+
+@pytest.mark.parametrize(("name", "given", "expected"), CALLS)
+def test_programs_get_errors_of_one_line(name, given, expected, api):
+    import gradio as gr
+
+    with pytest.raises(gr.Error) as caught:
+        called(api, name, given)
+    assert expected in caught.value.message
+    assert not re.search("\n|<|&", caught.value.message)
+
+
+@pytest.mark.parametrize(("n", "num_classes"), [(0, None), (1, 4), (2.5, 100)])
+def test_the_two_costs_are_those_of_the_metric_and_are_drawn(n, num_classes, api):
+    found = api.cost(n, num_classes, 0.75)
+    u_max = 1 if num_classes is None else 1 - 1 / num_classes
+    costs = ecuas_cost(uncertainty=[0.25, 0.25], candidate_cost=[0, 1], n=n, max_uncertainty=u_max).tolist()
+    assert [found["correct"], found["incorrect"]] == pytest.approx(costs)
+    (lines,) = figures_in(markup.cost_figure(n, num_classes, 0.75, costs)).values()
+    close(lines["your confidence"][0], [[0.75, cost] for cost in costs])
+
+
+def test_the_page_shows_what_programs_get(app, api):
+    numbers, plot = app.show_cost(1, 4, True, 0.8)
+    assert re.findall(r">([\d.]+)</b>", numbers) == ["0.040", "1.640"]  # r^2, and r^2 + 2 (1 - r) for r = 0.2
+    assert 'data-name="your confidence"' in plot
+    assert "Below 1/K = 0.250" in app.show_cost(1, 4, False, 0.1)[0]
+    assert "n must be a number" in app.show_cost(None, 4, True, 0.8)[0]  # an emptied box
+    assert api.cost(1.0, None, 0.8) == pytest.approx({"correct": 0.04, "incorrect": 1.64, "counts_as_rejected": False})
+    assert api.cost(1, 4, 0.1) == {"correct": 1, "incorrect": 1, "counts_as_rejected": True}
+    assert len(api.leaderboard()["rows"]) == 21
+    (table,) = app.show_plan(0.3, 0.36, 0.8, 0.5, 0.05)
+    rows = api.plan()["rows"]
+    cells = re.findall("<t[hd](?: scope[^>]*)?>([^<]*)<", table)
+    assert cells == [*rows[0], *(text for row in rows for text in row.values())]
+
+
+def test_a_models_answers_are_graded_decided_and_scored(app, api, tmp_path):
+    curated, path = tables()["curated"], tmp_path / "my model.csv"
+    size, weights = len(curated), curated.set_index("question_id")["weight"]
+    confidence = np.linspace(0, 1, size).round(3)
+    frame = pd.DataFrame({"question_id": curated["question_id"], "answer": "London.", "confidence": confidence})
+    frame.to_csv(path, index=False)
+    text = path.read_text()
+    message, unknown = app.show_unknown(str(path), "curated")
+    keys = [key for _, key in unknown.choices]
+    assert f"{len(keys)} are unknown" in message
+    accepted = keys[:100]
+    right = [key.split("\t")[0] for key in accepted]
+    for weighted, expected in ((False, 1 - 100 / size), (True, 1 - weights[right].sum() / weights.sum())):
+        result = api.grade(text, "curated", accepted, "wrong", weighted, "0", False)
+        assert result["rows"][0]["error_rate"] == pytest.approx(expected)
+        assert f"{len(keys)} by you" in result["graded"]
+    assert result["leaderboard"]["weighted"]["value"] == pytest.approx(expected)
+    result = api.grade(text)
+    assert result["open"] == keys
+    (row,) = result["rows"]
+    assert (row["error_rate"], row["error_rate_max"]) == (None, 1)  # what the bank knows of this answer is all wrong
+    assert row["error_rate_min"] == pytest.approx(1 - row["unlabelled"])
+    board = result["leaderboard"]
+    assert board["weighted"] == pytest.approx({"value": None, "low": row["error_rate_min"], "high": 1})
+    assert board["published"]["ecuas_0"]["low"] == pytest.approx(row["ecuas_0_min"])
+    assert api.grade(text, "curated", [], "drop")["rows"][0]["error_rate"] == 1
+    outputs = app.show_graded(str(path), "curated", accepted, "wrong", True, "0, 1", True, "1")
+    token = re.search(r"result=([\w-]+)", outputs[5])[1]
+    again = app.restore(token, "1")
+    assert "self-reported, not checked" in again[0]  # at the top
+    assert "my model (self-reported)" in again[2]  # and in its row
+    for ours, theirs in zip(outputs[6:9], again[6:9], strict=True):  # every number
+        shown = [Path(button.value["path"]).read_text() for button in (ours, theirs)]
+        assert shown[1].replace(" (self-reported)", "").split() == shown[0].split()
+    broken = app.restore("x", "1")
+    assert "is not one of this page" in broken[0]
+    assert broken[1] is None  # no older result, and the board stays
+    assert broken[2] == {"__type__": "update"}
+
+
+def test_aborted_uploads_and_empty_folders_are_deleted(app, tmp_path):
+    (tmp_path / "full").mkdir()
+    for name in ("tmpabc", "full/a.csv", "other.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / "empty").mkdir()
+    app.sweep(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 4
+    app.sweep(tmp_path, age=-1)  # as if that time had passed
+    assert {path.name for path in tmp_path.iterdir()} == {"full", "other.txt"}

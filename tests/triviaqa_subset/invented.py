@@ -1,0 +1,38 @@
+"""Invented texts of the pool's questions, and our curation with the hashes of these."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from triviaqa_subset.folders import FOLDER
+from triviaqa_subset.labels import COLUMNS
+from triviaqa_subset.matching import aliases_sha256, sha256
+
+LONG = " It is not the largest of its cities." * 5  # some questions are known by their first 200 characters only
+
+
+def as_row(question_id, question=None, aliases=None):
+    """A row of TriviaQA."""
+    question = question or f"What is the capital of “{question_id}”?" + LONG
+    aliases = aliases or [f"City {question_id}"]
+    answer = {"value": aliases[0], "aliases": aliases, "normalized_aliases": ["city"]}
+    return {"question_id": question_id, "question": question, "answer": answer}
+
+
+def write_curation(folder: Path) -> list[str]:
+    """Write our curation with hashes of invented texts; ten questions stay without one. Return all ids."""
+    folder.mkdir()
+    for name in COLUMNS:
+        shutil.copy(FOLDER / "curation" / f"{name}.csv", folder)
+    questions = pd.read_csv(folder / "questions.csv", dtype=str, keep_default_na=False)
+    rows = [as_row(question_id) for question_id in questions["question_id"]]
+    for name, hashes in {
+        "question_sha256": [sha256(row["question"]) for row in rows],
+        "question_start_sha256": [sha256(row["question"][:200]) for row in rows],
+        "aliases_sha256": [aliases_sha256([*row["answer"]["aliases"], "city"]) for row in rows],
+    }.items():
+        questions[name] = np.where(questions[name] == "", "", hashes)
+    questions.to_csv(folder / "questions.csv", index=False)
+    return questions["question_id"].tolist()
