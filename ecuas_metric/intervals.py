@@ -44,8 +44,8 @@ _PER_CELL = 5  # incorrect or correct answers, whichever are fewer, per cell
 _LEAST_CELLS = 3
 _BELIEF = 3.0  # prior samples, anywhere in a cell, on the cost of a mistake there
 _MOST_SKEW = 0.7  # of half an interval
-_UNSEEN = (0.5, 0.75)  # reported share of the squared distance to a limit: of one confidence, of a stretch
-_VAGUE = 0.25  # of a standard error, the most that the bias of an entropy may be
+_UNSEEN = 0.75  # reported share of the squared distance to a limit
+_PER_CLASS = 10  # samples, below which there are too few for what is normalised by the frequencies of classes
 _ROUNDING = 1e-9
 _NORMAL = NormalDist()
 
@@ -520,32 +520,18 @@ def analytic_intervals(decisions: Decisions, options: Options, values: Values) -
         fact = "There are no intervals: each stratum needs at least two samples, or two groups where there are groups."
         return Intervals(dict.fromkeys(values, NONE), {}, (Note("no_interval", fact),))
 
+    moments = moments_of(decisions, options.sample_weight)
+
     def own_error(key: Key) -> float:
         influence = _of_own(key, decisions, options, float(values[key]))
         influence = influence - np.average(influence, weights=options.sample_weight)
         error = standard_error(influence, design)
-        is_vague = key.variant and _is_vague(
-            key, influence, error / float(values[key]), decisions, options.sample_weight
-        )
-        return math.nan if is_vague else error
+        few = key.variant and moments.effective_count < _PER_CLASS * int(options.num_classes or 0)
+        return math.nan if few or error <= _ROUNDING * abs(float(values[key])) else error
 
     spread = None if design.unit is None and options.strata is None else _spread(decisions, design)
-    moments = moments_of(decisions, options.sample_weight)
     found = analytic_limits(moments, decisions, options, values, own_error=own_error, spread=spread)
     return found._replace(notes=found.notes + _note_few_groups(design))
-
-
-def _is_vague(key: Key, influence: Floats, relative_error: float, decisions: Decisions, weight: Floats | None) -> bool:
-    """Return whether a normalised value rests on few samples, or the naive system's entropy on few of each class."""
-    squares = np.square(influence)
-    if not squares.any() or squares.sum() ** 2 / (squares @ squares) < _FEW:
-        return True
-    if key.metric != "cross_entropy" or decisions.labels is None:
-        return False
-    shares = np.bincount(decisions.labels, weight)
-    shares = shares[shares > 0] / shares.sum()
-    bias = (len(shares) - 1) / (2 * len(influence) * -float(shares @ np.log(shares)))  # Miller's, of the entropy
-    return bias > _VAGUE * relative_error
 
 
 def _spread(decisions: Decisions, design: Design) -> Callable[[Key, _Line | None], tuple[float, float]]:
@@ -605,10 +591,19 @@ def analytic_limits(
             *found, blame = _limits_by_cells(key, line, data, cells[scale])
             if key.variant == "normalized":  # by a number that is as uncertain where few answers are right
                 by_logarithm = limits_on_log_scale(float(values[key]), t * errors[key])
-                found = [min(found[0], by_logarithm[0]), max(found[1], by_logarithm[1])]
+                found = [min(found[0], by_logarithm[0]), max(found[1], by_logarithm[1]) * _excess(data, count, scale)]
             limits[key] = _within(_range_of(key, data), float(values[key]), *found, count=count / scale)
             unseen |= {key: blame} if blame else {}
     return Intervals(limits, errors, _notes(data, limits) + _notes_unseen(unseen))
+
+
+def _excess(data: _Data, count: float, scale: float) -> float:
+    """Return how much more rare answers, if they are few, were seen than may be usual, which a naive system may owe."""
+    few = data.rarer / scale
+    if not 0 < few < _FEW:
+        return 1.0
+    low, _ = jeffreys_limits(np.array([few]), np.array([count / scale - few]), data.quantile(), prior=0.0)
+    return few * scale / float(low[0] * count)
 
 
 def _limits_of_kind(key: Key, line: _Line | None, data: _Data, error: float, effect: float, t: float) -> Limits:
@@ -650,8 +645,9 @@ class _Cells(NamedTuple):
     starts: Ints  # (K,), first group of each cell
     wrong: Floats  # (K,), effective number of incorrect answers
     right: Floats  # (K,), effective number of correct answers
-    below: Floats  # (K,), squared distance of a cell's part of the mean cost to its lower limit
-    above: Floats  # (K,), the same to its upper limit
+    low: Floats  # (K,), limits of the share of incorrect ones
+    high: Floats
+    factor: Floats  # (K,), square of what that share counts in the mean cost
     rare: Floats  # (G,), weight by the number of incorrect or correct answers, whichever is smaller
     rate: Floats  # (G,), smoothed mean cost
     scale: float
@@ -682,8 +678,7 @@ def _cells(data: _Data, scale: float) -> _Cells:
     held = np.square(weight) / weight2 / scale
     seen, share = (np.repeat(values, np.diff(fine, append=len(moments.weight))) for values in (cost / weight, held))
     smooth = (seen * share + of_groups((wrong + 0.5) / (wrong + right + 1) * event)) / (share + 1)
-    below, above = factor * np.square(rate - low), factor * np.square(high - rate)
-    return _Cells(starts, wrong, right, below, above, rare, smooth, scale)
+    return _Cells(starts, wrong, right, low, high, factor, rare, smooth, scale)
 
 
 def _cut(weight: Floats, count: float) -> Ints:
@@ -716,8 +711,12 @@ def _limits_by_cells(key: Key, line: _Line, data: _Data, cells: _Cells) -> tuple
     total, squares = float(moments.weight.sum()), cells.rare * np.square(line.slope)
     rising = np.add.reduceat(np.where(line.slope > 0, squares, 0.0), cells.starts)
     size = np.add.reduceat(cells.rare, cells.starts)
-    rising, falling = rising / size, (np.add.reduceat(squares, cells.starts) - rising) / size
-    less, more = rising * cells.below + falling * cells.above, rising * cells.above + falling * cells.below
+    rising, falling = (
+        rising / size * cells.factor,
+        (np.add.reduceat(squares, cells.starts) - rising) / size * cells.factor,
+    )
+    less, all_less = _distances(rising, falling, cells, z)
+    more, all_more = _distances(falling, rising, cells, z)
     rest = line.intercept + cells.rate * line.slope
     rest = rest - moments.weight @ rest / total
     grown = cells.scale * moments.num_samples / (moments.num_samples - 1)
@@ -727,11 +726,31 @@ def _limits_by_cells(key: Key, line: _Line, data: _Data, cells: _Cells) -> tuple
     skew = (2 * z**2 + 1) / 6 * third / (half / z) ** 2 if half > 0 else 0.0
     skew = min(max(skew, -_MOST_SKEW * half), _MOST_SKEW * half)
     centre = value - finite_sample_bias(key.metric, value, moments.ties, moments.effective_count)
-    below = math.sqrt(less.sum() + (half + max(-skew, 0.0)) ** 2)
-    above = math.sqrt(more.sum() + (half + max(skew, 0.0)) ** 2)
+    below = math.sqrt(max(less.sum(), all_less) + (half + max(-skew, 0.0)) ** 2)
+    above = math.sqrt(max(more.sum(), all_more) + (half + max(skew, 0.0)) ** 2)
     low, high = centre - below, centre + above
     parts = np.maximum(less / ((centre - low) ** 2 or 1.0), more / ((high - centre) ** 2 or 1.0))
     return low, high, _unseen(parts, np.abs(line.slope), data, cells)
+
+
+def _distances(by_wrong: Floats, by_right: Floats, cells: _Cells, z: float) -> tuple[Floats, float]:
+    """Return squared distances to a limit: of each cell, (K,), and of all taken as one cell if their events are few.
+
+    `by_wrong` and `by_right` (K,) are the squares of what fewer incorrect and fewer correct answers lead there.
+    """
+    rate = cells.wrong / (cells.wrong + cells.right)
+    each = by_wrong * np.square(rate - cells.low) + by_right * np.square(cells.high - rate)
+    most = np.sqrt(by_wrong * np.square(rate) + by_right * np.square(1 - rate))
+    are_wrong = by_wrong * np.square(rate) >= by_right * np.square(1 - rate)
+    share, events = np.where(are_wrong, rate, 1 - rate), np.where(are_wrong, cells.wrong, cells.right)
+    variance = np.where(events > _ROUNDING, np.square(most) / np.maximum(events, _ROUNDING), 0.0)
+    if not variance.any():
+        return each, 0.0
+    count, mean = most.sum() ** 2 / variance.sum(), variance @ share / variance.sum()
+    if count >= _FEW:
+        return each, 0.0
+    low, _ = jeffreys_limits(np.array([count]), np.array([count * (1 / mean - 1)]), z, prior=0.0)
+    return each, float(most.sum() * (1 - low[0] / mean)) ** 2
 
 
 def _limits_of_expected_cost(key: Key, accepts: Bools, data: _Data, scale: float) -> Limits:
@@ -791,7 +810,7 @@ def _unseen(parts: Floats, size: Floats, data: _Data, cells: _Cells) -> _Unseen 
     k = int(np.where(is_none, parts, -1.0).argmax())
     if min(wrong.sum(), right.sum()) > _ROUNDING:
         rows = slice(cells.starts[k], [*cells.starts[1:], len(moments.weight)][k])
-        if not (is_none[k] and parts[k] > _UNSEEN[int(rows.stop - rows.start > 1)]):
+        if not (is_none[k] and parts[k] > _UNSEEN):
             return None
     ends = moments.uncertainty[rows][[0, -1]].tolist()
     first, last = [1 - u for u in ends[::-1]] if data.is_binary else ends
