@@ -715,8 +715,10 @@ def _limits_by_cells(key: Key, line: _Line, data: _Data, cells: _Cells) -> tuple
         rising / size * cells.factor,
         (np.add.reduceat(squares, cells.starts) - rising) / size * cells.factor,
     )
-    less, all_less = _distances(rising, falling, cells, z)
-    more, all_more = _distances(falling, rising, cells, z)
+    rate = cells.wrong / (cells.wrong + cells.right)
+    lower, higher = np.square(rate - cells.low), np.square(cells.high - rate)
+    less, more = rising * lower + falling * higher, rising * higher + falling * lower
+    all_less, all_more = _without_rare(line.slope, data, cells.scale)
     rest = line.intercept + cells.rate * line.slope
     rest = rest - moments.weight @ rest / total
     grown = cells.scale * moments.num_samples / (moments.num_samples - 1)
@@ -733,24 +735,23 @@ def _limits_by_cells(key: Key, line: _Line, data: _Data, cells: _Cells) -> tuple
     return low, high, _unseen(parts, np.abs(line.slope), data, cells)
 
 
-def _distances(by_wrong: Floats, by_right: Floats, cells: _Cells, z: float) -> tuple[Floats, float]:
-    """Return squared distances to a limit: of each cell, (K,), and of all taken as one cell if their events are few.
-
-    `by_wrong` and `by_right` (K,) are the squares of what fewer incorrect and fewer correct answers lead there.
-    """
-    rate = cells.wrong / (cells.wrong + cells.right)
-    each = by_wrong * np.square(rate - cells.low) + by_right * np.square(cells.high - rate)
-    most = np.sqrt(by_wrong * np.square(rate) + by_right * np.square(1 - rate))
-    are_wrong = by_wrong * np.square(rate) >= by_right * np.square(1 - rate)
-    share, events = np.where(are_wrong, rate, 1 - rate), np.where(are_wrong, cells.wrong, cells.right)
-    variance = np.where(events > _ROUNDING, np.square(most) / np.maximum(events, _ROUNDING), 0.0)
-    if not variance.any():
-        return each, 0.0
-    count, mean = most.sum() ** 2 / variance.sum(), variance @ share / variance.sum()
-    if count >= _FEW:
-        return each, 0.0
-    low, _ = jeffreys_limits(np.array([count]), np.array([count * (1 / mean - 1)]), z, prior=0.0)
-    return each, float(most.sum() * (1 - low[0] / mean)) ** 2
+def _without_rare(slope: Floats, data: _Data, scale: float) -> tuple[float, float]:
+    """Return the squared distance to each limit if all rare answers are taken as one cell; 0 if they are not few."""
+    moments, total, ends = data.moments, float(data.moments.weight.sum()), [0.0, 0.0]
+    are_right = data.is_binary and moments.right < moments.wrong
+    amount, square = moments.cost, moments.weight2_cost2
+    if are_right:
+        amount, square = moments.weight - amount, moments.weight2 - 2 * moments.weight2_cost + square
+    share = data.rarer / moments.effective_count
+    for end, sign in ((0, 1), (1, -1)):
+        held = np.maximum(-sign * slope if are_right else sign * slope, 0.0)
+        most, variance = float(amount @ held) / total, float(square @ np.square(held)) * scale / total**2
+        count = most**2 / variance if variance > 0 else math.inf
+        if count < _FEW:
+            rest = count * max(1 / share - 1, _ROUNDING)
+            low, _ = jeffreys_limits(np.array([count]), np.array([rest]), data.quantile(), prior=0.0)
+            ends[end] = (most * (1 - float(low[0]) * (count + rest) / count)) ** 2
+    return ends[0], ends[1]
 
 
 def _limits_of_expected_cost(key: Key, accepts: Bools, data: _Data, scale: float) -> Limits:
