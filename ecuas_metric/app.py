@@ -28,7 +28,7 @@ LINKS = f"[Paper]({PAPER})"
 if not NAMESPACE.startswith("<"):
     LINKS += f" · [Compare systems in the demo]({HUB}/spaces/{NAMESPACE}/ecuas-demo)"
     LINKS += f" · [Dataset]({HUB}/datasets/{NAMESPACE}/triviaqa-curated)"
-THEME = gr.themes.Default(  # that of the demo
+THEME = gr.themes.Default(  # that of the demo, which is not beside this file on the Hub
     primary_hue="blue", font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
 ).set(
     button_primary_background_fill="*primary_600",
