@@ -24,8 +24,7 @@ def confidence_cross_entropy_cost(
     of_truth = np.subtract(1.0, incorrect, out=out)
     of_truth -= uncertainty
     np.abs(of_truth, out=of_truth)  # the complement where correct, itself where incorrect
-    np.maximum(of_truth, epsilon, out=of_truth)
-    np.minimum(of_truth, 1 - epsilon, out=of_truth)
+    np.clip(of_truth, epsilon, 1 - epsilon, out=of_truth)
     np.log(of_truth, out=of_truth)
     return np.negative(of_truth, out=of_truth)
 

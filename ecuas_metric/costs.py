@@ -103,14 +103,14 @@ def ecuas_of_checked(
 ) -> Floats:
     """Return `ecuas_cost` of checked arrays (N,), in a row of `scratch` if given; confidences are finer near u = 1."""
     ratio, floored, power = [np.empty(u.shape) for _ in range(3)] if scratch is None else scratch
-    np.minimum(u, max_uncertainty, out=ratio)
+    np.clip(u, 0.0, max_uncertainty, out=ratio)
     if max_uncertainty != 1:
         ratio /= max_uncertainty
     if n == math.inf:
         return np.where(ratio < 1 - ROUNDING, c / max_uncertainty, 1.0)
     if not 0 < epsilon < max_uncertainty:
         raise InputError("epsilon", f"must lie in (0, max_uncertainty = {max_uncertainty:g})", value=epsilon)
-    np.maximum(ratio, epsilon / max_uncertainty, out=floored)
+    np.clip(ratio, epsilon / max_uncertainty, 1.0, out=floored)
     if n < SMALLEST_ORDER:
         of_cost, scale = np.log(floored, out=floored), -1.0
     elif 1 <= n <= LARGEST_SQUARED and n == int(n):

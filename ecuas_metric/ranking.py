@@ -374,7 +374,7 @@ def _sorted_by_parts(keys: _Bits, bins: NDArray[np.uint16]) -> _Bits:
     cuts = np.unique(ends.take(np.searchsorted(ends, np.arange(1, len(keys), _PART))))
     for start, stop in itertools.pairwise([0, *cuts.tolist(), len(keys)]):
         part = keys[start:stop]
-        if (part[1:] < part[:-1]).any():
+        if len(part) < 2 * _PART or (part[1:] < part[:-1]).any():
             part.sort()
     return keys
 
