@@ -21,8 +21,7 @@ from .errors import InputError, Note
 from .inputs import Array, Bools, FloatOrFloats, Floats, Ints, chunks
 from .metrics import METRICS, Key, Values, naive_slopes, naive_values, recalibrated_uncertainty
 from .options import Options
-from .ranking import TieGroups
-from .selective import LINES, finite_sample_bias
+from .ranking import LINES, TieGroups, finite_sample_bias
 
 _K = TypeVar("_K", bound=Hashable)
 Counts = npt.NDArray[np.uint16]  # more draws of one unit than that do not happen

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple, Unpack
-from urllib.parse import unquote
 
 import fsspec
 import numpy as np
@@ -18,14 +17,13 @@ from pyarrow import parquet as pq
 from tqdm.auto import tqdm
 
 from ..errors import FileError, InputError
-from ..files.read import stem
+from ..files.read import named_by_folders, stem
 from ..options import Options
 from .batches import RowOptions, check_reading, columns_read, match_columns_of_rows, states_of_batches
 from .settings import require_options
 from .storage import Collection, merge_collections, read_collection, write_collection
 
 SECONDS_BETWEEN_SAVES = 30.0
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 BATCH_BYTES, MOST_ROWS = 2**21, 2**17
 
 
@@ -189,8 +187,7 @@ def _is_data(path: str) -> bool:
 
 def _in_path(part: ParquetPart) -> dict[str, str | None]:
     """Return what the names of a file's folders say of its rows, e.g. model=a, as Hive and Spark write them."""
-    named = (name.partition("=") for name in part.path.split("/")[:-1] if "=" in name)
-    return {key: None if value == NO_VALUE else unquote(value) for key, _, value in named if key}
+    return named_by_folders(part.path.split("/")[:-1])
 
 
 def _repeated(value: str | None, count: int) -> pa.Array:

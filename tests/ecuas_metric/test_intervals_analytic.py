@@ -7,9 +7,8 @@ from scipy import stats
 from ecuas_metric.intervals import analytic_limits, moments_of, newcombe_limits, share_limits, wilson_limits
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
-from ecuas_metric.ranking import tie_groups
+from ecuas_metric.ranking import aurc, finite_sample_bias, tie_groups
 from ecuas_metric.results import all_values, compute_results, prepare
-from ecuas_metric.selective import aurc, finite_sample_bias
 
 
 def results(confidence, correct, **options):
@@ -237,3 +236,10 @@ def test_equal_uncertainties_are_one_whatever_the_rows_say(rng):
         for key in ours:
             np.testing.assert_allclose(ours[key], theirs[key][1:], rtol=1e-9, err_msg=str(key))
         assert len(groups.weight) <= 11
+
+
+def test_newcombes_interval_of_the_other_order_is_its_mirror_image():
+    for area in (5e-4, 0.1, 0.5):  # the first has a limit beside the end of the grid
+        low, high = newcombe_limits(area, 1000, 1000, 2.0)
+        assert newcombe_limits(1 - area, 1000, 1000, 2.0) == pytest.approx((1 - high, 1 - low), rel=1e-12, abs=1e-12)
+        assert 0 < low < area < high

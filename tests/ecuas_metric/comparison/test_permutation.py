@@ -7,9 +7,8 @@ from ecuas_metric.comparison.permutation import area_scores, permuted_difference
 from ecuas_metric.comparison.significance import permutation_p_values
 from ecuas_metric.intervals import Resampling
 from ecuas_metric.options import checked_options
-from ecuas_metric.ranking import TieGroups
+from ecuas_metric.ranking import TieGroups, aurc
 from ecuas_metric.results import all_values, prepare
-from ecuas_metric.selective import aurc
 
 
 def system(confidence, correct, **options):

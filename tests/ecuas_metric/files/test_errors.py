@@ -39,12 +39,6 @@ def fields(error):
     return {name: value for name, value in vars(error).items() if value not in (None, "")}
 
 
-def test_an_error_of_the_metric_has_fields_and_a_text():
-    error = caught(confidences, [0.9, 87.0, 92.0], [1, 0, 1])
-    assert fields(error) == OUT_OF_RANGE
-    assert str(error) == "predictions must lie in [0, 1]; got 87.0 at index 1 (2 of 3). Percentages? Divide by 100."
-
-
 def test_an_error_of_a_file_also_has_file_column_and_row(write):
     error = caught(read_submissions, write("a.csv", PERCENTAGES))
     assert isinstance(error, FileError)
@@ -57,32 +51,10 @@ def test_an_error_of_a_file_also_has_file_column_and_row(write):
     )
 
 
-def test_text_in_a_column_of_numbers(write):
-    error = caught(read_submissions, write("a.csv", "confidence,correct\n0.9,1\nmuch,0\nmore,0\n"))
-    assert (error.file, error.column, error.row, error.value) == ("a.csv", "confidence", 3, "much")
-    assert (error.count, error.total, error.rule) == (2, 3, "must hold numbers")
-
-
-def test_a_row_without_correctness(write):
-    error = caught(read_submissions, write("a.csv", "confidence,correct\n0.9,1\n0.8,\n0.7,\n"))
-    assert (error.file, error.column, error.row) == ("a.csv", "correct", 3)
-    assert (error.count, error.total, error.advice) == (2, 3, FileAdvice.UNLABELLED)
-    assert str(error) == (
-        "a.csv: column 'correct' has no value in row 3 (2 of 3). "
-        "Label them, count them as wrong with unlabelled='wrong', or get bounds with unlabelled='bounds'."
-    )
-
-
 def test_an_option_that_does_not_fit_a_file(write):
     submissions = read_submissions(write("a.csv", "confidence,correct\n0.9,1\n"))
     error = caught(prepare_submissions, submissions, reject_costs=2)
-    assert (error.file, error.argument, error.value, error.column, error.row) == (
-        "a.csv",
-        "reject_costs",
-        2,
-        None,
-        None,
-    )
+    assert (error.file, error.argument, error.value, error.row) == ("a.csv", "reject_costs", 2, None)
     assert str(error) == (
         "a.csv: reject_costs must lie in [0, 1], the largest sensible uncertainty; got 2.0 at index 0 (1 of 1)."
     )

@@ -79,6 +79,12 @@ def test_a_pipe_has_no_end_and_no_colour():
     assert NAMES[0] in to_text(GRID, Screen(200))
 
 
+def test_a_column_of_short_names_leaves_its_room_to_that_of_long_ones():
+    rows = [[Cell("a"), Cell(name * 3), Cell("0.1")] for name in NAMES]
+    text = to_text(Grid(["first", "second", "difference"], rows, [], "", labels=2), Screen(80))
+    assert 45 < max(map(len, text.splitlines())) <= 80
+
+
 @pytest.mark.parametrize(
     ("variables", "on_terminal", "in_pipe"),
     [

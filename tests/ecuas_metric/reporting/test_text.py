@@ -12,6 +12,7 @@ from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.files.values import from_values
 from ecuas_metric.metrics import Key
+from ecuas_metric.plotting.curves import RejectCostCurve
 from ecuas_metric.reporting import cli, text
 from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.reporting.tables import Grid, Screen
@@ -291,3 +292,19 @@ def test_the_command_prints_the_sentences_below_the_table(files, submissions, ca
     table, _, below = capsys.readouterr().out.partition("\n\n- ")
     assert table.startswith("system")
     assert f"- {below}".splitlines() == [f"- {line}" for line in explained(submissions, confidence_level=0.95)]
+
+
+def test_the_best_system_is_named_for_each_range_of_reject_costs():
+    def best(**costs):
+        grid, none = np.linspace(0, 0.5, 6), np.zeros(6)
+        curves = {name: RejectCostCurve(grid, np.array(cost, float), none, none, none) for name, cost in costs.items()}
+        return text._best_by_reject_cost(curves)
+
+    begin = "On these samples, chance not considered,"
+    (found,) = best(a=[0, 1, 1, 3, 3, 3], b=[0, 2, 2, 1, 1, 3], c=[0, 3, 3, 3, 3, 1])
+    steps = "a up to a reject cost of 0.20, then b up to a reject cost of 0.40, then c."
+    assert found == f"{begin} the system that costs least is {steps}"
+    (found,) = best(a=[0, 1, 1, 1, 1, 1], b=[0, 2, 2, 2, 2, 2])
+    assert found == f"{begin} a has the lowest cost whatever a rejection costs."
+    (found,) = best(a=[0, 1, 2, 1, 2, 1], b=[0, 2, 1, 2, 1, 2])
+    assert "changes often with the reject cost" in found

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("inspect_ai")
 from tests.triviaqa_subset.elicitation.servers import question, write
-from triviaqa_subset.elicitation.prompts import load_prompts, render
+from triviaqa_subset.elicitation.methods import load_prompts, render
 
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(not find_spec("torch"), reason="needs the extra `local`")]
 TEMPLATE = (
