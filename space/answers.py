@@ -26,14 +26,8 @@ from ecuas_metric.reporting.tables import neutral
 from triviaqa_subset.grading import grade, normalize_answer
 
 from . import subset
-from .uploads import Answers, plain
+from .uploads import RULES, Answers, plain
 
-TREATMENTS = {  # of answers without correctness, in words -> the rule
-    "show best and worst case": "bounds",
-    "count as wrong": "wrong",
-    "leave out (makes systems look better)": "drop",
-}
-RULES = tuple(TREATMENTS.values())
 STATES = {
     "exact": "exact match",
     "bank": "the label bank",

@@ -4,21 +4,15 @@ Programs get JSON, and errors of one line; what the page shows of the same calls
 """
 
 # No `from __future__ import annotations`: Gradio reads the types.
-import base64
-import binascii
 import functools
 import inspect
 import json
-import logging
 import math
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 from urllib.parse import unquote
 
 import gradio as gr
@@ -27,220 +21,30 @@ from pydantic import TypeAdapter, ValidationError
 
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.submissions import Submission
-from ecuas_metric.inputs import POSTERIOR_FORMS
-from ecuas_metric.options import DEFAULTS, OPTIONS, Options, checked_options, is_set
-from ecuas_metric.reporting.report import BELOW, Report, make_report, prepare_open, report_grid, report_records
-from ecuas_metric.reporting.tables import Grid, Record, to_json, write
-from ecuas_metric.reporting.text import explain
-from ecuas_metric.results import Estimate, System
+from ecuas_metric.reporting.report import make_report, prepare_open
+from ecuas_metric.results import Estimate
 
-from . import answers, markup, subset, uploads, verdict
-from .markup import LABELS, LABELS_OF_READING
+from . import answers, subset, uploads
+from .markup import attempt
+from .scoring import (
+    CONTROLS,
+    LEVEL,
+    Json,
+    Scored,
+    options_of,
+    score_files,
+    score_submissions,
+    shown,
+)
 
-MAX_NUMBERS = 20
-MAX_EXPLAINED = 10  # systems
 MAX_OPEN = 1000  # answers that a visitor is asked about
-LONGEST = 60  # characters of a value in an error
-DEFAULT_N = ", ".join(f"{n:g}" for n in DEFAULTS.n)
 KINDS = {"bool": "true or false", "float": "a number", "int": "a whole number", "string": "text", "list": "a list"}
 SUFFIX_OF_TEXT = {"{": ".jsonl", "[": ".json"}  # the first character of a file given as text; else .csv
 UPLOAD = "/gradio_api/file="  # in the address of an upload
-GIVE = "Give an upload of this page, a data: address, or the text of the file."
-FAILED = "This could not be computed here. The command `ecuas` may do it, and says more."
-NOT_DECIDED = "The plots count answers without correctness as wrong. No best system is named while there are any."
-Json = dict[str, Any]
-Number = float | None
-Numbers = str | float | list[float]
-
-
-class Control(NamedTuple):
-    """An argument of `score`, for programs and on the page: its type, default, label, and what it means."""
-
-    kind: Any
-    default: Any
-    label: str
-    help: str
-
-
-def _option(name: str, kind: Any, default: Any, more: str = "") -> Control:
-    return Control(kind, default, LABELS[name], f"{OPTIONS[name].help}{more}")
-
-
-CONTROLS = {
-    **{role: Control(str, "", role, f"Column: {content}") for role, content in uploads.COLUMNS.items()},
-    "n": _option("n", Numbers, DEFAULT_N),
-    "num_classes": _option("num_classes", Number, None),
-    "predictions_are": _option("predictions_are", Literal[POSTERIOR_FORMS], DEFAULTS.predictions_are),
-    "reject_costs": _option("reject_costs", Numbers, "", ", e.g. 0.1, 0.3"),
-    "missing_confidence": _option("missing_confidence", Number, None),
-    "normalize": _option("normalize", bool, False),
-    "decompose": _option("decompose", bool, False),
-    "calibration": _option("calibration", bool, False),
-    "intervals": Control(bool, True, LABELS["confidence_level"], f"{verdict.LEVEL:.0%}"),
-    "unlabelled": Control(
-        Literal[answers.RULES], "bounds", markup.UNLABELLED, "bounds: best and worst case; wrong; drop: left out"
-    ),
-    "scale": Control(
-        Number, None, LABELS_OF_READING["scale"], "What a confidence of 1 is in the files, e.g. 100 for percentages"
-    ),
-    "correct_from": Control(
-        Number, None, LABELS_OF_READING["correct_from"], "Lowest grade that counts as correct, e.g. 0.5"
-    ),
-}
-
-
-@dataclass(frozen=True)
-class Scored:
-    """Systems, every number of theirs, and whether some are bounds, since not all answers have correctness."""
-
-    systems: dict[str, System]
-    report: Report
-    is_open: bool
-
-    @cached_property
-    def decision(self) -> verdict.Decision:
-        """Who is cheapest, if these systems can be compared."""
-        not_comparable = any(key.metric == "ecuas" and not key.variant for key in self.report.not_comparable)
-        if self.is_open or self.report.differing or not_comparable:
-            return verdict.undecided(verdict.NOT_SAID)
-        return verdict.decide(self.systems)
-
-    def sentences(self) -> list[str]:
-        """Return an interpretation of the numbers: who is cheapest, and what each system's confidences are worth."""
-        if self.is_open:
-            return [NOT_DECIDED]
-        found = self.decision
-        return [found.remark or verdict.summary(found), *verdict.sentences(found), *self.about_each()]
-
-    def about_each(self) -> list[str]:
-        """Return the sentences about each system alone."""
-        systems = {} if self.is_open or len(self.systems) > MAX_EXPLAINED else self.systems
-        return [sentence for name, system in systems.items() for sentence in explain({name: system})]
-
-    def notes(self) -> list[str]:
-        """Return the notes beside the numbers; the table has answers without correctness."""
-        found: dict[str, dict[str, None]] = {}
-        for name, note in self.report.notes():
-            if note.kind not in BELOW:
-                found.setdefault(note.render(markup.WORDS), {})[name] = None
-        return [f"{', '.join(names)}: {text}" for text, names in found.items()]
-
-    def json(self, *, explained: bool = False) -> Json:
-        """Return one row per system, signature and notes; what is not a number is None."""
-        grid, records = self.tables()
-        result = as_json(grid, records) | {"notes": [*grid.above, *grid.below(), *self.notes()]}
-        return result | ({"in_words": self.sentences()} if explained else {})
-
-    def html(self, *, title: str, remarks: Sequence[str] = ()) -> str:
-        """Lay out everything but the plots: it is one piece, so that no part is of another result."""
-        grid, _ = self.tables()
-        notes = [" ".join([*remarks, *self.notes()]), NOT_DECIDED if self.is_open else ""]
-        return markup.html(
-            "result",
-            title=title,
-            notes=notes,
-            decision=verdict.as_html(self.decision, markup.slots(self.systems)),
-            tables=markup.tables(self.report, grid),
-            sentences=verdict.sentences(self.decision, markup.isolated),
-            more=self.about_each(),
-        )
-
-    def plots(self) -> str:
-        """Draw the curves."""
-        return f"<h2>The curves behind the numbers</h2>{markup.figures(self.systems)}"
-
-    def tables(self) -> tuple[Grid, list[Record]]:
-        """Return the table for people and that for programs."""
-        return report_grid(self.report, sizes=True), report_records(self.report)
-
-    def write(self, folder: Path) -> list[str]:
-        """Write the table as `ecuas score --output` does; return the paths of CSV, Markdown and LaTeX."""
-        paths = [folder / f"ecuas.{suffix}" for suffix in ("csv", "md", "tex")]
-        for path in paths:
-            write(path, *self.tables())
-        return list(map(str, paths))
-
-
-def score_files(files: Sequence[str], given: Mapping[str, Any]) -> Scored:
-    """Read and score files as `CONTROLS` ask for."""
-    options = options_of(given)
-    columns = {role: given[role] for role in uploads.COLUMNS if given.get(role)}
-    scale, correct_from = (number(given.get(name), LABELS_OF_READING[name]) for name in ("scale", "correct_from"))
-    submissions = uploads.read_uploads(
-        files,
-        columns=columns,
-        unlabelled=given.get("unlabelled"),
-        scale=1.0 if scale is None else scale,
-        correct_from=correct_from,
-    )
-    return score_submissions(submissions, options)
-
-
-def score_submissions(submissions: Sequence[Submission], options: Options) -> Scored:
-    """Evaluate systems as the command `ecuas score` does, and compare their costs."""
-    given = {name: getattr(options, name) for name in LABELS if is_set(options, name)}
-    systems, unlabelled = prepare_open(submissions, **given)
-    report = make_report(systems, unlabelled=unlabelled)
-    return Scored(systems, report, any(found.rule == "bounds" for found in unlabelled.values()))
-
-
-def options_of(given: Mapping[str, Any]) -> Options:
-    """Return the options that controls ask for; what is empty or missing asks for the default."""
-    found: dict[str, object] = {name: numbers(given.get(name), LABELS[name]) or None for name in ("n", "reject_costs")}
-    found |= {name: number(given.get(name), LABELS[name]) for name in ("num_classes", "missing_confidence")}
-    found |= {name: bool(given.get(name)) for name in ("normalize", "decompose", "calibration")}
-    level = verdict.LEVEL if given.get("intervals", True) else None
-    return checked_options(**found, predictions_are=given.get("predictions_are") or None, confidence_level=level)
-
-
-def numbers(given: Numbers | None, name: str) -> list[float]:
-    """Return numbers, of a text those separated by commas or blanks; inf and ∞ are infinity.
-
-    >>> numbers("0, 1 ∞", "n"), numbers(5, "n")
-    ([0.0, 1.0, inf], [5.0])
-    """
-    parts: Sequence[str | float]
-    if isinstance(given, str):
-        parts = [part for part in re.split(r"[,;\s]+", given) if part]
-    else:
-        parts = [] if given is None else [given] if isinstance(given, (int, float)) else given
-    if len(parts) > MAX_NUMBERS:
-        raise InputError(name, f"must be at most {MAX_NUMBERS} numbers", value=len(parts))
-    try:
-        return [math.inf if part == "∞" else float(part) for part in parts]
-    except (ValueError, TypeError):
-        raise InputError(name, "must be numbers, separated by commas", value=_shown(given)) from None
-
-
-def number(given: str | float | None, name: str) -> float | None:
-    """Return a number, None if a text is empty; infinity is None too."""
-    found = numbers(given, name)
-    if len(found) > 1:
-        raise InputError(name, "must be one number", value=_shown(given))
-    return None if not found or found[0] == math.inf else found[0]
-
-
-def as_json(grid: Grid, records: Sequence[Record]) -> Json:
-    """Return signature, notes and one row per system; what is not a number is None."""
-    result: Json = json.loads(to_json(records, grid.signature, grid.below()))
-    return result
+GIVE = "Give an upload of this page, or the text of the file."
 
 
 # ---- how functions are called
-
-
-def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
-    """Return the result of a function, or the reason for its failure in one line."""
-    try:
-        return function(*arguments), ""
-    except InputError as error:
-        return None, markup.in_words(error)
-    except ImportError as error:  # an extra that is not installed
-        return None, uploads.plain(str(error), markup.MAX_LENGTH)
-    except Exception:  # visitors see no traceback; the log has it
-        logging.exception("in %s", getattr(function, "__name__", function))
-        return None, FAILED
 
 
 def checked(function: Callable[..., Json], *arguments: Any) -> Json:
@@ -259,7 +63,7 @@ def require_type(name: str, value: Any, kind: Any) -> None:
         TypeAdapter(kind).validate_python(value, strict=True)
     except ValidationError as error:
         wanted = [KINDS.get(one["type"].split("_")[0]) or f"one of {one['ctx']['expected']}" for one in error.errors()]
-        raise InputError(name, f"must be {' or '.join(dict.fromkeys(wanted))}", value=_shown(value)) from None
+        raise InputError(name, f"must be {' or '.join(dict.fromkeys(wanted))}", value=shown(value)) from None
 
 
 def tool(function: Callable[..., Json]) -> Callable[..., Any]:
@@ -284,20 +88,18 @@ def tool(function: Callable[..., Json]) -> Callable[..., Any]:
 
 
 def path_of(file: Any, name: str, folder: Path) -> str:
-    """Return the path of an upload of this page, or write what was given as text or `data:` address into a folder.
+    """Return the path of an upload of this page, or write what was given as text into a folder.
 
     No address is fetched, and no file but an upload is read.
     """
     if isinstance(file, dict) and isinstance(file.get("path"), str):
         return _uploaded(file["path"], name)
     if isinstance(file, str):
-        if file.startswith("data:"):
-            return _written(_decoded(file, name), name, folder)
         if "\n" in file.strip():
-            return _written(file.encode(), name, folder)
+            return _written(file, name, folder)
         if UPLOAD in file or file.startswith("/"):
             return _uploaded(unquote(file.rpartition(UPLOAD)[2]), name)
-    raise InputError(name, "must be a file", value=_shown(file), advice=GIVE)
+    raise InputError(name, "must be a file", value=shown(file), advice=GIVE)
 
 
 @contextmanager
@@ -318,29 +120,14 @@ def _uploaded(path: str, name: str) -> str:
     except (ValueError, OSError):
         is_there = False
     if not is_there:
-        raise InputError(name, "is no upload of this page", value=_shown(path), advice=GIVE)
+        raise InputError(name, "is no upload of this page", value=shown(path), advice=GIVE)
     return str(found)
 
 
-def _decoded(address: str, name: str) -> bytes:
-    try:
-        return base64.b64decode(address.partition(",")[2], validate=True)
-    except (ValueError, binascii.Error):
-        raise InputError(name, "must be base64 after data:...;base64,", value=_shown(address)) from None
-
-
-def _written(content: bytes, name: str, folder: Path) -> str:
-    if len(content) > uploads.MAX_BYTES:
-        raise InputError("A file", f"must have at most {uploads.MAX_BYTES:,} bytes", got=f"{len(content):,}")
-    start = content.lstrip()[:1].decode(errors="ignore")
-    path = folder / f"{name}{'.parquet' if content.startswith(b'PAR1') else SUFFIX_OF_TEXT.get(start, '.csv')}"
-    path.write_bytes(content)
+def _written(content: str, name: str, folder: Path) -> str:
+    path = folder / f"{name}{SUFFIX_OF_TEXT.get(content.lstrip()[:1], '.csv')}"
+    path.write_text(content, encoding="utf-8")
     return str(path)
-
-
-def _shown(value: Any) -> Any:
-    is_long = isinstance(value, (str, list, dict)) and len(str(value)) > LONGEST
-    return f"{str(value)[:LONGEST]}…" if is_long else value
 
 
 # ---- the functions
@@ -355,7 +142,7 @@ def score(files: list[str], explain: bool = False, **given: Any) -> Json:
 def _say_controls() -> None:
     """Give `score` the controls of the page as arguments, which its docstring explains."""
     files, more, _ = inspect.signature(score).parameters.values()
-    lines = {"files": "Uploads of this page, their addresses, data: addresses, or texts; CSV, JSON lines, Parquet."}
+    lines = {"files": "Uploads of this page, their addresses, or texts; CSV, JSON lines, Parquet."}
     lines |= {name: control.help for name, control in CONTROLS.items()}
     lines["explain"] = "Add what the numbers say, in sentences."
     score.__doc__ = f"{score.__doc__}\n\nArgs:\n" + "".join(f"    {name}: {text}\n" for name, text in lines.items())
@@ -367,7 +154,7 @@ def detect_columns(file: str) -> Json:
     """Find the columns of a file, and the role of each that `score` would find by its name.
 
     Args:
-        file: An upload of this page, its address, a data: address, or the text of a file.
+        file: An upload of this page, its address, or the text of a file.
     """
     with paths_of([file], ["file"]) as (path,):
         names, roles = uploads.detect(path)
@@ -388,8 +175,9 @@ def cost(n: float = 1.0, num_classes: float | None = None, confidence: float = 0
         raise InputError("confidence", "must lie in [0, 1]", value=confidence)
     lowest = 0.0 if num_classes is None else 1 / num_classes
     uncertainty = 1 - max(confidence, lowest)
-    costs = ecuas_cost(candidate_cost=[0, 1], uncertainty=[uncertainty] * 2, n=n, max_uncertainty=1 - lowest)
-    correct, incorrect = costs.tolist()
+    correct, incorrect = map(
+        float, ecuas_cost(candidate_cost=[0, 1], uncertainty=[uncertainty] * 2, n=n, max_uncertainty=1 - lowest)
+    )
     return {"correct": correct, "incorrect": incorrect, "counts_as_rejected": confidence < lowest}
 
 
@@ -416,42 +204,36 @@ def plan(
     return {"rows": [dict(zip(header, row, strict=True)) for row in rows]}
 
 
-class Evaluation(NamedTuple):
-    """A visitor's model: its graded answers, every number of theirs, and its row on the leaderboard."""
-
-    graded: answers.Graded
-    scored: Scored
-    row: subset.Row
-
-
-def evaluate(graded: answers.Graded, name: str, mark: str, *, weighted: bool, n: Any, intervals: bool) -> Evaluation:
+def evaluate(
+    graded: answers.Graded, name: str, mark: str, *, weighted: bool, n: Any, intervals: bool
+) -> tuple[Scored, subset.Row]:
     """Score graded answers, and put them on the leaderboard."""
     submission = graded.submission(name, weighted=weighted)
     scored = score_submissions([submission], options_of({"n": n, "intervals": intervals}))
     correct = graded.frame.set_index("question_id")["correct"].astype(float)
-    systems, unlabelled = prepare_open([submission], n=(0, 1, 128), confidence_level=verdict.LEVEL)
+    systems, unlabelled = prepare_open([submission], n=(0, 1, 128), confidence_level=LEVEL)
     report = make_report(systems, unlabelled=unlabelled, only=subset.ORDERS.values())
     bounds = report.bounds.get(name, {})
     own = {
         key: Estimate(one.value, *bounds[key]) if key in bounds else one
         for key, one in report.results[name].estimates.items()
     }
-    return Evaluation(graded, scored, subset.row_of(name, correct, graded.asked, own, mark))
+    return scored, subset.row_of(name, correct, graded.asked, own, mark)
 
 
 def grade(
     file: str,
     asked: Literal[subset.ASKED] = subset.ASKED[0],  # type: ignore[valid-type]
     accepted: list[str] = [],  # noqa: B006 - Gradio reads the default, and nothing changes it
-    others: Literal[answers.RULES] = answers.RULES[0],  # type: ignore[valid-type]
+    others: Literal[uploads.RULES] = uploads.RULES[0],  # type: ignore[valid-type]
     weighted: bool = True,
-    n: str | float | list[float] = DEFAULT_N,
+    n: str | float | list[float] = CONTROLS["n"].default,
     intervals: bool = True,
 ) -> Json:
     """Grade answers to the questions of the curated TriviaQA subset, and score the model as `score` does.
 
     Args:
-        file: With columns question_id, answer, confidence; an upload, its address, a data: address, or a text.
+        file: With columns question_id, answer, confidence; an upload, its address, or a text.
         asked: Which questions: curated (those of the subset) or kept (all that were not discarded).
         accepted: Keys of answers, of those in `open` of an earlier result, that are correct.
         others: What the other answers in `open` count as: bounds (best and worst case), wrong, or drop.
@@ -462,11 +244,11 @@ def grade(
     with paths_of([file], ["file"]) as (path,):
         sheet = uploads.read_answers(path)
     graded = answers.graded(sheet, asked, accepted=accepted, rule=others)
-    found = evaluate(graded, "yours", "yours", weighted=weighted, n=n, intervals=intervals)
-    return found.scored.json() | {
+    scored, row = evaluate(graded, "yours", "yours", weighted=weighted, n=n, intervals=intervals)
+    return scored.json() | {
         "graded": graded.summary(),
         "open": [key for _, key in graded.open_answers()][:MAX_OPEN],
-        "leaderboard": subset.record(found.row),
+        "leaderboard": subset.record(row),
     }
 
 

@@ -14,6 +14,7 @@ from typing import Any, get_args
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 import gradio as gr
+from gradio.route_utils import FnIndexInferError
 from gradio.routes import templates
 from gradio.utils import get_upload_folder
 from jinja2 import ChoiceLoader, DictLoader
@@ -26,7 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 import ecuas_metric
 from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 
-from . import answers, api, markup, subset, uploads
+from . import answers, api, markup, scoring, subset, uploads
 
 HERE = Path(__file__).resolve().parent
 CARD = Path(ecuas_metric.__file__).resolve().parent / "README.md"
@@ -46,8 +47,6 @@ PURPOSE = (
     "reject others: the Expected Cost of an Uncertainty-Augmented System. **0 is perfect, 1 no better than no system.**"
 )
 DESCRIPTION = "Score systems that say how sure they are: which one costs its users least, and is that more than chance?"
-OPENING = "Example: three question-answering systems"
-YOURS = "Your systems"
 RESTORED = f"From a link: {answers.SELF_REPORTED}. It was computed from grades and confidences that anybody can write."
 FILES = "Files, one per system, all at once; at most 20 MB each"
 NO_UPLOAD = "There is no file yet: upload one, or load an example."
@@ -104,6 +103,7 @@ def no_such_function(_: Request, __: Exception) -> JSONResponse:
     return JSONResponse({"detail": "There is no such function: see gradio_api/info."}, 404)
 
 
+NO_SUCH = {KeyError: no_such_function, FnIndexInferError: no_such_function}
 LAUNCH: dict[str, Any] = {
     "theme": gr.themes.Default(primary_hue="blue", font=FONTS, font_mono=["ui-monospace", "monospace"]).set(
         button_primary_background_fill="*primary_600",  # white on Gradio's own blue, *primary_500, has 3.7:1
@@ -124,7 +124,7 @@ LAUNCH: dict[str, Any] = {
     "run_history": False,
     "enable_monitoring": False,
     "show_error": True,  # what Gradio itself refuses has a reason too
-    "app_kwargs": {"middleware": [Middleware(LimitedBodies)], "exception_handlers": {KeyError: no_such_function}},
+    "app_kwargs": {"middleware": [Middleware(LimitedBodies)], "exception_handlers": NO_SUCH},
 }
 
 
@@ -137,13 +137,13 @@ def use_own_previews() -> None:
     env.loader = ChoiceLoader([DictLoader({name: page}), env.loader])
 
 
-def shown(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
+def shows_errors(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
     """Make a function show an error in its first output, empty others, and keep the last ones."""
 
     def decorate(function: Shower) -> Shower:
         def guarded(*arguments: Any) -> Outputs:
             result: Outputs
-            result, error = api.attempt(function, *arguments)
+            result, error = markup.attempt(function, *arguments)
             if not error:
                 return result
             return markup.html("message", text=error, kind="error"), *[None] * (outputs - kept - 1), *[gr.skip()] * kept
@@ -153,28 +153,28 @@ def shown(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
     return decorate
 
 
-def laid_out(scored: api.Scored, title: str, remarks: Sequence[str] = ()) -> Outputs:
+def laid_out(scored: scoring.Scored, title: str, remarks: Sequence[str] = ()) -> Outputs:
     """Return the outputs of `results` for scored systems, and the plots."""
     files = [gr.DownloadButton(value=path, interactive=True) for path in scored.write(own_folder())]
     return scored.html(title=title, remarks=remarks), *files, scored.plots()
 
 
-@shown(1 + len(uploads.COLUMNS))
+@shows_errors(1 + len(uploads.COLUMNS))
 def show_columns(files: list[str] | None) -> Outputs:
     """Find the role of each column of the first file."""
     names, used = uploads.detect(files[0]) if files else ([], dict.fromkeys(uploads.COLUMNS))
     return gr.skip(), *(gr.Dropdown(choices=names, value=used[role] or "") for role in uploads.COLUMNS)
 
 
-@shown(5)
+@shows_errors(5)
 def show_score(files: list[str] | None, *values: Any) -> Outputs:
     """Score the systems in files; the values are those of the controls."""
     if not files:
         return markup.html("message", text=NO_UPLOAD), *[None] * 4
-    return laid_out(api.score_files(files, dict(zip(api.CONTROLS, values, strict=True))), YOURS)
+    return laid_out(scoring.score_files(files, dict(zip(scoring.CONTROLS, values, strict=True))), "Your systems")
 
 
-@shown(2)
+@shows_errors(2)
 def show_cost(n: float, num_classes: float, infinitely_many: bool, confidence: float) -> Outputs:
     """Show what a correct and an incorrect answer of one confidence cost, and draw it for all."""
     known = None if infinitely_many else num_classes
@@ -186,14 +186,14 @@ def show_cost(n: float, num_classes: float, infinitely_many: bool, confidence: f
     return shown, markup.cost_figure(n, known, confidence, costs)
 
 
-@shown(1)
+@shows_errors(1)
 def show_plan(*given: float) -> Outputs:
     """Plan a comparison: what the subset's questions can detect, and how many a difference needs."""
     rows = api.checked(api.plan, *given)["rows"]
     return (markup.html("plain_table", header=list(rows[0]), rows=[list(row.values()) for row in rows], label=PLAN),)
 
 
-@shown(2)
+@shows_errors(2)
 def show_unknown(file: str | None, asked: str) -> Outputs:
     """Grade answers by exact match and label bank, and list those that neither decides."""
     if not file:
@@ -205,7 +205,7 @@ def show_unknown(file: str | None, asked: str) -> Outputs:
     return markup.html("message", text=graded.summary() + remark), shown
 
 
-@shown(10, kept=8)
+@shows_errors(10, kept=8)
 def show_graded(
     file: str | None, asked: str, accepted: list[str], rest: str, weighted: bool, n: str, intervals: bool, order: str
 ) -> Outputs:
@@ -215,7 +215,7 @@ def show_graded(
     graded = answers.graded(uploads.read_answers(file), asked, accepted=accepted or [], rule=rest)
     name = uploads.plain(Path(file).stem, answers.LONGEST_NAME) or "your model"
     options: dict[str, Any] = {"n": n, "weighted": weighted, "intervals": intervals}
-    found = api.evaluate(graded, name, "your model", **options)
+    scored, row = api.evaluate(graded, name, "your model", **options)
     token = answers.pack(graded, name=name, options=options)
     held = "It holds grades, confidences and options, not the answers."
     link = (
@@ -223,27 +223,28 @@ def show_graded(
         if token
         else "This result does not fit into a link: send the graded answers instead, which the first tab scores."
     )
-    return _on_the_board(found, order, link, [graded.summary()])
+    return "", *_on_the_board(graded, scored, row, order, link, graded.summary())
 
 
-@shown(10, kept=8)
+@shows_errors(10, kept=8)
 def restore(token: str, order: str) -> Outputs:
     """Show the result that a link holds."""
     if not token:
         return (gr.skip(),) * 10
     name, graded, options = answers.unpack(token)
-    found = api.evaluate(graded, name, answers.SELF_REPORTED, **options)
-    return _on_the_board(found, order, "", [RESTORED])
+    scored, row = api.evaluate(graded, name, answers.SELF_REPORTED, **options)
+    warning = markup.html("message", text=RESTORED, kind="warning")
+    return warning, *_on_the_board(graded, scored, row, order, "", RESTORED)
 
 
-def _on_the_board(found: api.Evaluation, order: str, link: str, remarks: Sequence[str]) -> Outputs:
-    """Return the leaderboard with a system, its row, the graded file, a link, and what `laid_out` does."""
+def _on_the_board(
+    graded: answers.Graded, scored: scoring.Scored, row: subset.Row, order: str, link: str, remark: str
+) -> Outputs:
+    """Return what `laid_out` does, with the leaderboard with a row, the row, the graded file, and a link."""
     path = own_folder() / "graded.csv"
-    found.graded.write(path)
-    result, *rest = laid_out(found.scored, found.row.system, remarks)
-    top = markup.html("message", text=remarks[0], kind="warning") if remarks == [RESTORED] else ""
-    button = gr.DownloadButton(value=str(path), interactive=True)
-    return top, result, board(order, mine=found.row), found.row, button, link, *rest
+    graded.write(path)
+    result, *rest = laid_out(scored, row.system, [remark])
+    return result, board(order, row), row, gr.DownloadButton(value=str(path), interactive=True), link, *rest
 
 
 def board(order: str, mine: subset.Row | None = None) -> str:
@@ -279,9 +280,9 @@ def text(label: str, value: str = "", *, elem_classes: str | None = None, **more
     return gr.HTML(value, label=label, show_label=False, padding=False, elem_classes=elem_classes, **more)
 
 
-def results(scored: api.Scored | None = None) -> list[Any]:
+def results(scored: scoring.Scored | None = None) -> list[Any]:
     """Lay out the first outputs of `laid_out`: table and verdict, and downloads."""
-    shown = scored.html(title=OPENING) if scored else ""
+    shown = scored.html(title=f"Example: {next(iter(EXAMPLES))}") if scored else ""
     result = text("Result", shown, elem_classes="result", js_on_load=(HERE / "page.js").read_text(encoding="utf-8"))
     paths = scored.write(own_folder()) if scored else [None] * 3
     with gr.Row():
@@ -296,11 +297,11 @@ def results(scored: api.Scored | None = None) -> list[Any]:
 
 def control(name: str) -> Any:
     """Lay out the control of an argument of `score`."""
-    kind, default, label, info = api.CONTROLS[name]
+    kind, default, label, info = scoring.CONTROLS[name]
     if name in uploads.COLUMNS:
         return gr.Dropdown([], value="", label=label, info=uploads.COLUMNS[name], allow_custom_value=True)
     if name == "unlabelled":
-        choices = list(answers.TREATMENTS.items())
+        choices = list(uploads.TREATMENTS.items())
         return gr.Dropdown(choices, value=default, label=label, info="The table shows how many there are")
     if kind is bool:
         return gr.Checkbox(default, label=label, info=info)
@@ -315,7 +316,7 @@ def live(function: Shower, inputs: Sequence[Any], shown: Sequence[Any], *tabs: g
     gr.on(triggers, function, inputs, shown, **QUIET)
 
 
-def score_tab(opening: api.Scored) -> None:
+def score_tab(opening: scoring.Scored) -> None:
     """Files -> table, verdict and plots, at first of an example; above the files, so that a phone shows them first."""
     with gr.Row():
         with gr.Column(scale=5, min_width=320):
@@ -331,7 +332,7 @@ def score_tab(opening: api.Scored) -> None:
             with gr.Accordion("Columns", open=False), gr.Row():
                 found = [control(name) for name in uploads.COLUMNS]
             with gr.Accordion("Options", open=False), gr.Row():
-                options = [control(name) for name in api.CONTROLS if name not in uploads.COLUMNS]
+                options = [control(name) for name in scoring.CONTROLS if name not in uploads.COLUMNS]
             button = gr.Button("Score", variant="primary")
     outputs += [text("Plots", opening.plots())]
     run: dict[str, Any] = {"fn": show_score, "inputs": [files, *found, *options], "outputs": outputs}
@@ -400,7 +401,7 @@ def leaderboard_tab() -> tuple[Any, list[Any]]:
                 [], label=ASK, info="Listed here once there is a file", elem_classes="open-answers"
             )
             rest = gr.Radio(
-                list(answers.TREATMENTS.items()), value=answers.RULES[0], label="Answers that are not ticked"
+                list(uploads.TREATMENTS.items()), value=uploads.RULES[0], label="Answers that are not ticked"
             )
             with gr.Row():
                 weighted = gr.Checkbox(True, label="Weight the questions", info="To represent all kept questions")
@@ -432,7 +433,7 @@ with gr.Blocks(title=TITLE, delete_cache=(OFTEN, OLD), fill_width=True) as demo:
     for tool in api.TOOLS:
         gr.events.api(tool, api_name=tool.__name__, concurrency_limit=4)
     gr.Markdown(f"# {TITLE}\n{PURPOSE}")
-    opening = api.score_files(example_files(next(iter(EXAMPLES.values()))), {})
+    opening = scoring.score_files(example_files(next(iter(EXAMPLES.values()))), {})
     token = gr.Textbox(visible="hidden", label="What the link of this page holds")
     with gr.Tabs() as tabs:
         with gr.Tab("Score"):

@@ -22,17 +22,14 @@ MAX_RESULT = 400_000_000  # bytes
 EXCEEDED = 3  # exit status
 PLACES = BoundedSemaphore(4)  # so many processes at once
 ROOT = Path(__file__).resolve().parent.parent
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 
 class LimitExceededError(Exception):
-    """A call took more memory or time than there is."""
-
-    def __str__(self) -> str:
-        return "takes more memory or time than this page has"
+    """A call takes more memory or time than this page has."""
 
 
-def bounded(function: Callable[..., Result], *arguments: Any) -> Result:
+def bounded(function: Callable[..., _Result], *arguments: Any) -> _Result:
     """Call a function of a module in a process of its own, which raises its ValueErrors, or `LimitExceededError`.
 
     Memory is limited where /proc says how much a process has, i.e. on Linux.
@@ -52,7 +49,7 @@ def bounded(function: Callable[..., Result], *arguments: Any) -> Result:
         raise RuntimeError(done.stderr.decode(errors="replace"))
     if done.returncode:
         raise LimitExceededError
-    result: Result | ValueError = pickle.loads(done.stdout)
+    result: _Result | ValueError = pickle.loads(done.stdout)
     if isinstance(result, ValueError):
         raise result
     return result

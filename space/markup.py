@@ -6,14 +6,15 @@ The style sheet colours the systems by class, for light and dark; `slot-1` to `s
 from __future__ import annotations
 
 import json
+import logging
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 from ecuas_metric.errors import Advice, FileAdvice, InputError
@@ -76,12 +77,16 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
     FileAdvice.OTHER_IDS: "Other ids? Choose their column under Columns.",
     FileAdvice.SAY_K: "If a confidence is of one of these classes, enter their number under Options.",
     FileAdvice.COMPLEMENT: "The command `ecuas` reads its complement.",
+    FileAdvice.OTHER_CLASS: "Of the other class? The command `ecuas` reads its complement.",
+    FileAdvice.OTHER_IDS: "Other ids? Choose their columns under Columns.",
+    FileAdvice.SAY_K: "Is a confidence of one of these classes? Enter their number under Options.",
     FileAdvice.SAY_NUM_CLASSES: "For free text, leave the number of possible answers empty under Options.",
     FileAdvice.NAME_WHOLE_ID: "Choose all columns of the id under Columns, joined by +.",
     FileAdvice.PARTIAL: "The command `ecuas` can read what there is.",
     FileAdvice.NO_POSTERIORS: "Keep the columns of all classes.",
     FileAdvice.SAY_WHICH: "Choose it under Columns.",
 }
+FAILED = "This could not be computed here. The command `ecuas` may do it, and says more."
 NUM_SLOTS = 6
 NUM_POINTS = 200  # of a line
 NUM_LIMITS = 25  # points of a line that have an interval
@@ -121,6 +126,19 @@ def in_words(error: InputError) -> str:
     return plain(error.render(WORDS), MAX_LENGTH)
 
 
+def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
+    """Return the result of a function, or the reason for its failure in one line."""
+    try:
+        return function(*arguments), ""
+    except InputError as error:
+        return None, in_words(error)
+    except ImportError as error:  # an extra that is not installed
+        return None, plain(str(error), MAX_LENGTH)
+    except Exception:  # visitors see no traceback; the log has it
+        logging.exception("in %s", getattr(function, "__name__", function))
+        return None, FAILED
+
+
 def links(namespace: str = NAMESPACE) -> str:
     """Return a line of Markdown; in a clone, which has no namespace, folders instead of links to the Hub.
 
@@ -146,15 +164,12 @@ def previews(title: str, description: str, namespace: str = NAMESPACE) -> str:
     if not namespace.startswith("<"):
         image = f"{page}/resolve/main/thumbnail.png"
         tags |= {"og:url": page, "og:image": image, "twitter:image": image}
-    return "".join(
-        f'<meta {"name" if name.startswith("twitter") else "property"}="{name}" content="{escape(text)}" />'
-        for name, text in tags.items()
-    )
+    return html("previews", tags=tags)
 
 
 def html(part: str, **values: object) -> str:
     """Return a macro of `parts.html` with values; what is text is escaped."""
-    return str(getattr(_PARTS.get_template("parts.html").module, part)(**values))
+    return str(getattr(_PARTS, part)(**values))
 
 
 def isolated(name: str) -> str:
@@ -162,7 +177,7 @@ def isolated(name: str) -> str:
     return f"<bdi>{escape(name)}</bdi>"
 
 
-def tables(report: Report, grid: Grid) -> str:
+def report_tables(report: Report, grid: Grid) -> str:
     """Return ECUAS_n of each system with N and signature, and folded below it all metrics."""
     first = len(grid.header) - len(report.keys)
     columns = [first + i for i, key in enumerate(report.keys) if key.metric == "ecuas"]
@@ -189,14 +204,9 @@ def _wbr(name: str) -> Markup:
     return Markup("_<wbr>").join(name.split("_"))
 
 
-_PARTS = Environment(
-    loader=FileSystemLoader(Path(__file__).parent),
-    autoescape=True,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    undefined=StrictUndefined,
-)
-_PARTS.filters |= {"code": _code, "wbr": _wbr}
+_HTML = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+_HTML.filters |= {"code": _code, "wbr": _wbr}
+_PARTS = _HTML.from_string((Path(__file__).parent / "parts.html").read_text(encoding="utf-8")).module
 
 
 # ---- curves
@@ -259,16 +269,7 @@ def axis(title: str, high: float, *, low: float = 0.0) -> Axis:
     step = next(step for step in STEPS if step * power >= rough * (1 - 1e-9)) * power
     at = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
     ticks = np.round(at, 12) + 0.0  # never -0
-    return Axis(title, low, high, {float(tick): short(tick) for tick in ticks})
-
-
-def short(value: float) -> str:
-    """Return a number in three digits, or to the unit.
-
-    >>> short(0.25), short(1 / 3), short(12345.0), short(0.00002)
-    ('0.25', '0.333', '12,345', '2e-05')
-    """
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{float(f'{value:.3g}'):g}"
+    return Axis(title, low, high, {float(tick): f"{tick:g}" for tick in ticks})
 
 
 def order_name(order: float) -> str:
@@ -280,9 +281,7 @@ def order_name(order: float) -> str:
 
 def placed(x: Floats, y: Floats, axes: tuple[Axis, Axis]) -> Floats:
     """Return where points are in a box whose origin is at the top left, shape (M, 2)."""
-    across, up = (
-        (values - of.low) / (of.high - of.low) for values, of in zip((np.asarray(x), np.asarray(y)), axes, strict=True)
-    )
+    across, up = ((at - of.low) / (of.high - of.low) for at, of in zip((x, y), axes, strict=True))
     return np.stack([across * WIDTH, HEIGHT - up * HEIGHT], axis=1)
 
 

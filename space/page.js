@@ -32,7 +32,7 @@ const tip = (event) => {
   const x = (event.clientX - box.e) / box.a;
   if (x < 0 || x > wide) return;
   const round = (value) => +value.toPrecision(3), said = (at) => names[Math.round(at)] ?? round(at);
-  const lines = [...curves.querySelectorAll("g[data-name]:not(.faint):not(.rest)")].reverse().map((line) => {
+  const lines = [...curves.querySelectorAll("g[data-name]:not(.rest)")].reverse().map((line) => {
     const points = line.querySelector("path").getAttribute("d").slice(1).split(" ").map((pair) => pair.split(",").map(Number));
     const near = points.reduce((best, point) => (Math.abs(point[0] - x) < Math.abs(best[0] - x) ? point : best));
     const at = xLow + (near[0] / wide) * (xHigh - xLow), value = yHigh - (near[1] / high) * (yHigh - yLow);

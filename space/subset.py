@@ -18,7 +18,7 @@ from triviaqa_subset.folders import BUILT, FOLDER
 from triviaqa_subset.labels import METHODS, STRATA
 
 from .markup import html
-from .verdict import LEVEL
+from .scoring import LEVEL
 
 ASKED = ("curated", "kept")
 WORDS_OF = {

@@ -7,9 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple, TypeVar
-
-import pandas as pd
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.files.columns import TableSchema, find_columns
@@ -20,6 +18,9 @@ from ecuas_metric.files.values import Sheet
 from ecuas_metric.inputs import Ints
 
 from .bounded import LimitExceededError, bounded
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PACKED = (".parquet", ".eval")  # a small one may expand to any size
 SUFFIXES = (*TABLES, ".eval")  # also runs of lm-eval, lighteval, Inspect, HELM
@@ -43,6 +44,12 @@ COLUMNS = {  # the roles that visitors can choose a column for -> what it holds
     "weight": "How much each sample counts",
     "group": "Samples of one group depend on each other",
 }
+TREATMENTS = {  # of answers without correctness, in words -> the rule
+    "show best and worst case": "bounds",
+    "count as wrong": "wrong",
+    "leave out (makes systems look better)": "drop",
+}
+RULES = tuple(TREATMENTS.values())
 HELP = (
     "CSV, JSON lines or Parquet with columns `confidence` and `correct` (0 or 1), or `label`, `prob_0`, `prob_1`, ... "
     "Samples of lm-eval, lighteval, Inspect and HELM are read as they are. "
@@ -127,9 +134,11 @@ def _safely(function: Callable[..., _Result], paths: Sequence[str], *arguments: 
     try:
         # Plain strings: those of Gradio would make the process import Gradio, which takes seconds.
         return bounded(function, [str(path) for path in files], *arguments)
-    except LimitExceededError as error:
+    except LimitExceededError:
         names = files[0].name if len(files) == 1 else "these files"
-        raise InputError(f"Reading {names}", str(error), advice=USE_THE_COMMAND) from None
+        raise InputError(
+            f"Reading {names}", "takes more memory or time than this page has", advice=USE_THE_COMMAND
+        ) from None
 
 
 def _is_harmless(path: Path) -> bool:

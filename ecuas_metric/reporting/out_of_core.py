@@ -59,10 +59,10 @@ def score_out_of_core(arguments: Namespace, source: Patterns) -> Table:
     if arguments.engine == "local":
         score = partial(score_files, state_file=arguments.state, progress=True)
         return _table(_collection(arguments, source, score), arguments)
-    from ..scale.spark import score_files as score_on_spark
+    from ..scale.spark import score_files_on_spark
 
     _require_new(arguments.state)
-    return _table(_written(_collection(arguments, source, score_on_spark), arguments.state), arguments)
+    return _table(_written(_collection(arguments, source, score_files_on_spark), arguments.state), arguments)
 
 
 def merge_files(arguments: Namespace) -> Table:

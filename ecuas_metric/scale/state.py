@@ -19,13 +19,7 @@ from ..metrics import sample_costs
 from ..options import Options
 from ..results import System, prepare
 from .exact_sum import DIGITS, carry, digits_of_groups, total, totals
-from .settings import (
-    Settings,
-    parse_settings,
-    require_same_settings,
-    resolution_of,
-    settings_text,
-)
+from .settings import Settings, parse_settings, require_same_settings, resolution_of, settings_text
 from .sketch import PLAIN_LIMIT, WEIGHTED_LIMIT, Sketch, join, sort_keys
 
 PART = 2**20  # rows that are summed at a time

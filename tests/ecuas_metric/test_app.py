@@ -20,23 +20,17 @@ def app():
     return app
 
 
-@pytest.fixture(scope="module")
-def client(app):
-    app.demo.launch(prevent_thread_lock=True, server_name="127.0.0.1", quiet=True)
-    yield Client(app.demo.local_url, verbose=False)
-    app.demo.close()
-
-
 @pytest.mark.parametrize("example", ["CONFIDENCES", "POSTERIORS"])
-def test_scores_both_forms_as_the_metric_does(client, app, example):
+def test_scores_both_forms_as_the_metric_does(app, example):
     table = getattr(app, example)
-    values, message = client.predict(table, "0, 1", False, api_name="/score")
+    values, message = app.score_rows(table, "0, 1")
     predictions, references = app.read_table(table)
     expected = app.ecuas.compute(predictions=predictions, references=references, n=[0, 1])
-    assert {key.split(" ")[0]: value for key, value in values["data"]} == {
+    shown = dict(values.to_numpy())
+    assert {key.split(" ")[0]: value for key, value in shown.items()} == {
         key: f"{value:.3f}" for key, value in expected.items()
     }
-    assert {"ecuas_0 ↓", "auroc ↑"} <= {key for key, _ in values["data"]}
+    assert {"ecuas_0 ↓", "auroc ↑"} <= shown.keys()
     assert message == ""
 
 
@@ -56,35 +50,32 @@ def test_scores_both_forms_as_the_metric_does(client, app, example):
         (", 1\n0.8, 0", "0", "The confidences must not be NaN; got nan at index 0 (1 of 2). Missing confidences? Fill"),
     ],
 )
-def test_bad_input_shows_its_error(client, table, n, message):
-    values, shown = client.predict(table, n, False, api_name="/score")
-    assert values["data"] == []
+def test_bad_input_shows_its_error(app, table, n, message):
+    values, shown = app.score_rows(table, n)
+    assert values.empty
     assert shown.startswith("**This table cannot be scored.**")
     assert message in shown
 
 
-def test_notes_are_shown(client):
-    _, message = client.predict("0.9, 1\n0.8, 1", "0", True, api_name="/score")
+def test_notes_are_shown_through_the_server(app):
+    app.demo.launch(prevent_thread_lock=True, server_name="127.0.0.1", quiet=True)
+    values, message = Client(app.demo.local_url, verbose=False).predict("0.9, 1\n0.8, 1", "0", True, api_name="/score")
+    app.demo.close()
+    assert values["headers"] == ["metric", "value"]
     assert "**Note.** auroc is nan" in message
     assert "**Note.** The naive system costs nothing" in message
-
-
-@pytest.mark.parametrize("separator", [",", "\t", ";", "  "])
-def test_any_separator_with_and_without_a_header(separator, app):
-    rows = [["0.9", "1"], ["0.4", "0"]]
-    body = "\n".join(separator.join(row) for row in rows)
-    head = separator.join(["confidence", "correct"])
-    assert app.read_table(body) == app.read_table(f"{head}\n{body}") == ([0.9, 0.4], [1, 0])
 
 
 @pytest.mark.parametrize(
     "table",
     [
-        "confidence;correct\n0,9;TRUE\n0,4;FALSE",
+        *(f"0.9{separator}1\n0.4{separator}0" for separator in (",", "\t", ";", "  ")),
+        *(f"confidence{separator}correct\n0.9{separator}1\n0.4{separator}0" for separator in (",", "\t", ";", "  ")),
+        "confidence;correct\n0,9;TRUE\n0,4;FALSE",  # as pasted from spreadsheets
         "id,correct,Confidence\n7,1,0.9\n8,0,0.4",
     ],
 )
-def test_tables_pasted_from_spreadsheets(table, app):
+def test_any_separator_with_and_without_a_header(table, app):
     assert app.read_table(table) == ([0.9, 0.4], [1, 0])
 
 

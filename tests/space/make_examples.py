@@ -1,6 +1,5 @@
 """The four files of space/examples, written again by `python -m tests.space.make_examples`."""
 
-from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -52,11 +51,6 @@ def _quantiles(size: int) -> np.ndarray:
     return np.array([NormalDist().inv_cdf((i + 0.5) / size) for i in range(size)])
 
 
-def write_examples(folder: Path = EXAMPLES) -> None:
-    """Write `examples` as CSV files, one per system."""
-    for name, frame in examples().items():
-        frame.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
-
-
 if __name__ == "__main__":
-    write_examples()
+    for name, frame in examples().items():
+        frame.to_csv(EXAMPLES / f"{name}.csv", index=False, lineterminator="\n")

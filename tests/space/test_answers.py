@@ -11,7 +11,7 @@ import pytest
 from ecuas_metric.errors import FileError, InputError
 from space import answers, subset
 from space.subset import tables
-from space.uploads import Answers, read_answers
+from space.uploads import Answers
 from triviaqa_subset.grading import answer_sha256, label_bank
 
 
@@ -97,22 +97,6 @@ def test_gold_answers_decide_and_questions_are_shown_where_there_is_text(mine, w
     assert key == f"{ids[0]}\tnobody said this"
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_answers_stay_text(separator, tmp_path):
-    path = tmp_path / "a.csv"
-    rows = [("question_id", "answer", "confidence"), ("q1", "007", "0.5"), ("q2", "None", "0.25"), ("q3", "", "1")]
-    path.write_text("".join(separator.join(row) + "\n" for row in rows), encoding="utf-8-sig")
-    assert read_answers(str(path)).frame["answer"].tolist() == ["007", "None", ""]
-
-
-def test_no_answer_is_an_empty_one_and_missing_columns_are_named(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"question_id": "q1", "answer": null, "confidence": 0.5}\n')
-    assert read_answers(str(tmp_path / "a.jsonl")).frame["answer"].tolist() == [""]
-    (tmp_path / "a.csv").write_text("question_id,text\nq1,x\n")
-    with pytest.raises(InputError, match=r"^Answers must have columns .*; answer is missing among question_id, text\."):
-        read_answers(str(tmp_path / "a.csv"))
-
-
 @pytest.mark.parametrize(("weighted", "rule"), [(False, "bounds"), (True, "drop")])
 def test_graded_answers_are_a_submission(weighted, rule, mine):
     done = answers.graded(mine, "curated", rule=rule)
@@ -162,8 +146,8 @@ def numbers_of(graded, options):
     """Every number that the page shows of a result, with all its digits."""
     from space import api
 
-    found = api.evaluate(graded, "m", "", **options)
-    shown = found.scored.json(explained=True), subset.record(found.row), found.scored.html(title="m")
+    scored, row = api.evaluate(graded, "m", "", **options)
+    shown = scored.json(explained=True), subset.record(row), scored.html(title="m")
     return json.loads(json.dumps(shown))
 
 
@@ -218,7 +202,7 @@ BROKEN = {  # name -> what is in the link
     "too long": lambda: "A" * 9000,
     "cut": lambda: token_of(good())[:-9],
     "no letters": lambda: "!!!é",
-    "a bomb": lambda: token_of(b" " * 10**8),
+    "a bomb": lambda: token_of(b" " * 10**7),
     "no JSON": lambda: token_of(b"\0\1\2"),
     "deep": lambda: token_of(b"[" * 50_000),
     "a list": lambda: token_of([good()]),
@@ -233,8 +217,6 @@ BROKEN = {  # name -> what is in the link
     "no answer": lambda: token_of(good(states="3" * len(tables()["curated"]), confidence=[])),
     "few": lambda: token_of(good(confidence=[0.5])),
     "many": lambda: token_of(good(confidence=[0.5] * 9)),
-    "text": lambda: token_of(good(confidence=["0.5", "1", "0"])),
-    "truth": lambda: token_of(good(confidence=[True, 0, 1])),
     "nested": lambda: token_of(good(confidence=[[0.5], {}, None])),
     **{
         f"a confidence of {str(value)[:9]}": lambda value=value: token_of(good(confidence=[value, 0, 1]))

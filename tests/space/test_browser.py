@@ -1,4 +1,4 @@
-"""The page in a real browser: each tab used, at both widths and in both themes, by mouse and by keyboard."""
+"""The page in a real browser: each tab used, at three widths and in both themes, by mouse and by keyboard."""
 
 import csv
 import re
@@ -11,7 +11,6 @@ import pytest
 
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.plotting.curves import reject_cost_curve
-from ecuas_metric.reporting import cli
 from ecuas_metric.reporting.report import prepare_submissions
 from space import uploads
 from tests.conftest import ROOT
@@ -26,14 +25,14 @@ pytestmark = [
 ]
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 QUIET += ["--disable-component-update", "--disable-sync"]
-TABS = ["Score", "Cost", "Simulate", "Leaderboard", "Browse", "Plan a comparison", "Code"]
+TABS = ["Score", "Cost", "Leaderboard", "Plan a comparison", "Code"]
 WIDTHS = {"phone": 390, "desk": 1280, "wide": 1920}
+EXAMPLES = {"classifier": "a classifier's posteriors", "verbal_model": "three question-answering systems"}
 UNLABELLED = """() => [...document.querySelectorAll('input, textarea, select, button, [role=slider]')]
     .filter(e => e.offsetParent && !e.closest('footer') && e.type !== 'hidden')
     .filter(e => !(e.labels?.length || e.ariaLabel || e.title || e.getAttribute('aria-labelledby')
         || e.textContent.trim()))
     .map(e => e.outerHTML.slice(0, 200))"""
-
 CLIPPED = """() => {
     const right = e => { const text = document.createRange(); text.selectNodeContents(e);
         return text.getBoundingClientRect().right };
@@ -41,7 +40,6 @@ CLIPPED = """() => {
         && p.getBoundingClientRect().right + 1 < edge || cuts(p.parentElement, edge));
     return [...document.querySelectorAll('label')].filter(e => e.offsetParent && !e.closest('.file-preview, .file'))
         .filter(e => cuts(e.parentElement, right(e))).map(e => e.innerText) }"""
-
 LAST_POINTS = """figure => {
     const middle = (e, side) => { const r = e.getBoundingClientRect(); return side === 'x'
         ? r.left + r.width / 2 : r.top + r.height / 2 };
@@ -56,63 +54,42 @@ LAST_POINTS = """figure => {
 
 
 @pytest.fixture(scope="module")
-def browser():
+def opened(page):
+    """Open the page in windows of one browser, and note what comes from elsewhere or fails in the browser's log."""
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def window(browser):
-    """The only window, since its tabs share what was downloaded and compiled."""
-    context = browser.new_context(accept_downloads=True)
-    yield context
-    context.close()
-
-
-@pytest.fixture(scope="module")
-def opened(window, page):
-    """Open the page, and note what comes from elsewhere or fails in the browser's log."""
     kept, faults = {}, []
+    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET) as browser:
+        window = browser.new_context(accept_downloads=True)  # its tabs share what was downloaded and compiled
 
-    def new(width, theme):
-        tab = window.new_page()
-        tab.set_viewport_size({"width": WIDTHS[width], "height": 900})
-        tab.emulate_media(color_scheme=theme)
-        tab.set_default_timeout(60_000)
-        tab.on("request", lambda r: None if r.url.startswith((page, "data:", "blob:")) else faults.append(r.url))
-        tab.on("pageerror", lambda error: faults.append(str(error)))
-        tab.goto(page)
-        tab.get_by_role("button", name="Score", exact=True).wait_for()
-        return tab
+        def new(width, theme):
+            tab = window.new_page()
+            tab.set_viewport_size({"width": WIDTHS[width], "height": 900})
+            tab.emulate_media(color_scheme=theme)
+            tab.set_default_timeout(60_000)
+            tab.on("request", lambda r: None if r.url.startswith((page, "data:", "blob:")) else faults.append(r.url))
+            tab.on("pageerror", lambda error: faults.append(str(error)))
+            tab.goto(page)
+            tab.get_by_role("button", name="Score", exact=True).wait_for()
+            return tab
 
-    def shared(width, theme):
+        yield new, kept, faults
+
+
+@pytest.fixture
+def visit(opened):
+    """Return a page that other tests used before, which saves seconds, or a fresh one that others may use then."""
+    new, kept, faults = opened
+
+    def visited(width="desk", theme="light", *, is_fresh=False):
+        if is_fresh and (width, theme) in kept:
+            kept.pop((width, theme)).close()
         if (width, theme) not in kept:
             kept[width, theme] = new(width, theme)
         go(kept[width, theme], TABS[0])
         return kept[width, theme]
 
-    return new, shared, faults
-
-
-@pytest.fixture
-def visit(opened):
-    """Return a page that other tests used before, which saves seconds, or a fresh one, closed in the end."""
-    new, shared, faults = opened
-    fresh = []
-
-    def visited(width="desk", theme="light", *, is_fresh=False):
-        if not is_fresh:
-            return shared(width, theme)
-        fresh.append(new(width, theme))
-        return fresh[-1]
-
     yield visited
-    for tab in fresh:
-        tab.close()
     found = faults.copy()
     faults.clear()
     assert not found
@@ -120,7 +97,7 @@ def visit(opened):
 
 def go(tab, name):
     """Choose a tab, all of which are in sight on a phone too. Those of the subset are inside one."""
-    if name in ("Leaderboard", "Browse", "Plan a comparison"):
+    if name in ("Leaderboard", "Plan a comparison"):
         go(tab, "TriviaQA")
     tab.get_by_role("tab", name=name, exact=True).first.click()
 
@@ -147,10 +124,14 @@ def new_table(tab):
     tab.wait_for_function("![...document.querySelectorAll('.pending, .generating')].some(e => e.checkVisibility())")
 
 
-def load(tab, example, system):
-    """Press a button of an example; wait until its system is in the table."""
-    tab.get_by_role("button", name=f"Load {example}").click()
+def load(tab, system):
+    """Press the button of an example; wait until its system is in the table, and the plots came with it."""
+    tab.get_by_role("button", name=f"Load {EXAMPLES[system]}").click()
     on(tab, f"e.innerText.includes('{system}')")
+
+
+def on(tab, condition):
+    tab.wait_for_function(f"[...document.querySelectorAll('table.report')].some(e => e.offsetParent && ({condition}))")
 
 
 def cells(tab):
@@ -160,6 +141,13 @@ def cells(tab):
         [re.split(r" ★|\n|(?<=\d)\[", text)[0].strip() for text in row.locator("th, td").all_text_contents()]
         for row in rows
     ]
+
+
+def last_points(tab, title):
+    """Return where each line of a visible plot ends, read off its ticks as drawn on the screen."""
+    plot = tab.locator(".plot:visible", has=tab.get_by_text(title, exact=True)).first
+    plot.wait_for()
+    return plot.evaluate(LAST_POINTS)
 
 
 def no_overflow(tab):
@@ -177,94 +165,69 @@ def test_the_first_screen_says_what_it_is_the_answer_and_what_to_do(width, visit
     assert tab.get_by_role("heading", level=2).all_inner_texts()[0] == "Example: three question-answering systems"
     header = tab.locator("table.report").first.locator("thead th")
     assert header.all_inner_texts() == ["system", "ECUAS_0 ↓", "ECUAS_1 ↓", "ECUAS_128 ↓"]
-    box = header.last.bounding_box()
-    scroll = tab.locator(".scroll").first.bounding_box()
+    box, scroll = header.last.bounding_box(), tab.locator(".scroll").first.bounding_box()
     assert box["x"] + box["width"] <= scroll["x"] + scroll["width"] + 1
-    assert "N = 600." in " ".join(tab.locator(".caption").all_inner_texts())
     if width == "phone":  # text and downloads come before the form
         form = tab.get_by_role("heading", name="Score your own").bounding_box()["y"]
         assert tab.get_by_role("button", name="Download CSV").first.bounding_box()["y"] < form
-    tab.get_by_text("All metrics", exact=True).first.click()
-    with tab.expect_download() as download:
-        tab.get_by_role("button", name="Download CSV").first.click()
-    rows = list(csv.DictReader(download.value.path().open()))
-    assert [row["system"] for row in rows] == [row[0] for row in cells(tab)[1:]]
 
 
 def test_the_reject_cost_changes_the_choice_and_stays_with_the_next_upload(visit):
     tab = visit(is_fresh=True)
     verdict, slider = tab.locator(".verdict").first, tab.get_by_role("slider", name=re.compile("Reject cost")).first
     assert verdict.inner_text() == "At reject cost 0.10, calibrated_model is clearly cheapest."
-    slider.focus()
-    for _ in range(20):
-        slider.press("ArrowRight")
+    paths = [ROOT / "space" / "examples" / f"{name}.csv" for name in ("calibrated_model", "overconfident_model")]
+    systems = prepare_submissions([one for path in paths for one in read_submissions(path)])
+    for row in (0, 9, 57, 99, 29):
+        slider.evaluate("(e, row) => { e.value = row; e.dispatchEvent(new Event('input', {bubbles: true})) }", row)
+        for system, text in zip(systems.values(), tab.locator(".costs li").all_inner_texts(), strict=False):
+            curve = reject_cost_curve(system, reject_cost=[(row + 1) / 100])
+            assert f"{curve.expected_cost[0]:.3f}" in text
+            assert f"answers {100 * curve.coverage[0]:.0f}%" in text
     assert verdict.inner_text().startswith("At reject cost 0.30, it is too close to call between ")
     assert "would settle it" in tab.locator(".said").first.inner_text()
     assert tab.locator(".costs .best").count() == 0
+    slider.focus()
     for _ in range(30):
         slider.press("ArrowRight")
     assert verdict.inner_text() == "At reject cost 0.60, overconfident_model is clearly cheapest."
     assert tab.locator(".costs .best .who").all_inner_texts() == ["overconfident_model"]
     with new_table(tab):
-        tab.get_by_role("button", name="Load a classifier's posteriors").click()
+        load(tab, "classifier")
     assert verdict.inner_text() == "At reject cost 0.60, classifier is clearly cheaper than answering nothing."
 
 
-def test_costs_and_shares_are_those_of_the_curves_wherever_the_slider_is(visit):
-    tab = visit(is_fresh=True)
-    paths = [ROOT / "space" / "examples" / f"{name}.csv" for name in ("calibrated_model", "overconfident_model")]
-    systems = prepare_submissions([one for path in paths for one in read_submissions(path)])
-    slider = tab.get_by_role("slider", name=re.compile("Reject cost")).first
-    for row in (0, 9, 29, 57, 99):
-        slider.evaluate("(e, row) => { e.value = row; e.dispatchEvent(new Event('input', {bubbles: true})) }", row)
-        shown = tab.locator(".costs li").all_inner_texts()
-        for system, text in zip(systems.values(), shown, strict=False):
-            curve = reject_cost_curve(system, reject_cost=[(row + 1) / 100])
-            assert f"{curve.expected_cost[0]:.3f}" in text
-            assert f"answers {100 * curve.coverage[0]:.0f}%" in text
-
-
-def test_an_upload_becomes_the_command_lines_table_and_files(visit, files, tmp_path):
-    outputs = [tmp_path / f"cli.{suffix}" for suffix in ("csv", "md", "tex")]
-    paths = [part for path in outputs for part in ("--output", str(path))]
-    assert cli.main(["score", *map(str, files), "--interval", "0.95", *paths]) == 0
+def test_an_error_goes_with_the_next_good_file_whose_table_is_downloaded(visit, files, tmp_path):
     tab = visit()
+    clear(tab)
+    (tmp_path / "bad.csv").write_text("confidence,correct\n90,1\n")
+    (tmp_path / "large.csv").write_bytes(b"x" * (uploads.MAX_BYTES + 1))
+    (tmp_path / "book.xlsx").write_bytes(b"PK")
+    for name, message in (
+        ("large.csv", "exceed the maximum allowed size of 20"),
+        ("book.xlsx", "Invalid file type: book.xlsx. Only .csv"),
+        ("bad.csv", "column 'confidence' must lie in [0, 1]; got 90.0 in row 2"),
+    ):
+        tab.locator("input[type=file]").first.set_input_files(str(tmp_path / name))
+        tab.get_by_text(message).first.wait_for()
     upload(tab, files)
+    assert tab.locator(".message.error").count() == 0
     header, *rows = cells(tab)
-    with outputs[0].open() as file:
-        expected = list(csv.DictReader(file))
-    assert [row[0] for row in rows] == [row["system"] for row in expected]
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name="Download CSV").first.click()
+    expected = list(csv.DictReader(download.value.path().open()))
     column = header.index("ECUAS_0 ↓")
-    assert [row[column] for row in rows] == [f"{float(row['ecuas_0']):.3f}" for row in expected]
-    for name, path in zip(("CSV", "Markdown", "LaTeX"), outputs, strict=True):
-        with tab.expect_download() as download:
-            tab.get_by_role("button", name=f"Download {name}").first.click()
-        assert download.value.suggested_filename == f"ecuas.{path.suffix[1:]}"
-        download.value.save_as(tmp_path / "downloaded")
-        assert (tmp_path / "downloaded").read_bytes() == path.read_bytes()
-    assert "By ECUAS_0" in tab.locator(".sentences").first.inner_text()
+    shown = [(row[0], row[column]) for row in rows]
+    assert shown == [(row["system"], f"{float(row['ecuas_0']):.3f}") for row in expected]
+    plot = tab.locator(".plot > svg").first
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    tab.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 0.5 * box["height"])
+    tip = tab.locator(".tip:visible").inner_text()
+    assert re.search(r"by reject cost\n.*first: 0\.\d+ at 0\.\d+\nsecond: 0\.\d+ at", tip)
 
 
-def test_options_change_the_table_and_the_page_does_not_jump_meanwhile(visit, files):
-    tab = visit(is_fresh=True)
-    upload(tab, files)
-    tab.get_by_role("button", name="Options").click()
-    tab.get_by_role("textbox", name=re.compile(r"^n\b")).first.fill("0, ∞")
-    tab.get_by_label("Reject costs").fill("0.25")
-    tab.get_by_label("Intervals").first.uncheck()
-    tab.evaluate(
-        """() => { window.tops = []; window.sampler = setInterval(() => window.tops.push(
-        document.querySelector('.result').getBoundingClientRect().top + scrollY), 10) }"""
-    )
-    tab.get_by_role("button", name="Score", exact=True).click()
-    tab.get_by_text("ECUAS_∞ ↓").first.wait_for()
-    assert len({round(top) for top in tab.evaluate("window.tops")}) == 1
-    header = cells(tab)[0]
-    assert {"ECUAS_0 ↓", "EC_0.25 ↓", "SR_0.25 ↓"} <= set(header)
-    assert "ECUAS_128 ↓" not in header
-
-
-def test_columns_of_other_names_are_chosen_in_the_page(visit, tmp_path):
+def test_chosen_columns_and_options_count_and_the_page_does_not_jump_meanwhile(visit, tmp_path):
     (tmp_path / "a.csv").write_text("p_true,verdict\n0.75,1\n0.25,0\n")
     tab = visit(is_fresh=True)
     tab.locator("input[type=file]").first.set_input_files(str(tmp_path / "a.csv"))
@@ -277,29 +240,27 @@ def test_columns_of_other_names_are_chosen_in_the_page(visit, tmp_path):
     tab.get_by_role("button", name="Score", exact=True).click()
     tab.locator("table.report").first.wait_for()
     assert cells(tab)[1][:3] == ["a", "2", "0.500"]
+    tab.get_by_role("button", name="Options").click()
+    tab.get_by_role("textbox", name=re.compile(r"^n\b")).first.fill("0, ∞")
+    tab.get_by_label("Reject costs").fill("0.25")
+    tab.get_by_label("Intervals").first.uncheck()
+    tab.evaluate(
+        """() => { window.tops = []; window.sampler = setInterval(() => window.tops.push(
+        document.querySelector('.result').getBoundingClientRect().top + scrollY), 10) }"""
+    )
+    tab.get_by_role("button", name="Score", exact=True).click()
+    tab.get_by_text("ECUAS_∞ ↓").first.wait_for()
+    assert len({round(top) for top in tab.evaluate("window.tops")}) == 1
+    assert {"ECUAS_0 ↓", "EC_0.25 ↓", "SR_0.25 ↓"} <= set(cells(tab)[0]) - {"ECUAS_128 ↓"}
     assert tab.locator(".message.error").count() == 0
 
 
-def last_points(tab, title):
-    """Return where each line of a visible plot ends, read off its ticks as drawn on the screen."""
-    plot = tab.locator(".plot:visible", has=tab.get_by_text(title, exact=True)).first
-    plot.wait_for()
-    return plot.evaluate(LAST_POINTS)
-
-
-def on(tab, condition):
-    """Wait for what the table says; the plots came with it."""
-    tab.wait_for_function(f"[...document.querySelectorAll('table.report')].some(e => e.offsetParent && ({condition}))")
-
-
-def test_plots_show_what_the_table_shows_after_every_update(visit):
+def test_plots_show_what_the_table_shows_after_every_update_and_of_quick_ones_the_last(visit):
     tab = visit()
-    examples = {"classifier": "a classifier's posteriors", "verbal_model": "three question-answering systems"}
-    for system in ("verbal_model", "classifier", "verbal_model", "classifier"):
-        load(tab, examples[system], system)
+    for system in ("classifier", "verbal_model", "classifier", "verbal_model", "classifier"):
+        load(tab, system)
         table = cells(tab)
-        column = table[0].index("ER ↓")
-        rates = {row[0]: float(row[column]) for row in table[1:]}
+        rates = {row[0]: float(row[table[0].index("ER ↓")]) for row in table[1:]}
         ends = last_points(tab, "Risk of the answers used")
         assert ends.keys() == rates.keys()
         for name, rate in rates.items():
@@ -307,22 +268,17 @@ def test_plots_show_what_the_table_shows_after_every_update(visit):
         assert last_points(tab, "Are the confidences true?").keys() == {*rates, "(calibrated)"}
         assert rates.keys() <= last_points(tab, "What does it cost its users?").keys()
         assert last_points(tab, "ECUAS_n for every n").keys() == rates.keys()
-
-
-def test_of_quick_changes_the_last_one_counts(visit):
-    tab = visit()
-    load(tab, "three question-answering systems", "verbal_model")  # another test may have left the classifier there
-    for example in ("three question-answering systems", "a classifier's posteriors"):
-        tab.get_by_role("button", name=f"Load {example}").click()
-    on(tab, "e.innerText.includes('classifier')")
-    assert last_points(tab, "Risk of the answers used").keys() == {"classifier"}
+    for name in EXAMPLES.values():
+        tab.get_by_role("button", name=f"Load {name}").click()
+    on(tab, "e.innerText.includes('verbal_model')")
+    assert len(last_points(tab, "Risk of the answers used")) == 3
 
 
 def test_the_cost_plot_follows_every_step_of_the_sliders(visit):
     tab = visit()
     go(tab, "Cost")
     box = tab.get_by_role("spinbutton", name=re.compile("Confidence of the answer"))
-    for confidence in (0.8, 0.5, 0.6, 0.7, 0.1):
+    for confidence in (0.8, 0.5, 0.1):
         box.fill(str(confidence))
         box.press("Enter")
         right, wrong = (1 - confidence) ** 2, (1 - confidence) ** 2 + 2 * confidence
@@ -331,91 +287,14 @@ def test_the_cost_plot_follows_every_step_of_the_sliders(visit):
         assert last_points(tab, "Cost of an answer")["your confidence"] == pytest.approx([confidence, wrong], abs=0.02)
 
 
-def test_the_simulated_plots_follow_every_step_of_the_sliders(visit):
-    tab = visit()
-    go(tab, "Simulate")
-    tab.get_by_text("AURC stays at").wait_for()
-    box = tab.get_by_role("spinbutton", name=re.compile("Accuracy"))
-    for accuracy in (0.5, 0.9, 0.6, 0.7):
-        box.fill(str(accuracy))
-        box.press("Enter")
-        on(tab, f"e.innerText.includes('{1 - accuracy:.3f}')")
-        table = cells(tab)
-        aurc = float(table[1][table[0].index("AURC ↓")])
-        ends = last_points(tab, "Metrics against overconfidence")
-        assert ends["AURC"][1] == pytest.approx(aurc, abs=6e-3)  # half a pixel
-        assert last_points(tab, "Are the confidences true?").keys() == {
-            "calibrated (factor 1)",
-            "as set",
-            "(calibrated)",
-        }
-
-
-def test_plots_show_numbers_under_the_mouse(visit, files):
-    tab = visit()
-    upload(tab, files)
-    plot = tab.locator(".plot > svg").first
-    plot.scroll_into_view_if_needed()
-    box = plot.bounding_box()
-    tab.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 0.5 * box["height"])
-    tip = tab.locator(".tip:visible").inner_text()
-    assert re.search(r"by reject cost\n.*first: 0\.\d+ at 0\.\d+\nsecond: 0\.\d+ at", tip)
-
-
-BAD = {
-    "bad.csv": (b"confidence,correct\n90,1\n", "column 'confidence' must lie in [0, 1]; got 90.0 in row 2"),
-    "picture.csv": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "Save it as UTF-8."),
-    "empty.jsonl": (b"\n", "the file has no rows."),
-}
-
-
-def test_an_error_is_shown_and_goes_with_the_next_good_file(visit, files, tmp_path):
-    tab = visit()
-    for name, (content, message) in BAD.items():
-        (tmp_path / name).write_bytes(content)
-        clear(tab)
-        tab.locator("input[type=file]").first.set_input_files(str(tmp_path / name))
-        error = tab.locator(".message.error").first
-        error.wait_for()
-        assert message in error.inner_text()
-        assert "Traceback" not in tab.locator("body").inner_text()
-    upload(tab, files)
-    assert tab.locator(".message.error").count() == 0
-
-
-def test_a_file_that_is_too_large_or_of_another_kind_is_refused(visit, tmp_path):
-    (tmp_path / "large.csv").write_bytes(b"x" * (uploads.MAX_BYTES + 1))
-    (tmp_path / "book.xlsx").write_bytes(b"PK")
-    tab = visit(is_fresh=True)
-    tab.locator("input[type=file]").first.set_input_files(str(tmp_path / "large.csv"))
-    tab.get_by_text("exceed the maximum allowed size of 20").first.wait_for()
-    tab.locator("input[type=file]").first.set_input_files(str(tmp_path / "book.xlsx"))
-    tab.get_by_text("Invalid file type: book.xlsx. Only .csv").first.wait_for()
-
-
-def test_questions_are_browsed(visit):
-    tab = visit()
-    go(tab, "Browse")
-    tab.get_by_text("455 questions", exact=True).wait_for()
-    tab.get_by_label("Stratum").click()
-    tab.get_by_role("option", name="reviewed").click()
-    tab.get_by_text("199 questions", exact=True).wait_for()
-    tab.get_by_text("sfq_11822").first.click()
-    tab.get_by_role("heading", name="sfq_11822").wait_for()
-    assert tab.get_by_label("Question id").input_value() == "sfq_11822"
-
-
 def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_a_link(visit, page, tmp_path):
-    tab = visit(is_fresh=True)
+    tab = visit()
     go(tab, "Leaderboard")
     rows, own = tab.locator("table.rates tbody tr"), tab.locator("table.rates tr.own")
     rows.nth(20).wait_for()
-    assert rows.first.inner_text().split()[:4] == ["1.", "gemini-2.5-pro", "verbalized", "1st"]
+    assert rows.first.inner_text().split()[:4] == ["1.", "gemini-2.5-pro", "verbalized", "number"]
     tab.get_by_label("0", exact=True).check()
-    tab.get_by_text("5th by error rate").first.wait_for()
-    tab.get_by_label("MMLU").check()
-    tab.wait_for_function("!document.querySelector('table.rates').innerText.includes('[')")  # none of our labels
-    tab.get_by_label("TriviaQA", exact=True).check()
+    tab.get_by_text("number 5 by error rate").first.wait_for()
     path = tmp_path / "mine.csv"
     path.write_text(
         "question_id,answer,confidence\nodql_14427,London.,0.2\nsfq_178,my own answer,0.9\nqg_607,yours,0.6\n"
@@ -423,7 +302,7 @@ def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_a_link(visi
     tab.locator("input[type=file]").last.set_input_files(str(path))
     tab.get_by_text("Of 3 answers were decided: 1 by the label bank.").wait_for()
     tab.get_by_label("sfq_178 → my own answer").check()
-    tab.get_by_label("wrong", exact=True).check()
+    tab.get_by_label("count as wrong", exact=True).check()
     tab.get_by_label("Weight the questions").uncheck()
     tab.get_by_role("button", name="Grade and score").click()
     own.wait_for()
@@ -459,27 +338,28 @@ def barriers(tab):
     ]
 
 
-KINDS = [  # each width and each theme once; `make test-slow` has the other two, since axe takes seconds of a processor
-    ("desk", "light"),
-    ("phone", "dark"),
-    pytest.param("desk", "dark", marks=pytest.mark.slow),
-    pytest.param("phone", "light", marks=pytest.mark.slow),
-    pytest.param("wide", "light", marks=pytest.mark.slow),
-    pytest.param("wide", "dark", marks=pytest.mark.slow),
-]
-
-
-@pytest.mark.parametrize(("width", "theme"), KINDS)
-def test_every_tab_is_free_of_barriers_and_fits(width, theme, visit):
+@pytest.mark.parametrize(
+    ("width", "theme"),
+    [  # each width and each theme; `make test-slow` has the other three, since axe takes seconds of a processor
+        pytest.param(width, theme, marks=[] if (width, theme) in kept else pytest.mark.slow)
+        for kept in [{("desk", "light"), ("phone", "dark")}]
+        for width in WIDTHS
+        for theme in ("light", "dark")
+    ],
+)
+def test_every_tab_is_free_of_barriers_and_fits_a_long_name(width, theme, visit, tmp_path):
+    rows = "".join(f"{name},{q},{c}\n" for name in ("long" * 50, "short") for q, c in ((0.5, 1), (0.7, 0)))
+    (tmp_path / "a.csv").write_text("system,confidence,correct\n" + rows)
     tab = visit(width, theme)
-    clear(tab)
-    with new_table(tab):
-        load(tab, "a classifier's posteriors", "classifier")
+    upload(tab, [tmp_path / "a.csv"])
+    name = tab.locator("table.report th[scope=row]").first
+    assert name.bounding_box()["width"] <= (150 if width == "phone" else 320)
+    assert name.locator(".name").get_attribute("title") == "long" * 50
     for name in ("Columns", "Options"):
         tab.get_by_role("button", name=name).click()
     for name in TABS:
         go(tab, name)
-        shown = "table.rates" if name == "Leaderboard" else ".plot" if name in TABS[:3] else "p"
+        shown = "table.rates" if name == "Leaderboard" else ".plot" if name in TABS[:2] else "p"
         tab.locator(f"[role=tabpanel]:visible {shown}:visible").first.wait_for()
         assert barriers(tab) == [], name
         assert no_overflow(tab), name
@@ -488,60 +368,30 @@ def test_every_tab_is_free_of_barriers_and_fits(width, theme, visit):
     background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
     brightness = np.mean(list(map(float, re.findall(r"[\d.]+", background)[:3])))
     assert (brightness < 128) == (theme == "dark")
-
-
-def test_the_code_tab_has_the_signature_and_the_card(visit, files):
-    tab = visit()
-    upload(tab, files)
-    go(tab, "Code")
-    assert tab.get_by_label("Signature of the last result").input_value().startswith("ecuas|n:0,1,128|K:inf|")
     tab.get_by_role("button", name="The metric card").click()
     tab.get_by_role("heading", name="Metric Card for ECUAS").wait_for()
 
 
-def test_the_first_tab_is_reached_by_keyboard_alone(visit):
-    tab = visit(is_fresh=True)
-    seen = []
-    for _ in range(40):
-        tab.keyboard.press("Tab")
-        seen.append(tab.evaluate("document.activeElement.innerText || document.activeElement.ariaLabel || ''").strip())
-        if seen[-1] == "Load three question-answering systems":
-            break
-    assert seen[-1] == "Load three question-answering systems"
-    tab.keyboard.press("Enter")
-    tab.locator("table.report").first.wait_for()
-    assert "Score" in seen
-
-
-@pytest.mark.parametrize(("width", "widest"), [("phone", 150), ("desk", 320)])
-def test_a_long_name_leaves_room_for_the_metrics(width, widest, visit, tmp_path):
-    rows = "".join(f"{name},{q},{c}\n" for name in ("long" * 50, "short") for q, c in ((0.5, 1), (0.7, 0)))
-    (tmp_path / "a.csv").write_text("system,confidence,correct\n" + rows)
-    tab = visit(width)
-    upload(tab, [tmp_path / "a.csv"])
-    name = tab.locator("table.report th[scope=row]").first
-    assert name.bounding_box()["width"] <= widest
-    assert name.locator(".name").get_attribute("title") == "long" * 50
-    assert no_overflow(tab)
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_focus_of_the_keyboard_is_seen_against_the_page(theme, visit):
-    tab = visit(theme=theme)
+def test_the_first_tab_is_reached_by_keyboard_alone_whose_focus_is_seen(theme, visit):
+    tab = visit("desk" if theme == "light" else "phone", theme, is_fresh=True)
     page = tab.evaluate("getComputedStyle(document.body).backgroundColor")
-    tab.get_by_role("heading", level=1).click()  # from the start
-    seen = set()
-    for _ in range(16):
+    seen, tags, last = [], set(), f"Load {EXAMPLES['classifier']}"
+    while last not in seen and len(seen) < 40:
         tab.keyboard.press("Tab")
-        tag, style, width, color = tab.evaluate(
+        text, tag, style, width, color = tab.evaluate(
             """() => { const e = document.activeElement, s = getComputedStyle(e);
-            return [e.tagName, s.outlineStyle, parseFloat(s.outlineWidth), s.outlineColor] }"""
+            return [(e.innerText || e.ariaLabel || '').trim(), e.tagName, s.outlineStyle, parseFloat(s.outlineWidth),
+                s.outlineColor] }"""
         )
-        seen.add(tag)
+        seen.append(text)
+        tags.add(tag)
         assert style != "none", tag
         assert width >= 2, tag
         assert contrast(color, page) >= 3, tag
-    assert {"BUTTON", "SUMMARY", "INPUT"} <= seen
+    assert {"BUTTON", "SUMMARY", "INPUT"} <= tags
+    tab.keyboard.press("Enter")
+    on(tab, "e.innerText.includes('classifier')")
 
 
 def test_what_is_old_is_deleted(visit, app, tmp_path):

@@ -34,7 +34,7 @@ def report(files):
 
 def test_the_tables_hold_every_cell_of_the_reports_grid(report):
     grid = report_grid(report)
-    first, folded = markup.tables(report, grid).split("<details", 1)
+    first, folded = markup.report_tables(report, grid).split("<details", 1)
     titles = re.findall(r'<th scope="col">(.*?)</th>', first)
     assert [text_of(title) for title in titles] == ["system", "ECUAS_0 ↓", "ECUAS_1 ↓", "ECUAS_128 ↓"]
     assert "N = 120." in first
@@ -53,7 +53,7 @@ def test_names_are_text_everywhere(report, rng):
     named = report._replace(results={EVIL: report.results["first"]})
     noted = report_grid(named)._replace(notes=[EVIL])
     drawn = markup.figures({EVIL: system(rng), "\u202eevil": system(rng)})
-    for html in (markup.tables(named, noted), markup.html("message", text=EVIL), markup.isolated(EVIL), drawn):
+    for html in (markup.report_tables(named, noted), markup.html("message", text=EVIL), markup.isolated(EVIL), drawn):
         assert "<img" not in html
         assert "&lt;img" in html
     assert unescape(drawn).count(f'data-name="{EVIL}"') == 5
@@ -79,18 +79,11 @@ def test_errors_are_one_line_in_the_words_of_the_page():
     assert markup.UNLABELLED in markup.WORDS[FileAdvice.UNLABELLED]
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a\u202eb\u2066c\u200fd\x00e", "abcde"),
-        ("a\r\n\tb \u2028 c", "a b c"),
-        ("\u200b\ufeff", ""),
-        ("שלום µ 模型", "שלום µ 模型"),
-        ("x" * 999, "x" * 200),
-    ],
-)
-def test_names_have_nothing_that_hides_or_reorders_text(text, shown):
-    assert plain(text) == shown
+def test_names_have_nothing_that_hides_or_reorders_text():
+    assert plain("a\u202eb\u2066c\u200fd\x00e\r\n\tf \u2028 g") == "abcde f g"
+    assert plain("\u200b\ufeff") == ""
+    assert plain("שלום µ 模型") == "שלום µ 模型"
+    assert plain("x" * 999) == "x" * 200
 
 
 def test_a_published_page_links_the_three_repositories_and_a_clone_its_folders():

@@ -10,12 +10,15 @@ import pytest
 
 from ecuas_metric import confidence_system, fixed_reject_cost
 from ecuas_metric.comparison.compare import compare_systems
+from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.metrics import Key
+from ecuas_metric.options import OPTIONS, Options
 from ecuas_metric.reporting.report import prepare_submissions
-from space import verdict
-from space.markup import slots
+from space import scoring
+from space.markup import LABELS, slots
 from tests.conftest import ROOT
+from tests.ecuas_metric.systems import counted_sorts
 
 AT = 0.3  # the reject cost that is looked at
 
@@ -28,7 +31,7 @@ def examples():
 
 @pytest.fixture(scope="module")
 def decision(examples):
-    return verdict.decide(examples)
+    return scoring.decide(examples)
 
 
 def at(decision, cost):
@@ -36,7 +39,7 @@ def at(decision, cost):
 
 
 def test_the_example_has_a_clear_choice_that_changes_with_the_reject_cost(decision):
-    assert at(decision, verdict.SHOWN_FIRST).winner == "calibrated_model"
+    assert at(decision, scoring.SHOWN_FIRST).winner == "calibrated_model"
     assert at(decision, 0.3).winner is None
     assert at(decision, 0.3).best[:2] == ("overconfident_model", "calibrated_model")
     assert at(decision, 0.6).winner == "overconfident_model"
@@ -49,10 +52,10 @@ def test_the_example_has_a_clear_choice_that_changes_with_the_reject_cost(decisi
 def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
     correct, confidence = rng.integers(0, 2, 40), rng.random(40).round(1)
     system = confidence_system(correct, confidence, num_classes=num_classes)
-    found = verdict.decide({"a": system})
+    found = scoring.decide({"a": system})
     u_max = system.decisions.max_uncertainty
     assert found.reject_costs[-1] == pytest.approx(u_max, abs=0.01)
-    for cost, ours, nothing in zip(found.reject_costs, found.costs["a"], found.costs[verdict.NOTHING], strict=True):
+    for cost, ours, nothing in zip(found.reject_costs, found.costs["a"], found.costs[scoring.NOTHING], strict=True):
         expected = fixed_reject_cost(
             candidate_cost=1 - correct, uncertainty=1 - confidence, reject_cost=cost, max_uncertainty=u_max
         )
@@ -65,47 +68,46 @@ def test_numbers_are_those_of_the_comparison(examples, decision):
     key = Key("expected_cost", 0.6)
     options = {"reject_costs": (0.6,)}
     systems = {name: system._replace(options=system.options.replace(**options)) for name, system in examples.items()}
-    systems[verdict.NOTHING] = verdict.rejecting(next(iter(systems.values())))
+    systems[scoring.NOTHING] = scoring.rejecting(next(iter(systems.values())))
     rows = {(row.first, row.second): row for row in compare_systems(systems, only=[key])}
     row, found = rows["calibrated_model", "overconfident_model"], at(decision, 0.6)
     assert (found.best, found.rival[:2]) == (("overconfident_model",), ("calibrated_model", "overconfident_model"))
     assert found.rival[3:7] == pytest.approx(row[3:7])
-    assert (found.rival.p_adjusted, *found.rival.values) == pytest.approx((row.p_adjusted, *row.values))
+    assert (found.rival.p_adjusted, found.rival.second_value) == pytest.approx((row.p_adjusted, row.second_value))
 
 
 def test_answering_nothing_is_one_of_the_choices():
     wrong = confidence_system([0] * 30, [0.9] * 30, confidence_level=0.95)
-    found = verdict.decide({"a": wrong})
-    assert at(found, 0.5).winner == verdict.NOTHING
-    assert verdict.headline(at(found, 0.5), "Here", found) == "Here, answering nothing is clearly cheaper than a."
-    assert found.orders[1.0].winner == verdict.NOTHING
+    found = scoring.decide({"a": wrong})
+    assert at(found, 0.5).winner == scoring.NOTHING
+    assert scoring.headline(at(found, 0.5), "Here", found) == "Here, answering nothing is clearly cheaper than a."
+    assert found.orders[1.0].winner == scoring.NOTHING
 
 
-@pytest.mark.parametrize("size", [60, 300])
-def test_nineteen_identical_systems_have_no_winner(size, rng):
-    confidence = rng.random(size)
-    correct = (rng.random(size) < confidence).astype(int)
+def test_nineteen_identical_systems_have_no_winner(rng):
+    confidence = rng.random(60)
+    correct = (rng.random(60) < confidence).astype(int)
     systems = {f"s{i}": confidence_system(correct, confidence, confidence_level=0.95) for i in range(19)}
-    found = verdict.decide(systems)
+    found = scoring.decide(systems)
     for one in (*found.verdicts, *found.orders.values()):
-        assert one.winner in (None, verdict.NOTHING)
+        assert one.winner in (None, scoring.NOTHING)
         assert one.winner is None or one.rival.difference > 0
-    assert not found.crossings or verdict.NOTHING in found.crossings[0][:2]
+    assert not found.crossings or scoring.NOTHING in found.crossings[0][:2]
 
 
 def test_two_identical_systems_cost_the_same():
     system = confidence_system([1, 0, 1] * 20, [0.9, 0.2, 0.8] * 20, confidence_level=0.95)
-    found = verdict.decide({"<u>": system, "b": system})
-    html = verdict.as_html(found, slots(["<u>", "b"]))
-    assert verdict.headline(at(found, 0.5), "Here", found) == "Here, <u> and b cost the same."
-    assert verdict.detail(at(found, 0.5)).endswith("each.")
+    found = scoring.decide({"<u>": system, "b": system})
+    html = scoring.as_html(found, slots(["<u>", "b"]))
+    assert scoring.headline(at(found, 0.5), "Here", found) == "Here, <u> and b cost the same."
+    assert scoring.detail(at(found, 0.5)).endswith("each.")
     assert "<u>" not in html
     assert "<b><bdi>&lt;u&gt;</bdi></b>" in json.loads(unescape(re.search(r'data-all="([^"]*)"', html)[1]))["said"][49]
 
 
 def test_the_needed_number_of_samples_settles_it(rng):
     """A difference at the edge of what 400 samples show needs more for a power of 80 %."""
-    one = at(verdict.decide(simulated_pair(rng, 400, 0.07)), AT)
+    one = at(scoring.decide(simulated_pair(rng, 400, 0.07)), AT)
     row = one.rival
     if one.winner is None and row.difference:
         z = (row.difference - row.low) / row.difference  # half the interval, in units of the difference
@@ -114,17 +116,17 @@ def test_the_needed_number_of_samples_settles_it(rng):
 
 def test_too_much_to_test_is_said(rng):
     many = {f"s{i}": confidence_system([1, 0], [0.9, 0.2]) for i in range(40)}
-    assert verdict.decide(many).remark == verdict.TOO_MANY
-    assert "too many" in verdict.as_html(verdict.decide(many), {})
-    assert verdict.decide({"a": confidence_system([1, 0] * 200_000, [0.5] * 400_000)}).remark == verdict.TOO_MANY
+    assert scoring.decide(many).remark == scoring.TOO_MANY
+    assert "too many" in scoring.as_html(scoring.decide(many), {})
+    assert scoring.decide({"a": confidence_system([1, 0] * 200_000, [0.5] * 400_000)}).remark == scoring.TOO_MANY
 
 
 def test_the_strip_covers_the_slider_and_greys_what_is_open(decision, examples):
-    parts = verdict.segments(decision)
+    parts = scoring.segments(decision)
     assert parts[0][1] == 0
     assert parts[-1][2] == 1
     assert all(one[2] == other[1] for one, other in pairwise(parts))
-    html = verdict.as_html(decision, slots(examples))
+    html = scoring.as_html(decision, slots(examples))
     widths = [float(width) for width in re.findall(r"width:([\d.]+)%", html)]
     assert sum(widths) == pytest.approx(100, abs=0.1)
     assert html.count('<i class="open"') == sum(winner is None for winner, *_ in parts)
@@ -146,7 +148,7 @@ def simulated_pair(rng, size, gain=0.0):
 def test_equal_systems_get_a_winner_in_five_percent_at_most():
     """200 pairs, so that up to 16 are no sign against 5 % (the 95 % point of the binomial)."""
     rng = np.random.default_rng(60)
-    named = sum(at(verdict.decide(simulated_pair(rng, 300)), AT).winner is not None for _ in range(200))
+    named = sum(at(scoring.decide(simulated_pair(rng, 300)), AT).winner is not None for _ in range(200))
     assert named <= 16
 
 
@@ -154,8 +156,76 @@ def test_equal_systems_get_a_winner_in_five_percent_at_most():
 def test_a_real_difference_with_a_power_of_80_percent_is_named_in_75_percent():
     """Errors differ by 0.1; the size is the one that planning gives for it from a large sample."""
     rng = np.random.default_rng(61)
-    row = at(verdict.decide(simulated_pair(rng, 60_000, 0.1)), AT).rival
+    row = at(scoring.decide(simulated_pair(rng, 60_000, 0.1)), AT).rival
     half, truth = (row.high - row.low) / 2, 0.1
     size = round(60_000 * (half / 1.96 * (1.96 + 0.8416) / truth) ** 2)
-    named = sum(at(verdict.decide(simulated_pair(rng, size, 0.1)), AT).winner == "second" for _ in range(200))
+    named = sum(at(scoring.decide(simulated_pair(rng, size, 0.1)), AT).winner == "second" for _ in range(200))
     assert named >= 150
+
+
+# ---- files and what is asked of them
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("", []),
+        (None, []),
+        (" 0, 1 ,128 ", [0, 1, 128]),
+        ("0 1;2", [0, 1, 2]),
+        ("∞,inf", [float("inf")] * 2),
+        ("-1", [-1]),
+        (5, [5]),
+        ([0, 1.5], [0, 1.5]),
+    ],
+)
+def test_numbers_are_separated_as_people_do(text, numbers):
+    assert scoring.numbers(text, "n") == numbers
+
+
+@pytest.mark.parametrize(
+    ("call", "text", "message"),
+    [
+        ("numbers", "0," * 21, r"^n must be at most 20 numbers; got 21\.$"),
+        ("numbers", "low", r"^n must be numbers, separated by commas; got 'low'\.$"),
+        ("number", "1, 2", r"^n must be one number; got '1, 2'\.$"),
+    ],
+)
+def test_what_is_no_number_is_an_error(call, text, message):
+    with pytest.raises(InputError, match=message):
+        getattr(scoring, call)(text, "n")
+
+
+def test_empty_controls_ask_for_the_defaults_and_say_what_the_options_mean():
+    assert [scoring.number(text, "K") for text in ("", " ", "∞", "4")] == [None, None, None, 4]
+    empty = {name: "" if control.kind is not bool else False for name, control in scoring.CONTROLS.items()}
+    assert vars(scoring.options_of(empty)) == vars(scoring.options_of({"intervals": False})) == vars(Options())
+    given = {name: control.default for name, control in scoring.CONTROLS.items()}
+    assert vars(scoring.options_of(given)) == vars(Options(confidence_level=scoring.LEVEL))
+    for name in LABELS.keys() - {"confidence_level"}:  # a number there, yes or no here
+        assert scoring.CONTROLS[name].help.startswith(OPTIONS[name].help)
+
+
+def test_words_and_verdict_are_in_the_same_piece_as_the_table(files):
+    scored = scoring.score_files(files, {})
+    html = scored.html(title="<T>", remarks=["Graded."])
+    marks = {"<h2><bdi>&lt;T&gt;": 1, 'class="decision"': 1, "<table": 2, "Graded.": 1}
+    assert {mark: html.count(mark) for mark in marks} == marks
+    assert scoring.headline(scored.decision.orders[1.0], "By ECUAS_1", scored.decision) in " ".join(scored.sentences())
+
+
+def test_each_system_is_sorted_once(files):
+    """For table, intervals, comparison, recalibration and five plots; and the one that answers nothing."""
+    with counted_sorts(120) as sorts:
+        scored = scoring.score_files(files, {"decompose": True})
+        scored.html(title="")
+        scored.plots()
+    assert len([shape for shape in sorts if shape == (120,)]) == 3
+
+
+def test_a_system_without_confidence_level_is_compared_too(rng):
+    confidence = rng.random(50)
+    correct = (rng.random(50) < confidence).astype(int)
+    systems = [confidence_system(correct, confidence, confidence_level=level) for level in (None, 0.95)]
+    plain, levelled = (scoring.decide({"a": one}).verdicts for one in systems)
+    assert plain == levelled

@@ -1,13 +1,17 @@
-"""Which system costs its users least, at each reject cost and on average: by a test, or too close to call."""
+"""Files -> every number of their systems, and which costs its users least: by a test, or too close to call."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby, pairwise
+from pathlib import Path
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from markupsafe import escape
@@ -15,13 +19,19 @@ from markupsafe import escape
 from ecuas_metric.comparison.compare import Comparison, compare_systems
 from ecuas_metric.comparison.planning import plan_of
 from ecuas_metric.errors import InputError
-from ecuas_metric.inputs import Floats
+from ecuas_metric.files.submissions import Submission
+from ecuas_metric.inputs import POSTERIOR_FORMS, Floats
 from ecuas_metric.metrics import Key
+from ecuas_metric.options import DEFAULTS, OPTIONS, Options, checked_options, is_set
 from ecuas_metric.plotting.curves import reject_cost_curve
-from ecuas_metric.reporting.report import p_text
+from ecuas_metric.reporting.report import BELOW, Report, make_report, p_text, prepare_open, report_grid, report_records
+from ecuas_metric.reporting.tables import Grid, Record, to_json, write
+from ecuas_metric.reporting.text import explain
 from ecuas_metric.results import System, as_given, ranked
 
-from .markup import REFERENCE, REST, html, isolated, order_name
+from . import markup
+from .markup import LABELS, LABELS_OF_READING, REFERENCE, REST, html, isolated, order_name, slots
+from .uploads import COLUMNS, RULES, read_uploads
 
 LEVEL = 0.95
 NOTHING = ""  # the system that rejects every answer; no other has this name
@@ -36,6 +46,13 @@ NOT_SAID = "Which is cheapest is not said: these systems do not answer the same 
 TOO_MANY = "Which is cheapest is not tested here: there are too many samples and systems. Use `ecuas compare`."
 CHOSEN = "for an answer that is not used; a mistake costs 1"
 HOW = "Each reject cost is tested by itself, adjusted for all pairs of systems; grey: too close to call."
+MAX_NUMBERS = 20
+MAX_EXPLAINED = 10  # systems
+LONGEST = 60  # characters of a value in an error
+NOT_DECIDED = "The plots count answers without correctness as wrong. No best system is named while there are any."
+Json = dict[str, Any]
+Number = float | None
+Numbers = str | float | list[float]
 Namer = Callable[[str], str]
 Rows = dict[tuple[str, str], Comparison]  # of one metric, by pair
 
@@ -99,7 +116,8 @@ def decide(systems: Mapping[str, System]) -> Decision:
         return undecided(f"These systems cannot be compared sample by sample: {error}")
     by_key = _by_key(found)
     size, rows = len(first.decisions.uncertainty), [by_key[key] for key in keys]
-    costs = {name: np.array([_values(of_key)[name] for of_key in rows]) for name in tested}
+    values = [_values(of_key) for of_key in rows]
+    costs = {name: np.array([one[name] for one in values]) for name in tested}
     coverage = {name: reject_cost_curve(system, reject_cost=grid).coverage for name, system in tested.items()}
     verdicts = [_verdict(of_key, size) for of_key in rows]
     by_order = {key.parameter or 0.0: _verdict(by_key[key], size) for key in orders}
@@ -151,11 +169,11 @@ def detail(verdict: Verdict, name: Namer = str) -> str:
     if not row.difference:
         return f"{row.second_value:.3f} each."
     interval = f" [{row.low:.3f}, {row.high:.3f}]" if math.isfinite(row.low) else ""
-    rival = f"{row.first_value:.3f} for {_called(row.first, name)}"
-    p = p_text(row.p_adjusted)
+    rival, p = f"{row.first_value:.3f} for {_called(row.first, name)}", p_text(row.p_adjusted)
     text = f"{row.second_value:.3f} against {rival}: {row.difference:.3f} less{interval}, adjusted {p}."
     if verdict.needed and verdict.winner is None:
-        text += f" If that is the true difference, N = {_rounded(verdict.needed):,} would settle it."
+        about = float(f"{verdict.needed:.2g}")  # it is an estimate
+        text += f" If that is the true difference, N = {about:,.0f} would settle it."
     return text
 
 
@@ -197,8 +215,12 @@ def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
     grid, width = decision.reject_costs, decision.reject_costs[-1]
     start = int(np.abs(grid - SHOWN_FIRST).argmin())
     names = [name for name in decision.costs if styles.get(name) != REST]
-    said = [_said(verdict, float(cost), decision) for verdict, cost in zip(decision.verdicts, grid, strict=True)]
     at = [f"{cost:.2f}" for cost in grid]
+    said = [
+        f'<p class="verdict">{headline(verdict, f"At reject cost {cost}", decision, _bold)}</p>'
+        f'<p class="caption">Cost per question: {detail(verdict, isolated)}</p>'
+        for verdict, cost in zip(decision.verdicts, at, strict=True)
+    ]
     data = {
         "at": at,
         "said": said,
@@ -226,28 +248,12 @@ def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
     )
 
 
-def _said(verdict: Verdict, cost: float, decision: Decision) -> str:
-    return (
-        f'<p class="verdict">{headline(verdict, f"At reject cost {cost:.2f}", decision, _bold)}</p>'
-        f'<p class="caption">Cost per question: {detail(verdict, isolated)}</p>'
-    )
-
-
 def _called(name: str | None, namer: Namer) -> str:
     return "too close to call" if name is None else NO_SYSTEM if name == NOTHING else namer(name)
 
 
 def _bold(name: str) -> str:
     return f"<b>{isolated(name)}</b>"
-
-
-def _rounded(number: int) -> int:
-    """Return a number in two digits: it is an estimate.
-
-    >>> _rounded(1873), _rounded(42)
-    (1900, 42)
-    """
-    return round(number, -max(len(str(number)) - 2, 0))
 
 
 def _grid(systems: Mapping[str, System]) -> Floats:
@@ -285,18 +291,15 @@ def _values(rows: Rows) -> dict[str, float]:
 def _verdict(rows: Rows, size: int) -> Verdict:
     values = _values(rows)
     first, *others = sorted(values, key=lambda name: values[name])
-    close = [name for name in others if not _is_significant(rows[name, first])]
-    row = rows[close[0] if close else others[0], first]
+    of_first = {name: rows[name, first] for name in others}
+    close = [name for name, row in of_first.items() if row.p_adjusted > 1 - LEVEL + 1e-12 or not row.difference]
+    row = of_first[close[0] if close else others[0]]
     half = (row.high - row.low) / 2
     needed = None
     if math.isfinite(half) and half > 0 and row.difference:
         deviation = half / NormalDist().inv_cdf((1 + LEVEL) / 2) * math.sqrt(size)
         needed = plan_of(row.key, row.difference, deviation, size).needed
     return Verdict((first, *close), row, needed)
-
-
-def _is_significant(row: Comparison) -> bool:
-    return row.p_adjusted <= 1 - LEVEL + 1e-12 and row.difference != 0
 
 
 def _crossings(grid: Floats, costs: Mapping[str, Floats], rows: Sequence[Rows]) -> list[Crossing]:
@@ -316,3 +319,182 @@ def _crossings(grid: Floats, costs: Mapping[str, Floats], rows: Sequence[Rows]) 
             high += 1
         found.append(Crossing(*pair, float(grid[i : i + 2].mean()), float(grid[low]), float(grid[high])))
     return found
+
+
+# ---- files and what is asked of them
+
+
+class Control(NamedTuple):
+    """An argument of `score`, for programs and on the page: its type, default, label, and what it means."""
+
+    kind: Any
+    default: Any
+    label: str
+    help: str
+
+
+CONTROLS = {
+    **{role: Control(str, "", role, f"Column: {content}") for role, content in COLUMNS.items()},
+    **{
+        name: Control(kind, default, LABELS[name], OPTIONS[name].help)
+        for name, kind, default in (
+            ("n", Numbers, ", ".join(f"{n:g}" for n in DEFAULTS.n)),
+            ("num_classes", Number, None),
+            ("predictions_are", Literal[POSTERIOR_FORMS], DEFAULTS.predictions_are),
+            ("reject_costs", Numbers, ""),
+            ("missing_confidence", Number, None),
+            ("normalize", bool, False),
+            ("decompose", bool, False),
+            ("calibration", bool, False),
+        )
+    },
+    "intervals": Control(bool, True, LABELS["confidence_level"], f"{LEVEL:.0%}"),
+    "unlabelled": Control(
+        Literal[RULES], "bounds", markup.UNLABELLED, "bounds: best and worst case; wrong; drop: left out"
+    ),
+    "scale": Control(Number, None, LABELS_OF_READING["scale"], "What a confidence of 1 is, e.g. 100 for percentages"),
+    "correct_from": Control(Number, None, LABELS_OF_READING["correct_from"], "Lowest grade that counts, e.g. 0.5"),
+}
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Systems, every number of theirs, and whether some are bounds, since not all answers have correctness."""
+
+    systems: dict[str, System]
+    report: Report
+    is_open: bool
+
+    @cached_property
+    def decision(self) -> Decision:
+        """Who is cheapest, if these systems can be compared."""
+        not_comparable = any(key.metric == "ecuas" and not key.variant for key in self.report.not_comparable)
+        if self.is_open or self.report.differing or not_comparable:
+            return undecided(NOT_SAID)
+        return decide(self.systems)
+
+    def sentences(self) -> list[str]:
+        """Return an interpretation of the numbers: who is cheapest, and what each system's confidences are worth."""
+        if self.is_open:
+            return [NOT_DECIDED]
+        found = self.decision
+        return [found.remark or summary(found), *sentences(found), *self.about_each()]
+
+    def about_each(self) -> list[str]:
+        """Return the sentences about each system alone."""
+        systems = {} if self.is_open or len(self.systems) > MAX_EXPLAINED else self.systems
+        return [sentence for name, system in systems.items() for sentence in explain({name: system})]
+
+    def notes(self) -> list[str]:
+        """Return the notes beside the numbers; the table has answers without correctness."""
+        found: dict[str, dict[str, None]] = {}
+        for name, note in self.report.notes():
+            if note.kind not in BELOW:
+                found.setdefault(note.render(markup.WORDS), {})[name] = None
+        return [f"{', '.join(names)}: {text}" for text, names in found.items()]
+
+    def json(self, *, explained: bool = False) -> Json:
+        """Return one row per system, signature and notes; what is not a number is None."""
+        grid, records = self.tables()
+        result = as_json(grid, records) | {"notes": [*grid.above, *grid.below(), *self.notes()]}
+        return result | ({"in_words": self.sentences()} if explained else {})
+
+    def html(self, *, title: str, remarks: Sequence[str] = ()) -> str:
+        """Lay out everything but the plots: it is one piece, so that no part is of another result."""
+        grid, _ = self.tables()
+        return html(
+            "result",
+            title=title,
+            remark=" ".join([*remarks, *[NOT_DECIDED] * self.is_open]),
+            decision=as_html(self.decision, slots(self.systems)),
+            tables=markup.report_tables(self.report, grid),
+            notes=self.notes(),
+            sentences=sentences(self.decision, isolated),
+            more=self.about_each(),
+        )
+
+    def plots(self) -> str:
+        """Draw the curves."""
+        return f"<h2>The curves behind the numbers</h2>{markup.figures(self.systems)}"
+
+    def tables(self) -> tuple[Grid, list[Record]]:
+        """Return the table for people and that for programs."""
+        return report_grid(self.report, sizes=True), report_records(self.report)
+
+    def write(self, folder: Path) -> list[str]:
+        """Write the table as `ecuas score --output` does; return the paths of CSV, Markdown and LaTeX."""
+        paths = [folder / f"ecuas.{suffix}" for suffix in ("csv", "md", "tex")]
+        for path in paths:
+            write(path, *self.tables())
+        return list(map(str, paths))
+
+
+def score_files(files: Sequence[str], given: Mapping[str, Any]) -> Scored:
+    """Read and score files as `CONTROLS` ask for."""
+    options = options_of(given)
+    columns = {role: given[role] for role in COLUMNS if given.get(role)}
+    scale, correct_from = (number(given.get(name), LABELS_OF_READING[name]) for name in ("scale", "correct_from"))
+    submissions = read_uploads(
+        files,
+        columns=columns,
+        unlabelled=given.get("unlabelled"),
+        scale=1.0 if scale is None else scale,
+        correct_from=correct_from,
+    )
+    return score_submissions(submissions, options)
+
+
+def score_submissions(submissions: Sequence[Submission], options: Options) -> Scored:
+    """Evaluate systems as the command `ecuas score` does, and compare their costs."""
+    given = {name: getattr(options, name) for name in LABELS if is_set(options, name)}
+    systems, unlabelled = prepare_open(submissions, **given)
+    report = make_report(systems, unlabelled=unlabelled)
+    return Scored(systems, report, any(found.rule == "bounds" for found in unlabelled.values()))
+
+
+def options_of(given: Mapping[str, Any]) -> Options:
+    """Return the options that controls ask for; what is empty or missing asks for the default."""
+    found: dict[str, object] = {name: numbers(given.get(name), LABELS[name]) or None for name in ("n", "reject_costs")}
+    found |= {name: number(given.get(name), LABELS[name]) for name in ("num_classes", "missing_confidence")}
+    found |= {name: bool(given.get(name)) for name in ("normalize", "decompose", "calibration")}
+    level = LEVEL if given.get("intervals", True) else None
+    return checked_options(**found, predictions_are=given.get("predictions_are") or None, confidence_level=level)
+
+
+def numbers(given: Numbers | None, name: str) -> list[float]:
+    """Return numbers, of a text those separated by commas or blanks; inf and ∞ are infinity.
+
+    >>> numbers("0, 1 ∞", "n"), numbers(5, "n")
+    ([0.0, 1.0, inf], [5.0])
+    """
+    parts: Sequence[str | float]
+    if isinstance(given, str):
+        parts = [part for part in re.split(r"[,;\s]+", given) if part]
+    else:
+        parts = [] if given is None else [given] if isinstance(given, (int, float)) else given
+    if len(parts) > MAX_NUMBERS:
+        raise InputError(name, f"must be at most {MAX_NUMBERS} numbers", value=len(parts))
+    try:
+        return [math.inf if part == "∞" else float(part) for part in parts]
+    except (ValueError, TypeError):
+        raise InputError(name, "must be numbers, separated by commas", value=shown(given)) from None
+
+
+def number(given: str | float | None, name: str) -> float | None:
+    """Return a number, None if a text is empty; infinity is None too."""
+    found = numbers(given, name)
+    if len(found) > 1:
+        raise InputError(name, "must be one number", value=shown(given))
+    return None if not found or found[0] == math.inf else found[0]
+
+
+def as_json(grid: Grid, records: Sequence[Record]) -> Json:
+    """Return signature, notes and one row per system; what is not a number is None."""
+    result: Json = json.loads(to_json(records, grid.signature, grid.below()))
+    return result
+
+
+def shown(value: Any) -> Any:
+    """Return a value of a visitor as an error shows it: cut if it is long."""
+    is_long = isinstance(value, (str, list, dict)) and len(str(value)) > LONGEST
+    return f"{str(value)[:LONGEST]}…" if is_long else value
