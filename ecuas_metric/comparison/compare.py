@@ -68,6 +68,11 @@ class Comparison(NamedTuple):
     first_value: float = math.nan
     second_value: float = math.nan
 
+    @property
+    def values(self) -> tuple[float, float]:
+        """The metric of the first system and of the second."""
+        return self.first_value, self.second_value
+
     def turned(self) -> Comparison:
         """Return the same comparison, second minus first."""
         return self._replace(
