@@ -1,7 +1,5 @@
 """Write the card's table of options, and that of the layouts of files: `make reference`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import ecuas_metric

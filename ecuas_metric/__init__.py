@@ -8,59 +8,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .api import (
-        augrc_score,
-        aurc_score,
-        auroc_score,
-        calibration_p_value,
-        confidence_ecuas_score,
-        confidence_system,
-        ece_score,
-        ecuas_score,
-        posterior_system,
-        score_confidences,
-        score_costs,
-        score_posteriors,
-    )
-    from .comparison.compare import compare_systems
-    from .costs import ecuas_cost, fixed_reject_cost, weighted_cost
-    from .errors import InputError
-    from .files.submissions import read_submissions
-    from .recalibration.affine import apply_affine, fit_affine, fit_temperature
-    from .recalibration.folds import cross_validated
-    from .recalibration.isotonic import apply_isotonic, fit_isotonic
-    from .reporting.report import make_report, prepare_submissions
-    from .version import VERSION as __version__
+    from .api import augrc_score as augrc_score
+    from .api import aurc_score as aurc_score
+    from .api import auroc_score as auroc_score
+    from .api import calibration_p_value as calibration_p_value
+    from .api import confidence_ecuas_score as confidence_ecuas_score
+    from .api import confidence_system as confidence_system
+    from .api import ece_score as ece_score
+    from .api import ecuas_score as ecuas_score
+    from .api import posterior_system as posterior_system
+    from .api import score_confidences as score_confidences
+    from .api import score_costs as score_costs
+    from .api import score_posteriors as score_posteriors
+    from .comparison.compare import compare_systems as compare_systems
+    from .costs import ecuas_cost as ecuas_cost
+    from .costs import fixed_reject_cost as fixed_reject_cost
+    from .costs import weighted_cost as weighted_cost
+    from .errors import InputError as InputError
+    from .files.submissions import read_submissions as read_submissions
+    from .recalibration.affine import apply_affine as apply_affine
+    from .recalibration.affine import fit_affine as fit_affine
+    from .recalibration.affine import fit_temperature as fit_temperature
+    from .recalibration.folds import cross_validated as cross_validated
+    from .recalibration.isotonic import apply_isotonic as apply_isotonic
+    from .recalibration.isotonic import fit_isotonic as fit_isotonic
+    from .reporting.report import make_report as make_report
+    from .reporting.report import prepare_submissions as prepare_submissions
 
-__all__ = [
-    "InputError",
-    "__version__",
-    "apply_affine",
-    "apply_isotonic",
-    "augrc_score",
-    "aurc_score",
-    "auroc_score",
-    "calibration_p_value",
-    "compare_systems",
-    "confidence_ecuas_score",
-    "confidence_system",
-    "cross_validated",
-    "ece_score",
-    "ecuas_cost",
-    "ecuas_score",
-    "fit_affine",
-    "fit_isotonic",
-    "fit_temperature",
-    "fixed_reject_cost",
-    "make_report",
-    "posterior_system",
-    "prepare_submissions",
-    "read_submissions",
-    "score_confidences",
-    "score_costs",
-    "score_posteriors",
-    "weighted_cost",
-]
+    __version__: str
 
 # In the order of the reference page.
 _NAMES = {
@@ -78,6 +53,7 @@ _NAMES = {
     "errors": "InputError",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+__all__ = sorted([*_MODULES, "__version__"])
 
 
 def __dir__() -> list[str]:

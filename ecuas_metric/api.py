@@ -26,7 +26,7 @@ from .inputs import (
     stacked,
 )
 from .metrics import METRICS, Key, values_of_calibration
-from .options import Options, checked_options, number
+from .options import Options, check_number, checked_options
 from .results import System, all_values, compute_results, note_hard, note_undefined, prepare
 
 
@@ -206,10 +206,8 @@ def ece_score(
 
     Parameters
     ----------
-    correct : array_like, shape (N,)
-        1 or True where the answer is correct, else 0.
-    confidence : array_like, shape (N,)
-        In [0, 1].
+    correct, confidence
+        See `confidence_ecuas_score`.
     n_bins : int, default 10
         Number of bins of equal width, closed on the left, the last one on both sides.
     debiased : bool, default False
@@ -266,12 +264,8 @@ def calibration_p_value(
 
     Parameters
     ----------
-    correct : array_like, shape (N,)
-        1 or True where the answer is correct, else 0.
-    confidence : array_like, shape (N,)
-        In [0, 1].
-    sample_weight : array_like, shape (N,), optional
-        Non-negative.
+    correct, confidence, sample_weight
+        See `confidence_ecuas_score`.
     groups : array_like, shape (N,), optional
         Samples of one group, as the questions of one document, depend on each other.
     n_resamples : int, default 1000
@@ -315,12 +309,8 @@ def auroc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
 
     Parameters
     ----------
-    correct : array_like, shape (N,)
-        1 or True where the answer is correct, else 0.
-    confidence : array_like, shape (N,)
-        In [0, 1].
-    sample_weight : array_like, shape (N,), optional
-        Non-negative.
+    correct, confidence, sample_weight
+        See `confidence_ecuas_score`.
 
     Returns
     -------
@@ -355,12 +345,8 @@ def aurc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arra
 
     Parameters
     ----------
-    correct : array_like, shape (N,)
-        1 or True where the answer is correct, else 0.
-    confidence : array_like, shape (N,)
-        In [0, 1].
-    sample_weight : array_like, shape (N,), optional
-        Non-negative.
+    correct, confidence, sample_weight
+        See `confidence_ecuas_score`.
 
     Returns
     -------
@@ -394,12 +380,8 @@ def augrc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
 
     Parameters
     ----------
-    correct : array_like, shape (N,)
-        1 or True where the answer is correct, else 0.
-    confidence : array_like, shape (N,)
-        In [0, 1].
-    sample_weight : array_like, shape (N,), optional
-        Non-negative.
+    correct, confidence, sample_weight
+        See `confidence_ecuas_score`.
 
     Returns
     -------
@@ -483,10 +465,8 @@ def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: obje
 
     Raises
     ------
-    InputError
-        See `confidence_ecuas_score`; or if an option is for other input.
-    TypeError
-        If there is no such option.
+    InputError, TypeError
+        See `score_posteriors`.
 
     References
     ----------
@@ -573,10 +553,8 @@ def posterior_system(
 
     Raises
     ------
-    InputError
+    InputError, TypeError
         See `score_posteriors`.
-    TypeError
-        If there is no such option.
 
     References
     ----------
@@ -612,10 +590,8 @@ def confidence_system(
 
     Raises
     ------
-    InputError
-        See `score_confidences`.
-    TypeError
-        If there is no such option.
+    InputError, TypeError
+        See `score_posteriors`.
 
     References
     ----------
@@ -709,7 +685,7 @@ def _warn(notes: Iterable[Note]) -> None:
 
 
 def _one(n: object) -> float:
-    return number(n, "n", 0, math.inf)
+    return check_number(n, "n", 0, math.inf)
 
 
 def _texts(ids: Iterable[object] | None, **truth: Array) -> list[str] | None:

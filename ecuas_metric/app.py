@@ -18,9 +18,9 @@ HELP = (
     "One line per sample: confidence, correct (0 or 1); or the probability of each class, then the true class from 0."
 )
 
-ecuas = evaluate.load(str(HERE / "ecuas.py"))
-core = sys.modules[type(ecuas).__module__]  # Evaluate's copy of ecuas.py, with the functions that it imports
-Advice = sys.modules[core.InputError.__module__].Advice
+metric = evaluate.load(str(HERE / "ecuas.py"))
+core = sys.modules[type(metric).__module__]  # Evaluate's copy of ecuas.py, with the functions that it imports
+_Advice = sys.modules[core.InputError.__module__].Advice
 ARROWS = {True: "↑", False: "↓", None: ""}
 NAMESPACE = "<namespace>"  # publishing writes the real one here
 PAPER, HUB = "https://arxiv.org/abs/2605.20490", "https://huggingface.co"
@@ -41,11 +41,11 @@ THEME = gr.themes.Default(  # that of the demo, which is not beside this file on
 )
 WORDS = {  # arguments and advice of the metric -> the page's own words
     "references": "The last column",
-    Advice.CLASS_LABELS: "Class labels? Then each line must begin with the probability of every class.",
-    Advice.EXPONENTIALS: "Logits? This page takes probabilities.",
-    Advice.LOGITS: "Logits? This page takes probabilities.",
-    Advice.MISSING_CONFIDENCES: "Missing confidences? Fill them in, or leave out their lines.",
-    Advice.PREDICTIONS_ARE: "Logits or log-probabilities? This page takes probabilities.",
+    _Advice.CLASS_LABELS: "Class labels? Then each line must begin with the probability of every class.",
+    _Advice.EXPONENTIALS: "Logits? This page takes probabilities.",
+    _Advice.LOGITS: "Logits? This page takes probabilities.",
+    _Advice.MISSING_CONFIDENCES: "Missing confidences? Fill them in, or leave out their lines.",
+    _Advice.PREDICTIONS_ARE: "Logits or log-probabilities? This page takes probabilities.",
 }
 
 
@@ -66,7 +66,7 @@ def read_table(text: str) -> tuple[list[object], list[object]]:
     return predictions.to_numpy().tolist(), table.iloc[:, -1].tolist()
 
 
-def score(table: str, n: str = "0, 1, 128", normalize: bool = False) -> tuple[pd.DataFrame, str]:
+def score_rows(table: str, n: str = "0, 1, 128", normalize: bool = False) -> tuple[pd.DataFrame, str]:
     """Compute all metrics of the system in `table`; the message is empty, or says what is wrong or worth knowing."""
     words = WORDS
     try:
@@ -122,9 +122,9 @@ with gr.Blocks(title="ECUAS") as demo:
             button = gr.Button("Compute", variant="primary")
         with gr.Column():
             message = gr.Markdown()
-            values = gr.Dataframe(score(CONFIDENCES)[0], label="Metrics", interactive=False)
+            values = gr.Dataframe(score_rows(CONFIDENCES)[0], label="Metrics", interactive=False)
     gr.Markdown(card())
-    button.click(score, [table, n, normalize], [values, message], api_name="score")
+    button.click(score_rows, [table, n, normalize], [values, message], api_name="score")
 
 if __name__ == "__main__":
     demo.launch(theme=THEME)

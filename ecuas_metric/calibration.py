@@ -11,24 +11,16 @@ import numpy as np
 from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
 from .ranking import Resamples, TieGroups, holds_of_neighbours
 
-ROUNDING = 1e-12  # relative to its terms, counts as 0
-MOST_DRAWN = 2**15  # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
-ENOUGH = 1000.0  # if the variance of the number of errors is at least this
-DRAWN = 2**20  # numbers at a time
+_ROUNDING = 1e-12  # relative to its terms, counts as 0
+_MOST_DRAWN = 2**15  # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
+_ENOUGH = 1000.0  # if the variance of the number of errors is at least this
+_DRAWN = 2**20  # numbers at a time
 
 
 def confidence_cross_entropy_cost(
     uncertainty: Floats, incorrect: Floats, *, epsilon: float = 1e-7, out: Floats | None = None
 ) -> Floats:
-    """Return -log q_e of correct and -log(1 - q_e) of incorrect samples (nats), (N,), q_e in [epsilon, 1 - epsilon].
-
-    References
-    ----------
-    Estienne et al., section "Empirical analysis", CE of q_e.
-
-    >>> confidence_cross_entropy_cost(np.array([0.25, 0.25]), np.array([0, 1])).round(4).tolist()
-    [0.2877, 1.3863]
-    """
+    """Return -log q_e of correct and -log(1 - q_e) of incorrect samples (N,) (nats), q_e in [epsilon, 1 - epsilon]."""
     of_truth = np.subtract(1.0, incorrect, out=out)
     of_truth -= uncertainty
     np.abs(of_truth, out=of_truth)  # the complement where correct, itself where incorrect
@@ -39,11 +31,7 @@ def confidence_cross_entropy_cost(
 
 
 def confidence_brier_cost(uncertainty: Floats, incorrect: Floats, *, out: Floats | None = None) -> Floats:
-    """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample, (N,), in [0, 1] (Estienne et al., BS of q_e).
-
-    >>> confidence_brier_cost(np.array([0.25, 0.25]), np.array([0, 1])).tolist()
-    [0.0625, 0.5625]
-    """
+    """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample (N,), in [0, 1] (Estienne et al., BS of q_e)."""
     difference = np.subtract(uncertainty, incorrect, out=out)
     return np.square(difference, out=difference)
 
@@ -65,17 +53,7 @@ def confidence_bins(confidence: Floats, *, n_bins: int = 10) -> Ints:
 def ece(
     confidence: Floats, incorrect: Floats, *, n_bins: int = 10, sample_weight: Floats | None = None
 ) -> FloatOrFloats:
-    """Return the expected calibration error: sum over bins of share * abs(mean confidence - accuracy), in [0, 1].
-
-    The confidences (N,) are binned by `confidence_bins`; weights (..., N) give values (...).
-
-    References
-    ----------
-    Naeini et al. 2015; Estienne et al., section "Empirical analysis".
-
-    >>> ece(np.array([0.9, 0.9, 0.9, 0.9]), np.array([0, 0, 0, 1])).round(4)
-    np.float64(0.15)
-    """
+    """Return the expected calibration error (...) of confidences (N,) with weights (..., N); see `api.ece_score`."""
     if holds_of_neighbours(np.greater_equal, confidence):
         gaps = _gaps_of_sorted(-confidence, incorrect, n_bins, sample_weight)
     else:
@@ -97,19 +75,10 @@ def ece_debiased(
 
     .. math:: \sqrt{\max(0, E)}, \qquad E = \sum_b \frac{N_b}{N} \frac{1}{N_b (N_b - 1)} \sum_{i \ne j} g_i g_j
 
-    where :math:`g_i` is the confidence of sample i minus its correctness, and i and j are in bin b. The product over
-    two different samples has the squared gap of the bin as its mean; squares of single samples, which bias it upwards,
-    are left out, and so are bins of one sample. A pair weighs the product of its weights; with `copies` a weight is a
-    number of samples, which make pairs among themselves; samples of one group (N,) depend on each other and make none.
-
-    References
-    ----------
-    Kumar, Liang and Ma 2019, "Verified uncertainty calibration", Definition 4.1; Ferro and Fricker 2012, "A
-    bias-corrected decomposition of the Brier score".
-
-    >>> incorrect = np.repeat([0, 0, 0, 1], 25)
-    >>> [round(float(ece_debiased(np.full(100, q), incorrect)), 4) for q in (0.75, 0.9)]
-    [0.0, 0.1435]
+    where :math:`g_i` is the confidence of sample i minus its correctness, and i and j are in bin b: the product of two
+    different samples has the squared gap of the bin as its mean (Ferro and Fricker 2012; Kumar, Liang and Ma 2019). A
+    pair weighs the product of its weights; with `copies` a weight is a number of samples, which make pairs among
+    themselves; samples of one group (N,) depend on each other and make none.
     """
     square = squared_gap(
         confidence, incorrect, n_bins=n_bins, sample_weight=sample_weight, copies=copies, groups=groups
@@ -143,10 +112,10 @@ def squared_gap(
     one = np.ones(len(bins))
     (all_pairs, alone), (products, squares) = sums(one), sums(confidence - (1 - incorrect))
     pairs = all_pairs - alone
-    has_pairs = pairs > ROUNDING * all_pairs
+    has_pairs = pairs > _ROUNDING * all_pairs
     scale = np.where(has_pairs, np.sqrt(all_pairs) / np.where(has_pairs, pairs, 1.0), 0.0)
     total = np.einsum("...b,...b->...", products - squares, scale)
-    rounding = ROUNDING * np.einsum("...b,...b->...", products + squares, scale)
+    rounding = _ROUNDING * np.einsum("...b,...b->...", products + squares, scale)
     held = np.where(has_pairs, np.sqrt(all_pairs), 0.0).sum(axis=-1)
     return np.where(np.abs(total) > rounding, total, 0.0)[()] / np.where(held > 0, held, 1.0)
 
@@ -275,7 +244,7 @@ def ece_influence(confidence: Floats, incorrect: Floats, *, n_bins: int, sample_
     return np.asarray(influence - np.average(influence, weights=sample_weight))
 
 
-def calibration_p_value(
+def calibration_test(
     confidence: Floats,
     incorrect: Floats,
     *,
@@ -285,28 +254,10 @@ def calibration_p_value(
     n_resamples: int = 1000,
     random_state: int = 0,
 ) -> float:
-    r"""Return the p-value of the test that confidences (N,) are calibrated: answers are correct with that probability.
+    """Return the p-value of `api.calibration_p_value` for confidences (N,); with `copies`, weights are counts.
 
-    The statistic is the range of the cumulative differences, which needs no bins:
-
-    .. math:: \max_{a < b} \Big| \sum_{i: a < q_i \le b} w_i (y_i - q_i) \Big|
-
-    where :math:`y_i` is 1 if sample i is correct, else 0. It is compared with that of answers redrawn with their
-    confidence as the probability to be correct, each copy by itself with `copies`: the test is exact for any number of
-    samples and errors, weights included. With groups, whose answers depend on each other, the sums under the null
-    hypothesis grow by the root of the design effect, at least 1, of the residuals of y - q from a line. The value is at
-    least 1 / (n_resamples + 1); nan for fewer than three groups.
-
-    References
-    ----------
-    Arrieta-Ibarra, Gujral, Tannen, Tygert and Xu 2022, "Metrics of calibration for probabilistic predictions" (the
-    statistic, Kuiper's); Broecker and Smith 2007, "Increasing the reliability of reliability diagrams" (answers drawn
-    by the confidences); Rao and Scott 1981, "The analysis of categorical data from complex sample surveys" (the
-    design effect).
-
-    >>> incorrect = np.repeat([0, 0, 0, 1], 25)
-    >>> calibration_p_value(np.full(100, 0.75), incorrect), calibration_p_value(np.full(100, 0.9), incorrect) < 0.01
-    (1.0, True)
+    Answers are redrawn with their confidence as the probability to be correct, each copy by itself. With groups the
+    sums under the null hypothesis grow by the root of the design effect, at least 1, of what a line leaves of y - q.
     """
     weight = np.ones(len(confidence)) if sample_weight is None else sample_weight
     order = np.lexsort((incorrect, weight, confidence))
@@ -314,8 +265,8 @@ def calibration_p_value(
     q, correct, weight = confidence[order], 1 - incorrect[order], weight[order]
     seen, drawn = _answers_by_chance(q, correct, weight, copies, np.random.default_rng(random_state))
     effect = 1.0 if groups is None else _design_effect(q, correct, weight, groups[order])
-    statistic = float(_range_of_sums(seen)) / math.sqrt(effect) * (1 - ROUNDING) - ROUNDING * weight.max()
-    rows, as_large = max(1, DRAWN // seen.size), 0
+    statistic = float(_range_of_sums(seen)) / math.sqrt(effect) * (1 - _ROUNDING) - _ROUNDING * weight.max()
+    rows, as_large = max(1, _DRAWN // seen.size), 0
     for start in range(0, n_resamples, rows):
         as_large += int(np.count_nonzero(_range_of_sums(drawn(min(rows, n_resamples - start))) >= statistic))
     return math.nan if math.isnan(effect) else (1 + as_large) / (1 + n_resamples)
@@ -331,8 +282,8 @@ def _answers_by_chance(
     q, unit = q[starts], unit[starts]
     last = np.flatnonzero(np.concatenate([q[1:] != q[:-1], [True]]))  # of each confidence
     variance = size * q * (1 - q)
-    if len(q) > MOST_DRAWN and variance.sum() > ENOUGH:
-        last = last[np.linspace(0, len(last) - 1, MOST_DRAWN // 2).astype(np.int64)]
+    if len(q) > _MOST_DRAWN and variance.sum() > _ENOUGH:
+        last = last[np.linspace(0, len(last) - 1, _MOST_DRAWN // 2).astype(np.int64)]
         spread = np.sqrt(np.diff(np.cumsum(np.square(unit) * variance)[last], prepend=0.0))
         seen = np.cumsum(unit * (right - size * q))[last]
         return seen, lambda rows: np.cumsum(spread * generator.standard_normal((rows, len(spread))), axis=-1)

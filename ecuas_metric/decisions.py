@@ -9,12 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .costs import largest_uncertainty
-from .errors import InputError, Note
+from .errors import InputError
 from .inputs import Array, Floats, Ints, row_blocks
 from .options import cost_matrix
 
 SUM_ROUNDING = 1e-12  # rows whose sum is as close to 1 are left as they are
-SUM_NOTE = 1e-5  # a larger difference, which float32 does not explain, gives a note
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -40,12 +39,7 @@ class Decisions(NamedTuple):
 
 
 def confidence_decisions(confidence: Floats, correct: Ints, *, num_classes: float | None = None) -> Decisions:
-    """Return the decisions of confidences q_e (N,) with answers correct (1) or not (0): u = 1 - q_e, u_M = 1 - 1/K.
-
-    References
-    ----------
-    Estienne et al., Equation psr_integral_n01 and the section "Application of ECUAS to generative systems".
-    """
+    """Return the decisions of confidences q_e (N,), correct (1) or not (0): u = 1 - q_e, u_M = 1 - 1/K."""
     uncertainty, incorrect = np.empty((2, len(correct)))  # at once: large pages of memory are cheaper
     np.subtract(1.0, confidence, out=uncertainty)
     np.subtract(1.0, correct, out=incorrect)
@@ -73,10 +67,6 @@ def posterior_decisions(
 
     Among equal candidates (for a matrix, up to rounding) the first is taken; if `decisions` (N,) are given, u is their
     expected cost. Rows are divided by their sums; an exact probability of 0 of the true class counts as `epsilon`.
-
-    References
-    ----------
-    Estienne et al., Equation dB_final (decision and uncertainty), proofs "C_n01" and "C_n" (u_M).
     """
     num_classes = posteriors.shape[1]
     rule, max_uncertainty = _rule(cost, num_classes)
@@ -101,15 +91,15 @@ def cost_decisions(uncertainty: Floats, candidate_cost: Floats, *, max_uncertain
     return Decisions(uncertainty, candidate_cost, max_uncertainty)
 
 
-def in_order(decisions: Decisions, order: Ints, ranked: Floats) -> Decisions:
+def sorted_decisions(decisions: Decisions, order: Ints, ranked: Floats) -> Decisions:
     """Return the samples in `order`; `ranked` is their `rank_by`, which gives u and confidences."""
     if decisions.confidence is None or decisions.labels is not None:
-        return select(decisions, order)
+        return select_rows(decisions, order)
     cost, u_max = decisions.candidate_cost.take(order), decisions.max_uncertainty
     return Decisions(decisions.uncertainty_at(ranked), cost, u_max, confidence=-ranked)
 
 
-def select(decisions: Decisions, rows: slice | Ints) -> Decisions:
+def select_rows(decisions: Decisions, rows: slice | Ints) -> Decisions:
     """Return the samples at `rows`."""
     u, c, max_uncertainty, confidence, cross_entropy, brier_score, labels = decisions
     confidence, cross_entropy, brier_score = (
@@ -123,15 +113,15 @@ def _pick(values: Array, rows: slice | Ints) -> Array:
     return values[rows] if isinstance(rows, slice) else values.take(rows)  # half the time of an index
 
 
-Columns = tuple[Array, Array, Floats]  # u, c and confidences of a block
+_Columns = tuple[Array, Array, Floats]  # u, c and confidences of a block
 # (q, log q, labels, given decisions, cross-entropies) of a block -> its u, c and confidences
-Rule = Callable[[Floats, "Floats | None", Ints, "Ints | None", Floats], Columns]
+_Rule = Callable[[Floats, "Floats | None", Ints, "Ints | None", Floats], _Columns]
 
 
-def _rule(cost: str | Floats, num_classes: int) -> tuple[Rule, float]:
+def _rule(cost: str | Floats, num_classes: int) -> tuple[_Rule, float]:
     """Return the rule of a cost, from a block to (u, c, confidence), and its u_M."""
     if isinstance(cost, str):
-        rules: dict[str, tuple[Rule, float]] = {
+        rules: dict[str, tuple[_Rule, float]] = {
             "zero_one": (_zero_one, 1 - 1 / num_classes),
             "log": (_log, math.log(num_classes)),
         }
@@ -142,7 +132,7 @@ def _rule(cost: str | Floats, num_classes: int) -> tuple[Rule, float]:
     return _matrix_rule(matrix), largest_uncertainty(matrix)
 
 
-def _zero_one(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Columns:
+def _zero_one(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> _Columns:
     rows = np.arange(len(q))
     candidate = q.argmax(axis=1) if decision is None else decision
     confidence = np.minimum(q[rows, candidate], 1.0)
@@ -150,19 +140,19 @@ def _zero_one(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | Non
     return q.sum(axis=1), candidate != label, confidence
 
 
-def _log(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Columns:
+def _log(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> _Columns:
     with np.errstate(divide="ignore"):
         log_q = np.log(q) if log_q is None else log_q
     entropy = -np.einsum("nk,nk->n", q, np.where(q > 0, log_q, 0.0))
     return np.maximum(entropy, 0.0), label_cost, np.full(len(q), np.nan)
 
 
-def _matrix_rule(matrix: Floats) -> Rule:
+def _matrix_rule(matrix: Floats) -> _Rule:
     of_decision = np.ascontiguousarray(matrix.T)
     # What a sum of products of K non-negative numbers can lose, on both sides: below it costs are equal.
     rounding = 2 * (len(matrix) + 2) * EPS
 
-    def rule(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> Columns:
+    def rule(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> _Columns:
         candidate = decision
         if candidate is None:
             expected = q @ matrix
@@ -193,7 +183,7 @@ def _probabilities(posteriors: Array, predictions_are: str) -> Iterator[tuple[Fl
 
 def _normalized(q: Floats, log_q: Floats | None) -> tuple[Floats, Floats | None]:
     """Divide the rows by their sums in place, unless these are 1 up to rounding."""
-    sums = _row_sums(q)[:, None]
+    sums = (q @ np.ones(q.shape[1]))[:, None]  # several times as fast as a sum over few classes
     off = np.abs(sums - 1) > SUM_ROUNDING
     if off.any():
         sums[~off] = 1.0
@@ -201,27 +191,6 @@ def _normalized(q: Floats, log_q: Floats | None) -> tuple[Floats, Floats | None]
         if log_q is not None:
             log_q -= np.log(sums)
     return q, log_q
-
-
-def _row_sums(q: Floats) -> Floats:
-    return np.asarray(q @ np.ones(q.shape[1]))  # several times as fast as a sum over few classes
-
-
-def note_renormalized(posteriors: Array, *, predictions_are: str = "probabilities") -> tuple[Note, ...]:
-    """Return a note if sums of rows differ from 1 within the tolerance, but by more than float32 rounding."""
-    if predictions_are == "logits":
-        return ()
-    blocks = (block.astype(np.float64, copy=False) for block in row_blocks(posteriors))
-    sums = [_row_sums(np.exp(block) if predictions_are == "log_probabilities" else block) for block in blocks]
-    off = np.abs(np.concatenate(sums) - 1)
-    count = np.count_nonzero(off > SUM_NOTE)
-    if not count:
-        return ()
-    fact = (
-        f"{count} of {len(off)} rows ({count / len(off):.1%}) do not sum to 1, but for at most {off.max():.2g}. They "
-        "are divided by their sums."
-    )
-    return (Note("renormalized", fact),)
 
 
 def log_softmax(logits: Floats) -> Floats:

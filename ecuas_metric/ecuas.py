@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 import warnings
 from collections.abc import Sized
 from typing import Any
@@ -15,12 +16,11 @@ import pyarrow as pa
 # Evaluate copies the files imported here, one per line, and no others: also those that only the others need.
 from .version import VERSION
 from .errors import InputError
-from .inputs import FORMS, Array, numbers
-from .options import OPTIONS, Options, checked_options, signature
+from .inputs import FORM_CHECKS, Array, numbers
+from .options import DEFAULTS, OPTIONS, Options, checked_options, signature
 from .costs import ecuas_cost
-from .ranking import tie_groups
+from .ranking import aurc, tie_groups
 from .calibration import ece
-from .selective import aurc
 from .decisions import Decisions
 from .metrics import METRICS
 from .intervals import intervals
@@ -46,45 +46,24 @@ _CITATION = """\
 }
 """
 
-_KWARGS_DESCRIPTION = """
+_FOR = {name: f" ({' and '.join(one.forms)} only)" if len(one.forms) < 3 else "" for name, one in OPTIONS.items()}
+_SAID = [f"    {name}: {one.help}{_FOR[name]}. Default {getattr(DEFAULTS, name)!r}." for name, one in OPTIONS.items()]
+_ARGS = "\n".join(textwrap.fill(text, 118, subsequent_indent=8 * " ") for text in _SAID)
+_KWARGS_DESCRIPTION = f"""
 Args:
     predictions: confidences in [0, 1], shape (N,); or posteriors over K classes, shape (N, K). In the configuration
         "graded": uncertainties, shape (N,), in the unit of the costs.
     references: for confidences whether each answer is correct, 0 or 1; for posteriors the true class, 0 to K - 1. In
         the configuration "graded": the cost of each candidate decision.
-    n: the parameter of ECUAS_n, a number >= 0 (inf allowed) or several. Default (0, 1, 128).
-    num_classes: K for confidences. Default None, infinitely many.
-    predictions_are: "probabilities" (default), "log_probabilities" or "logits" of posteriors; or
-        "positive_probabilities", shape (N,), those of class 1 where references are the classes 0 and 1.
-    renormalize: if True, rows of probabilities whose sums are 1 within 0.05 are divided by them.
-    cost: "zero_one" (default), "log" or an array of shape (K, D), row class, column decision; for posteriors.
-    decisions: shape (N,), the system's own decisions for posteriors. Default None, the Bayes decisions.
-    max_uncertainty: the uncertainty of a system that knows nothing; in the configuration "graded", and only there.
-    reject_costs: a number or several in [0, max_uncertainty]. Adds expected_cost_{g}, coverage_{g} and
-        selective_risk_{g} for a user to whom rejecting an answer costs g.
-    normalize: if True, adds normalized_{key}: divided by the value of the naive system, which ignores its input.
-    missing_confidence: None (default): a NaN confidence is an error. A number in [0, 1] replaces it, with a warning.
-    n_bins: number of bins of ECE. Default 10.
-    epsilon: floor of the uncertainty in the logarithm and the power of ECUAS_n, which is continuous in n, and of
-        confidences and their complements in the cross-entropy. Default 1e-7.
-    sample_weight: shape (N,), non-negative.
-    weights_are: "importance" (default), in any unit, or "counts" of equal samples. Only AURC depends on this: counts
-        give a finer curve, importance weights do not.
-    decompose: if True, adds ecuas_{n}_recalibrated, its value after the best monotone recalibration of the confidences,
-        and ecuas_{n}_calibration_loss, the difference.
-    calibration: if True, adds ece_debiased, the root mean square gap between confidence and accuracy over bins,
-        corrected for small-sample bias, and calibration_p, the p-value of a test that the system is calibrated.
-    confidence_level: None (default), or e.g. 0.95: adds {key}_low and {key}_high, an interval for every metric, or nan
-        where no valid interval is known.
-    interval_method: "analytic" (default), without resampling; or "percentile" or "bca" bootstrap.
-    n_resamples, random_state: number of resamples for the bootstrap and the test, and their seed. Default 1000, 0.
-    groups: shape (N,), samples that depend on each other, e.g. questions on the same document.
-    strata: shape (N,), parts of the sample whose sizes were fixed in advance.
+{_ARGS}
 
 Returns:
-    dict of key to float: ecuas_{n} for each n, error_rate, ece, auroc, confidence_cross_entropy,
+    dict of key to float: ecuas_{{n}} for each n, error_rate, ece, auroc, confidence_cross_entropy,
     confidence_brier_score, aurc, augrc; for posteriors also cross_entropy and brier_score. With a cost other than
-    0-1: ecuas_{n}, risk, aurc, augrc, and for posteriors cross_entropy and brier_score.
+    0-1: ecuas_{{n}}, risk, aurc, augrc, and for posteriors cross_entropy and brier_score. Options add to these:
+    reject_costs expected_cost_{{g}}, coverage_{{g}} and selective_risk_{{g}} for each reject cost g; normalize
+    normalized_{{key}}; decompose ecuas_{{n}}_recalibrated and ecuas_{{n}}_calibration_loss; calibration ece_debiased
+    and calibration_p; confidence_level {{key}}_low and {{key}}_high, nan where no valid interval is known.
 
 Examples:
 
@@ -255,7 +234,7 @@ def _form(config_name: str, predictions: Array) -> str:
 def _checked_columns(config_name: str, predictions: object, references: object) -> tuple[str, Array, Array]:
     predictions = numbers(predictions, "predictions")
     form = _form(config_name, predictions)
-    return form, *FORMS[form](predictions, references)
+    return form, *FORM_CHECKS[form](predictions, references)
 
 
 def _is_empty(values: object) -> bool:

@@ -6,7 +6,7 @@ Every error is an `InputError`: the argument, the rule, the first offender and i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Sized
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ FloatOrFloats = Any  # one number; an array where weights of shape (..., N) ask 
 
 POSTERIOR_FORMS = ("probabilities", "log_probabilities", "logits", "positive_probabilities")
 ROW_SUM_TOLERANCE = 1e-3
+SUM_NOTE = 1e-5  # a larger difference, which float32 does not explain, gives a note
 ROUNDED_SUM_TOLERANCE = 0.05  # two digits after the point and ten classes, or bfloat16
 RANGE_TOLERANCE = 1e-6  # beyond 0 and 1: what float32 makes of them
 BLOCK_SIZE = 2**16  # numbers looked at together: what is temporary stays in the processor's cache
@@ -31,15 +32,12 @@ LARGEST_CHUNK = 2**27
 SAMPLE_SIZE = 8  # numbers held of each sample; and BLAS wakes other cores for a product of more than 10,000
 
 
-def numbers(values: Any, name: str) -> Array:
-    """Return lists, arrays, pandas Series or CPU tensors as an array of real numbers of any shape and precision.
-
-    Raises InputError for text, complex numbers, rows of different lengths, or no values.
-    """
+def numbers(values: object, name: str) -> Array:
+    """Return lists, arrays, pandas Series or CPU tensors as an array of real numbers of any shape and precision."""
     if hasattr(values, "detach"):  # a tensor: NumPy knows no bfloat16 and takes no gradients along
-        values = values.detach().cpu()
-        values = values.double() if values.is_floating_point() else values
-    if type(values).__name__ == "MaskedArray":  # NumPy would unmask it silently
+        tensor = values.detach().cpu()
+        values = tensor.double() if tensor.is_floating_point() else tensor
+    if isinstance(values, np.ma.MaskedArray):  # NumPy would unmask it silently
         values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
         array = np.asarray(values)
@@ -124,27 +122,22 @@ def divide_by_sums(array: Array) -> tuple[Array, tuple[Note, ...]]:
     return np.where(rounded[:, None], array / np.where(rounded, sums, 1.0)[:, None], array), (Note("rounded", fact),)
 
 
-def check_posteriors(array: Array, *, predictions_are: str = "probabilities") -> None:
-    """Raise InputError unless every row of `array` (N, K) is a distribution in the given form.
-
-    ``probabilities`` lie in [0, 1] and sum to 1 (tolerance 1e-3), ``log_probabilities`` are their logarithms, and
-    ``logits`` are any numbers; minus infinity is a probability of 0 in the last two.
-    """
+def check_posteriors(array: Array, *, predictions_are: str = "probabilities") -> tuple[Note, ...]:
+    """Raise InputError unless each row (N, K) is a distribution in the given form; return a note on inexact sums."""
     if predictions_are == "probabilities":
         if not all(_in_unit_interval(block).all() for block in row_blocks(array)):
             _require_rows(array, _is_number, "must not be NaN")
             _require_rows(array, _in_unit_interval, "must lie in [0, 1]", _row_scale_advice(array))
         sums = array.sum(axis=1, dtype=np.float64)
         rounded = (np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE).all()
-        _require_sums(sums, Advice.RENORMALIZE if rounded else Advice.LOGITS)
-        return
+        return _checked_sums(sums, Advice.RENORMALIZE if rounded else Advice.LOGITS)
     _require_rows(array, _below_infinity, "must be finite, or -inf for a probability of 0")
     if predictions_are == "log_probabilities":
         with np.errstate(over="ignore"):
             sums = [np.exp(block).sum(axis=1) for block in row_blocks(array)]
-        _require_sums(np.concatenate(sums), Advice.EXPONENTIALS)
-    else:
-        _require_rows(array, np.isfinite, "must have a finite logit in each row", every=False)
+        return _checked_sums(np.concatenate(sums), Advice.EXPONENTIALS)
+    _require_rows(array, np.isfinite, "must have a finite logit in each row", every=False)
+    return ()
 
 
 def costs(predictions: object, references: object) -> tuple[Floats, Floats]:
@@ -243,9 +236,14 @@ def _require_rows(
     raise InputError("predictions", rule, value=value, index=index, count=count, total=ok.size, advice=advice)
 
 
-def _require_sums(sums: Floats, advice: str) -> None:
-    rule = f"must have rows that sum to 1 (tolerance {ROW_SUM_TOLERANCE:g})"
-    require(np.abs(sums - 1) <= ROW_SUM_TOLERANCE, sums, "predictions", rule, advice)
+def _checked_sums(sums: Floats, advice: str) -> tuple[Note, ...]:
+    """Require sums of 1 within a tolerance, and return a note if float32 does not explain how far they are from 1."""
+    off, rule = np.abs(sums - 1), f"must have rows that sum to 1 (tolerance {ROW_SUM_TOLERANCE:g})"
+    require(off <= ROW_SUM_TOLERANCE, sums, "predictions", rule, advice)
+    if not (count := np.count_nonzero(off > SUM_NOTE)):
+        return ()
+    fact = f"{count} of {len(off)} rows ({count / len(off):.1%}) do not sum to 1, but for at most {off.max():.2g}. "
+    return (Note("renormalized", f"{fact}They are divided by their sums."),)
 
 
 def _all_within(values: Array, low: float, high: float) -> bool:
@@ -314,14 +312,14 @@ def _from_objects(array: NDArray[np.object_], name: str) -> Array:
     return result
 
 
-def _ragged(values: Sequence[Any], name: str) -> InputError:
-    lengths = [np.size(row) for row in values]
+def _ragged(values: object, name: str) -> InputError:
+    lengths = [np.size(row) for row in np.asarray(values, object)]
     index = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
     rule = f"must have rows of one length ({lengths[0]} in the first)"
     return InputError(name, rule, value=lengths[index], index=index)
 
 
-FORMS: dict[str, Callable[[object, object], tuple[Array, Array]]] = {  # of input, and what checks its two arrays
+FORM_CHECKS: dict[str, Callable[[object, object], tuple[Array, Array]]] = {  # of input, and what checks its two arrays
     "confidences": confidences,
     "posteriors": posteriors,
     "costs": costs,

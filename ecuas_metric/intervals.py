@@ -21,8 +21,7 @@ from .errors import InputError, Note
 from .inputs import Array, Bools, FloatOrFloats, Floats, Ints, chunks
 from .metrics import METRICS, Key, Values, naive_slopes, naive_values, recalibrated_uncertainty
 from .options import Options
-from .ranking import TieGroups
-from .selective import LINES, finite_sample_bias
+from .ranking import LINES, TieGroups, finite_sample_bias
 
 _K = TypeVar("_K", bound=Hashable)
 Counts = npt.NDArray[np.uint16]  # more draws of one unit than that do not happen
@@ -44,7 +43,8 @@ _PER_CELL = 5  # incorrect or correct answers, whichever are fewer, per cell
 _LEAST_CELLS = 3
 _BELIEF = 3.0  # prior samples, anywhere in a cell, on the cost of a mistake there
 _MOST_SKEW = 0.7  # of half an interval
-_UNSEEN = 0.5  # reported share of the squared distance to a limit without a mistake seen; twice that with ten
+_UNSEEN = 0.75  # reported share of the squared distance to a limit
+_PER_CLASS = 10  # samples, below which there are too few for what is normalised by the frequencies of classes
 _ROUNDING = 1e-9
 _NORMAL = NormalDist()
 
@@ -229,11 +229,15 @@ def share_limits(share: float, size: float, z: float) -> Limits:
     return min(wilson[0], float(low[0])), max(wilson[1], float(high[0]))
 
 
-def jeffreys_limits(count: Floats, rest: Floats, z: float) -> tuple[Floats, Floats]:
-    """Return Jeffreys' limits of shares of `count` and `rest` samples, any numbers, (K,) each (Brown et al. 2001)."""
+def jeffreys_limits(count: Floats, rest: Floats, z: float, *, prior: float = 0.5) -> tuple[Floats, Floats]:
+    """Return limits of shares of `count` and `rest` samples, any numbers, (K,) each: Jeffreys' (Brown et al. 2001).
+
+    With a `prior` of 0 the limits next to 0 and to 1 are Clopper and Pearson's, never too close to the share.
+    """
     from scipy.special import betaincinv, ndtr
 
-    low, high = (betaincinv(count + 0.5, rest + 0.5, ndtr(sign * z)) for sign in (-1, 1))
+    low = betaincinv(count + prior, rest + 0.5, ndtr(-z))
+    high = betaincinv(count + 0.5, rest + prior, ndtr(z))
     return np.where(count > _ROUNDING, low, 0.0), np.where(rest > _ROUNDING, high, 1.0)
 
 
@@ -405,7 +409,9 @@ def _starts(values: Floats) -> Ints:
 def _line_of(key: Key, data: _Data) -> _Line | None:
     """Return the influence of the samples on a number; None if it is no function of their uncertainties and costs."""
     metric, moments, u = METRICS[key.metric], data.moments, data.moments.uncertainty
-    if metric.assesses == "posteriors" or not (metric.sample_cost or metric.of_ties or metric.ratio):
+    if metric.assesses == "posteriors":
+        return _line_of_two_classes(key, data)
+    if not (metric.sample_cost or metric.of_ties or metric.ratio):
         return None
     if key.variant == "normalized":
         return _normalized_line(key, data)
@@ -422,6 +428,14 @@ def _line_of(key: Key, data: _Data) -> _Line | None:
         above, below = (_line_of_mean(key._replace(metric=name), u, data) for name in metric.ratio)
         return _ratio(above, below, float(data.values[key]), _mean(below, moments))
     return _line_of_mean(key, u, data)
+
+
+def _line_of_two_classes(key: Key, data: _Data) -> _Line | None:
+    """Return the line of a loss of posteriors of two classes, which is that of a confidence; None of other numbers."""
+    if key.variant or data.options.num_classes != 2 or not data.is_binary:
+        return None
+    line = _line_of_mean(Key(f"confidence_{key.metric}"), data.moments.uncertainty, data)
+    return _Line(2 * line.intercept, 2 * line.slope) if key.metric == "brier_score" else line
 
 
 def _line_of_mean(key: Key, u: Floats, data: _Data) -> _Line:
@@ -460,7 +474,8 @@ def _naive(key: Key, one_each: Decisions, shares: Floats, options: Options) -> t
     """Return the naive system's value, and its slope in the share of each kind of sample, (K,): `one_each` has one."""
     plain = key._replace(variant="")
     value = float(naive_values(one_each, options, sample_weight=shares)[plain])
-    return value, naive_slopes(one_each, shares / shares.sum(), options)[plain]
+    rounded = np.round(shares / shares.sum(), 12)  # the slopes, differences, would show how the shares were summed
+    return value, naive_slopes(one_each, rounded, options)[plain]
 
 
 def influences(decisions: Decisions, options: Options, values: Values) -> Iterator[tuple[Key, Floats]]:
@@ -504,12 +519,16 @@ def analytic_intervals(decisions: Decisions, options: Options, values: Values) -
         fact = "There are no intervals: each stratum needs at least two samples, or two groups where there are groups."
         return Intervals(dict.fromkeys(values, NONE), {}, (Note("no_interval", fact),))
 
+    moments = moments_of(decisions, options.sample_weight)
+
     def own_error(key: Key) -> float:
         influence = _of_own(key, decisions, options, float(values[key]))
-        return standard_error(influence - np.average(influence, weights=options.sample_weight), design)
+        influence = influence - np.average(influence, weights=options.sample_weight)
+        error = standard_error(influence, design)
+        few = key.variant and moments.effective_count < _PER_CLASS * int(options.num_classes or 0)
+        return math.nan if few or error <= _ROUNDING * abs(float(values[key])) else error
 
     spread = None if design.unit is None and options.strata is None else _spread(decisions, design)
-    moments = moments_of(decisions, options.sample_weight)
     found = analytic_limits(moments, decisions, options, values, own_error=own_error, spread=spread)
     return found._replace(notes=found.notes + _note_few_groups(design))
 
@@ -529,9 +548,10 @@ def _spread(decisions: Decisions, design: Design) -> Callable[[Key, _Line | None
         independent = standard_error(centred, alone)
         effect = (standard_error(centred, design) / independent) ** 2 if independent > 0 else 1.0
         effect = effect if effect > _ROUNDING else 1.0  # that few units happen to agree is no certainty
-        if design.unit is None or not _is_share(key):
-            return effect if design.unit is None else max(effect, 1.0), design.freedom
-        return effect, _freedom_of(design, (influence > 0.5) == (mean < 0.5))
+        if design.unit is not None and _is_share(key):
+            return effect, _freedom_of(design, (influence > 0.5) == (mean < 0.5))
+        counted = np.repeat(line.slope != 0, sizes)  # of a selective risk, what is accepted
+        return effect if design.unit is None else max(effect, 1.0), _freedom_of(design, counted)
 
     return spread
 
@@ -570,10 +590,19 @@ def analytic_limits(
             *found, blame = _limits_by_cells(key, line, data, cells[scale])
             if key.variant == "normalized":  # by a number that is as uncertain where few answers are right
                 by_logarithm = limits_on_log_scale(float(values[key]), t * errors[key])
-                found = [min(found[0], by_logarithm[0]), max(found[1], by_logarithm[1])]
+                found = [min(found[0], by_logarithm[0]), max(found[1], by_logarithm[1]) * _excess(data, count, scale)]
             limits[key] = _within(_range_of(key, data), float(values[key]), *found, count=count / scale)
             unseen |= {key: blame} if blame else {}
     return Intervals(limits, errors, _notes(data, limits) + _notes_unseen(unseen))
+
+
+def _excess(data: _Data, count: float, scale: float) -> float:
+    """Return how much more rare answers, if they are few, were seen than may be usual, which a naive system may owe."""
+    few = data.rarer / scale
+    if not 0 < few < _FEW:
+        return 1.0
+    low, _ = jeffreys_limits(np.array([few]), np.array([count / scale - few]), data.quantile(), prior=0.0)
+    return few * scale / float(low[0] * count)
 
 
 def _limits_of_kind(key: Key, line: _Line | None, data: _Data, error: float, effect: float, t: float) -> Limits:
@@ -615,8 +644,9 @@ class _Cells(NamedTuple):
     starts: Ints  # (K,), first group of each cell
     wrong: Floats  # (K,), effective number of incorrect answers
     right: Floats  # (K,), effective number of correct answers
-    below: Floats  # (K,), squared distance of a cell's part of the mean cost to its lower limit
-    above: Floats  # (K,), the same to its upper limit
+    low: Floats  # (K,), limits of the share of incorrect ones
+    high: Floats
+    factor: Floats  # (K,), square of what that share counts in the mean cost
     rare: Floats  # (G,), weight by the number of incorrect or correct answers, whichever is smaller
     rate: Floats  # (G,), smoothed mean cost
     scale: float
@@ -632,7 +662,7 @@ def _cells(data: _Data, scale: float) -> _Cells:
         event = _events(weight, cost, weight2, square, data.form.max_uncertainty)
     rate, size = cost / weight / event, np.square(weight) / weight2 / scale
     wrong, right = rate * size, (1 - rate) * size
-    low, high = jeffreys_limits(wrong, right, data.quantile())
+    low, high = jeffreys_limits(wrong, right, data.quantile(), prior=0.0)
     factor, sizes = np.square(weight / total * event), np.diff(starts, append=len(moments.weight))
 
     def of_groups(values: Floats) -> Floats:
@@ -647,8 +677,7 @@ def _cells(data: _Data, scale: float) -> _Cells:
     held = np.square(weight) / weight2 / scale
     seen, share = (np.repeat(values, np.diff(fine, append=len(moments.weight))) for values in (cost / weight, held))
     smooth = (seen * share + of_groups((wrong + 0.5) / (wrong + right + 1) * event)) / (share + 1)
-    below, above = factor * np.square(rate - low), factor * np.square(high - rate)
-    return _Cells(starts, wrong, right, below, above, rare, smooth, scale)
+    return _Cells(starts, wrong, right, low, high, factor, rare, smooth, scale)
 
 
 def _cut(weight: Floats, count: float) -> Ints:
@@ -681,8 +710,14 @@ def _limits_by_cells(key: Key, line: _Line, data: _Data, cells: _Cells) -> tuple
     total, squares = float(moments.weight.sum()), cells.rare * np.square(line.slope)
     rising = np.add.reduceat(np.where(line.slope > 0, squares, 0.0), cells.starts)
     size = np.add.reduceat(cells.rare, cells.starts)
-    rising, falling = rising / size, (np.add.reduceat(squares, cells.starts) - rising) / size
-    less, more = rising * cells.below + falling * cells.above, rising * cells.above + falling * cells.below
+    rising, falling = (
+        rising / size * cells.factor,
+        (np.add.reduceat(squares, cells.starts) - rising) / size * cells.factor,
+    )
+    rate = cells.wrong / (cells.wrong + cells.right)
+    lower, higher = np.square(rate - cells.low), np.square(cells.high - rate)
+    less, more = rising * lower + falling * higher, rising * higher + falling * lower
+    all_less, all_more = _without_rare(line.slope, data, cells.scale)
     rest = line.intercept + cells.rate * line.slope
     rest = rest - moments.weight @ rest / total
     grown = cells.scale * moments.num_samples / (moments.num_samples - 1)
@@ -692,11 +727,30 @@ def _limits_by_cells(key: Key, line: _Line, data: _Data, cells: _Cells) -> tuple
     skew = (2 * z**2 + 1) / 6 * third / (half / z) ** 2 if half > 0 else 0.0
     skew = min(max(skew, -_MOST_SKEW * half), _MOST_SKEW * half)
     centre = value - finite_sample_bias(key.metric, value, moments.ties, moments.effective_count)
-    below = math.sqrt(less.sum() + (half + max(-skew, 0.0)) ** 2)
-    above = math.sqrt(more.sum() + (half + max(skew, 0.0)) ** 2)
+    below = math.sqrt(max(less.sum(), all_less) + (half + max(-skew, 0.0)) ** 2)
+    above = math.sqrt(max(more.sum(), all_more) + (half + max(skew, 0.0)) ** 2)
     low, high = centre - below, centre + above
     parts = np.maximum(less / ((centre - low) ** 2 or 1.0), more / ((high - centre) ** 2 or 1.0))
     return low, high, _unseen(parts, np.abs(line.slope), data, cells)
+
+
+def _without_rare(slope: Floats, data: _Data, scale: float) -> tuple[float, float]:
+    """Return the squared distance to each limit if all rare answers are taken as one cell; 0 if they are not few."""
+    moments, total, ends = data.moments, float(data.moments.weight.sum()), [0.0, 0.0]
+    are_right = data.is_binary and moments.right < moments.wrong
+    amount, square = moments.cost, moments.weight2_cost2
+    if are_right:
+        amount, square = moments.weight - amount, moments.weight2 - 2 * moments.weight2_cost + square
+    share = data.rarer / moments.effective_count
+    for end, sign in ((0, 1), (1, -1)):
+        held = np.maximum(-sign * slope if are_right else sign * slope, 0.0)
+        most, variance = float(amount @ held) / total, float(square @ np.square(held)) * scale / total**2
+        count = most**2 / variance if variance > 0 else math.inf
+        if count < _FEW:
+            rest = count * max(1 / share - 1, _ROUNDING)
+            low, _ = jeffreys_limits(np.array([count]), np.array([rest]), data.quantile(), prior=0.0)
+            ends[end] = (most * (1 - float(low[0]) * (count + rest) / count)) ** 2
+    return ends[0], ends[1]
 
 
 def _limits_of_expected_cost(key: Key, accepts: Bools, data: _Data, scale: float) -> Limits:
@@ -728,6 +782,8 @@ def _range_of(key: Key, data: _Data) -> Limits:
         return 0.0, math.inf
     if key.metric in ("aurc", "augrc", "selective_risk"):
         return 0.0, largest / 2 if key.metric == "augrc" else largest
+    if METRICS[key.metric].assesses == "posteriors":
+        return 0.0, 2.0 if key.metric == "brier_score" else -math.log(options.epsilon)
     line = _line_of_mean(key, np.array([0.0, form.max_uncertainty]), data)
     dearest = np.array([slope and slope * largest for slope in line.slope.tolist()])  # not 0 times infinity
     least, most = line.intercept + np.minimum(dearest, 0.0), line.intercept + np.maximum(dearest, 0.0)
@@ -744,39 +800,37 @@ def _within(bounds: Limits, value: float, low: float, high: float, *, count: flo
     return min(max(low, least), value), max(min(high, most), value)
 
 
-_Unseen = tuple[str, str, float]  # which answers were rarely seen, what that is, and the largest cost of one
+_Unseen = tuple[str, float]  # which answers were not seen, and the largest cost of one
 
 
 def _unseen(parts: Floats, size: Floats, data: _Data, cells: _Cells) -> _Unseen | None:
-    """Return the cell with few incorrect or correct answers that determines most of one side of an interval, if any."""
-    wrong, right, moments = cells.wrong * cells.scale, cells.right * cells.scale, data.moments
-    rare = np.minimum(wrong, right)
-    k = int(np.where(rare < _FEW, parts, 0.0).argmax())
-    rows = slice(cells.starts[k], [*cells.starts[1:], len(moments.weight)][k])
-    are_few = min(wrong.sum(), right.sum()) < _FEW
-    least = _UNSEEN * (1 + (2 * rare[k] / _FEW if rows.stop - rows.start > 1 else 0.0))  # less of several confidences
-    if not (are_few or parts[k] > least) or rare[k] >= _FEW:
-        return None
+    """Return what was not seen, incorrect or correct answers, if most of one side of an interval rests on that."""
+    wrong, right, moments, rows = cells.wrong, cells.right, data.moments, slice(None)
+    is_none = np.minimum(wrong, right) <= _ROUNDING
+    k = int(np.where(is_none, parts, -1.0).argmax())
+    if min(wrong.sum(), right.sum()) > _ROUNDING:
+        rows = slice(cells.starts[k], [*cells.starts[1:], len(moments.weight)][k])
+        if not (is_none[k] and parts[k] > _UNSEEN):
+            return None
     ends = moments.uncertainty[rows][[0, -1]].tolist()
     first, last = [1 - u for u in ends[::-1]] if data.is_binary else ends
     answers = float(moments.weight[rows].sum() ** 2 / moments.weight2[rows].sum())
-    seen = round(float(rare[k] / (wrong[k] + right[k])) * answers)
-    kind = "mistake" if cells.wrong[k] <= cells.right[k] else "right answer"
-    where = f"{first:.3g}" if first == last else f"{first:.3g} to {last:.3g}"
-    fact = f"{seen if seen else 'No'} {kind}{'s were' if seen > 1 else ' was'} seen among {round(answers)} answers "
-    fact += f"with {'confidence' if data.is_binary else 'uncertainty'} {where}"
-    return fact, "so few" if seen else "what was not seen", float(size[rows].max())
+    kind, name = (
+        "mistake" if wrong[k] <= right[k] else "right answer",
+        "confidence" if data.is_binary else "uncertainty",
+    )
+    where = f"{name} {first:.3g}" if first == last else f"{name} {first:.3g} to {last:.3g}"
+    return f"No {kind} was seen among {round(answers)} answers with {where}", float(size[rows].max())
 
 
 def _notes_unseen(unseen: Mapping[Key, _Unseen]) -> tuple[Note, ...]:
-    """Return one note per cell of rarely seen answers, with the intervals that depend on it."""
-    found: dict[tuple[str, str], dict[Key, float]] = {}
-    for key, (fact, rest, size) in unseen.items():
-        found.setdefault((fact, rest), {})[key] = size
-    notes: tuple[Note, ...] = ()
-    for (fact, rest), sizes in found.items():
-        costs = f"at up to {max(sizes.values()):.2g} each, these intervals mostly rest on {rest}"
-        notes += _note("unseen", f"{fact}; {costs}", sizes)
+    """Return one note per cell of answers that were not seen, with the intervals that depend on it."""
+    found, notes = dict[str, dict[Key, float]](), tuple[Note, ...]()
+    for key, (fact, size) in unseen.items():
+        found.setdefault(fact, {})[key] = size
+    for fact, sizes in found.items():
+        rest = f"at up to {max(sizes.values()):.2g} each, these intervals mostly rest on what was not seen"
+        notes += _note("unseen", f"{fact}; {rest}", sizes)
     return notes
 
 
@@ -842,7 +896,9 @@ def _notes(data: _Data, limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
     bare = [key for key, (low, _) in limits.items() if math.isnan(low) and math.isfinite(float(data.values[key]))]
     few = [key for key in bare if not is_biased(key)]
     fitted = [key for key in limits if key.variant == "recalibrated" and key not in bare]
-    notes = _note("no_interval", "There are too few wrong or right answers for an interval of", few)
+    notes = _note(
+        "no_interval", "There are too few wrong or right answers, or too many classes, for an interval of", few
+    )
     fact = "These intervals do not account for fitting the recalibration on the same samples"
     return note_biased([key for key in bare if is_biased(key)]) + notes + _note("no_interval", fact, fitted)
 

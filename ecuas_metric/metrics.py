@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .calibration import (
-    calibration_p_value,
+    calibration_test,
     confidence_brier_cost,
     confidence_cross_entropy_cost,
     ece,
@@ -23,14 +23,13 @@ from .calibration import (
     sums_in_bins,
 )
 from .costs import Scratch, accepted, ecuas_of_checked, fixed_of_checked
-from .decisions import Decisions, select
-from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
+from .decisions import Decisions, select_rows
+from .inputs import BLOCK_SIZE, SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
 from .options import Options
-from .ranking import ResampledTies, Resamples, TieGroups
-from .selective import augrc, aurc, auroc
+from .ranking import ResampledTies, Resamples, TieGroups, augrc, aurc, auroc
 
-STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
-BLOCK = 2**22
+_STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
+_BLOCK = 2**22
 _NAIVE_OF_CONFIDENCES = ("confidence_cross_entropy", "confidence_brier_score")
 _NAIVE_OF_POSTERIORS = ("ecuas", "error_rate", "risk", "cross_entropy", "brier_score", "expected_cost")
 VARIANTS = ("", "normalized", "recalibrated", "calibration_loss")
@@ -60,7 +59,7 @@ class Key(NamedTuple):
 
 
 Values = Mapping[Key, FloatOrFloats]
-Isotonic = Callable[[Floats, Floats], Floats]  # values and weights, (G,) each -> their isotonic regression
+_Regression = Callable[[Floats, Floats], Floats]  # values and weights, (G,) each -> their isotonic regression
 # decisions, parameter, options, arrays to write to -> cost of each sample
 SampleCost = Callable[[Decisions, float, Options, "Scratch | None"], Floats]
 Ties = TieGroups | ResampledTies
@@ -87,24 +86,21 @@ class Metric(NamedTuple):
     description: str = ""  # one line on what it measures
 
 
-def sample_costs(
-    decisions: Decisions, options: Options, *, only: Collection[str] = (), scratch: Scratch | None = None
-) -> Iterator[tuple[Key, Floats]]:
-    """Yield the key and per-sample cost (N,) of every mean metric; with `scratch` (3, N), valid until the next."""
+def sample_costs(decisions: Decisions, options: Options, *, only: Collection[str] = ()) -> Iterator[tuple[Key, Floats]]:
+    """Yield the key and per-sample cost (N,) of every mean metric."""
     size = len(decisions.uncertainty)
-    rows_of_parts = list(blocks(size, row_size=SAMPLE_SIZE)) if scratch is None else []
-    parts = [(rows, select(decisions, rows)) for rows in rows_of_parts]
-    for key in keys(decisions, options, only=only):
-        compute, parameter = METRICS[key.metric].sample_cost, key.parameter or 0.0
-        if compute is None:
-            continue
-        if len(parts) <= 1:
-            yield key, compute(decisions, parameter, options, scratch)
-            continue
-        work, cost = np.empty((3, parts[0][0].stop)), np.empty(size)
+    parts = [(rows, select_rows(decisions, rows)) for rows in blocks(size, row_size=SAMPLE_SIZE)]
+    for key, compute in _means(decisions, options, only):
+        cost, work = np.empty(size), np.empty((3, BLOCK_SIZE // SAMPLE_SIZE))
         for rows, part in parts:
-            cost[rows] = compute(part, parameter, options, work[:, : rows.stop - rows.start])
+            cost[rows] = compute(part, key.parameter or 0.0, options, work[:, : rows.stop - rows.start])
         yield key, cost
+
+
+def _means(decisions: Decisions, options: Options, only: Collection[str]) -> list[tuple[Key, SampleCost]]:
+    """Return the key of each metric that is a mean, and what computes the cost of each sample."""
+    ways = ((key, METRICS[key.metric].sample_cost) for key in keys(decisions, options, only=only))
+    return [(key, compute) for key, compute in ways if compute]
 
 
 def mean_costs(
@@ -113,15 +109,15 @@ def mean_costs(
     """Return the (weighted) mean of each of `sample_costs`, summed in blocks that stay in the cache."""
     if isinstance(sample_weight, Resamples):
         return _means_of_resamples(decisions, options, sample_weight, only)
-    totals: dict[Key, FloatOrFloats] = {}
-    size = len(decisions.uncertainty)
+    size, means = len(decisions.uncertainty), _means(decisions, options, only)
+    totals: dict[Key, FloatOrFloats] = {key: 0.0 for key, _ in means}
     parts = list(blocks(size, row_size=SAMPLE_SIZE // 2 if sample_weight is None else SAMPLE_SIZE))
     scratch = np.empty((3, parts[0].stop))
     for rows in parts:
-        work = scratch[:, : rows.stop - rows.start]
-        for key, cost in sample_costs(select(decisions, rows), options, only=only, scratch=work):
-            total = cost.sum() if sample_weight is None else np.vecdot(sample_weight[..., rows], cost)
-            totals[key] = totals.get(key, 0.0) + total
+        part, work = select_rows(decisions, rows), scratch[:, : rows.stop - rows.start]
+        for key, compute in means:
+            cost = compute(part, key.parameter or 0.0, options, work)
+            totals[key] += cost.sum() if sample_weight is None else np.vecdot(sample_weight[..., rows], cost)
     total_weight = size if sample_weight is None else sample_weight.sum(axis=-1)
     return {key: total / total_weight for key, total in totals.items()}
 
@@ -131,10 +127,10 @@ def _means_of_resamples(
 ) -> dict[Key, FloatOrFloats]:
     """Return the means of each resample; per-sample costs are computed once."""
     totals: dict[Key, FloatOrFloats] = {}
-    if not any(METRICS[key.metric].sample_cost for key in keys(decisions, options, only=only)):
+    if not _means(decisions, options, only):
         return totals
     for rows, weight in resamples.blocks():
-        for key, cost in sample_costs(select(decisions, rows), options, only=only):
+        for key, cost in sample_costs(select_rows(decisions, rows), options, only=only):
             totals[key] = totals.get(key, 0.0) + np.vecdot(weight, cost)
     return {key: total / resamples.total for key, total in totals.items()}
 
@@ -147,20 +143,7 @@ def metric_values(
     sample_weight: Weights | None = None,
     only: Collection[str] = (),
 ) -> dict[Key, FloatOrFloats]:
-    """Compute every metric that is defined for a system (those in `only`), in the order of `METRICS`.
-
-    Weights (..., N) or resamples give values (...); `ties` are of the same samples with the same weights.
-
-    >>> from ecuas_metric.decisions import confidence_decisions
-    >>> from ecuas_metric.ranking import tie_groups
-    >>> decisions = confidence_decisions(np.array([0.9, 0.8, 0.4]), np.array([1, 0, 1]))
-    >>> ties = tie_groups(decisions.rank_by, decisions.candidate_cost)
-    >>> values = metric_values(decisions, ties, Options(n=(1.0,)))
-    >>> {str(key): round(float(value), 4) for key, value in values.items()}
-    ... # doctest: +NORMALIZE_WHITESPACE
-    {'ecuas_1': 0.67, 'error_rate': 0.3333, 'ece': 0.5, 'auroc': 0.5, 'confidence_cross_entropy': 0.877,
-     'confidence_brier_score': 0.3367, 'aurc': 0.3333, 'augrc': 0.1667}
-    """
+    """Compute every metric (...) that is defined for a system (those in `only`), for weights (..., N) or resamples."""
     values = mean_costs(decisions, options, sample_weight=sample_weight, only=only)
     for key in keys(decisions, options, only=only):
         metric = METRICS[key.metric]
@@ -190,7 +173,7 @@ def shown_keys(decisions: Decisions, options: Options, *, only: Collection[str] 
 
 def naive_keys(decisions: Decisions, options: Options) -> list[Key]:
     """Return the keys of `naive_values`."""
-    of_confidences = _NAIVE_OF_CONFIDENCES if _has_confidences(decisions) else ()
+    of_confidences = _NAIVE_OF_CONFIDENCES if _is_binary(decisions) else ()
     of_posteriors = _NAIVE_OF_POSTERIORS if _has_posteriors(decisions) else ()
     return [key for names in (of_confidences, of_posteriors) if names for key in keys(decisions, options, only=names)]
 
@@ -216,12 +199,7 @@ def values_of_calibration(
 def naive_values(
     decisions: Decisions, options: Options, *, sample_weight: Weights | None = None
 ) -> dict[Key, FloatOrFloats]:
-    """Return the naive system's value of every metric that has one; weights (..., N) or resamples give values (...).
-
-    References
-    ----------
-    Estienne et al., section "Analysis on UA classification systems" (normalisation).
-    """
+    """Return the naive system's value (...) of every metric that has one, for weights (..., N) or resamples."""
     if isinstance(sample_weight, Resamples):
         return sample_weight.each(lambda weight: naive_values(decisions, options, sample_weight=weight))
     values: dict[Key, FloatOrFloats] = {}
@@ -236,13 +214,13 @@ def naive_values(
 def naive_slopes(one_each: Decisions, shares: Floats, options: Options) -> dict[Key, Floats]:
     """Return the derivatives of the naive system's values by the share of each class, by central differences."""
     count, parts = len(shares), dict[Key, list[Floats]]()
-    for start in range(0, count, rows := max(1, BLOCK // count)):
+    for start in range(0, count, rows := max(1, _BLOCK // count)):
         moved = np.arange(start, min(start + rows, count))
         weights = np.tile(shares, (2, len(moved), 1))
-        weights[0, np.arange(len(moved)), moved] *= 1 + STEP
-        weights[1, np.arange(len(moved)), moved] *= 1 - STEP
+        weights[0, np.arange(len(moved)), moved] *= 1 + _STEP
+        weights[1, np.arange(len(moved)), moved] *= 1 - _STEP
         for key, (up, down) in naive_values(one_each, options, sample_weight=weights).items():
-            slope = (up - down) / (2 * STEP * np.where(shares[moved] > 0, shares[moved], 1.0))
+            slope = (up - down) / (2 * _STEP * np.where(shares[moved] > 0, shares[moved], 1.0))
             parts.setdefault(key, []).append(slope)
     return {key: np.concatenate(slopes) for key, slopes in parts.items()}
 
@@ -260,15 +238,8 @@ def normalized_values(
 def recalibrated_values(ties: Ties, options: Options, *, max_uncertainty: float) -> dict[Key, FloatOrFloats]:
     """Return each ECUAS_n (...) after the best monotone recalibration of the uncertainties, fitted on the same data.
 
-    It replaces the uncertainties by the isotonic regression of the candidate costs on them: among all maps that
-    preserve their order, the pool-adjacent-violators solution is optimal for every proper score at once. The metric
-    minus this value is its calibration loss; the rest is due to the decisions and the order. At most the ECUAS_n itself
-    (which the floor `epsilon` can undercut by about as much), and invariant under strictly increasing maps of the
-    uncertainties.
-
-    References
-    ----------
-    Brummer and du Preez 2013, "The PAV algorithm optimizes binary proper scoring rules".
+    Among all maps that preserve their order, the isotonic regression of the candidate costs on them is optimal for
+    every proper score at once (Brummer and du Preez 2013). At most the ECUAS_n itself, up to the floor `epsilon`.
     """
     if isinstance(ties, ResampledTies):
         return ties.each(lambda groups: recalibrated_values(groups, options, max_uncertainty=max_uncertainty))
@@ -332,7 +303,7 @@ def _entropy(q: Floats) -> FloatOrFloats:
 
 
 def _best_values(
-    weight: Floats, cost: Floats, regression: Isotonic, options: Options, max_uncertainty: float
+    weight: Floats, cost: Floats, regression: _Regression, options: Options, max_uncertainty: float
 ) -> list[float]:
     """Return each ECUAS_n of tie groups, shape (G,), whose uncertainties are the isotonic regression of their costs."""
     weight, cost = weight[weight > 0], cost[weight > 0]
@@ -344,11 +315,11 @@ def _best_values(
     return [float(weight @ cost / weight.sum()) for cost in costs]
 
 
-def _best_uncertainty(weight: Floats, cost: Floats, regression: Isotonic, max_uncertainty: float) -> Floats:
+def _best_uncertainty(weight: Floats, cost: Floats, regression: _Regression, max_uncertainty: float) -> Floats:
     return np.asarray(np.clip(regression(cost / weight, weight), 0.0, max_uncertainty))
 
 
-def _isotonic_regression() -> Isotonic:
+def _isotonic_regression() -> _Regression:
     from scipy.optimize import isotonic_regression
 
     return lambda values, weights: np.asarray(isotonic_regression(values, weights=weights).x)
@@ -359,11 +330,11 @@ def place(key: Key) -> tuple[bool, int]:
     return key.variant == "normalized", METRICS[key.metric].column
 
 
-def _has_confidences(decisions: Decisions) -> bool:
+def _is_binary(decisions: Decisions) -> bool:
     return decisions.confidence is not None
 
 
-def _has_costs_only(decisions: Decisions) -> bool:
+def _is_other(decisions: Decisions) -> bool:
     return decisions.confidence is None
 
 
@@ -375,80 +346,71 @@ def _always(decisions: Decisions) -> bool:
     return True
 
 
-def _candidate_cost(decisions: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
-    return decisions.candidate_cost
+def _candidate_cost(d: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
+    return d.candidate_cost
 
 
-def _confidence_cross_entropy(
-    decisions: Decisions, parameter: float, options: Options, scratch: Scratch | None
-) -> Floats:
-    u, c, *_ = decisions
-    return confidence_cross_entropy_cost(u, c, epsilon=options.epsilon, out=_row(scratch))
+def _ce_conf(d: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
+    out = None if scratch is None else scratch[0]
+    return confidence_cross_entropy_cost(d.uncertainty, d.candidate_cost, epsilon=options.epsilon, out=out)
 
 
-def _confidence_brier(decisions: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
-    return confidence_brier_cost(decisions.uncertainty, decisions.candidate_cost, out=_row(scratch))
+def _brier_conf(d: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
+    return confidence_brier_cost(d.uncertainty, d.candidate_cost, out=None if scratch is None else scratch[0])
 
 
-def _cross_entropy(decisions: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
-    return _present(decisions.cross_entropy)
+def _cross_entropy(d: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
+    return _present(d.cross_entropy)
 
 
-def _brier(decisions: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
-    return _present(decisions.brier_score)
+def _brier(d: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
+    return _present(d.brier_score)
 
 
-def _ecuas(decisions: Decisions, n: float, options: Options, scratch: Scratch | None) -> Floats:
-    u, c, u_max, *_ = decisions
-    q = decisions.confidence if decisions.labels is None else None
+def _ecuas(d: Decisions, n: float, options: Options, scratch: Scratch | None) -> Floats:
+    u, c, u_max, *_ = d
+    q = d.confidence if d.labels is None else None
     return ecuas_of_checked(u, c, n=n, max_uncertainty=u_max, epsilon=options.floor, confidence=q, scratch=scratch)
 
 
-def _expected_cost(decisions: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
-    u, c, u_max, *_ = decisions
+def _expected_cost(d: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
+    u, c, u_max, *_ = d
     return fixed_of_checked(u, c, reject_cost=reject_cost, max_uncertainty=u_max)
 
 
-def _coverage(decisions: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
-    accepts = accepted(decisions.uncertainty, reject_cost=reject_cost, max_uncertainty=decisions.max_uncertainty)
-    return accepts.astype(np.float64)
+def _coverage(d: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
+    return accepted(d.uncertainty, reject_cost=reject_cost, max_uncertainty=d.max_uncertainty).astype(np.float64)
 
 
-def _accepted_cost(decisions: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
-    return _coverage(decisions, reject_cost, options, scratch) * decisions.candidate_cost
+def _accept_cost(d: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
+    return _coverage(d, reject_cost, options, scratch) * d.candidate_cost
 
 
-def _ece(decisions: Decisions, ties: Ties | None, options: Options, sample_weight: Weights | None) -> FloatOrFloats:
-    if isinstance(sample_weight, Resamples):
-        return ece_of_resamples(
-            _present(decisions.confidence), decisions.candidate_cost, sample_weight, n_bins=options.n_bins
-        )
-    if isinstance(ties, TieGroups) and ties.weight.ndim == 1 and decisions.labels is None:  # by confidence already
+def _ece(d: Decisions, ties: Ties | None, options: Options, weight: Weights | None) -> FloatOrFloats:
+    confidence = _present(d.confidence)
+    if isinstance(weight, Resamples):
+        return ece_of_resamples(confidence, d.candidate_cost, weight, n_bins=options.n_bins)
+    if isinstance(ties, TieGroups) and ties.weight.ndim == 1 and d.labels is None:  # by confidence already
         return ece_of_groups(ties, n_bins=options.n_bins)
-    confidence = _present(decisions.confidence)
-    return ece(confidence, decisions.candidate_cost, n_bins=options.n_bins, sample_weight=sample_weight)
+    return ece(confidence, d.candidate_cost, n_bins=options.n_bins, sample_weight=weight)
 
 
-def _ece_debiased(
-    decisions: Decisions, ties: Ties | None, options: Options, sample_weight: Weights | None
-) -> FloatOrFloats:
+def _ece_debiased(d: Decisions, ties: Ties | None, options: Options, weight: Weights | None) -> FloatOrFloats:
     return ece_debiased(
-        _present(decisions.confidence),
-        decisions.candidate_cost,
+        _present(d.confidence),
+        d.candidate_cost,
         n_bins=options.n_bins,
-        sample_weight=_of_one_sample(sample_weight),
+        sample_weight=_of_one_sample(weight),
         copies=options.weights_are == "counts",
         groups=options.groups,
     )
 
 
-def _calibration_p_value(
-    decisions: Decisions, ties: Ties | None, options: Options, sample_weight: Weights | None
-) -> FloatOrFloats:
-    return calibration_p_value(
-        _present(decisions.confidence),
-        decisions.candidate_cost,
-        sample_weight=_of_one_sample(sample_weight),
+def _calibration_p(d: Decisions, ties: Ties | None, options: Options, weight: Weights | None) -> FloatOrFloats:
+    return calibration_test(
+        _present(d.confidence),
+        d.candidate_cost,
+        sample_weight=_of_one_sample(weight),
         copies=options.weights_are == "counts",
         groups=options.groups,
         n_resamples=options.n_resamples,
@@ -462,17 +424,13 @@ def _of_one_sample(weights: Weights | None) -> Floats | None:
     return weights
 
 
-def _row(scratch: Scratch | None) -> Floats | None:
-    return None if scratch is None else scratch[0]
-
-
 def _present(values: Floats | None) -> Floats:
     """Return values that exist wherever `applies` holds."""
     assert values is not None
     return values
 
 
-DESCRIPTIONS = {
+_DESCRIPTIONS = {
     "ecuas": "Expected cost over all reject costs, 0 perfect, 1 useless; the lower n, the more confident mistakes cost",
     "error_rate": "Share of incorrect decisions",
     "risk": "Mean cost of the decisions",
@@ -488,37 +446,28 @@ DESCRIPTIONS = {
     "coverage": "Share of samples that a user with this reject cost accepts",
     "accepted_cost": "Cost of what a user with this reject cost accepts, divided by the number of all samples",
     "selective_risk": "Mean cost of what a user with this reject cost accepts",
-    "ece_debiased": "Root mean square gap between confidence and accuracy over bins, without the bias of a finite sample",  # noqa: E501
+    "ece_debiased": "Root mean square gap between confidence and accuracy over bins, without the bias of a finite "
+    "sample",
     "calibration_p": "Chance of gaps between confidence and accuracy as large as these if the system were calibrated",
 }
-# Title, what it assesses, whether higher is better, order in tables, where it applies; how it is computed.
+# Short name, what it assesses, whether higher is better, column in tables, where it applies; how it is computed.
 _ROWS = {
     "ecuas": Metric("ECUAS", "both", False, 11, _always, "n", sample_cost=_ecuas),
-    "error_rate": Metric("ER", "decisions", False, 1, _has_confidences, sample_cost=_candidate_cost),
-    "risk": Metric("Risk", "decisions", False, 2, _has_costs_only, sample_cost=_candidate_cost),
-    "ece": Metric("ECE", "confidences", False, 3, _has_confidences, of_samples=_ece),
-    "auroc": Metric("AUROC", "confidences", True, 4, _has_confidences, of_ties=auroc),
-    "confidence_cross_entropy": Metric(
-        "CE conf", "confidences", False, 5, _has_confidences, sample_cost=_confidence_cross_entropy
-    ),
-    "confidence_brier_score": Metric(
-        "BS conf", "confidences", False, 6, _has_confidences, sample_cost=_confidence_brier
-    ),
+    "error_rate": Metric("ER", "decisions", False, 1, _is_binary, sample_cost=_candidate_cost),
+    "risk": Metric("Risk", "decisions", False, 2, _is_other, sample_cost=_candidate_cost),
+    "ece": Metric("ECE", "confidences", False, 3, _is_binary, of_samples=_ece),
+    "auroc": Metric("AUROC", "confidences", True, 4, _is_binary, of_ties=auroc),
+    "confidence_cross_entropy": Metric("CE conf", "confidences", False, 5, _is_binary, sample_cost=_ce_conf),
+    "confidence_brier_score": Metric("BS conf", "confidences", False, 6, _is_binary, sample_cost=_brier_conf),
     "aurc": Metric("AURC", "both", False, 9, _always, of_ties=aurc),
     "augrc": Metric("AUGRC", "both", False, 10, _always, of_ties=augrc),
     "cross_entropy": Metric("CE", "posteriors", False, 7, _has_posteriors, sample_cost=_cross_entropy),
     "brier_score": Metric("BS", "posteriors", False, 8, _has_posteriors, sample_cost=_brier),
     "expected_cost": Metric("EC", "both", False, 12, _always, "reject_costs", sample_cost=_expected_cost),
     "coverage": Metric("Cov", "confidences", None, 13, _always, "reject_costs", sample_cost=_coverage),
-    "accepted_cost": Metric(
-        "AC", "both", False, 14, _always, "reject_costs", sample_cost=_accepted_cost, is_shown=False
-    ),
+    "accepted_cost": Metric("AC", "both", False, 14, _always, "reject_costs", sample_cost=_accept_cost, is_shown=False),
     "selective_risk": Metric("SR", "both", False, 15, _always, "reject_costs", ratio=("accepted_cost", "coverage")),
-    "ece_debiased": Metric(
-        "ECE deb.", "confidences", False, 16, _has_confidences, of_samples=_ece_debiased, is_alone=True
-    ),
-    "calibration_p": Metric(
-        "p cal.", "confidences", None, 17, _has_confidences, of_samples=_calibration_p_value, is_alone=True
-    ),
+    "ece_debiased": Metric("ECE deb.", "confidences", False, 16, _is_binary, of_samples=_ece_debiased, is_alone=True),
+    "calibration_p": Metric("p cal.", "confidences", None, 17, _is_binary, of_samples=_calibration_p, is_alone=True),
 }
-METRICS = {name: row._replace(description=DESCRIPTIONS[name]) for name, row in _ROWS.items()}
+METRICS = {name: row._replace(description=_DESCRIPTIONS[name]) for name, row in _ROWS.items()}

@@ -11,8 +11,8 @@ import numpy as np
 
 from .errors import InputError
 from .inputs import POSTERIOR_FORMS, Array, Floats, Ints, labels, non_negative, numbers, one_dimensional, require
+from .version import VERSION
 
-VERSION = "0.4.0.dev0"
 COSTS = ("zero_one", "log")
 INTERVAL_METHODS = ("analytic", "percentile", "bca")
 WEIGHTS = ("importance", "counts")
@@ -72,11 +72,6 @@ def checked_options(**given: object) -> Options:
 
     Importance weights are scaled to sum to their effective number of samples, (sum w)^2 / sum w^2: equal weights become
     ones, and a weight of 0 leaves its sample out. Only AURC depends on the scale.
-
-    >>> checked_options(n=[0, 2], reject_costs=0.1).reject_costs
-    (0.1,)
-    >>> checked_options(sample_weight=[100, 100, 0]).sample_weight.tolist()
-    [1.0, 1.0, 0.0]
     """
     unknown = [name for name in given if name not in OPTIONS]
     if unknown:
@@ -131,7 +126,9 @@ def own_decisions(options: Options, *, num_samples: int, num_classes: int) -> In
     return labels(options.decisions, "decisions", num_classes=num_decisions, num_samples=num_samples)
 
 
-def number(value: object, name: str, low: float, high: float, *, inside: bool = False, whole: bool = False) -> float:
+def check_number(
+    value: object, name: str, low: float, high: float, *, inside: bool = False, whole: bool = False
+) -> float:
     """Return `value` if it is one (whole) number in [`low`, `high`], or strictly `inside`."""
     array = numbers(value, name)
     kind = "a whole number" if whole else "a number"
@@ -208,7 +205,7 @@ def _memberships(values: object, name: str) -> Ints:
 
 
 def _in(low: float, high: float, *, inside: bool = False, whole: bool = False) -> Callable[[object, str], float]:
-    return lambda value, name: number(value, name, low, high, inside=inside, whole=whole)
+    return lambda value, name: check_number(value, name, low, high, inside=inside, whole=whole)
 
 
 def _among(*choices: str) -> Callable[[object, str], str]:
@@ -308,11 +305,6 @@ def signature(
     """Return everything that numbers computed with these options depend on, as ``name:value`` parts joined by ``|``.
 
     Weights, groups and strata are hashed in input order; options that change no number unless set appear only if set.
-
-    >>> signature(checked_options(n=0))
-    'ecuas|n:0|K:inf|cost:zero_one|eps:1e-07|ties:expected|bins:10|v:0.4.0.dev0'
-    >>> signature(checked_options(n=(0, 1), num_classes=4, confidence_level=0.95))
-    'ecuas|n:0,1|K:4|cost:zero_one|eps:1e-07|ties:expected|bins:10|level:0.95|intervals:analytic|v:0.4.0.dev0'
     """
     classes = 2 if options.predictions_are == "positive_probabilities" else num_classes or options.num_classes
     has_costs = options.max_uncertainty is not None  # and a K that only the user knows

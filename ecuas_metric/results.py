@@ -14,10 +14,9 @@ from .decisions import (
     Decisions,
     confidence_decisions,
     cost_decisions,
-    in_order,
-    note_renormalized,
     posterior_decisions,
-    select,
+    select_rows,
+    sorted_decisions,
 )
 from .errors import Advice, InputError, Note
 from .inputs import (
@@ -46,8 +45,7 @@ from .metrics import (
     values_of_calibration,
 )
 from .options import PER_SAMPLE, Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
-from .ranking import ResampledTies, Resamples, TieGroups, positions, stably_sorted, tie_groups
-from .selective import auroc
+from .ranking import ResampledTies, Resamples, TieGroups, auroc, positions, stably_sorted, tie_groups
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -138,10 +136,7 @@ def prepare(
     ids: Sequence[object] | None = None,
     rank: bool = True,
 ) -> System:
-    """Turn a system's arrays, checked by the form's function of `inputs`, into decisions, and sort them if `rank`.
-
-    Raises InputError if an option means nothing for the form, or does not fit the data.
-    """
+    """Turn a system's arrays, checked by the form's function of `inputs`, into decisions, and sort them if `rank`."""
     predictions_are = options.predictions_are
     hard: tuple[Note, ...] = ()
     if predictions_are == "positive_probabilities" and form != "costs":
@@ -185,7 +180,7 @@ def ranked(
     if options.confidence_level is None:
         return System(decisions, options, tie_groups(rank_by, cost, sample_weight=weight), None, notes, ids)
     order, in_rank = stably_sorted(rank_by)
-    decisions, options = in_order(decisions, order, in_rank), _select_options(options, order)
+    decisions, options = sorted_decisions(decisions, order, in_rank), _select_options(options, order)
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
     return System(decisions, options, ties, order, notes, ids)
 
@@ -195,18 +190,18 @@ def as_given(system: System) -> tuple[Decisions, Options]:
     if system.order is None:
         return system.decisions, system.options
     rows = positions(system.order)
-    return select(system.decisions, rows), _select_options(system.options, rows)
+    return select_rows(system.decisions, rows), _select_options(system.options, rows)
 
 
 def reordered(system: System, rows: Ints) -> System:
     """Return a system as if its samples had been given in the order `rows`."""
     if system.order is None:
-        decisions, options = select(system.decisions, rows), _select_options(system.options, rows)
+        decisions, options = select_rows(system.decisions, rows), _select_options(system.options, rows)
         return system._replace(decisions=decisions, options=options, ids=_pick(system.ids, rows))
     order = positions(rows)[system.order]
     # The samples stay sorted; equally uncertain ones go into the new order, as if they had been given in it.
     stable = np.lexsort((order, system.decisions.rank_by))
-    decisions, options = select(system.decisions, stable), _select_options(system.options, stable)
+    decisions, options = select_rows(system.decisions, stable), _select_options(system.options, stable)
     return system._replace(decisions=decisions, options=options, order=order[stable], ids=_pick(system.ids, rows))
 
 
@@ -323,7 +318,7 @@ def without_weight_0(system: System) -> System:
     if weight is None or weight.all():
         return system
     rows = np.flatnonzero(weight)
-    decisions, options = select(system.decisions, rows), _select_options(system.options, rows)
+    decisions, options = select_rows(system.decisions, rows), _select_options(system.options, rows)
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
     return System(decisions, options, ties)
 
@@ -406,7 +401,7 @@ def _decide(
         if options.max_uncertainty is None:
             raise InputError("max_uncertainty", "is missing: the uncertainty of a system that knows nothing")
         return cost_decisions(predictions, references, max_uncertainty=options.max_uncertainty), ()
-    check_posteriors(predictions, predictions_are=predictions_are)
+    notes = check_posteriors(predictions, predictions_are=predictions_are)
     decisions = posterior_decisions(
         predictions,
         references,
@@ -415,7 +410,7 @@ def _decide(
         decisions=own_decisions(options, num_samples=len(references), num_classes=predictions.shape[1]),
         epsilon=options.epsilon,
     )
-    return decisions, note_renormalized(predictions, predictions_are=predictions_are)
+    return decisions, notes
 
 
 def _pick(ids: Sequence[object] | None, rows: Ints) -> Sequence[object] | None:

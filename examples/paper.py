@@ -3,7 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -59,7 +59,7 @@ COLUMNS = {  # column of the paper's table -> our key, and its title
     "aurc": ("aurc", "AURC"),
     **{f"norm_ecuas_{n}": (f"normalized_ecuas_{n}", f"N-ECUAS_{n}") for n in (0, 1, 128)},
 }
-OPTIONS: dict[str, Any] = {"predictions_are": "log_probabilities"}
+LOGS = "log_probabilities"
 Key = tuple[str, str, str]  # dataset, model, raw or cal
 
 
@@ -94,7 +94,9 @@ def rows_of(systems: dict[str, Scores]) -> dict[Key, dict[str, float]]:
     for name, system in systems.items():
         for form, log_posteriors in (("raw", system.raw), ("cal", system.calibrated)):
             classes = np.arange(log_posteriors.shape[1])
-            values = score_posteriors(system.labels, log_posteriors, labels=classes, normalize=True, **OPTIONS)
+            values = score_posteriors(
+                system.labels, log_posteriors, labels=classes, normalize=True, predictions_are=LOGS
+            )
             rows[*SYSTEMS[name], form] = {column: values[key] for column, (key, _) in COLUMNS.items()}
     return rows
 
@@ -121,7 +123,7 @@ def write_tables(table: pd.DataFrame, out: Path) -> list[Path]:
     """Write the comparison as CSV, with all digits, and as Markdown and LaTeX, with those the paper prints."""
     out.mkdir(parents=True, exist_ok=True)
     text = table.map(lambda value: Cell(f"{value:.4f}" if isinstance(value, float) else value))
-    options = signature(checked_options(**OPTIONS))
+    options = signature(checked_options(predictions_are=LOGS))
     grid = Grid(list(text.columns), text.to_numpy().tolist(), [], options, labels=len(text.columns) - len(COLUMNS))
     written = []
     for ending, content in ((".csv", table.to_csv(index=False)), (".md", to_markdown(grid)), (".tex", to_latex(grid))):
@@ -172,10 +174,12 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _system(log_posteriors: NDArray[np.float64], scores: Scores) -> System:
-    return posterior_system(scores.labels, log_posteriors, labels=np.arange(log_posteriors.shape[1]), **OPTIONS)
+    return posterior_system(
+        scores.labels, log_posteriors, labels=np.arange(log_posteriors.shape[1]), predictions_are=LOGS
+    )
 
 
-def _arrays(folder: Path, name: str) -> tuple[NDArray[Any], NDArray[Any]] | None:
+def _arrays(folder: Path, name: str) -> tuple[NDArray[np.generic], NDArray[np.generic]] | None:
     if (folder / f"{name}.npz").exists():
         with np.load(folder / f"{name}.npz") as file:
             return file["scores"], file["targets"]

@@ -59,7 +59,7 @@ def publish(
                 done = "" if dry_run else push(part, Path(scratch, part.name), api, repo_id, private, delete)
                 print(f"{part.name}: {url} {done}" if done else f"{part.name}: would go to {url}", flush=True)
             except Refused as error:
-                print(f"{part.name}: {_line(error)}", file=sys.stderr, flush=True)
+                print(f"{part.name}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
                 refused.append(part.name)
     if refused:
         raise Refused(f"not sent: {', '.join(refused)}, see above; {len(parts) - len(refused)} of {len(parts)} were.")
@@ -129,10 +129,6 @@ def _list(part: Part, folder: Path) -> None:
     print(*(f"  {size:>9,}  {name}" for name, size in sorted(sizes.items())), sep="\n", flush=True)
 
 
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())
-
-
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; 2 and one line on stderr when something cannot be done."""
     parser = argparse.ArgumentParser(
@@ -156,7 +152,7 @@ def main(argv: list[str] | None = None) -> int:
             parts = PARTS | ({"metric": STATIC_METRIC} if static else {})
             publish(list(parts.values()) if command == "all" else [parts[command]], **asked)
     except (ValueError, OSError) as error:
-        print(f"publish: {_line(error)}", file=sys.stderr)
+        print(f"publish: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("publish: stopped. Run this again: what is there is not sent again.", file=sys.stderr)

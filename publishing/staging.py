@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version as installed
 from pathlib import Path
 from typing import NamedTuple
@@ -31,8 +31,10 @@ FROM_A_CLONE = {
 }
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 STRAY = r"(^|/)(__pycache__|\.[^/]*|tests?|test_[^/]*|[^/]*_test\.py|conftest\.py)(/|$)|\.(pyc|lock|tmp|log)$"
-SECRET = r"hf_[A-Za-z0-9]{30,}|sk-[\w-]{32,}|gh[pousr]_[A-Za-z0-9]{36}|AKIA[0-9A-Z]{16}|PRIVATE KEY-----"
-PATH = r"(?<![\w./:-])/(?:home|Users|root)/\w|[A-Z]:\\Users\\"
+FORBIDDEN = {
+    "a secret": r"hf_[A-Za-z0-9]{30,}|sk-[\w-]{32,}|gh[pousr]_[A-Za-z0-9]{36}|AKIA[0-9A-Z]{16}|PRIVATE KEY-----",
+    "a path of this machine": r"(?<![\w./:-])/(?:home|Users|root)/\w|[A-Z]:\\Users\\",
+}
 LOAD = {
     "dataset": """
 import datasets, os
@@ -47,8 +49,7 @@ assert evaluate.load("./ecuas.py").compute(predictions=[0.5], references=[1], n=
 del sys.modules["transformers"]
 """,
 }
-OFFLINE = dict.fromkeys(("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_EVALUATE_OFFLINE"), "1")
-OFFLINE |= {"PYTHONDONTWRITEBYTECODE": "1", "GRADIO_ANALYTICS_ENABLED": "False"}
+OFFLINE = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_EVALUATE_OFFLINE", "PYTHONDONTWRITEBYTECODE")
 
 
 class Part(NamedTuple):
@@ -86,15 +87,13 @@ def stage(part: Part, out: Path, namespace: str) -> None:
             path.write_text(text, encoding="utf-8")
 
 
-def _gather_metric(out: Path) -> None:
-    for name in (SCRIPT.name, *imported(SCRIPT), "README.md", "app.py", "requirements.txt"):
+def _gather_metric(out: Path, program: Sequence[str] = ("app.py", "requirements.txt")) -> None:
+    for name in (SCRIPT.name, *imported(SCRIPT), "README.md", *program):
         shutil.copy(SCRIPT.parent / name, out)
 
 
 def _gather_static_metric(out: Path) -> None:
-    _gather_metric(out)
-    for name in ("app.py", "requirements.txt"):
-        (out / name).unlink()
+    _gather_metric(out, program=())
     card = re.sub(STATIC_FIELDS, "", (out / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     (out / "README.md").write_text(card.replace("\nsdk: gradio\n", "\nsdk: static\n", 1), encoding="utf-8")
     shutil.copyfile(Path(__file__).with_name("static.html"), out / "index.html")
@@ -139,8 +138,7 @@ def check(part: Part, stage: Path, version: str) -> None:
 def check_files(stage: Path) -> None:
     """Refuse stray files, and those with a secret, a path of this machine or an unfilled name."""
     own = {"the token in use": get_token(), "the path of this project": str(ROOT), "an unfilled name": NAMESPACE}
-    forbidden = {what: re.escape(text) for what, text in own.items() if text}
-    forbidden |= {"a secret": SECRET, "a path of this machine": PATH}
+    forbidden = {what: re.escape(text) for what, text in own.items() if text} | FORBIDDEN
     for path in sorted(path for path in stage.rglob("*") if not path.is_dir()):
         name, content = path.relative_to(stage).as_posix(), path.read_bytes()
         if re.search(STRAY, name):
@@ -162,7 +160,8 @@ def check_tables(stage: Path) -> None:
 def check_loads(part: Part, stage: Path) -> None:
     """Load the part from its staged files alone, in a process of its own without network or cache."""
     code = LOAD.get(part.name, "") + "import app" * (part.sdk == "gradio")
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))} | OFFLINE
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))}
+    env |= dict.fromkeys(OFFLINE, "1") | {"GRADIO_ANALYTICS_ENABLED": "False"}
     with tempfile.TemporaryDirectory() as cache:
         env["HF_HOME"] = cache
         done = subprocess.run([sys.executable, "-c", code], cwd=stage, env=env, capture_output=True, text=True)

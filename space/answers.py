@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.read import sheet_of
-from ecuas_metric.files.submissions import Submission, submissions_of
+from ecuas_metric.files.submissions import Reading, Submission, submissions_of
 from ecuas_metric.inputs import Ints
 from ecuas_metric.reporting.tables import neutral
 from triviaqa_subset.grading import grade, normalize_answer
@@ -74,7 +74,7 @@ class Graded(NamedTuple):
         columns = _COLUMNS | ({"weight": "weight"} if weighted else {})
         sheet = sheet_of(self.frame[list(columns.values())], self.rows)
         unlabelled = "drop" if self.rule == "drop" else "bounds"
-        (only,) = submissions_of(sheet, name, columns=columns, unlabelled=unlabelled)
+        (only,) = submissions_of(sheet, name, columns=columns, told=Reading(unlabelled))
         return only._replace(name=name)
 
     def summary(self) -> str:

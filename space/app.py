@@ -137,7 +137,7 @@ def use_own_previews() -> None:
     env.loader = ChoiceLoader([DictLoader({name: page}), env.loader])
 
 
-def shows(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
+def shows_errors(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
     """Make a function show an error in its first output, empty others, and keep the last ones."""
 
     def decorate(function: Shower) -> Shower:
@@ -159,14 +159,14 @@ def laid_out(scored: scoring.Scored, title: str, remarks: Sequence[str] = ()) ->
     return scored.html(title=title, remarks=remarks), *files, scored.plots()
 
 
-@shows(1 + len(uploads.COLUMNS))
+@shows_errors(1 + len(uploads.COLUMNS))
 def show_columns(files: list[str] | None) -> Outputs:
     """Find the role of each column of the first file."""
     names, used = uploads.detect(files[0]) if files else ([], dict.fromkeys(uploads.COLUMNS))
     return gr.skip(), *(gr.Dropdown(choices=names, value=used[role] or "") for role in uploads.COLUMNS)
 
 
-@shows(5)
+@shows_errors(5)
 def show_score(files: list[str] | None, *values: Any) -> Outputs:
     """Score the systems in files; the values are those of the controls."""
     if not files:
@@ -174,7 +174,7 @@ def show_score(files: list[str] | None, *values: Any) -> Outputs:
     return laid_out(scoring.score_files(files, dict(zip(scoring.CONTROLS, values, strict=True))), "Your systems")
 
 
-@shows(2)
+@shows_errors(2)
 def show_cost(n: float, num_classes: float, infinitely_many: bool, confidence: float) -> Outputs:
     """Show what a correct and an incorrect answer of one confidence cost, and draw it for all."""
     known = None if infinitely_many else num_classes
@@ -186,14 +186,14 @@ def show_cost(n: float, num_classes: float, infinitely_many: bool, confidence: f
     return shown, markup.cost_figure(n, known, confidence, costs)
 
 
-@shows(1)
+@shows_errors(1)
 def show_plan(*given: float) -> Outputs:
     """Plan a comparison: what the subset's questions can detect, and how many a difference needs."""
     rows = api.checked(api.plan, *given)["rows"]
     return (markup.html("plain_table", header=list(rows[0]), rows=[list(row.values()) for row in rows], label=PLAN),)
 
 
-@shows(2)
+@shows_errors(2)
 def show_unknown(file: str | None, asked: str) -> Outputs:
     """Grade answers by exact match and label bank, and list those that neither decides."""
     if not file:
@@ -205,7 +205,7 @@ def show_unknown(file: str | None, asked: str) -> Outputs:
     return markup.html("message", text=graded.summary() + remark), shown
 
 
-@shows(10, kept=8)
+@shows_errors(10, kept=8)
 def show_graded(
     file: str | None, asked: str, accepted: list[str], rest: str, weighted: bool, n: str, intervals: bool, order: str
 ) -> Outputs:
@@ -226,7 +226,7 @@ def show_graded(
     return "", *_on_the_board(graded, scored, row, order, link, graded.summary())
 
 
-@shows(10, kept=8)
+@shows_errors(10, kept=8)
 def restore(token: str, order: str) -> Outputs:
     """Show the result that a link holds."""
     if not token:

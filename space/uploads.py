@@ -164,7 +164,7 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> 
             known |= names
             present = {role: column for role, column in chosen.items() if _parts(role, column) <= names}
             with _errors_of(path):
-                found = submissions_of(sheet, path.name, columns=present, **reading._asdict())
+                found = submissions_of(sheet, path.name, columns=present, told=reading)
         else:  # without the results beside it, a run is named after its folder
             found = [one._replace(name=one.name.replace(path.parent.name, path.stem)) for one in found]
         submissions += found

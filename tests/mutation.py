@@ -75,7 +75,7 @@ def places(node, lines=None):
 def mutants(folder):
     """Yield a folder's mutants, in order: path, line, the bytes they replace, old and new code, lines to be run."""
     for path in sorted(Path(PACKAGE, folder).glob("*.py")):
-        if path.relative_to(PACKAGE).as_posix() in LEFT_OUT:
+        if {path.name, path.relative_to(PACKAGE).as_posix()} & LEFT_OUT:
             continue
         source = path.read_bytes()
         starts = [0, *(at + 1 for at, byte in enumerate(source) if byte == ord("\n"))]
@@ -151,14 +151,14 @@ def contexts(path):
 
 def stages(path, lines):
     """Return the tests to try: of the mirror file, of its folder, of all others; first those that run the lines."""
-    folder, listed = f"tests/{Path(path).parent}/", json.loads(LISTED.read_text())
+    at, listed = Path(path), json.loads(LISTED.read_text())
+    mirrors = (path, f"tests/{at.parent}/test_{at.stem}", f"tests/{at.parent.parent}/test_{at.parent.name}.")
     running = set(listed) if lines is None else {test for line in lines for test in contexts(path).get(line, ())}
     files, found = {test.split("::")[0] for test in running}, ([], [], [])
     for test in sorted(listed, key=lambda test: test not in running):
         file = test.split("::")[0]
-        is_mirror = file.startswith(f"{folder}test_{Path(path).stem}") or file == path
         if file in files:
-            found[0 if is_mirror else 1 if str(Path(file).parent) == folder[:-1] else 2].append(test)
+            found[0 if file.startswith(mirrors) else 1 if Path(file).parent == "tests" / at.parent else 2].append(test)
     return found
 
 
@@ -203,19 +203,22 @@ def main():
         pytest.main(["--help"])
     if not LISTED.exists() and (failed := forked(measure)):
         sys.exit(f"fails without any mutant: {failed}")
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    lines = results.read_text().splitlines() if results.exists() else []
+    done = [row for row in map(json.loads, lines) if row["commit"] == commit]
     every = [mutant for folder in FOLDERS for mutant in mutants(folder)]
-    done = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
     for number, mutant in enumerate(random.Random(options.seed).sample(every, options.number)):
         path, line, bounds, old, new, lines = mutant
         name = [path, line, *bounds, old, new]
         if name not in [row["mutant"] for row in done]:
-            row = {"mutant": name, "killed by": tried(number, path, bounds, new, lines)}
+            done.append({"commit": commit, "mutant": name, "killed by": tried(number, path, bounds, new, lines)})
             with results.open("a") as file:
-                print(json.dumps(row, ensure_ascii=False), file=file)
-            done.append(row)
-            print(f"{number} {path}:{line} `{old}` -> `{new}`: {row['killed by'] or 'ALIVE'}", flush=True)
-    killed = sum(bool(row["killed by"]) for row in done)
-    print(f"{len(every)} places, {len(done)} mutants, {killed} killed ({100 * killed / len(done):.0f} %)")
+                print(json.dumps(done[-1], ensure_ascii=False), file=file)
+            print(f"{number} {path}:{line} `{old}` -> `{new}`: {done[-1]['killed by'] or 'ALIVE'}", flush=True)
+    print(f"{len(every)} places of {commit}\n| folder | mutants | killed |\n|---|---|---|")
+    for folder in FOLDERS:
+        rows = [row for row in done if str(Path(row["mutant"][0]).parent) == str(Path(PACKAGE, folder))]
+        print(f"| {folder or PACKAGE} | {len(rows)} | {sum(bool(row['killed by']) for row in rows)} |")
 
 
 if __name__ == "__main__":

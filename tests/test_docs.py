@@ -1,4 +1,4 @@
-"""READMEs and cards run as written, and the Hub can read their front matter."""
+"""READMEs, cards and the pages of docs/: what they print is what happens, and every link leads somewhere."""
 
 import contextlib
 import doctest
@@ -11,24 +11,28 @@ import warnings
 import numpy as np
 import pytest
 import yaml
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import StratifiedKFold
 
 import examples.demo
-from ecuas_metric import __version__, score_confidences
+from docs import options
+from ecuas_metric import __version__, ecuas_score, score_confidences, score_posteriors
+from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.metrics import METRICS
 from ecuas_metric.options import OPTIONS
 from ecuas_metric.reporting import cli
 from tests.conftest import ROOT
 
-PAGES = ["README.md", "docs/python.md", "ecuas_metric/README.md"]
 NUMBER = r"\d+\.\d+"
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(?:#([^)]*))?\)")
+PAGES = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")})
 
 
 def python_blocks(page):
     return "\n".join(re.findall(r"```python\n(>>>.*?)```", (ROOT / page).read_text(), flags=re.DOTALL))
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_examples_give_what_is_written(page):
+def run_examples(page):
     test = doctest.DocTestParser().get_doctest(python_blocks(page), {}, page, page, 0)
     assert test.examples
     runner = doctest.DocTestRunner()
@@ -36,6 +40,22 @@ def test_examples_give_what_is_written(page):
         warnings.simplefilter("ignore", UserWarning)  # some examples show what is warned of
         runner.run(test)
     assert runner.summarize(verbose=False).failed == 0
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "ecuas_metric/README.md"])
+def test_examples_give_what_is_written(page):
+    run_examples(page)
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/gallery.md"])
+def test_the_code_of_a_page_gives_what_it_shows(page, tmp_path, capsys):
+    with contextlib.chdir(tmp_path):
+        run_examples(page)
+        for command, shown in re.findall(r"```console\n\$ ecuas (.*)\n([^`]*)```", (ROOT / page).read_text()):
+            capsys.readouterr()
+            assert cli.main(shlex.split(command)) == 0
+            assert capsys.readouterr().out.rstrip() == shown.rstrip()
 
 
 def test_every_option_is_in_the_cards_table_and_in_an_example():
@@ -124,3 +144,116 @@ def test_the_citation_names_the_version_and_the_paper():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert cited["version"] == __version__
     assert cited["preferred-citation"]["url"] == "https://arxiv.org/abs/2605.20490"
+
+
+@pytest.mark.e2e
+def test_the_notebook_runs_and_ends_with_a_figure(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    cells = json.loads((ROOT / "docs/notebook.ipynb").read_text())["cells"]
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert "load_dataset" in sources[0]
+    names = {}
+    with contextlib.chdir(ROOT / "docs"):
+        for source in sources[:-1]:
+            exec(source, names)
+        *before, last = sources[-1].splitlines()
+        exec("\n".join(before), names)
+        figure = eval(last, names)
+    assert figure.axes[0].get_xlabel() == "reject cost"
+    values = {name: results.flat() for name, results in names["report"].results.items()}
+    assert values["constant"]["error_rate"] == pytest.approx(values["agreement"]["error_rate"])
+    assert values["agreement"]["ecuas_1"] < values["constant"]["ecuas_1"]
+
+
+def test_the_table_of_layouts_is_up_to_date():
+    """If not: make reference."""
+    assert (ROOT / "docs/files.md").read_text() == options.files()
+
+
+def slugs(page):
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(page):
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for target, anchor in LINK.findall(text):
+        file = (page.parent / target).resolve()
+        assert file.exists(), target
+        if anchor and file.suffix == ".md":
+            assert anchor in slugs(file), f"{target}#{anchor}"
+
+
+def test_every_page_of_docs_is_in_the_index():
+    listed = re.findall(r"^(\w+)$", (ROOT / "docs/index.md").read_text(), flags=re.MULTILINE)
+    pages = {path.stem for path in (ROOT / "docs").iterdir() if path.suffix in (".md", ".ipynb")} - {"index"}
+    assert pages <= set(listed)
+
+
+def recipe(name):
+    """Return the code under a bold name of the recipes, and what its comments say that it prints."""
+    section = (ROOT / "docs/python.md").read_text().split("## Recipes")[1].split("\n## ")[0]
+    code = re.search(rf"\*\*{name}\*\*.*?```python\n(.*?)```", section, flags=re.DOTALL)[1]
+    return code, [line[2:] for line in code.splitlines() if line.startswith("# ")]
+
+
+def run(code, **given):
+    """Run code; return what it prints and its names."""
+    names, printed = dict(given), io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code, names)
+    return printed.getvalue().splitlines(), names
+
+
+def test_there_are_three_recipes():
+    section = (ROOT / "docs/python.md").read_text().split("## Recipes")[1].split("\n## ")[0]
+    assert re.findall(r"^\*\*([\w-]+)\*\*", section, flags=re.MULTILINE) == ["NumPy", "scikit-learn", "transformers"]
+
+
+def test_numpy_in_one_call():
+    code, shown = recipe("NumPy")
+    printed, names = run(code)
+    assert printed == shown
+    expected = ecuas_cost(candidate_cost=1.0 - names["correct"], uncertainty=1 - names["confidence"], n=1).mean()
+    assert names["values"]["ecuas_1"] == pytest.approx(expected)
+
+
+def test_scikit_learns_cross_validation_binary_and_multiclass():
+    code, shown = recipe("scikit-learn")
+    printed, names = run(code)
+    for data, ours, written in zip((load_breast_cancer(), load_iris()), printed, shown, strict=True):
+        scores, expected = (np.fromstring(text.strip("[]"), sep=" ") for text in (ours, written))
+        assert scores == pytest.approx(
+            expected, abs=0.02
+        )  # another version of scikit-learn may fit a little differently
+        for score, (train, test) in zip(scores, StratifiedKFold(3).split(data.data, data.target), strict=True):
+            model = names["model"].fit(data.data[train], data.target[train])
+            posteriors = model.predict_proba(data.data[test])  # (N, K), where the scorer is given (N,) for two classes
+            assert -score == pytest.approx(ecuas_score(data.target[test], posteriors, n=1), abs=0.006)
+
+
+@pytest.mark.e2e
+def test_the_trainer_of_transformers(tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch", reason="needs the extra `local`: make test EXTRAS=local")
+    transformers = pytest.importorskip("transformers", reason="needs the extra `local`: make test EXTRAS=local")
+    pytest.importorskip("accelerate", reason="needs the extra `local`: make test EXTRAS=local")
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=20, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8, num_labels=3
+    )
+    model = transformers.BertForSequenceClassification(config)
+    words = torch.randint(20, (24, 4))
+    samples = [{"input_ids": row, "labels": int(row[0]) % 3} for row in words]
+    code, _ = recipe("transformers")
+    _, names = run(code, model=model, train_set=samples[:12], test_set=samples[12:])
+    history = [entry for entry in names["trainer"].state.log_history if "eval_ecuas_1" in entry]
+    assert len(history) == 3  # epochs
+    assert names["trainer"].state.best_metric == min(entry["eval_ecuas_1"] for entry in history)
+    output = names["trainer"].predict(samples[12:])
+    posteriors = torch.tensor(output.predictions).softmax(dim=1).double().numpy()
+    expected = score_posteriors(output.label_ids, posteriors, labels=range(3))
+    assert output.metrics["test_ecuas_1"] == pytest.approx(expected["ecuas_1"], rel=1e-5)
+    assert output.metrics["test_auroc"] == pytest.approx(expected["auroc"], nan_ok=True)

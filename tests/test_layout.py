@@ -3,6 +3,7 @@
 import ast
 import re
 import tomllib
+from collections import defaultdict
 from graphlib import TopologicalSorter
 
 import pytest
@@ -89,6 +90,25 @@ def test_what_the_loader_copies_imports_nothing_that_it_does_not_copy(graph):
     assert len(core) > 10
     for name in core:
         assert graph[name] <= core | {"ecuas_metric"}, name
+
+
+@pytest.mark.parametrize("package", ["ecuas_metric", "triviaqa_subset", "space", "publishing"])
+def test_no_public_name_is_defined_twice_in_a_package(package):
+    """What stands in two modules under one name is one idea with two homes, or two ideas that a reader confuses."""
+    homes = defaultdict(set)
+    for module, file in modules(package).items():
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            names = [node.name] if hasattr(node, "name") else [target.id for target in targets if hasattr(target, "id")]
+            for name in names:
+                homes[name].add(module)
+    assert not {name: found for name, found in homes.items() if len(found) > 1 and not name.startswith("_")}
+
+
+def test_a_folder_has_at_most_twelve_modules():
+    """The top level of the metric is flat because Evaluate's loader copies siblings only."""
+    for folder in {path.parent for package in PACKAGES for path in (ROOT / package).rglob("*.py")} - {METRIC}:
+        assert len([path for path in folder.glob("*.py") if path.stem != "__init__"]) <= 12, folder
 
 
 def test_the_dataset_does_not_know_the_runner_of_language_models(graph):

@@ -113,9 +113,8 @@ def _checked(pool: Pool | None) -> list[str]:
     if not pool.redrawn:
         draw = "the source has the pool's questions only: joined by question_id, the redraw was not checked"
     other = [question_id for question_id, agrees in pool.aliases.items() if not agrees]
-    without_alias = sum(
-        not (row["answer"]["aliases"] or row["answer"]["normalized_aliases"]) for row in pool.texts.values()
-    )
+    golds = [row["answer"] for row in pool.texts.values()]
+    without_alias = sum(not (gold["aliases"] or gold["normalized_aliases"]) for gold in golds)
     return [
         draw,
         f"question texts checked by hash: {len(pool.texts)} of {len(pool.texts)}; "
@@ -144,11 +143,8 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--source", metavar="FILE", help=f"file with TriviaQA's rows ({', '.join(SUFFIXES)}), instead of the Hub")
     add("--without-text", action="store_true", help="leave questions and answers out")
-    add(
-        "--selection",
-        metavar="NAME",
-        help="`authors`, `curation-1`, `curation-2`, or a file or a Hub dataset of questions",
-    )
+    named = "`authors`, `curation-1`, `curation-2`, or a file or a Hub dataset of questions"
+    add("--selection", metavar="NAME", help=named)
     add("--curation", metavar="DIR", default=FOLDER / "curation", help="the folder of the curation's CSV files")
     add("--out", metavar="DIR", help="the folder to write to (default: see the examples)")
     return parser
@@ -156,17 +152,11 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return 2, with one line on stderr, if the dataset cannot be built."""
-    arguments = _parser().parse_args(argv)
-    committed = arguments.without_text and arguments.selection is None
-    out = Path(arguments.out or (FOLDER if committed else BUILT))
+    options = vars(_parser().parse_args(argv))
+    committed = options["without_text"] and options["selection"] is None
+    out = Path(options.pop("out") or (FOLDER if committed else BUILT))
     try:
-        lines = build(
-            out,
-            source=arguments.source,
-            without_text=arguments.without_text,
-            selection=arguments.selection,
-            curation=arguments.curation,
-        )
+        lines = build(out, **options)
     except (ValueError, OSError, DatasetsError) as error:
         print(f"build: {' '.join(str(error).split())}", file=sys.stderr)
         return 2

@@ -18,11 +18,7 @@ STRATUM = {"stratum": ClassLabel(names=list(STRATA))}
 METHOD = {"method": ClassLabel(names=list(METHODS))}
 TEXT = {
     "question": Value("string"),
-    "answer": {
-        "value": Value("string"),
-        "aliases": List(Value("string")),
-        "normalized_aliases": List(Value("string")),
-    },
+    "answer": {"value": Value("string"), **dict.fromkeys(("aliases", "normalized_aliases"), List(Value("string")))},
 }
 CURATED = ID | STRATUM | {"weight": Value("float64"), "pool_position": Value("int32")}
 POOL = {
@@ -63,11 +59,8 @@ def make_configurations(
     labels: Labels, selected: pd.Series, weight: NDArray[np.float64], texts: Mapping[str, TriviaRow]
 ) -> dict[str, Dataset]:
     """Make `curated`, `kept`, `pool`, `systems`, `answers` and `published`; the first three with the texts, if any."""
-    questions = labels.questions.assign(
-        selected=selected,
-        weight=weight,
-        pool_position=[positions[0] for positions in labels.questions["pool_positions"]],
-    )
+    first = [positions[0] for positions in labels.questions["pool_positions"]]
+    questions = labels.questions.assign(selected=selected, weight=weight, pool_position=first)
     text = TEXT if texts else {}
     for column in text:
         questions[column] = [dict(texts[own])[column] for own in questions["question_id"]]

@@ -172,19 +172,10 @@ def grade(
 
 def _keys(answers: Columns, *, known: set[str]) -> list[Key]:
     ids, texts = list(answers["question_id"]), list(answers["answer"])
-    require(
-        (isinstance(text, str) for text in texts),
-        texts,
-        "answer must be text",
-        "Pass an empty string where a system gave no answer.",
-        error=TypeError,
-    )
-    require(
-        (question_id in known for question_id in ids),
-        ids,
-        "question_id must be in the dataset",
-        "Drop these rows, or grade against `pool`.",
-    )
+    advice = "Pass an empty string where a system gave no answer."
+    require((isinstance(text, str) for text in texts), texts, "answer must be text", advice, error=TypeError)
+    advice = "Drop these rows, or grade against `pool`."
+    require((question_id in known for question_id in ids), ids, "question_id must be in the dataset", advice)
     return list(zip(ids, texts, strict=True))
 
 
@@ -241,9 +232,8 @@ def _label(question_id: str, answer: str, gold: Forms, bank: Bank) -> bool | Non
 
 def _judged(undecided: list[Key], dataset: Columns, judge: Judge) -> dict[Key, Grade]:
     if not _has_text(dataset):
-        raise ValueError(
-            "dataset must have questions and gold answers if there is a judge; it has none. Build it with text."
-        )
+        rule = "dataset must have questions and gold answers if there is a judge"
+        raise ValueError(f"{rule}; it has none. Build it with text.")
     columns = (dataset["question_id"], dataset["question"], dataset["answer"])
     texts = {i: (question, _aliases(gold)) for i, question, gold in zip(*columns, strict=True)}
 

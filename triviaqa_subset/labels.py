@@ -129,28 +129,22 @@ def _check_systems(labels: Labels) -> None:
 def _check_log(labels: Labels) -> None:
     """Check that errata and decisions agree with the present state."""
     questions, answers, _, errata, decisions, aliases = labels
-    state = dict(
-        zip(zip(questions["question_id"], [""] * len(questions), strict=True), questions["reason"], strict=True)
-    )
-    named = np.where(
-        answers["correct"] == "1", "correct", np.where(answers["debatable"] == "1", "debatable", "incorrect")
-    )
+    state = {(own, ""): reason for own, reason in zip(questions["question_id"], questions["reason"], strict=True)}
+    wrong = np.where(answers["debatable"] == "1", "debatable", "incorrect")
+    named = np.where(answers["correct"] == "1", "correct", wrong)
     state |= dict(zip(zip(answers["question_id"], answers["answer_sha256"], strict=True), named, strict=True))
     last = errata.drop_duplicates(KEYS["errata"][1:], keep="last")
-    holds = [
-        state.get((own, key)) == after for own, key, after in last[["question_id", "answer_sha256", "after"]].values
-    ]
+    rows = last[["question_id", "answer_sha256", "after"]].values
+    holds = [state.get((own, key)) == after for own, key, after in rows]
     require(holds, last["question_id"], "errata: after must be what questions or answers say")
     kind = (errata["answer_sha256"] == "") == (errata["column"] == "reason")
-    require(
-        kind, errata["column"], "errata: column must be label where there is an answer_sha256, and reason elsewhere"
-    )
+    rule = "errata: column must be label where there is an answer_sha256, and reason elsewhere"
+    require(kind, errata["column"], rule)
     discarded = questions["question_id"][questions["decision"] == "discard"]
     rule = "decisions: decision must be discard for what questions discard, and for nothing else"
     same = decisions["question_id"].isin(discarded) == (decisions["decision"] == "discard")
     require(same, decisions["question_id"], rule)
-    require(
-        discarded.isin(decisions["question_id"]), discarded, "decisions: question_id must hold all that is discarded"
-    )
+    rule = "decisions: question_id must hold all that is discarded"
+    require(discarded.isin(decisions["question_id"]), discarded, rule)
     dropped = aliases["question_id"].isin(decisions["question_id"][decisions["decision"] == "alias"])
     require(dropped, aliases["question_id"], "aliases: question_id must have a decision alias")

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 import pandas as pd
 import pyarrow as pa
@@ -22,7 +22,7 @@ TEXTS = pa.list_(pa.string())
 GOLD = pa.struct({"value": pa.string(), "aliases": TEXTS, "normalized_aliases": TEXTS})
 ROW = pa.schema({"question_id": pa.string(), "question": pa.string(), "answer": GOLD})
 
-RawRow = dict[str, Any]  # a row of a file, of which nothing is known yet
+RawRow = dict[str, object]  # a row of a file, of which nothing is known yet
 
 
 class TriviaRow(TypedDict):
@@ -47,9 +47,8 @@ def read_source(source: str | None) -> list[TriviaRow]:
     raw, place = (_from_hub(), "the Hub") if source is None else (read_rows(source), source)
     given = [_with_answer(row) for row in raw]
     golds = [row.get("answer") for row in given]
-    require(
-        (_has_lists(gold) for gold in golds), golds, f"{place}: answer must have aliases, normalized_aliases (lists)"
-    )
+    rule = f"{place}: answer must have aliases, normalized_aliases (lists)"
+    require((_has_lists(gold) for gold in golds), golds, rule)
     try:
         rows: list[TriviaRow] = pa.Table.from_pylist(given, ROW).to_pylist()
     except pa.ArrowException as error:
@@ -62,9 +61,8 @@ def read_source(source: str | None) -> list[TriviaRow]:
 
 
 def _has_lists(gold: object) -> bool:
-    return isinstance(gold, dict) and all(
-        isinstance(gold.get(name), list) for name in ("aliases", "normalized_aliases")
-    )
+    names = ("aliases", "normalized_aliases")
+    return isinstance(gold, dict) and all(isinstance(gold.get(name), list) for name in names)
 
 
 def _with_answer(row: RawRow) -> RawRow:
@@ -150,10 +148,9 @@ def _pool_order(questions: pd.DataFrame) -> list[str]:
 
 def _redraw(rows: list[TriviaRow], size: int) -> list[TriviaRow]:
     if len(rows) < size:
-        raise ValueError(
-            f"source must be the whole split of {SPLIT_ROWS} rows, from which the pool is drawn, or the pool's "
-            f"questions only; got {len(rows)} rows with questions outside the pool."
-        )
+        rule = f"source must be the whole split of {SPLIT_ROWS} rows, from which the pool is drawn"
+        found = f"{len(rows)} rows with questions outside the pool"
+        raise ValueError(f"{rule}, or the pool's questions only; got {found}.")
     from datasets import Dataset  # as above
 
     index = Dataset.from_dict({"row": range(len(rows))})
@@ -181,7 +178,5 @@ def _check(drawn: list[TriviaRow], order: list[str], hashes: dict[str, tuple[str
         elif sha256(row["question"]) != hashes[expected][0] and sha256(row["question"][:START]) != hashes[expected][1]:
             wrong.append(f"another text of {expected} at index {position}")
     if wrong:
-        first = ", ".join(wrong[:3])
-        raise ValueError(
-            f"pool rows must be those of the curation; got {first} ({len(wrong)} of {len(order)}).{advice}"
-        )
+        found = f"{', '.join(wrong[:3])} ({len(wrong)} of {len(order)})"
+        raise ValueError(f"pool rows must be those of the curation; got {found}.{advice}")

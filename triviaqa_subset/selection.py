@@ -70,10 +70,8 @@ def choose(questions: pd.DataFrame, release: str, texts: Mapping[str, TriviaRow]
         ids = values if column == "question_id" else [find(value) for value in values]
         selected = questions["question_id"].isin(ids)
         if selected.any():
-            return selected, (
-                f"{selected.sum()} questions of {release} instead of ours, reweighted; "
-                f"{len(values) - selected.sum()} of its {len(values)} questions are not in the pool"
-            )
+            strangers = f"{len(values) - selected.sum()} of its {len(values)} questions are not in the pool"
+            return selected, f"{selected.sum()} questions of {release} instead of ours, reweighted; {strangers}"
     named = " or ".join(present)
     raise ValueError(f"{release} must have questions of the pool in {named}; got none, the first is {values[:1]}.")
 

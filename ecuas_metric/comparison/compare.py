@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from ..errors import FileAdvice, InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
-from ..inputs import Array, Bools, FloatOrFloats, Floats, Ints
+from ..inputs import Array, Bools, Floats, Ints
 from ..intervals import is_biased
-from ..metrics import METRICS, Key
+from ..metrics import METRICS, Key, Values
 from ..results import System, all_values, as_given, named_systems, reordered, resampling_of
 from .permutation import Pair, permuted_differences
 from .significance import (
@@ -33,8 +33,7 @@ from .significance import (
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Values = Mapping[str, Mapping[Key, FloatOrFloats]]
-ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
+_ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
 
 ABOUT: dict[str, Callable[[System], object]] = {
     "numbers of samples": lambda system: len(system.decisions.uncertainty),
@@ -70,12 +69,7 @@ class Comparison(NamedTuple):
     second_value: float = math.nan
 
     def turned(self) -> Comparison:
-        """Return the same comparison, second minus first.
-
-        >>> row = Comparison("a", "b", Key("auroc"), 0.2, 0.1, 0.4, 0.001, 0.004, comparable=True)
-        >>> row.turned()[:6]
-        ('b', 'a', Key(metric='auroc', parameter=None, variant=''), -0.2, -0.4, -0.1)
-        """
+        """Return the same comparison, second minus first."""
         return self._replace(
             first=self.second,
             second=self.first,
@@ -96,18 +90,13 @@ class Comparison(NamedTuple):
         return f"{self.key}: {self.first} - {self.second} = {numbers}"
 
 
-class Keyed(Protocol):
-    """A row of numbers of one metric."""
-
+class _Row(Protocol):
     @property
-    def key(self) -> Key:
-        """The metric."""
-        ...
-
+    def key(self) -> Key: ...
     def _asdict(self) -> dict[str, object]: ...
 
 
-def record_of(row: Keyed) -> dict[str, object]:
+def fields_of(row: _Row) -> dict[str, object]:
     """Return the fields of a comparison, a plan or the like, with the key of its metric as text."""
     return {**row._asdict(), "key": str(row.key)}
 
@@ -123,7 +112,7 @@ class Comparisons(list[Comparison]):
         """Return a data frame with a row for each comparison, the metric as text."""
         import pandas as pd
 
-        return pd.DataFrame([record_of(row) for row in self])
+        return pd.DataFrame([fields_of(row) for row in self])
 
     def _repr_html_(self) -> str:
         return str(self.to_frame().to_html(index=False))
@@ -198,18 +187,7 @@ def compare_systems(
 
 
 def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[str]]:
-    """Return the confidence set for the best system, by each metric that ranks systems, from all pairs' comparisons.
-
-    >>> from ecuas_metric import compare_systems, confidence_system
-    >>> correct, options = [1, 1, 0, 1, 0, 1] * 9, {"confidence_level": 0.95, "n": 1}
-    >>> systems = {
-    ...     "sharp": confidence_system(correct, [0.9, 0.8, 0.2, 0.9, 0.1, 0.7] * 9, **options),
-    ...     "vague": confidence_system(correct, [0.5, 0.6, 0.5, 0.5, 0.4, 0.5] * 9, **options),
-    ... }
-    >>> sets = best_systems(compare_systems(systems), level=0.95)
-    >>> sets[Key("ecuas", 1.0)], sets[Key("error_rate")]
-    (['sharp'], ['sharp', 'vague'])
-    """
+    """Return the confidence set for the best system, by each metric that ranks systems, from all pairs' comparisons."""
     found: dict[Key, dict[str, float]] = {}
     for row in rows:
         if not math.isnan(row.p_first_best):
@@ -218,12 +196,7 @@ def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[
 
 
 def differing(systems: Mapping[str, System]) -> list[str]:
-    """Return the names of what must be, and is not, the same for systems to be ranked by one number.
-
-    >>> from ecuas_metric import confidence_system
-    >>> differing({"a": confidence_system([1, 0], [0.9, 0.4]), "b": confidence_system([1], [0.9])})
-    ['numbers of samples']
-    """
+    """Return the names of what must be, and is not, the same for systems to be ranked by one number."""
     found = [about for about, value in ABOUT.items() if len({value(system) for system in systems.values()}) > 1]
     ids = [system.ids for system in systems.values() if system.ids is not None]
     return found + ["questions"] * any(not _are_the_same(ids[0], other) for other in ids[1:])
@@ -294,13 +267,7 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
 
 
 def same_answers(systems: Mapping[str, System]) -> bool:
-    """Return whether the answers of all systems, aligned by `align`, have the same costs; False for different samples.
-
-    >>> from ecuas_metric import confidence_system
-    >>> correct = [1, 0]
-    >>> same_answers({"a": confidence_system(correct, [0.9, 0.1]), "b": confidence_system(correct, [0.6, 0.5])})
-    True
-    """
+    """Return whether the answers of all systems, aligned by `align`, have the same costs; False for other samples."""
     try:
         first, *others = (as_given(system)[0].candidate_cost for system in align(systems).values())
     except InputError:
@@ -309,23 +276,21 @@ def same_answers(systems: Mapping[str, System]) -> bool:
 
 
 def is_comparable(key: Key, *, have_same_answers: bool) -> bool:
-    """Return whether a number may rank systems: not if it ignores answers that differ.
-
-    Estienne et al., section "Empirical analysis".
-
-    >>> is_comparable(Key("ece"), have_same_answers=False), is_comparable(Key("ecuas", 1.0), have_same_answers=False)
-    (False, True)
-    """
+    """Return whether a number may rank systems (Estienne et al., "Empirical analysis"): not of unequal answers."""
     return have_same_answers or key.assesses != "confidences"
 
 
 def _tested(
-    permuted: Mapping[Pair, Mapping[Key, Floats]], values: Values, systems: Mapping[str, System], *, by_metric: bool
+    permuted: Mapping[Pair, Mapping[Key, Floats]],
+    values: Mapping[str, Values],
+    systems: Mapping[str, System],
+    *,
+    by_metric: bool,
 ) -> list[Comparison]:
     """Return the comparisons with p-values and intervals: of each alone, and of all together."""
     which = [(pair, key) for pair, found in permuted.items() for key in found]
     ours, theirs = np.array([[float(values[name][key]) for name in pair] for pair, key in which]).reshape(-1, 2).T
-    rounding = ROUNDING * (np.abs(ours) + np.abs(theirs))
+    rounding = _ROUNDING * (np.abs(ours) + np.abs(theirs))
     differences = _unless_rounding(ours - theirs, rounding)
     after = _unless_rounding(np.array([permuted[pair][key] for pair, key in which]), rounding[:, None])
     costs = {name: as_given(system)[0].candidate_cost for name, system in systems.items()}

@@ -35,7 +35,7 @@ Pair = tuple[str, str]
 Differences = dict[Key, Floats]
 Bits = npt.NDArray[np.int8]
 Both = tuple[Floats, Floats]
-Areas = tuple[Floats, Floats, Floats]  # cost, AURC and AUGRC after permutations, (b,) each
+_Areas = tuple[Floats, Floats, Floats]  # cost, AURC and AUGRC after permutations, (b,) each
 
 
 class Ranking(NamedTuple):
@@ -157,10 +157,6 @@ def area_scores(total: float) -> Both:
 
     AURC is :math:`\sum_k \omega_k E_k / k` over the points k of its trapezoids, see `selective.aurc`; a cost at
     position x counts in all :math:`E_k` with :math:`k \ge x`. Both have the shape (floor(total) + 1,).
-
-    >>> scores, integral = area_scores(3.0)
-    >>> scores.round(4).tolist(), integral.round(4).tolist()
-    ([0.5833, 0.3333, 0.0833, 0.0], [0.0, 0.5833, 0.9167, 1.0])
     """
     if total <= 1:
         return np.full(2, 1 / total), np.array([0.0, 1 / total])
@@ -368,7 +364,7 @@ def _costs(cells: Cells, rankings: tuple[Ranking, Ranking], taken: tuple[_Taken,
 
 def _areas_of_cells(
     cells: Cells, rankings: tuple[Ranking, Ranking], taken: tuple[_Taken, _Taken], scores: Scores
-) -> list[Areas]:
+) -> list[_Areas]:
     """Return the areas of the first system and of the second after permutations."""
     at, total = cells.costly, cells.until[-1]
     weight, cost = _weights(cells, taken), _costs(cells, rankings, taken, at)
@@ -383,7 +379,7 @@ def _areas_of_cells(
     return found
 
 
-def _areas_of_samples(cells: Cells, taken: tuple[_Taken, _Taken], scores: Scores) -> list[Areas]:
+def _areas_of_samples(cells: Cells, taken: tuple[_Taken, _Taken], scores: Scores) -> list[_Areas]:
     """Return the same where each cell is one sample of either system: a table has all that one adds."""
     (one, _), (other, _) = taken
     at, size = cells.costly, len(cells.width)

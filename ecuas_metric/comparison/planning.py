@@ -53,15 +53,6 @@ def plan_of_systems(
     ----------
     Hampel 1974, "The influence curve and its role in robust estimation": the variance of a metric is that of the
     samples' influences, and of a difference that of the differences of influences.
-
-    >>> from ecuas_metric import confidence_system
-    >>> rng = np.random.default_rng(0)
-    >>> confidence = rng.random((2, 400))
-    >>> options = {"n": 1, "confidence_level": 0.95}
-    >>> systems = {name: confidence_system(rng.random(400) < q, q, **options) for name, q in zip("ab", confidence)}
-    >>> plan = next(plan for plan in plan_of_systems(systems, difference=0.05) if str(plan.key) == "error_rate")
-    >>> round(plan.deviation, 2), round(plan.detectable, 3), plan.needed
-    (0.71, 0.099, 1566)
     """
     if len(systems) != 2:
         raise InputError("a plan", "is made for two systems", value=len(systems))

@@ -14,7 +14,7 @@ from ..inputs import FloatOrFloats, Floats
 from ..intervals import Resampling, units
 from ..options import Options
 
-ROUNDING = 1e-7  # statistics, in standard deviations, that are as close are the same
+_ROUNDING = 1e-7  # statistics, in standard deviations, that are as close are the same
 RESOLUTION = 20  # permutations in the tail that a p-value at the level is estimated from
 
 
@@ -22,20 +22,13 @@ def permutations_needed(options: Options) -> int:
     """Return the number of permutations for the options' level: as asked for, or 20 / alpha - 1 if that is more.
 
     With B permutations no p-value is below 1 / (B + 1).
-
-    >>> permutations_needed(Options(confidence_level=0.95)), permutations_needed(Options(confidence_level=0.999))
-    (1000, 19999)
     """
     alpha = 1 - (options.confidence_level or 0.0)
     return max(options.n_resamples, math.ceil(round(RESOLUTION / alpha, 6)) - 1)
 
 
 def number_of_units(num_samples: int, options: Options) -> float:
-    """Return the effective number of samples or groups that are exchanged.
-
-    >>> number_of_units(3, Options()), number_of_units(3, Options(sample_weight=np.array([1.0, 1.0, 0.0])))
-    (3.0, 2.0)
-    """
+    """Return the effective number of samples or groups that are exchanged."""
     unit, stratum = units(num_samples, Resampling(groups=options.groups))
     weight = np.bincount(unit, options.sample_weight, minlength=len(stratum))
     return float(weight.sum() ** 2 / (weight @ weight))
@@ -50,9 +43,6 @@ def permutation_p_values(differences: FloatOrFloats, permuted: Floats, *, roundi
     References
     ----------
     Fisher 1935, "The design of experiments"; Phipson and Smyth 2010, "Permutation p-values should never be zero".
-
-    >>> permutation_p_values(0.3, np.array([0.1, -0.3, 0.2, np.nan]))
-    array(0.6)
     """
     least = np.asarray(np.abs(differences) - rounding)[..., None]
     smaller = np.count_nonzero(np.abs(permuted) < least, axis=-1)
@@ -83,10 +73,6 @@ def permutation_limits(
     References
     ----------
     Tritchler 1984, "On inverting permutation tests"; Garthwaite 1996, "Confidence intervals from randomization tests".
-
-    >>> permuted = np.array([0.1, -0.3, 0.2, -0.1, 0.2, 0.1, -0.2, 0.1, -0.1])
-    >>> [round(float(limit), 3) for limit in permutation_limits(0.4, permuted, level=0.8, num_units=100)]
-    [0.203, 0.597]
     """
     q = np.maximum(_quantile(np.abs(permuted), level), quantile) + rounding
     square = np.square(spread_of(permuted, differences))
@@ -112,10 +98,6 @@ def adjusted_p_values(differences: Floats, permuted: Floats, p_values: Floats) -
     ----------
     Westfall and Young 1993, "Resampling-based multiple testing", Algorithm 4.1; Ge, Dudoit and Speed 2003,
     "Resampling-based multiple testing for microarray data analysis", for the statement with the maximum.
-
-    >>> permuted = np.array([[1.0, -1.0, 0.9, -0.8], [-0.2, 0.1, 0.2, -0.1]])
-    >>> adjusted_p_values(np.array([3.0, 0.1]), permuted, np.array([0.2, 1.0])).tolist()
-    [0.2, 1.0]
     """
     spread = spread_of(permuted, differences)
     observed = np.abs(differences) / spread
@@ -124,7 +106,7 @@ def adjusted_p_values(differences: Floats, permuted: Floats, p_values: Floats) -
     largest = np.zeros(permuted.shape[-1])
     for index in order:  # from the smallest up: `largest` is that of all that are no larger
         np.fmax(largest, np.abs(permuted[index]) / spread[index], out=largest)
-        smaller = np.count_nonzero(largest < observed[index] - ROUNDING)
+        smaller = np.count_nonzero(largest < observed[index] - _ROUNDING)
         adjusted[index] = max((count - smaller) / count, adjusted[index])
     ranked = order[::-1]
     adjusted[ranked] = np.maximum.accumulate(adjusted[ranked])
@@ -142,11 +124,6 @@ def simultaneous_limits(
     References
     ----------
     Westfall and Young 1993, "Resampling-based multiple testing", section 2.2 (single-step maximum).
-
-    >>> permuted = np.outer([1.0, 0.2], np.linspace(-1, 1, 99))
-    >>> low, high = simultaneous_limits(np.array([3.0, 0.1]), permuted, level=0.9, num_units=1000)
-    >>> low.round(1).tolist(), high.round(1).tolist()
-    ([2.0, -0.1], [4.0, 0.3])
     """
     spread = spread_of(permuted, differences)
     largest = np.zeros(permuted.shape[-1])
@@ -157,7 +134,7 @@ def simultaneous_limits(
         permuted,
         level=level,
         num_units=num_units,
-        rounding=ROUNDING * spread,
+        rounding=_ROUNDING * spread,
         quantile=_quantile(largest, level) * spread,
     )
 
@@ -177,10 +154,6 @@ def p_values_of_best(
     Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks with applications to mobility across neighbourhoods
     and academic achievement across countries" (confidence sets for a rank from pairwise differences; here rank 1 of one
     system); Gupta 1965, "On some multiple decision (selection and ranking) rules".
-
-    >>> pairs, differences = [("a", "b"), ("a", "c"), ("b", "c")], np.array([1.5, 0.1, -1.4])
-    >>> p_values_of_best(pairs, differences, np.tile(np.linspace(-1, 1, 99), (3, 1)), higher_is_better=True)
-    {'a': 0.56, 'b': 0.01, 'c': 0.46}
     """
     spread = spread_of(permuted, differences) * (-1 if higher_is_better else 1)
     seen, after = differences / spread, permuted / spread[:, None]
@@ -195,11 +168,8 @@ def p_values_of_best(
 
 
 def spread_of(permuted: Floats, differences: FloatOrFloats) -> Floats:
-    """Return the root mean square (...) of permuted differences (..., B) and the data's (...); 1 where all are 0.
-
-    The data are one of the equally likely permutations: without them, only permutations would be part of their own
-    scale.
-    """
+    """Return the root mean square (...) of permuted differences (..., B) and the data's (...); 1 where all are 0."""
+    # The data are one of the equally likely permutations, and are part of their own scale as these are.
     squares, counts = np.square(differences), np.count_nonzero(~np.isnan(permuted), axis=-1)
     known = np.where(np.isnan(permuted), 0.0, permuted) if (counts < permuted.shape[-1]).any() else permuted
     spread = np.sqrt((np.einsum("...b,...b->...", known, known) + squares) / (counts + 1))
@@ -210,7 +180,7 @@ def _share_as_far(differences: Floats, permuted: Floats) -> float:
     """Return the share of permutations (D, B) whose largest difference is as large; nan of none."""
     if not len(differences):
         return math.nan
-    smaller = int(np.count_nonzero(permuted.max(axis=0) < differences.max() - ROUNDING))
+    smaller = int(np.count_nonzero(permuted.max(axis=0) < differences.max() - _ROUNDING))
     count = 1 + len(permuted[0])
     return (count - smaller) / count
 

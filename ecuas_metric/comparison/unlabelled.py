@@ -44,14 +44,14 @@ from ..results import System, as_given
 MAX_SUMS = 20_000  # of a group: 80 answers of one weight with 240 of another
 
 
-class Bounds(NamedTuple):
+class ValueBounds(NamedTuple):
     """The smallest and the largest value of a metric; nan if no completion defines it."""
 
     low: float
     high: float
 
 
-def bounds_of(system: System, unlabelled: Unlabelled) -> Mapping[Key, Bounds]:
+def bounds_of(system: System, unlabelled: Unlabelled) -> Mapping[Key, ValueBounds]:
     """Return the bounds of a system's metrics, in which unlabelled answers count as wrong; see `unlabelled_bounds`."""
     decisions, options = as_given(system)
     if decisions.confidence is None or not unlabelled.rows.any():
@@ -60,36 +60,20 @@ def bounds_of(system: System, unlabelled: Unlabelled) -> Mapping[Key, Bounds]:
     return unlabelled_bounds(decisions.confidence, correct, options)
 
 
-def unlabelled_share(correct: Floats, *, sample_weight: Floats | None = None) -> float:
-    """Return the (weighted) share of answers (N,) that are nan, i.e. unlabelled, in [0, 1].
-
-    >>> unlabelled_share(np.array([1, 0, np.nan, np.nan]))
-    0.5
-    """
-    return float(np.average(np.isnan(correct), weights=sample_weight))
-
-
-def unlabelled_bounds(confidence: Floats, correct: Floats, options: Options) -> dict[Key, Bounds]:
-    """Return the bounds of every metric of confidences (N,) whose correctness (N,) is 1, 0, or nan where unlabelled.
-
-    One answer right, one wrong, one unlabelled: if that one is wrong, the error rate is worst, and AUROC best.
-
-    >>> bounds = unlabelled_bounds(np.array([0.9, 0.6, 0.2]), np.array([1, 0, np.nan]), Options(n=(1.0,)))
-    >>> [[round(limit, 3) for limit in bounds[Key(*key)]] for key in [("ecuas", 1.0), ("error_rate",), ("auroc",)]]
-    [[0.67, 0.803], [0.333, 0.667], [0.5, 1.0]]
-    """
+def unlabelled_bounds(confidence: Floats, correct: Floats, options: Options) -> dict[Key, ValueBounds]:
+    """Return the bounds of every metric of confidences (N,) whose correctness (N,) is 1, 0, or nan where unlabelled."""
     same_length(predictions=confidence, references=correct)
     require((confidence >= 0) & (confidence <= 1), confidence, "predictions", "must lie in [0, 1]")
     judged = ~np.isnan(correct)
     require(~judged | (correct == 0) | (correct == 1), correct, "references", "must be 0 or 1, or nan where unlabelled")
     right, wrong = (_completed(confidence, np.where(judged, correct, fill), options) for fill in (1.0, 0.0))
     worst = _values(wrong, options)
-    bounds = {key: Bounds(*sorted((value, worst[key]))) for key, value in _values(right, options).items()}
+    bounds = {key: ValueBounds(*sorted((value, worst[key]))) for key, value in _values(right, options).items()}
     bounds |= _of_means(right, wrong, options)
     weight = np.ones(len(correct)) if options.sample_weight is None else options.sample_weight
     bounds[Key("ece")] = _of_ece(confidence, correct, weight, n_bins=options.n_bins)
     highest = _largest_auroc(confidence, correct, weight), _largest_auroc(-confidence, correct, weight)
-    bounds[Key("auroc")] = Bounds(1 - highest[1], highest[0])
+    bounds[Key("auroc")] = ValueBounds(1 - highest[1], highest[0])
     return {key: bounds[key] for key in worst}
 
 
@@ -104,16 +88,16 @@ def _values(decisions: Decisions, options: Options) -> dict[Key, float]:
     return {key: float(value) for key, value in values.items()}
 
 
-def _of_means(right: Decisions, wrong: Decisions, options: Options) -> dict[Key, Bounds]:
+def _of_means(right: Decisions, wrong: Decisions, options: Options) -> dict[Key, ValueBounds]:
     bounds = {}
     for (key, one), (_, other) in zip(sample_costs(right, options), sample_costs(wrong, options), strict=True):
         ends = (np.average(end(one, other), weights=options.sample_weight) for end in (np.minimum, np.maximum))
         if METRICS[key.metric].is_shown:
-            bounds[key] = Bounds(*map(float, ends))
+            bounds[key] = ValueBounds(*map(float, ends))
     return bounds
 
 
-def _of_ece(confidence: Floats, correct: Floats, weight: Floats, *, n_bins: int) -> Bounds:
+def _of_ece(confidence: Floats, correct: Floats, weight: Floats, *, n_bins: int) -> ValueBounds:
     bins, judged = confidence_bins(confidence, n_bins=n_bins), ~np.isnan(correct)
     low = high = 0.0
     for index in np.unique(bins):
@@ -124,7 +108,7 @@ def _of_ece(confidence: Floats, correct: Floats, weight: Floats, *, n_bins: int)
         sums = _attainable(open_weights)
         low += np.abs(gap - (np.clip(gap, 0, total) if sums is None else sums)).min()
         high += max(abs(gap), abs(gap - total))
-    return Bounds(low / float(weight.sum()), high / float(weight.sum()))
+    return ValueBounds(low / float(weight.sum()), high / float(weight.sum()))
 
 
 def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float:

@@ -67,7 +67,6 @@ LAYOUTS = (  # what files may hold, for the help and the documentation: columns,
     ("NAME_confidence, NAME_correct, ..", "several systems side by side"),
 )
 _GIVEN_ONLY = ("count", "wrong", "uncertainty", "cost")
-_OPTIONAL = ("system", "part", "id", "weight", "group", "stratum")
 JOINED = ("system", "part", "id", "group", "stratum")  # several columns, joined by +, are one
 _SEVERAL = (*JOINED, "posteriors", "confidence", "correct", "positive")  # of several classes or systems
 _IDS_IF_UNIQUE = ("index", "idx", "question")  # an id where no other column is, and no value is there twice
@@ -132,12 +131,6 @@ class Roles(NamedTuple):
     def systems(self) -> tuple[str, ...]:
         """Columns whose values name the system of a row, joined by a space."""
         return tuple(dict.fromkeys([*self.used["system"], *self.used["part"]]))
-
-    @property
-    def columns(self) -> list[str]:
-        """All columns that are read."""
-        roles = (*ROLES_OF_FORM[self.form], *_OPTIONAL)
-        return list(dict.fromkeys(name for role in roles for name in self.used[role]))
 
 
 class TableSchema(NamedTuple):
@@ -250,31 +243,13 @@ def form_of(table: TableSchema, used: ColumnsByRole, given: Mapping[str, str]) -
 
 def is_known(name: str) -> bool:
     """Return whether a column's role can be told by its name."""
-    name = name.strip().lower()
-    return any(name in names for names in NAMES.values()) or _POSTERIOR_COLUMN.fullmatch(name) is not None
+    return any(name.strip().lower() in names for names in NAMES.values()) or is_of_numbers(name)
 
 
 def is_of_numbers(name: str) -> bool:
     """Return whether a column is one of confidences or probabilities by its name."""
     name = name.strip().lower()
     return name in (*NAMES["confidence"], *NAMES["positive"]) or _POSTERIOR_COLUMN.fullmatch(name) is not None
-
-
-def class_of(column: str) -> str:
-    """Return the class that a column of posteriors is named after.
-
-    >>> class_of("prob_cat"), class_of("cat")
-    ('cat', 'cat')
-    """
-    match = _CLASS_COLUMN.fullmatch(column.strip())
-    return match[2].strip() if match else column.strip()
-
-
-def are_numbered(columns: Sequence[str]) -> bool:
-    """Return whether columns of posteriors are numbered from 0, in this order."""
-    matches = [re.fullmatch(r"(.*?)_?(\d+)", name.strip().lower()) for name in columns]
-    found = [(match[1], int(match[2])) for match in matches if match]
-    return found == [(found[0][0] if found else "", k) for k in range(len(columns))]
 
 
 def class_told(column: str) -> str:
@@ -285,6 +260,18 @@ def class_told(column: str) -> str:
     """
     match = _POSTERIOR_COLUMN.fullmatch(column.strip().lower()) or _CLASS_COLUMN.fullmatch(column.strip())
     return match[2].strip() if match else ""
+
+
+def class_of(column: str) -> str:
+    """Return the class that a column of posteriors is named after: of "prob_cat" and of "cat" it is cat."""
+    return class_told(column) or column.strip()
+
+
+def are_numbered(columns: Sequence[str]) -> bool:
+    """Return whether columns of posteriors are numbered from 0, in this order."""
+    matches = [re.fullmatch(r"(.*?)_?(\d+)", name.strip().lower()) for name in columns]
+    found = [(match[1], int(match[2])) for match in matches if match]
+    return found == [(found[0][0] if found else "", k) for k in range(len(columns))]
 
 
 def system_in_name(column: str) -> str:
@@ -358,9 +345,8 @@ def _no_form(table: TableSchema, used: ColumnsByRole) -> FileError:
 
 def _guess(table: TableSchema, role: str, used: ColumnsByRole) -> str:
     """Return the one column whose name is most like those of a role, or its complement, or nothing."""
-    taken = {name for of, names in used.items() if (of, role) != ("positive", "confidence") for name in names}
-    free = [name for name in table.names if name not in taken and not name.startswith("Unnamed: ")]
-    free = [name for name in free if not _is_unbounded(name, role)]
+    used = {**used, "positive": ()} if role == "confidence" else used
+    free = [name for name in _free(table, used) if not _is_unbounded(name, role)]
     opposite = [name for name in free if _is_opposite(name, role)]
     for hints in _HINTS[role]:
         likely = [name for name in free if name not in opposite and _words(name) & set(hints.split())]
@@ -394,21 +380,22 @@ def _all_named(table: TableSchema, text: str, role: str, by_name: Mapping[str, l
     found = [_named(table, part.strip(), by_name) for part in ([whole] if is_one else whole.split("+"))]
     if len(found) > 1 and role not in _SEVERAL:
         raise FileError(table.source, f"the role {role} takes one column", got=" and ".join(map(repr, found)))
-    for name in found:
-        _refuse_opposite(table, role, name)
+    if role in ("confidence", "correct"):
+        _refuse_opposites(table, role, found)
     return found
 
 
-def _refuse_opposite(table: TableSchema, role: str, name: str) -> None:
-    """Raise FileError if a column's name means the opposite of the role."""
-    if complemented(name) in table.names:
-        return
-    if role in ("confidence", "correct") and _is_unbounded(name, role):
+def _refuse_opposites(table: TableSchema, role: str, names: Sequence[str]) -> None:
+    """Raise FileError if the name of a column means the opposite of the role, unless the column was derived."""
+    given = [name for name in names if complemented(name) not in table.names]
+    for name in (name for name in given if _is_unbounded(name, role)):
         rule = f"column {name!r} is not the probability that an answer is correct"
         raise FileError(table.source, rule, advice=FileAdvice.RECALIBRATE)
-    if role in ("confidence", "correct") and _is_opposite(name, role):
-        rule = f"column {name!r} says the opposite of {role}"
-        raise FileError(table.source, rule, advice=FileAdvice.COMPLEMENT, columns={role: f"1-{name}"})
+    opposite = [name for name in given if _is_opposite(name, role)]
+    if opposite:
+        rule = f"column {opposite[0]!r} says the opposite of {role}"
+        meant = {role: "+".join(f"1-{name}" if name in opposite else name for name in names)}
+        raise FileError(table.source, rule, advice=FileAdvice.COMPLEMENT, columns=meant)
 
 
 def _words(name: str) -> set[str]:
@@ -494,8 +481,8 @@ def _from_zero(numbered: Mapping[str, Mapping[int, str]], file: str) -> list[str
 def _of_one_class(numbered: Mapping[str, Mapping[int, str]], table: TableSchema, used: ColumnsByRole) -> list[str]:
     """Return the one column named as the probability of one of two classes."""
     found = [column for group in numbered.values() if list(group) in ([0], [1]) for column in group.values()]
-    classes = table.values(used["label"][0]) if len(used["label"]) == 1 else set()
-    if not found and len(classes) == 2:
+    classes = set() if found else _classes(table, used)
+    if len(classes) == 2:
         found = [name for name in table.names if class_told(name) in classes]
     return found if len(found) == 1 else []
 
@@ -508,18 +495,28 @@ def _refuse_gaps(numbered: Mapping[str, Mapping[int, str]], file: str) -> None:
         raise FileError(file, rule, advice=FileAdvice.NO_POSTERIORS)
 
 
+def _classes(table: TableSchema, used: ColumnsByRole) -> set[str]:
+    """Return the classes in the column of labels, if there is one."""
+    return table.values(used["label"][0]) if len(used["label"]) == 1 else set()
+
+
+def _free(table: TableSchema, used: ColumnsByRole) -> list[str]:
+    """Return the columns with a name that no role uses."""
+    taken = {name for names in used.values() for name in names}
+    return [name for name in table.names if name not in taken and not name.startswith("Unnamed: ")]
+
+
 def _columns_of_classes(table: TableSchema, used: ColumnsByRole) -> list[str]:
     """Return the columns that are named by the classes in the column of labels, with or without a prefix or suffix."""
-    classes = table.values(used["label"][0]) if len(used["label"]) == 1 else set()
-    taken = {name for names in used.values() for name in names}
-    free = [name for name in table.names if name not in taken and not name.startswith("Unnamed: ")]
-    free = [name for name in free if is_numeric(table.kind(name))] if classes else []
+    classes = _classes(table, used)
+    free = [name for name in _free(table, used) if is_numeric(table.kind(name))] if classes else []
     for before, after in _affixes(free, classes):
         of_class = _without(free, before, after)
-        if (before or after) and all(map(str.isdecimal, of_class)) and {*map(int, of_class)} != {*_from_one(of_class)}:
+        affix, numbers = before + after, {int(text) for text in of_class if text.isdecimal()}
+        if affix and len(numbers) == len(of_class) and numbers != set(range(1, len(of_class) + 1)):
             continue  # a class is missing
         if len(of_class) > 1 and classes <= set(of_class):
-            is_said = bool(_words(before + after) & _MEANING["probability"]) or set(of_class) == classes
+            is_said = _words(affix) & _MEANING["probability"] or (not affix and set(of_class) == classes)
             for chosen in ([*of_class.values()], [name for text, name in of_class.items() if text in classes]):
                 if len(chosen) > 1 and (is_said or _sum_to_one(table, chosen)):
                     return chosen
@@ -541,7 +538,7 @@ def class_names(columns: Sequence[str], classes: Collection[str]) -> list[str] |
 
 def _affixes(names: Sequence[str], classes: Collection[str]) -> list[tuple[str, str]]:
     """Return what is before and after a class in names of columns: nothing, "prob_", "_prob", "p(" and ")"."""
-    longest = max(classes, key=len, default="")
+    longest = max(sorted(classes), key=len, default="")
     split = [name.strip().partition(longest) for name in names if longest and longest in name]
     found = [(before, after) for before, _, after in split if not before[-1:].isalnum() and not after[:1].isalnum()]
     return list(dict.fromkeys([("", ""), *found]))
@@ -552,10 +549,6 @@ def _without(names: Sequence[str], before: str, after: str) -> dict[str, str]:
     stripped = {name.strip(): name for name in names}
     having = [text for text in stripped if text.startswith(before) and text.endswith(after)]
     return {text.removeprefix(before).removesuffix(after).strip(): stripped[text] for text in having}
-
-
-def _from_one(columns: Collection[str]) -> range:
-    return range(1, len(columns) + 1)
 
 
 def _sum_to_one(table: TableSchema, columns: Sequence[str]) -> bool:

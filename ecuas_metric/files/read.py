@@ -14,7 +14,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 from urllib.parse import unquote
 
 import numpy as np
@@ -47,7 +47,6 @@ _BINARY = (".parquet", ".npz", ".npy", ".arrow", ".feather", ".xlsx")
 TABLE_SUFFIXES = (*_TEXTS, ".parquet")  # what a page may take; `_READERS` has all
 _SIGNATURES = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"ARROW1": ".arrow", b"\xff\xff\xff\xff": ".arrow"}
 _MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
-_MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _PART = re.compile(r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)")  # of Spark, `datasets` and DuckDB
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
@@ -56,6 +55,7 @@ _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
 _MORE_CELLS = "the rows have more cells than the header has names"
 _ROWS = ("samples", "results", "test_cases", "testCases", "rows", "data")  # where several lists hold objects
 _DEEPEST = 4
+Object = dict[str, object]  # of JSON
 
 
 def frame_of(sheet: Sheet, *, text: Collection[str] = ()) -> pd.DataFrame:
@@ -146,9 +146,10 @@ def require_distinct(names: Iterable[str]) -> None:
 def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
     """Return the bytes of a file, decompressed, and its format as a suffix; empty where it is unknown."""
     name, content = str(path), _bytes_of(str(path))
-    compression = Path(name).suffix.lower()
+    compression, head = Path(name).suffix.lower(), content[:6].to_pybytes()
     if compression not in _DECOMPRESSORS:
-        compression = "" if Path(name).is_file() else _magic(content)
+        found = [suffix for magic, suffix in _MAGIC.items() if head.startswith(magic) and not Path(name).is_file()]
+        compression = found[0] if found else ""
     if compression:
         content = pa.py_buffer(_DECOMPRESSORS[compression](content.to_pybytes()))
         name = name.removesuffix(Path(name).suffix)
@@ -186,12 +187,6 @@ def _bytes_of(path: str) -> pa.Buffer:
     return pa.py_buffer(Path(path).read_bytes())  # of a pipe, such as /dev/stdin
 
 
-def _magic(content: pa.Buffer) -> str:
-    """Return the compression of bytes without a file name, as a suffix, or nothing."""
-    head = content[:6].to_pybytes()
-    return next((suffix for magic, suffix in _MAGIC.items() if head.startswith(magic)), "")
-
-
 def _unzip(content: bytes) -> bytes:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
@@ -206,22 +201,18 @@ def _unzstd(content: bytes) -> bytes:
 
 
 def _encoding(head: bytes) -> str:
-    """Return the encoding of text by its first bytes: marks, or the zeros of UTF-16 and UTF-32 without one."""
-    for mark, name in _MARKS.items():
-        if head.startswith(mark):
-            return name
-    zeros = "".join("0" if byte == 0 else "x" for byte in head[:4])
-    known = {"x000": "utf-32-le", "000x": "utf-32-be", "x0x0": "utf-16-le", "0x0x": "utf-16-be"}
-    return known.get(zeros, "utf-8")
+    """Return the encoding of text by its mark, or by the zeros of UTF-16 and UTF-32 without one."""
+    found = json.detect_encoding(head[:4])
+    zeros = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 3, "utf-32-be": 3}.get(found)
+    return found if zeros in (None, head[:4].count(0)) else "utf-8"
 
 
 def _utf_8(content: pa.Buffer) -> pa.Buffer:
     """Return text in UTF-8 without a mark."""
-    head = content[:4].to_pybytes()
-    encoding = _encoding(head)
-    if encoding != "utf-8":
-        return pa.py_buffer(content.to_pybytes().decode(encoding).encode())
-    return content[3:] if head.startswith(b"\xef\xbb\xbf") else content
+    encoding = _encoding(content[:4].to_pybytes())
+    if encoding == "utf-8-sig":
+        return content[3:]
+    return content if encoding == "utf-8" else pa.py_buffer(content.to_pybytes().decode(encoding).encode())
 
 
 def _text(content: pa.Buffer) -> str:
@@ -313,21 +304,20 @@ def _regular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.Tab
         return None
     kinds = {name: _kind_of(name, cell) for name, cell in zip(names, header.cells, strict=False)}
     table = _arrow_csv(content, header, names, kinds, has_quotes)
-    return (
-        _arrow_csv(content, header, names, {}, has_quotes) if table is None and {*kinds.values()} != {TEXT} else table
-    )
+    is_again = table is None and set(kinds.values()) != {TEXT}
+    return _arrow_csv(content, header, names, {}, has_quotes) if is_again else table
 
 
 def _kind_of(name: str, cell: str) -> pa.DataType:
     """Return the type to try for a column of CSV."""
-    is_number = is_number_text(cell) and not cell.isspace()
+    is_number = is_number_text(cell)
     if is_number and name.strip().lower() in NAMES["correct"] and cell.isdecimal():
         return pa.int64()
     return pa.float64() if is_number and is_of_numbers(name) else TEXT
 
 
 def _arrow_csv(
-    content: pa.Buffer, header: Header, names: list[str], kinds: Mapping[str, pa.DataType], has_quotes: bool
+    content: pa.Buffer, header: Header, names: list[str], kinds: dict[str, pa.DataType], has_quotes: bool
 ) -> pa.Table | None:
     from pyarrow import csv as arrow
 
@@ -338,11 +328,7 @@ def _arrow_csv(
             parse_options=arrow.ParseOptions(
                 delimiter=header.separator, newlines_in_values=has_quotes, ignore_empty_lines=False
             ),
-            convert_options=arrow.ConvertOptions(
-                column_types={name: kinds.get(name, TEXT) for name in names},
-                strings_can_be_null=False,
-                null_values=[""],
-            ),
+            convert_options=arrow.ConvertOptions(column_types=dict.fromkeys(names, TEXT) | kinds, null_values=[""]),
         )
     except pa.ArrowInvalid:
         return None
@@ -439,12 +425,10 @@ def _read_json(content: pa.Buffer, path: str | None = None) -> Sheet:
 
 def _read_json_lines(content: pa.Buffer) -> Sheet:
     text = _text(content)
-    rows: list[dict[str, Any]] = []
-    numbers = []
     # Not splitlines: the text of a language model may hold other characters that end lines.
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
+    lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
+    rows: list[Object] = []
+    for number, line in lines.items():
         try:
             row = json.loads(line)
         except json.JSONDecodeError as error:
@@ -454,25 +438,25 @@ def _read_json_lines(content: pa.Buffer) -> Sheet:
         if not isinstance(row, dict):
             raise ValueError(f"row {number} must be a JSON object; got {line[:40]}")
         rows.append(row)
-        numbers.append(number)
     if len(rows) == 1 and (sheet := _sheet_of_object(rows[0])) is not None and len(sheet.rows) > 1:
         return sheet  # one document on one line
-    return _sheet_of_objects(rows)._replace(rows=np.array(numbers, dtype=np.int64))
+    return _sheet_of_objects(rows)._replace(rows=np.array(list(lines), dtype=np.int64))
 
 
-def _sheet_of_objects(rows: Sequence[Mapping[str, Any]]) -> Sheet:
+def _sheet_of_objects(rows: Sequence[Object]) -> Sheet:
     names = list(dict.fromkeys(name for row in rows for name in row))
     return _numbered(names, [from_values([row.get(name) for row in rows]) for name in names])
 
 
-def _sheet_of_object(value: dict[str, Any]) -> Sheet | None:
+def _sheet_of_object(value: Object) -> Sheet | None:
     """Return the table of an object of rows or columns as pandas, MLflow and W&B write it, or of a list within it."""
     names, data = value.get("columns"), value.get("data")
     if isinstance(names, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
         if any(len(row) != len(names) for row in data):
             raise ValueError("its rows must have as many values as there are columns")
         return _numbered(names, [from_values([row[k] for row in data]) for k in range(len(names))])
-    if value and all(isinstance(part, dict) for part in value.values()) and (sheet := _of_objects(value)) is not None:
+    objects = {name: part for name, part in value.items() if isinstance(part, dict)}
+    if value and len(objects) == len(value) and (sheet := _of_objects(objects)) is not None:
         return sheet
     lists = [part for part in value.values() if isinstance(part, list)]
     if value and len(lists) == len(value) and (len(value) > 1 or not _are_objects(lists[0])):
@@ -484,7 +468,7 @@ def _sheet_of_object(value: dict[str, Any]) -> Sheet | None:
     return _nested_rows(value)
 
 
-def _of_objects(value: Mapping[str, Mapping[str, Any]]) -> Sheet | None:
+def _of_objects(value: Mapping[str, Object]) -> Sheet | None:
     """Return the table of objects by the numbers or ids of rows, or by the names of columns."""
     first = next(iter(value.values()))
     if any(isinstance(cell, dict | list) for cell in first.values()) and not all(map(str.isdecimal, value)):
@@ -498,9 +482,9 @@ def _of_objects(value: Mapping[str, Mapping[str, Any]]) -> Sheet | None:
     return _numbered(list(value), [from_values([part.get(name) for name in index]) for part in value.values()])
 
 
-def _nested_rows(value: Mapping[str, Any]) -> Sheet | None:
+def _nested_rows(value: Object) -> Sheet | None:
     """Return the one list of objects that is nearest to the top of a document."""
-    level: dict[str, Any] = dict(value)
+    level: Object = dict(value)
     for _ in range(_DEEPEST):
         found = {name: part for name, part in level.items() if _are_objects(part)}
         wanted = [name for known in _ROWS for name in found if name.rpartition(".")[2] == known][:1]
@@ -514,14 +498,14 @@ def _nested_rows(value: Mapping[str, Any]) -> Sheet | None:
     return None
 
 
-def _are_objects(part: object) -> bool:
+def _are_objects(part: object) -> TypeGuard[list[Object]]:
     return isinstance(part, list) and len(part) > 0 and all(isinstance(row, dict) for row in part)
 
 
-def _objects(content: str) -> list[dict[str, Any]] | None:
+def _objects(content: str) -> list[Object] | None:
     """Return the objects of a JSON list, or of objects one after the other."""
     decoder, position = json.JSONDecoder(), 0
-    rows: list[Any] = []
+    rows: list[object] = []
     try:
         while position < len(content.rstrip()):
             value, position = decoder.raw_decode(content, position)
@@ -530,7 +514,7 @@ def _objects(content: str) -> list[dict[str, Any]] | None:
                 position += 1
     except ValueError:
         return None
-    return rows if rows and all(isinstance(row, dict) for row in rows) else None
+    return rows if _are_objects(rows) else None
 
 
 def inside(value: object, path: Sequence[str]) -> object:

@@ -40,7 +40,7 @@ from .columns import (
     system_in_name,
 )
 from .read import inside, read_sheet, stem
-from .runs import RUN_FILE, Part, RunOptions, names_of, pooled, read_parts
+from .runs import RUN_FILE, RunOptions, RunPart, names_of, pooled, read_parts
 from .values import (
     TRUTH_WORDS,
     Sheet,
@@ -51,6 +51,7 @@ from .values import (
     first_of,
     from_numpy,
     from_values,
+    is_equal,
     is_missing,
     is_number_text,
     is_numeric,
@@ -209,7 +210,7 @@ def read_submissions(
     if of_run is not None:
         return of_run
     sheet = read_sheet(path, rows=(columns or {}).get("rows"))
-    return submissions_of(sheet, path, columns=columns, **told._asdict())
+    return submissions_of(sheet, path, columns=columns, told=told)
 
 
 def read_run(
@@ -227,24 +228,19 @@ def read_run(
     parts = read_parts(path, RunOptions(**{**(run or RunOptions())._asdict(), **named}))
     if parts is None:
         return None
-    parts = _by(parts, given.get("part"), path)
+    if (by := given.get("part")) not in (None, "task", "model"):
+        raise FileError(path, "is a run, which has parts by task or by model", value=by, got=repr(by))
+    parts = pooled(parts) if by == "model" else parts
     return [submission_of(part, name, told or Reading()) for part, name in zip(parts, names_of(parts), strict=True)]
 
 
-def _by(parts: list[Part], by: str | None, path: str | Path) -> list[Part]:
-    """Return the parts of a run, one per task, or with the tasks of each model pooled."""
-    if by not in (None, "task", "model"):
-        raise FileError(path, "is a run, which has parts by task or by model", value=by, got=repr(by))
-    return pooled(parts) if by == "model" else parts
-
-
-def submission_of(part: Part, name: str, reading: Reading) -> Submission:
+def submission_of(part: RunPart, name: str, reading: Reading) -> Submission:
     """Return the system of a part of a run."""
     values, columns = part.table()
     sheet = Sheet(pa.table({name: _column_of(column) for name, column in values.items()}), part.rows)
     if "correct" not in columns:
         reading = reading._replace(correct_from=None, scale=1)
-    (submission,) = submissions_of(sheet, part.path, columns=columns, **reading._replace(labels=None)._asdict())
+    (submission,) = submissions_of(sheet, part.path, columns=columns, told=reading._replace(labels=None))
     told = "log_probabilities" if submission.form == "posteriors" else None
     of_task = part.task if part.num_classes is None else f"{part.task}, {part.num_classes} choices"
     notes = (part.note, *submission.notes)
@@ -259,53 +255,44 @@ def _column_of(values: Array | list[object]) -> pa.Array:
 
 
 def submissions_of(
-    sheet: Sheet,
-    path: str | Path,
-    *,
-    columns: Mapping[str, str] | None = None,
-    unlabelled: str | None = None,
-    labels: Sequence[str] | None = None,
-    correct_from: float | None = None,
-    scale: float = 1,
-    predictions_are: str | None = None,
+    sheet: Sheet, path: str | Path, *, columns: Mapping[str, str] | None = None, told: Reading | None = None
 ) -> list[Submission]:
     """Return the systems of a sheet of `read_sheet`; `path` names a single one, see `read_submissions`."""
-    given, told = dict(columns or {}), Reading(unlabelled, labels, correct_from, scale, predictions_are)
-    if unlabelled is not None and unlabelled not in RULES:
-        raise InputError("unlabelled", f"must be one of {', '.join(RULES)}", value=unlabelled)
+    given, told, sheet = dict(columns or {}), told or Reading(), sheet._replace(source=str(path))
+    if told.unlabelled not in (None, *RULES):
+        raise InputError("unlabelled", f"must be one of {', '.join(RULES)}", value=told.unlabelled)
     if not len(sheet.rows):
         raise FileError(path, "the file has no rows")
-    sheet = _with_derived(sheet, given, str(path), scale)
-    roles = match_columns(sheet.table.schema, given, source=str(path), rows=sheet.table)
-    if not scale > 0 or (correct_from is not None and roles.form != "confidences"):
-        name, rule = ("correct_from", "requires confidences") if scale > 0 else ("scale", "must be positive")
-        raise InputError(name, rule, value=correct_from if scale > 0 else scale)
+    sheet = _with_derived(sheet, given, told.scale)
+    roles = match_columns(sheet.table.schema, given, source=sheet.source, rows=sheet.table)
+    if not told.scale > 0:
+        raise InputError("scale", "must be positive", value=told.scale)
+    if told.correct_from is not None and roles.form != "confidences":
+        raise InputError("correct_from", "requires confidences", value=told.correct_from)
     if set(sheet.table.column_names) >= _EVENTS:
-        sheet = sheet.select(~np.all([is_missing(sheet.column(name)) for name in _outputs(roles)], axis=0))
-    _refuse_summary(sheet, roles, str(path))
+        outputs = [is_missing(sheet.column(name)) for name in (*roles.predictions, *roles.references)]
+        sheet = sheet.select(~np.all(outputs, axis=0))
+    _refuse_summary(sheet, roles)
     systems = [name for name in roles.used["system"] if name not in roles.used["part"]]
     return [
-        _submission(f"{of} {part}" if part else of, of_part, of_one, str(path), told)._replace(of=of, part=part)
-        for name, of_system in _parts(sheet, systems, path)
-        for of, of_one in _wide(name, roles, str(path))
-        for part, of_part in (_parts(of_system, roles.used["part"], path) if roles.used["part"] else [("", of_system)])
+        _submission(f"{of} {part}" if part else of, of_part, of_one, told)._replace(of=of, part=part)
+        for name, of_system in _parts(sheet, systems) or [(stem(path), sheet)]
+        for of, of_one in _wide(name, roles, sheet.source)
+        for part, of_part in _parts(of_system, roles.used["part"]) or [("", of_system)]
     ]
 
 
-def _outputs(roles: Roles) -> list[str]:
-    return [*roles.predictions, *roles.references]
-
-
-def _with_derived(sheet: Sheet, given: Mapping[str, str], path: str, scale: float) -> Sheet:
+def _with_derived(sheet: Sheet, given: Mapping[str, str], scale: float) -> Sheet:
     """Return a sheet with the named columns that are derived from others: doc.id, id+task, 1-error."""
     wanted = {name: role for role, text in given.items() for name in (text.strip(), *text.strip().split("+"))}
-    for name, role in wanted.items():
-        if name not in sheet.table.column_names and (cells := _derived(sheet, name, role, path, scale)) is not None:
+    within = [(part, role) for name, role in wanted.items() for part in (complemented(name), name) if part]
+    for name, role in within:
+        if name not in sheet.table.column_names and (cells := _derived(sheet, name, role, scale)) is not None:
             sheet = sheet._replace(table=sheet.table.append_column(name, cells))
     return sheet
 
 
-def _derived(sheet: Sheet, name: str, role: str, path: str, scale: float) -> pa.Array | None:
+def _derived(sheet: Sheet, name: str, role: str, scale: float) -> pa.Array | None:
     """Return the cells of a column that is derived from others, or None if it is not."""
     names, (first, _, rest) = sheet.table.column_names, name.partition(".")
     if rest and first in names:
@@ -313,122 +300,123 @@ def _derived(sheet: Sheet, name: str, role: str, path: str, scale: float) -> pa.
         return from_values(values) if any(value is not None for value in values) else None
     if (of := complemented(name)) in names:
         words, whole = (TRUTH_WORDS, 1.0) if role == "correct" else (None, scale)
-        return from_numpy(whole - numbers_in(sheet, of, path, words=words, share=role != "correct" and scale == 1))
-    parts = [_column_like(part.strip(), names) for part in name.split("+")]
-    if role in JOINED and role not in ("system", "part") and len(parts) > 1 and all(parts):
-        return joined([sheet.column(part) for part in parts], _JOINT)
+        return from_numpy(whole - numbers_in(sheet, of, words=words, share=role != "correct" and scale == 1))
+    by_name = {known.strip().lower(): known for known in names} | {known: known for known in names}
+    parts = [by_name.get(part.strip(), by_name.get(part.strip().lower())) for part in name.split("+")]
+    if role in JOINED and role not in ("system", "part") and len(parts) > 1 and None not in parts:
+        return joined([sheet.column(part) for part in parts if part], _JOINT)
     return None
 
 
-def _column_like(name: str, names: Sequence[str]) -> str:
-    """Return the column of a name, in any case, or nothing."""
-    found = [known for known in names if known.strip().lower() == name.lower()]
-    return name if name in names else found[0] if len(found) == 1 else ""
-
-
-def _refuse_summary(sheet: Sheet, roles: Roles, path: str) -> None:
+def _refuse_summary(sheet: Sheet, roles: Roles) -> None:
     """Raise FileError if the last row is named as a mean or a total, and its correctness is not that of a sample."""
-    last = sheet.table.slice(len(sheet.rows) - 1)
-    named = dict.fromkeys([*roles.used["id"], *sheet.table.column_names[:3]])  # where the name of a row is
-    values = {name: first_of(last, name) for name in named}
-    called = {name: value for name, value in values.items() if isinstance(value, str)}
-    called = {name: value for name, value in called.items() if value.strip().lower().rstrip(":") in _SUMMARIES}
-    truths = [first_of(last, name) for name in roles.references]
-    if called and not all(str(truth).strip() in ("0", "1", "True", "False") for truth in truths):
-        (column, value), *_ = called.items()
-        rule = "must hold samples; the last row is a summary"
-        raise FileError(
-            path, rule, column=column, row=int(sheet.rows[-1]), value=value, advice=FileAdvice.LEAVE_ROWS_OUT
-        )
+    last, is_last = sheet.table.slice(len(sheet.rows) - 1), np.arange(len(sheet.rows)) == len(sheet.rows) - 1
+    truths = [str(first_of(last, name)).strip() for name in roles.references]
+    for name in dict.fromkeys([*roles.used["id"], *sheet.table.column_names[:3]]):  # where the name of a row is
+        value = first_of(last, name)
+        is_summary = isinstance(value, str) and value.strip().lower().rstrip(":") in _SUMMARIES
+        if is_summary and not set(truths) <= {"0", "1", "True", "False"}:
+            error = sheet.error(name, "must hold samples; the last row is a summary", is_last, value=value)
+            error.count, error.advice = None, FileAdvice.LEAVE_ROWS_OUT
+            raise error
 
 
-def _parts(sheet: Sheet, names: Sequence[str], path: str | Path) -> list[tuple[str, Sheet]]:
-    """Return the rows of each system, by the columns of their names."""
+def _parts(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:
+    """Return the rows of each system, by the columns of their names; nothing without such columns."""
     if not names:
-        return [(stem(path), sheet)]
-    columns = [texts_in(sheet.column(name)) for name in names]
-    for name, texts in zip(names, columns, strict=True):
-        blank = nulls_in(texts) | _equal(texts, "")
-        if blank.any():
+        return []
+    for name in names:
+        texts = texts_in(sheet.column(name))
+        if (blank := nulls_in(texts) | is_equal(texts, "")).any():
             row = int(sheet.rows[blank][0])
-            raise FileError(path, "must name a system; it is empty", column=name, row=row)
-    systems, codes = encode(joined(columns, " "))
+            raise sheet.error(name, "must name a system; it is empty", row=row)
+    systems, codes = encode(joined([sheet.column(name) for name in names], " "))
     if (count := len(systems)) > MAX_SYSTEMS:
         rule = f"must name at most {MAX_SYSTEMS:,} systems"
-        raise FileError(path, rule, column="+".join(names), value=count, got=f"{count:,}")
+        raise sheet.error("+".join(names), rule, value=count, got=f"{count:,}")
     return [(str(name), sheet.select(codes == code)) for code, name in enumerate(systems)]
-
-
-def _equal(texts: pa.Array, text: str) -> Bools:
-    values, codes = encode(texts)
-    return np.array([*(value == text for value in values), False])[codes]
 
 
 def _wide(name: str, roles: Roles, path: str) -> list[tuple[str, Roles]]:
     """Return the columns of each system where several have columns of their own."""
     role, truth, *_ = ROLES_OF_FORM[roles.form]
-    predictions = roles.predictions
-    truths = list(roles.references) * (len(predictions) if len(roles.references) == 1 else 1)
-    if roles.form == "posteriors":
+    columns, truths = roles.predictions, list(roles.references)
+    if roles.form == "posteriors" or len(columns) == len(truths) == 1:
         return [(name, roles)]
-    if len(truths) != len(predictions):
+    truths *= len(columns) if len(truths) == 1 else 1
+    if len(truths) != len(columns):
         rule = f"there must be one column {truth} or as many as columns {role}"
-        raise FileError(path, rule, value=len(truths), got=f"{len(truths)} and {len(predictions)}")
-    if len(predictions) == 1:
-        return [(name, roles)]
+        raise FileError(path, rule, value=len(truths), got=f"{len(truths)} and {len(columns)}")
     prefix = f"{name} " if roles.used["system"] else ""
     return [
         (prefix + system_in_name(column), roles._replace(used={**roles.used, role: [column], truth: [true]}))
-        for column, true in zip(predictions, truths, strict=True)
+        for column, true in zip(columns, truths, strict=True)
     ]
 
 
-def _submission(name: str, sheet: Sheet, roles: Roles, path: str, told: Reading) -> Submission:
+def _submission(name: str, sheet: Sheet, roles: Roles, told: Reading) -> Submission:
     form, used, reference = roles.form, roles.used, roles.references[0]
     labels = None if told.labels is None else [label.strip() for label in told.labels]
-    prediction = _by_labels(list(roles.predictions), labels, path)
+    prediction = _by_labels(list(roles.predictions), labels, sheet.source)
     has_classes, num_classes = form in ("posteriors", "positive"), None
     classes = _classes_in(sheet, prediction, reference, labels) if has_classes else None
     if form == "predicted":
-        truth, num_classes, notes = _hits(sheet, reference, used["predicted"][0], path)
-        _refuse_positive(sheet, used, path, told)
+        truth, num_classes, notes = _hits(sheet, reference, used["predicted"][0])
+        _refuse_positive(sheet, used, told)
     else:
-        truth = _truth_in(sheet, reference, path, classes, told, is_class=has_classes)
+        truth = _truth_in(sheet, reference, classes, told, is_class=has_classes)
         notes = _note_classes(sheet, used) if form == "confidences" else ()
-    unlabelled, noted = _unlabelled_in(sheet, truth, reference, used["weight"], path, told.unlabelled, has_classes)
+    unlabelled = _unlabelled_in(sheet, truth, reference, used["weight"], told.unlabelled, has_classes)
     if unlabelled is not None:
-        sheet, truth = _settled(sheet, truth, unlabelled.rule)
+        notes += (unlabelled.note(int(np.count_nonzero(np.isnan(truth))), len(truth)),)
+        known, is_dropped = ~np.isnan(truth), unlabelled.rule == "drop"
+        sheet, truth = (sheet.select(known), truth[known]) if is_dropped else (sheet, np.where(known, truth, 0.0))
     columns = {"predictions": name_of(prediction), "references": reference}
-    columns |= {"ids": used["id"][0]} if used["id"] else {}
     columns |= {option: used[role][0] for role, option in OPTION_OF_ROLE.items() if used[role]}
-    source, notes = Source(path, columns, sheet.rows), roles.notes + notes + noted
-    values = _predictions_in(sheet, prediction, path, classes, share=told.scale == 1)
+    source = Source(sheet.source, columns | ({"ids": used["id"][0]} if used["id"] else {}), sheet.rows)
+    values = _predictions_in(sheet, prediction, classes, share=told.scale == 1)
     try:
-        if told.scale != 1:
-            values = numbers(values, "predictions")
-            _require_one_scale(values, told.scale)
-            values = values / told.scale
-        margins = form == "positive" and _are_margins(prediction[0], values, told)
-        if form == "positive":
-            values, noted = _of_both_classes(values, prediction[0], reference, classes, sheet, margins=margins)
-            notes += noted
-        predictions, references = (posteriors if has_classes else confidences)(values, truth)
-    except FileError:
-        raise
+        predictions, references, are, noted = _checked(values, truth, sheet, roles, prediction, classes, told)
     except InputError as error:
         raise _with_good_advice(source.error(error), values, truth, form) from None
     ids = as_ids(sheet.column(used["id"][0])) if used["id"] else None
     per_sample = {option: sheet.column(column).to_pylist() for option, column in columns.items() if option in OPTIONS}
     if used["weight"]:
-        per_sample["sample_weight"] = numbers_in(sheet, used["weight"][0], path).tolist()
-    are, said = _told_logits(prediction, reference, predictions) if form == "posteriors" else (None, ())
-    are = "logits" if margins else are
-    notes += said + (_note_first_class(references, predictions.shape[1]) if has_classes else ())
-    notes += note_hard(predictions, "probabilities") if form == "posteriors" else ()
-    kind = "posteriors" if has_classes else "confidences"
+        per_sample["sample_weight"] = numbers_in(sheet, used["weight"][0]).tolist()
+    kind, notes = "posteriors" if has_classes else "confidences", roles.notes + notes + noted
     return Submission(
         name, kind, predictions, references, ids, per_sample, notes, source, are, unlabelled, num_classes=num_classes
     )
+
+
+def _checked(
+    values: Array | list[object],
+    truth: Floats,
+    sheet: Sheet,
+    roles: Roles,
+    prediction: Sequence[str],
+    classes: Sequence[str] | None,
+    told: Reading,
+) -> tuple[Array, Ints, str | None, tuple[Note, ...]]:
+    """Return predictions and references as the metric takes them, what they are, and notes; or raise InputError."""
+    reference, are_logits = roles.references[0], False
+    notes: tuple[Note, ...] = ()
+    if told.scale != 1:
+        values = numbers(values, "predictions")
+        _require_one_scale(values, told.scale)
+        values = values / told.scale
+    if roles.form not in ("posteriors", "positive"):
+        return *confidences(values, truth), None, notes
+    if roles.form == "positive":
+        are_logits = _are_margins(prediction[0], values, told)
+        values, notes = _of_both_classes(values, prediction[0], reference, classes, sheet, are_margins=are_logits)
+    predictions, references = posteriors(values, truth)
+    if roles.form == "posteriors":
+        are_logits = _told_logits(prediction, reference, predictions)
+        notes += (Note("logits", f"Column {name_of(prediction)!r} is read as logits."),) if are_logits else ()
+        notes += note_hard(predictions, "probabilities")
+    notes += _note_first_class(references, predictions.shape[1])
+    return predictions, references, "logits" if are_logits else None, notes
 
 
 def _by_labels(columns: list[str], labels: Sequence[str] | None, path: str) -> list[str]:
@@ -446,11 +434,11 @@ def _by_labels(columns: list[str], labels: Sequence[str] | None, path: str) -> l
 
 
 def _predictions_in(
-    sheet: Sheet, columns: Sequence[str], path: str, classes: Sequence[str] | None, *, share: bool
+    sheet: Sheet, columns: Sequence[str], classes: Sequence[str] | None, *, share: bool
 ) -> Array | list[object]:
     """Return the numbers of one column or of several, in cells or in lists within them, in the order of classes."""
     if len(columns) > 1:
-        parts = [numbers_in(sheet, name, path, share=share) for name in columns]
+        parts = [numbers_in(sheet, name, share=share) for name in columns]
         array = np.empty((len(sheet.rows), len(columns)))
         for rows in blocks(len(array), row_size=len(columns)):  # a third faster than all rows at once
             for k, part in enumerate(parts):
@@ -459,19 +447,19 @@ def _predictions_in(
     first = first_of(sheet.table, columns[0])
     by_class = classes_of(first)
     if by_class is not None:
-        return _of_classes(sheet, columns[0], classes or sorted(by_class), path)
+        return _of_classes(sheet, columns[0], classes or sorted(by_class))
     if isinstance(row_of_numbers(first), list):
         return [row_of_numbers(value) for value in sheet.column(columns[0]).to_pylist()]
-    return numbers_in(sheet, columns[0], path, share=share)
+    return numbers_in(sheet, columns[0], share=share)
 
 
-def _of_classes(sheet: Sheet, column: str, classes: Sequence[str], path: str) -> list[object]:
+def _of_classes(sheet: Sheet, column: str, classes: Sequence[str]) -> list[object]:
     rows: list[object] = []
     for number, value in zip(sheet.rows, sheet.column(column).to_pylist(), strict=True):
         row = classes_of(value)
         if row is None or row.keys() != set(classes):
             rule = f"must name the same classes in each row, {', '.join(classes[:20])}"
-            raise FileError(path, rule, column=column, row=int(number))
+            raise sheet.error(column, rule, row=int(number))
         rows.append(row_of_numbers({name: row[name] for name in classes}))
     return rows
 
@@ -483,23 +471,21 @@ def _of_both_classes(
     classes: Sequence[str] | None,
     sheet: Sheet,
     *,
-    margins: bool,
+    are_margins: bool,
 ) -> tuple[Array, tuple[Note, ...]]:
     """Return posteriors (N, 2) of the probabilities of one class, or logits of margins, and a note of which."""
-    if margins:
+    if are_margins:
         q = np.stack([np.zeros(len(values)), numbers(values, "predictions")], axis=1).astype(np.float64)
     else:
         q = stacked(confidences(values, np.zeros(len(values)))[0])
-    told, names = class_told(column), list(classes or ["class 0", "class 1"])
-    if classes is None:  # numbers, or words for them
-        words = {} if is_numeric(typed(sheet.column(reference)).type) else TRUTH_WORDS
-        first = told == "0" or words.get(told.lower()) == 0
-    else:
-        names, first = [f"class {name}" for name in classes], told == classes[0]
-    of, advice = names[0 if first else 1], "" if told or classes is None else FileAdvice.OTHER_CLASS
-    what = "logit" if margins else "probability"
-    fact = f"Column {column!r} is read as the {what} of {of}, column {reference!r} as the class."
-    return q[:, ::-1] if first else q, (Note("positive", fact, advice), *note_hard(q[:, 1], "probabilities"))
+    told, words = class_told(column), {} if is_numeric(typed(sheet.column(reference)).type) else TRUTH_WORDS
+    is_first = told == classes[0] if classes else told == "0" or words.get(told.lower()) == 0
+    of = f"class {(classes or ('0', '1'))[0 if is_first else 1]}"
+    fact = f"Column {column!r} is read as the {'logit' if are_margins else 'probability'} of {of}, "
+    note = Note(
+        "positive", f"{fact}column {reference!r} as the class.", FileAdvice.OTHER_CLASS if classes and not told else ""
+    )
+    return q[:, ::-1] if is_first else q, (note, *note_hard(q[:, 1], "probabilities"))
 
 
 def _are_margins(column: str, values: Array | list[object], told: Reading) -> bool:
@@ -510,21 +496,18 @@ def _are_margins(column: str, values: Array | list[object], told: Reading) -> bo
     return column.strip().lower() in _MARGINS and bool((array < 0).any() or (array > 1).any())
 
 
-def _told_logits(columns: Sequence[str], reference: str, values: Array) -> tuple[str | None, tuple[Note, ...]]:
-    """Return that posteriors are logits, and a note, where they are so named and are no probabilities."""
+def _told_logits(columns: Sequence[str], reference: str, values: Array) -> bool:
+    """Return whether posteriors are so named that they are logits, and are no probabilities."""
     name = columns[0].strip().lower()
     if not (name.startswith("logit") or (name.startswith("predictions") and reference == "label_ids")):
-        return None, ()
+        return False
     in_range = ((values >= 0) & (values <= 1)).all()
-    if in_range and (np.abs(values.sum(axis=1) - 1) <= ROUNDED_SUM_TOLERANCE).all():
-        return None, ()
-    return "logits", (Note("logits", f"Column {name_of(columns)!r} is read as logits."),)
+    return not (in_range and (np.abs(values.sum(axis=1) - 1) <= ROUNDED_SUM_TOLERANCE).all())
 
 
 def _with_good_advice(error: FileError, values: Array | list[object], truth: Floats, form: str) -> FileError:
     """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows."""
     is_range, value = error.rule == "must lie in [0, 1]", error.value
-    of_others = truth[truth != value]
     of_scale = error.advice in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE)
     if of_scale and _are_mixed(array := numbers(values, ""), float(np.nanmax(array))):
         error.rule, error.advice = _one_scale(array), FileAdvice.MIXED_SCALES
@@ -534,7 +517,7 @@ def _with_good_advice(error: FileError, values: Array | list[object], truth: Flo
         error.advice = FileAdvice.RECALIBRATE
     elif error.advice == Advice.CLASS_LABELS and form == "confidences":
         error.advice = FileAdvice.PARTLY_CORRECT
-    elif error.advice == Advice.COUNT_FROM_0 and (value == _IGNORED or (value == -1 and (of_others == 0).any())):
+    elif error.advice == Advice.COUNT_FROM_0 and (value == _IGNORED or (value == -1 and (truth == 0).any())):
         error.advice = FileAdvice.IGNORED_ROWS
     return error
 
@@ -555,11 +538,11 @@ def _are_mixed(values: Array, scale: float) -> bool:
     return values.ndim == 1 and bool(small > min(0.5, _MIXED + 2 / scale) * np.count_nonzero(values > 0))
 
 
-def _refuse_positive(sheet: Sheet, used: ColumnsByRole, path: str, told: Reading) -> None:
+def _refuse_positive(sheet: Sheet, used: ColumnsByRole, told: Reading) -> None:
     """Raise FileError if a column named confidence, of two classes, has the probability of one of them."""
     label, predicted, confidence = (used[role][0] for role in ("label", "predicted", "confidence"))
     classes, codes = _codes(sheet, (label, predicted))
-    values = numbers_in(sheet, confidence, path, share=told.scale == 1) / told.scale
+    values = numbers_in(sheet, confidence, share=told.scale == 1) / told.scale
     chosen, known = np.split(codes, 2)[1], ~np.isnan(values)
     of = [values[known & (chosen == code)] for code in range(2)]
     if len(classes) != 2 or not (values < 0.5).any() or not all(map(len, of)):
@@ -569,7 +552,7 @@ def _refuse_positive(sheet: Sheet, used: ColumnsByRole, path: str, told: Reading
             rule = f"is lowest where the class {classes[low]!r} of two was chosen: the probability of the other"
             second = max(classes, key=lambda text: (TRUTH_WORDS.get(text.lower(), 0), text))
             columns = {"label": label, "positive": confidence if classes[high] == second else f"1-{confidence}"}
-            raise FileError(path, rule, column=confidence, advice=FileAdvice.PROBABILITIES, columns=columns)
+            raise sheet.error(confidence, rule, advice=FileAdvice.PROBABILITIES, columns=columns)
 
 
 def _codes(sheet: Sheet, columns: Sequence[str]) -> tuple[list[str], Ints]:
@@ -603,20 +586,19 @@ def _classes_in(
     return texts if len(texts) == 2 and not words and not all(map(is_number_text, texts)) else None
 
 
-def _hits(sheet: Sheet, label: str, predicted: str, path: str) -> tuple[Floats, int | None, tuple[Note, ...]]:
+def _hits(sheet: Sheet, label: str, predicted: str) -> tuple[Floats, int | None, tuple[Note, ...]]:
     """Return 1 where the predicted class is the true one, else 0, nan without a true one; how many classes; notes."""
     missing = is_missing(sheet.column(predicted))
     if missing.any():
-        row = int(sheet.rows[int(np.argmax(missing))])
-        raise FileError(path, "has no value", column=predicted, row=row, count=int(missing.sum()), total=len(missing))
+        raise sheet.error(predicted, "has no value", missing)
     classes, codes = _codes(sheet, (label, predicted))
     true, answer = np.split(codes, 2)
     if not np.isin(true, answer).any():
         rule = f"has no class in common with column {predicted!r}"
-        raise FileError(path, rule, column=label, value=first_of(sheet.table, label))
+        raise sheet.error(label, rule, value=first_of(sheet.table, label))
     if len({text.lower() for text in classes}) < len(classes):
         rule = f"and column {predicted!r} have classes that differ in upper and lower case only"
-        raise FileError(path, rule, column=label, advice=FileAdvice.SAME_CASE)
+        raise sheet.error(label, rule, advice=FileAdvice.SAME_CASE)
     fact = f"An answer counts as correct where column {predicted!r} equals column {label!r}."
     notes, num_classes = [Note("predicted", fact)], len(classes)
     if 2 <= num_classes <= len(true) / _SAMPLES_PER_CLASS:
@@ -628,29 +610,26 @@ def _hits(sheet: Sheet, label: str, predicted: str, path: str) -> tuple[Floats, 
 
 def _note_classes(sheet: Sheet, used: ColumnsByRole) -> tuple[Note, ...]:
     """Return a note if confidences and correctness are beside true and predicted classes, of which K is not taken."""
-    if not used["label"] or not used["predicted"]:
-        return ()
-    count = len(_codes(sheet, (used["label"][0], used["predicted"][0]))[0])
+    columns = [*used["label"], *used["predicted"]]
+    count = len(_codes(sheet, columns)[0]) if used["label"] and used["predicted"] else 0
     if not 2 <= count <= len(sheet.rows) / _SAMPLES_PER_CLASS:
         return ()
-    fact = f"Columns {used['label'][0]!r} and {used['predicted'][0]!r} hold {count} classes, which K is not taken from."
+    fact = f"Columns {columns[0]!r} and {columns[1]!r} hold {count} classes, which K is not taken from."
     return (Note("classes", fact, FileAdvice.SAY_K),)
 
 
-def _truth_in(
-    sheet: Sheet, reference: str, path: str, classes: Sequence[str] | None, told: Reading, *, is_class: bool
-) -> Floats:
+def _truth_in(sheet: Sheet, reference: str, classes: Sequence[str] | None, told: Reading, *, is_class: bool) -> Floats:
     """Return correctness, or numbers of classes if these are given; nan where missing."""
     if is_class and isinstance(row_of_numbers(first_of(sheet.table, reference)), list):
-        return _one_hot(sheet, reference, path)
+        return _one_hot(sheet, reference)
     if classes is None:
         try:
-            grades = numbers_in(sheet, reference, path, words=TRUTH_WORDS)
+            grades = numbers_in(sheet, reference, words=TRUTH_WORDS)
         except FileError as error:
             if is_class and error.advice == FileAdvice.WORDS_OF_TRUTH:
                 error.advice = FileAdvice.SAY_LABELS
             raise
-        _refuse_mean(sheet, reference, path, grades)
+        _refuse_mean(sheet, reference, grades)
         if told.correct_from is None:
             return grades
         return np.where(np.isnan(grades), np.nan, (grades >= told.correct_from).astype(np.float64))
@@ -659,66 +638,48 @@ def _truth_in(
     numbers = np.array([*(index.get(text, -1.0) for text in texts), np.nan])[codes]
     wrong = numbers == -1
     if wrong.any():
-        first = int(np.argmax(wrong))
-        raise FileError(
-            path,
-            f"must be among the classes {', '.join(classes[:20])}",
-            column=reference,
-            row=int(sheet.rows[first]),
-            value=sheet.column(reference)[first].as_py(),
-            count=int(np.count_nonzero(wrong)),
-            total=len(wrong),
-            advice=FileAdvice.SAY_LABELS,
-        )
+        rule, value = f"must be among the classes {', '.join(classes[:20])}", sheet.first(reference, wrong)
+        raise sheet.error(reference, rule, wrong, value=value, advice=FileAdvice.SAY_LABELS)
     return numbers
 
 
-def _refuse_mean(sheet: Sheet, reference: str, path: str, grades: Floats) -> None:
+def _refuse_mean(sheet: Sheet, reference: str, grades: Floats) -> None:
     """Raise FileError if the only grade (N,) that is not 0 or 1 is the mean of all others."""
-    odd = (grades % 1 > 0) & (grades > 0) & (grades < 1)
+    odd = (grades > 0) & (grades < 1)
     others = grades[~odd & ~np.isnan(grades)]
-    if np.count_nonzero(odd) == 1 and len(others) > 1 and set(np.unique(others)) <= {0, 1}:
-        row = int(np.argmax(odd))
-        tolerance = 0.0 if grades[row] == 0.5 else 0.005
-        if abs(grades[row] - others.mean()) <= tolerance:
-            rule, place = "must hold samples; one row is the mean of the others", int(sheet.rows[row])
-            value = float(grades[row])
-            raise FileError(path, rule, column=reference, row=place, value=value, advice=FileAdvice.LEAVE_ROWS_OUT)
+    if np.count_nonzero(odd) != 1 or len(others) < 2 or not np.isin(others, (0, 1)).all():
+        return
+    value = float(grades[odd][0])
+    if abs(value - others.mean()) <= (0 if value == 0.5 else 0.005):
+        rule = "must hold samples; one row is the mean of the others"
+        raise sheet.error(reference, rule, odd, value=value, advice=FileAdvice.LEAVE_ROWS_OUT)
 
 
-def _one_hot(sheet: Sheet, reference: str, path: str) -> Floats:
+def _one_hot(sheet: Sheet, reference: str) -> Floats:
     """Return the numbers of classes that rows of zeros and a single one stand for."""
     rows = [row_of_numbers(value) for value in sheet.column(reference).to_pylist()]
     for number, row in zip(sheet.rows, rows, strict=True):
         if not isinstance(row, list) or len(row) != len(rows[0]) or sorted(row) != [0] * (len(row) - 1) + [1]:  # type: ignore[arg-type]
             rule = "must hold classes, or lists of one 1 and else 0"
-            raise FileError(path, rule, column=reference, row=int(number), value=row)
+            raise sheet.error(reference, rule, row=int(number), value=row)
     return np.asarray(np.argmax(np.array(rows, np.float64), axis=1), np.float64)
 
 
 def _unlabelled_in(
-    sheet: Sheet, truth: Floats, reference: str, weights: Sequence[str], path: str, rule: str | None, has_classes: bool
-) -> tuple[Unlabelled | None, tuple[Note, ...]]:
-    """Return which answers are unlabelled and the rule for them, and a note on both."""
+    sheet: Sheet, truth: Floats, reference: str, weights: Sequence[str], rule: str | None, has_classes: bool
+) -> Unlabelled | None:
+    """Return which answers are unlabelled and the rule for them."""
     rows = np.isnan(truth)
     count = int(np.count_nonzero(rows))
     if not count:
-        return None, ()
+        return None
     if count == len(rows):
-        raise FileError(path, "has no value at all", column=reference)
+        raise sheet.error(reference, "has no value at all")
     if rule is None or (has_classes and rule != "drop"):
-        first, advice = int(sheet.rows[rows][0]), "" if has_classes else FileAdvice.UNLABELLED
-        raise FileError(path, "has no value", column=reference, row=first, count=count, total=len(rows), advice=advice)
-    weight = numbers_in(sheet, weights[0], path) if weights else np.ones(len(rows))
+        raise sheet.error(reference, "has no value", rows, advice="" if has_classes else FileAdvice.UNLABELLED)
+    weight = numbers_in(sheet, weights[0]) if weights else np.ones(len(rows))
     share = float(weight[rows].sum() / total) if (total := weight.sum()) > 0 else count / len(rows)
-    unlabelled = Unlabelled(rule, rows if rule != "drop" else np.zeros(len(rows) - count, dtype=bool), share)
-    return unlabelled, (unlabelled.note(count, len(rows)),)
-
-
-def _settled(sheet: Sheet, truth: Floats, rule: str) -> tuple[Sheet, Floats]:
-    """Return the rows with unlabelled answers left out, or counted as wrong."""
-    judged = ~np.isnan(truth)
-    return (sheet.select(judged), truth[judged]) if rule == "drop" else (sheet, np.where(judged, truth, 0.0))
+    return Unlabelled(rule, rows if rule != "drop" else np.zeros(len(rows) - count, dtype=bool), share)
 
 
 def _note_first_class(labels: Ints, num_classes: int) -> tuple[Note, ...]:

@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +38,7 @@ class Sheet(NamedTuple):
     table: pa.Table
     rows: Ints
     decimal_comma: bool = False  # semicolons separate, so that a comma in a number may be its decimal point
+    source: str = ""  # what errors call it
 
     def column(self, name: str) -> pa.Array:
         """Return a column (N,) in one piece."""
@@ -46,6 +47,16 @@ class Sheet(NamedTuple):
     def select(self, rows: Bools) -> Sheet:
         """Return the rows where it is true."""
         return self._replace(table=self.table.filter(from_numpy(rows)), rows=self.rows[rows])
+
+    def error(self, column: str, rule: str, wrong: Bools | None = None, **fields: Any) -> FileError:
+        """Return an error about a column: in its first row (N,) where something is wrong, and how many are."""
+        if wrong is not None:
+            fields |= {"row": int(self.rows[wrong][0]), "count": int(np.count_nonzero(wrong)), "total": len(wrong)}
+        return FileError(self.source, rule, column=column, **fields)
+
+    def first(self, column: str, wrong: Bools) -> object:
+        """Return the first cell of a column (N,) where something is wrong."""
+        return self.column(column)[int(np.argmax(wrong))].as_py()
 
 
 def as_text(value: object) -> str:
@@ -174,6 +185,12 @@ def joined(arrays: Sequence[pa.Array], separator: str) -> pa.Array:
     return texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, constant(separator, len(texts[0])))
 
 
+def is_equal(texts: pa.Array, text: str) -> Bools:
+    """Return which texts (N,) are a given one."""
+    values, codes = encode(texts)
+    return np.array([*(value == text for value in values), False])[codes]
+
+
 def first_of(table: pa.Table | None, name: str) -> object:
     """Return the first value of a column, or None."""
     if table is None or not len(table):
@@ -222,9 +239,7 @@ def as_ids(array: pa.Array) -> pa.Array:
     return pc.coalesce(texts, constant("None", len(texts)))
 
 
-def numbers_in(
-    sheet: Sheet, column: str, path: str, *, words: Mapping[str, float] | None = None, share: bool = False
-) -> Floats:
+def numbers_in(sheet: Sheet, column: str, *, words: Mapping[str, float] | None = None, share: bool = False) -> Floats:
     """Return a column (N,) as float64, NaN where empty; `words` stand for numbers, and a `share` may be 85% or 0,85."""
     cells = sheet.column(column)
     array = typed(cells)
@@ -237,7 +252,7 @@ def numbers_in(
     numbers = np.array([*(np.inf if value is None else value for value in found), np.nan])[codes]
     wrong = np.array([*(value is None for value in found), False])[codes]
     if wrong.any():
-        raise _no_number(sheet, column, path, wrong, share=share, words=words)
+        raise _no_number(sheet, column, wrong, share=share, words=words)
     return numbers
 
 
@@ -330,18 +345,14 @@ def _is_in(texts: pa.Array, known: Sequence[str]) -> Bools:
     return np.asarray(floats_in(pc.is_in(texts, value_set=from_texts(known))), np.bool_)
 
 
-def _no_number(
-    sheet: Sheet, column: str, path: str, wrong: Bools, *, share: bool, words: Mapping[str, float]
-) -> FileError:
-    first = int(np.argmax(wrong))
-    value = sheet.column(column)[first].as_py()
+def _no_number(sheet: Sheet, column: str, wrong: Bools, *, share: bool, words: Mapping[str, float]) -> FileError:
+    value = sheet.first(column, wrong)
     rule, advice = "must hold numbers", Advice.CONFIDENCES if share and not isinstance(value, str) else ""
     if isinstance(value, str):
         advice = FileAdvice.EMPTY_CELL if share else FileAdvice.WORDS_OF_TRUTH if words is not TRUE_FALSE else ""
         if value.strip() == column.strip():
             rule, advice = "must hold numbers; a row repeats the header", FileAdvice.LEAVE_ROWS_OUT
-    row, count = int(sheet.rows[first]), int(np.count_nonzero(wrong))
-    return FileError(path, rule, column=column, row=row, value=value, count=count, total=len(wrong), advice=advice)
+    return sheet.error(column, rule, wrong, value=value, advice=advice)
 
 
 def _parsed(text: str) -> object:

@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..api import score_posteriors
 from ..errors import InputError
 from ..files.runs.parts import log_posteriors
-from ..inputs import posteriors
-from ..metrics import METRICS, Key, keys
-from ..options import checked_options
-from ..results import all_values, prepare
+from ..metrics import METRICS, Key
 
 _OTHERS = ("error_rate", "ece", "auroc", "aurc", "cross_entropy", "brier_score")
 _KEYS = (Key("ecuas", 0.0), Key("ecuas", 1.0), *map(Key, _OTHERS))
@@ -24,13 +22,9 @@ _ADVICE = "`ecuas score` of the saved samples says which, and has a row for each
 
 
 def metrics_of_choices(
-    labels: Sequence[int],
-    log_likelihoods: Sequence[Sequence[float]],
-    why: str = "",
-    *,
-    names: Collection[str] = HIGHER_IS_BETTER,
-    **options: object,
-) -> dict[str, float]:
+    labels: Sequence[int], log_likelihoods: Sequence[Sequence[float]], why: str = "",
+    *, names: Collection[str] = HIGHER_IS_BETTER, **options: object
+) -> dict[str, float]:  # fmt: skip
     """Return metrics, by their keys, of log-likelihoods (N, K) of choices, and of labels (N,), -1 where there is none.
 
     They are nan, and a warning with the reason is logged, where the reader of the tool's runs would refuse the samples:
@@ -46,12 +40,10 @@ def metrics_of_choices(
         if len(counts) > 1:
             rule, got = "must be as many in every question, since u_M depends on their number", sorted(counts)
             raise InputError("choices", rule, got=" and ".join(map(str, got)), advice=_ADVICE)
-        checked = checked_options(predictions_are="log_probabilities", **{"n": (0, 1), **options})
         scores = log_posteriors(np.array(log_likelihoods, dtype=np.float64))
-        system = prepare("posteriors", *posteriors(scores, labels), checked)
-        wanted = [key for key in keys(system.decisions, checked) if str(key) in names]
-        found = all_values(system, only=wanted or None)
-        return {str(key): float(value) for key, value in found.items() if str(key) in names}
+        settings: dict[str, Any] = {"labels": range(scores.shape[1]), "n": (0, 1), **options}
+        values = score_posteriors(labels, scores, predictions_are="log_probabilities", **settings)
+        return {name: values[name] for name in names}
     except InputError as error:
         warn_once(f"The metrics of ECUAS are nan: {error}")
         return dict.fromkeys(names, math.nan)
@@ -64,7 +56,7 @@ def warn_once(text: str) -> None:
 
 
 def aggregation(name: str, **options: object) -> Callable[[Sequence[Mapping[str, Any]]], float]:
-    """Return lm-eval's aggregation of a metric of records of `record_of`, e.g. ``aggregation("ecuas_2", n=2)``."""
+    """Return lm-eval's aggregation of a metric of the records of a task, e.g. ``aggregation("ecuas_2", n=2)``."""
 
     def aggregate(records: Sequence[Mapping[str, Any]]) -> float:
         why = next((record["why"] for record in records if "why" in record), "")

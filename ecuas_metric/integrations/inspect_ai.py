@@ -10,7 +10,7 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
@@ -30,7 +30,7 @@ _STATED = re.compile(
 )
 
 
-def ecuas(*, correct_from: float | None = None, scale: float = 1, **options: object) -> Metric:
+def ecuas(*, only: str | None = None, correct_from: float | None = None, scale: float = 1, **options: object) -> Metric:
     """Return a metric: all that `score_confidences` computes, of scores with a confidence in their metadata.
 
     What a score means is what `ecuas score` reads from the log: every epoch is a sample, whatever the reducer, and a
@@ -38,28 +38,32 @@ def ecuas(*, correct_from: float | None = None, scale: float = 1, **options: obj
     there are of each. Where `ecuas score` would refuse the log, e.g. for a missing confidence, the numbers are nan and
     the log has a warning that says why; the evaluation goes on. Grades from `correct_from` up count as correct, e.g.
     0.5 for Inspect's "P", by default only 1; `scale` is what a confidence of 1 is written as, e.g. 100 for percentages
-    without a sign; `missing_confidence`, among the options, says what a missing one counts as.
+    without a sign; `missing_confidence`, among the options, says what a missing one counts as. With e.g.
+    ``only="ecuas_1"`` it is that number alone, as Inspect's `grouped` needs it.
     """
     from inspect_ai.scorer import metric
 
     reading = Reading(None, None, correct_from, scale)
     undefined = dict.fromkeys(_quietly([0, 1], [0.5, 0.5], options), math.nan)  # which checks the options
+    if only is not None and only not in undefined:
+        raise InputError("only", f"must be one of {', '.join(undefined)}", value=only)
     said: set[str] = set()
 
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
+    def compute(scores: list[Any]) -> dict[str, float] | float:  # Inspect evaluates these names, so they must be here
         stated = without_nan((each.score.metadata or {}).get("confidence") for each in scores)
-        counts = {"samples": len(scores), "missing_confidences": stated.count(None)}
+        values = undefined
         try:
-            return (_values(scores, reading, options) if scores else undefined) | counts
+            values = _values(scores, reading, options) if scores else undefined
         except InputError as error:
             if error.rule not in said:  # metrics are computed again and again while the evaluation runs
                 logging.getLogger(__name__).warning(
-                    "The metrics of ECUAS are nan, of %d samples: %s", len(scores), error
+                    "The metrics of ECUAS are nan, of %d scores: %s", len(scores), error
                 )
             said.add(error.rule)
-            return undefined | counts
+        counts = {"samples": len(scores), "missing_confidences": stated.count(None)}
+        return values | counts if only is None else values[only]
 
-    return metric(name="ecuas", scores="unreduced")(lambda: compute)()
+    return metric(name=only or "ecuas", scores="unreduced")(lambda: compute)()
 
 
 def answer_with_confidence(*, grader: Scorer | None = None, scale: float = 1, **options: object) -> Scorer:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from lm_eval.api.task import ConfigurableTask
 
-from ..files.runs.lm_eval import record_of
+from ..files.runs.lm_eval import record_of_sample
 from .choices import HIGHER_IS_BETTER, aggregation
 
 ecuas_0, ecuas_1, error_rate, ece, auroc, aurc, cross_entropy, brier_score = map(aggregation, HIGHER_IS_BETTER)
@@ -30,4 +30,4 @@ class EcuasTask(ConfigurableTask):  # type: ignore[misc]
         own = [name for name in self._metric_fn_list if name in HIGHER_IS_BETTER]
         others = {} if len(own) == len(self._metric_fn_list) else super().process_results(doc, results)
         target = self.doc_to_text(doc) if self.multiple_input else self.doc_to_target(doc)
-        return {**others, **dict.fromkeys(own, record_of(target, self.doc_to_choice(doc), results))}
+        return {**others, **dict.fromkeys(own, record_of_sample(target, self.doc_to_choice(doc), results))}

@@ -13,18 +13,26 @@ from sklearn.metrics import make_scorer
 from ..api import ecuas_score
 
 
-def _ecuas(y_true: ArrayLike, y_pred: ArrayLike, *, labels: ArrayLike | None = None, **options: Any) -> float:
-    """Return ECUAS_n of posteriors (N, K); classes (N,), which thresholds decide for, are certain decisions."""
-    predictions = np.asarray(y_pred)
-    known = np.unique(predictions) if labels is None else np.asarray(labels)
-    if predictions.ndim == 1:
-        predictions = (predictions[:, None] == known).astype(np.float64)
-    every = np.union1d(known, np.asarray(y_true))
+def _ecuas(
+    y_true: ArrayLike, y_pred: ArrayLike, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    **options: Any
+) -> float:  # fmt: skip
+    """Return ECUAS_n of posteriors (N, K) of the labels, or (N,) of the second; of classes (N,) that thresholds chose.
+
+    The arguments have the names by which scikit-learn tells what a metric takes.
+    """
+    found = np.asarray(y_pred)
+    if labels is None:
+        labels = np.unique(found)
+        found = (found[:, None] == labels).astype(np.float64)  # certain decisions
+    elif found.ndim == 1:
+        found = np.column_stack([1 - found, found])
+    every = np.union1d(labels, np.asarray(y_true))
     if len(every) == 1:
         return 0.0  # one class, decided for throughout
-    posteriors = np.zeros((len(predictions), len(every)))
-    posteriors[:, np.searchsorted(every, known)] = predictions
-    return ecuas_score(y_true, posteriors, labels=every, **options)
+    posteriors = np.zeros((len(found), len(every)))
+    posteriors[:, np.searchsorted(every, labels)] = found
+    return ecuas_score(y_true, posteriors, labels=every, sample_weight=sample_weight, **options)
 
 
 class _Scorer(type(make_scorer(_ecuas))):  # type: ignore[misc]
@@ -33,9 +41,8 @@ class _Scorer(type(make_scorer(_ecuas))):  # type: ignore[misc]
     def _score(
         self, caller: Callable[..., ArrayLike], estimator: ClassifierMixin, X: object, y: ArrayLike, **more: object
     ) -> float:
-        found = np.asarray(caller(estimator, "predict_proba", X, pos_label=None))
-        posteriors = np.column_stack([1 - found, found]) if found.ndim == 1 else found
-        return float(self._sign * _ecuas(y, posteriors, labels=estimator.classes_, **self._kwargs, **more))
+        found = caller(estimator, "predict_proba", X, pos_label=None)
+        return float(self._sign * _ecuas(y, found, **{"labels": estimator.classes_, **self._kwargs, **more}))
 
 
 def ecuas_scorer(*, n: float = 1, cost: str | ArrayLike = "zero_one", normalize: bool = False) -> Any:

@@ -56,10 +56,17 @@ class ECUAS(Metric):  # type: ignore[misc]
         self._merge()
         return values
 
+    def reset(self) -> None:
+        """Forget all rows, and leave the states of earlier batches, which `Running` keeps, as they are."""
+        self.parts: list[Tensor] = []
+        super().reset()
+
     def compute(self) -> Tensor | dict[str, Tensor]:
-        """Return the metrics of all batches of all processes, or the one that `only` names."""
-        parts = [self.parts] if torch.is_tensor(self.parts) else self.parts  # a tensor once they are gathered
-        values = self._of(parts).compute()
+        """Return the metrics of all batches of all processes, or the one that `only` names; nan or {} without rows."""
+        metrics = self._of([self.parts] if torch.is_tensor(self.parts) else self.parts)  # a tensor once gathered
+        if metrics.state is None:
+            return {} if self.only is None else torch.tensor(torch.nan, dtype=torch.float64)
+        values = metrics.compute()
         if self.only is not None and self.only not in values:
             raise InputError("only", f"must be one of {', '.join(values)}", value=self.only)
         tensors = {key: torch.tensor(value, dtype=torch.float64) for key, value in values.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from ..api import score_posteriors
 from ..errors import InputError
 from ..inputs import Array
+from .choices import warn_once
 from .tensors import rows_of
 
 if TYPE_CHECKING:
@@ -44,7 +46,13 @@ def compute_metrics(**options: object) -> Callable[..., dict[str, float]]:
             return {}
         logits, labels = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
         batches.clear()
-        settings: dict[str, Any] = {"labels": range(logits.shape[1]), **options}
-        return score_posteriors(labels, logits, predictions_are="logits", **settings)
+        known = range(logits.shape[1])
+        settings: dict[str, Any] = {"labels": known, "predictions_are": "logits", **options}
+        try:
+            return score_posteriors(labels, logits, **settings)
+        except InputError as error:  # e.g. of logits that are nan: no reason to lose what was trained
+            values = score_posteriors(known, np.eye(len(known)), **settings)
+            warn_once(f"The metrics of ECUAS are nan: {error}")
+            return dict.fromkeys(values, math.nan)
 
     return compute

@@ -33,13 +33,7 @@ class Band(NamedTuple):
 
 
 def risk_band(system: System, coverage: Floats) -> Band:
-    """Return the intervals of the risk at increasing coverages (M,) in (0, 1], each at the threshold that reaches it.
-
-    >>> from ecuas_metric import confidence_system
-    >>> system = confidence_system([1, 1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], confidence_level=0.9)
-    >>> risk_band(system, np.array([1.0])).low < 2 / 6
-    array([ True])
-    """
+    """Return the intervals of the risk at increasing coverages (M,) in (0, 1], at the thresholds that reach them."""
     cost, (design, level) = system.decisions.candidate_cost, _design(system)
     is_share = system.decisions.confidence is not None
     until = np.cumsum(design.weight)

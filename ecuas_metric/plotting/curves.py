@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -58,16 +59,7 @@ class OrderCurve(NamedTuple):
 
 
 def risk_coverage(system: System) -> RiskCoverage:
-    """Return the risk at each (increasing) coverage that a threshold on the uncertainty reaches: one per tie group.
-
-    References
-    ----------
-    El-Yaniv and Wiener 2010; Estienne et al., Equation ecuas_gamma for coverage and selective risk.
-
-    >>> from ecuas_metric import confidence_system
-    >>> risk_coverage(confidence_system([1, 1, 0, 0], [0.9, 0.5, 0.5, 0.2])).risk.round(2).tolist()
-    [0.0, 0.33, 0.5]
-    """
+    """Return the risk at each (increasing) coverage that a threshold on the uncertainty reaches: one per group."""
     ties = system.ties
     some = ties.weight_until > 0
     until = ties.weight_until[some]
@@ -77,16 +69,7 @@ def risk_coverage(system: System) -> RiskCoverage:
 def reject_cost_curve(
     system: System, *, num_points: int = 201, reject_cost: ArrayLike | None = None
 ) -> RejectCostCurve:
-    """Return expected cost and coverage against the reject cost: the M given, or `num_points` from 0 to u_M.
-
-    References
-    ----------
-    Estienne et al., Equation ecuas_gamma.
-
-    >>> from ecuas_metric import confidence_system
-    >>> reject_cost_curve(confidence_system([1, 0], [0.9, 0.4]), num_points=3).expected_cost.tolist()
-    [0.0, 0.25, 0.5]
-    """
+    """Return expected cost and coverage against the reject cost: the M given, or `num_points` from 0 to u_M."""
     u_max, ties = system.decisions.max_uncertainty, system.ties
     at = np.linspace(0, u_max, num_points) if reject_cost is None else np.asarray(reject_cost, np.float64)
     values = system.decisions.uncertainty_at(ties.rank)
@@ -105,13 +88,7 @@ def reject_cost_curve(
 
 
 def reliability(system: System) -> Reliability:
-    """Return accuracy against mean confidence in the bins of ECE; raises InputError without confidences.
-
-    >>> from ecuas_metric import confidence_system
-    >>> bins = reliability(confidence_system([1, 0, 1], [0.9, 0.8, 0.4], n_bins=2))
-    >>> bins.accuracy.tolist(), bins.confidence.round(2).tolist(), bins.counts.tolist()
-    ([1.0, 0.5], [0.4, 0.85], [1, 2])
-    """
+    """Return accuracy against mean confidence in the bins of ECE; raises InputError without confidences."""
     decisions, weights, n_bins = system.decisions, system.options.sample_weight, system.options.n_bins
     if decisions.confidence is None:
         raise InputError("a reliability diagram", "needs confidences: a system under the 0-1 cost")
@@ -130,54 +107,20 @@ def reliability(system: System) -> Reliability:
 def confidence_cost(
     *, n: float, num_classes: float | None = None, epsilon: float = 1e-7, num_points: int = 201
 ) -> ConfidenceCost:
-    """Return the ECUAS_n costs of a correct (0 at 1) and an incorrect answer at confidences from 1/K (1 for both) to 1.
-
-    References
-    ----------
-    Estienne et al., Figure "C_n as a function of the confidence".
-
-    >>> curve = confidence_cost(n=1, num_classes=2, num_points=3)
-    >>> curve.confidence.tolist(), curve.correct.tolist(), curve.incorrect.round(4).tolist()
-    ([0.5, 0.75, 1.0], [1.0, 0.25, 0.0], [1.0, 2.25, 4.0])
-    """
+    """Return the ECUAS_n costs of a correct (0 at 1) and a wrong answer at confidences from 1/K (1 for both) to 1."""
     u_max = 1.0 if num_classes is None else 1 - 1 / num_classes
     uncertainty = np.linspace(u_max, 0, num_points)
-    right, wrong = (
-        ecuas_cost(
-            candidate_cost=np.full(num_points, cost),
-            uncertainty=uncertainty,
-            n=n,
-            max_uncertainty=u_max,
-            epsilon=epsilon,
-        )
-        for cost in (0.0, 1.0)
-    )
+    costs = partial(ecuas_cost, uncertainty=uncertainty, n=n, max_uncertainty=u_max, epsilon=epsilon)
+    right, wrong = (costs(candidate_cost=np.full(num_points, cost)) for cost in (0.0, 1.0))
     return ConfidenceCost(1 - uncertainty, right, wrong)
 
 
 def order_curve(system: System, *, n: ArrayLike | None = None) -> OrderCurve:
-    """Return ECUAS_n against n: the M values given, or 0 and 60 from 0.01 to 1000, evenly spaced in logarithm.
-
-    References
-    ----------
-    Estienne et al., Equation psr_integral_n.
-
-    >>> from ecuas_metric import confidence_system
-    >>> order_curve(confidence_system([1, 0], [0.9, 0.4]), n=[1, np.inf]).ecuas.round(3).tolist()
-    [0.585, 0.5]
-    """
+    """Return ECUAS_n against n: the M values given, or 0 and 60 from 0.01 to 1000, evenly spaced in logarithm."""
     orders = np.r_[0.0, np.geomspace(0.01, 1000, 60)] if n is None else np.asarray(n, np.float64)
     decisions, options = system.decisions, system.options
     u_max, weights = decisions.max_uncertainty, options.sample_weight
-    uncertainty = np.minimum(decisions.uncertainty, u_max)
-    costs = (
-        ecuas_cost(
-            candidate_cost=decisions.candidate_cost,
-            uncertainty=uncertainty,
-            n=order,
-            max_uncertainty=u_max,
-            epsilon=options.floor,
-        )
-        for order in orders
-    )
-    return OrderCurve(orders, np.array([np.average(cost, weights=weights) for cost in costs]))
+    u = np.minimum(decisions.uncertainty, u_max)
+    costs = partial(ecuas_cost, uncertainty=u, candidate_cost=decisions.candidate_cost, max_uncertainty=u_max)
+    costs = partial(costs, epsilon=options.floor)
+    return OrderCurve(orders, np.array([np.average(costs(n=order), weights=weights) for order in orders]))

@@ -6,7 +6,7 @@ bands show the intervals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -32,8 +32,8 @@ from .panels import (
     REFERENCE,
     Style,
     columns_for,
+    draw_legend,
     label,
-    legend,
     legend_below,
     outer_labels,
     panels,
@@ -57,16 +57,16 @@ __all__ = [
     "risk_coverage_figure",
     "save",
 ]
-FEW = 5  # samples of a bin, below which its accuracy is hardly informative
+FEW_SAMPLES = 5  # samples of a bin, below which its accuracy is hardly informative
 MAX_COUNTS = 20  # bins above which there is no room for numbers
 BAND_POINTS = 41
 CONTEXT_POINTS = 60
-ORDERS = (0, 0.1, 1, 10, 100, 1000)  # ticks of n
+_ORDERS = (0, 0.1, 1, 10, 100, 1000)  # ticks of n
 MARK: Style = {"marker": "o", "markersize": 4, "clip_on": False}
 HOLLOW: Style = MARK | {"linestyle": "", "markerfacecolor": "white", "zorder": 3}
 
 
-class Line(NamedTuple):
+class _Line(NamedTuple):
     """A curve of a system: its points, its intervals at some of them, and whether it goes in steps."""
 
     x: Floats
@@ -77,13 +77,7 @@ class Line(NamedTuple):
 
 
 def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
-    """Draw risk against coverage; equally uncertain samples are accepted together, in steps.
-
-    >>> from ecuas_metric import confidence_system
-    >>> figure = risk_coverage_figure({"model": confidence_system([1, 0, 1], [0.9, 0.8, 0.4])})
-    >>> figure.axes[0].get_xlabel()
-    'coverage'
-    """
+    """Draw risk against coverage; equally uncertain samples are accepted together, in steps."""
     lines = {name: _risk_line(system) for name, system in systems.items()}
     are_answers = all(system.decisions.confidence is not None for system in systems.values())
     what = "error rate" if are_answers else "mean cost"
@@ -120,7 +114,7 @@ def order_figure(systems: Mapping[str, System]) -> Figure:
     for axes in grid:
         axes.set_xscale("asinh", linear_width=0.05)
         axes.set_xlim(0, next(iter(lines.values())).x[-1])
-        axes.set_xticks(ORDERS, [f"{order:g}" for order in ORDERS])
+        axes.set_xticks(_ORDERS, [f"{order:g}" for order in _ORDERS])
         axes.xaxis.minorticks_off()
         axes.set_ylim(0, 1.1 * max(float(line.y.max()) for line in lines.values()))
     _legend(figure, grid, systems)
@@ -153,8 +147,10 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
             axes.set_ylabel("accuracy", fontsize="small")
             counts.set_ylabel("samples", fontsize="small")
     marks = _band_handle(grid[0], systems)
-    if any(((bins.counts > 0) & (bins.counts < FEW)).any() for bins in binned.values()):
-        marks += grid[0].plot([], [], color="0.3", label=f"fewer than {FEW} samples", **HOLLOW | {"clip_on": True})
+    if any(((bins.counts > 0) & (bins.counts < FEW_SAMPLES)).any() for bins in binned.values()):
+        marks += grid[0].plot(
+            [], [], color="0.3", label=f"fewer than {FEW_SAMPLES} samples", **HOLLOW | {"clip_on": True}
+        )
     if marks:
         legend_below(figure, marks)
     return figure
@@ -179,34 +175,34 @@ def confidence_cost_figure(
     grid[0].set_ylabel("cost")
     grid[0].plot([], [], linestyle="-", label="correct", **REFERENCE)
     grid[0].plot([], [], linestyle="--", label="incorrect", **REFERENCE)
-    legend(figure, grid[0])
+    draw_legend(figure, grid[0])
     return figure
 
 
-def _risk_line(system: System) -> Line:
+def _risk_line(system: System) -> _Line:
     curve = risk_coverage(system)
     at = curve.coverage[
         np.unique(np.searchsorted(curve.coverage, np.linspace(0, 1, BAND_POINTS)).clip(0, len(curve.coverage) - 1))
     ]
-    return Line(curve.coverage, curve.risk, at, _band(partial(risk_band, coverage=at), system), is_step=True)
+    return _Line(curve.coverage, curve.risk, at, _band(partial(risk_band, coverage=at), system), is_step=True)
 
 
-def _cost_line(system: System, curve: RejectCostCurve) -> Line:
+def _cost_line(system: System, curve: RejectCostCurve) -> _Line:
     at = np.linspace(0, curve.reject_cost[-1], BAND_POINTS)
-    return Line(curve.reject_cost, curve.expected_cost, at, _band(partial(reject_cost_band, reject_cost=at), system))
+    return _Line(curve.reject_cost, curve.expected_cost, at, _band(partial(reject_cost_band, reject_cost=at), system))
 
 
-def _order_line(system: System) -> Line:
+def _order_line(system: System) -> _Line:
     curve = order_curve(system)
     at = curve.n[::2]
-    return Line(curve.n, curve.ecuas, at, _band(partial(order_band, n=at), system))
+    return _Line(curve.n, curve.ecuas, at, _band(partial(order_band, n=at), system))
 
 
-def _band(band: Any, system: System) -> Band | None:
+def _band(band: Callable[[System], Band], system: System) -> Band | None:
     return None if system.options.confidence_level is None else band(system)
 
 
-def _drawn(lines: Mapping[str, Line], xlabel: str, ylabel: str) -> tuple[Figure, list[Axes]]:
+def _drawn(lines: Mapping[str, _Line], xlabel: str, ylabel: str) -> tuple[Figure, list[Axes]]:
     """Draw lines into one panel; or where they are many, each into one of its own, with the others in grey."""
     if len(lines) <= MAX_TOGETHER:
         figure, grid = panels(1)
@@ -224,13 +220,13 @@ def _drawn(lines: Mapping[str, Line], xlabel: str, ylabel: str) -> tuple[Figure,
     return figure, grid
 
 
-def _thinned(line: Line) -> Line:
+def _thinned(line: _Line) -> _Line:
     """Return a line of few points and without a band, to be drawn into many panels."""
     rows = np.unique(np.linspace(0, len(line.x) - 1, CONTEXT_POINTS).astype(int))
     return line._replace(x=line.x[rows], y=line.y[rows], band=None)
 
 
-def _draw(axes: Axes, line: Line, *, name: str = "", **style: Any) -> None:
+def _draw(axes: Axes, line: _Line, *, name: str = "", **style: Any) -> None:
     axes.plot(line.x, line.y, label=label(name) or None, drawstyle="steps-post" if line.is_step else "default", **style)
     if line.band is not None:
         step: Literal["post"] | None = "post" if line.is_step else None
@@ -246,7 +242,7 @@ def _legend(figure: Figure, grid: list[Axes], systems: Mapping[str, System], mor
     """Label the lines of one panel, or once what is grey in all panels, and the bands."""
     band = _band_handle(grid[0], systems)
     if len(grid) == 1:
-        return legend(figure, grid[0])
+        return draw_legend(figure, grid[0])
     handles, names = grid[0].get_legend_handles_labels()
     grey = grid[0].plot([], [], label="the other systems", **CONTEXT)
     listed = [handle for handle, name in zip(handles, names, strict=True) if name in more]
@@ -265,7 +261,7 @@ def _band_handle(axes: Axes, systems: Mapping[str, System]) -> list[Artist]:
 
 def _draw_accuracy(axes: Axes, bins: Reliability, band: Band | None, color: str) -> None:
     axes.plot([0, 1], [0, 1], linestyle="--", **REFERENCE)
-    many, few = bins.counts >= FEW, (bins.counts > 0) & (bins.counts < FEW)
+    many, few = bins.counts >= FEW_SAMPLES, (bins.counts > 0) & (bins.counts < FEW_SAMPLES)
     if band is not None:
         alone = few if many.sum() > 1 else few | many
         axes.vlines(bins.confidence[alone], band.low[alone], band.high[alone], color=color, alpha=0.3)
@@ -282,7 +278,7 @@ def _draw_counts(axes: Axes, bins: Reliability, color: str) -> None:
     top = float(bins.shares.max())
     for low, high, share, count in zip(bins.low, bins.high, bins.shares, bins.counts, strict=True):
         if count and len(bins.counts) <= MAX_COUNTS:
-            weight = "bold" if count < FEW else "normal"
+            weight = "bold" if count < FEW_SAMPLES else "normal"
             axes.text(
                 (low + high) / 2, share + 0.03 * top, _short_count(count), ha="center", fontsize=5.5, fontweight=weight
             )
@@ -291,11 +287,7 @@ def _draw_counts(axes: Axes, bins: Reliability, color: str) -> None:
 
 
 def _short_count(count: int) -> str:
-    """Return a count in at most four characters.
-
-    >>> [_short_count(count) for count in (7, 9999, 12_345, 1_234_567)]
-    ['7', '9999', '12k', '1.2M']
-    """
+    """Return a count in at most four characters: 9999, 12k, 1.2M."""
     for size, scale, letter in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
         if count >= size:
             scaled = count / scale

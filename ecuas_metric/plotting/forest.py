@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OPEN = "0.45"
-MAX_COLUMNS = 3
-LONGEST = 44  # characters of a name: two names of systems, or one
+_MAX_COLUMNS = 3
+_LONGEST = 44  # characters of a name: two names of systems, or one
 
 
 class Bar(NamedTuple):
@@ -42,13 +42,8 @@ class Panel(NamedTuple):
 
 
 def forest_figure(drawn: Sequence[Panel], *, level: float = 0.95, caption: str = "") -> Figure:
-    """Draw differences with simultaneous intervals, filled where these exclude 0, and a caption above the panels.
-
-    >>> figure = forest_figure([Panel("ER ↓", "first - second", [Bar("a - b", -0.1, -0.2, 0.1)])])
-    >>> figure.axes[0].get_title()
-    'ER ↓'
-    """
-    columns = 2 if len(drawn) == 4 else min(MAX_COLUMNS, len(drawn))
+    """Draw differences with simultaneous intervals, filled where these exclude 0, and a caption above the panels."""
+    columns = 2 if len(drawn) == 4 else min(_MAX_COLUMNS, len(drawn))
     rows = -(-len(drawn) // columns)
     height = 1.2 + 0.2 * max(len(panel.bars) for panel in drawn)
     alike = len({tuple(bar.name for bar in panel.bars) for panel in drawn}) == 1
@@ -70,7 +65,7 @@ def forest_figure(drawn: Sequence[Panel], *, level: float = 0.95, caption: str =
 
 
 def _draw(axes: Axes, panel: Panel, *, are_named: bool) -> None:
-    names = list(short_names((bar.name for bar in panel.bars), longest=LONGEST).values())
+    names = list(short_names((bar.name for bar in panel.bars), longest=_LONGEST).values())
     axes.axvline(0, linestyle="--", **REFERENCE)
     for place, bar in enumerate(panel.bars):
         color = COLORS[0] if bar.excludes_zero else OPEN

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
-SEPARATORS = "_-./:| ,"
-LONGEST = 32
+_SEPARATORS = "_-./:| ,"
+_LONGEST = 32
 
 
-def short_names(names: Iterable[str], *, longest: int = LONGEST) -> dict[str, str]:
+def short_names(names: Iterable[str], *, longest: int = _LONGEST) -> dict[str, str]:
     """Map names to distinct short forms if one exceeds `longest` characters: "…" replaces shared ends, then middles.
 
     >>> short_names(["runs/gpt-4o/greedy.csv", "runs/llama-3/greedy.csv"], longest=12)
@@ -49,7 +49,7 @@ def _common(names: Sequence[str]) -> str:
 
 def _ends_of_words(text: str) -> list[int]:
     """Return how many characters of a beginning can be cut without cutting a word."""
-    return [0, *(i for i, character in enumerate(text, 1) if character in SEPARATORS)]
+    return [0, *(i for i, character in enumerate(text, 1) if character in _SEPARATORS)]
 
 
 def _elided(name: str, longest: int) -> str:

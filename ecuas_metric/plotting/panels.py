@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette, which colour-blind readers tell apart; black is kept for references.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MAX_TOGETHER = len(COLORS)  # lines in one panel; more have a panel each
-MAX_COLUMNS = 5
+_MAX_COLUMNS = 5
 Panels = tuple["Figure", list["Axes"]]
 Style = dict[str, Any]  # what matplotlib takes
 REFERENCE: Style = {"color": "black", "linewidth": 0.9, "alpha": 0.7}
@@ -41,12 +41,8 @@ def panels(
 
 
 def columns_for(count: int) -> int:
-    """Return the number of columns for a number of panels.
-
-    >>> [columns_for(count) for count in (1, 4, 7, 12, 21)]
-    [1, 4, 4, 4, 5]
-    """
-    return count if count <= 4 else min(MAX_COLUMNS, max(4, math.ceil(math.sqrt(count))))
+    """Return the number of columns for a number of panels."""
+    return count if count <= 4 else min(_MAX_COLUMNS, max(4, math.ceil(math.sqrt(count))))
 
 
 def tiles(names: Sequence[str], *, width: float = 2.6, height: float = 2.1) -> Panels:
@@ -83,7 +79,7 @@ def label(name: str) -> str:
     return ("\u200b" if name.startswith("_") else "") + name.replace("$", r"\$")
 
 
-def legend(figure: Figure, axes: Axes) -> None:
+def draw_legend(figure: Figure, axes: Axes) -> None:
     """Show the legend in its panel, or beside it if it is long."""
     handles, names = axes.get_legend_handles_labels()
     if len(names) <= len(COLORS):

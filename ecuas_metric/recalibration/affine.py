@@ -73,15 +73,9 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
     counts = np.bincount(classes, minlength=num_classes)
     if with_bias and not counts.all():
         empty = int(np.argmin(counts))
-        raise InputError(
-            "references",
-            f"must have a sample of each of the {num_classes} classes",
-            value=empty,
-            got=f"none of class {empty}",
-            count=int(np.count_nonzero(counts == 0)),
-            total=num_classes,
-            advice="Drop these classes, or fit without a bias.",
-        )
+        rule, missing = f"must have a sample of each of the {num_classes} classes", int(np.count_nonzero(counts == 0))
+        got, advice = f"none of class {empty}", "Drop these classes, or fit without a bias."
+        raise InputError("references", rule, value=empty, got=got, count=missing, total=num_classes, advice=advice)
     centred, unit = _standardized(scores)
     _refuse_separated(centred, classes, counts, with_bias)
     objective = _cross_entropy_of_affine(centred, classes, with_bias)
@@ -136,10 +130,8 @@ def fit_temperature(log_posteriors: ArrayLike, references: ArrayLike) -> Affine:
 
     Parameters
     ----------
-    log_posteriors : array_like, shape (N, K)
-        Finite; logits will do.
-    references : array_like, shape (N,)
-        True classes in [0, K).
+    log_posteriors, references
+        See `fit_affine`.
 
     Returns
     -------
@@ -148,10 +140,8 @@ def fit_temperature(log_posteriors: ArrayLike, references: ArrayLike) -> Affine:
 
     Raises
     ------
-    InputError
+    InputError, RuntimeError
         See `fit_affine`.
-    RuntimeError
-        If the minimisation does not converge.
 
     References
     ----------

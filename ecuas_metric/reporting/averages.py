@@ -10,8 +10,8 @@ from ..errors import Note
 from ..files.submissions import Submission
 from ..intervals import moments_of
 from ..metrics import Key
+from ..ranking import finite_sample_bias
 from ..results import Estimate, Results, System, without_weight_0
-from ..selective import finite_sample_bias
 from .report import Report
 
 NO_AVERAGE = ("calibration_p",)  # the mean of p-values has no meaning

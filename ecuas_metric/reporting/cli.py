@@ -7,48 +7,29 @@ import difflib
 import io
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 from ..errors import Advice, FileAdvice, InputError
 from ..version import VERSION
 
-FLAGS = {  # an option of the metric -> its flag
-    "n": "--n",
-    "num_classes": "--num-classes",
-    "predictions_are": "--predictions-are",
-    "renormalize": "--renormalize",
-    "reject_costs": "--reject-costs",
-    "normalize": "--normalize",
-    "decompose": "--decompose",
-    "missing_confidence": "--missing-confidence",
-    "weights_are": "--weights-are",
-    "n_bins": "--bins",
-    "n_resamples": "--resamples",
-    "interval_method": "--interval-method",
-    "random_state": "--seed",
-}
+_OPTIONS = (  # of the metric, whose flags have their names
+    *("n", "num_classes", "predictions_are", "renormalize", "reject_costs", "normalize", "decompose"),
+    *("missing_confidence", "weights_are", "interval_method"),
+)
+_OTHERS = (  # arguments of errors, whose flags have their names
+    *("columns", "calibrate", "scale", "unlabelled", "correct_from"),
+    *("error_rates", "auroc", "correlation", "samples", "difference", "power", "alpha"),
+)
 DEFAULTED = ("weights_are", "n_bins", "n_resamples", "interval_method", "random_state")  # with the metric's defaults
-PLANNED = {  # an argument of a plan -> its flag
-    "error_rates": "--error-rates",
-    "auroc": "--auroc",
-    "correlation": "--correlation",
-    "samples": "--samples",
-    "difference": "--difference",
-    "power": "--power",
-    "alpha": "--alpha",
+_NAMED = {name: f"--{name.replace('_', '-')}" for name in (*_OPTIONS, *_OTHERS)}
+FLAGS = {  # an option of the metric -> its flag
+    **{name: _NAMED[name] for name in _OPTIONS},
+    **{"n_bins": "--bins", "n_resamples": "--resamples", "random_state": "--seed"},
 }
-WORDS = {  # arguments and advice of the metric -> the command's own words
-    **FLAGS,
-    "confidence_level": "the level of intervals",
-    **PLANNED,
-    "columns": "--columns",
-    "calibrate": "--calibrate",
-    "in_common": "--common",
-    "scale": "--scale",
-    "unlabelled": "--unlabelled",
-    "correct_from": "--correct-from",
+COMMAND_WORDS = {  # arguments and advice of the metric -> the command's own words
+    **{**_NAMED, **FLAGS, "in_common": "--common", "confidence_level": "the level of intervals"},
     Advice.INTERVALS_OF_FEW: "Use --interval-method analytic instead.",
     Advice.MISSING_CONFIDENCES: "Missing confidences? Set their value with --missing-confidence.",
     Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Specify them with --predictions-are.",
@@ -97,9 +78,20 @@ found by name:
 Optional are `id`, which pairs the samples of different systems, and `stratum`, which names parts of the sample whose
 sizes were fixed in advance. Values such as 85%, 0,85, yes/no and right/wrong are understood.
 """
-METRICS = """\
+_METRICS = """\
 metrics, by the names that --metrics takes
 {metrics}
+
+abbreviations, besides those explained below each table
+  ECUAS is the expected cost of an uncertainty-augmented system, ECE the expected calibration error, AUROC the area
+  under the receiver operating characteristic, AURC the area under the risk-coverage curve, and AUGRC that of the
+  generalized risk. N is the number of samples, u_M the largest uncertainty, that of a system that knows nothing.
+  The line below a table has all that its numbers depend on. n:, K:, reject:, level: and bins: are options above; cost:
+  is that of a mistake, eps: the least uncertainty, and ties: how equal confidences are ordered. in: is the form of
+  posteriors, renormalized: how far sums may be from 1, missing: what replaces a confidence, recal: method/folds of
+  --calibrate, weighting: what weights mean; weights:, groups: and strata: are short hashes of columns. intervals: is
+  the method; boot:, test: and permutations: are numbers/seeds of random draws, state: bins of --out-of-core, v: the
+  version.
 
 """
 SCORE_EXAMPLES = """\
@@ -165,7 +157,7 @@ class Choices:
         return value in tuple(self)
 
 
-class Part(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """The parser of a command, which imports the tables in its help only to print it."""
 
     def format_help(self) -> str:
@@ -203,18 +195,75 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     return arguments
 
 
-def _flag(*names: str, **settings: Any) -> Flag:
-    return names, settings
+_HELP = {
+    "files": "CSV, JSON lines, JSON, Parquet, Arrow, .npz or Excel, also compressed; - is standard input; NAME=FILE "
+    "names the system",
+    "--columns": "column for each role; roles: {roles}; join several columns by + (of id, group, stratum, system, "
+    "posteriors); 1-COLUMN is the complement; use dotted names for nested fields; FILE:ROLE=COLUMN applies to one "
+    "file; repeatable",
+    "--labels": "names of all classes in the order of the posteriors, if the columns are not named after them",
+    "--tasks": "for runs of evaluation tools: read only these tasks",
+    "--filter": "for runs: the filter (lm-eval), scorer (Inspect) or metric (HELM), if there are several",
+    "--partial": "for runs: also read those that did not end, as far as they came",
+    "--choice-length": "for runs: divide log-likelihoods of choices by their lengths, like acc_norm",
+    "--by": "one row for each value of this column, per system, and in `score` the macro-averages over them; for runs: "
+    "task, or model, which pools the tasks of each model",
+    "--scale": "largest possible confidence or probability, e.g. 100 for percentages (default 1)",
+    "--correct-from": "if grades are not 0 or 1, answers with at least this grade are correct",
+    "--unlabelled": "how to treat answers whose `correct` is empty: bounds (show the smallest and the largest possible "
+    "value of each metric; the default of score), wrong (count them as wrong), drop (leave them out, which makes "
+    "nearly every system look better than it is)",
+    "--common": "keep only samples whose ids all systems have; a note counts those left out",
+    "--by-position": "pair the samples of different systems by row instead of by id",
+    "--weight": "column of sample weights",
+    "--groups": "column of groups of samples that depend on each other",
+    "--metrics": "compute only these metrics, given by key or by the name shown in tables",
+    "--calibrate": "add each system after cross-validated recalibration",
+    "--folds": "number of folds for --calibrate (default 5)",
+    "--digits": "digits after the decimal point (default 3)",
+    "--output": "also write the table to a .md, .tex, .txt, .csv or .json file; repeatable",
+    "--out-of-core": "read Parquet files of any size in constant memory; FILE may be a folder or a quoted pattern such "
+    "as 'a/*'",
+    "--state": "with --out-of-core: save the state in this file, and skip files that it already includes",
+    "--engine": "what reads the files out of core: this process, or Spark (pip install 'pyspark[connect]')",
+    "--figures": "draw risk-coverage, cost, reliability and ECUAS_n curves",
+    "--explain": "explain the results in plain words below the table",
+    "--interval": "intervals at this level, e.g. 0.95",
+    "--sort": "order within each metric (default: as the systems are named)",
+    "--only": "show only significant differences",
+    "--full": "print all differences, however many there are",
+    "--error-rates": "expected error rates of two systems, instead of files",
+    "--correlation": "expected correlation of their costs on the same sample (default 0.5)",
+    "--auroc": "expected AUROC of their confidences (default 0.8)",
+    "--samples": "number of samples (default: as in the files, or 1000)",
+    "--difference": "difference to be detected (default: the observed or expected one)",
+    "--power": "probability of detecting it (default 0.8)",
+    "--alpha": "the level of the test (default 0.05)",
+}
+OF_COMPARE = {
+    "--figures": "draw the differences with their intervals, a panel per metric",
+    "--explain": "explain below the table how its numbers are computed and what they mean",
+    "--interval": "level of the intervals of differences; p-values up to 1 - LEVEL are significant (default 0.95)",
+}
+OF_MERGE = {
+    "files": "written by `ecuas score --out-of-core --state FILE`",
+    "--state": "write the merged states to this file",
+    "--interval": "intervals at this level",
+}
 
 
-def _option(name: str, **settings: Any) -> Flag:
+def _flag(*names: str, texts: Mapping[str, str] = _HELP, **settings: object) -> Flag:
+    return names, {"help": texts[names[0]], **settings}
+
+
+def _option(name: str, **settings: object) -> Flag:
     """Return the flag of an option of the metric."""
-    return _flag(FLAGS.get(name, f"--{name}"), dest=name, help=OF_OPTION, **settings)
+    return (FLAGS.get(name, f"--{name}"),), {"dest": name, "help": OF_OPTION, **settings}
 
 
-def _level(help_: str, **settings: Any) -> Flag:
-    names = "--interval", "--level"
-    return _flag(*names, dest="confidence_level", type=float, metavar="LEVEL", help=help_, **settings)
+def _level(texts: Mapping[str, str] = _HELP, default: float | None = None) -> Flag:
+    names, settings = ("--interval", "--level"), {"dest": "confidence_level", "type": float, "metavar": "LEVEL"}
+    return _flag(*names, texts=texts, default=default, **settings)
 
 
 def _folds(text: str) -> int:
@@ -224,66 +273,18 @@ def _folds(text: str) -> int:
 
 
 OUTPUT = (
-    _flag(
-        "--metrics", metavar="METRIC,..", help="compute only these metrics, given by key or by the name shown in tables"
-    ),
-    _flag(
-        "--calibrate",
-        choices=Choices(".recalibrating", "METHODS"),
-        metavar="METHOD",
-        help="add each system after cross-validated recalibration",
-    ),
-    _flag("--folds", type=_folds, default=5, metavar="K", help="number of folds for --calibrate (default 5)"),
-    _flag(
-        "--digits",
-        type=int,
-        choices=range(16),
-        default=3,
-        metavar="N",
-        help="digits after the decimal point (default 3)",
-    ),
-    _flag(
-        "--output",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="also write the table to a .md, .tex, .txt, .csv or .json file; repeatable",
-    ),
+    _flag("--metrics", metavar="METRIC,.."),
+    _flag("--digits", type=int, choices=range(16), default=3, metavar="N"),
+    _flag("--output", action="append", default=[], metavar="FILE"),
 )
 COMMON = (
-    _flag(
-        "--columns",
-        action="append",
-        default=[],
-        metavar="ROLE=COLUMN,..",
-        help="column for each role; roles: {roles}; join several columns by + (of id, group, stratum, system, "
-        "posteriors); 1-COLUMN is the complement; use dotted names for nested fields; FILE:ROLE=COLUMN applies to one "
-        "file; repeatable",
-    ),
-    _flag(
-        "--labels",
-        metavar="CLASS,..",
-        help="names of all classes in the order of the posteriors, if the columns are not named after them",
-    ),
-    _flag("--tasks", metavar="TASK,..", help="for runs of evaluation tools: read only these tasks"),
-    _flag(
-        "--filter",
-        metavar="NAME",
-        help="for runs: the filter (lm-eval), scorer (Inspect) or metric (HELM), if there are several",
-    ),
-    _flag("--partial", action="store_true", help="for runs: also read those that did not end, as far as they came"),
-    _flag(
-        "--choice-length",
-        choices=("none", "chars", "bytes"),
-        default="none",
-        help="for runs: divide log-likelihoods of choices by their lengths, like acc_norm",
-    ),
-    _flag(
-        "--by",
-        metavar="COLUMN",
-        help="one row for each value of this column, per system, and in `score` the macro-averages over them; for "
-        "runs: task, or model, which pools the tasks of each model",
-    ),
+    _flag("--columns", action="append", default=[], metavar="ROLE=COLUMN,.."),
+    _flag("--labels", metavar="CLASS,.."),
+    _flag("--tasks", metavar="TASK,.."),
+    _flag("--filter", metavar="NAME"),
+    _flag("--partial", action="store_true"),
+    _flag("--choice-length", choices=("none", "chars", "bytes"), default="none"),
+    _flag("--by", metavar="COLUMN"),
     _option("n", default="0,1,128", metavar="N,.."),
     _option("num_classes", type=float, metavar="K"),
     _option("predictions_are", choices=Choices("..inputs", "POSTERIOR_FORMS"), metavar="FORM"),
@@ -292,188 +293,99 @@ COMMON = (
     _option("normalize", action="store_true"),
     _option("decompose", action="store_true"),
     _option("missing_confidence", type=float, metavar="Q"),
-    _flag(
-        "--scale",
-        type=float,
-        default=1.0,
-        metavar="MAX",
-        help="largest possible confidence or probability, e.g. 100 for percentages (default 1)",
-    ),
-    _flag(
-        "--correct-from",
-        type=float,
-        metavar="GRADE",
-        help="if grades are not 0 or 1, answers with at least this grade are correct",
-    ),
-    _flag(
-        "--unlabelled",
-        choices=Choices("..files.submissions", "RULES"),
-        metavar="RULE",
-        help="how to treat answers whose `correct` is empty: bounds (show the smallest and the largest possible value "
-        "of each metric; the default of score), wrong (count them as wrong), drop (leave them out, which makes nearly "
-        "every system look better than it is)",
-    ),
-    _flag(
-        "--common",
-        action="store_true",
-        help="keep only samples whose ids all systems have; a note counts those left out",
-    ),
-    _flag("--by-position", action="store_true", help="pair the samples of different systems by row instead of by id"),
-    _flag("--weight", metavar="COLUMN", help="column of sample weights"),
+    _flag("--scale", type=float, default=1.0, metavar="MAX"),
+    _flag("--correct-from", type=float, metavar="GRADE"),
+    _flag("--unlabelled", choices=Choices("..files.submissions", "RULES"), metavar="RULE"),
+    _flag("--common", action="store_true"),
+    _flag("--by-position", action="store_true"),
+    _flag("--weight", metavar="COLUMN"),
     _option("weights_are", choices=Choices("..options", "WEIGHTS"), metavar="MEANING"),
-    _flag("--groups", metavar="COLUMN", help="column of groups of samples that depend on each other"),
+    _flag("--groups", metavar="COLUMN"),
     _option("n_bins", type=int, metavar="BINS"),
     _option("n_resamples", type=int, metavar="B"),
     _option("interval_method", choices=Choices("..options", "INTERVAL_METHODS"), metavar="METHOD"),
     _option("random_state", type=int, metavar="SEED"),
+    _flag("--calibrate", choices=Choices(".recalibrating", "METHODS"), metavar="METHOD"),
+    _flag("--folds", type=_folds, default=5, metavar="K"),
     *OUTPUT,
 )
-OUT_OF_CORE = _flag(
-    "--out-of-core",
-    action="store_true",
-    help="read Parquet files of any size in constant memory; FILE may be a folder or a quoted pattern such as 'a/*'",
-)
-CURVES = _flag("--figures", metavar="DIR", help="draw risk-coverage, cost, reliability and ECUAS_n curves")
-OF_SCORE = (
-    _level("intervals at this level, e.g. 0.95"),
+SCORE = (
+    _flag("files", nargs="+", metavar="FILE"),
+    *COMMON,
+    _level(),
     _option("calibration", action="store_true"),
-    CURVES,
-    _flag("--explain", action="store_true", help="explain the results in plain words below the table"),
-    OUT_OF_CORE,
-    _flag(
-        "--state",
-        metavar="FILE",
-        help="with --out-of-core: save the state in this file, and skip files that it already includes",
-    ),
-    _flag(
-        "--engine",
-        choices=["local", "spark"],
-        default="local",
-        help="what reads the files out of core: this process, or Spark (pip install 'pyspark[connect]')",
-    ),
+    _flag("--figures", metavar="DIR"),
+    _flag("--explain", action="store_true"),
+    _flag("--out-of-core", action="store_true"),
+    _flag("--state", metavar="FILE"),
+    _flag("--engine", choices=["local", "spark"], default="local"),
 )
-OF_COMPARE = (
-    _level(
-        "level of the intervals of differences; p-values up to 1 - LEVEL are significant (default 0.95)", default=0.95
-    ),
-    _flag(
-        "--sort",
-        choices=Choices(".differences", "ORDERS"),
-        default="systems",
-        metavar="ORDER",
-        help="order within each metric (default: as the systems are named)",
-    ),
-    _flag("--only", choices=["significant"], help="show only significant differences"),
-    _flag("--full", action="store_true", help="print all differences, however many there are"),
-    _flag("--figures", metavar="DIR", help="draw the differences with their intervals, a panel per metric"),
-    _flag(
-        "--explain",
-        action="store_true",
-        help="explain below the table how its numbers are computed and what they mean",
-    ),
-    OUT_OF_CORE,
+COMPARE = (
+    _flag("files", nargs="+", metavar="FILE"),
+    *COMMON,
+    _level(OF_COMPARE, 0.95),
+    _flag("--sort", choices=Choices(".differences", "SORTS"), default="systems", metavar="ORDER"),
+    _flag("--only", choices=["significant"]),
+    _flag("--full", action="store_true"),
+    _flag("--figures", texts=OF_COMPARE, metavar="DIR"),
+    _flag("--explain", texts=OF_COMPARE, action="store_true"),
+    _flag("--out-of-core", action="store_true"),
 )
-OF_PLAN = tuple(
-    _flag(PLANNED[name], dest=name, metavar=metavar, type=kind, default=default, help=help_)
-    for name, metavar, kind, default, help_ in (
-        ("error_rates", "A,B", str, None, "expected error rates of two systems, instead of files"),
-        ("correlation", "R", float, None, "expected correlation of their costs on the same sample (default 0.5)"),
-        ("auroc", "AUROC", float, None, "expected AUROC of their confidences (default 0.8)"),
-        ("samples", "N", int, None, "number of samples (default: as in the files, or 1000)"),
-        ("difference", "D", float, None, "difference to be detected (default: the observed or expected one)"),
-        ("power", "POWER", float, 0.8, "probability of detecting it (default 0.8)"),
-        ("alpha", "ALPHA", float, 0.05, "the level of the test (default 0.05)"),
-    )
+PLAN = (
+    _flag("files", nargs="*", metavar="FILE"),
+    *COMMON,
+    _flag("--error-rates", metavar="A,B"),
+    _flag("--correlation", metavar="R", type=float),
+    _flag("--auroc", metavar="AUROC", type=float),
+    _flag("--samples", metavar="N", type=int),
+    _flag("--difference", metavar="D", type=float),
+    _flag("--power", metavar="POWER", type=float, default=0.8),
+    _flag("--alpha", metavar="ALPHA", type=float, default=0.05),
 )
-OF_MERGE = (
-    _flag("files", nargs="+", metavar="FILE", help="written by `ecuas score --out-of-core --state FILE`"),
-    _flag("--state", metavar="FILE", help="write the merged states to this file"),
-    CURVES,
-    _level("intervals at this level"),
+MERGE = (
+    _flag("files", texts=OF_MERGE, nargs="+", metavar="FILE"),
+    _flag("--state", texts=OF_MERGE, metavar="FILE"),
+    _flag("--figures", metavar="DIR"),
+    _level(OF_MERGE),
     _option("normalize", action="store_true"),
     _option("decompose", action="store_true"),
     *OUTPUT,
 )
-
-
-def _files(nargs: str) -> Flag:
-    return _flag(
-        "files",
-        nargs=nargs,
-        metavar="FILE",
-        help="CSV, JSON lines, JSON, Parquet, Arrow, .npz or Excel, also compressed; - is standard input; NAME=FILE "
-        "names the system",
-    )
-
-
-COMMANDS: dict[str, tuple[str, str, str, tuple[Flag, ...]]] = {  # what it does, its usage, epilog and flags
-    "score": (
-        "score all systems in one table",
-        "FILE [FILE ...]",
-        METRICS + SCORE_EXAMPLES,
-        (_files("+"), *COMMON, *OF_SCORE),
-    ),
-    "compare": (
-        "test the differences between all pairs of systems",
-        "FILE [FILE ...]",
-        METRICS + COMPARE_EXAMPLES,
-        (_files("+"), *COMMON, *OF_COMPARE),
-    ),
-    "plan": (
-        "compute how many samples a comparison needs",
-        "[FILE FILE]",
-        PLAN_EXAMPLES,
-        (_files("*"), *COMMON, *OF_PLAN),
-    ),
+COMMANDS = {  # what each does, its examples and flags
+    "score": ("score all systems in one table", SCORE_EXAMPLES, SCORE),
+    "compare": ("test the differences between all pairs of systems", COMPARE_EXAMPLES, COMPARE),
+    "plan": ("compute how many samples a comparison needs", PLAN_EXAMPLES, PLAN),
+    "merge": ("merge state files, see `ecuas score --state`", "", MERGE),
 }
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line; options of the metric are stored under their own names.
-
-    >>> arguments = parser().parse_args(["score", "a.csv", "--bins", "5"])
-    >>> arguments.command, arguments.files, arguments.n_bins
-    ('score', ['a.csv'], 5)
-    """
+    """Return the parser of the command line; options of the metric are stored under their own names."""
     command = argparse.ArgumentParser(
         prog="ecuas",
-        description="Evaluate systems that answer and say how sure they are: ECUAS_n and the usual metrics.",
+        description="Evaluate systems that answer and say how sure they are: by ECUAS_n, the expected cost of an "
+        "uncertainty-augmented system, and the usual metrics.",
         epilog="`ecuas score --help`, `ecuas compare --help` and `ecuas plan --help` show examples.",
     )
     command.add_argument("--version", action="version", version=f"ecuas {VERSION}")
-    parts = command.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Part)
-    for name, (what, files, epilog, flags) in COMMANDS.items():
-        usage, raw = f"ecuas {name} {files} [options]", argparse.RawDescriptionHelpFormatter
-        part = parts.add_parser(name, help=what, usage=usage, description=FILES, epilog=epilog, formatter_class=raw)
-        _add(part, flags)
+    parts = command.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=CommandParser)
+    for name, (what, examples, flags) in COMMANDS.items():
+        part = parts.add_parser(
+            name,
+            help=what,
+            usage=f"ecuas {name} {'[FILE FILE]' if name == 'plan' else 'FILE [FILE ...]'} [options]",
+            description="" if name == "merge" else FILES,
+            epilog=_METRICS + examples,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        for names, settings in flags:
+            part.add_argument(*names, **settings)
     parts.choices["plan"].set_defaults(confidence_level=0.95)  # which no number of a plan depends on
-    _add(parts.add_parser("merge", help="merge state files, see `ecuas score --state`"), OF_MERGE)
     return command
 
 
-def _add(part: argparse.ArgumentParser, flags: Sequence[Flag]) -> None:
-    for names, settings in flags:
-        part.add_argument(*names, **settings)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        By default those of the process.
-
-    Returns
-    -------
-    int
-        0; or 2, after one line on stderr, where the input cannot be used; or 130 after Ctrl-C.
-
-    Raises
-    ------
-    SystemExit
-        Where the arguments themselves cannot be parsed, and after `--help` and `--version`.
-    """
+    """Run the command line and return 0, 2 where the input cannot be used, or 130 after Ctrl-C."""
     arguments = parse(argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -492,12 +404,15 @@ def _run(arguments: argparse.Namespace) -> int:
     try:
         from .commands import run  # what parses and explains the arguments imports nothing large
 
-        notes = (f"{system}: {note.render(WORDS)}" if system else note.render(WORDS) for system, note in run(arguments))
+        notes = (
+            f"{system}: {note.render(COMMAND_WORDS)}" if system else note.render(COMMAND_WORDS)
+            for system, note in run(arguments)
+        )
         for note in dict.fromkeys(notes):
             print(f"note: {note}", file=sys.stderr)
         sys.stdout.flush()
     except InputError as error:
-        return _fail(error.render(WORDS))
+        return _fail(error.render(COMMAND_WORDS))
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -510,7 +425,3 @@ def _run(arguments: argparse.Namespace) -> int:
 def _fail(text: str) -> int:
     print(f"ecuas: {' '.join(text.split())}", file=sys.stderr)
     return 2
-
-
-if __name__ == "__main__":
-    sys.exit(main())

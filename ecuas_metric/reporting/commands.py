@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..comparison.compare import compare_systems, in_common, record_of
+from ..comparison.compare import compare_systems, fields_of, in_common
 from ..comparison.planning import plan_of_rates, plan_of_systems
 from ..comparison.significance import permutations_needed
 from ..errors import FileAdvice, FileError, InputError, Note
@@ -58,9 +58,9 @@ def run(arguments: argparse.Namespace) -> Notes:
 
 def _score(arguments: argparse.Namespace) -> Notes:
     if arguments.out_of_core:
-        from .out_of_core import Source, score_out_of_core
+        from .out_of_core import Patterns, score_out_of_core
 
-        return _emit_table(arguments, *score_out_of_core(arguments, Source(*_source(arguments))))
+        return _emit_table(arguments, *score_out_of_core(arguments, Patterns(*_source(arguments))))
     _refuse_without(arguments)
     submissions, options = submissions_of_files(arguments, unlabelled="bounds"), options_of(arguments)
     systems, unlabelled = prepare_open(submissions, **options)
@@ -126,9 +126,9 @@ def _emit_table(
 
 def _compare(arguments: argparse.Namespace) -> Notes:
     if arguments.out_of_core:
-        from .out_of_core import Source, compare_out_of_core
+        from .out_of_core import Patterns, compare_out_of_core
 
-        return _emit_table(arguments, *compare_out_of_core(arguments, Source(*_source(arguments))))
+        return _emit_table(arguments, *compare_out_of_core(arguments, Patterns(*_source(arguments))))
     _refuse_without(arguments)
     submissions, options = submissions_of_files(arguments), options_of(arguments)
     _refuse_several_tasks(submissions, arguments.by)
@@ -151,7 +151,7 @@ def _compare(arguments: argparse.Namespace) -> Notes:
     if arguments.only:
         grid = grid._replace(notes=[f"{len(shown)} of {len(rows)} differences are significant and shown.", *grid.notes])
     text = overview(grid, rows, screen_of(sys.stdout), alpha=alpha, full=arguments.full)
-    _emit(arguments, text, grid, [record_of(row) for row in shown])
+    _emit(arguments, text, grid, [fields_of(row) for row in shown])
     if arguments.explain:
         _bullets(how_to_read(first.options, tests=num_tests(rows), by_row=first.ids is None))
     if arguments.figures:
@@ -207,7 +207,7 @@ def _plan(arguments: argparse.Namespace) -> Notes:
         plans = [plan_of_rates(key, rates, **model, **asked) for key in chosen_keys(arguments.metrics, keys)]
     is_planned = arguments.difference is not None
     grid = plan_grid(plans, planned=is_planned, digits=arguments.digits, signature=line, **levels)
-    _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, [record_of(plan) for plan in plans])
+    _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, [fields_of(plan) for plan in plans])
     return []
 
 
@@ -332,11 +332,7 @@ class Named(NamedTuple):
 
 
 def named_file(text: str) -> Named:
-    """Return the file of NAME=FILE, or of FILE.
-
-    >>> named_file("GPT-4=runs/a.csv"), named_file("runs/a.csv")
-    (Named(name='GPT-4', path='runs/a.csv'), Named(name=None, path='runs/a.csv'))
-    """
+    """Return the file of NAME=FILE, or of FILE."""
     name, equals, path = text.partition("=")
     if not equals or not name or "/" in name or "\\" in name or (text != STANDARD_INPUT and Path(text).exists()):
         return Named(None, text)
@@ -344,11 +340,7 @@ def named_file(text: str) -> Named:
 
 
 def columns_of_files(texts: Iterable[str], files: Sequence[Named]) -> list[dict[str, str]]:
-    """Return the columns of each file by role, from texts of ROLE=COLUMN, FILE:ROLE=COLUMN or NAME:ROLE=COLUMN.
-
-    >>> columns_of_files(["confidence=p(a, b),b.csv:confidence=q"], [Named(None, "a.csv"), Named(None, "b.csv")])
-    [{'confidence': 'p(a, b)'}, {'confidence': 'q'}]
-    """
+    """Return the columns of each file by role, from texts of ROLE=COLUMN, FILE:ROLE=COLUMN or NAME:ROLE=COLUMN."""
     common: dict[str, str] = {}
     special: list[dict[str, str]] = [{} for _ in files]
     for part in (part for text in texts for part in ROLES.split(text) if part.strip()):
@@ -376,13 +368,7 @@ def refuse_clashes(names: Sequence[str], paths: Sequence[str]) -> None:
 
 
 def told_apart(names: Sequence[str], paths: Sequence[str], stems: Sequence[str]) -> list[str]:
-    """Return names that differ where files did: with their folders, or else with their suffixes.
-
-    >>> told_apart(["a", "a", "b"], ["x/a.csv", "y/a.csv", "b.csv"], ["a", "a", "b"])
-    ['x/a', 'y/a', 'b']
-    >>> told_apart(["a", "a"], ["a.csv", "a.jsonl"], ["a", "a"])
-    ['a.csv', 'a.jsonl']
-    """
+    """Return names that differ where files did: with their folders, or else with their suffixes."""
     with_folders = [str(Path(path).with_name(stem)) if stem else path for path, stem in zip(paths, stems, strict=True)]
     told = list(names)
     for longer in (with_folders, paths):

@@ -11,13 +11,13 @@ from ..comparison.compare import Comparison
 from ..comparison.planning import ALPHA, POWER, Plan
 from ..metrics import METRICS, Key
 from ..options import Options
-from .report import DAGGER, NO_INTERVAL, interval_text, legend, p_text, title
+from .report import DAGGER, NO_INTERVAL, interval_text, legend_of, p_text, title
 from .tables import Cell, Grid
 
 if TYPE_CHECKING:
     from ..plotting.forest import Panel
 
-ORDERS = ("systems", "difference", "p")
+SORTS = ("systems", "difference", "p")
 DIFFERENCE = "difference: first minus second; below 0, the first is better if lower is better (↓), else the second"
 MAX_BARS = 15  # pairs in a panel of the figure; of more, those with the best system
 MAX_ROWS = 60  # differences that are printed unless all are asked for
@@ -31,7 +31,7 @@ def is_significant(row: Comparison, alpha: float) -> bool:
 def arranged(
     rows: Sequence[Comparison], *, order: str = "systems", significant_at: float | None = None
 ) -> list[Comparison]:
-    """Return comparisons metric by metric, sorted within each by one of `ORDERS`; only significant ones if asked."""
+    """Return comparisons metric by metric, sorted within each by one of `SORTS`; only significant ones if asked."""
     kept = [row for row in rows if significant_at is None or is_significant(row, significant_at)]
     if order == "difference":
         kept.sort(key=lambda row: -abs(row.difference) if row.difference == row.difference else math.inf)
@@ -49,20 +49,29 @@ def comparison_grid(
     `line` is the signature, `options` has the level of the intervals, `tests` how many the p-values are adjusted for.
     """
     level = options.confidence_level or 0.0
-    header = ["metric", "first", "second", "difference", f"{level:.0%} interval", "p", "adjusted p"]
+    grid = differences_grid(rows, line, f"{level:.0%} interval", digits=digits, above=above)
+    p_values = ([Cell(p_text(p, in_cell=True)) for p in (row.p, row.p_adjusted)] for row in rows)
+    cells = [[*row, *p] for row, p in zip(grid.rows, p_values, strict=True)]
+    notes = [*columns_explained(tests, level), *grid.notes[1:]]
+    return grid._replace(header=[*grid.header, "p", "adjusted p"], rows=cells, notes=notes)
+
+
+def differences_grid(
+    rows: Sequence[Comparison], line: str, interval: str, *, digits: int = 3, above: Iterable[str] = ()
+) -> Grid:
+    """Lay differences out, metric by metric: one row per pair, † on those that must not be compared."""
     cells = [
         [
             *(Cell(text) for text in (title(row.key) + ("" if row.comparable else "†"), row.first, row.second)),
             Cell(f"{row.difference:+.{digits}f}"),
             Cell(interval_text(row.low, row.high, f"+.{digits}f")),
-            *(Cell(p_text(value, in_cell=True)) for value in (row.p, row.p_adjusted)),
         ]
         for row in rows
     ]
-    notes = columns_explained(tests, level)
+    notes = [DIFFERENCE]
     notes += [] if all(row.comparable for row in rows) else [DAGGER]
     notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
-    meanings = legend(dict.fromkeys(row.key for row in rows))
+    header, meanings = ["metric", "first", "second", "difference", interval], legend_of(row.key for row in rows)
     return Grid(header, cells, notes, line, labels=3, above=list(above), grouped=True, legend=meanings)
 
 
@@ -115,7 +124,7 @@ def plan_grid(
     ]
     above = f"For a power of {power:.0%} in a two-sided test at the level {alpha:g}, of one metric and one pair:"
     notes = ["deviation: standard deviation of the paired difference of one sample"]
-    return Grid(header, rows, notes, signature, above=[above], legend=legend(plan.key for plan in plans))
+    return Grid(header, rows, notes, signature, above=[above], legend=legend_of(plan.key for plan in plans))
 
 
 def write_differences(rows: Sequence[Comparison], folder: str | Path, *, alpha: float) -> list[Path]:

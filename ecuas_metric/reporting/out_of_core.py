@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..comparison.compare import is_comparable, record_of
+from ..comparison.compare import Comparison, fields_of, is_comparable
 from ..errors import FileError, InputError, Note
 from ..metrics import Key, place
 from ..options import checked_options, signature
@@ -22,9 +22,9 @@ from ..scale.reading import StateResults, read, system_of
 from ..scale.settings import STATE_OPTIONS, parse_settings, require_same_settings
 from ..scale.state import State
 from ..scale.storage import Collection, merge_collections, read_collection, write_collection
-from .differences import DIFFERENCE
-from .report import DAGGER, NO_INTERVAL, Report, chosen_keys, interval_text, report_grid, report_records, title
-from .tables import Cell, Grid, Record
+from .differences import differences_grid
+from .report import Report, chosen_keys, report_grid, report_records
+from .tables import Grid, Record
 
 NEEDS_ROWS = ("groups", "common", "by_position", "calibrate", "explain")
 NOT_READ = {
@@ -35,7 +35,8 @@ NOT_READ = {
     "labels": None,
 }  # with their defaults
 NOT_COMPARED = {"figures": None, "only": None, "sort": "systems"}
-IN_MEMORY = "Leave --out-of-core out: files are then read with all rows in memory, or a random sample of them."
+_IN_MEMORY = "Leave --out-of-core out: files are then read with all rows in memory, or a random sample of them."
+WRITTEN = ("key", "first", "second", "difference", "low", "high")
 UNPAIRED = (
     "The systems are not paired by sample. Intervals are conservative: they hold however the errors of the systems "
     "coincide. Without --out-of-core, samples are paired by id, and intervals are narrower."
@@ -45,7 +46,7 @@ Table = tuple[
 ]  # shown, written, notes, and what figures show
 
 
-class Source(NamedTuple):
+class Patterns(NamedTuple):
     """The files that a command names."""
 
     patterns: list[str | tuple[str, str]]  # a tuple is the name of a system, and its pattern
@@ -53,15 +54,15 @@ class Source(NamedTuple):
     options: Mapping[str, object]
 
 
-def score_out_of_core(arguments: Namespace, source: Source) -> Table:
+def score_out_of_core(arguments: Namespace, source: Patterns) -> Table:
     """Score files without having their rows in memory: grid, records, notes, and the systems of which figures are."""
     if arguments.engine == "local":
         score = partial(score_files, state_file=arguments.state, progress=True)
         return _table(_collection(arguments, source, score), arguments)
-    from ..scale.spark import score_files as score_on_spark
+    from ..scale.spark import score_files_on_spark
 
     _require_new(arguments.state)
-    return _table(_written(_collection(arguments, source, score_on_spark), arguments.state), arguments)
+    return _table(_written(_collection(arguments, source, score_files_on_spark), arguments.state), arguments)
 
 
 def merge_files(arguments: Namespace) -> Table:
@@ -82,7 +83,7 @@ def _written(collection: Collection, path: str | None) -> Collection:
     return collection
 
 
-def compare_out_of_core(arguments: Namespace, source: Source) -> Table:
+def compare_out_of_core(arguments: Namespace, source: Patterns) -> Table:
     """Subtract the numbers of all pairs of systems, whose rows are never all in memory."""
     _refuse(arguments, NOT_COMPARED)
     states = _collection(arguments, source, partial(score_files, progress=True)).states
@@ -94,54 +95,30 @@ def compare_out_of_core(arguments: Namespace, source: Source) -> Table:
     level = float(arguments.confidence_level)
     results = _results(states, arguments, with_errors=True)
     keys = chosen_keys(arguments.metrics, sorted(next(iter(results.values())).estimates, key=place))
-    rows = [_difference(key, *pair, results) for key in keys for pair in itertools.combinations(results, 2)]
+    found = [_difference(key, *pair, results) for key in keys for pair in itertools.combinations(results, 2)]
     line = " ; ".join(dict.fromkeys(_signature(state, level) for state in states.values()))
-    records: list[Record] = [{**record_of(row), "is_paired": False} for row in rows]
-    return _differences_grid(rows, line, arguments.digits, level), records, [], {}
+    records: list[Record] = [
+        {**{name: fields_of(row)[name] for name in WRITTEN}, "standard_error_at_most": error, "is_paired": False}
+        for row, error in found
+    ]
+    interval, rows = f"{level:.0%} interval, not paired", [row for row, _ in found]
+    return differences_grid(rows, line, interval, digits=arguments.digits, above=[UNPAIRED]), records, [], {}
 
 
-class Difference(NamedTuple):
-    """The number of the first system minus that of the second, neither of whose rows are paired."""
-
-    key: Key
-    first: str
-    second: str
-    difference: float
-    low: float
-    high: float
-    standard_error_at_most: float
-
-
-def _difference(key: Key, one: str, two: str, results: Mapping[str, StateResults]) -> Difference:
+def _difference(key: Key, one: str, two: str, results: Mapping[str, StateResults]) -> tuple[Comparison, float]:
+    """Return the difference of systems whose rows are not paired, without a test, and its largest standard error."""
     first, second = results[one].estimates[key], results[two].estimates[key]
     low, high = _distance(first.low, second.high), _distance(first.high, second.low)
-    error = first.standard_error + second.standard_error
-    return Difference(key, one, two, first.value - second.value, low, high, error)
+    tests, comparable = (math.nan, math.nan), is_comparable(key, have_same_answers=False)
+    row = Comparison(one, two, key, first.value - second.value, low, high, *tests, comparable)
+    return row, first.standard_error + second.standard_error
 
 
 def _distance(limit: float | None, other: float | None) -> float:
     return math.nan if limit is None or other is None else limit - other
 
 
-def _differences_grid(rows: Sequence[Difference], line: str, digits: int, level: float) -> Grid:
-    not_comparable = {row.key for row in rows if not is_comparable(row.key, have_same_answers=False)}
-    cells = [
-        [
-            Cell(title(row.key) + "†" * (row.key in not_comparable)),
-            Cell(row.first),
-            Cell(row.second),
-            Cell(f"{row.difference:+.{digits}f}"),
-            Cell(interval_text(row.low, row.high, f"+.{digits}f")),
-        ]
-        for row in rows
-    ]
-    notes = [DIFFERENCE, *([DAGGER] if not_comparable else [])]
-    notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
-    header = ["metric", "first", "second", "difference", f"{level:.0%} interval, not paired"]
-    return Grid(header, cells, notes, line, labels=3, above=[UNPAIRED], grouped=True)
-
-
-def _collection(arguments: Namespace, source: Source, score: Callable[..., Collection]) -> Collection:
+def _collection(arguments: Namespace, source: Patterns, score: Callable[..., Collection]) -> Collection:
     """Return the states of all systems in the files that are named."""
     _refuse(arguments)
     roles = {"weight": arguments.weight, "part": arguments.by}
@@ -160,9 +137,9 @@ def _refuse(arguments: Namespace, more: Mapping[str, object] = MappingProxyType(
     not_read = {**dict.fromkeys(NEEDS_ROWS), **NOT_READ, **more}
     for name, default in not_read.items():
         if getattr(arguments, name) not in (default, False):
-            raise InputError(_flag(name), "cannot be used with --out-of-core", advice=IN_MEMORY)
+            raise InputError(_flag(name), "cannot be used with --out-of-core", advice=_IN_MEMORY)
     if getattr(arguments, "calibration", False):
-        raise InputError("--calibration", "cannot be used with --out-of-core", advice=IN_MEMORY)
+        raise InputError("--calibration", "cannot be used with --out-of-core", advice=_IN_MEMORY)
     if arguments.confidence_level is not None and arguments.interval_method not in (None, "analytic"):
         rule = "must be analytic with --out-of-core: resampling needs all rows at once"
         raise InputError("interval_method", rule, value=arguments.interval_method)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 
 from ..comparison.compare import NOT_COMPARABLE, differing, is_comparable, same_answers
-from ..comparison.unlabelled import Bounds, bounds_of
+from ..comparison.unlabelled import ValueBounds, bounds_of
 from ..errors import FileAdvice, FileError, InputError, Note
 from ..files.submissions import Source, Submission, Unlabelled
 from ..metrics import METRICS, Key, place
@@ -29,8 +29,8 @@ DAGGER = f"† {NOT_COMPARABLE}"
 NONE_SHOWN = "[-]"
 NO_INTERVAL = f"{NONE_SHOWN} no interval: none with valid coverage is known for this number"
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
-ARROWS = {True: " ↑", False: " ↓", None: ""}
-DIRECTIONS = {True: "higher is better", False: "lower is better", None: "neither high nor low is better"}
+_ARROWS = {True: " ↑", False: " ↓", None: ""}
+_DIRECTIONS = {True: "higher is better", False: "lower is better", None: "neither high nor low is better"}
 BELOW = ("unlabelled", "biased")  # the notes that the table itself shows
 _VARIANTS = {  # of a metric -> the mark in its title, and what it means
     "normalized": ("N-", "divided by the value of a system that ignores its input"),
@@ -40,35 +40,16 @@ _VARIANTS = {  # of a metric -> the mark in its title, and what it means
 
 
 class Report(NamedTuple):
-    """The metrics of several systems.
-
-    Attributes
-    ----------
-    results : dict of name to Results
-    keys : list of Key
-        The metrics, in the order of the columns.
-    not_comparable : list of Key
-        Those that must not rank these systems, see `comparison.compare.is_comparable`.
-    signature : str
-        Of all systems, or of each where they differ.
-    sizes : dict of name to int
-        Their numbers of samples N.
-    differing : list of str
-        What forbids to rank them by any metric, see `comparison.compare.differing`.
-    unlabelled : dict of name to Unlabelled
-        The systems of which some answers are unlabelled.
-    bounds : dict of name to (dict of Key to Bounds)
-        Of these. Where the rule is to bound, their results are nan.
-    """
+    """The metrics of several systems."""
 
     results: dict[str, Results]
-    keys: list[Key]
-    not_comparable: list[Key]
-    signature: str
-    sizes: Mapping[str, int]
-    differing: list[str]
-    unlabelled: Mapping[str, Unlabelled] = {}
-    bounds: Mapping[str, Mapping[Key, Bounds]] = {}
+    keys: list[Key]  # in the order of the columns
+    not_comparable: list[Key]  # must not rank these systems, see `comparison.compare.is_comparable`
+    signature: str  # of all systems, or of each where they differ
+    sizes: Mapping[str, int]  # numbers of samples N
+    differing: list[str]  # what forbids to rank them by any metric, see `comparison.compare.differing`
+    unlabelled: Mapping[str, Unlabelled] = {}  # the systems of which some answers are unlabelled
+    bounds: Mapping[str, Mapping[Key, ValueBounds]] = {}  # of these; where the rule is to bound, their results are nan
 
     def notes(self) -> list[tuple[str, Note]]:
         """Return what a reader must know beside the numbers: system and note."""
@@ -206,12 +187,6 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     """Lay a report out: one row per system, one column per metric with its arrow, † on those that must not rank.
 
     With `sizes` the second column is N; the share of unlabelled answers follows where there are any.
-
-    >>> from ecuas_metric import confidence_system
-    >>> report = make_report({"a": confidence_system([1, 0, 1], [0.9, 0.8, 0.4])})
-    >>> grid = report_grid(report, keys=[Key("error_rate"), Key("ecuas", 1.0)], sizes=True)
-    >>> grid.header, [cell.text for cell in grid.rows[0]]
-    (['system', 'N', 'ER ↓', 'ECUAS_1 ↓'], ['a', '3', '0.333', '0.670'])
     """
     shown = list(report.keys if keys is None else keys)
     best = {key: _best(report, key) for key in shown}
@@ -237,7 +212,7 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     notes += dict.fromkeys(note.advice for _, note in of_unlabelled if note.advice)
     above = [f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else []
     best_value = BEST_VALUE if any(cell.is_best for row in rows for cell in row) else ""
-    return Grid(header, rows, notes, report.signature, above=above, legend=legend(shown), best=best_value)
+    return Grid(header, rows, notes, report.signature, above=above, legend=legend_of(shown), best=best_value)
 
 
 def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list[Record]:
@@ -257,10 +232,10 @@ def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list
     ]
 
 
-def legend(keys: Iterable[Key]) -> list[str]:
+def legend_of(keys: Iterable[Key]) -> list[str]:
     """Return one line for each metric shown, with its meaning and direction, and one for each mark of a variant.
 
-    >>> legend([Key("error_rate"), Key("error_rate", variant="normalized")])[1]
+    >>> legend_of([Key("error_rate"), Key("error_rate", variant="normalized")])[1]
     'N-: divided by the value of a system that ignores its input'
     """
     shown = list(keys)
@@ -268,32 +243,28 @@ def legend(keys: Iterable[Key]) -> list[str]:
     for key in shown:
         metric = METRICS[key.metric]
         subscript = {"n": "_n", "reject_costs": "_r"}.get(metric.one_per, "")
-        lines[f"{metric.title}{subscript}"] = f"{_lowered(metric.description)} ({DIRECTIONS[metric.higher_is_better]})"
+        lines[f"{metric.title}{subscript}"] = f"{_lowered(metric.description)} ({_DIRECTIONS[metric.higher_is_better]})"
     lines |= dict(_VARIANTS[variant] for variant in dict.fromkeys(key.variant for key in shown) if variant)
     return [f"{name}: {meaning}" for name, meaning in lines.items()]
 
 
 def title(key: Key) -> str:
-    """Return the header of a metric's column with its arrow.
+    """Return the header of a metric's column with its arrow."""
+    return short_title(key) + _ARROWS[METRICS[key.metric].higher_is_better]
 
-    >>> title(Key("ecuas", 0.0, "normalized")), title(Key("auroc"))
-    ('N-ECUAS_0 ↓', 'AUROC ↑')
-    """
-    metric = METRICS[key.metric]
+
+def short_title(key: Key) -> str:
+    """Return the name of a number in tables, e.g. ECUAS_128."""
     subscript = "" if key.parameter is None else f"_{key.parameter:g}".replace("inf", "∞")
     mark = _VARIANTS[key.variant][0] if key.variant else ""
-    name = f"{metric.title}{subscript}"
-    name = f"{mark}{name}" if key.variant == "normalized" else f"{name} {mark}".rstrip()
-    return name + ARROWS[metric.higher_is_better]
+    name = f"{METRICS[key.metric].title}{subscript}"
+    return f"{mark}{name}" if key.variant == "normalized" else f"{name} {mark}".rstrip()
 
 
 def chosen_keys(text: str | None, keys: Sequence[Key]) -> list[Key]:
     """Return the metrics that a text names by their keys or titles, in any case; None is all.
 
     Names are joined by commas, or by spaces where they have none.
-
-    >>> [str(key) for key in chosen_keys("ECUAS_0, er", [Key("error_rate"), Key("ecuas", 0.0)])]
-    ['ecuas_0', 'error_rate']
     """
     if text is None:
         return list(keys)
@@ -358,12 +329,7 @@ def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
 
 
 def _whole_numbers(ids: pa.Array) -> pa.Array:
-    """Return ids that are texts of whole numbers as integers, which compare faster; not 007, which differs from 7.
-
-    >>> from ecuas_metric.files.values import from_texts
-    >>> [_whole_numbers(from_texts(ids)).to_pylist() for ids in (["7", "8"], ["007", "8"])]
-    [[7, 8], ['007', '8']]
-    """
+    """Return ids that are texts of whole numbers as integers, which compare faster; not 007, which differs from 7."""
     if len(ids) and not str(ids[0]).lstrip("-").isdecimal():  # casting visits all of them
         return ids
     try:
@@ -428,7 +394,7 @@ def _best(report: Report, key: Key) -> float | None:
     return choose(column) if column else None
 
 
-def _cell(estimate: Estimate, best: float | None, digits: int, bounds: Bounds | None = None) -> Cell:
+def _cell(estimate: Estimate, best: float | None, digits: int, bounds: ValueBounds | None = None) -> Cell:
     value, low, high = estimate
     span = "" if bounds is None else f"{bounds.low:.{digits}f} to {bounds.high:.{digits}f}"
     if span and math.isnan(value):

@@ -9,7 +9,6 @@ import math
 import os
 import re
 import shutil
-import tempfile
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -29,7 +28,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
 LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$", "|": r"$|$"}
 LATEX |= {"↑": r"$\uparrow$", "↓": r"$\downarrow$", "†": r"$^\dagger$", "∞": r"$\infty$", "≤": r"$\leq$"}
-SUBSCRIPT = re.compile(r"\b(ECUAS|EC|Cov|SR)_([\d.e+∞-]+|n\b)")
+SUBSCRIPT = re.compile(r"\b(ECUAS|EC|Cov|SR)_([\d.e+∞-]+|[nr]\b)")
 
 Record = Mapping[str, object]  # one row of numbers with all their digits, under the names of its columns
 
@@ -42,11 +41,7 @@ class Screen(NamedTuple):
     encoding: str = "utf-8"
 
     def plain(self, text: str) -> str:
-        """Return text with ASCII in the place of what the stream cannot encode.
-
-        >>> Screen(encoding="ascii").plain("ECUAS_∞ ↓"), Screen().plain("ECUAS_∞ ↓")
-        ('ECUAS_inf v', 'ECUAS_∞ ↓')
-        """
+        """Return text with ASCII in the place of what the stream cannot encode."""
         if not _encodes(self.encoding, "".join(ASCII)):  # all signs or none: a mark and its note must be the same
             text = "".join(ASCII.get(character, character) for character in text)
         return text.encode(self.encoding, "backslashreplace").decode(self.encoding)
@@ -105,17 +100,7 @@ def screen_of(stream: TextIO) -> Screen:
 
 
 def to_text(grid: Grid, screen: Screen = FILE) -> str:
-    """Return aligned plain text with a mark at the best of each column; a wide table goes on below itself.
-
-    >>> print(to_text(Grid(["system", "ER"], [[Cell("a"), Cell("0.1", True)], [Cell("b"), Cell("0.2")]], [], "ecuas")))
-    system    ER
-    -------------
-    a        0.1●
-    b        0.2
-    <BLANKLINE>
-    ecuas
-    <BLANKLINE>
-    """
+    """Return aligned plain text with a mark at the best of each column; a wide table goes on below itself."""
     gap = " " * any(cell.is_best for row in grid.rows for cell in row)
     rows = _grouped(_fitted(grid, screen.width, 2 + len(gap)))
     cells = [[screen.plain(cell.text + (BEST if cell.is_best else gap)) for cell in row] for row in rows]
@@ -193,15 +178,15 @@ def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = writers[path.suffix.lower()]()
     # The name appears with the whole text, and what had it before is there until then.
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".", encoding="utf-8", delete=False) as file:
-        try:
-            file.write(text)
-            file.close()
-            os.chmod(file.name, path.stat().st_mode if path.exists() else 0o666 & ~_umask())
-            os.replace(file.name, path.resolve() if path.is_symlink() else path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        part.write_text(text, encoding="utf-8", newline="\n")
+        if path.exists():
+            shutil.copymode(path, part)
+        os.replace(part, path.resolve() if path.is_symlink() else path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def check_suffix(path: str | Path) -> None:
@@ -211,12 +196,7 @@ def check_suffix(path: str | Path) -> None:
 
 
 def to_csv(records: Sequence[Record], line: str) -> str:
-    """Return CSV with the signature in a column of its own; names that look like formulas are neutralised.
-
-    >>> print(to_csv([{"system": "=a", "ece": 0.1}], "ecuas|n:0"), end="")
-    system,ece,signature
-    '=a,0.1,ecuas|n:0
-    """
+    """Return CSV with the signature in a column of its own; names that look like formulas are neutralised."""
     buffer = io.StringIO()
     columns = dict.fromkeys(key for record in records for key in (*record, "signature"))
     writer = csv.DictWriter(
@@ -239,11 +219,7 @@ def to_json(records: Sequence[Record], line: str, notes: Iterable[str] = ()) -> 
 
 
 def neutral(text: str) -> str:
-    """Return text that no spreadsheet takes for a formula: an apostrophe goes before = + - @ (OWASP, CSV injection).
-
-    >>> neutral("=1+1"), neutral("model")
-    ("'=1+1", 'model')
-    """
+    """Return text that no spreadsheet takes for a formula: an apostrophe goes before = + - @ (OWASP, CSV injection)."""
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 
@@ -251,12 +227,6 @@ def _csv_cell(value: object) -> object:
     if isinstance(value, str):
         return neutral(value)
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value
-
-
-def _umask() -> int:
-    umask = os.umask(0)
-    os.umask(umask)
-    return umask
 
 
 def _encodes(encoding: str, text: str) -> bool:

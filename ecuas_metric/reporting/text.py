@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 import numpy as np
@@ -17,8 +17,8 @@ from ..options import Options
 from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..plotting.names import short_names
 from ..results import System, all_values, ranked, resampling_of
-from .differences import MAX_ROWS, arranged, is_significant
-from .report import DAGGER, p_text, title
+from .differences import MAX_ROWS, arranged, is_significant, num_tests
+from .report import DAGGER, p_text, short_title, title
 from .tables import Cell, Grid, Screen, to_text
 
 LEVEL = 0.95
@@ -31,46 +31,31 @@ USES = {  # the n from which on -> whose costs ECUAS_n weighs most
     1.0: "with reject costs of all sizes",
     8.0: "to whom a rejection is nearly as bad as a mistake",
 }
-Found = Mapping[str, tuple[float, str]]  # the value of each system, and how it is shown
-Name = Callable[[str], str]
 
 
 # ---- who beats whom ------------------------------------------------------------------------------------------------
 
 
 def winner(row: Comparison, alpha: float) -> str | None:
-    """Return the system that is significantly better; None if neither is, or they must not be ranked.
-
-    >>> row = Comparison("a", "b", Key("auroc"), 0.2, 0.1, 0.3, 0.001, 0.004, comparable=True)
-    >>> winner(row, 0.05), winner(row._replace(key=Key("ece")), 0.05), winner(row, 0.001)
-    ('a', 'b', None)
-    """
+    """Return the system that is significantly better; None if neither is, or they must not be ranked."""
     better = METRICS[row.key.metric].higher_is_better
     if better is None or not row.comparable or not row.difference or not is_significant(row, alpha):
         return None
     return row.first if (row.difference > 0) == better else row.second
 
 
-def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3, name: Name = str) -> list[str]:
-    """Return one line per metric: which system is best, and which of the others it beats significantly.
-
-    >>> row = Comparison("a", "b", Key("error_rate"), -0.2, -0.3, -0.1, 0.001, 0.004, comparable=True)
-    >>> summary([row._replace(first_value=0.1, second_value=0.3)], alpha=0.05)
-    ['ER ↓  a is better: 0.100 against 0.300, significant (adjusted p = 0.004).']
-    """
+def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3) -> list[str]:
+    """Return one line per metric: which system is best, and which of the others it beats significantly."""
     keys = list(dict.fromkeys(row.key for row in rows))
     not_comparable = {row.key for row in rows if not row.comparable}
     ranked = [key for key in keys if key not in not_comparable and METRICS[key.metric].higher_is_better is not None]
     width = max(map(len, map(title, ranked)), default=0)
     sets = best_systems(rows, level=1 - alpha)
-    lines: list[str] = []
-    for key in ranked:
-        of_key = [row for row in rows if row.key == key]
-        values: dict[str, float] = {}
-        for row in of_key:
-            values |= {row.first: row.first_value, row.second: row.second_value}
-        found = {system: (value, f"{value:.{digits}f}") for system, value in values.items()}
-        lines.append(f"{title(key):{width}}  {_of_metric(key, of_key, found, sets.get(key, []), alpha, name)}")
+    lines = [
+        f"{title(key):{width}}  "
+        + _of_metric([row for row in rows if row.key == key], sets.get(key, []), alpha, digits)
+        for key in ranked
+    ]
     if not_comparable:
         named = ", ".join(f"{title(key)}†" for key in keys if key in not_comparable)
         lines.append(f"{named}: no winner, since the systems' answers differ (see † below).")
@@ -91,12 +76,7 @@ def wins(rows: Iterable[Comparison], alpha: float) -> dict[tuple[str, str], int]
 
 
 def wins_grid(rows: Sequence[Comparison], *, alpha: float) -> Grid:
-    """Lay out who beats whom: in each cell on how many metrics the row's system beats the column's; best first.
-
-    >>> rows = [Comparison("a", "b", Key("error_rate"), 0.2, 0.1, 0.3, 0.001, 0.004, comparable=True)]
-    >>> [[cell.text for cell in row] for row in wins_grid(rows, alpha=0.05).rows]
-    [['1 b', '', '1', '1', '0'], ['2 a', '.', '', '0', '1']]
-    """
+    """Lay out who beats whom: in each cell on how many metrics the row's system beats the column's; best first."""
     names = list(dict.fromkeys(name for row in rows for name in (row.first, row.second)))
     won, short = wins(rows, alpha), short_names(names)
     plus = {name: sum(won.get((name, other), 0) for other in names) for name in names}
@@ -193,62 +173,51 @@ def _too_many(grid: Grid, rows: Sequence[Comparison], screen: Screen, alpha: flo
     return "\n".join(screen.wrapped([how, "", *footnotes, grid.signature])) + "\n"
 
 
-def _of_metric(
-    key: Key, rows: Sequence[Comparison], found: Found, may_be_best: Sequence[str], alpha: float, name: Name
-) -> str:
-    undefined = [system for system, (value, _) in found.items() if math.isnan(value)]
-    if undefined:
-        return f"undefined for {_listed(undefined, name)}."
-    sign = -1 if METRICS[key.metric].higher_is_better else 1
-    best, *others = sorted(found, key=lambda system: sign * found[system][0])
-    pairs = {frozenset((row.first, row.second)): row for row in rows}
-    if len(others) == 1:
-        return _of_two(best, others[0], found, pairs[frozenset(found)], alpha, name)
-    tied = [other for other in others if winner(pairs[frozenset((best, other))], alpha) != best]
-    is_same = not may_be_best or set(may_be_best) == {best, *tied}
-    return _of_many(best, tied, rows, found, alpha, name) + ("" if is_same else _of_best(may_be_best, alpha, name))
-
-
-def _of_many(best: str, tied: Sequence[str], rows: Sequence[Comparison], found: Found, alpha: float, name: Name) -> str:
-    num_others = len(found) - 1
+def _of_metric(rows: Sequence[Comparison], may_be_best: Sequence[str], alpha: float, digits: int) -> str:
+    """Say who is best by one metric, of the rows of all pairs, and whom it beats significantly."""
+    values: dict[str, float] = {}
+    for row in rows:
+        values |= {row.first: row.first_value, row.second: row.second_value}
+    if undefined := [name for name, value in values.items() if math.isnan(value)]:
+        return f"undefined for {_listed(undefined)}."
+    sign = -1 if METRICS[rows[0].key.metric].higher_is_better else 1
+    best, *others = sorted(values, key=lambda name: sign * values[name])
+    shown = {name: f"{value:.{digits}f}" for name, value in values.items()}
     if not any(row.difference for row in rows):
-        return f"no difference: {found[best][1]} each."
-    first = f"{name(best)} is best ({found[best][1]})"
-    if not tied:
-        return f"{first}, significantly better than {'both' if num_others == 2 else f'all {num_others}'} others."
-    if len(tied) == num_others:
-        first = f"{name(best)} has the best value ({found[best][1]})"
-        if any(winner(row, alpha) for row in rows):
-            return f"{first}, but is not significantly better than any other."
-        return f"{first}, but no two systems differ significantly."
-    if len(tied) <= min(MAX_NAMES, num_others - len(tied)):
-        return f"{first}, significantly better than all others except {_listed(tied, name)}."
+        return f"no difference: {shown[best]} each."
+    if len(others) == 1:
+        numbers, adjusted = f"{shown[best]} against {shown[others[0]]}", f"(adjusted {p_text(rows[0].p_adjusted)})"
+        if is_significant(rows[0], alpha):
+            return f"{best} is better: {numbers}, significant {adjusted}."
+        return f"{best} has the better value, {numbers}, which may be due to chance {adjusted}."
+    beaten = {row.second if row.first == best else row.first for row in rows if winner(row, alpha) == best}
+    tied = [name for name in others if name not in beaten]
+    text = _of_many(f"{best} is best ({shown[best]})", tied, len(others))
+    if not beaten:
+        is_any = any(winner(row, alpha) for row in rows)
+        what = "but is not significantly better than any other" if is_any else "but no two systems differ significantly"
+        text = f"{best} has the best value ({shown[best]}), {what}."
+    if not may_be_best or set(may_be_best) == {best, *tied}:
+        return text
+    known = " or ".join(may_be_best) if len(may_be_best) <= MAX_NAMES else f"one of {_listed(may_be_best)}"
+    return f"{text} By this metric alone, at {1 - alpha:.0%} confidence, the best is {known}."
+
+
+def _of_many(best: str, tied: Sequence[str], num_others: int) -> str:
+    """Say which of the others the best one beats."""
     beaten = num_others - len(tied)
-    return f"{first}, significantly better than {beaten} of {num_others} others, not than {_listed(tied, name)}."
+    if not tied:
+        return f"{best}, significantly better than {'both' if num_others == 2 else f'all {num_others}'} others."
+    if len(tied) <= min(MAX_NAMES, beaten):
+        return f"{best}, significantly better than all others except {_listed(tied)}."
+    return f"{best}, significantly better than {beaten} of {num_others} others, not than {_listed(tied)}."
 
 
-def _of_best(names: Sequence[str], alpha: float, name: Name) -> str:
-    """Say which systems may be the best."""
-    known = " or ".join(map(name, names)) if len(names) <= MAX_NAMES else f"one of {_listed(names, name)}"
-    return f" By this metric alone, at {1 - alpha:.0%} confidence, the best is {known}."
-
-
-def _of_two(best: str, other: str, found: Found, row: Comparison, alpha: float, name: Name) -> str:
-    if not row.difference:
-        return f"no difference: {found[best][1]} each."
-    numbers = f"{found[best][1]} against {found[other][1]}"
-    if is_significant(row, alpha):
-        return f"{name(best)} is better: {numbers}, significant (adjusted {p_text(row.p_adjusted)})."
-    return (
-        f"{name(best)} has the better value, {numbers}, which may be due to chance (adjusted {p_text(row.p_adjusted)})."
-    )
-
-
-def _listed(systems: Sequence[str], name: Name) -> str:
+def _listed(systems: Sequence[str]) -> str:
     more = len(systems) - MAX_NAMES
     if more <= 1:
-        return ", ".join(map(name, systems))
-    return f"{', '.join(map(name, systems[:MAX_NAMES]))} and {more} more"
+        return ", ".join(systems)
+    return f"{', '.join(systems[:MAX_NAMES])} and {more} more"
 
 
 # ---- a report in plain words ---------------------------------------------------------------------------------------
@@ -259,11 +228,6 @@ def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None)
 
     Differences are tested as `ecuas compare` does with the same metrics (`only`, by default all), at the systems'
     confidence level or 0.95.
-
-    >>> from ecuas_metric import confidence_system
-    >>> correct, confidence = [1, 1, 1, 0, 1, 0, 0, 0], [0.75] * 4 + [0.25] * 4
-    >>> explain({"model": confidence_system(correct, confidence)})[-1]
-    'Recalibration alone would gain less than 1% of ECUAS_0.'
     """
     asked = None if only is None else list(only)
     given = [Key("ecuas", n) for n in next(iter(systems.values())).options.n]
@@ -287,13 +251,13 @@ def _best(order: float, values: Mapping[str, Mapping[Key, float]], pairs: Sequen
     key = Key("ecuas", order)
     best, second = sorted(values, key=lambda name: values[name][key])[:2]
     users = next(words for start, words in reversed(USES.items()) if order >= start)
-    numbers = f"{_name(order)} {values[best][key]:.3f} against {values[second][key]:.3f} for {second}"
+    numbers = f"{short_title(key)} {values[best][key]:.3f} against {values[second][key]:.3f} for {second}"
     row = next((row for row in pairs if row.key == key and {row.first, row.second} == {best, second}), None)
     whom = f"For users {users} (n = {order:g})"
     if row is None:
         return f"{whom}, {best} has the lowest cost: {numbers}, the next. Whether this is significant was not tested."
     if not row.difference:
-        return f"{whom}, {best} and {second} cost the same: {_name(order)} {values[best][key]:.3f}."
+        return f"{whom}, {best} and {second} cost the same: {short_title(key)} {values[best][key]:.3f}."
     row = row if row.second == best else row.turned()
     interval = f"{level:.0%} interval [{row.low:.3f}, {row.high:.3f}]"
     lead = f"a lead of {row.difference:.3f} ({interval}, adjusted {p_text(row.p_adjusted)})"
@@ -311,7 +275,7 @@ def _paired(systems: Mapping[str, System], only: Sequence[Key] | None) -> tuple[
         rows = compare_systems({name: _with_level(system) for name, system in systems.items()}, only=only)
     except InputError as error:
         return [], f"These systems cannot be compared sample by sample, so no difference is tested: {error}"
-    tests = sum(not math.isnan(row.p) for row in rows)
+    tests = num_tests(rows)
     how = f"p-values are adjusted for {tests} tests: of all pairs by all metrics shown, as `ecuas compare` does."
     if first.ids is None:
         how += " There is no column of ids: the tests assume that the same row of each file is the same sample."
@@ -394,9 +358,9 @@ def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[K
     before = values[name][key]
     gain = before - after[name]
     if gain < WORTH_SAYING * before or not before:
-        return f"Recalibration alone would gain less than {WORTH_SAYING:.0%} of {_name(order)}."
+        return f"Recalibration alone would gain less than {WORTH_SAYING:.0%} of {short_title(key)}."
     return (
-        f"Recalibration alone, with the same answers in the same order of confidence, would take {_name(order)} "
+        f"Recalibration alone, with the same answers in the same order of confidence, would take {short_title(key)} "
         f"of {name} from {before:.3f} to {after[name]:.3f} at best, {gain / before:.0%} less. "
         "It is fitted on these same samples, so the gain on new ones would be smaller."
     )
@@ -413,8 +377,3 @@ def _with_level(system: System) -> System:
     if system.options.confidence_level is not None:
         return system
     return ranked(system.decisions, system.options.replace(confidence_level=LEVEL), ids=system.ids)
-
-
-def _name(order: float) -> str:
-    """Return the name of ECUAS_n, e.g. ECUAS_128."""
-    return title(Key("ecuas", order)).partition(" ")[0]

@@ -13,23 +13,23 @@ from pyarrow import types
 from ..errors import FileAdvice, FileError, InputError
 from ..files.columns import Roles, match_columns
 from ..files.submissions import MAX_SYSTEMS, Source
+from ..files.values import floats_in, is_numeric, plain
 from ..inputs import Bools, Floats
 from ..options import Options
 from .settings import require_same_settings
 from .state import State, empty_state, merge, state_of, state_of_counts
 
-UNLABELLED = ("wrong", "drop")
+_UNLABELLED = ("wrong", "drop")
 CHUNK = 2**22  # bytes of rows that are scored together
 WAITING = 4
-IN_MEMORY = "Convert it, or score in memory (without --out-of-core), where words and percentages are read."
+_IN_MEMORY = "Convert it, or score in memory (without --out-of-core), where words and percentages are read."
 
 
 class RowOptions(TypedDict, total=False):
-    """How rows are read.
+    """How rows are read: the roles of `columns` whose names do not say them, see `files.columns.match_columns`.
 
-    `columns` has the roles of columns whose names do not say them, see `files.columns.match_columns`. `unlabelled` says
-    what is done with rows whose correctness is missing, instead of an error: "wrong" counts them as wrong, "drop"
-    leaves them out; either way they are counted. `scale` divides predictions; `correct_from` is the lowest right grade.
+    `unlabelled` says what is done with rows whose correctness is missing, instead of an error: "wrong" counts them as
+    wrong, "drop" leaves them out. `scale` divides predictions; `correct_from` is the lowest right grade.
     """
 
     columns: Mapping[str, str] | None
@@ -81,9 +81,10 @@ def states_of_batches(
 
 def check_reading(reading: RowOptions) -> None:
     """Raise InputError if rows cannot be read so."""
-    if (unlabelled := reading.get("unlabelled")) not in (None, *UNLABELLED):
+    if (unlabelled := reading.get("unlabelled")) not in (None, *_UNLABELLED):
         advice = "Bounds need all rows at once: score in memory, or in two runs, without such answers and as wrong."
-        raise InputError("unlabelled", f"of a state must be {' or '.join(UNLABELLED)}", value=unlabelled, advice=advice)
+        rule = f"of a state must be {' or '.join(_UNLABELLED)}"
+        raise InputError("unlabelled", rule, value=unlabelled, advice=advice)
     if not reading.get("scale", 1) > 0:
         raise InputError("scale", "must be positive", value=reading["scale"])
 
@@ -98,8 +99,8 @@ def match_columns_of_rows(schema: pa.Schema, reading: RowOptions, *, source: str
 
 def columns_read(roles: Roles) -> list[str]:
     """Return the names of all columns that are read."""
-    named = [*roles.predictions, *roles.references[:1], *roles.systems, *roles.used["weight"], *roles.used["count"]]
-    return list(dict.fromkeys(named))
+    used = *roles.used["weight"], *roles.used["count"]
+    return list(dict.fromkeys([*roles.predictions, *roles.references[:1], *roles.systems, *used]))
 
 
 def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
@@ -137,7 +138,6 @@ def _rows_of_systems(
 
 
 def _as_text(names: pa.ChunkedArray, column: str, source: str) -> pa.ChunkedArray:
-
     try:
         return names.cast(pa.string())
     except pa.ArrowException:
@@ -154,10 +154,8 @@ def _words(roles: Roles) -> dict[str, str]:
 def _state_of_table(
     table: pa.Table, roles: Roles, options: Options, reading: RowOptions, source: Source, level: int
 ) -> State:
-    references, unlabelled = (
-        _numbers(table[roles.references[0]], roles.references[0], source),
-        reading.get("unlabelled"),
-    )
+    unlabelled, name = reading.get("unlabelled"), roles.references[0]
+    references = _numbers(table[name], name, source)
     is_open = np.isnan(references)
     _require_labelled(is_open, roles, source, unlabelled)
     if (lowest := reading.get("correct_from")) is not None:
@@ -165,21 +163,19 @@ def _state_of_table(
     references, predictions = np.where(is_open, 0.0, references), _predictions(table, roles, source)
     if (scale := reading.get("scale", 1)) != 1:
         predictions = predictions / scale
-    weights, copies = (
-        [_numbers(table[name], name, source) for name in roles.used[role]] for role in ("weight", "count")
-    )
+    used = [[_numbers(table[name], name, source) for name in roles.used[role]] for role in ("weight", "count")]
     if is_open.any() and unlabelled == "drop":
         kept = ~is_open
         references, predictions, source = references[kept], predictions[kept], source._replace(rows=source.rows[kept])
-        weights, copies = ([column[kept] for column in columns] for columns in (weights, copies))
-    form = "posteriors" if roles.form == "positive" else roles.form
+        used = [[column[kept] for column in columns] for columns in used]
+    form, (weights, copies) = "posteriors" if roles.form == "positive" else roles.form, used
     if roles.form == "positive":
         options = options.replace(predictions_are="positive_probabilities")
     try:
         if copies:
             return state_of_counts(predictions, copies[0], references, options)
         if len(references):
-            weight = weights[0] if weights else None
+            weight = [*weights, None][0]
             state = state_of(form, predictions, references, options, sample_weight=weight, level=level)
         else:  # so that the settings do not depend on which rows are in a part
             classes = predictions.shape[1] if predictions.ndim > 1 else 2
@@ -195,15 +191,10 @@ def _require_labelled(is_open: Bools, roles: Roles, source: Source, unlabelled: 
     """Raise FileError for rows without correctness; a class that is not known is not a wrong one."""
     has_classes = roles.form in ("posteriors", "positive", "counts")
     if is_open.any() and (unlabelled is None or (has_classes and unlabelled != "drop")):
-        raise FileError(
-            source.file,
-            "has no value",
-            column=roles.references[0],
-            row=int(source.rows[np.argmax(is_open)]),
-            count=int(is_open.sum()),
-            total=len(is_open),
-            advice="" if has_classes else FileAdvice.COUNT_AS_WRONG,
-        )
+        column, row, count = roles.references[0], int(source.rows[np.argmax(is_open)]), int(is_open.sum())
+        error = FileError(source.file, "has no value", column=column, row=row, count=count, total=len(is_open))
+        error.advice = "" if has_classes else FileAdvice.COUNT_AS_WRONG
+        raise error
 
 
 def _predictions(table: pa.Table, roles: Roles, source: Source) -> Floats:
@@ -215,16 +206,15 @@ def _predictions(table: pa.Table, roles: Roles, source: Source) -> Floats:
     if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
         return _numbers(table[name], name, source)
     sizes = pc.fill_null(pc.list_value_length(table[name]), -1).to_numpy()
-    if (sizes != sizes[0]).any() or sizes[0] < 0:
-        row = int(source.rows[np.argmax((sizes != sizes[0]) | (sizes < 0))])
+    if (others := (sizes != sizes[0]) | (sizes < 0)).any():
+        row = int(source.rows[np.argmax(others)])
         raise FileError(source.file, "must hold lists of one length", column=name, row=row)
     return _numbers(pc.list_flatten(table[name]), name, source).reshape(len(table), -1)
 
 
 def _numbers(column: pa.ChunkedArray, name: str, source: Source) -> Floats:
     """Return a column of numbers or truths (N,), NaN where there is none."""
-    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-    if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind)):
-        raise FileError(source.file, f"must hold numbers; it holds {kind}", column=name, advice=IN_MEMORY)
-    column = column.cast(kind).cast(pa.uint8()) if types.is_boolean(kind) else column
-    return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), np.float64)
+    if not is_numeric(column.type):
+        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+        raise FileError(source.file, f"must hold numbers; it holds {kind}", column=name, advice=_IN_MEMORY)
+    return floats_in(plain(column))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..inputs import Floats, Ints, blocks
 
-STEP = 53 - 16  # whole numbers up to 2^53 are exact in float64, and 2^16 terms are added at a time: `inputs.BLOCK_SIZE`
+_STEP = 53 - 16  # whole numbers up to 2^53 are exact in float64, and `inputs.BLOCK_SIZE` are added at a time
 DIGIT = 31  # bits
 FRACTION_DIGITS, DIGITS = 3, 7  # of a bin: multiples of 2^-93, and no overflow below 2^155
 
@@ -69,9 +69,9 @@ def _unit(digit: int) -> float:
 
 
 def _whole_numbers(values: Floats, bits: int) -> Iterator[tuple[Floats, int]]:
-    """Yield whole numbers up to 2^STEP that add up to each value in units of 2^-bits when shifted left."""
+    """Yield whole numbers up to 2^_STEP that add up to each value in units of 2^-bits when shifted left."""
     largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-    rest, unit, exponent = values, 0, int(np.frexp(largest)[1]) - STEP
+    rest, unit, exponent = values, 0, int(np.frexp(largest)[1]) - _STEP
     while largest and (rest[:64].any() or rest.any()):  # of 0 and 1 nothing is left after the first step
         exponent = max(exponent, -bits)
         rest = _scaled(rest, unit - exponent)
@@ -80,7 +80,7 @@ def _whole_numbers(values: Floats, bits: int) -> Iterator[tuple[Floats, int]]:
         if exponent == -bits:
             return
         rest -= whole
-        unit, exponent = exponent, exponent - STEP - 1  # what is left is at most half a unit
+        unit, exponent = exponent, exponent - _STEP - 1  # what is left is at most half a unit
 
 
 def _scaled(values: Floats, exponent: int) -> Floats:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple, Unpack
-from urllib.parse import unquote
 
 import fsspec
 import numpy as np
@@ -18,14 +17,14 @@ from pyarrow import parquet as pq
 from tqdm.auto import tqdm
 
 from ..errors import FileError, InputError
-from ..files.read import stem
+from ..files.read import named_by_folders, stem
+from ..files.values import constant
 from ..options import Options
 from .batches import RowOptions, check_reading, columns_read, match_columns_of_rows, states_of_batches
 from .settings import require_options
 from .storage import Collection, merge_collections, read_collection, write_collection
 
 SECONDS_BETWEEN_SAVES = 30.0
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 BATCH_BYTES, MOST_ROWS = 2**21, 2**17
 
 
@@ -126,16 +125,16 @@ def batches_of(
     Threads and read-ahead are off: the memory that they take grows with the file.
     """
     with _opened(part) as file:
-        in_path = {name: value for name, value in _in_path(part).items() if name not in file.schema_arrow.names}
-        schema = file.schema_arrow
+        schema, folders = file.schema_arrow, named_by_folders(part.path.split("/")[:-1])
+        in_path = {name: constant(value, 1) for name, value in folders.items() if name not in schema.names}
         for name, value in in_path.items():
-            schema = schema.append(pa.field(name, _repeated(value, 0).type))
+            schema = schema.append(pa.field(name, value.type))
         read = columns_read(match_columns_of_rows(schema, reading, source=part.address))
         own = [name for name in read if name not in in_path]
         size = _batch_size(file, own)
         for batch in file.iter_batches(size, row_groups=groups, columns=own, use_threads=False):
             for name in (name for name in read if name in in_path):
-                batch = batch.append_column(name, _repeated(in_path[name], len(batch)))
+                batch = batch.append_column(name, in_path[name].take(np.zeros(len(batch), np.int64)))
             yield batch, len(batch) / file.metadata.num_rows
 
 
@@ -157,7 +156,6 @@ def _is_done(part: ParquetPart, done: Collection) -> bool:
 
 @contextmanager
 def _opened(part: ParquetPart) -> Iterator[pq.ParquetFile]:
-
     with ExitStack() as stack:
         try:
             opened = part.path
@@ -185,17 +183,6 @@ def _paths_of(pattern: str) -> tuple[AbstractFileSystem, list[str]]:
 def _is_data(path: str) -> bool:
     """Return whether a file in a folder holds rows; Spark keeps others beside, as in _temporary."""
     return path.endswith(".parquet") and not any(name.startswith(("_", ".")) for name in path.split("/"))
-
-
-def _in_path(part: ParquetPart) -> dict[str, str | None]:
-    """Return what the names of a file's folders say of its rows, e.g. model=a, as Hive and Spark write them."""
-    named = (name.partition("=") for name in part.path.split("/")[:-1] if "=" in name)
-    return {key: None if value == NO_VALUE else unquote(value) for key, _, value in named if key}
-
-
-def _repeated(value: str | None, count: int) -> pa.Array:
-
-    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([value], pa.string()))
 
 
 def _batch_size(file: pq.ParquetFile, columns: list[str]) -> int:

@@ -18,7 +18,7 @@ from ..decisions import Decisions
 from ..errors import Advice, InputError, Note
 from ..files.submissions import MEANING
 from ..inputs import RANGE_TOLERANCE, FloatOrFloats, Floats
-from ..intervals import Moments, analytic_limits
+from ..intervals import Limits, Moments, analytic_limits
 from ..metrics import METRICS, Key, keys, naive_values, normalized_values, recalibrated_values
 from ..options import checked_options
 from ..ranking import TieGroups
@@ -30,12 +30,10 @@ from .state import COLUMNS, OWN_LOSSES, State, cost_unit
 
 USUAL_LEVEL = 0.95
 TOPS = {"auroc": 1.0, "aurc": 1.0, "augrc": 0.5}  # of the 0-1 cost
-UNLABELLED = {
+_UNLABELLED = {
     "wrong": "They count as wrong: most metrics are at least as good as they are here.",
     "drop": MEANING["drop"],
 }
-Bounds = tuple[float, float]
-NONE = (None, None)
 
 
 class BoundedEstimate(NamedTuple):
@@ -96,7 +94,7 @@ def read(
     level = checked_options(confidence_level=confidence_level).confidence_level
     settings, values = parse_settings(state.settings), _values(state, normalize=normalize, decompose=decompose)
     bounds, form = order_bounds(state) | _recalibrated_bounds(state, values), empty_decisions(settings)
-    limits, errors, notes = dict[Key, Bounds](), dict.fromkeys(values, math.nan), _notes(state, values, bounds)
+    limits, errors, notes = dict[Key, Limits](), dict.fromkeys(values, math.nan), _notes(state, values, bounds)
     if with_errors or level is not None:
         options = settings.options.replace(confidence_level=level or USUAL_LEVEL)
         found = analytic_limits(_moments(state), form, options, values, own_error=partial(_own_error, state))
@@ -104,7 +102,7 @@ def read(
         limits, notes = (limits, notes) if level is None else (found.limits, notes + found.notes)
     tops, estimates = {} if form.confidence is None else TOPS, dict[Key, BoundedEstimate]()
     for key, value in values.items():
-        (least, most), (low, high) = bounds.get(key) or NONE, limits.get(key) or NONE
+        (least, most), (low, high) = bounds.get(key) or (None, None), limits.get(key) or (None, None)
         if key in bounds and key in limits:
             low, high = _widened(limits[key], value, bounds[key], tops.get(key.metric))
         estimates[key] = BoundedEstimate(value, least, most, errors[key], low, high)
@@ -130,7 +128,7 @@ def ties_of(state: State) -> TieGroups:
     return TieGroups(weight, cost, ranks_of(state.sketch.low, mirrored=settings.is_mirrored))
 
 
-def order_bounds(state: State) -> dict[Key, Bounds]:
+def order_bounds(state: State) -> dict[Key, Limits]:
     """Return the lowest and the highest value of each metric of the order; nothing where the sketch is exact."""
     if state.sketch.is_exact:
         return {}
@@ -225,15 +223,14 @@ def _naive_values(state: State) -> dict[Key, FloatOrFloats]:
     settings = parse_settings(state.settings)
     none, values = empty_decisions(settings), dict[Key, FloatOrFloats]()
     if none.confidence is not None:
-        wrong = _sum(state, "error_rate")
+        wrong, zeros = _sum(state, "error_rate"), np.zeros(2)
+        one_each = Decisions(zeros, np.array([0.0, 1.0]), none.max_uncertainty, confidence=zeros)
         weights = np.array([float(_sum(state, "1") - wrong), float(wrong)])
-        one_each = Decisions(np.zeros(2), np.array([0.0, 1.0]), none.max_uncertainty, confidence=np.zeros(2))
         values |= naive_values(one_each, settings.options, sample_weight=weights)
     if none.labels is not None:
-        classes = np.arange(int(settings.options.num_classes or 0))
-        weights = np.array([float(_sum(state, f"class {k} weight")) for k in range(len(classes))])
-        zeros = np.zeros(len(classes))
+        classes, zeros = np.arange(count := int(settings.options.num_classes or 0)), np.zeros(count)
         one_each = Decisions(zeros, zeros, none.max_uncertainty, labels=classes)
+        weights = np.array([float(_sum(state, f"class {k} weight")) for k in range(count)])
         values |= naive_values(one_each, settings.options, sample_weight=weights)
     return values
 
@@ -249,7 +246,7 @@ def _one_row_per_bin(state: State) -> tuple[Decisions, Floats]:
     return Decisions(1 - q, 1 - accuracy, empty_decisions(settings).max_uncertainty, confidence=q), weights
 
 
-def _recalibrated_bounds(state: State, values: Mapping[Key, float]) -> dict[Key, Bounds]:
+def _recalibrated_bounds(state: State, values: Mapping[Key, float]) -> dict[Key, Limits]:
     """Return bounds of recalibrated values and calibration losses; nothing where the sketch is exact.
 
     One uncertainty for all rows of a bin is among the maps that recalibration chooses from, so that the value read from
@@ -258,7 +255,7 @@ def _recalibrated_bounds(state: State, values: Mapping[Key, float]) -> dict[Key,
     if state.sketch.is_exact or not any(key.variant == "recalibrated" for key in values):
         return {}
     settings, (best, _) = parse_settings(state.settings), _extreme_orders(state)
-    u_max, found = empty_decisions(settings).max_uncertainty, dict[Key, Bounds]()
+    u_max, found = empty_decisions(settings).max_uncertainty, dict[Key, Limits]()
     for key, value in recalibrated_values(best, settings.options, max_uncertainty=u_max).items():
         low, loss = float(value), key._replace(variant="calibration_loss")
         found[key] = min(low, values[key]), values[key]
@@ -286,13 +283,13 @@ def _interleaved(first: tuple[Floats, Floats], then: tuple[Floats, Floats], rank
     return TieGroups(weight[some], cost[some], np.repeat(rank, 2)[some])
 
 
-def _widened(limits: Bounds, value: float, bounds: Bounds, top: float | None) -> Bounds:
+def _widened(limits: Limits, value: float, bounds: Limits, top: float | None) -> Limits:
     """Return limits that are as much wider as the bounds are apart, but not beyond what the number can be."""
     low, high = limits[0] - (value - bounds[0]), limits[1] + (bounds[1] - value)
     return max(low, 0.0), high if top is None else min(high, top)
 
 
-def _notes(state: State, values: Mapping[Key, float], bounds: Mapping[Key, Bounds]) -> tuple[Note, ...]:
+def _notes(state: State, values: Mapping[Key, float], bounds: Mapping[Key, Limits]) -> tuple[Note, ...]:
     settings, rows = parse_settings(state.settings), state.rows
     facts = {
         "missing": f"confidences are missing (NaN) and count as {settings.options.missing_confidence}",
@@ -302,19 +299,16 @@ def _notes(state: State, values: Mapping[Key, float], bounds: Mapping[Key, Bound
         "above_max_uncertainty": "rows have an uncertainty above that of a system that knows nothing, and count as "
         "rejected at every reject cost",
     }
-    notes = [
-        Note(kind, f"{state.sums[kind]} of {rows} {fact}.") for kind, fact in facts.items() if state.sums.get(kind)
-    ]
-    for rule, meaning in UNLABELLED.items():
+    counts = {kind: state.sums.get(kind) for kind in facts}
+    notes = [Note(kind, f"{count} of {rows} {facts[kind]}.") for kind, count in counts.items() if count]
+    for rule, meaning in _UNLABELLED.items():
         if count := state.sums.get(f"unlabelled, {rule}"):
             total = rows + count if rule == "drop" else rows
-            notes.append(
-                Note("unlabelled", f"{count} of {total} answers ({count / total:.1%}) are unlabelled.", meaning)
-            )
+            fact = f"{count} of {total} answers ({count / total:.1%}) are unlabelled."
+            notes.append(Note("unlabelled", fact, meaning))
     if settings.is_mirrored and set(-ranks_of(state.sketch.low[:3], mirrored=True) + 0.0) == {0.0, 1.0}:
-        notes.append(
-            Note("hard_decisions", "All predictions are 0 or 1 and count as confidences.", Advice.HARD_DECISIONS)
-        )
+        fact = "All predictions are 0 or 1 and count as confidences."
+        notes.append(Note("hard_decisions", fact, Advice.HARD_DECISIONS))
     if bounds:
         widest = max(high - low for low, high in bounds.values())
         fact = f"Metrics of the order are read from {len(state.sketch.low)} bins; each lies within its bounds, which "

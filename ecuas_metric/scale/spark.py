@@ -34,11 +34,11 @@ ROWS_OF_TASK = 2**23
 FAN_IN = 64  # tasks that merge the states of a system before one task merges theirs
 BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 USUAL_BATCH, LARGE_BATCH = "10000", str(2**17)  # rows
-SCHEMA = "system string, slot int, part int, state binary, error binary"
+_SCHEMA = "system string, slot int, part int, state binary, error binary"
 ARROW = pa.schema(
     {"system": pa.string(), "slot": pa.int32(), "part": pa.int32(), "state": pa.binary(), "error": pa.binary()}
 )
-Row = dict[str, Any]  # of SCHEMA
+_Row = dict[str, Any]  # of _SCHEMA
 Batches = Iterator[pa.RecordBatch]
 
 
@@ -91,12 +91,12 @@ def states_of_frame(
     if before == USUAL_BATCH and not is_wide:  # larger batches are less work on both sides
         conf.set(BATCH, LARGE_BATCH)
     try:
-        return _merged(rows.mapInArrow(states, SCHEMA))
+        return _merged(rows.mapInArrow(states, _SCHEMA))
     finally:
         conf.set(BATCH, before)
 
 
-def score_files(
+def score_files_on_spark(
     patterns: Sequence[str | tuple[str, str]], options: Options, **reading: Unpack[RowOptions]
 ) -> Collection:
     """Return the states of all systems in Parquet files that this process and the workers can read.
@@ -114,7 +114,7 @@ def score_files(
             found = partial(states_of_batches, rows, options, name=name, source=part.address, first=first)
             yield from _rows(place, partial(found, **reading))
 
-    found = _merged(_session().range(0, len(tasks), 1, len(tasks)).mapInArrow(states, SCHEMA)) if tasks else {}
+    found = _merged(_session().range(0, len(tasks), 1, len(tasks)).mapInArrow(states, _SCHEMA)) if tasks else {}
     return Collection(found, {part.address: part.size for _, part in files})
 
 
@@ -135,7 +135,7 @@ def merged_rows(table: pa.Table) -> pa.Table:
 
 def _rows(part: int, states: Callable[[], Mapping[str, State]]) -> Batches:
     """Yield a batch for the state of each system, which one of `FAN_IN` tasks is to merge, or one for an error."""
-    row: Row = {"system": "", "slot": part % FAN_IN, "part": part, "state": None, "error": None}
+    row: _Row = {"system": "", "slot": part % FAN_IN, "part": part, "state": None, "error": None}
     try:
         rows = [{**row, "system": name, "state": to_bytes(Collection({name: one}))} for name, one in states().items()]
     except InputError as error:
@@ -143,7 +143,7 @@ def _rows(part: int, states: Callable[[], Mapping[str, State]]) -> Batches:
     yield from (pa.RecordBatch.from_pylist([row], ARROW) for row in rows)
 
 
-def _state(row: Row) -> State:
+def _state(row: _Row) -> State:
     (state,) = from_bytes(row["state"]).states.values()
     return state
 
@@ -153,7 +153,7 @@ def _merged(states: DataFrame) -> dict[str, State]:
     from pyspark.errors import PySparkException
 
     for keys in (("system", "slot"), ("system",)):
-        states = states.groupBy(*keys).applyInArrow(merged_rows, SCHEMA)
+        states = states.groupBy(*keys).applyInArrow(merged_rows, _SCHEMA)
     try:
         rows = sorted(states.toArrow().to_pylist(), key=lambda row: (row["error"] is None, row["system"], row["part"]))
     except PySparkException as error:

@@ -12,20 +12,14 @@ import numpy as np
 from .. import inputs
 from ..calibration import confidence_bins
 from ..costs import above
-from ..decisions import SUM_NOTE, Decisions, select
+from ..decisions import Decisions, select_rows
 from ..errors import InputError
-from ..inputs import Array, Floats, Ints, require, same_length
+from ..inputs import SUM_NOTE, Array, Floats, Ints, require, same_length
 from ..metrics import sample_costs
 from ..options import Options
 from ..results import System, prepare
 from .exact_sum import DIGITS, carry, digits_of_groups, total, totals
-from .settings import (
-    Settings,
-    parse_settings,
-    require_same_settings,
-    resolution_of,
-    settings_text,
-)
+from .settings import Settings, parse_settings, require_same_settings, resolution_of, settings_text
 from .sketch import PLAIN_LIMIT, WEIGHTED_LIMIT, Sketch, join, sort_keys
 
 PART = 2**20  # rows that are summed at a time
@@ -167,7 +161,7 @@ def _state_of_system(form: str, system: System, predictions: Array, weight: Floa
     if weight is not None and not weight.all():
         some = np.flatnonzero(weight)
         sums["rows of weight 0"] = len(weight) - len(some)
-        decisions, weight = select(decisions, some), weight[some]
+        decisions, weight = select_rows(decisions, some), weight[some]
     sums |= _sums_of_costs(settings, decisions, weight)
     sums |= _sums_of_bins(settings, decisions, weight)
     if decisions.labels is not None:

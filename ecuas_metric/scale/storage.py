@@ -28,10 +28,10 @@ from .settings import Settings, parse_settings
 from .sketch import Sketch, ranks_of, sort_keys
 from .state import COLUMNS, State, merge
 
-VERSION = 3  # to be raised whenever the cost of a row, what is summed of it or its key changes
+_VERSION = 3  # to be raised whenever the cost of a row, what is summed of it or its key changes
 METADATA = b"ecuas"
 AGAIN = "Score the rows again."
-SCHEMA = pa.schema(
+_SCHEMA = pa.schema(
     {
         "system": pa.dictionary(pa.int32(), pa.string()),
         "first": pa.float64(),
@@ -55,18 +55,12 @@ def to_bytes(collection: Collection) -> bytes:
     """Return states as the bytes of a Parquet file: the same for the same rows, however they were cut and merged."""
     states = sorted(collection.states.items())
     systems = [
-        {
-            "name": name,
-            "settings": state.settings,
-            "sums": dict(state.sums),
-            "largest_cost": state.largest_cost,
-            "level": state.sketch.level,
-            "bins": len(state.sketch.low),
-        }
-        for name, state in states
+        {"name": name, "settings": one.settings, "sums": dict(one.sums), "largest_cost": one.largest_cost}
+        | {"level": one.sketch.level, "bins": len(one.sketch.low)}
+        for name, one in states
     ]
-    header = {"version": VERSION, "systems": systems, "files": dict(collection.files)}
-    table = pa.concat_tables([SCHEMA.empty_table(), *(_table_of(name, state) for name, state in states)])
+    header = {"version": _VERSION, "systems": systems, "files": dict(collection.files)}
+    table = pa.concat_tables([_SCHEMA.empty_table(), *(_table_of(name, state) for name, state in states)])
     header["sha256"] = _digest(header, table)
     table = table.replace_schema_metadata({METADATA: json.dumps(header, sort_keys=True)})
     sink, encoding = io.BytesIO(), {"use_dictionary": ["system"], "use_byte_stream_split": COLUMNS_OF_NUMBERS}
@@ -86,8 +80,8 @@ def from_bytes(content: bytes, *, source: str = "a state") -> Collection:
         if metadata is None:
             raise FileError(source, "is a Parquet file, but not one of states", advice="Score it.")
         header = json.loads(metadata)
-        if header["version"] != VERSION:
-            raise FileError(source, f"must have version {VERSION}", value=header["version"], advice=AGAIN)
+        if header["version"] != _VERSION:
+            raise FileError(source, f"must have version {_VERSION}", value=header["version"], advice=AGAIN)
         table, digest = file.read(use_threads=False), header.pop("sha256")
         if digest != _digest(header, table):
             raise FileError(source, "is damaged: its checksum is another", advice=AGAIN)
@@ -146,7 +140,7 @@ def _table_of(name: str, state: State) -> pa.Table:
     if not settings.is_plain:
         starts = pa.array(np.arange(size + 1, dtype=np.int32) * np.int32(COLUMNS * DIGITS))
         wrong, digits = pa.nulls(size, pa.int64()), pa.ListArray.from_arrays(starts, pa.array(sketch.sums.T.ravel()))
-    return pa.Table.from_arrays([system, *map(pa.array, edges), pa.array(sketch.rows), wrong, digits], schema=SCHEMA)
+    return pa.Table.from_arrays([system, *map(pa.array, edges), pa.array(sketch.rows), wrong, digits], schema=_SCHEMA)
 
 
 def _states_of(table: pa.Table, systems: list[dict[str, Any]], source: str) -> dict[str, State]:
@@ -164,7 +158,6 @@ def _states_of(table: pa.Table, systems: list[dict[str, Any]], source: str) -> d
 
 
 def _sketch_of(rows: pa.Table, settings: Settings, level: int) -> Sketch:
-
     edges = (_signed(rows[name].to_numpy(), settings) for name in ("first", "last"))
     low, high = (sort_keys(edge, mirrored=settings.is_mirrored) for edge in edges)
     if settings.is_plain:

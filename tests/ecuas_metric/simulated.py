@@ -13,7 +13,7 @@ from ecuas_metric.recalibration.isotonic import apply_isotonic, fit_isotonic
 from ecuas_metric.reporting.averages import _averages
 from ecuas_metric.results import all_values, compute_results, prepare
 
-TRUTH_SIZE, CHUNKS = 2_000_000, 40
+TRUTH_SIZE = 2_000_000
 GROUP_SIZE, FOLDS, PARTS = 5, 5, 57
 OPTIONS = {"reject_costs": 0.1, "normalize": True, "decompose": True, "calibration": True, "n": (0, 1, 128)}
 AVERAGED = [Key("ecuas", 0), Key("ecuas", 1), Key("error_rate"), Key("aurc"), Key("augrc")]
@@ -145,16 +145,13 @@ def weighted_groups(rng, size):
 
 
 def isotonic(rng, size):
-    """An overconfident system, recalibrated out of fold; the true values are those of the maps that were fitted."""
+    """An overconfident system, recalibrated out of fold."""
     q, correct, _ = overconfident(rng, size)
-    p = stats.beta(4, 1.5).ppf((np.arange(2000) + 0.5) / 2000)
-    grid, fold = 1 / (1 + ((1 - p) / p) ** 3), rng.permutation(size) % FOLDS
-    maps = [fit_isotonic(q[fold != k], correct[fold != k]) for k in range(FOLDS)]
-    fitted, expected = (np.stack([apply_isotonic(one, values) for one in maps]) for values in (q, grid))
-    shares = np.repeat(np.bincount(fold, minlength=FOLDS) / size / len(p), len(p))
-    weight = np.concatenate([shares * np.tile(p, FOLDS), shares * np.tile(1 - p, FOLDS)])
-    exact = np.tile(expected.ravel(), 2), np.repeat([1, 0], expected.size), {"sample_weight": weight}
-    return fitted[fold, np.arange(size)], correct, {"exact": exact}
+    fold, out = rng.permutation(size) % FOLDS, q
+    for k in range(FOLDS):
+        fitted = fit_isotonic(q[fold != k], correct[fold != k])
+        out = np.where(fold == k, apply_isotonic(fitted, q), out)
+    return out, correct, {}
 
 
 def thousand_classes(rng, size):
@@ -218,6 +215,7 @@ HARD_SYSTEMS = (
     ordinal_costs,
 )
 DEPENDENT = (in_20_groups, grouped, zipf_groups, weighted_groups, giant_group)  # each sample as `calibrated`
+IN_PARTS = {thousand_classes: (40, 10_000), ordinal_costs: (40, 50_000), isotonic: (2000, None)}
 REWEIGHTED = {weighted: calibrated, pareto_weights: calibrated, two_point_weighted: two_point}
 
 
@@ -228,17 +226,15 @@ def independent_seeds(runs, entropy=0):
 
 
 @functools.cache
-def true_values(system):
-    """Return the values of so large a sample that its error does not count."""
-    system = calibrated if system in DEPENDENT else REWEIGHTED.get(system, system)
+def true_values(system, size=None):
+    """Return the values of so large a sample that its error does not count; what is fitted, its mean at this size."""
     rng = np.random.default_rng(99)
-    if system in (thousand_classes, ordinal_costs):  # too large for one
-        parts = [
-            _values(*system(rng, TRUTH_SIZE // (CHUNKS * (5 if system is thousand_classes else 1))))
-            for _ in range(CHUNKS)
-        ]
-        return {key: math.fsum(part[key] for part in parts) / CHUNKS for key in parts[0]}
-    return _values(*system(rng, TRUTH_SIZE))
+    system = calibrated if system in DEPENDENT else REWEIGHTED.get(system, system)
+    if system not in IN_PARTS:
+        return _values(*system(rng, TRUTH_SIZE))
+    count, of_each = IN_PARTS[system]
+    parts = [_values(*system(rng, of_each or size)) for _ in range(count)]
+    return {key: np.nanmean([part[key] for part in parts]) for key in parts[0]}
 
 
 def _values(predictions, references, options):
@@ -258,8 +254,7 @@ def _values(predictions, references, options):
 def estimates(system, size, seed, *, method="analytic", resamples=1, keys=None):
     """Return the results of one simulated sample, its system, and the true values."""
     predictions, references, options = system(np.random.default_rng(seed), size)
-    exact = options.pop("exact", None)
-    truth = true_values(system) if exact is None else _values(*exact)
+    truth = true_values(system, size if system is isotonic else None)
     form = "posteriors" if predictions.ndim > 1 else "confidences"
     chosen = OPTIONS | {"calibration": form == "confidences"} | options
     checked = checked_options(confidence_level=0.95, interval_method=method, n_resamples=resamples, **chosen)

@@ -12,6 +12,31 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import compute_results, prepare
 
+# One value of every option that says something for three samples of two classes.
+EVERY_OPTION = {
+    "n": (0.5, 3),
+    "num_classes": 4,
+    "predictions_are": "log_probabilities",
+    "cost": [[0.0, 1.0, 0.3], [5.0, 0.0, 0.3]],
+    "decisions": [0, 1, 2],
+    "max_uncertainty": 1.6,
+    "reject_costs": [0.1, 0.2],
+    "normalize": True,
+    "missing_confidence": 0.5,
+    "n_bins": 3,
+    "epsilon": 1e-3,
+    "sample_weight": [1, 2, 3],
+    "renormalize": True,
+    "weights_are": "counts",
+    "decompose": True,
+    "calibration": True,
+    "confidence_level": 0.9,
+    "interval_method": "bca",
+    "n_resamples": 20,
+    "random_state": 1,
+    "groups": ["a", "a", "b"],
+    "strata": [0, 0, 1],
+}
 UNIT = st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.7, 0.9, 1.0]), st.floats(0, 1))
 
 

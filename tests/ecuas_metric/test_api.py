@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, make_scorer
-from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, cross_val_predict, cross_val_score
+from sklearn.model_selection import KFold, PredefinedSplit, cross_val_predict, cross_val_score
 
 import ecuas_metric
 from ecuas_metric import (
@@ -41,14 +41,13 @@ from ecuas_metric import (
     score_costs,
     score_posteriors,
 )
-from ecuas_metric.options import OPTIONS
+from ecuas_metric.options import DEFAULTS, OPTIONS
 
-from .systems import confidence_systems, posterior_systems
+from .systems import EVERY_OPTION, confidence_systems, posterior_systems
 
 Y_TRUE = ["cat", "dog", "dog"]
 Y_PROB = [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]
 SCORES = {"ece": ece_score, "auroc": auroc_score, "aurc": aurc_score, "augrc": augrc_score}
-COST = [[0.0, 1.0, 0.3], [5.0, 0.0, 0.3]]
 ORDERS = st.sampled_from([0, 0.5, 1, 2.5, np.inf])
 
 
@@ -93,17 +92,6 @@ def test_cross_val_score_is_arithmetic_on_each_fold(data, request):
         assert -score == pytest.approx(ecuas_1(y[test], model.predict_proba(x[test]), model.classes_))
 
 
-@pytest.mark.parametrize("data", ["flowers", "two_classes"])
-def test_grid_search_takes_the_smallest_ecuas(data, request):
-    x, y = request.getfixturevalue(data)
-    search = GridSearchCV(MODEL, {"C": [0.001, 0.1, 10.0]}, scoring=scorer(n=0), cv=3, error_score="raise").fit(x, y)
-    by_hand = {}
-    for c in (0.001, 0.1, 10.0):
-        by_hand[c] = -cross_val_score(LogisticRegression(C=c, max_iter=500), x, y, scoring=scorer(n=0), cv=3).mean()
-    assert search.best_params_["C"] == min(by_hand, key=by_hand.get)
-    assert -search.best_score_ == pytest.approx(min(by_hand.values()))
-
-
 def test_a_fold_without_a_class_needs_labels(flowers):
     x, y = flowers
     model, part = MODEL.fit(x, y), y != "virginica"
@@ -113,13 +101,6 @@ def test_a_fold_without_a_class_needs_labels(flowers):
         InputError, match=r"^y_true must have as many classes as y_prob, 3; got 2\. Pass labels, all cla"
     ):
         scorer()(model, x[part], y[part])
-
-
-def test_a_binary_fold_of_one_class_needs_labels(two_classes):
-    x, y = two_classes
-    model, part = MODEL.fit(x, y), y == "no"
-    expected = ecuas_1(y[part], model.predict_proba(x[part]), model.classes_)
-    assert -scorer(labels=["no", "yes"])(model, x[part], y[part]) == pytest.approx(expected)
 
 
 def test_weights_reach_the_scorer(two_classes):
@@ -199,38 +180,14 @@ def test_a_classifier_without_its_posteriors_is_a_system_of_confidences(system):
     assert ours == pytest.approx(confidence_ecuas_score(correct, q.max(axis=1), num_classes=num_classes))
 
 
-def test_bins_of_ece_score():
-    assert ece_score([1, 0], [0.9, 0.1], n_bins=1) == pytest.approx(0.0)
-    assert ece_score([1, 0], [0.9, 0.1], n_bins=2) == pytest.approx(0.1)
-
-
-# One value of every option that says something for a form of three samples and two classes.
-SET = {
-    "n": (0.5, 3),
-    "num_classes": 4,
-    "predictions_are": "log_probabilities",
-    "cost": COST,
-    "decisions": [0, 1, 2],
-    "reject_costs": [0.1, 0.2],
-    "normalize": True,
-    "missing_confidence": 0.5,
-    "n_bins": 3,
-    "epsilon": 1e-3,
-    "sample_weight": [1, 2, 3],
-    "renormalize": True,
-    "weights_are": "counts",
-    "decompose": True,
-    "calibration": True,
-    "confidence_level": 0.9,
-    "interval_method": "bca",
-    "n_resamples": 20,
-    "random_state": 1,
-    "groups": ["a", "a", "b"],
-    "strata": [0, 0, 1],
+OF_INTERVALS = ("interval_method", "n_resamples", "random_state", "groups", "strata")
+NEEDS = {name: {"confidence_level": 0.9} for name in OF_INTERVALS}
+NEEDS |= {"weights_are": {"sample_weight": [1, 2, 3]}, "decisions": {"cost": EVERY_OPTION["cost"]}}
+NEEDS |= {
+    "decisions": {"cost": EVERY_OPTION["cost"]},
+    "groups": {"confidence_level": 0.9},
+    "strata": {"confidence_level": 0.9},
 }
-NEEDS = {name: {"confidence_level": 0.9} for name in ("interval_method", "n_resamples", "random_state")}
-NEEDS |= {"weights_are": {"sample_weight": [1, 2, 3]}}
-NEEDS |= {"decisions": {"cost": COST}, "groups": {"confidence_level": 0.9}, "strata": {"confidence_level": 0.9}}
 
 
 @functools.wraps(score_costs)
@@ -256,13 +213,13 @@ def modules():
 @pytest.mark.parametrize(("form", "name"), CASES)
 def test_every_option_gives_what_compute_gives(form, name, modules):
     score, truth, said = INPUTS[form]
-    options = {name: SET[name]} | NEEDS.get(name, {})
+    options = {name: EVERY_OPTION[name]} | NEEDS.get(name, {})
     if name == "predictions_are":
         said = np.log(said)
     if name == "missing_confidence":
         said = [0.9, None, 0.4]
     if form == "costs":
-        options["max_uncertainty"] = 1.6
+        options["max_uncertainty"] = EVERY_OPTION["max_uncertainty"]
     expected = modules[form].compute(predictions=said, references=truth, **options)
     ours = score(truth, said, **options)
     assert list(ours) == list(expected)
@@ -507,26 +464,6 @@ def test_notes_are_warnings_at_the_callers_line(call, message):
     assert caught[0].lineno in range(call.__code__.co_firstlineno, call.__code__.co_firstlineno + 2)
 
 
-@pytest.mark.parametrize(
-    ("score", "value"),
-    [
-        (lambda: auroc_score([1, 1], [0.5, 0.4]), lambda: score_confidences([1, 1], [0.5, 0.4])),
-        (
-            lambda: ecuas_score([1, 1], [0.5, 0.4], labels=[0, 1], normalize=True),
-            lambda: score_posteriors([1, 1], [0.5, 0.4], labels=[0, 1], n=1, normalize=True),
-        ),
-    ],
-)
-def test_one_number_is_warned_of_as_in_all(score, value):
-    """But for the other metrics that `score_*` computes beside it."""
-    kinds = []
-    for call in (score, value):
-        with pytest.warns(UserWarning) as caught:
-            call()
-        kinds.append({str(warning.message).split(":")[0] for warning in caught})
-    assert kinds[0] <= kinds[1]
-
-
 def test_a_system_warns_of_nothing_but_carries_its_notes():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -543,6 +480,17 @@ def test_arrays_are_positional_and_everything_else_is_named():
             assert all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in parameters[2:]), name
 
 
+OWN_DEFAULTS = {"n", "max_uncertainty", "predictions_are"}  # one number; none of costs; what a file's columns say
+
+
+def test_defaults_are_those_of_the_table_of_options():
+    for name in ecuas_metric.__all__:
+        thing = getattr(ecuas_metric, name)
+        for option in inspect.signature(thing).parameters.values() if inspect.isfunction(thing) else ():
+            if option.name in set(OPTIONS) - OWN_DEFAULTS and option.default is not option.empty:
+                assert option.default == getattr(DEFAULTS, option.name), (name, option.name)
+
+
 def test_margins_are_the_logits_of_the_second_class(rng):
     y, margin = rng.integers(0, 2, 50), rng.normal(size=50)
     expected = ecuas_score(y, 1 / (1 + np.exp(-margin)))
@@ -550,10 +498,12 @@ def test_margins_are_the_logits_of_the_second_class(rng):
     assert ecuas_score(y, -np.log1p(np.exp(-margin)), predictions_are="log_probabilities") == pytest.approx(expected)
 
 
-def test_rounded_rows_are_divided_by_their_sums(rng):
+@pytest.mark.filterwarnings("ignore:50 of 50 rows")
+def test_rounded_rows_are_divided_by_their_sums_and_bins_are_as_many_as_asked_for(rng):
     y, y_prob = rng.integers(0, 3, 50), rng.dirichlet(np.ones(3), 50)
-    rounded = ecuas_score(y, 0.99 * y_prob, renormalize=True)
-    assert rounded == pytest.approx(ecuas_score(y, y_prob), rel=1e-12)
+    assert ecuas_score(y, 0.99 * y_prob, renormalize=True) == pytest.approx(ecuas_score(y, y_prob), rel=1e-12)
+    assert ece_score([1, 0], [0.9, 0.1], n_bins=1) == pytest.approx(0.0)
+    assert ece_score([1, 0], [0.9, 0.1], n_bins=2) == pytest.approx(0.1)
 
 
 def test_columns_of_a_data_frame_are_found_by_their_names(rng):

@@ -23,7 +23,7 @@ def app():
 @pytest.mark.parametrize("example", ["CONFIDENCES", "POSTERIORS"])
 def test_scores_both_forms_as_the_metric_does(app, example):
     table = getattr(app, example)
-    values, message = app.score(table, "0, 1")
+    values, message = app.score_rows(table, "0, 1")
     predictions, references = app.read_table(table)
     expected = app.ecuas.compute(predictions=predictions, references=references, n=[0, 1])
     shown = dict(values.to_numpy())
@@ -51,7 +51,7 @@ def test_scores_both_forms_as_the_metric_does(app, example):
     ],
 )
 def test_bad_input_shows_its_error(app, table, n, message):
-    values, shown = app.score(table, n)
+    values, shown = app.score_rows(table, n)
     assert values.empty
     assert shown.startswith("**This table cannot be scored.**")
     assert message in shown

@@ -95,8 +95,8 @@ def test_sums_of_neighbours_give_what_answers_one_by_one_give(rng, monkeypatch):
     q = rng.beta(4, 1.5, 2000)
     correct = (rng.random(2000) < q - 0.01).astype(int)
     one_by_one = calibration_p_value(correct, q, n_resamples=2000)
-    monkeypatch.setattr(calibration, "MOST_DRAWN", 1024)
-    monkeypatch.setattr(calibration, "ENOUGH", 100.0)
+    monkeypatch.setattr(calibration, "_MOST_DRAWN", 1024)
+    monkeypatch.setattr(calibration, "_ENOUGH", 100.0)
     together = calibration_p_value(correct, q, n_resamples=2000)
     assert 0.02 < one_by_one < 0.98
     assert together == pytest.approx(one_by_one, abs=0.05)

@@ -20,6 +20,14 @@ ORDER = st.sampled_from([0.0, 0.25, 1.0, 2.0, 7.5, 128.0])
 LARGEST = st.sampled_from([0.5, 0.9, 1.0, 2.5])
 
 
+def by_place(function):
+    """Give the uncertainties and the costs in this order, as in the formulas."""
+    return lambda u, c, **options: function(uncertainty=u, candidate_cost=c, **options)
+
+
+ecuas, rejecting, weighted = map(by_place, (ecuas_cost, fixed_reject_cost, weighted_cost))
+
+
 def weight_of(n, largest):
     """w_n of the paper: alpha_n gamma^(n - 1)."""
     return lambda gamma: (n + 1) / largest ** (n + 1) * gamma ** (n - 1)
@@ -31,27 +39,19 @@ def test_ecuas_is_the_fixed_cost_integrated_over_reject_costs(share, c, n, large
     weight = weight_of(n, largest)
 
     def integrand(gamma):
-        return (
-            weight(gamma)
-            * fixed_reject_cost(uncertainty=[u], candidate_cost=[c], reject_cost=gamma, max_uncertainty=largest)[0]
-        )
+        return weight(gamma) * rejecting([u], [c], reject_cost=gamma, max_uncertainty=largest)[0]
 
     expected = quad(integrand, 0, u)[0] + quad(integrand, u, largest)[0]
-    assert ecuas_cost(uncertainty=[u], candidate_cost=[c], n=n, max_uncertainty=largest)[0] == pytest.approx(
-        expected, rel=1e-6, abs=1e-9
-    )
+    ours = ecuas([u], [c], n=n, max_uncertainty=largest)[0]
+    assert ours == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
 @given(st.lists(UNCERTAINTY, min_size=1, max_size=5), COST, ORDER, LARGEST)
 def test_weighted_cost_with_the_papers_weights_is_ecuas(shares, c, n, largest):
     u = np.array(shares) * largest
     cost = np.full(len(u), c)
-    ours = weighted_cost(
-        uncertainty=u, candidate_cost=cost, weight_function=weight_of(n, largest), max_uncertainty=largest
-    )
-    np.testing.assert_allclose(
-        ours, ecuas_cost(uncertainty=u, candidate_cost=cost, n=n, max_uncertainty=largest), rtol=1e-9, atol=1e-12
-    )
+    ours = weighted(u, cost, weight_function=weight_of(n, largest), max_uncertainty=largest)
+    np.testing.assert_allclose(ours, ecuas(u, cost, n=n, max_uncertainty=largest), rtol=1e-9, atol=1e-12)
 
 
 def peak(centre, width):
@@ -62,22 +62,18 @@ def peak(centre, width):
 def test_narrow_peaks_are_found_and_narrower_ones_between_break_points(centre):
     expected = [centre, 1.0]
     for width in (1e-2, 1e-3, 1e-4):
-        ours = weighted_cost(uncertainty=[0.7, 0.05], candidate_cost=[1.0, 1.0], weight_function=peak(centre, width))
+        ours = weighted([0.7, 0.05], [1.0, 1.0], weight_function=peak(centre, width))
         np.testing.assert_allclose(ours, expected, rtol=1e-9)
     for width in (1e-5, 1e-7):
         enclosed = {"weight_function": peak(centre, width), "break_points": centre + 10 * width * np.array([-1, 1])}
-        np.testing.assert_allclose(
-            weighted_cost(uncertainty=[0.7, 0.05], candidate_cost=[1.0, 1.0], **enclosed), expected, rtol=1e-6
-        )
+        np.testing.assert_allclose(weighted([0.7, 0.05], [1.0, 1.0], **enclosed), expected, rtol=1e-6)
 
 
 def test_a_step_between_break_points_is_integrated_exactly():
     def step(gamma):
         return 8.0 if 1 / 3 <= gamma < 0.7 else 0.0
 
-    ours = weighted_cost(
-        uncertainty=[0.2, 0.5, 0.9], candidate_cost=[1, 1, 1], weight_function=step, break_points=[1 / 3, 0.7]
-    )
+    ours = weighted([0.2, 0.5, 0.9], [1, 1, 1], weight_function=step, break_points=[1 / 3, 0.7])
     third, end = Fraction(1 / 3), Fraction(0.7)
     middle = 4 * (Fraction(1, 4) - third**2) + 8 * (end - Fraction(1, 2))
     expected = [8 * (end - third), middle, 4 * (end**2 - third**2)]
@@ -91,45 +87,34 @@ def test_weights_that_are_no_weights_are_refused(weight):
 
     message = f"^weight_function must be finite and non-negative; got {weight} at a reject cost of 0.6"
     with pytest.raises(ValueError, match=message):
-        weighted_cost(uncertainty=[0.5], candidate_cost=[1.0], weight_function=some)
+        weighted([0.5], [1.0], weight_function=some)
 
 
 def test_break_points_lie_where_reject_costs_do():
     with pytest.raises(ValueError, match=r"^break_points must lie in \[0, 0\.5\]; got 0\.7 at index 1 \(1 of 2\)"):
-        weighted_cost(
-            uncertainty=[0.5],
-            candidate_cost=[1.0],
-            weight_function=np.cos,
-            max_uncertainty=0.5,
-            break_points=[0.1, 0.7],
-        )
+        weighted([0.5], [1.0], weight_function=np.cos, max_uncertainty=0.5, break_points=[0.1, 0.7])
 
 
 def test_a_divergent_weight_is_fine_for_samples_that_cost_nothing_and_an_error_for_others():
     def inverse(gamma):
         return 1 / gamma
 
-    np.testing.assert_allclose(
-        weighted_cost(uncertainty=[0.0, 0.5], candidate_cost=[0.0, 1.0], weight_function=inverse), [0, 0.5 + np.log(2)]
-    )
+    np.testing.assert_allclose(weighted([0.0, 0.5], [0.0, 1.0], weight_function=inverse), [0, 0.5 + np.log(2)])
     with pytest.raises(ValueError, match="must have an integral over"):
-        weighted_cost(uncertainty=[0.0], candidate_cost=[1.0], weight_function=inverse)
+        weighted([0.0], [1.0], weight_function=inverse)
 
 
 @given(st.floats(0, 1), st.floats(0, 1), ORDER)
 def test_proper_the_true_confidence_is_never_worse_in_expectation(p, q, n):
     def expected(confidence):
-        right, wrong = ecuas_cost(uncertainty=[1 - confidence] * 2, candidate_cost=[0, 1], n=n)
+        right, wrong = ecuas([1 - confidence] * 2, [0, 1], n=n)
         return p * right + (1 - p) * wrong
 
     assert expected(p) <= expected(q) + (1e-9 if min(1 - p, 1 - q) > 1e-6 else 2e-7)  # the floor epsilon
 
 
 def test_the_cost_falls_with_n_from_0_on_for_an_answer_that_is_wrong_and_certain():
-    costs = [
-        ecuas_cost(uncertainty=[0.0], candidate_cost=[1.0], n=n)[0]
-        for n in (0, 1e-300, 1e-12, 1e-6, 1e-3, 0.1, 1, 10, 128, 1e6, np.inf)
-    ]
+    costs = [ecuas([0.0], [1.0], n=n)[0] for n in (0, 1e-300, 1e-12, 1e-6, 1e-3, 0.1, 1, 10, 128, 1e6, np.inf)]
     assert (np.diff(costs) <= 0).all()
     assert costs[0] == costs[1] == pytest.approx(-np.log(1e-7))
 
@@ -144,18 +129,16 @@ def test_costs_are_those_of_fifty_digits(monkeypatch):
             power = (n_ * log_ratio).exp()
             slope = -log_ratio if n == 0 else (n_ + 1) / n_ * (1 - power)
             expected = float((u_ * power + c * slope) / largest_)
-            ours = ecuas_cost(uncertainty=[u], candidate_cost=[c], n=n, max_uncertainty=largest)[0]
+            ours = ecuas([u], [c], n=n, max_uncertainty=largest)[0]
             assert ours == pytest.approx(expected, rel=1e-12, abs=1e-300), (n, largest, u, c)
 
 
 @given(COST, ORDER, LARGEST)
 def test_at_the_largest_uncertainty_and_above_the_cost_is_1_whatever_the_candidate_costs(c, n, largest):
     for order in (n, np.inf):
-        assert ecuas_cost(uncertainty=[largest], candidate_cost=[c], n=order, max_uncertainty=largest)[0] == 1
+        assert ecuas([largest], [c], n=order, max_uncertainty=largest)[0] == 1
         with pytest.warns(UserWarning) as caught:
-            assert ecuas_cost(
-                uncertainty=[1.4 * largest, 0], candidate_cost=[c, 0], n=order, max_uncertainty=largest
-            ).tolist() == [1, 0]
+            assert ecuas([1.4 * largest, 0], [c, 0], n=order, max_uncertainty=largest).tolist() == [1, 0]
         assert [str(one.message).split(".")[0] for one in caught] == ["1 of 2 samples (50"]
 
 
@@ -163,7 +146,7 @@ def test_at_the_largest_uncertainty_and_above_the_cost_is_1_whatever_the_candida
 def test_no_n_overflows(n):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cost = ecuas_cost(uncertainty=[0.0, 1e-300, 0.5, 0.0, 1.0], candidate_cost=[1.0, 1.0, 1.0, 0.0, 1.0], n=n)
+        cost = ecuas([0.0, 1e-300, 0.5, 0.0, 1.0], [1.0, 1.0, 1.0, 0.0, 1.0], n=n)
     assert np.isfinite(cost).all()
     assert cost[-1] == 1
 
@@ -173,12 +156,7 @@ def test_the_limit_of_n_inf_is_1_at_chance_whatever_the_rounding(num_classes):
     q = np.full((2, num_classes), 1 / num_classes)
     for posteriors, form in ((q, "probabilities"), (np.zeros_like(q), "logits")):
         graded = posterior_decisions(posteriors, np.array([0, 1]), predictions_are=form)
-        costs = ecuas_cost(
-            uncertainty=graded.uncertainty,
-            candidate_cost=graded.candidate_cost,
-            n=np.inf,
-            max_uncertainty=graded.max_uncertainty,
-        )
+        costs = ecuas(*graded[:2], n=np.inf, max_uncertainty=graded.max_uncertainty)
         assert costs.tolist() == [1, 1]
 
 
@@ -191,7 +169,7 @@ def test_decimals_that_are_equal_on_paper_are_accepted():
 
 
 def test_rejecting_is_the_only_way_above_the_largest_uncertainty():
-    assert fixed_reject_cost(uncertainty=[0.7], candidate_cost=[0.0], reject_cost=0.5, max_uncertainty=0.5)[0] == 0.5
+    assert rejecting([0.7], [0.0], reject_cost=0.5, max_uncertainty=0.5)[0] == 0.5
 
 
 @pytest.mark.parametrize(

@@ -8,24 +8,28 @@ from ecuas_metric import score_confidences
 from tests.conftest import ROOT
 from tests.ecuas_metric.simulated import HARD_SYSTEMS, SYSTEMS, coverage
 
-RUNS = 1000
-SIZES = (50, 100, 200, 455, 2000)
+RUNS, SIZES = 1000, (50, 100, 200, 455, 2000)
 LEAST = 92.5  # % of the samples with an interval whose interval must hold the true value,
 CHANCE = 2.5  # but for so many standard errors of what the simulations leave open
+NOT_COVERED = {  # see "Limits" in docs/statistics.md
+    ("isotonic", "coverage_0.1"),
+    ("ordinal_costs", "cross_entropy"),
+    ("ordinal_costs", "normalized_cross_entropy"),
+}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("system", [*SYSTEMS, *HARD_SYSTEMS])
 def test_intervals_hold_the_true_value_or_are_withheld(system, size):
-    """The table of docs/statistics.md, but for recalibrated values, whose note says why."""
-    for key, (given, held, plain, held_plain) in coverage(system, size, RUNS).items():
-        print(f"\n| {system.__name__} | {size} | {key} | {held} of {given} | {held_plain} of {plain} |", end="")
+    """The tables of docs/statistics.md, but for recalibrated values, whose note says why."""
+    for key, (given, held, plain, held_plain) in coverage(system, size, range(RUNS)).items():
         assert not given or not (key == "ece" or "calibration_loss" in key)
+        if "recalibrated" in key or (system.__name__, key) in NOT_COVERED:
+            continue
         for hits, total in ((held, given), (held_plain, plain)):
-            if total >= RUNS / 4 and "recalibrated" not in key:
-                least = LEAST - CHANCE * math.sqrt(LEAST * (100 - LEAST) / total)
-                assert 100 * hits / total >= least, key
+            least = LEAST - CHANCE * math.sqrt(LEAST * (100 - LEAST) / max(total, 1))
+            assert total < RUNS / 4 or 100 * hits / total >= least, key
 
 
 def test_the_page_has_a_line_for_each_hard_system():

@@ -5,42 +5,17 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from scipy.special import log_softmax, logsumexp
+from scipy.special import logsumexp
 from scipy.stats import entropy
 
 from ecuas_metric.costs import ecuas_cost
-from ecuas_metric.decisions import confidence_decisions, posterior_decisions, select
+from ecuas_metric.decisions import confidence_decisions, posterior_decisions, select_rows
 from ecuas_metric.errors import Advice
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import prepare
-from tests.conftest import read_only
-from tests.ecuas_metric.systems import confidence_systems, distributions, posterior_systems
+from tests.ecuas_metric.systems import distributions, posterior_systems
 
 ORDERS = st.sampled_from([0.0, 0.5, 1.0, 3.0, np.inf])
-MATRICES = arrays(np.float64, (3, 4), elements=st.sampled_from([0.0, 0.5, 1.0, 3.0])).filter(
-    lambda matrix: matrix.max(axis=0).min() > 0
-)
-
-
-@given(posterior_systems())
-def test_zero_one_is_the_confidence_of_the_most_probable_class(system):
-    q, labels = map(read_only, system)
-    decisions = posterior_decisions(q, labels)
-    np.testing.assert_array_equal(decisions.confidence, q.max(axis=1))
-    np.testing.assert_array_equal(decisions.candidate_cost, q.argmax(axis=1) != labels)
-    np.testing.assert_allclose(decisions.uncertainty, 1 - q.max(axis=1), atol=1e-12)
-    assert decisions.max_uncertainty == 1 - 1 / q.shape[1]
-
-
-@given(posterior_systems())
-def test_the_matrix_of_the_zero_one_cost_is_the_zero_one_cost(system):
-    q, labels = system
-    ours = posterior_decisions(q, labels, cost=1 - np.eye(q.shape[1]))
-    expected = posterior_decisions(q, labels)
-    np.testing.assert_allclose(ours.uncertainty, expected.uncertainty, atol=1e-12)
-    assert ours.max_uncertainty == pytest.approx(expected.max_uncertainty)
-    assert ours.confidence is None
 
 
 @given(posterior_systems())
@@ -72,14 +47,6 @@ def test_logits_keep_uncertainties_that_1_minus_q_loses():
     np.testing.assert_allclose(decisions.cross_entropy, decisions.uncertainty, rtol=1e-12)  # -log(1 - u) = u for tiny u
 
 
-def test_brier_score_and_cross_entropy_by_definition(rng):
-    logits, labels = rng.normal(size=(200, 7)) * 3, rng.integers(0, 7, 200)
-    decisions = posterior_decisions(logits, labels, predictions_are="logits")
-    log_q = log_softmax(logits, axis=1)
-    np.testing.assert_allclose(decisions.brier_score, np.square(np.exp(log_q) - np.eye(7)[labels]).sum(axis=1))
-    np.testing.assert_allclose(decisions.cross_entropy, -log_q[np.arange(200), labels])
-
-
 def test_a_true_class_of_probability_0_is_read_as_epsilon():
     q, labels = np.array([[1.0, 0.0]]), np.array([1])
     assert posterior_decisions(q, labels, epsilon=1e-4).cross_entropy[0] == pytest.approx(math.log(1e4))
@@ -88,17 +55,6 @@ def test_a_true_class_of_probability_0_is_read_as_epsilon():
     ours = posterior_decisions(log_q, labels, epsilon=1e-4, cost="log", predictions_are="log_probabilities")
     assert ours.candidate_cost[0] == pytest.approx(math.log(1e4))
     assert ours.uncertainty[0] == 0
-
-
-@given(MATRICES, st.data())
-def test_a_matrix_leads_to_the_decision_of_least_expected_cost(matrix, data):
-    q = np.array([data.draw(distributions(3)) for _ in range(4)])
-    labels = data.draw(arrays(np.int64, 4, elements=st.integers(0, 2)))
-    decisions = posterior_decisions(q, labels, cost=matrix)
-    decision = (q @ matrix).argmin(axis=1)
-    np.testing.assert_allclose(decisions.uncertainty, (q @ matrix).min(axis=1))
-    np.testing.assert_array_equal(decisions.candidate_cost, matrix[labels, decision])
-    assert (decisions.uncertainty <= decisions.max_uncertainty * (1 + 1e-9)).all()
 
 
 def tenths(rng, num_samples, num_classes):
@@ -110,22 +66,22 @@ def tenths(rng, num_samples, num_classes):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_equal_expected_costs_go_to_the_first_decision(order, rng):
-    q, exact = tenths(rng, 3000, 5)
+    q, exact = tenths(rng, 1200, 5)
     matrix = np.array([[0, 1, 0.3, 0.7], [2, 0, 0.3, 0.1], [1, 1, 0.3, 0.2], [0.4, 3, 0.3, 0], [1, 0.5, 0.3, 0]])
     costs = [[Fraction(str(cost)) for cost in row] for row in matrix.tolist()]
     expected = [[sum(p * costs[k][d] for k, p in enumerate(row)) for d in range(4)] for row in exact]
     first = np.array([row.index(min(row)) for row in expected])
-    assert sum(row.count(min(row)) > 1 for row in expected) > 40
-    labels = rng.integers(0, 5, 3000)
+    assert sum(row.count(min(row)) > 1 for row in expected) > 15
+    labels = rng.integers(0, 5, 1200)
     ours = posterior_decisions(np.array(q, order=order), labels, cost=matrix)
     np.testing.assert_array_equal(ours.candidate_cost, matrix[labels, first])
     np.testing.assert_allclose(ours.uncertainty, [float(min(row)) for row in expected], rtol=1e-14)
 
 
 def test_rows_tied_exactly_are_decided_alike_by_the_zero_one_cost_and_its_matrix(rng):
-    q = rng.choice([0.1, 0.2, 0.3], (3000, 37))
+    q = rng.choice([0.1, 0.2, 0.3], (1000, 37))
     q /= q.sum(axis=1, keepdims=True)
-    labels = rng.integers(0, 37, 3000)
+    labels = rng.integers(0, 37, 1000)
     one, other = (posterior_decisions(q, labels, cost=cost) for cost in ("zero_one", 1 - np.eye(37)))
     np.testing.assert_array_equal(one.candidate_cost, other.candidate_cost)
 
@@ -179,18 +135,6 @@ def test_log_probabilities_a_little_above_0_are_probabilities_of_1():
         assert (decisions.uncertainty >= 0).all()
 
 
-@pytest.mark.filterwarnings("ignore:.* of .* samples")
-@given(posterior_systems(), st.data())
-def test_given_decisions_are_judged_by_their_own_expected_cost(system, data):
-    q, labels = system
-    own = data.draw(arrays(np.int64, len(q), elements=st.integers(0, q.shape[1] - 1)))
-    rows = np.arange(len(q))
-    for cost in ("zero_one", 1 - np.eye(q.shape[1])):
-        decisions = posterior_decisions(q, labels, cost=cost, decisions=own)
-        np.testing.assert_allclose(decisions.uncertainty, 1 - q[rows, own], atol=1e-12)
-        np.testing.assert_array_equal(decisions.candidate_cost, own != labels)
-
-
 @pytest.mark.parametrize("cost", ["zero_one", "log", np.array([[0, 1, 0.4], [3, 0, 0.4]])], ids=str)
 @given(distributions(2), distributions(2), ORDERS)
 def test_proper_posteriors_other_than_the_true_ones_never_gain(cost, p, q, n):
@@ -205,16 +149,6 @@ def test_proper_posteriors_other_than_the_true_ones_never_gain(cost, p, q, n):
         return p @ costs
 
     assert expected(p) <= expected(q) + 1e-9
-
-
-@pytest.mark.filterwarnings("ignore:.* of .* samples")
-@given(confidence_systems(), st.sampled_from([None, 2, 10]))
-def test_confidences(system, num_classes):
-    confidence, correct = map(read_only, system)
-    decisions = confidence_decisions(confidence, correct, num_classes=num_classes)
-    np.testing.assert_array_equal(decisions.uncertainty, 1 - confidence)
-    np.testing.assert_array_equal(decisions.candidate_cost, 1 - correct)
-    assert decisions.max_uncertainty == {None: 1, 2: 0.5, 10: 0.9}[num_classes]
 
 
 def test_one_note_for_confidences_below_chance():
@@ -241,6 +175,6 @@ def test_uniform_posteriors_are_not_above_the_largest_uncertainty(recwarn):
 
 def test_select_picks_samples():
     decisions = confidence_decisions(np.array([0.2, 0.5, 0.9]), np.array([1, 0, 1]))
-    picked = select(decisions, slice(1, None))
+    picked = select_rows(decisions, slice(1, None))
     assert picked.confidence.tolist() == [0.5, 0.9]
     assert picked.max_uncertainty == decisions.max_uncertainty

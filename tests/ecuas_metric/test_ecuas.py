@@ -381,16 +381,6 @@ def test_containers_of_any_library(library, form, tmp_path):
         assert results(module, way, *given, **options) == expected
 
 
-@pytest.mark.parametrize("text", ["0.5", b"0.5", ["0.5"]])
-def test_text_is_no_number(text, ecuas):
-    """test_string_casting, the other way round; test_string_casting_tested_once is about that very check."""
-    for call in (ecuas.add, ecuas.add_batch, ecuas.compute):
-        names = ("prediction", "reference") if call == ecuas.add else ("predictions", "references")
-        values = (text, 1) if call == ecuas.add else ([text], [1])
-        with pytest.raises(ValueError, match="^predictions must"):
-            call(**dict(zip(names, values, strict=True)))
-
-
 @pytest.mark.parametrize("name", ["label", "confidence"])
 def test_inputs_have_the_names_that_were_declared(name, ecuas):
     """test_metric_with_non_standard_feature_names_{compute,add_batch,add}: ours are predictions and references."""

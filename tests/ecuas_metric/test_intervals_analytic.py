@@ -7,9 +7,9 @@ from scipy import stats
 from ecuas_metric.intervals import analytic_limits, moments_of, newcombe_limits, share_limits, wilson_limits
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
-from ecuas_metric.ranking import tie_groups
+from ecuas_metric.plotting.bands import risk_band
+from ecuas_metric.ranking import aurc, finite_sample_bias, tie_groups
 from ecuas_metric.results import all_values, compute_results, prepare
-from ecuas_metric.selective import aurc, finite_sample_bias
 
 
 def results(confidence, correct, **options):
@@ -194,6 +194,46 @@ def test_what_was_not_seen_is_told(rng):
     assert values["ecuas_0"].high - values["ecuas_0"].value > 16 * 0.575 * 0.02  # what 2 % of mistakes there would cost
 
 
+def test_a_mistake_that_was_seen_needs_no_note(rng):
+    q = np.where(np.arange(120) < 69, 1.0, 0.5)
+    _, notes = results(q, np.arange(120) % 4 > 0, n=0)
+    assert "unseen" not in [note.kind for note in notes]
+
+
+def test_one_mistake_in_each_of_two_cells_is_two_mistakes():
+    """Two of 50: at the lower limit of their number as many as Clopper and Pearson's."""
+    q, correct = np.where(np.arange(50) < 40, 1.0, 0.95), np.arange(50) % 40 > 0
+    found, _ = results(q, correct)
+    brier, low = found["confidence_brier_score"], stats.beta.ppf(0.025, 2, 48.5)
+    assert brier.low <= brier.value - 2 / 50 * 0.9 * (1 - low / (2 / 50))
+
+
+def test_losses_of_two_classes_have_the_intervals_of_confidences(rng):
+    q = np.where(rng.random(150) < 0.6, 1.0, rng.uniform(0.5, 1, 150).round(1))
+    correct = (rng.random(150) < q - 0.1).astype(int)
+    checked = checked_options(confidence_level=0.95)
+    found = compute_results(prepare("posteriors", np.stack([1 - q, q], axis=1), correct, checked)).estimates
+    for key, factor in (("cross_entropy", 1), ("brier_score", 2)):
+        of_confidence = np.array(found[Key(f"confidence_{key}")])
+        assert np.array(found[Key(key)]) == pytest.approx(factor * of_confidence, rel=1e-6), key  # but for the floor
+
+
+def test_naive_systems_of_few_samples_per_class_have_no_interval(rng):
+    q, label = rng.dirichlet(np.ones(30), 200), rng.integers(0, 30, 200)
+    for classes, has_limits in ((30, False), (4, True)):
+        options = checked_options(confidence_level=0.95, normalize=True)
+        few = q[:, :classes] / q[:, :classes].sum(axis=1, keepdims=True)
+        found = compute_results(prepare("posteriors", few, label % classes, options)).estimates
+        assert math.isfinite(found[Key("cross_entropy", None, "normalized")].low) == has_limits
+
+
+def test_groups_without_weight_hold_no_events(rng):
+    weight = np.repeat([1.0, 0.0], [80, 20])
+    options = checked_options(confidence_level=0.95, groups=np.arange(100) // 5, sample_weight=weight)
+    system = prepare("confidences", rng.random(100), (weight > 0).astype(int), options)
+    assert np.isfinite(risk_band(system, np.array([0.5, 1.0])).high).all()
+
+
 def test_nobody_accepted_is_no_certainty():
     values, _ = results(np.full(50, 0.2), np.arange(50) % 2, reject_costs=0.1)
     low, high = values["expected_cost_0.1"][1:]
@@ -237,3 +277,10 @@ def test_equal_uncertainties_are_one_whatever_the_rows_say(rng):
         for key in ours:
             np.testing.assert_allclose(ours[key], theirs[key][1:], rtol=1e-9, err_msg=str(key))
         assert len(groups.weight) <= 11
+
+
+def test_newcombes_interval_of_the_other_order_is_its_mirror_image():
+    for area in (5e-4, 0.1, 0.5):  # the first has a limit beside the end of the grid
+        low, high = newcombe_limits(area, 1000, 1000, 2.0)
+        assert newcombe_limits(1 - area, 1000, 1000, 2.0) == pytest.approx((1 - high, 1 - low), rel=1e-12, abs=1e-12)
+        assert 0 < low < area < high

@@ -101,3 +101,13 @@ def test_recalibrated_values_move_as_a_mean_would(rng):
     for key in errors:
         if key.variant == "recalibrated":
             assert errors[key] == pytest.approx(np.sqrt((SIZE - 1) * without[key].var()), rel=0.06)
+
+
+def test_the_standard_error_of_a_mean_is_the_textbooks_with_and_without_strata(rng):
+    values, strata = rng.normal(size=30), np.repeat([0, 1, 2], [4, 10, 16])
+    alone = standard_error(values - values.mean(), design_of(checked_options(), 30))
+    assert alone == pytest.approx(values.std(ddof=1) / np.sqrt(30))
+    parts = [values[strata == stratum] for stratum in range(3)]
+    expected = np.sqrt(sum((len(part) / 30) ** 2 * part.var(ddof=1) / len(part) for part in parts))
+    found = standard_error(values - values.mean(), design_of(checked_options(strata=strata), 30))
+    assert found == pytest.approx(expected)

@@ -14,7 +14,7 @@ ORDERS = (0, 0.5, 1, 3, 128, math.inf)
 REJECT_COSTS = (Fraction(1, 10), Fraction(1, 4))
 OPTIONS = {"n": ORDERS, "reject_costs": [float(g) for g in REJECT_COSTS], "decompose": True}
 ARGUMENTS = {"orders": ORDERS, "reject_costs": REJECT_COSTS}
-DATA_SETS = 60
+DATA_SETS = 24
 
 
 def same(ours, expected):

@@ -90,6 +90,7 @@ def test_keys_are_known_without_their_numbers(form):
     form, fixed = form.partition(",")[0], FORMS[form]
     q, references = np.array([0.9, 0.8, 0.3]), np.array([1, 0, 1])
     predictions = np.stack([1 - q, q], axis=1) if form == "posteriors" else q
+    references = references.astype(np.float64) if form == "costs" else references
     names = ["decompose"] if form == "costs" else ["decompose", "normalize", "calibration"]
     for reject_costs, *flags in itertools.product([(), (0.1, 0.3)], *[[False, True]] * len(names)):
         options = fixed | {"reject_costs": reject_costs} | dict(zip(names, flags, strict=True))

@@ -11,8 +11,7 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from ecuas_metric import aurc_score, auroc_score, confidence_ecuas_score, ece_score
 from ecuas_metric.calibration import confidence_bins, confidence_brier_cost, confidence_cross_entropy_cost, ece
 from ecuas_metric.options import checked_options
-from ecuas_metric.ranking import harmonic_numbers, tie_groups
-from ecuas_metric.selective import augrc, aurc, auroc
+from ecuas_metric.ranking import augrc, aurc, auroc, harmonic_numbers, tie_groups
 from tests.ecuas_metric.systems import confidence_systems
 
 

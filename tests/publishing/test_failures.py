@@ -84,8 +84,8 @@ def test_a_name_taken_by_something_else(hub, publish):
 
 def test_what_is_public_is_not_taken_for_private(publish):
     publish("public")
-    rest = "exists and is public: make it private there, or leave out --private."
-    assert refused(publish("public", "dataset", "--private")) == f"public/triviaqa-curated {rest}"
+    line = f"public/{DATASET} exists and is public: make it private there, or leave out --private."
+    assert refused(publish("public", "dataset", "--private")) == line
     assert is_whole(sent("public"))
     publish("private", "dataset", "--private")
     assert sent("private").private
@@ -129,13 +129,13 @@ def test_after_a_failure_a_lost_answer_or_ctrl_c_a_rerun_finishes_it(status, pat
     assert is_whole(sent(namespace))
 
 
-@pytest.mark.parametrize(("status", "advice"), [(403, RIGHTS), (500, AGAIN)])
-def test_refusals_of_the_client_of_large_files_have_a_status_too(status, advice):
+def test_refusals_of_the_client_of_large_files_have_a_status_too():
     """Seen of hf_xet, which says this in the text of a plain exception."""
-    error = RuntimeError(f"Network error: Request error: HTTP status client error ({status} No), domain: http://h/api)")
-    line = str(command._explained(error, PARTS["dataset"], "http://hub", "NAME/a"))
-    assert line.startswith(f"http://hub refused NAME/a with status {status}: Network error")
-    assert line.endswith(advice)
+    for status, advice in ((403, RIGHTS), (500, AGAIN)):
+        error = RuntimeError(f"Network error: HTTP status client error ({status} No), domain: http://h/api)")
+        line = str(command._explained(error, PARTS["dataset"], "http://hub", "NAME/a"))
+        assert line.startswith(f"http://hub refused NAME/a with status {status}: Network error")
+        assert line.endswith(advice)
 
 
 def test_a_plan_without_programs_holds_back_nothing_else(hub, publish):

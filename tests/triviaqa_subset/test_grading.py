@@ -64,37 +64,28 @@ JUDGED_WHOLE = {"bank": bank_of("Lutetia", True, full_sha256=[hashlib.sha256(b"L
 @pytest.mark.parametrize(
     ("answer", "options", "expected"),
     [
-        ("paris", {"bank": bank_of("Paris", False)}, (True, "exact")),  # before the bank
-        # The official form goes after it
-        ("The City of Light!", {}, (True, "official")),
-        ("(Paris)", {}, (True, "official")),
+        # An exact match goes before the bank, the official form after it
+        ("paris", {"bank": bank_of("Paris", False)}, (True, "exact")),
+        ("The City of Light!", {}, (True, "official")), ("(Paris)", {}, (True, "official")),
         ("Paris!", {"bank": bank_of("Paris!", False)}, (False, "bank")),
         # Containment only where asked for, and never against the bank
-        ("In the City of Light!", {}, UNLABELLED),
-        ("In the City of Light!", CONTAINED, (True, "contained")),
+        ("In the City of Light!", {}, UNLABELLED), ("In the City of Light!", CONTAINED, (True, "contained")),
         ("It is Paris.", CONTAINED | {"question_id": "q2"}, UNLABELLED),
         ("Not Paris", CONTAINED | {"bank": bank_of("Not Paris", False)}, (False, "bank")),
         # Frames and markup are taken off for every rule
-        ("It is <b>Paris</b>.", {}, (True, "exact")),
-        ("Answer: Lutetia", {}, (True, "bank")),
+        ("It is <b>Paris</b>.", {}, (True, "exact")), ("Answer: Lutetia", {}, (True, "bank")),
         ("It is Charlotte Bronte.", {"question_id": "q2"}, (False, "bank")),
-        ("It is not Paris.", {}, UNLABELLED),
-        ("It is not Lutetia.", {}, UNLABELLED),
-        # A hedge is not taken for its first half unless it was judged
-        ("Paris (or Lyon)", {}, UNLABELLED),
-        ("Lutetia (or Lyon)", {}, UNLABELLED),  # the bank: correct
+        ("It is not Paris.", {}, UNLABELLED), ("It is not Lutetia.", {}, UNLABELLED),
+        # A hedge is not taken for its first half, although the bank has that as correct, unless it was judged
+        ("Paris (or Lyon)", {}, UNLABELLED), ("Lutetia (or Lyon)", {}, UNLABELLED),
         ("Charlotte Bronte (or Emily)", {"question_id": "q2"}, (False, "bank")),
         ("Charlotte Bronte (no, Jane Austen)", {"question_id": "q2"}, UNLABELLED),
-        ("Lutetia (or Lyon)", JUDGED_WHOLE, (True, "bank")),
-        ("Lutetia (or Nice)", JUDGED_WHOLE, UNLABELLED),
+        ("Lutetia (or Lyon)", JUDGED_WHOLE, (True, "bank")), ("Lutetia (or Nice)", JUDGED_WHOLE, UNLABELLED),
         # Silence is wrong, and no judge is asked
-        *(
-            (answer, {"judge": lambda *_: True}, (False, "refusal"))
-            for answer in ("", "  ", "I don\u2019t know.", "N/A")
-        ),
+        *((text, {"judge": lambda *_: True}, (False, "refusal")) for text in ("", "  ", "I don\u2019t know.", "N/A")),
         ("Unknown", {"bank": bank_of("Unknown", True)}, (True, "bank")),
     ],
-)
+)  # fmt: skip
 def test_what_decides(answer, options, expected):
     assert one(answer, **options) == expected
 
@@ -125,10 +116,9 @@ def test_grades_do_not_depend_on_order_duplicates_or_the_judges_record():
             assert list(zip(correct, decided_by, strict=True)) == [run[answer] for answer in answers]
 
 
-@pytest.mark.parametrize("judge", [None, lambda *_: True])
-def test_an_unknown_rule_is_refused_whatever_there_is_to_grade(judge):
+def test_an_unknown_rule_is_refused_whatever_there_is_to_grade():
     with pytest.raises(ValueError, match=r"^rule must be one of equality, containment; got 'fuzzy'\.$"):
-        grade({"question_id": [], "answer": []}, DATASET, judge=judge, rule="fuzzy")
+        grade({"question_id": [], "answer": []}, DATASET, rule="fuzzy")
 
 
 @pytest.mark.parametrize("form", [Dataset.from_dict, pd.DataFrame, lambda data: pd.DataFrame(data, index=[9] * 6)])

@@ -10,7 +10,6 @@ from triviaqa_subset import answer_sha256, exact_match, normalize_answer
 from triviaqa_subset.matching import (
     RULES,
     contains,
-    equals,
     equals_officially,
     gold_forms,
     is_refusal,
@@ -68,17 +67,28 @@ def test_the_official_form_is_final(text):
     assert normalize_officially(normalize_officially(text)) == normalize_officially(text)
 
 
-@pytest.mark.parametrize("bracket", ["or Lyon", "no, Lyon", "OR Lyon", "Lyon?", "Lyon", "sic!", "\u200b?"])
-def test_a_bracket_that_may_be_a_doubt_is_no_match_unless_it_is_an_aliass_own(bracket):
-    answer = f"Paris ({bracket})"
-    assert not any(equals(text, gold_forms(["Paris"])) for text in (answer, undress(answer)))
-    assert not equals_officially(answer, gold_forms(["Paris"]))
-    assert exact_match(answer, ["Paris", answer])
+ALIASES = ["Paris", "Lutetia"]
 
 
-@pytest.mark.parametrize("bracket", ["city", "1871\u20131940", "the French city", "Lutetia", "LUTETIA!"])
-def test_a_bracket_with_a_kind_years_or_another_alias_is_none(bracket):
-    assert exact_match(f"Paris ({bracket})", ["Paris", "Lutetia"]) == (bracket != "the French city")
+@pytest.mark.parametrize(
+    "doubt",
+    ["X (or Lyon)", "X (no, Lyon)", "X (OR Lyon)", "X (Lyon?)", "X (Lyon)", "X (sic!)", "X (\u200b?)",
+     "X (the French city)", "!X", "**!X**", "It is !X", "X\uff1f", "X\ufe56", "X⁇", "X⁉", "X⁈", "X⸮", "X ՞", "X\uff5e",
+     "X :/", "X :-("],
+)  # fmt: skip
+def test_a_denial_or_a_doubt_is_no_match_unless_it_is_an_aliass_own(doubt):
+    answer = doubt.replace("X", "Paris")
+    assert not exact_match(answer, ALIASES)
+    assert exact_match(answer, [*ALIASES, answer])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["Paris!", "¡Paris!", "**Paris!**", "Answer: Paris",
+     *(f"Paris ({inside})" for inside in ("city", "1871\u20131940", "Lutetia", "LUTETIA!"))],
+)  # fmt: skip
+def test_a_mark_that_doubts_nothing_a_kind_years_or_another_alias_is_dress(answer):
+    assert exact_match(answer, ALIASES)
 
 
 @pytest.mark.parametrize(("answer", "alias"), [("-40", "40"), ("Paris?", "Paris"), ("~Paris", "Paris"), ("≠5", "5")])
@@ -87,19 +97,6 @@ def test_a_sign_of_doubt_or_a_minus_is_part_of_the_answer(answer, alias, wide):
     given = "".join(chr(ord(char) + 0xFEE0) if wide and "!" <= char <= "~" else char for char in answer)
     assert not exact_match(given, [alias])
     assert exact_match(f"It is {given}", [answer])
-
-
-@pytest.mark.parametrize(
-    "doubt",
-    ["!X", "**!X**", "It is !X", "X\uff1f", "X\ufe56", "X⁇", "X⁉", "X⁈", "X⸮", "X ՞", "X\uff5e", "X :/", "X :-("],
-)
-def test_a_denial_or_a_doubt_in_one_sign_is_no_match(doubt):
-    assert not exact_match(doubt.replace("X", "Paris"), ["Paris"])
-
-
-@pytest.mark.parametrize("answer", ["Paris!", "¡Paris!", "**Paris!**", "Answer: Paris"])
-def test_a_mark_that_doubts_nothing_is_dress(answer):
-    assert exact_match(answer, ["Paris"])
 
 
 @pytest.mark.parametrize(
@@ -143,15 +140,9 @@ def test_what_may_be_an_answer_is_no_refusal(text):
     assert not is_refusal(text)
 
 
-def test_an_alias_of_nothing_matches_nothing():
+def test_an_alias_of_nothing_an_unknown_rule_and_the_key_of_the_bank():
     assert not exact_match("", ["(band)"])
     assert not exact_match("anything", ["(band)"], rule="containment")
-
-
-def test_an_unknown_rule_is_refused():
     with pytest.raises(ValueError, match=r"^rule must be one of equality, containment; got 'fuzzy'\.$"):
         exact_match("a", ["a"], rule="fuzzy")
-
-
-def test_the_key_of_the_bank_is_the_hash_of_the_normal_form():
     assert answer_sha256(" “Où”. (fr) ") == hashlib.sha256("“où”".encode()).hexdigest()

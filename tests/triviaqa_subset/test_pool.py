@@ -3,8 +3,6 @@
 import json
 import re
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from triviaqa_subset.pool import read_rows
@@ -17,28 +15,15 @@ DOCUMENT = json.dumps(ROWS, indent=1)
 
 @pytest.mark.parametrize(
     ("suffix", "content", "rows"),
-    [
-        (".jsonl", LINES, ROWS),
-        (".ndjson", LINES.removesuffix("\n"), ROWS),
-        (".json", DOCUMENT, ROWS),
-        (".json", LINES, ROWS),  # an earlier version wrote and read these as .json
-        (".json", LINES.split("\n")[0] + "\n", ROWS[:1]),
-        (".json", "[]", []),
-        (".jsonl", "", []),
-        (".json", "", []),
-    ],
-)
+    [(".jsonl", LINES, ROWS), (".ndjson", LINES.removesuffix("\n"), ROWS), (".json", DOCUMENT, ROWS),
+     (".json", LINES, ROWS),  # an earlier version wrote and read these as .json
+     (".json", LINES.split("\n")[0] + "\n", ROWS[:1]), (".json", "[]", []), (".jsonl", "", []), (".json", "", [])],
+)  # fmt: skip
 def test_a_file_is_read_by_its_suffix(suffix, content, rows, tmp_path):
     file = tmp_path / f"rows{suffix}"
     file.write_text(content, encoding="utf-8")
     assert read_rows(str(file)) == rows
     assert read_release(str(file)).to_dict("records") == rows
-
-
-def test_parquet(tmp_path):
-    file = str(tmp_path / "rows.parquet")
-    pq.write_table(pa.Table.from_pylist(ROWS), file)
-    assert read_rows(file) == ROWS
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,7 @@ def sequence_posterior(logprobs: Sequence[float]) -> float:
 
 
 def is_true(first: Likely, generated: Likely = ()) -> tuple[float | None, str | None]:
-    r"""Return the probability of "True" against "False" as the first word, or None, and what is not known of it.
-
-    :math:`q_e = p(\mathrm{True}) / (p(\mathrm{True}) + p(\mathrm{False}))`, each p summed over all spellings. A word
-    that is not listed has at most the probability of the least likely token and what the listed ones leave of 1.
-    """
+    """Return p(True) / (p(True) + p(False)), each p summed over all spellings, or None, and what is not known of it."""
     begun, split = _split_word(generated)
     known = [*first, *split]
     (true, most_true), (false, most_false) = (_masses(known, word, begun, first) for word in ("true", "false"))

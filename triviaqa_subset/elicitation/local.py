@@ -27,8 +27,7 @@ def without_own_settings(model: Model) -> Model:
     if api.tokenizer.chat_template is not None:  # which writes the special tokens itself
         api.tokenizer_call_args = {"add_special_tokens": False} | api.tokenizer_call_args
     api.hf_chat = partial(_chat, api, api.hf_chat)
-    names = frozenset(api.tokenizer.convert_ids_to_tokens(ends))
-    api.generate = partial(_generate, api, api.generate, names)
+    api.generate = partial(_generate, api, api.generate, frozenset(api.tokenizer.convert_ids_to_tokens(ends)))
     return model
 
 
@@ -43,13 +42,13 @@ def _chat(api: Any, render: Callable[..., object], messages: Sequence[ChatMessag
 
 
 async def _generate(
-    api: Any, ask: Asks, ends: frozenset[str], input: object, tools: object, choice: object, config: GenerateConfig
+    api: Any, ask: Asks, ends: frozenset[str], input: object, tools: object, tool_choice: object, config: GenerateConfig
 ) -> ModelOutput:
     """Ask, and cut what stands after the end of the turn, where the other replies of a batch are longer."""
     api.do_sample = bool(config.temperature)  # read before the provider first waits
     plainly = {"temperature": config.temperature, "top_p": 1.0, "top_k": 0} if config.temperature else {}
     asked = config.model_copy(update={"temperature": None, "top_p": None, "top_k": None, "logprobs": True} | plainly)
-    output = await ask(input, tools, choice, asked)
+    output = await ask(input, tools, tool_choice, asked)
     reply, count = output.choices[0], len(api.tokenizer(output.completion, add_special_tokens=False)["input_ids"])
     listed = reply.logprobs.content if reply.logprobs else []  # the likeliest tokens, which are not those of a sample
     length = next((place for place, token in enumerate(listed) if token.token in ends), len(listed))

@@ -1,11 +1,13 @@
 """The ways to get an answer and a confidence: a solver of Inspect, which keeps what each method finds in the store."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile
+from pathlib import Path
 from string import ascii_uppercase
 
+import yaml
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model, messages_from_openai
 from inspect_ai.model._generate_config import active_generate_config  # --extra-body, --seed and --temperature
 from inspect_ai.solver import Generate, Solver, TaskState, solver
@@ -15,9 +17,11 @@ from ..matching import normalize_answer
 from . import confidences
 from .local import without_own_settings
 from .parsing import Outcome, answer_and_probability, yes_or_no
-from .prompts import Messages, load_prompts, prefill, render
 from .replies import Reply, Token, Unusable, body, first_line, read_reply
 
+Messages = list[dict[str, str]]
+FIELD = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+PROMPTS = Path(__file__).with_name("prompts.yaml")
 ALLOWED = {"weights": ["uniform", "sequence"], "same": ["equality", "judge"]}
 ALLOWED |= {"prefill": ["message", "continue", "none", "text"]}
 EVERY_METHOD = (*METHODS, "semantic")
@@ -207,3 +211,32 @@ def _unlikely(tokens: list[Token]) -> str | None:
         return None
     odd = [token.text for token in tokens if token.top and max(p for _, p in token.top) > token.logprob + 0.01]
     return f"{odd[0]!r} is not the likeliest token: a setting of the server changes its replies" if odd else None
+
+
+def load_prompts(task: str, file: str | None = None) -> dict[str, Messages]:
+    """Return the prompts of a task, `triviaqa` or `mmlu`, or those of a file of the form of `prompts.yaml`."""
+    prompts = yaml.safe_load(PROMPTS.read_text(encoding="utf-8"))
+    own = yaml.safe_load(Path(file).read_text(encoding="utf-8")) if file else {}
+    for part, methods in own.items():
+        for method, messages in methods.items():
+            needed = _fields(prompts.get(part, {}).get(method, []))
+            found = _fields(messages)
+            if not needed or found != needed:
+                rule = "must have prompts that are in prompts.yaml, with the same fields"
+                raise ValueError(f"{file} {rule}; got {part}: {method} with {', '.join(sorted(found)) or 'none'}.")
+            prompts[part][method] = messages
+    return dict(prompts[task] | prompts["judge"])
+
+
+def render(messages: Messages, fields: Mapping[str, str]) -> Messages:
+    """Return the messages with the fields filled in, in one pass: braces inside a value are left as they are."""
+    return [each | {"content": FIELD.sub(lambda found: fields[found[1]], each["content"])} for each in messages]
+
+
+def prefill(messages: Messages) -> str:
+    """Return the start of the reply, if the last message is one of the assistant, else an empty string."""
+    return messages[-1]["content"] if messages[-1]["role"] == "assistant" else ""
+
+
+def _fields(messages: Messages) -> set[str]:
+    return {name for message in messages for name in FIELD.findall(message["content"])}

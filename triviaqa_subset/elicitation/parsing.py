@@ -43,11 +43,7 @@ class Outcome(NamedTuple):
 
 
 def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
-    """Return the answer, the first line that is not blank, and the probability that a reply states.
-
-    Nothing is guessed. Of a reply that was cut only a number on a line of its own is read, and not on the last line,
-    where more of it may have followed.
-    """
+    """Return the answer, the first line that is not blank, and the probability that a reply states; guess nothing."""
     text = reply.strip()
     if text.startswith(("{", "```{", "```json")):
         return _from_json(text, _CUT if cut else UNREAD)

@@ -14,7 +14,6 @@ from ..pool import RawRow
 
 SETS = ("curated", "kept", "pool")
 LISTS = ("answer", "choices")  # columns that may hold several texts
-MMLU = {"path": "cais/mmlu", "name": "all", "split": "test"}
 
 
 def triviaqa_samples(questions: str, dataset: str | None) -> list[Sample]:
@@ -35,7 +34,7 @@ def mmlu_samples() -> list[Sample]:
     """Return the questions of MMLU's test split, from the Hub."""
     from datasets import load_dataset  # takes long to import
 
-    rows = load_dataset(**MMLU).to_list()
+    rows = load_dataset("cais/mmlu", "all", split="test").to_list()
     return [own_sample(row | {"question_id": f"{row['subject']}-{number}"}) for number, row in enumerate(rows)]
 
 
@@ -49,7 +48,7 @@ def own_samples(file: str) -> list[Sample]:
 def own_sample(row: RawRow, separator: str | None = None) -> Sample:
     """Return the sample of a row; with `choices` its `answer` is a letter or a number from 0, else texts."""
     given = {name: value for name, value in row.items() if value not in (None, "")}
-    given |= {k: v.split(separator) for k, v in given.items() if k in LISTS and separator and separator in v}
+    given |= {k: str(v).split(separator) for k, v in given.items() if k in LISTS and separator and separator in str(v)}
     question, answer, choices = (given.get(name) for name in ("question", *LISTS))
     letters = list(ascii_uppercase[: len(choices)]) if _are_texts(choices) and len(choices) <= 26 else []
     if letters and str(answer).isdecimal() and int(str(answer)) < len(letters):
@@ -58,11 +57,8 @@ def own_sample(row: RawRow, separator: str | None = None) -> Sample:
     if not isinstance(question, str) or not _are_texts(accepted) or (choices and accepted[0] not in letters):
         rule = "a question (text) and an answer, a text or several; or choices, and the letter or number of one of them"
         raise ValueError(f"a row must have {rule}; got {row!r:.80}.")
-    known = {
-        name: own(given[name])
-        for name, own in (("weight", float), ("stratum", str), ("decision", str))
-        if name in given
-    }
+    known: dict[str, object] = {name: str(given[name]) for name in ("stratum", "decision") if name in given}
+    known |= {"weight": float(str(given["weight"]))} if "weight" in given else {}
     return Sample(question, choices=choices, target=accepted, id=given.get("question_id"), metadata=known)
 
 

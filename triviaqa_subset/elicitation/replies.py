@@ -128,8 +128,8 @@ def _echo(text: str, prefill: str) -> int:
     if not prefill:
         return 0
     label = rf"(?:{re.escape(prefill)}|{LABEL})(?:\*\*)?"
-    found = re.match(rf"(?:{FENCE})?(?:{PREAMBLE}(?:{FENCE})?)?[\s*]*{label}", text, re.IGNORECASE)
-    found = found or re.match(FENCE, text)
+    labelled = rf"(?:{FENCE})?(?:{PREAMBLE}(?:{FENCE})?)?[\s*]*{label}"
+    found = re.match(labelled, text, re.IGNORECASE) or re.match(FENCE, text)
     return found.end() if found else 0
 
 

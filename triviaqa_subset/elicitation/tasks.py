@@ -10,9 +10,8 @@ from inspect_ai.solver import TaskState
 
 from ..grading import Grade, grade
 from ..labels import METHODS
-from .methods import EVERY_METHOD, SHORT, ask, elicit
+from .methods import EVERY_METHOD, SHORT, ask, elicit, load_prompts, prefill, render
 from .parsing import choice_letter, yes_or_no
-from .prompts import load_prompts, prefill, render
 from .questions import mmlu_samples, own_samples, triviaqa_samples
 from .replies import Unusable, body, read_reply
 
@@ -22,8 +21,7 @@ Names = str | Sequence[str]
 def _registered(function: Callable[..., Task]) -> Callable[..., Task]:
     """Register a task as ecuas/NAME: Inspect puts the package of its module before a name, and none without one."""
     function.__module__ = "ecuas"
-    registered: Callable[..., Task] = task(name=f"ecuas/{function.__name__}")(function)
-    return registered
+    return task(name=f"ecuas/{function.__name__}")(function)  # type: ignore[no-any-return]
 
 
 @_registered
@@ -81,8 +79,7 @@ def _scorer(method: str) -> Callable[..., Scorer]:
 
         return score
 
-    made: Callable[..., Scorer] = grading
-    return made
+    return grading  # type: ignore[no-any-return]
 
 
 SCORERS = {method: _scorer(method) for method in EVERY_METHOD}

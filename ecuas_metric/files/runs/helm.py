@@ -10,19 +10,19 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import FileAdvice, FileError
-from .parts import Column, Of, Part, Reader, Row, RunOptions, named_columns, of_tasks, once, part_of, starts_with
+from .parts import Column, Fields, Of, Reader, RunOptions, RunPart, named_columns, of_tasks, once, part_of, starts_with
 
 _NEEDED = (b'"instance_id"', b'"train_trial_index"', b'"stats"')
 _METRIC = "exact_match"  # what HELM's own calibration errors take for correctness
 _ADVICE = "Only models that return log-probabilities have it; see the field `logprobs` of the model's deployment."
 
 
-def _parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
+def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read runs: one part each. Several trials of an instance are a group; perturbed instances are left out."""
     return [_part(of, options) for of in once(of_tasks([_named(file) for file in files], options))]
 
 
-def _part(of: Of, options: RunOptions) -> Part:
+def _part(of: Of, options: RunOptions) -> RunPart:
     file, _, task = of
     instances = _read_json(file)
     splits = [_split(instance) for instance in instances]
@@ -51,15 +51,15 @@ def _part(of: Of, options: RunOptions) -> Part:
     return part_of(of, rows, columns, fact)
 
 
-def _read_json(file: Path) -> list[Row]:
+def _read_json(file: Path) -> list[Fields]:
     try:
-        instances: list[Row] = json.loads(file.read_text(encoding="utf-8"))
+        instances: list[Fields] = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
         raise FileError(file, "must be JSON", got=str(error)[:80]) from None
     return instances
 
 
-def _split(instance: Row) -> str:
+def _split(instance: Fields) -> str:
     return next((str(stat["name"].get("split")) for stat in instance["stats"]), "")
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from ...errors import FileAdvice, FileError, InputError
 from . import parts
-from .parts import Column, Part, Reader, Row, RunOptions
+from .parts import Column, Fields, Reader, RunOptions, RunPart
 
 _ZSTANDARD = 93  # a method of compression that zipfile knows from Python 3.14 on
 _NEEDED = (b'"eval"', b'"task"', b'"model"', b'"version"')
@@ -29,7 +29,7 @@ class Log(NamedTuple):
     """The samples of a run in order, and its facts; a status of started is of one that goes on, or was killed."""
 
     file: Path
-    samples: Sequence[Row]
+    samples: Sequence[Fields]
     model: str = ""
     task: str = ""
     status: str = "success"
@@ -37,7 +37,7 @@ class Log(NamedTuple):
     attempt: tuple[str, str] = ("", "")  # what it was an attempt at, and when
 
 
-def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> Part:
+def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
     """Return the part of one scorer on the samples of a log, for the reader and the plug-in."""
     samples = [sample for sample in log.samples if scorer in (sample.get("scores") or {})]
     rows, scores = np.arange(1, len(samples) + 1), [sample["scores"][scorer] for sample in samples]
@@ -77,7 +77,7 @@ def _grade(value: object) -> float:
         raise InputError("score", rule, value=value) from None
 
 
-def _per_sample(samples: Sequence[Row], options: RunOptions) -> dict[str, str]:
+def _per_sample(samples: Sequence[Fields], options: RunOptions) -> dict[str, str]:
     """Return the fields of weights, groups and strata: those that were named, else those that samples have."""
     named = {
         role: name if _any_keeps(samples, name) else f"metadata.{name}" for role, name in options.per_sample.items()
@@ -86,7 +86,7 @@ def _per_sample(samples: Sequence[Row], options: RunOptions) -> dict[str, str]:
     return {role: name for role, name in usual.items() if _any_keeps(samples, name)} | named
 
 
-def _parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
+def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read logs: one part for each log and scorer that keeps a confidence. Epochs of a sample are a group."""
     logs = {log.file: log for log in _last_attempts([_log(file) for file in files])}
     named = parts.of_tasks([(file, log.model, log.task) for file, log in logs.items()], options)
@@ -117,11 +117,11 @@ def _scorers_in(log: Log, options: RunOptions) -> list[str]:
     return keeping
 
 
-def _any_keeps(rows: Sequence[Row | None], name: str) -> bool:
+def _any_keeps(rows: Sequence[Fields | None], name: str) -> bool:
     return any(_keeps(row, name) for row in rows)
 
 
-def _keeps(row: Row | None, name: str) -> bool:
+def _keeps(row: Fields | None, name: str) -> bool:
     """Return whether a row has a field of this dotted name, be it without a value."""
     above, _, last = name.rpartition(".")
     holder = parts.field(row or {}, above) if above else row
@@ -153,7 +153,7 @@ def _log(file: Path) -> Log:
         raise FileError(file, "must be a log of Inspect", got=str(error)[:80]) from None
 
 
-def _log_of(file: Path, header: Row, samples: Sequence[Row]) -> Log:
+def _log_of(file: Path, header: Fields, samples: Sequence[Fields]) -> Log:
     run = header["eval"]
     dataset, epochs = run.get("dataset") or {}, (run.get("config") or {}).get("epochs") or 1
     count = len(dataset.get("sample_ids") or ()) or dataset.get("samples") or 0

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from ...errors import FileError
 from ...inputs import Ints
 from . import parts
-from .parts import Of, Part, Reader, Row, RunOptions
+from .parts import Fields, Of, Reader, RunOptions, RunPart
 
 _NEEDED = {"doc", "metric", "model_response"}
 _METRICS = ("em", "exact_match", "extractive_match", "acc", "quasi_exact_match", "pqem")
@@ -26,24 +26,24 @@ def _is_details(file: Path) -> bool:
         return False
 
 
-def _parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
+def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read files of details: one part per model, task and number of choices."""
     read = {file: _rows(file, options) for file in files}
     named = [(file, _model(file), str(rows[0]["doc"].get("task_name"))) for file, rows in read.items()]
     return [part for of in parts.once(parts.of_tasks(named, options)) for part in _of_task(of, read[of[0]], options)]
 
 
-def _rows(file: Path, options: RunOptions) -> list[Row]:
+def _rows(file: Path, options: RunOptions) -> list[Fields]:
     """Return the samples of a file; without tokens and texts, which are most of it, unless a field is named."""
     few = None if options.confidence or options.per_sample else ["doc", "metric", "model_response.logprobs"]
     with pq.ParquetFile(file) as details:
-        rows: list[Row] = details.read(columns=few).to_pylist()
+        rows: list[Fields] = details.read(columns=few).to_pylist()
     if not rows:
         raise FileError(file, "holds no samples", advice="Was the run interrupted?")
     return rows
 
 
-def _of_task(of: Of, samples: Sequence[Row], options: RunOptions) -> Iterator[Part]:
+def _of_task(of: Of, samples: Sequence[Fields], options: RunOptions) -> Iterator[RunPart]:
     scores = [(sample.get("model_response") or {}).get("logprobs") or [] for sample in samples]
     choices = [sample["doc"].get("choices") or [] for sample in samples]
     counts = np.array([len(score) for score in scores])
@@ -57,7 +57,7 @@ def _of_task(of: Of, samples: Sequence[Row], options: RunOptions) -> Iterator[Pa
         yield _choices(of, [samples[row - 1] for row in rows.tolist()], rows, options)
 
 
-def _choices(of: Of, samples: Sequence[Row], rows: Ints, options: RunOptions) -> Part:
+def _choices(of: Of, samples: Sequence[Fields], rows: Ints, options: RunOptions) -> RunPart:
     file, _, task = of
     scores = np.array([sample["model_response"]["logprobs"] for sample in samples], dtype=np.float64)
     if options.length != "none":

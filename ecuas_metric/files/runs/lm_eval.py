@@ -15,7 +15,7 @@ import numpy as np
 from ...errors import FileError, InputError
 from ...inputs import Floats, Ints
 from . import parts
-from .parts import Of, Part, Reader, Row, RunOptions
+from .parts import Fields, Of, Reader, RunOptions, RunPart
 
 BY_LENGTH = {"none": "acc", "chars": "acc_norm", "bytes": "acc_bytes"}  # which tell whether lengths are as lm-eval's
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl(\.gz)?")
@@ -24,10 +24,11 @@ _NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
 _LARGE = {"doc", "resps", "arguments"}
 _METRICS = ("exact_match", "acc", "f1", "em", "mc1")  # of a task in which the model writes its answer
 _RECORD = {"true_choice", "log_likelihoods"}  # the keys of what the plug-in keeps of a sample
+_ONE_EACH = "must have one log-likelihood of each choice"
 _NO_CHOICES = "and log-likelihoods only with output_type: multiple_choice in the task"
 
 
-def record_of(target: object, choices: Sequence[str], results: Sequence[Sequence[float]]) -> dict[str, object]:
+def record_of_sample(target: object, choices: Sequence[str], results: Sequence[Sequence[float]]) -> dict[str, object]:
     """Return what the plug-in keeps of a sample: its true choice, or why there is none, and its log-likelihoods.
 
     `target` is resolved by the task's `doc_to_target`. `results`, of (log-likelihood, is greedy), are of all choices,
@@ -40,7 +41,7 @@ def record_of(target: object, choices: Sequence[str], results: Sequence[Sequence
     except InputError as error:
         return record | {"why": error.rule}
     except (TypeError, ValueError):  # of a filter that keeps all repeats
-        return record | {"why": "must have one log-likelihood of each choice"}
+        return record | {"why": _ONE_EACH}
 
 
 class Sample(NamedTuple):
@@ -51,16 +52,16 @@ class Sample(NamedTuple):
     target: str
     scores: tuple[float, ...]
     texts: tuple[str, ...]
-    row: Row
+    row: Fields
 
 
-def _parts(files: Sequence[Path], options: RunOptions) -> list[Part]:
+def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read files of samples: one part per model, task and number of choices."""
     named = parts.of_tasks([_named(file) for file in files], options)
     return [part for of in parts.once(named) for part in _of_task(of, options)]
 
 
-def _of_task(of: Of, options: RunOptions) -> Iterator[Part]:
+def _of_task(of: Of, options: RunOptions) -> Iterator[RunPart]:
     samples = _samples(of[0], options)
     counts = np.array([len(sample.scores) for sample in samples])
     if not counts.any():
@@ -75,7 +76,7 @@ def _of_task(of: Of, options: RunOptions) -> Iterator[Part]:
         yield _choices(of, [sample for sample in samples if len(sample.scores) == number], options)
 
 
-def _choices(of: Of, samples: Sequence[Sample], options: RunOptions) -> Part:
+def _choices(of: Of, samples: Sequence[Sample], options: RunOptions) -> RunPart:
     file, _, task = of
     rows, scores = _lines(samples), np.array([sample.scores for sample in samples])
     posteriors = parts.log_posteriors(scores, file, rows)
@@ -155,7 +156,7 @@ def _lengths(samples: Sequence[Sample], scores: Floats, label: Ints, length: str
     return lengths
 
 
-def _record(row: Row) -> Row | None:
+def _record(row: Fields) -> Fields | None:
     """Return the record of the plug-in."""
     found = (row.get(name) for name in row.get("metrics", ()))
     return next((each for each in found if isinstance(each, Mapping) and each.keys() >= _RECORD), None)
@@ -192,26 +193,29 @@ def _samples(file: Path, options: RunOptions) -> list[Sample]:
         name = str(row.get("filter", "none"))
         filters[name] = None
         if options.filter is None or options.filter == name:
-            kept.append(_sample(number, row, _LARGE - named))
+            kept.append(parts.in_file(file, number, _sample, number, row, _LARGE - named))
     if not filters:
         raise FileError(file, "holds no samples", advice="Was the run interrupted?")
     parts.only(filters, options.filter, file, "filter")
     return kept
 
 
-def _sample(number: int, row: Row, left_out: set[str]) -> Sample:
+def _sample(number: int, row: Fields, left_out: set[str]) -> Sample:
     responses = row["filtered_resps"]
     small = {name: value for name, value in row.items() if name not in left_out}
     if not (isinstance(responses, list) and len(responses) > 1 and isinstance(responses[0], list)):
         responses = []
     if "acc_mutual_info" in row:  # the second half are the choices without their question
         responses = responses[: len(responses) // 2]
-    scores = tuple(float(response[0]) for response in responses)
+    try:
+        scores = tuple(float(response[0]) for response in responses)
+    except (TypeError, ValueError):  # of a filter that keeps all repeats
+        raise InputError("filtered_resps", _ONE_EACH, value=responses[0]) from None
     named = str(row.get("doc_hash", row["doc_id"])), str(row["target"])
     return Sample(number, *named, scores, _texts(row, len(scores)), small)
 
 
-def _texts(row: Row, number: int) -> tuple[str, ...]:
+def _texts(row: Fields, number: int) -> tuple[str, ...]:
     """Return the continuations that were scored; earlier versions keep the arguments as a list."""
     given = row["arguments"]
     if isinstance(given, list):
@@ -236,7 +240,7 @@ def _opened(file: Path) -> IO[str]:
     return opened(file, "rt", encoding="utf-8", newline="\n")
 
 
-def _rows(file: Path) -> Iterator[tuple[int, Row]]:
+def _rows(file: Path) -> Iterator[tuple[int, Fields]]:
     with _opened(file) as lines:
         for number, line in enumerate(lines, 1):
             try:

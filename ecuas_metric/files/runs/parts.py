@@ -14,10 +14,10 @@ import numpy as np
 from ...errors import FileAdvice, FileError, InputError, Note
 from ...inputs import Array, Floats, Ints
 
-Row = Mapping[str, Any]  # of JSON
+Fields = Mapping[str, Any]  # of JSON
 Column = Array | list[Any]
 Of = tuple[Path, str, str]  # a file, its model and its task
-Answer = tuple[str, Row, Row]  # in words: an id, grades by metric, and the fields that can be named
+Answer = tuple[str, Fields, Fields]  # in words: an id, grades by metric, and the fields that can be named
 T = TypeVar("T")
 ONE_RIGHT = "must have one right choice in each sample"
 LENGTHS: dict[str, Callable[[str], int]] = {"chars": len, "bytes": lambda text: len(text.encode())}
@@ -40,7 +40,7 @@ class RunOptions(NamedTuple):
         return {role: name for role, name in (("weight", self.weight), ("group", self.group)) if name}
 
 
-class Part(NamedTuple):
+class RunPart(NamedTuple):
     """One model on one task."""
 
     model: str
@@ -61,18 +61,18 @@ class Part(NamedTuple):
         return columns, roles
 
 
-def part_of(of: Of, rows: Ints, columns: Mapping[str, Column], fact: str, num_classes: int | None = None) -> Part:
+def part_of(of: Of, rows: Ints, columns: Mapping[str, Column], fact: str, num_classes: int | None = None) -> RunPart:
     """Return the part of a file, a model and a task, with a note on what it was recognised as and on weights."""
     file, model, task = of
     if "weight" in columns:
         total = np.asarray(columns["weight"]).sum()
         fact += f"; weighted: {len(rows):,} samples with weights that add up to {total:,.6g}"
-    return Part(model, task, str(file), rows, columns, Note("run", f"{fact}."), num_classes)
+    return RunPart(model, task, str(file), rows, columns, Note("run", f"{fact}."), num_classes)
 
 
 def part_in_words(
     of: Of, rows: Ints, answers: Sequence[Answer], options: RunOptions, *, what: str, metrics: Sequence[str], why: str
-) -> Part:
+) -> RunPart:
     """Return the part of answers in words, graded by the first of the metrics; without a confidence say `why`."""
     file, _, task = of
     metric = next((name for name in metrics if name in answers[0][1]), None)
@@ -96,10 +96,10 @@ class Reader(NamedTuple):
 
     names: tuple[str, ...]  # patterns of the names of its files
     recognises: Callable[[Path], bool]  # a file of such a name by its content
-    parts: Callable[[Sequence[Path], RunOptions], list[Part]]
+    parts: Callable[[Sequence[Path], RunOptions], list[RunPart]]
 
 
-def names_of(parts: Sequence[Part]) -> list[str]:
+def names_of(parts: Sequence[RunPart]) -> list[str]:
     """Return the names of the systems: the models', with the task and the number of choices where they differ."""
     many = len({part.task for part in parts}) > 1
     tasks = [f"{part.model} {part.task}" for part in parts]
@@ -109,13 +109,13 @@ def names_of(parts: Sequence[Part]) -> list[str]:
     ]
 
 
-def pooled(parts: Sequence[Part]) -> list[Part]:
+def pooled(parts: Sequence[RunPart]) -> list[RunPart]:
     """Return one part per model: of all its tasks with the same number of choices, and of all others."""
     kinds = dict.fromkeys((part.model, part.num_classes) for part in parts)
     return [_pool([part for part in parts if (part.model, part.num_classes) == kind]) for kind in kinds]
 
 
-def _pool(parts: Sequence[Part]) -> Part:
+def _pool(parts: Sequence[RunPart]) -> RunPart:
     first, *others = parts
     if not others:
         return first
@@ -131,7 +131,7 @@ def _pool(parts: Sequence[Part]) -> Part:
     return part_of((path, first.model, ""), np.arange(1, count + 1), columns, fact, first.num_classes)
 
 
-def _with_task(part: Part, *, grouped: bool) -> dict[str, Column]:
+def _with_task(part: RunPart, *, grouped: bool) -> dict[str, Column]:
     """Return the columns with the task before each id, group and stratum, so that models are paired by question."""
     columns = dict(part.columns)
     if grouped and "id" in columns:
@@ -173,7 +173,7 @@ def starts_with(file: Path, needed: Iterable[bytes], size: int = 20_000) -> bool
     return all(part in start for part in needed)
 
 
-def field(row: Row, name: str) -> Any:
+def field(row: Fields, name: str) -> Any:
     """Return the value at a dotted name, or None."""
     value: Any = row
     for word in name.split("."):
@@ -245,7 +245,7 @@ def confidences_in(values: Sequence[object], name: str, file: object, rows: Ints
     return kept
 
 
-def named_columns(samples: Sequence[Row], names: Mapping[str, str], file: object, rows: Ints) -> dict[str, Column]:
+def named_columns(samples: Sequence[Fields], names: Mapping[str, str], file: object, rows: Ints) -> dict[str, Column]:
     """Return weights as numbers, groups and strata as text, by the dotted name of each; every sample must have one."""
     columns: dict[str, Column] = {}
     for role, name in names.items():

@@ -1,14 +1,19 @@
 import numpy as np
 import pytest
 
-from ecuas_metric.comparison.compare import align, compare_systems
+from ecuas_metric.comparison.compare import align, compare_systems, differing, in_common, order_of
 from ecuas_metric.errors import InputError
+from ecuas_metric.files.values import as_ids, from_values
 from ecuas_metric.intervals import Resampling, bootstrap_weights
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
+from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.results import all_values, prepare
+from tests.ecuas_metric.files.submitted import submission
 
 OPTIONS = {"confidence_level": 0.95, "n_resamples": 400, "interval_method": "percentile"}
+ARRAYS = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
+KINDS = [([3, 1, 2], ["1", "2", "3"]), (["007", "x", "7"], ["7", "007", "x"]), (["2", "10"], [10, 2])]
 
 
 @pytest.fixture
@@ -41,16 +46,11 @@ def test_differences_are_those_of_the_metrics(outputs):
         assert row.low <= row.difference <= row.high or row.key == Key("ece")
 
 
-def test_pairing_makes_the_interval_of_similar_systems_narrow(outputs):
+def test_pairing_makes_the_interval_of_similar_systems_narrow_and_their_difference_significant(outputs):
     rows = rows_of(outputs)
-    paired, unpaired = (
-        rows[first, second, "ecuas_1"] for first, second in (("calibrated", "overconfident"), ("calibrated", "other"))
-    )
+    paired, unpaired = (rows["calibrated", other, "ecuas_1"] for other in ("overconfident", "other"))
     assert paired.high - paired.low < 0.7 * (unpaired.high - unpaired.low)
-
-
-def test_the_calibrated_system_is_better_and_significantly_so(outputs):
-    row = rows_of(outputs)["calibrated", "overconfident", "ecuas_0"]
+    row = rows["calibrated", "overconfident", "ecuas_0"]
     assert row.high < 0
     assert row.p <= row.p_adjusted < 0.02
 
@@ -67,16 +67,22 @@ def test_swapping_systems_flips_the_sign(outputs):
     there = rows_of({name: outputs[name] for name in ("calibrated", "other")})
     back = rows_of({name: outputs[name] for name in ("other", "calibrated")})
     for (first, second, key), row in there.items():
-        assert back[second, first, key].difference == pytest.approx(-row.difference)
-        assert back[second, first, key].p == row.p
-        assert back[second, first, key].p_adjusted == row.p_adjusted
+        other, turned = back[second, first, key], row.turned()
+        assert (other[:3], other.comparable, other.p, other.p_adjusted) == (
+            turned[:3],
+            row.comparable,
+            row.p,
+            row.p_adjusted,
+        )
+        assert other[3:6] + other[9:] == pytest.approx(turned[3:6] + turned[9:], abs=1e-9, nan_ok=True)
 
 
-def test_confidence_metrics_are_marked_where_the_answers_differ(outputs):
+def test_numbers_of_confidences_are_marked_where_the_answers_differ(outputs):
     only_confidences = {"ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"}
-    for (first, second, key), row in rows_of(outputs, normalize=True).items():
+    for (first, second, key), row in rows_of(outputs, normalize=True, decompose=True, n=1, n_resamples=20).items():
         same_answers = {first, second} == {"calibrated", "overconfident"}
-        assert row.comparable == (same_answers or row.key.metric not in only_confidences), (first, second, key)
+        is_of_both = row.key.metric not in only_confidences and row.key.variant != "calibration_loss"
+        assert row.comparable == (same_answers or is_of_both), (first, second, key)
 
 
 def test_every_metric_has_the_same_test(outputs):
@@ -118,11 +124,11 @@ def test_many_systems_can_differ(rng):
 
 
 def test_an_interval_is_about_the_bootstraps(outputs):
-    systems = systems_of(outputs, n=(0, 1), n_resamples=2000)
-    for (first, second, _), row in rows_of(outputs, n=(0, 1), n_resamples=2000).items():
+    systems = systems_of(outputs, n=1)
+    for (first, second, _), row in rows_of(outputs, n=1, n_resamples=1000).items():
         if row.key != Key("ece"):
             resamples = [
-                np.vstack(list(bootstrap_weights(400, Resampling(2000))))[:, systems[name].order]
+                np.vstack(list(bootstrap_weights(400, Resampling(1000))))[:, systems[name].order]
                 for name in (first, second)
             ]
             values = [
@@ -204,42 +210,39 @@ def shuffled_rows(outputs, rng, *names, **options):
     ],
 )
 def test_samples_that_do_not_match_are_refused(ids, message):
-    arrays = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
     with pytest.raises(ValueError, match=message):
-        align(systems_of({"one": arrays, "two": arrays}, ids=ids))
+        align(systems_of({"one": ARRAYS, "two": ARRAYS}, ids=ids))
 
 
-def test_other_mismatches_are_refused():
-    arrays = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
-    short = tuple(array[:2] for array in arrays)
-    with pytest.raises(ValueError, match="^one and two cannot be paired: they have 3 and 2 samples"):
-        compare_systems(systems_of({"one": arrays, "two": short}))
-    with pytest.raises(ValueError, match="^a comparison needs at least two systems; got 1"):
-        compare_systems(systems_of({"one": arrays}))
-    q = np.array([[0.6, 0.4], [0.3, 0.7]])
-    one, two = (prepare("posteriors", q, np.array(labels), checked_options(**OPTIONS)) for labels in ([0, 1], [1, 1]))
-    with pytest.raises(ValueError, match="^one and two cannot be paired: their true classes differ, first at sample 0"):
-        compare_systems({"one": one, "two": two})
+def of_classes(labels):
+    return prepare("posteriors", np.array([[0.6, 0.4], [0.3, 0.7]]), np.array(labels), checked_options(**OPTIONS))
 
 
-def test_a_comparison_needs_a_confidence_level():
-    arrays = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
-    system = prepare("confidences", *arrays, checked_options())
-    with pytest.raises(InputError, match="^confidence_level is missing: the level of the intervals of differences"):
-        compare_systems({"one": system, "two": system})
-
-
-def test_weights_of_one_system_only_are_refused():
-    arrays = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
-    one, two = (systems_of({"s": arrays}, sample_weight=weight)["s"] for weight in (None, [1, 2, 3]))
-    with pytest.raises(ValueError, match="^one and two cannot be paired: only one of them has weights"):
-        compare_systems({"one": one, "two": two})
-
-
-def test_a_calibration_loss_is_marked_where_the_answers_differ(outputs):
-    rows = rows_of(outputs, decompose=True, n=1, n_resamples=20)
-    assert not rows["calibrated", "other", "ecuas_1_calibration_loss"].comparable
-    assert rows["calibrated", "other", "ecuas_1_recalibrated"].comparable
+@pytest.mark.parametrize(
+    ("systems", "message"),
+    [
+        (systems_of({"one": ARRAYS}), "^a comparison needs at least two systems; got 1"),
+        (
+            systems_of({"one": ARRAYS, "two": [array[:2] for array in ARRAYS]}),
+            "^one and two cannot be paired: they have 3 and 2 samples",
+        ),
+        (
+            {"one": of_classes([0, 1]), "two": of_classes([1, 1])},
+            "^one and two cannot be paired: their true classes differ, first at sample 0",
+        ),
+        (
+            systems_of({"one": ARRAYS}) | systems_of({"two": ARRAYS}, sample_weight=[1, 2, 3]),
+            "^one and two cannot be paired: only one of them has weights",
+        ),
+        (
+            systems_of({"one": ARRAYS, "two": ARRAYS}, confidence_level=None),
+            "^confidence_level is missing: the level of the intervals of differences",
+        ),
+    ],
+)
+def test_other_mismatches_are_refused(systems, message):
+    with pytest.raises(InputError, match=message):
+        compare_systems(systems)
 
 
 def test_weights_and_groups_count(outputs, rng):
@@ -249,3 +252,28 @@ def test_weights_and_groups_count(outputs, rng):
     expected = rows_of(repeated, groups=np.repeat(groups, weights), n_resamples=20)
     for key, row in ours.items():
         assert row.difference == pytest.approx(expected[key].difference, abs=1e-12)
+
+
+@pytest.mark.parametrize(("ids", "others"), KINDS)
+def test_ids_are_the_same_whatever_kind_of_file_they_are_in(ids, others, rng):
+    order = order_of("two", others, "one", ids)
+    assert [str(others[row]) for row in order] == [str(value) for value in ids]
+    parts = [submission(name, rng, size=len(ids), ids=values) for name, values in (("one", ids), ("two", others))]
+    assert differing(prepare_submissions(parts)) == []
+    assert [len(part.predictions) for part in in_common(parts)] == [len(ids)] * 2
+    parts[1] = parts[1]._replace(ids=as_ids(from_values([*others[:-1], "none"])))
+    assert differing(prepare_submissions(parts)) == ["questions"]
+    assert [[str(own) for own in part.ids.tolist()] for part in in_common(parts)] == [
+        [str(value) for value in ids if value != type(value)(others[-1])],
+        [str(value) for value in others[:-1]],
+    ]
+
+
+def test_what_is_left_of_common_samples_stays_together(rng):
+    one = submission("one", rng, size=5, ids=list("abcde"), per_sample={"groups": list("vwxyz")})
+    two = submission("two", rng, size=3, ids=list("fdb"))
+    left, right = in_common([one, two])
+    assert (left.ids.tolist(), left.per_sample["groups"], left.source.rows.tolist()) == (["b", "d"], ["w", "y"], [3, 5])
+    np.testing.assert_array_equal(left.predictions, one.predictions[[1, 3]])
+    np.testing.assert_array_equal(right.references, two.references[[1, 2]])
+    assert left.notes[-1].fact == "3 of 5 samples left out, because other systems do not have them."

@@ -1,14 +1,20 @@
+import itertools
+
 import numpy as np
 import pytest
 
+from ecuas_metric import compare_systems, confidence_system
+from ecuas_metric.comparison.compare import best_systems
 from ecuas_metric.comparison.significance import (
     adjusted_p_values,
     number_of_units,
+    p_values_of_best,
     permutation_limits,
     permutation_p_values,
     permutations_needed,
     simultaneous_limits,
 )
+from ecuas_metric.metrics import Key
 from ecuas_metric.options import Options
 
 
@@ -16,12 +22,6 @@ def test_an_undefined_swap_counts_as_a_large_one():
     assert permutation_p_values(0.5, np.array([0.1, np.nan, -0.6])) == 0.75
     assert np.isnan(permutation_p_values(np.nan, np.zeros(3)))
     assert permutation_p_values(0.0, np.zeros(9)) == 1
-
-
-def test_one_test_alone_needs_no_correction(rng):
-    swapped = rng.normal(size=999)
-    p = permutation_p_values(2.0, swapped)
-    assert adjusted_p_values(np.array([2.0]), swapped[None], p[None]).tolist() == [p]
 
 
 def test_adjusted_p_values_by_definition(rng):
@@ -79,19 +79,18 @@ def test_simultaneous_intervals_hold_less_often_0_where_adjusted_p_values_are_la
         assert excluded[np.argmin(p)] == (adjusted.min() <= 0.05)  # the first step is the same
 
 
-def test_an_interval_of_a_single_test_needs_no_correction(rng):
+def test_a_single_test_needs_no_correction(rng):
     swapped = rng.normal(size=999)
-    alone = permutation_limits(2.0, swapped, level=0.9, num_units=100)
+    p, alone = permutation_p_values(2.0, swapped), permutation_limits(2.0, swapped, level=0.9, num_units=100)
+    assert adjusted_p_values(np.array([2.0]), swapped[None], p[None]).tolist() == [p]
     together = simultaneous_limits(np.array([2.0]), swapped[None], level=0.9, num_units=100)
     assert np.ravel(together) == pytest.approx(alone)
 
 
 def test_there_is_no_interval_where_nothing_could_be_rejected():
-    assert np.isnan(permutation_limits(0.5, np.array([0.5, -0.5] * 50), level=0.95, num_units=1)).all()
-    assert np.isnan(
-        permutation_limits(0.5, np.arange(9.0), level=0.95, num_units=100)
-    ).all()  # nine permutations are too few
-    assert np.isnan(permutation_limits(np.nan, np.zeros(99), level=0.95, num_units=100)).all()
+    few, nine = (np.array([0.5, -0.5] * 50), 1), (np.arange(9.0), 100)  # units; permutations
+    for difference, (swapped, units) in ((0.5, few), (0.5, nine), (np.nan, (np.zeros(99), 100))):
+        assert np.isnan(permutation_limits(difference, swapped, level=0.95, num_units=units)).all()
     assert permutation_limits(0.0, np.zeros(99), level=0.95, num_units=100) == (0, 0)
 
 
@@ -106,3 +105,60 @@ def test_units_are_what_is_swapped():
     groups, weight = np.array([0, 0, 1, 2]), np.array([1.0, 1.0, 2.0, 2.0])
     assert number_of_units(4, Options(groups=groups)) == pytest.approx(16 / 6)
     assert number_of_units(4, Options(groups=groups, sample_weight=weight)) == pytest.approx(3)
+
+
+@pytest.fixture
+def compared(rng):
+    """Values of four systems, and their differences after sign flips of 80 samples."""
+    costs = rng.normal(size=(80, 4)) + np.array([0.0, 0.1, 0.4, 3.0])
+    signs = rng.choice([-1.0, 1.0], (399, 80))
+    pairs = list(itertools.combinations("abcd", 2))
+    differences = np.array([(costs[:, "abcd".index(a)] - costs[:, "abcd".index(b)]) for a, b in pairs])
+    return pairs, differences.mean(axis=1), differences @ signs.T / 80
+
+
+def test_the_best_that_is_seen_may_be_the_best_and_the_worst_may_not(compared):
+    p = p_values_of_best(*compared, higher_is_better=False)
+    assert p["a"] > 0.3
+    assert p["d"] == 1 / 400
+    higher = p_values_of_best(*compared, higher_is_better=True)
+    assert higher["d"] > 0.3
+    assert max(higher[name] for name in "abc") == 1 / 400
+
+
+def test_of_two_systems_the_p_value_is_the_one_sided_one(compared):
+    pairs, differences, swapped = (of[:1] for of in compared)
+    p = p_values_of_best(pairs, differences, swapped, higher_is_better=False)
+    assert p["a"] == np.mean([True, *(swapped[0] >= differences[0])])
+    assert p["b"] == np.mean([True, *(-swapped[0] >= -differences[0])])
+
+
+def test_turning_a_metric_round_changes_nothing(compared):
+    pairs, *arrays = compared
+    turned = p_values_of_best(pairs, *(-array for array in arrays), higher_is_better=True)
+    assert p_values_of_best(*compared, higher_is_better=False) == turned
+
+
+def test_a_pair_without_a_difference_is_left_out(compared):
+    pairs, differences, swapped = compared
+    missing = np.where([("d" in pair) for pair in pairs], np.nan, differences)
+    p = p_values_of_best(pairs, missing, swapped, higher_is_better=False)
+    assert np.isnan(p["d"])
+    three = [index for index, pair in enumerate(pairs) if "d" not in pair]
+    alone = p_values_of_best([pairs[i] for i in three], differences[three], swapped[three], higher_is_better=False)
+    assert {name: p[name] for name in "abc"} == alone
+
+
+def test_a_comparison_names_the_best(rng):
+    p = rng.beta(4, 1.5, 200)
+    correct = (rng.random(200) < p).astype(int)
+    confidences = {"good": p, "same": p, "bad": 1 - p}
+    options = {"confidence_level": 0.95, "n": 1, "reject_costs": 0.3}
+    rows = compare_systems({name: confidence_system(correct, q, **options) for name, q in confidences.items()})
+    sets = best_systems(rows, level=0.95)
+    assert sets[Key("ecuas", 1.0)] == sets[Key("auroc")] == ["good", "same"]
+    assert sets[Key("error_rate")] == ["good", "same", "bad"]
+    assert Key("coverage", 0.3) not in sets  # neither more nor less is better
+    answers = {"good": correct, "same": correct, "bad": 1 - correct}
+    rows = compare_systems({name: confidence_system(answers[name], q, **options) for name, q in confidences.items()})
+    assert Key("auroc") not in best_systems(rows, level=0.95)  # of different answers

@@ -11,7 +11,7 @@ from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.errors import Advice, FileAdvice, FileError, InputError, Note
 from ecuas_metric.inputs import confidences
 from ecuas_metric.reporting import cli
-from ecuas_metric.reporting.cli import WORDS
+from ecuas_metric.reporting.cli import COMMAND_WORDS
 
 PERCENTAGES = "id,confidence,correct\na,1,1\n\nb,87,0\nc,92,1\n"
 OUT_OF_RANGE = {"argument": "predictions", "rule": "must lie in [0, 1]", "value": 87.0, "got": "87.0", "index": 1}
@@ -39,12 +39,6 @@ def fields(error):
     return {name: value for name, value in vars(error).items() if value not in (None, "")}
 
 
-def test_an_error_of_the_metric_has_fields_and_a_text():
-    error = caught(confidences, [0.9, 87.0, 92.0], [1, 0, 1])
-    assert fields(error) == OUT_OF_RANGE
-    assert str(error) == "predictions must lie in [0, 1]; got 87.0 at index 1 (2 of 3). Percentages? Divide by 100."
-
-
 def test_an_error_of_a_file_also_has_file_column_and_row(write):
     error = caught(read_submissions, write("a.csv", PERCENTAGES))
     assert isinstance(error, FileError)
@@ -57,36 +51,14 @@ def test_an_error_of_a_file_also_has_file_column_and_row(write):
     )
 
 
-def test_text_in_a_column_of_numbers(write):
-    error = caught(read_submissions, write("a.csv", "confidence,correct\n0.9,1\nmuch,0\nmore,0\n"))
-    assert (error.file, error.column, error.row, error.value) == ("a.csv", "confidence", 3, "much")
-    assert (error.count, error.total, error.rule) == (2, 3, "must hold numbers")
-
-
-def test_a_row_without_correctness(write):
-    error = caught(read_submissions, write("a.csv", "confidence,correct\n0.9,1\n0.8,\n0.7,\n"))
-    assert (error.file, error.column, error.row) == ("a.csv", "correct", 3)
-    assert (error.count, error.total, error.advice) == (2, 3, FileAdvice.UNLABELLED)
-    assert str(error) == (
-        "a.csv: column 'correct' has no value in row 3 (2 of 3). "
-        "Label them, count them as wrong with unlabelled='wrong', or get bounds with unlabelled='bounds'."
-    )
-
-
 def test_an_option_that_does_not_fit_a_file(write):
     submissions = read_submissions(write("a.csv", "confidence,correct\n0.9,1\n"))
     error = caught(prepare_submissions, submissions, reject_costs=2)
-    assert (error.file, error.argument, error.value, error.column, error.row) == (
-        "a.csv",
-        "reject_costs",
-        2,
-        None,
-        None,
-    )
+    assert (error.file, error.argument, error.value, error.row) == ("a.csv", "reject_costs", 2, None)
     assert str(error) == (
         "a.csv: reject_costs must lie in [0, 1], the largest sensible uncertainty; got 2.0 at index 0 (1 of 1)."
     )
-    assert error.render(WORDS).startswith("a.csv: --reject-costs must lie in [0, 1]")
+    assert error.render(COMMAND_WORDS).startswith("a.csv: --reject-costs must lie in [0, 1]")
 
 
 def test_every_surface_has_its_own_words_for_one_error(write, capsys):
@@ -105,7 +77,7 @@ def test_every_surface_has_its_own_words_for_one_error(write, capsys):
 
 @pytest.mark.parametrize("advice", [advice for kind in (Advice, FileAdvice) for advice in kind])
 def test_the_command_has_its_own_words_for_what_only_python_has(advice):
-    said = InputError("x", advice=advice).render(WORDS)
+    said = InputError("x", advice=advice).render(COMMAND_WORDS)
     assert not any(python in said for python in ("=", "_", "shape")) or "--columns" in said, said
 
 
@@ -163,7 +135,7 @@ def test_a_note_with_advice_has_the_words_of_its_surface():
     [(_, note)] = make_report({"a": system}).notes()
     assert (note.kind, note.advice) == ("above_max_uncertainty", Advice.WRONG_COST)
     assert str(note).endswith("The uncertainties do not fit this cost, or num_classes is too small.")
-    assert note.render(WORDS).endswith("The uncertainties do not fit this cost, or --num-classes is too small.")
+    assert note.render(COMMAND_WORDS).endswith("The uncertainties do not fit this cost, or --num-classes is too small.")
 
 
 def test_reports_made_at_once_do_not_mix(recwarn):

@@ -12,72 +12,12 @@ from ecuas_metric.reporting import cli
 
 QUICK, MANY = 300, 3000
 SECONDS = 20  # of the processor, for one file
-TOKENS = [b"nan", b"inf", b"-1", b"1e999", b'"', b",", b"\n", b"\r", b"\0", b"[", b"]", b"{", b":", b"null", b"9" * 40]
-TOKENS += [
-    b"\xff",
-    b"\xe2\x80\xa8",
-    b"prob_1",
-    b"label",
-    b"correct",
-    b"confidence",
-    b"=1+1",
-    b"true",
-    b"%",
-    b";",
-    b"|",
-    b"#",
-    b"\t",
-    b" ",
-]
-ODD = [
-    None,
-    float("nan"),
-    float("inf"),
-    -1,
-    1.0000001,
-    7,
-    10**30,
-    True,
-    "",
-    "85%",
-    "0,5",
-    "[0.5, 0.5]",
-    "[[[",
-    "{'a': 1}",
-]
-ODD += [
-    [0.5, 0.5],
-    [],
-    {"a": 0.5},
-    [{"label": "a", "score": 1}],
-    "N",
-    "yes",
-    "-",
-    "\u2028",
-    {"a": {"b": [1]}},
-    [[1, 2], [3]],
-]
-NAMES = [
-    "",
-    "confidence",
-    "Correct",
-    "label",
-    "prob",
-    "prob_0",
-    "prob_1",
-    "probs",
-    "system",
-    "id",
-    "index",
-    "y_true",
-    "y_pred",
-    "scores",
-    "prob_a",
-    "data",
-    "columns",
-    "0",
-    "a",
-]
+TOKENS = [b"\n", b"\r", b"\t", b" ", b"9" * 40, b"\xff", b"\xe2\x80\xa8", b"\0"]
+TOKENS += b'nan inf -1 1e999 " , [ ] { } : null prob_1 label correct confidence =1+1 true % ; | #'.split()
+ODD = [None, float("nan"), float("inf"), -1, 1.0000001, 7, 10**30, True, "", "85%", "0,5", "N", "yes", "-", "\u2028"]
+ODD += ["[0.5, 0.5]", "[[[", "{'a': 1}", [0.5, 0.5], [], {"a": 0.5}, [{"label": "a", "score": 1}], [[1, 2], [3]]]
+ODD += [{"a": {"b": [1]}}]
+NAMES = ",confidence,Correct,label,prob,prob_0,prob_1,probs,system,id,index,y_true,y_pred,scores,prob_a,data,columns,0"
 
 
 def seeds():
@@ -90,15 +30,8 @@ def seeds():
     lists = pd.DataFrame({"label": [0, 1, 2] * 4, "probs": q.tolist(), "doc": [{"i": k} for k in range(12)]})
     binary = frame.rename(columns={"confidence": "y_prob", "correct": "y_true"})
     top = posteriors[["label"]].assign(y_pred=list("aabb") * 3, confidence=q.max(axis=1))
-    return [
-        frame,
-        posteriors,
-        numbered,
-        lists,
-        binary,
-        top,
-        frame.assign(system=list("ab") * 6, correct=["yes", "no"] * 6),
-    ]
+    words = frame.assign(system=list("ab") * 6, correct=["yes", "no"] * 6)
+    return [frame, posteriors, numbered, lists, binary, top, words]
 
 
 def written(frame, suffix):
@@ -121,6 +54,10 @@ def written(frame, suffix):
     return (json.dumps(rows) if suffix == ".json" else "\n".join(map(json.dumps, rows))).encode()
 
 
+def name_from(rng):
+    return str(rng.choice(NAMES.split(",")))
+
+
 def disturbed(frame, rng):
     """Return a table with a few cells, names, columns or rows that are odd."""
     frame = frame.astype(object)
@@ -137,12 +74,10 @@ def disturbed(frame, rng):
             )
         elif kind == 4:
             names = frame.columns.tolist()
-            names[column] = NAMES[rng.integers(0, len(NAMES))]
+            names[column] = name_from(rng)
             frame = frame.set_axis(names, axis=1)
         elif kind == 5:
-            frame = pd.concat(
-                [frame, frame.iloc[:, [column]].set_axis([NAMES[rng.integers(0, len(NAMES))]], axis=1)], axis=1
-            )
+            frame = pd.concat([frame, frame.iloc[:, [column]].set_axis([name_from(rng)], axis=1)], axis=1)
         elif kind == 6 and frame.shape[1] > 1:
             frame = frame.iloc[:, [k for k in range(frame.shape[1]) if k != column]]
         else:

@@ -12,7 +12,7 @@ from scipy.special import log_softmax
 
 from ecuas_metric import read_submissions, score_confidences, score_posteriors
 from ecuas_metric.files.runs import RunOptions, read_parts
-from ecuas_metric.files.runs.lm_eval import record_of
+from ecuas_metric.files.runs.lm_eval import record_of_sample
 from ecuas_metric.reporting.cli import main
 
 CHOICES = ["red", "deep blue", "green", "a kind of yellow"]
@@ -64,9 +64,7 @@ def test_lm_eval_choices_are_posteriors(lm_eval, scores, capsys):
     values, labels = scores
     for path in (lm_eval, lm_eval.parent, lm_eval.parent.parent):
         submission = only(path)
-        assert (submission.name, submission.form, submission.predictions_are) == (
-            "org/model", "posteriors", "log_probabilities"
-        )  # fmt: skip
+        assert (submission.name, submission.predictions_are) == ("org/model", "log_probabilities")
         assert submission.predictions == pytest.approx(log_softmax(values, axis=1), abs=1e-12)
         assert submission.references.tolist() == labels.tolist()
         assert submission.ids.tolist() == [f"hash-{i}" for i in range(30)]
@@ -128,10 +126,8 @@ def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(tmp_path):
     ("change", "message"),
     [
         ({"filtered_resps": [["nan", "False"]] * 4}, "must have finite log-likelihoods in row 1"),
-        (
-            {"acc": 0.63},
-            "must have one right choice in each sample; acc is a share of the probability, as in truthfulqa",
-        ),
+        ({"filtered_resps": [[["-1", "False"]] * 2] * 4}, "must have one log-likelihood of each choice; got [['-1'"),
+        ({"acc": 0.63}, "must have one right choice in each sample; acc is a share of the probability, as in"),
         (
             {"target": "[1, 2]"},
             "targets must be an index, a letter or the text of a choice, and agree with acc; got '[1",
@@ -162,17 +158,19 @@ def test_lm_eval_runs_of_one_task_and_tasks_are_chosen(lm_eval, tmp_path):
 
 
 def test_lm_eval_tasks_whose_samples_are_unlike_others(tmp_path):
-    """As lm-eval 0.4.13 writes winogrande, and tasks with acc_mutual_info, which has the choices twice."""
-    rows = []
-    for i, (label, scores) in enumerate([(0, [-1.0, -2.0]), (1, [-1.0, -2.0]), (1, [-3.0, -2.0])]):
-        row = lm_eval_row(i, label, scores, target=" was late.", choices=["was late."] * 2)
-        rows.append(row)
+    """As lm-eval 0.4.13 writes winogrande, tasks with acc_mutual_info, which has the choices twice; and as 0.4.2."""
+    pairs = [(0, [-1.0, -2.0]), (1, [-1.0, -2.0]), (1, [-3.0, -2.0])]
+    same = {"target": " was late.", "choices": ["was late."] * 2}
+    rows = [lm_eval_row(i, label, scores, **same) for i, (label, scores) in enumerate(pairs)]
     submission = only(written(tmp_path / "m", rows))
     assert submission.references.tolist() == [0, 1, 1]
     assert submission.notes[0].fact.endswith("3 questions, 2 choices; which is right follows from acc.")
     doubled = lm_eval_row(0, 2, [-4.0, -3.0, -2.0, -9.0, -1.0, -1.0, -1.0, 0.0], choices=CHOICES * 2)
     doubled |= {"acc_mutual_info": 1.0, "acc": 1.0}
     assert only(written(tmp_path / "m", [doubled])).predictions.shape == (1, 4)
+    listed = {"arguments": [["What?", f" {text}"] for text in CHOICES]}
+    older = lm_eval_row(0, 2, [-4.0, -3.0, -2.0, -9.0], target="green", **listed)
+    assert only(written(tmp_path / "m", [older])).references.tolist() == [2]
 
 
 def test_lm_eval_lines_end_where_newlines_are(tmp_path, lm_eval):
@@ -218,10 +216,10 @@ def test_lm_eval_answers_in_words_need_the_name_of_a_confidence(tmp_path, capsys
     ]
     file = written(tmp_path / "m", rows)
     assert main(["score", str(file)]) == 2
-    assert (
+    why = (
         "holds answers in words, and log-likelihoods only with output_type: multiple_choice in the task. Name the field"
-        in (capsys.readouterr().err)
     )
+    assert why in capsys.readouterr().err
     (submission,) = read_submissions(file, columns={"confidence": "doc.sure"})
     assert submission.predictions.tolist() == [(i + 1) / 8 for i in range(6)]
     assert submission.references.tolist() == [0, 1, 0, 1, 0, 1]
@@ -261,9 +259,7 @@ def test_lighteval_details_that_cannot_be_used(lighteval):
     frame = pd.read_parquet(lighteval)
     frame["model_response"] = [{"text": ["red"]}] * len(frame)
     frame.to_parquet(lighteval)
-    with pytest.raises(
-        ValueError, match="holds answers in words, without log-probabilities of choices. Name the field"
-    ):
+    with pytest.raises(ValueError, match=r"holds answers in words, without log-probabilities of choices\. Name the"):
         read_submissions(lighteval)
     frame["doc"] = [doc | {"specific": {"p": 0.25}} for doc in frame["doc"]]
     frame.to_parquet(lighteval)
@@ -298,36 +294,30 @@ def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
     log, path = inspect_log(samples), tmp_path / f"log{suffix}"
     path.write_text(json.dumps(log)) if suffix == ".json" else eval_file(path, log)
     submission = only(path)
-    assert submission.notes[0].fact == (
-        "Inspect log, task things, scorer match, 6 samples in 2 epochs, which are groups."
-    )
+    fact = "Inspect log, task things, scorer match, 6 samples in 2 epochs, which are groups."
+    assert submission.notes[0].fact == fact
     assert sorted(submission.per_sample["groups"]) == sorted(str(i) for i in range(6) for _ in range(2))
     found = score_confidences(submission.references, submission.predictions)
     assert found == pytest.approx(score_confidences([1, 0, 0, 1, 0, 1] * 2, q))
 
 
+def scored_by(scores):
+    return {"id": 1, "epoch": 1, "scores": scores}
+
+
 @pytest.mark.parametrize(
-    ("samples", "message"),
+    ("sample", "message"),
     [
-        (
-            [inspect_sample(1, "C", None)],
-            "scorer match keeps no confidence, as Score(value=.., metadata={'confidence': p}) would. Name ",
-        ),
-        ([inspect_sample(1, "A", 0.5)], "must be scored as right or wrong: C, I, P, N, or a number; got 'A' in row 1"),
-        (
-            [inspect_sample(1, "P", 0.5)],
-            "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1",
-        ),
-        ([{"id": 1, "epoch": 1, "scores": {}}], "holds no scores; got status success, 0 of 1 planned samples scored"),
-        (
-            [{"id": 1, "epoch": 1, "scores": {"a": {"value": "C"}, "b": {"value": "C"}}}],
-            "scorer a, b keeps no confidence, as Score(",
-        ),
+        (inspect_sample(1, "C", None), "scorer match keeps no confidence, as Score(value=.., metadata={'confidence': "),
+        (inspect_sample(1, "A", 0.5), "must be scored as right or wrong: C, I, P, N, or a number; got 'A' in row 1"),
+        (inspect_sample(1, "P", 0.5), "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1"),
+        (scored_by({}), "holds no scores; got status success, 0 of 1 planned samples scored"),
+        (scored_by({"a": {"value": "C"}, "b": {"value": "C"}}), "scorer a, b keeps no confidence, as Score("),
     ],
 )
-def test_inspect_logs_that_cannot_be_used(tmp_path, samples, message):
+def test_inspect_logs_that_cannot_be_used(tmp_path, sample, message):
     path = tmp_path / "log.json"
-    path.write_text(json.dumps(inspect_log(samples)))
+    path.write_text(json.dumps(inspect_log([sample])))
     with pytest.raises(ValueError, match=re.escape(message)):
         read_submissions(path)
 
@@ -358,50 +348,32 @@ def test_several_tasks_are_not_compared_unless_pooled(lm_eval, tmp_path, capsys)
             written(tmp_path / model, [json.loads(line) for line in lm_eval.open()], task=task)
     lm_eval.unlink()
     assert main(["compare", str(tmp_path)]) == 2
-    assert "takes one task of each model; got x, 4 choices; y, 4 choices. Choose one with --tasks" in (
-        capsys.readouterr().err
-    )
+    why = "takes one task of each model; got x, 4 choices; y, 4 choices. Choose one with --tasks"
+    assert why in capsys.readouterr().err
     for chosen in (["--tasks", "x"], ["--by", "model"]):
         assert main(["compare", str(tmp_path), "--metrics", "error_rate", *chosen]) == 0
 
 
-def test_inspect_samples_that_ended_in_an_error_are_counted(tmp_path):
-    samples = [inspect_sample(i, "CI"[i % 2], 0.5) for i in range(4)] + [
-        {"id": 9, "epoch": 1, "scores": {}, "error": {}}
-    ]
-    path = tmp_path / "log.json"
-    path.write_text(json.dumps(inspect_log(samples)))
-    assert "4 samples; partial: 4 of 5 planned samples are scored." in only(path).notes[0].fact
-
-
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("keys", "message"),
     [
-        (
-            {"results": {}, "configs": {}, "versions": {}, "n-shot": {}},
-            "lm-eval without samples. Run it again with",
-        ),
-        (
-            {"config_general": {}, "results": {}, "config_tasks": {}},
-            "lighteval without samples. Run it again with",
-        ),
-        ({"score": 1, "metrics": {}, "htmls": [], "convos": [], "metadata": {}}, "simple-evals without samples. It"),
+        ("results configs versions n-shot", "lm-eval without samples. Run it again with --log_samples"),
+        ("config_general results config_tasks", "lighteval without samples. Run it again with --save-details"),
+        ("score metrics htmls convos metadata", "simple-evals without samples. It keeps the verdicts as HTML only"),
     ],
 )
-def test_results_without_samples_name_the_flag_that_keeps_them(tmp_path, content, message):
+def test_results_without_samples_name_the_flag_that_keeps_them(tmp_path, keys, message):
     (tmp_path / "run").mkdir()
     file = tmp_path / "run" / f"results_{TIME}.json"
-    file.write_text(json.dumps(content))
+    file.write_text(json.dumps(dict.fromkeys(keys.split(), 0)))
     for path in (tmp_path, file):
         with pytest.raises(ValueError, match=re.escape(f"{file}: holds results of {message}")):
             read_submissions(path)
 
 
 def test_what_is_no_run_is_a_file_as_any_other(tmp_path):
-    for name, text in (
-        ("a.json", '[{"confidence": 0.9, "correct": 1}]'),
-        ("a.jsonl", '{"confidence": 0.9, "correct": 1}'),
-    ):
+    row = '{"confidence": 0.9, "correct": 1}'
+    for name, text in (("a.json", f"[{row}]"), ("a.jsonl", row)):
         path = tmp_path / name
         path.write_text(text)
         assert read_parts(path) is None
@@ -433,10 +405,8 @@ def test_helm_instances_have_the_probability_of_the_answer(tmp_path, rng):
     assert (submission.name, submission.predictions.tolist()) == ("org/m", q)
     assert submission.references.tolist() == [0, 1, 0, 1] * 2
     assert submission.per_sample["groups"] == ["id0", "id1", "id2", "id3"] * 2
-    assert submission.notes[0].fact == (
-        "HELM run, task mmlu:subject=law, 4 instances of the split test, correct by exact_match, in 2 trials, "
-        "which are groups; 2 of other splits or perturbed are left out."
-    )
+    fact = "HELM run, task mmlu:subject=law, 4 instances of the split test, correct by exact_match, in 2 trials, which"
+    assert submission.notes[0].fact == f"{fact} are groups; 2 of other splits or perturbed are left out."
     assert only(tmp_path, filter="quasi_exact_match").references.all()
     helm_run(tmp_path / "v2" / "boolq:model=org_m", kept)
     assert [part.task for part in read_parts(tmp_path)] == ["mmlu:subject=law", "boolq"]
@@ -471,6 +441,9 @@ def test_inspect_runs_that_did_not_end_are_read_only_if_asked_for(tmp_path):
             read_submissions(path)
         fact = only(path, partial=True).notes[0].fact
         assert fact.endswith(f"3 samples; partial: 3 of 8 planned samples are scored, status {status}.")
+    failed = {"id": 9, "epoch": 1, "scores": {}, "error": {}}  # of which a run may have some
+    path.write_text(json.dumps(inspect_log([*log["samples"], failed])))
+    assert only(path).notes[0].fact.endswith("3 samples; partial: 3 of 4 planned samples are scored.")
 
 
 def test_inspect_scorers_are_systems_weights_are_used_and_unscored_answers_unlabelled(tmp_path):
@@ -488,9 +461,8 @@ def test_inspect_scorers_are_systems_weights_are_used_and_unscored_answers_unlab
     assert said.predictions == pytest.approx([0.8, 0.8, np.nan, np.nan], nan_ok=True)
     for submission in (match, said):
         assert submission.per_sample == {"sample_weight": [1.0, 2.0, 3.0, 4.0], "strata": ["b", "a", "b", "a"]}
-    assert said.notes[0].fact.endswith(
-        "; 2 of 4 without a confidence; weighted: 4 samples with weights that add up to 10."
-    )
+    total = "; 2 of 4 without a confidence; weighted: 4 samples with weights that add up to 10."
+    assert said.notes[0].fact.endswith(total)
     del samples[1]["metadata"]["weight"]
     (tmp_path / "set" / "a.json").write_text(json.dumps(inspect_log(samples)))
     with pytest.raises(ValueError, match=r"column 'metadata\.weight' has no value.* in row 2"):
@@ -499,19 +471,29 @@ def test_inspect_scorers_are_systems_weights_are_used_and_unscored_answers_unlab
 
 def test_lm_eval_targets_are_those_that_the_plug_in_recorded(tmp_path, scores):
     """They are not what `doc` or the text of the target says; where there is none, the reason is the reader's."""
-    rows = [
-        lm_eval_row(
-            i, 0, list(row), target="2", metrics=["ecuas_1"], ecuas_1=record_of(int(label), CHOICES, row[:, None])
-        )
-        for i, (row, label) in enumerate(zip(*scores, strict=True))
-    ]
+    rows = []
+    for i, (row, label) in enumerate(zip(*scores, strict=True)):
+        record = record_of_sample(int(label), CHOICES, row[:, None])
+        rows.append(lm_eval_row(i, 0, list(row), target="2", metrics=["ecuas_1"], ecuas_1=record))
     for row in rows:
         del row["acc"]
     assert only(written(tmp_path / "m", rows)).references.tolist() == scores[1].tolist()
-    (submission,) = read_submissions(
-        written(tmp_path / "m", rows), columns={"weight": "doc_id", "group": "doc.question"}
-    )
+    columns = {"weight": "doc_id", "group": "doc.question"}
+    (submission,) = read_submissions(written(tmp_path / "m", rows), columns=columns)
     assert submission.per_sample["sample_weight"] == [float(i) for i in range(30)]
-    rows[3]["ecuas_1"] = record_of([0, 1], CHOICES, scores[0][3][:, None])
+    rows[3]["ecuas_1"] = record_of_sample([0, 1], CHOICES, scores[0][3][:, None])
     with pytest.raises(ValueError, match="must have one right choice in each sample; got '2' in row 4"):
         read_submissions(written(tmp_path / "m", rows))
+
+
+def test_results_of_the_authors_code_are_a_table(tmp_path):
+    """As `callm.models.evaluator` writes them: newlines in questions are escaped, no confidence is `nan`."""
+    rows = ['"Q1, ""quoted""\\n","[\'a\', \'b\']",x,0.844422,No,,r\n', "Q2,['a'],x,nan,Yes,,r\n"]
+    file = tmp_path / "evaluation_results.csv"
+    file.write_text(
+        "Question,Gold Answers,Predicted Answer,Confidence,Correct,Evaluator Response,Raw Output\n" + "".join(rows)
+    )
+    submission = only(file)
+    assert submission.predictions == pytest.approx([0.844422, np.nan], nan_ok=True)
+    assert submission.references.tolist() == [0, 1]
+    assert submission.ids.tolist() == ['Q1, "quoted"\\n', "Q2"]

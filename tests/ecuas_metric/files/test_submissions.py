@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from ecuas_metric.errors import Note
-from ecuas_metric.files.submissions import MEANING, RULES, read_submissions
+from ecuas_metric.files.submissions import MEANING, RULES, Unlabelled, read_submissions
 
 
 def write(path, text, encoding="utf-8"):
@@ -19,31 +19,22 @@ def only(path, **options):
     return submission
 
 
+GAPS = '{"confidence": 0.9, "correct": 1, "a": "x\u2028y"}\n\n{"confidence": 0.25, "correct": 0}\n'
+
+
 @pytest.mark.parametrize(
-    ("name", "text", "encoding"),
+    ("name", "text"),
     [
-        ("plain.csv", "confidence,correct\n0.9,1\n0.25,0\n", "utf-8"),
-        ("spreadsheet.csv", "Confidence;Correct\r\n0,9;1\r\n0,25;0\r\n", "utf-8-sig"),
-        ("points.csv", "id;confidence;correct\n1;0.9;1\n2;0.25;0\n", "utf-8"),
-        ("tabs.tsv", "correct\tconfidence\n1\t0.9\n0\t0.25\n", "utf-8"),
-        ("words.csv", "confidence, correct\n0.9, TRUE\n0.25, false\n", "utf-8"),
-        ("blank.csv", "confidence,correct\n0.9,1\n\n0.25,0\n\n", "utf-8"),
-        ("lines.jsonl", '{"confidence": 0.9, "correct": true}\n{"confidence": 0.25, "correct": 0}\n', "utf-8"),
-        ("whole.csv", "id;confidence;correct\n1;1;1\n2;0,25;0\n".replace(";1;1", ";0,9;1"), "utf-8"),
-        ("told.csv", "sep=;\r\nconfidence;correct\r\n0,9;1\r\n0,25;0\r\n", "utf-8"),
-        ("index.csv", ",confidence,correct\n0,0.9,1\n1,0.25,0\n", "utf-8"),
-        ("trailing.csv", "confidence,correct,\n0.9,1,\n0.25,0,\n", "utf-8"),
-        ("wide.csv", "confidence\tcorrect\n0.9\t1\n0.25\t0\n", "utf-16"),
-        (
-            "gaps.jsonl",
-            '{"confidence": 0.9, "correct": 1, "a": "x\u2028y"}\n\n{"confidence": 0.25, "correct": 0}\n',
-            "utf-8",
-        ),
-        ("array.json", '[{"confidence": 0.9, "correct": 1}, {"confidence": 0.25, "correct": 0}]', "utf-8"),
+        ("points.csv", "id;confidence;correct\n1;0.9;1\n2;0.25;0\n"),
+        ("words.csv", "confidence, correct\n0.9, TRUE\n0.25, false\n"),
+        ("blank.csv", "confidence,correct\n0.9,1\n\n0.25,0\n\n"),
+        ("late.csv", "confidence,correct\n0.9,1\n25%,no\n"),
+        ("told.csv", "sep=;\r\nconfidence;correct\r\n0,9;1\r\n0,25;0\r\n"),
+        ("gaps.jsonl", GAPS),
     ],
 )
-def test_files_of_other_tools_hold_the_same(name, text, encoding, tmp_path):
-    submission = only(write(tmp_path / name, text, encoding))
+def test_files_of_other_tools_hold_the_same(name, text, tmp_path):
+    submission = only(write(tmp_path / name, text))
     assert (submission.form, submission.name) == ("confidences", name.split(".")[0])
     assert submission.predictions.tolist() == [0.9, 0.25]
     assert submission.references.tolist() == [1, 0]
@@ -164,109 +155,56 @@ def test_a_missing_confidence_is_nan(tmp_path):
     assert np.isnan(only(write(tmp_path / "b.jsonl", '{"confidence": null, "correct": 1}\n')).predictions[0])
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        (
-            "a.csv",
-            "confidence,correct\n1,1\n90,0\n",
-            "column 'confidence' must lie in [0, 1]; got 90.0 in row 3 (1 of 2). Percentages? Set scale=100.",
-        ),
-        (
-            "a.csv",
-            "confidence,correct\n1,1\n\n90,0\n",
-            "column 'confidence' must lie in [0, 1]; got 90.0 in row 4 (1 of 2). Percentages? Set scale=100.",
-        ),
-        (
-            "a.csv",
-            "confidence,correct\n0.9,1\nmuch,0\n",
-            "column 'confidence' must hold numbers; got 'much' in row 3 (1 of 2).",
-        ),
-        (
-            "a.csv",
-            "confidence,correct\n0.9,maybe\n",
-            "column 'correct' must hold numbers; got 'maybe' in row 2 (1 of 1).",
-        ),
-        (
-            "a.csv",
-            "q,correct\n0.9,1\n",
-            "has 'correct' for correct, but no confidence; found q, correct. Perhaps columns={'confidence': 'q'}?",
-        ),
-        (
-            "a.csv",
-            "p_0,p_1,label\n0.5,0.5,2\n",
-            "column 'label' must be labels in [0, 2); got 2.0 in row 2 (1 of 1). Count from 0.",
-        ),
-        ("a.csv", "confidence,correct\n", "the file has no rows."),
-        ("a.csv", "", "the file has no rows"),
-        (
-            "a.csv",
-            "confidence,correct\n0.9,1\n0.8,0,3\n",
-            "cannot be read as csv: row 3 has more cells than the header has names",
-        ),
-        (
-            "a.csv",
-            "confidence,correct\n0.9,1,\n",
-            "cannot be read as csv: the rows have more cells than the header has names",
-        ),
-        (
-            "a.json",
-            '{"confidence": 1}',
-            "cannot be read as json: it must be a list of objects, or an object of columns",
-        ),
-        ("a.json", "[1, 2]", "cannot be read as json: it must be a list of objects, or an object of columns"),
-        (
-            "a.csv",
-            "system,confidence,correct\n" + "".join(f"s{i},0.5,1\n" for i in range(1001)),
-            "column 'system' must name at most 1,000 systems; got 1,001.",
-        ),
-        ("a.jsonl", '{"confidence": 1\n', "cannot be read as jsonl: row 1 is not JSON: Expecting ',' delimiter"),
-        ("a.jsonl", "[1, 2]\n", "cannot be read as jsonl: row 1 must be a JSON object; got [1, 2]"),
-        (
-            "a.jsonl",
-            '{"label": 0, "probs": [0.5, 0.5]}\n{"label": 0, "probs": [1]}\n',
-            "column 'probs' must have rows of one length (2 in the first); got 1 in row 2.",
-        ),
-        ("a.parquet", "no parquet", "cannot be read as parquet: "),
-        ("a.png", "\0PNG", "the suffix must be one of .csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet, .npz, "),
-        (
-            "a.csv",
-            "p_0,p_1,p_3,label\n0.5,0.2,0.3,1\n",
-            "columns of posteriors must be numbered from 0 without a gap, p_0 to p_2; found p_0, p_1, p_3.",
-        ),
-        ("a.csv", "p_1,p_2,label\n0.5,0.5,0\n", "columns of posteriors must be numbered from 0 without a gap"),
-        ("a.csv", "p_0,p_1,prob_0,prob_1,label\n1,0,1,0,1\n", "columns p_.. and prob_.. may both be the posteriors: "),
-        (
-            "a.csv",
-            "confidence,Confidence,correct\n0.5,0.6,1\n",
-            "columns 'confidence' and 'Confidence' may both be the confidence: confidence=confidence or "
-            "confidence=Confidence. Specify which with columns, e.g. {ROLE: NAME}.",
-        ),
-        (
-            "a.csv",
-            "confidence,correct,confidence\n0.5,1,0.6\n",
-            "cannot be read as csv: columns must have different names; 'confidence' is repeated",
-        ),
-        (
-            "a.csv",
-            "confidence,correct,system\n0.5,1,a\n0.6,0,\n",
-            "column 'system' must name a system; it is empty in row 3.",
-        ),
-        ("a.csv", "confidence,correct\nyes,1\n", "column 'confidence' must hold numbers; got 'yes' in row 2 (1 of 1)."),
-        (
-            "a.csv",
-            "confidence;correct\n0,5;1\nn/v;1\n",
-            "column 'confidence' must hold numbers; got 'n/v' in row 3 (1 of 2).",
-        ),
-        (
-            "a.csv",
-            "confidence,correct\n0.5,2\n",
-            "column 'correct' must be 0 (incorrect) or 1 (correct); got 2.0 in row 2 (1 of 1). "
-            "Partly correct? Set correct_from to the lowest grade that counts as correct.",
-        ),
-        ("a.csv", "=1+1,correct\n=cmd(),1\n", "has 'correct' for correct, but no confidence; found =1+1, correct."),
-    ],
-)
+REFUSED = (  # a file, its text, and how the error begins
+    ("a.csv", "confidence,correct\n1,1\n90,0\n",
+     "column 'confidence' must lie in [0, 1]; got 90.0 in row 3 (1 of 2). Percentages? Set scale=100."),
+    ("a.csv", "confidence,correct\n1,1\n\n90,0\n",
+     "column 'confidence' must lie in [0, 1]; got 90.0 in row 4 (1 of 2). Percentages? Set scale=100."),
+    ("a.csv", "confidence,correct\n0.9,1\nmuch,0\n",
+     "column 'confidence' must hold numbers; got 'much' in row 3 (1 of 2)."),
+    ("a.csv", "confidence,correct\n0.9,maybe\n", "column 'correct' must hold numbers; got 'maybe' in row 2 (1 of 1)."),
+    ("a.csv", "q,correct\n0.9,1\n",
+     "has 'correct' for correct, but no confidence; found q, correct. Perhaps columns={'confidence': 'q'}?"),
+    ("a.csv", "p_0,p_1,label\n0.5,0.5,2\n",
+     "column 'label' must be labels in [0, 2); got 2.0 in row 2 (1 of 1). Count from 0."),
+    ("a.csv", "confidence,correct\n", "the file has no rows."),
+    ("a.csv", "", "the file has no rows"),
+    ("a.csv", "confidence,correct\n0.9,1\n0.8,0,3\n",
+     "cannot be read as csv: row 3 has more cells than the header has names"),
+    ("a.csv", "confidence,correct\n0.9,1,\n",
+     "cannot be read as csv: the rows have more cells than the header has names"),
+    ("a.json", '{"confidence": 1}', "cannot be read as json: it must be a list of objects, or an object of columns"),
+    ("a.json", "[1, 2]", "cannot be read as json: it must be a list of objects, or an object of columns"),
+    ("a.csv", "system,confidence,correct\n" + "".join(f"s{i},0.5,1\n" for i in range(1001)),
+     "column 'system' must name at most 1,000 systems; got 1,001."),
+    ("a.jsonl", '{"confidence": 1\n', "cannot be read as jsonl: row 1 is not JSON: Expecting ',' delimiter"),
+    ("a.jsonl", "[1, 2]\n", "cannot be read as jsonl: row 1 must be a JSON object; got [1, 2]"),
+    ("a.jsonl", '{"label": 0, "probs": [0.5, 0.5]}\n{"label": 0, "probs": [1]}\n',
+     "column 'probs' must have rows of one length (2 in the first); got 1 in row 2."),
+    ("a.parquet", "no parquet", "cannot be read as parquet: "),
+    ("a.png", "\0PNG", "the suffix must be one of .csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet, .npz, "),
+    ("a.csv", "p_0,p_1,p_3,label\n0.5,0.2,0.3,1\n",
+     "columns of posteriors must be numbered from 0 without a gap, p_0 to p_2; found p_0, p_1, p_3."),
+    ("a.csv", "p_1,p_2,label\n0.5,0.5,0\n", "columns of posteriors must be numbered from 0 without a gap"),
+    ("a.csv", "p_0,p_1,prob_0,prob_1,label\n1,0,1,0,1\n", "columns p_.. and prob_.. may both be the posteriors: "),
+    ("a.csv", "confidence,Confidence,correct\n0.5,0.6,1\n",
+     "columns 'confidence' and 'Confidence' may both be the confidence: confidence=confidence or "
+     "confidence=Confidence. Specify which with columns, e.g. {ROLE: NAME}."),
+    ("a.csv", "confidence,correct,confidence\n0.5,1,0.6\n",
+     "cannot be read as csv: columns must have different names; 'confidence' is repeated"),
+    ("a.csv", "confidence,correct,system\n0.5,1,a\n0.6,0,\n",
+     "column 'system' must name a system; it is empty in row 3."),
+    ("a.csv", "confidence,correct\nyes,1\n", "column 'confidence' must hold numbers; got 'yes' in row 2 (1 of 1)."),
+    ("a.csv", "confidence;correct\n0,5;1\nn/v;1\n",
+     "column 'confidence' must hold numbers; got 'n/v' in row 3 (1 of 2)."),
+    ("a.csv", "confidence,correct\n0.5,2\n",
+     "column 'correct' must be 0 (incorrect) or 1 (correct); got 2.0 in row 2 (1 of 1). "
+     "Partly correct? Set correct_from to the lowest grade that counts as correct."),
+    ("a.csv", "=1+1,correct\n=cmd(),1\n", "has 'correct' for correct, but no confidence; found =1+1, correct."),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "message"), REFUSED)
 def test_errors_name_file_row_and_column(name, text, message, tmp_path):
     path = write(tmp_path / name, text)
     with pytest.raises(ValueError, match="^" + re.escape(f"{path}: {message}")):
@@ -288,3 +226,17 @@ def test_wrong_names_of_columns_are_errors(columns, tmp_path):
         ValueError, match=r"columns must be among|there is no column 'nowhere'; found confidence, correct"
     ):
         read_submissions(write(tmp_path / "a.csv", "confidence,correct\n0.9,1\n"), columns=columns)
+
+
+@pytest.mark.parametrize(("name", "of"), [("prob_no", 0), ("prob_yes", 1)])
+def test_a_word_for_a_truth_value_says_of_which_class_a_probability_is(name, of, tmp_path):
+    words = ("no", "yes")
+    found = only(write(tmp_path / "a.csv", f"{name},label\n0.9,{words[of]}\n0.2,{words[1 - of]}\n"))
+    np.testing.assert_allclose(found.predictions[:, of], [0.9, 0.2])
+    assert found.references.tolist() == [of, 1 - of]
+
+
+@pytest.mark.parametrize(("share", "is_said"), [(0.0104, False), (0.0107, True)])
+def test_a_share_by_weight_is_said_where_it_is_another_one(share, is_said):
+    fact = Unlabelled("wrong", np.arange(1000) < 10, share).note(10, 1000).fact
+    assert ("by weight" in fact) == is_said

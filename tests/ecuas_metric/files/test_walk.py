@@ -1,23 +1,22 @@
 """Files as people and tools have them: each gives the right number, or a refusal whose advice gives it."""
 
-import bz2
 import gzip
 import io
 import json
-import lzma
 import re
 import shlex
 import sys
 import zipfile
+from functools import partial
 from pathlib import Path
 
-import fsspec
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from sklearn.metrics import brier_score_loss, log_loss
 
+from ecuas_metric.errors import FileError
+from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.reporting import cli
 
 N = 200
@@ -92,14 +91,24 @@ def text_of(label):
     return [CLASSES[k] for k in label]
 
 
-# Every row of the audit: name, what writes the file, whose numbers it has, and arguments of the command.
-# Where the file is refused first: a part of the refusal, then the arguments that it advises.
-def csv(name, **options):
-    return lambda data, make: make(data).to_csv(name, index=options.pop("index", False), **options)
+def csv(**options):
+    return lambda path, made: made.to_csv(path, **{"index": False} | options)
 
 
-def lines(name):
-    return lambda data, make: make(data).to_json(name, orient="records", lines=True)
+def lines(path, made):
+    made.to_json(path, orient="records", lines=True)
+
+
+def to_json_of(path, made, orient):
+    made.to_json(path, orient=orient)
+
+
+def to_parquet(path, made):
+    made.to_parquet(path)
+
+
+def savez(path, made):
+    np.savez(path, **made)
 
 
 def confidences(data):
@@ -145,34 +154,13 @@ def wide(data):
     return pd.DataFrame({"question": frame["id"], "GPT-4": frame["confidence"], "x": 0.5, "correct": frame["correct"]})
 
 
-def save(name, write):
-    return lambda data, make: write(name, make(data))
-
-
-def compressed(name, compress):
-    def write(data, make):
-        with open(name, "wb") as file:
-            file.write(compress(make(data).to_csv(index=False).encode()))
-
-    return write
-
-
-def zstd(content):
-    return pa.compress(content, "zstd", asbytes=True)
-
-
-def bytes_of(make, name):
-    """Return what writes the text of a table, as `make` makes it, to a file."""
-    return save(name, lambda path, f: Path(path).write_bytes(make(f)))
+def bytes_of(make):
+    """Return what writes the bytes that `make` makes of a table."""
+    return lambda path, made: Path(path).write_bytes(make(made))
 
 
 def as_csv(frame, **options):
     return frame.to_csv(index=False, **options).encode()
-
-
-def to_address(path, frame):
-    with fsspec.open(path, "wb") as file:
-        file.write(as_csv(frame))
 
 
 def predicted(data):
@@ -226,483 +214,268 @@ def named(data):
     return names(data["posteriors"]).assign(y_true=text_of(data["label"]))
 
 
+WRITERS = {".csv": csv(), ".jsonl": lines}
+# Every row of the audit: the command, what makes the table, whose numbers it has, and what writes it.
 TAKEN = {
-    "with pandas' index": (csv("a.csv", index=True), confidences, "confidences", "a.csv"),
+    "with pandas' index": ("a.csv", confidences, "confidences", csv(index=True)),
     "header with a trailing comma": (
-        save("a.csv", lambda path, f: Path(path).write_text(f.to_csv(index=False).replace("\n", ",\n"))),
-        confidences,
-        "confidences",
-        "a.csv",
+        "a.csv", confidences, "confidences",
+        lambda path, f: Path(path).write_text(f.to_csv(index=False).replace("\n", ",\n")),
     ),
     "integer classes with the index": (
-        csv("a.csv", index=True),
-        lambda data: pd.DataFrame(data["posteriors"]).assign(label=data["label"]),
-        "posteriors",
-        "a.csv",
+        "a.csv", lambda data: pd.DataFrame(data["posteriors"]).assign(label=data["label"]), "posteriors",
+        csv(index=True),
     ),
-    "binary": (csv("a.csv"), lambda data: data["binary"], "binary", "a.csv"),
-    "binary label,prob": (
-        csv("a.csv"),
-        lambda data: data["binary"].set_axis(["label", "prob"], axis=1),
-        "binary",
-        "a.csv",
-    ),
-    "binary prob_1": (
-        csv("a.csv"),
-        lambda data: data["binary"].set_axis(["label", "prob_1"], axis=1),
-        "binary",
-        "a.csv",
-    ),
-    "gzip": (compressed("a.csv.gz", gzip.compress), confidences, "confidences", "a.csv.gz"),
-    "xz": (compressed("a.csv.xz", lzma.compress), confidences, "confidences", "a.csv.xz"),
-    "zst": (compressed("a.csv.zst", zstd), confidences, "confidences", "a.csv.zst"),
-    "zip": (csv("a.csv.zip"), confidences, "confidences", "a.csv.zip"),
-    "tabs": (csv("a.tsv", sep="\t"), confidences, "confidences", "a.tsv"),
-    "semicolons": (csv("a.csv", sep=";", decimal=","), confidences, "confidences", "a.csv"),
-    "bars": (csv("a.csv", sep="|"), confidences, "confidences", "a.csv"),
+    "binary": ("a.csv", lambda data: data["binary"], "binary"),
+    "binary label,prob": ("a.csv", lambda data: data["binary"].set_axis(["label", "prob"], axis=1), "binary"),
+    "binary prob_1": ("a.csv", lambda data: data["binary"].set_axis(["label", "prob_1"], axis=1), "binary"),
+    "zip": ("a.csv.zip", confidences, "confidences", csv()),
+    "tabs": ("a.tsv", confidences, "confidences", csv(sep="\t")),
+    "semicolons": ("a.csv", confidences, "confidences", csv(sep=";", decimal=",")),
+    "bars": ("a.csv", confidences, "confidences", csv(sep="|")),
     "Excel's CSV": (
-        bytes_of(lambda f: b"\xef\xbb\xbf" + as_csv(f, sep=";", decimal=",", lineterminator="\r\n"), "a.csv"),
-        confidences,
-        "confidences",
-        "a.csv",
+        "a.csv", confidences, "confidences",
+        bytes_of(lambda f: b"\xef\xbb\xbf" + as_csv(f, sep=";", decimal=",", lineterminator="\r\n")),
     ),
-    "UTF-16": (csv("a.csv", encoding="utf-16"), confidences, "confidences", "a.csv"),
-    "CR": (bytes_of(lambda f: as_csv(f, lineterminator="\r"), "a.csv"), confidences, "confidences", "a.csv"),
-    "sep=": (bytes_of(lambda f: b"sep=;\n" + as_csv(f, sep=";"), "a.csv"), confidences, "confidences", "a.csv"),
-    "newlines in quotes": (
-        csv("a.csv"),
-        lambda data: data["frame"].assign(id=[f'a\n"b", {i}' for i in range(N)]),
-        "confidences",
-        "a.csv",
-    ),
-    "JSON lines": (lines("a.jsonl"), confidences, "confidences", "a.jsonl"),
-    "JSON lines called JSON": (lines("a.json"), confidences, "confidences", "a.json"),
-    **{
-        f"JSON of {orient}": (
-            save("a.json", lambda path, f, orient=orient: f.to_json(path, orient=orient)),
-            confidences,
-            "confidences",
-            "a.json",
-        )
-        for orient in ("records", "columns", "index", "split", "table")
-    },
+    "UTF-16": ("a.csv", confidences, "confidences", csv(encoding="utf-16")),
+    "CR": ("a.csv", confidences, "confidences", bytes_of(lambda f: as_csv(f, lineterminator="\r"))),
+    "sep=": ("a.csv", confidences, "confidences", bytes_of(lambda f: b"sep=;\n" + as_csv(f, sep=";"))),
+    "newlines in quotes": ("a.csv", lambda data: data["frame"].assign(id=[f'a\n"b", {i}' for i in range(N)])),
+    "JSON lines called JSON": ("a.json", confidences, "confidences", lines),
+    **{f"JSON of {orient}": ("a.json", confidences, "confidences", partial(to_json_of, orient=orient))
+       for orient in ("records", "columns", "index", "split", "table")},
     "a table of Weights & Biases": (
-        save("a.table.json", to_json),
-        lambda data: {"columns": list(data["frame"]), "data": data["frame"].to_numpy().tolist(), "ncols": 3},
-        "confidences",
         "a.table.json",
+        lambda data: {"columns": list(data["frame"]), "data": data["frame"].to_numpy().tolist(), "ncols": 3},
+        "confidences", to_json,
     ),
     "rows among other things": (
-        save("a.json", to_json),
-        lambda data: {"model": "m", "results": json.loads(data["frame"].to_json(orient="records"))},
-        "confidences",
-        "a.json",
+        "a.json", lambda data: {"model": "m", "results": json.loads(data["frame"].to_json(orient="records"))},
+        "confidences", to_json,
     ),
-    "Parquet": (save("a.parquet", lambda path, f: f.to_parquet(path)), confidences, "confidences", "a.parquet"),
-    "Arrow": (save("a.arrow", lambda path, f: f.to_feather(path)), confidences, "confidences", "a.arrow"),
-    "npy": (
-        save("a.npy", lambda path, f: np.save(path, f[["confidence", "correct"]].to_records(index=False))),
-        confidences,
-        "confidences",
-        "a.npy",
-    ),
-    "an address": (save("memory://walk/a.csv", to_address), confidences, "confidences", "memory://walk/a.csv"),
-    "a folder of Spark": (save("out", parts), confidences, "confidences", "out"),
+    "a folder of Spark": ("out", confidences, "confidences", parts),
     "NumPy's savetxt": (
-        save("a.txt", lambda path, f: np.savetxt(path, f[["confidence", "correct"]], header="confidence correct")),
-        confidences,
-        "confidences",
-        "a.txt",
+        "a.txt", confidences, "confidences",
+        lambda path, f: np.savetxt(path, f[["confidence", "correct"]], header="confidence correct"),
     ),
-    "R's write.csv": (csv("a.csv", index=True, quoting=2), with_correct(["TRUE", "FALSE"]), "confidences", "a.csv"),
+    "R's write.csv": ("a.csv", with_correct(["TRUE", "FALSE"]), "confidences", csv(index=True, quoting=2)),
     "R's write.table": (
-        save("a.txt", lambda path, f: f.to_csv(path, sep=" ", index=True, index_label=False, quoting=2)),
-        with_correct(["TRUE", "FALSE"]),
-        "confidences",
-        "a.txt",
+        "a.txt", with_correct(["TRUE", "FALSE"]), "confidences",
+        lambda path, f: f.to_csv(path, sep=" ", index=True, index_label=False, quoting=2),
     ),
-    "MySQL's \\N": (csv("a.tsv", sep="\t", na_rep="\\N"), confidences, "confidences", "a.tsv"),
-    "yes/no": (csv("a.csv"), with_correct(["yes", "no"]), "confidences", "a.csv"),
-    "TRUE/FALSE": (csv("a.csv"), with_correct(["TRUE", "FALSE"]), "confidences", "a.csv"),
-    "Correct/Incorrect": (csv("a.csv"), with_correct(["Correct", "Incorrect"]), "confidences", "a.csv"),
-    "wahr/falsch": (csv("a.csv"), with_correct(["wahr", "falsch"]), "confidences", "a.csv"),
-    "shuffled": (csv("a.csv"), lambda data: data["frame"].sample(frac=1, random_state=1), "confidences", "a.csv"),
-    "exponents": (csv("a.csv", float_format="%.6E"), confidences, "confidences", "a.csv"),
+    "MySQL's \\N": ("a.tsv", confidences, "confidences", csv(sep="\t", na_rep="\\N")),
+    "yes/no": ("a.csv", with_correct(["yes", "no"])),
+    "Correct/Incorrect": ("a.csv", with_correct(["Correct", "Incorrect"])),
+    "wahr/falsch": ("a.csv", with_correct(["wahr", "falsch"])),
+    "shuffled": ("a.csv", lambda data: data["frame"].sample(frac=1, random_state=1)),
+    "exponents": ("a.csv", confidences, "confidences", csv(float_format="%.6E")),
     "confidences beyond 1 by rounding": (
-        csv("a.csv"),
-        lambda data: data["frame"].assign(confidence=data["frame"]["confidence"] + 1e-9),
-        "confidences",
-        "a.csv",
+        "a.csv", lambda data: data["frame"].assign(confidence=data["frame"]["confidence"] + 1e-9),
     ),
     "percent signs in a part": (
-        csv("a.csv"),
+        "a.csv",
         lambda data: data["frame"].assign(
             confidence=[f"{100 * x:.2f}%" if i % 2 else x for i, x in enumerate(data["frame"]["confidence"])]
         ),
-        "confidences",
-        "a.csv",
     ),
-    "percentages": (csv("a.csv"), with_confidence(lambda x: 100 * x), "confidences", "a.csv --scale 100"),
+    "percentages": ("a.csv --scale 100", with_confidence(lambda x: 100 * x)),
     "posteriors in percent, said": (
-        csv("a.csv"),
-        lambda data: data["classes"] * [100, 100, 100, 100, 1],
-        "posteriors",
-        "a.csv --scale 100",
+        "a.csv --scale 100", lambda data: data["classes"] * [100, 100, 100, 100, 1], "posteriors",
     ),
     "logits": (
-        csv("a.csv"),
+        "a.csv",
         lambda data: pd.DataFrame(np.log(data["posteriors"]) + 1).add_prefix("logit_").assign(label=data["label"]),
         "posteriors",
-        "a.csv",
     ),
     "numbered from 1 with labels from 0": (
-        csv("a.csv"),
+        "a.csv --columns label=y,posteriors=p_1+p_2+p_3+p_4 --labels 0,1,2,3",
         lambda data: pd.DataFrame(data["posteriors"], columns=[f"p_{k}" for k in range(1, 5)]).assign(y=data["label"]),
         "posteriors",
-        "a.csv --columns label=y,posteriors=p_1+p_2+p_3+p_4 --labels 0,1,2,3",
     ),
     "binary prob_0": (
-        csv("a.csv"),
+        "a.csv",
         lambda data: pd.DataFrame({"label": data["binary"]["y_true"], "prob_0": 1 - data["binary"]["y_prob"]}),
         "binary",
-        "a.csv",
     ),
     "binary, named by its class": (
-        csv("a.csv"),
+        "a.csv",
         lambda data: pd.DataFrame(
             {"p_ham": 1 - data["binary"]["y_prob"], "label": np.where(data["binary"]["y_true"], "spam", "ham")}
         ),
         "binary",
-        "a.csv",
     ),
     "binary with the predicted class": (
-        csv("a.csv"),
-        lambda data: data["binary"].assign(y_pred=(data["binary"]["y_prob"] > 0.5).astype(int)),
-        "binary",
-        "a.csv",
+        "a.csv", lambda data: data["binary"].assign(y_pred=(data["binary"]["y_prob"] > 0.5).astype(int)), "binary",
     ),
     "Keras": (
-        save("a.npz", lambda path, x: np.savez(path, **x)),
-        lambda data: {"y_true": data["binary"]["y_true"], "y_prob": data["binary"]["y_prob"].to_numpy()[:, None]},
-        "binary",
         "a.npz",
+        lambda data: {"y_true": data["binary"]["y_true"], "y_prob": data["binary"]["y_prob"].to_numpy()[:, None]},
+        "binary", savez,
     ),
     "Keras, several classes": (
-        save("a.npz", lambda path, x: np.savez(path, **x)),
-        lambda data: {"y_true": data["label"], "y_pred": data["posteriors"]},
-        "posteriors",
         "a.npz --columns label=y_true,posteriors=y_pred",
+        lambda data: {"y_true": data["label"], "y_pred": data["posteriors"]}, "posteriors",
+        savez,
     ),
-    "predicted and true class": (csv("a.csv"), predicted, "top", "a.csv"),
+    "predicted and true class": ("a.csv", predicted, "top"),
     "confidences beside several classes": (
-        csv("a.csv"),
-        lambda data: data["frame"].assign(label="x", gold="y", prediction="z", predicted="x"),
-        "confidences",
-        "a.csv",
+        "a.csv", lambda data: data["frame"].assign(label="x", gold="y", prediction="z", predicted="x"),
+    ),
+    "confidences beside counts of classes": (
+        "a.csv", lambda data: data["frame"].assign(label=["yes", "no"] * (N // 2), n_yes=3, n_no=4),
     ),
     "posteriors beside several predicted classes": (
-        csv("a.csv"),
-        lambda data: data["classes"].assign(prediction=1, predicted="x"),
-        "posteriors",
-        "a.csv",
+        "a.csv", lambda data: data["classes"].assign(prediction=1, predicted="x"), "posteriors",
     ),
-    "a pipeline's output": (
-        lines("a.jsonl"),
-        pipeline_output,
-        "top",
-        "a.jsonl --columns label=true,predicted=label,confidence=score",
-    ),
+    "a pipeline's output": ("a.jsonl --columns label=true,predicted=label,confidence=score", pipeline_output, "top"),
     "Inspect's JSON": (
-        save("a.json", to_json),
-        inspect_log,
-        "confidences",
-        "a.json --columns correct=scores.choice.value,confidence=metadata.confidence",
+        "a.json --columns correct=scores.choice.value,confidence=metadata.confidence", inspect_log, "confidences",
+        to_json,
     ),
-    "Inspect's log": (
-        save("a.eval", to_eval),
-        inspect_log,
-        "confidences",
-        "a.eval",
-    ),
-    "HELM": (
-        save("a.json", to_json),
-        helm,
-        "confidences",
-        "a.json --columns correct=stats.0.mean,confidence=stats.1.mean",
-    ),
-    "bzip2": (compressed("a.csv.bz2", bz2.compress), confidences, "confidences", "a.csv.bz2"),
-    "npz of Trainer.predict": (save("a.npz", lambda path, x: np.savez(path, **x)), trainer, "posteriors", "a.npz"),
+    "Inspect's log": ("a.eval", inspect_log, "confidences", to_eval),
+    "HELM": ("a.json --columns correct=stats.0.mean,confidence=stats.1.mean", helm, "confidences", to_json),
+    "npz of Trainer.predict": ("a.npz", trainer, "posteriors", savez),
     "npz of scikit-learn": (
-        save("a.npz", lambda path, x: np.savez(path, **x)),
-        lambda data: {"y_true": data["label"], "y_prob": data["posteriors"]},
-        "posteriors",
-        "a.npz",
+        "a.npz", lambda data: {"y_true": data["label"], "y_prob": data["posteriors"]}, "posteriors",
+        savez,
     ),
-    "columns named by class": (csv("a.csv"), named, "posteriors", "a.csv"),
+    "columns named by class": ("a.csv", named, "posteriors"),
     "columns named by class, one never true": (
-        csv("a.csv"),
-        lambda data: named(data)[["ship", "cat", "horse", "dog", "y_true"]],
-        "posteriors",
-        "a.csv",
+        "a.csv", lambda data: named(data)[["ship", "cat", "horse", "dog", "y_true"]], "posteriors",
     ),
     "prob_cat": (
-        csv("a.csv"),
-        lambda data: named(data).rename(columns=lambda c: f"prob_{c}" if c in CLASSES else c),
-        "posteriors",
-        "a.csv",
+        "a.csv", lambda data: named(data).rename(columns=lambda c: f"prob_{c}" if c in CLASSES else c), "posteriors",
     ),
     "counted from 1": (
-        csv("a.csv"),
-        lambda data: pd.DataFrame(data["posteriors"], columns=[f"prob_{k}" for k in range(1, 5)]).assign(
+        "a.csv",
+        lambda data: pd.DataFrame(data["posteriors"], columns=[f"p_{k}" for k in range(1, 5)]).assign(
             label=data["label"] + 1
         ),
         "posteriors",
-        "a.csv",
     ),
-    "percent signs": (csv("a.csv"), with_confidence(lambda x: f"{100 * x:.2f} %"), "confidences", "a.csv"),
-    "decimal commas in quotes": (
-        csv("a.csv"),
-        with_confidence(lambda x: f"{x}".replace(".", ",")),
-        "confidences",
-        "a.csv",
-    ),
-    "decimal commas between tabs": (csv("a.tsv", sep="\t", decimal=","), confidences, "confidences", "a.tsv"),
-    "C/I": (csv("a.csv"), with_correct("CI"), "confidences", "a.csv"),
-    "Y/N": (csv("a.csv"), with_correct("YN"), "confidences", "a.csv"),
-    "t/f": (csv("a.csv"), with_correct("tf"), "confidences", "a.csv"),
-    "right/wrong": (csv("a.csv"), with_correct(["right", "wrong"]), "confidences", "a.csv"),
-    "pass/fail": (csv("a.csv"), with_correct(["Pass", "FAIL"]), "confidences", "a.csv"),
+    "percent signs": ("a.csv", with_confidence(lambda x: f"{100 * x:.2f} %")),
+    "decimal commas in quotes": ("a.csv", with_confidence(lambda x: f"{x}".replace(".", ","))),
+    "decimal commas between tabs": ("a.tsv", confidences, "confidences", csv(sep="\t", decimal=",")),
+    "C/I": ("a.csv", with_correct("CI")),
+    "Y/N": ("a.csv", with_correct("YN")),
+    "right/wrong": ("a.csv", with_correct(["right", "wrong"])),
+    "pass/fail": ("a.csv", with_correct(["Pass", "FAIL"])),
     "a list as NumPy prints it": (
-        csv("a.csv"),
+        "a.csv",
         lambda data: pd.DataFrame({"label": data["label"], "probabilities": [str(q) for q in data["posteriors"]]}),
         "posteriors",
-        "a.csv",
     ),
     "a list as JSON": (
-        csv("a.csv"),
+        "a.csv",
         lambda data: pd.DataFrame({"label": data["label"], "probs": map(json.dumps, data["posteriors"].tolist())}),
         "posteriors",
-        "a.csv",
     ),
-    "a mapping of classes": (lines("a.jsonl"), by_class, "posteriors", "a.jsonl"),
-    "a pipeline's scores": (lines("a.jsonl"), pipeline, "posteriors", "a.jsonl"),
+    "a mapping of classes": ("a.jsonl", by_class, "posteriors"),
+    "a pipeline's scores": ("a.jsonl", pipeline, "posteriors"),
     "rounding beyond 0 and 1": (
-        csv("a.csv"),
-        lambda data: data["classes"].assign(prob_0=data["classes"]["prob_0"] + 1e-9),
-        "posteriors",
-        "a.csv",
+        "a.csv", lambda data: data["classes"].assign(prob_0=data["classes"]["prob_0"] + 1e-9), "posteriors",
     ),
     "lm-eval": (
-        lines("a.jsonl"),
-        lm_eval,
-        "posteriors",
-        "a.jsonl --columns label=target,posteriors=filtered_resps --predictions-are logits",
+        "a.jsonl --columns label=target,posteriors=filtered_resps --predictions-are logits", lm_eval, "posteriors",
     ),
     "lighteval": (
-        save("a.parquet", lambda path, f: f.to_parquet(path)),
-        lighteval,
-        "posteriors",
         "a.parquet --columns label=doc.gold_index,posteriors=model_response.logprobs "
         "--predictions-are log_probabilities",
+        lighteval, "posteriors", to_parquet,
     ),
-    "nested ids": (lines("a.jsonl"), with_nested, "confidences", "a.jsonl --columns id=doc.gold.index"),
+    "nested ids": ("a.jsonl --columns id=doc.gold.index", with_nested),
     "a column name with a comma": (
-        csv("a.csv"),
-        lambda data: data["frame"].rename(columns={"confidence": "p(a, b)"}),
-        "confidences",
         'a.csv --columns "confidence=p(a, b),correct=correct"',
+        lambda data: data["frame"].rename(columns={"confidence": "p(a, b)"}),
     ),
     "several columns named": (
-        csv("a.csv"),
+        'a.csv --columns "label=truth of it,posteriors=cat of it+dog of it+horse of it+ship of it" --labels 0,1,2,3',
         lambda data: names(data["posteriors"]).assign(truth=data["label"]).rename(columns=lambda c: f"{c} of it"),
         "posteriors",
-        'a.csv --columns "label=truth of it,posteriors=cat of it+dog of it+horse of it+ship of it" --labels 0,1,2,3',
     ),
-    "upper case": (csv("a.csv"), lambda data: data["frame"].rename(columns=str.upper), "confidences", "a.csv"),
-    "comment": (
-        save("a.csv", lambda path, f: Path(path).write_text("# produced by eval.py\n" + f.to_csv(index=False))),
-        confidences,
-        "confidences",
-        "a.csv",
-    ),
-    "no suffix": (csv("noext"), confidences, "confidences", "noext"),
-    "JSON called JSON lines": (
-        save("a.jsonl", lambda path, f: f.to_json(path, orient="records", indent=1)),
-        confidences,
-        "confidences",
-        "a.jsonl",
-    ),
-}
+    "upper case": ("a.csv", lambda data: data["frame"].rename(columns=str.upper)),
+}  # fmt: skip
+# And what is refused first: a part of the refusal, the command that it advises, what makes the table, whose numbers it
+# has (None: those of the posteriors to two digits), what writes it, and what makes the table that was mended.
 REFUSED = {
     "logarithms of confidences": (
-        csv("a.csv"),
-        with_confidence(np.log),
-        "Take their exponential",
-        with_confidence(lambda x: x),
-        "confidences",
-        "a.csv",
+        "Take their exponential", "a.csv", with_confidence(np.log), "confidences", None, with_confidence(lambda x: x),
     ),
     "rounded to 2 digits": (
-        csv("a.csv"),
+        "--renormalize", "a.csv --renormalize", lambda data: data["classes"].round(2), None, None,
         lambda data: data["classes"].round(2),
-        "--renormalize",
-        lambda data: data["classes"].round(2),
-        None,
-        "a.csv --renormalize",
     ),
     "posteriors in percent": (
-        csv("a.csv"),
-        lambda data: data["classes"] * [100, 100, 100, 100, 1],
-        "Percentages? --scale 100",
-        None,
+        "Percentages? --scale 100", "a.csv --scale 100", lambda data: data["classes"] * [100, 100, 100, 100, 1],
         "posteriors",
-        "a.csv --scale 100",
-    ),
-    "confidences in percent": (
-        csv("a.csv"),
-        with_confidence(lambda x: 100 * x),
-        "Percentages? --scale 100",
-        None,
-        "confidences",
-        "a.csv --scale 100",
     ),
     "confidences from 0 to 10": (
-        csv("a.csv"),
-        with_confidence(lambda x: 10 * x),
-        "--scale 10 for 0 to 10",
-        None,
-        "confidences",
-        "a.csv --scale 10",
+        "--scale 10 for 0 to 10", "a.csv --scale 10", with_confidence(lambda x: 10 * x), "confidences",
     ),
     "half correct": (
-        csv("a.csv"),
+        "Partly correct? --correct-from GRADE", "a.csv --correct-from 0.5",
         lambda data: data["frame"].assign(correct=[0.5 if c else c / 2 for c in data["frame"]["correct"]]),
-        "Partly correct? --correct-from GRADE",
-        None,
         "confidences",
-        "a.csv --correct-from 0.5",
     ),
     "a pipeline's output": (
-        csv("a.csv"),
-        pipeline_output,
         "label=label or label=true. Specify which with --columns",
-        None,
-        "top",
-        "a.csv --columns label=true,predicted=label,confidence=score",
+        "a.csv --columns label=true,predicted=label,confidence=score", pipeline_output, "top",
     ),
     "a confidence and the true class": (
-        csv("a.csv"),
-        lambda data: predicted(data).rename(columns={"y_pred": "answer"}),
         "nothing says which answers are correct: neither correct, nor label and predicted",
-        None,
-        "top",
-        "a.csv --columns predicted=answer",
+        "a.csv --columns predicted=answer", lambda data: predicted(data).rename(columns={"y_pred": "answer"}), "top",
     ),
     "a cell too many": (
-        bytes_of(lambda f: as_csv(f).replace(b"\n", b",1\n").replace(b"correct,1", b"correct"), "a.csv"),
-        confidences,
-        "the rows have more cells than the header has names",
-        confidences,
-        "confidences",
-        "a.csv",
+        "the rows have more cells than the header has names", "a.csv", confidences, "confidences",
+        bytes_of(lambda f: as_csv(f).replace(b"\n", b",1\n").replace(b"correct,1", b"correct")), confidences,
     ),
     "a predicted class beside the true one": (
-        csv("a.csv"),
+        "label=label or label=y_true. Specify which with --columns", "a.csv --columns label=y_true",
         lambda data: data["classes"].assign(y_true=data["label"], label=data["posteriors"].argmax(axis=1)),
-        "label=label or label=y_true. Specify which with --columns",
-        None,
         "posteriors",
-        "a.csv --columns label=y_true",
     ),
     "both forms": (
-        csv("a.csv"),
-        lambda data: data["classes"].assign(confidence=0.5, correct=1),
-        "confidence=confidence or label=label. Specify which with --columns",
-        None,
-        "posteriors",
-        "a.csv --columns label=label",
+        "confidence=confidence or label=label. Specify which with --columns", "a.csv --columns label=label",
+        lambda data: data["classes"].assign(confidence=0.5, correct=1), "posteriors",
     ),
     "labels counted from 1": (
-        csv("a.csv"),
-        lambda data: data["classes"].assign(label=data["label"] + 1),
-        "Count from 0",
+        "Count from 0", "a.csv", lambda data: data["classes"].assign(label=data["label"] + 1), "posteriors", None,
         lambda data: data["classes"],
-        "posteriors",
-        "a.csv",
     ),
     "labels that are text": (
-        csv("a.csv"),
-        lambda data: data["classes"].assign(label=text_of(data["label"])),
-        "--labels A,B,..",
-        None,
-        "posteriors",
-        f"a.csv --labels {','.join(CLASSES)}",
+        "--labels A,B,..", f"a.csv --labels {','.join(CLASSES)}",
+        lambda data: data["classes"].assign(label=text_of(data["label"])), "posteriors",
     ),
     "one column per system": (
-        csv("a.csv"),
-        wide,
-        "--columns confidence=NAME",
-        None,
-        "confidences",
-        'a.csv --columns "confidence=GPT-4,correct=correct"',
+        "--columns confidence=NAME", 'a.csv --columns "confidence=GPT-4,correct=correct"', wide, "confidences",
     ),
     "no header": (
-        csv("a.csv", header=False),
+        "The first row must contain the names of the columns, e.g. confidence,correct", "b.csv",
+        lambda data: data["frame"][["confidence", "correct"]], "confidences", csv(header=False),
         lambda data: data["frame"][["confidence", "correct"]],
-        "The first row must contain the names of the columns, e.g. confidence,correct",
-        lambda data: data["frame"][["confidence", "correct"]],
-        "confidences",
-        "b.csv",
     ),
     "an older encoding": (
-        csv("a.csv", encoding="cp1252"),
-        lambda data: data["frame"].assign(note="\u00e9"),
-        "Save it as UTF-8",
-        None,
-        "confidences",
-        "b.csv",
+        "Save it as UTF-8", "b.csv", lambda data: data["frame"].assign(note="\u00e9"), "confidences",
+        csv(encoding="cp1252"),
     ),
     "a confidence in words": (
-        csv("a.csv"),
-        with_confidence(lambda x: "I don't know" if x < 0.02 else x),
-        "Leave the cell empty",
-        confidences,
-        "confidences",
-        "a.csv",
+        "Leave the cell empty", "a.csv", with_confidence(lambda x: "I don't know" if x < 0.02 else x), "confidences",
+        None, confidences,
     ),
     "NaN in a posterior": (
-        csv("a.csv"),
-        lambda data: data["classes"].assign(prob_1=[np.nan, *data["classes"]["prob_1"][1:]]),
-        "must not be NaN",
+        "must not be NaN", "a.csv",
+        lambda data: data["classes"].assign(prob_1=[np.nan, *data["classes"]["prob_1"][1:]]), "posteriors", None,
         lambda data: data["classes"],
-        "posteriors",
-        "a.csv",
-    ),
-    "other names": (
-        csv("a.csv"),
-        lambda data: data["frame"].rename(columns={"confidence": "certainty", "correct": "ok"}),
-        "Perhaps --columns confidence=certainty,correct=ok?",
-        None,
-        "confidences",
-        "a.csv --columns confidence=certainty,correct=ok",
     ),
     "JSON lines called CSV": (
-        save("a.csv", lambda path, f: f.to_json(path, orient="records", lines=True)),
-        confidences,
-        "Give it the suffix of its format",
-        None,
-        "confidences",
-        "b.jsonl",
+        "Give it the suffix of its format", "b.jsonl", confidences, "confidences",
+        lambda path, f: f.to_json(path, orient="records", lines=True),
     ),
     "CSV called JSON lines": (
-        csv("a.jsonl"),
-        confidences,
-        "row 1 is not JSON: Expecting value. Give it the suffix of its format: .csv, .jsonl, ..",
-        None,
-        "confidences",
-        "b.csv",
+        "row 1 is not JSON: Expecting value. Give it the suffix of its format: .csv, .jsonl, ..", "b.csv",
+        confidences, "confidences", csv(),
     ),
-}
+}  # fmt: skip
 
 
 def numbers(command, capsys):
@@ -713,10 +486,15 @@ def numbers(command, capsys):
         return {row["system"]: row for row in json.load(file)["rows"]}
 
 
+def with_defaults(case, defaults):
+    return *case, *defaults[len(case) - 1 :]
+
+
 @pytest.mark.parametrize("case", TAKEN)
 def test_files_give_their_numbers(case, folder, data, truth, capsys):
-    write, make, whose, command = TAKEN[case]
-    write(data, make)
+    command, make, whose, write = with_defaults(TAKEN[case], (confidences, "confidences", None))
+    path = command.split()[0]
+    (write or WRITERS[Path(path).suffix])(path, make(data))
     (row,) = numbers(command, capsys).values()
     digits = 1e-4 if case == "a list as NumPy prints it" else 1e-6
     assert {key: row[key] for key in truth[whose]} == pytest.approx(truth[whose], rel=digits, abs=digits)
@@ -724,14 +502,16 @@ def test_files_give_their_numbers(case, folder, data, truth, capsys):
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refusals_say_what_to_do_and_that_gives_the_numbers(case, folder, data, truth, capsys):
-    write, make, advice, mended, whose, command = REFUSED[case]
-    write(data, make)
-    assert cli.main(["score", "a.jsonl" if case == "CSV called JSON lines" else "a.csv"]) == 2
+    advice, command, make, whose, write, mended = with_defaults(
+        REFUSED[case], ("", confidences, "confidences", None, None)
+    )
+    path = "a.jsonl" if case == "CSV called JSON lines" else "a.csv"
+    (write or WRITERS[".csv"])(path, make(data))
+    assert cli.main(["score", path]) == 2
     assert advice in capsys.readouterr().err
     if mended is not None or "b." in command:
-        frame = (mended or make)(data)
-        name = command.split()[0]
-        frame.to_json(name, orient="records", lines=True) if name.endswith("jsonl") else frame.to_csv(name, index=False)
+        path = command.split()[0]
+        WRITERS[Path(path).suffix](path, (mended or make)(data))
     (row,) = numbers(command, capsys).values()
     if whose is None:  # to the digits that were left
         assert row["error_rate"] == pytest.approx(truth["posteriors"]["error_rate"], abs=0.02)
@@ -753,18 +533,18 @@ def test_missing_confidences_count_as_what_is_said(folder, data, capsys):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet", ".npz", ".arrow", ".xlsx", ".npy"])
-def test_empty_files_have_no_rows(suffix, folder, capsys):
+def test_empty_files_have_no_rows(suffix, folder):
     Path(f"a{suffix}").touch()
-    assert cli.main(["score", f"a{suffix}"]) == 2
-    assert capsys.readouterr().err == f"ecuas: a{suffix}: the file has no rows.\n"
+    with pytest.raises(FileError, match="the file has no rows"):
+        read_submissions(f"a{suffix}")
 
 
 @pytest.mark.parametrize("name", ["gpt.csv", "part.csv"])
-def test_a_folder_of_systems_is_not_one_table(name, folder, data, capsys):
+def test_a_folder_of_systems_is_not_one_table(name, folder, data):
     Path("runs").mkdir()
     data["frame"].to_csv(f"runs/{name}", index=False)
-    assert cli.main(["score", "runs"]) == 2
-    assert "is a folder, and not of the parts of one table. Name its files." in capsys.readouterr().err
+    with pytest.raises(FileError, match=r"is a folder, and not of the parts of one table\. Name its files\."):
+        read_submissions("runs")
 
 
 def test_standard_input(folder, data, truth, capsys, monkeypatch):
@@ -803,13 +583,11 @@ def test_what_is_seen_in_a_file_is_said(folder, data, capsys):
     data["binary"].to_csv("binary.csv", index=False)
     np.savez("trainer.npz", **trainer(data))
     data["classes"].assign(label=np.maximum(data["label"], 1)).to_csv("lucky.csv", index=False)
-    data["frame"].assign(id="q").to_csv("repeated.csv", index=False)
     data["frame"].assign(confidence=data["frame"]["correct"]).to_csv("classes.csv", index=False)
     said = {
         "binary.csv": "Column 'y_prob' is read as the probability of class 1, column 'y_true' as the class.",
         "trainer.npz": "Column 'predictions_0..predictions_3' is read as logits.",
         "lucky.csv": "Class 0 never occurs, and all other classes up to 3 do: are labels counted from 0?",
-        "repeated.csv": "199 of 200 ids in column 'id' occur more than once.",
         "classes.csv": "All predictions are 0 or 1 and count as confidences. Are they class labels?",
     }
     for name, note in said.items():

@@ -30,6 +30,26 @@ def run(tool, folder, *arguments, code=0):
     return done
 
 
+def questions():
+    """Return samples with fields that tasks take for the truth: index of three, or of two."""
+    colours = ["red", "deep blue", "green"]
+    return [
+        {
+            "question": f"What colour is thing {i}?",
+            "choices": colours,
+            "uneven": colours[: 2 + i % 2],
+            "label": i * 7 % 3,
+            "noisy": i * 5 % 3,
+            "never_last": i % 2,
+            "golds": [i % 3, (i + 1) % 3],
+            "flag": i * 3 % 2,
+            "not_flag": 1 - i * 3 % 2,
+            "weight": 1 + i % 4,
+        }
+        for i in range(40)
+    ]
+
+
 def arithmetic(correct, confidence, u_max=1.0, weights=None):
     """Return error rate, ECUAS_0 and ECUAS_1, sample by sample."""
     weights = [1.0] * len(correct) if weights is None else weights

@@ -14,7 +14,7 @@ from inspect_ai import Epochs, Task, eval, eval_set, task
 from inspect_ai.dataset import Sample
 from inspect_ai.log import write_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
-from inspect_ai.scorer import Score, accuracy, includes, scorer
+from inspect_ai.scorer import Score, accuracy, grouped, includes, scorer
 from ecuas_metric.integrations.inspect_ai import answer_with_confidence, ecuas
 
 def model(replies):
@@ -23,8 +23,9 @@ def model(replies):
         output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # else a tokenizer is fetched
     return get_model("mockllm/model", custom_outputs=outputs)
 
-def scores(values, metadata=None, **options):  # a scorer with given values and confidences, and samples for it
-    @scorer(metrics=[accuracy(), ecuas(**options)])
+def scores(values, metadata=False, **options):  # a scorer with given values and confidences, and samples for it
+    colours = [grouped(ecuas(only="ecuas_1"), "colour")] if metadata else []  # needs one number
+    @scorer(metrics=[accuracy(), ecuas(**options), *colours])
     def given():
         async def score(state, target):
             value, confidence = values[(int(state.sample_id) + 2 * (state.epoch - 1)) % len(values)]
@@ -37,7 +38,7 @@ def scores(values, metadata=None, **options):  # a scorer with given values and 
     return given()
 
 def samples(count, weighted=False):
-    more = [{"metadata": {"weight": 1.0 + i}} if weighted else {} for i in range(count)]
+    more = [{"metadata": {"weight": 1.0 + i, "colour": "ab"[i % 2]}} if weighted else {} for i in range(count)]
     return [Sample(id=i, input="?", target="x", **more[i]) for i in range(count)]
 
 def ran(name, replies, **settings):
@@ -67,7 +68,7 @@ words = [("C", "0.9"), ("I", "60%"), (1, "0.3"), (False, "20 %"), ("no", 0.7)]
 ran("text", "abcde", dataset=samples(5), scorer=scores(words))
 ran("partial_grade", "abcde", dataset=samples(5), scorer=scores([("P", 0.9), *CI[1:]]))
 ran("from_half", "abcde", dataset=samples(5), scorer=scores([("P", 0.9), *CI[1:]], correct_from=0.5))
-ran("weighted", "abcde", dataset=samples(5, weighted=True), scorer=scores(CI))
+ran("weighted", "abcde", dataset=samples(5, weighted=True), scorer=scores(CI, metadata=True))
 ran("right", "abc", dataset=samples(3), scorer=scores([("C", 0.9), ("C", 0.6), ("C", 0.7)]))
 ran("limited", "ab", dataset=samples(5), scorer=scores(CI), limit=2)
 ran("unscored", "abcde", dataset=samples(5), scorer=scores([(float("nan"), 0.9), *CI[1:]]))
@@ -76,7 +77,10 @@ ran("stopped", "abcde", dataset=samples(5), scorer=scores([*CI[:4], ("raise", 0.
 ran("json", "abcde", dataset=samples(5), scorer=scores(CI), log_format="json")
 both = [scores(CI), answer_with_confidence(missing_confidence=0.5)]
 ran("two", ["a (50 %)", *"bcde"], dataset=samples(5), scorer=both)
-for reducer in (None, "mode", ["mean", "at_least_2"]):
+ran("lopsided", "abcde", dataset=samples(5), scorer=scores([("C", 1.5), *CI[1:]]))
+ran("odd", "abcde", dataset=samples(5), scorer=scores([("X", 0.9), *CI[1:]]))
+ran("retried", "abcde", dataset=samples(5), scorer=scores([*CI[:4], ("raise", 0)]), retry_on_error=1, fail_on_error=0.5)
+for reducer in (None, "mode", "pass_at_2", ["mean", "at_least_2"]):
     name = "epochs" + "_".join(["", *reducer] if isinstance(reducer, list) else [reducer or ""])
     ran(name, "abcdef", dataset=samples(2), scorer=scores(CI), epochs=Epochs(3, reducer))
 log = ran("cancelled", "abcde", dataset=samples(5), scorer=scores(CI))
@@ -104,6 +108,8 @@ ALL = {  # correct, confidences, weights of tasks that plug-in and reader give n
     "one_raised": (C[:4], Q[:4]),
     "json": (C, Q),
     "epochs": ([1, 0, 1, 0, 0, 1], [*Q, 0.9]),
+    "retried": (C[:4], Q[:4]),
+    "epochspass_at_2": ([1, 0, 1, 0, 0, 1], [*Q, 0.9]),
     "epochsmode": ([1, 0, 1, 0, 0, 1], [*Q, 0.9]),
     "epochs_mean_at_least_2": ([1, 0, 1, 0, 0, 1], [*Q, 0.9]),
 }
@@ -130,12 +136,17 @@ def test_plug_in_reader_and_arithmetic_agree(ran, task):
     assert live[task]["status"] == "success"
     assert live[task]["live"][0]["samples"] == len(correct)
     assert ("5 samples with weights that add up to 15" in said) == (task == "weighted")
-    assert ("4 of 5 planned samples are scored" in said) == (task == "one_raised")
+    assert ("4 of 5 planned samples are scored" in said) == (task in ("one_raised", "retried"))
 
 
 @pytest.mark.parametrize(
     ("task", "why"),
-    [("missing", "must not be NaN"), ("partial_grade", "must be 0 (incorrect) or 1 (correct); got 0.5")],
+    [
+        ("missing", "must not be NaN"),
+        ("partial_grade", "must be 0 (incorrect) or 1 (correct); got 0.5"),
+        ("lopsided", "must lie on one scale; 4 of 5 lie in [0, 1]; got 1.5"),
+        ("odd", "must be scored as right or wrong: C, I, P, N, or a number; got 'X'"),
+    ],
 )
 def test_what_the_reader_refuses_is_nan_for_the_same_reason_and_ends_nothing(ran, task, why):
     out, live, logged = ran

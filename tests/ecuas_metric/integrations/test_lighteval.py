@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ecuas_metric.integrations.choices import HIGHER_IS_BETTER
-from tests.ecuas_metric.integrations.live import close, of_choices, run, score
+from tests.ecuas_metric.integrations.live import close, of_choices, questions, run, score
 
 pytestmark = [pytest.mark.integrations, pytest.mark.e2e]
 RUN = """
@@ -86,18 +86,7 @@ TRUTH = {  # the field of ours that has the truth; None where no choice is the r
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lighteval")
-    docs = [
-        {
-            "question": f"What colour is thing {i}?",
-            "choices": ["red", "deep blue", "green"],
-            "label": i * 7 % 3,
-            "noisy": i * 5 % 3,
-            "flag": i * 3 % 2,
-            "not_flag": 1 - i * 3 % 2,
-            "weight": 1 + i % 4,
-        }
-        for i in range(40)
-    ]
+    docs = questions()
     (folder / "data").mkdir()
     (folder / "data" / "test.jsonl").write_text("".join(json.dumps(doc) + "\n" for doc in docs))
     (folder / "own.py").write_text(OWN)

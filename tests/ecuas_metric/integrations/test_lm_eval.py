@@ -9,7 +9,7 @@ import pytest
 from ecuas_metric.files.runs.lm_eval import BY_LENGTH
 from ecuas_metric.integrations.choices import HIGHER_IS_BETTER
 from tests.conftest import ROOT
-from tests.ecuas_metric.integrations.live import close, of_choices, run, score
+from tests.ecuas_metric.integrations.live import close, of_choices, questions, run, score
 
 pytestmark = [pytest.mark.integrations, pytest.mark.e2e]
 THREE = 'doc_to_text: "{{question}}"\ndoc_to_choice: choices\n'
@@ -17,6 +17,7 @@ TWO = 'doc_to_text: "{{question}}"\ndoc_to_choice: ["yes", "no"]\n'
 BOTH = "filter_list:\n" + "".join(
     f"  - {{name: {name}, filter: [{{function: take_first}}]}}\n" for name in ("one", "two")
 )
+ALL = "filter_list: [{name: none, filter: [{function: take_first_k, k: 2}]}]\n"
 PARTS = (
     "metric_list: [{metric: acc}, {metric: acc_mutual_info}, {metric: ecuas_1, aggregation: !function utils.ecuas_1}]\n"
 )
@@ -38,6 +39,9 @@ TASKS = {  # the YAML of a task, and which field of our own has the truth
     ),
     "mutual": (f"{THREE}doc_to_target: label\n{PARTS}", "label"),
     "filters": (f"{THREE}doc_to_target: label\n{BOTH}", "label"),
+    "delimiter": (f'{THREE}doc_to_target: label\ntarget_delimiter: ""\n', "label"),
+    "shots": (f"{THREE}doc_to_target: label\nfewshot_split: test\nnum_fewshot: 2\n", "label"),
+    "kept": (f"{THREE}doc_to_target: label\nrepeats: 2\n{ALL}", None),
     "several": (f"{THREE}doc_to_target: golds\n", None),
     "outside": (f'{THREE}doc_to_target: "{{{{label + 7 * flag}}}}"\n', None),
     "unnamed": (f'{THREE}doc_to_target: "of no choice"\n', None),
@@ -49,21 +53,7 @@ TASKS = {  # the YAML of a task, and which field of our own has the truth
 def ran(tmp_path_factory):
     """Run all tasks at once: samples and results of each."""
     folder = tmp_path_factory.mktemp("lm_eval")
-    docs = [
-        {
-            "question": f"What colour is thing {i}?",
-            "choices": ["red", "deep blue", "green"],
-            "uneven": ["red", "deep blue", "green"][: 2 + i % 2],
-            "label": i * 7 % 3,
-            "noisy": i * 5 % 3,
-            "never_last": i % 2,
-            "golds": [i % 3, (i + 1) % 3],
-            "flag": i * 3 % 2,
-            "not_flag": 1 - i * 3 % 2,
-            "weight": 1 + i % 4,
-        }
-        for i in range(40)
-    ]
+    docs = questions()
     (folder / "docs.jsonl").write_text("".join(json.dumps(doc) + "\n" for doc in docs))
     shutil.copytree(ROOT / "ecuas_metric" / "integrations" / "lm_eval_tasks", folder / "tasks")
     data = f"dataset_path: json\ndataset_kwargs: {{data_files: {{test: {folder / 'docs.jsonl'}}}}}\ntest_split: test\n"
@@ -116,6 +106,7 @@ def test_plug_in_reader_and_arithmetic_agree(ran, task):
         ("several", "must have one right choice in each sample"),
         ("outside", "must have one right choice in each sample"),
         ("unnamed", "must have one right choice in each sample"),
+        ("kept", "must have one log-likelihood of each choice"),
     ],
 )
 def test_what_the_reader_refuses_is_nan_for_the_same_reason(ran, task, why):

@@ -9,14 +9,15 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, KFold, TunedThresholdClassifierCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from ecuas_metric import ecuas_score, score_posteriors
-from ecuas_metric.files.runs.lm_eval import record_of
+from ecuas_metric.files.runs.lm_eval import record_of_sample
 from ecuas_metric.integrations.choices import HIGHER_IS_BETTER, aggregation, metrics_of_choices, warn_once
 from ecuas_metric.integrations.lighteval import metrics_of_samples
 from ecuas_metric.integrations.sklearn import ecuas_scorer
@@ -63,8 +64,17 @@ def test_the_scorer_is_one_of_scikit_learns(rng):
     for value, (train, test) in zip(found, folds.split(X), strict=True):
         posteriors = LogisticRegression().fit(X[train], y[train]).predict_proba(X[test])
         assert value == pytest.approx(-ecuas_score(y[test], posteriors, sample_weight=weight[test]))
-    tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=ecuas_scorer()).fit(X, y)
-    assert tuned.best_score_ <= 0
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=ecuas_scorer(n=3), cv="prefit", refit=False)
+    tuned.estimator.fit(X, y)
+    certain = np.where(tuned.fit(X, y).predict(X) == y, 0, 2.0)  # at an uncertainty of 0, 1 / u_M
+    assert tuned.best_score_ == pytest.approx(-certain.mean() * 4 / 3)
+    each = cross_validate(LogisticRegression(), X, y, scoring=ecuas_scorer(n=0), cv=folds)["test_score"]
+    path = LogisticRegressionCV(Cs=[1.0], scoring=ecuas_scorer(n=0), cv=folds).fit(X, y)  # makes a scorer of its own
+    assert np.ravel(path.scores_["yes"]) == pytest.approx(each, abs=1e-3)
+    model = LogisticRegression().fit(X, y)
+    several = check_scoring(model, scoring={"a": ecuas_scorer(), "b": "accuracy"})
+    expected = -ecuas_score(y, model.predict_proba(X), sample_weight=weight)
+    assert several(model, X, y, sample_weight=weight)["a"] == pytest.approx(expected, abs=1e-12)
     scoring = {"a": ecuas_scorer(n=0), "b": "accuracy"}
     assert GridSearchCV(LogisticRegression(), grid, scoring=scoring, refit="a").fit(X, y).best_params_ == {"C": 1.0}
     fitted = CalibratedClassifierCV(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
@@ -97,6 +107,9 @@ def test_the_trainers_metrics_take_what_trainers_pass(rng):
         batch = SimpleNamespace(predictions=tensors[0][rows], label_ids=tensors[1][rows])
         last = rows[-1] == 39
         assert compute(batch, compute_result=bool(last)) == (expected if last else {})
+    diverged = compute(SimpleNamespace(predictions=logits * np.nan, label_ids=labels))
+    assert diverged.keys() == expected.keys()
+    assert np.isnan(list(diverged.values())).all()
     for label_ids, what in (((labels, labels), "one column of labels"), (np.ones((40, 4)), "one class for each row")):
         with pytest.raises(ValueError, match=what):
             compute(SimpleNamespace(predictions=logits, label_ids=label_ids))
@@ -107,7 +120,7 @@ def test_aggregations_are_the_metrics_of_the_samples(rng):
     choices = ["red", "green", "blue", "grey"]
     targets = [*labels[:5], *(choices[label] for label in labels[5:10]), *([label] for label in labels[10:])]
     pairs = [[(score, False) for score in row] for row in logits]
-    records = [record_of(target, choices, of) for target, of in zip(targets, pairs, strict=True)]
+    records = [record_of_sample(target, choices, of) for target, of in zip(targets, pairs, strict=True)]
     expected = score_posteriors(labels, logits, predictions_are="logits", n=(0, 1))
     flat = [[label, *row] for label, row in zip(labels, logits, strict=True)]
     expected = {name: expected[name] for name in HIGHER_IS_BETTER}
@@ -127,8 +140,8 @@ def test_aggregations_are_the_metrics_of_the_samples(rng):
 )
 def test_samples_without_a_number_are_nan_with_a_reason(caplog, target, results, why):
     warn_once.cache_clear()
-    good = record_of(1, ["a", "b", "b"], [(-1.0, True), (-2.0, False), (-3.0, False)])
-    assert np.isnan(aggregation("ecuas_1")([good, record_of(target, ["a", "b", "b"], results)]))
+    good = record_of_sample(1, ["a", "b", "b"], [(-1.0, True), (-2.0, False), (-3.0, False)])
+    assert np.isnan(aggregation("ecuas_1")([good, record_of_sample(target, ["a", "b", "b"], results)]))
     assert why in caplog.text
 
 
@@ -178,7 +191,9 @@ def test_the_recipes_for_a_model_of_transformers_agree(root, tmp_path, monkeypat
     assert live == pytest.approx(expected["ecuas_1"], abs=1e-12)
     assert streamed["ecuas_1"].item() == pytest.approx(expected["ecuas_1"], rel=1e-6)  # logits of float32
     lacking = [sample for sample in names["test"] if sample["labels"] != 2]
-    arguments = transformers.TrainingArguments("batches", batch_eval_metrics=True, per_device_eval_batch_size=5)
+    arguments = transformers.TrainingArguments(
+        "batches", batch_eval_metrics=True, per_device_eval_batch_size=5, eval_accumulation_steps=1
+    )
     measured = {"eval_dataset": lacking, "compute_metrics": compute_metrics(n=1)}
     trainer = transformers.Trainer(model, arguments, **measured)
     logits = trainer.predict(lacking).predictions

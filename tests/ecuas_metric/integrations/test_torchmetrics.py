@@ -43,8 +43,7 @@ def test_batches_add_up_to_all_rows(rng):
     doubled = np.r_[confidence[:9], confidence], np.r_[correct[:9], correct]
     assert numbers(other) == pytest.approx(score_confidences(*doubled[::-1], n=(0, 1)), abs=1e-12)
     metric.reset()
-    with pytest.raises(ValueError, match="call update first"):
-        metric.compute()
+    assert metric.compute() == {}
 
 
 def test_logits_in_a_collection(rng):
@@ -53,13 +52,21 @@ def test_logits_in_a_collection(rng):
 
     logits, labels = rng.normal(size=(90, 3)), rng.integers(0, 3, 90)
     ecuas = plug.ECUAS("posteriors", n=1, predictions_are="logits", metric_options={"sync_on_compute": False})
-    both = MetricCollection({"accuracy": MulticlassAccuracy(3, average="micro"), "ecuas": ecuas})
+    one = plug.ECUAS("posteriors", only="ecuas_1", n=1, predictions_are="logits")
+    both = MetricCollection({"accuracy": MulticlassAccuracy(3, average="micro"), "ecuas": ecuas, "one": one})
+    both.update(torch.tensor(logits[:7]), torch.tensor(labels[:7]))
+    both.reset()
     for rows in np.array_split(np.arange(90), 4):
         both.update(torch.tensor(logits[rows]), torch.tensor(labels[rows]))
     found = {name: value.item() for name, value in both.compute().items()}
     expected = score_posteriors(labels, logits, n=1, predictions_are="logits")
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
     assert found["accuracy"] == pytest.approx(1 - found["error_rate"], abs=1e-6)
+    assert found["one"] == pytest.approx(expected["ecuas_1"], abs=1e-12)
+    other = plug.ECUAS("posteriors", only="ecuas_1", n=1, predictions_are="logits")
+    other.update(torch.tensor(logits), torch.tensor(labels))
+    other.merge_state(both["one"])
+    assert other.compute().item() == pytest.approx(expected["ecuas_1"], abs=1e-12)
 
 
 def test_shapes_of_tokens_ignored_labels_and_bfloat16(rng):
@@ -72,7 +79,7 @@ def test_shapes_of_tokens_ignored_labels_and_bfloat16(rng):
     for given in (logits, logits.movedim(-1, 1)):
         metric = plug.ECUAS("posteriors", n=1, predictions_are="logits")
         metric.update(given, targets)
-        metric.update(given, torch.full_like(targets, -100))  # a batch of which nothing is evaluated
+        assert metric(given, torch.full_like(targets, -100)) == {}  # a batch of which nothing is evaluated
         assert numbers(metric) == pytest.approx(expected, abs=1e-12)
     metric = plug.ECUAS("posteriors", n=1, predictions_are="logits", ignore_index=0)
     metric.update(logits, torch.tensor(labels), sample_weight=torch.tensor(weight))
@@ -98,6 +105,7 @@ def test_shapes_of_tokens_ignored_labels_and_bfloat16(rng):
 def test_one_number_is_tracked_and_drawn(rng):
     """What `MetricTracker`, plots and loggers take is one number."""
     from torchmetrics import MetricTracker
+    from torchmetrics.wrappers import Running
 
     tracker = MetricTracker(plug.ECUAS(only="ecuas_1"), maximize=False)
     confidence, values = rng.random((3, 50)), []
@@ -112,6 +120,11 @@ def test_one_number_is_tracked_and_drawn(rng):
     for metric in (plug_with(confidence[0], correct, only="ecuas_1"), plug_with(confidence[0], correct)):
         _, axes = metric.plot()
         assert axes is not None
+    running = Running(plug.ECUAS(only="ecuas_1"), window=2)
+    for q in confidence:
+        running(torch.tensor(q), torch.tensor(correct))
+    last = np.r_[correct, correct], np.r_[confidence[1], confidence[2]]
+    assert running.compute().item() == pytest.approx(score_confidences(*last)["ecuas_1"], abs=1e-12)
     with pytest.raises(ValueError, match="only must be one of ecuas_0"):
         plug_with(confidence[0], correct, only="ecuas_3").compute()
 

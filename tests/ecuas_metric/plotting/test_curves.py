@@ -8,8 +8,8 @@ from ecuas_metric.decisions import confidence_decisions, cost_decisions, posteri
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
+from ecuas_metric.ranking import aurc
 from ecuas_metric.results import ranked
-from ecuas_metric.selective import aurc
 from tests.ecuas_metric.systems import confidence_systems, values
 
 
@@ -40,6 +40,8 @@ def test_each_point_of_the_reject_cost_curve_is_the_mean_fixed_cost(system):
         u, c, *_ = decisions
         costs = fixed_reject_cost(candidate_cost=c, uncertainty=u, reject_cost=gamma, max_uncertainty=1)
         assert cost == pytest.approx(costs.mean())
+    assert curve.accept_all == pytest.approx(decisions.candidate_cost.mean())
+    assert (curve.reject_all == curve.reject_cost).all()
 
 
 def test_samples_above_the_largest_uncertainty_are_never_accepted():
@@ -67,14 +69,6 @@ def test_whole_weights_are_repetition(rng):
         for name, ours in curve(weighted)._asdict().items():
             if name != "counts":
                 np.testing.assert_allclose(ours, getattr(curve(repeated), name), atol=1e-12, err_msg=name)
-
-
-def test_the_trivial_systems():
-    curve = reject_cost_curve(of_confidences(np.array([0.9, 0.8, 0.1]), np.array([1, 0, 0])))
-    assert curve.accept_all == pytest.approx(2 / 3)
-    assert (curve.reject_all == curve.reject_cost).all()
-    assert curve.expected_cost[-1] == pytest.approx(2 / 3)
-    assert curve.expected_cost[0] == 0
 
 
 @given(confidence_systems())

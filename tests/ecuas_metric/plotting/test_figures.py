@@ -2,16 +2,8 @@ import numpy as np
 import pytest
 
 from ecuas_metric import confidence_system
-from ecuas_metric.plotting.figures import (
-    COLORS,
-    FEW,
-    confidence_cost_figure,
-    order_figure,
-    reject_cost_figure,
-    reliability_figure,
-    risk_coverage_figure,
-    save,
-)
+from ecuas_metric.plotting import figures
+from ecuas_metric.plotting.figures import COLORS, FEW_SAMPLES, order_figure, reject_cost_figure, risk_coverage_figure
 from ecuas_metric.plotting.forest import Bar, Panel, forest_figure
 
 
@@ -23,7 +15,7 @@ def systems(rng):
     }
 
 
-@pytest.mark.parametrize("draw", [risk_coverage_figure, reject_cost_figure, reliability_figure, order_figure])
+@pytest.mark.parametrize("draw", [risk_coverage_figure, reject_cost_figure, figures.reliability_figure, order_figure])
 def test_every_system_is_drawn_and_named(draw, systems):
     figure = draw(systems)
     named = [axes.get_title() for axes in figure.axes] + [
@@ -42,7 +34,7 @@ def test_more_than_six_systems_have_a_panel_each_with_the_others_in_grey(draw, s
     assert "the other systems" in [text.get_text() for text in apart.legends[0].texts]
 
 
-@pytest.mark.parametrize("draw", [risk_coverage_figure, reject_cost_figure, reliability_figure, order_figure])
+@pytest.mark.parametrize("draw", [risk_coverage_figure, reject_cost_figure, figures.reliability_figure, order_figure])
 def test_intervals_are_bands_where_there_is_a_level(draw, rng):
     confidence = rng.random(80)
     correct = (rng.random(80) < confidence).astype(int)
@@ -51,8 +43,8 @@ def test_intervals_are_bands_where_there_is_a_level(draw, rng):
 
 
 def test_few_samples_of_a_bin_are_visible_and_all_are_counted():
-    confidence = [0.95] * 300 + [0.55] * FEW + [0.15] * (FEW - 1)
-    figure = reliability_figure({"model": confidence_system([1] * len(confidence), confidence)})
+    confidence = [0.95] * 300 + [0.55] * FEW_SAMPLES + [0.15] * (FEW_SAMPLES - 1)
+    figure = figures.reliability_figure({"model": confidence_system([1] * len(confidence), confidence)})
     accuracy, counts = figure.axes
     hollow = [line for line in accuracy.lines if line.get_markerfacecolor() == "white" and len(line.get_xdata())]
     assert [line.get_xdata().round(2).tolist() for line in hollow] == [[0.15]]
@@ -67,17 +59,16 @@ def test_panels_have_room_whatever_their_number(count, systems, recwarn):
     """Matplotlib warns where labels leave no room for an axis."""
     many = dict(zip((f"a-long-name-{i}_verbalized" for i in range(count)), systems.values(), strict=False))
     bars = [Bar(name, 0.1, -0.1, 0.2) for name in many]
-    for figure in (reliability_figure(many), forest_figure([Panel("ER", "first - second", bars)] * min(count, 4))):
+    for figure in (
+        figures.reliability_figure(many),
+        forest_figure([Panel("ER", "first - second", bars)] * min(count, 4)),
+    ):
         figure.draw_without_rendering()
     assert not recwarn.list
 
 
 def test_a_forest_plot_has_a_bar_for_each_difference_that_has_an_interval():
-    bars = [
-        Bar("a - b", 0.1, 0.05, 0.2),
-        Bar("a - c", 0.1, -0.05, 0.2),
-        Bar("b - c", 0.1, *[np.nan] * 2),
-    ]
+    bars = [Bar("a - b", 0.1, 0.05, 0.2), Bar("a - c", 0.1, -0.05, 0.2), Bar("b - c", 0.1, np.nan, np.nan)]
     (axes,) = forest_figure([Panel("ER", "first - second", bars)], caption="not drawn: ECE").axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a - b", "a - c", "b - c"]
     points = [line for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata()) == 1]
@@ -89,13 +80,13 @@ def test_a_forest_plot_has_a_bar_for_each_difference_that_has_an_interval():
 def test_names_are_shown_as_they_are(systems, tmp_path):
     named = dict(zip(("a$b^$", "_base"), systems.values(), strict=False))
     figure = risk_coverage_figure(named)
-    save(figure, tmp_path / "figure")
+    figures.save(figure, tmp_path / "figure")
     texts = [text.get_text() for text in figure.axes[0].get_legend().texts]
     assert [text.replace("\\", "").replace("\u200b", "") for text in texts] == list(named)
 
 
 def test_the_papers_figure_1_has_a_panel_for_each_n():
-    figure = confidence_cost_figure((0, 1), (2, None))
+    figure = figures.confidence_cost_figure((0, 1), (2, None))
     assert [axes.get_title() for axes in figure.axes] == ["n = 0", "n = 1"]
     solid, dashed = figure.axes[1].lines[:2]
     np.testing.assert_allclose([solid.get_ydata()[-1], dashed.get_ydata()[-1]], [0, 4], atol=1e-6)  # epsilon
@@ -103,7 +94,8 @@ def test_the_papers_figure_1_has_a_panel_for_each_n():
 
 def test_files_are_written_reproducibly(systems, tmp_path):
     first, second = (
-        save(risk_coverage_figure(dict([*systems.items()][:2])), tmp_path / name / "figure") for name in ("a", "b")
+        figures.save(risk_coverage_figure(dict([*systems.items()][:2])), tmp_path / name / "figure")
+        for name in ("a", "b")
     )
     assert [path.suffix for path in first] == [".png", ".svg"]
     for one, other in zip(first, second, strict=True):

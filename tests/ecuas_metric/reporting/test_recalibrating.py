@@ -1,6 +1,7 @@
 """`--calibrate`: out of fold, beside the system as it was, marked in the table and in the signature."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -31,9 +32,10 @@ def written(path, **columns):
     return str(path)
 
 
-def table(path, *more):
-    out = path.with_name("table.json")
-    assert main(["score", *more, "--output", str(out)]) == 0
+def table(file, *more):
+    """Return what a command writes for a file: rows by system, and the signature."""
+    out = Path(file).with_name("table.json")
+    assert main(["score", file, *more, "--output", str(out)]) == 0
     content = json.loads(out.read_text())
     return {row["system"]: row for row in content["rows"]}, content["signature"]
 
@@ -44,9 +46,7 @@ def out_of_fold(scores, truth):
 
 def test_confidences_as_a_logistic_regression_out_of_fold_has_them(overconfident, tmp_path, capsys):
     q, correct = overconfident
-    rows, line = table(
-        tmp_path / "x", written(tmp_path / "a.jsonl", confidence=q, correct=correct), "--calibrate", "affine"
-    )
+    rows, line = table(written(tmp_path / "a.jsonl", confidence=q, correct=correct), "--calibrate", "affine")
     assert list(rows) == ["a", "a, affine"]
     expected = score_confidences(correct, out_of_fold(logit(q), correct)[:, 1])
     for key in ("ecuas_0", "ecuas_1", "auroc", "confidence_brier_score"):
@@ -63,7 +63,7 @@ def test_groups_stay_together_and_folds_are_as_many_as_asked_for(overconfident, 
     groups = np.arange(300) // 3
     file = written(tmp_path / "a.jsonl", confidence=q, correct=correct, document=groups)
     more = ["--calibrate", "isotonic", "--folds", "3", "--groups", "document"]
-    rows, line = table(tmp_path / "x", file, *more)
+    rows, line = table(file, *more)
     expected = np.empty(300)
     for train, test in StratifiedGroupKFold(3, shuffle=True, random_state=42).split(q, correct, groups):
         model = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(q[train], correct[train])
@@ -77,12 +77,11 @@ def test_posteriors_in_every_form_are_recalibrated_alike(overconfident, tmp_path
     q, label = overconfident
     shares = np.stack([1 - q, q], axis=1)
     scores = np.log(shares) if form.startswith("log") else shares
-    if form == "logits":
-        scores = scores + np.arange(300)[:, None] / 7
+    scores = scores + np.arange(300)[:, None] / 7 if form == "logits" else scores
     columns = {"prob": q} if form == "positive" else {f"prob_{k}": scores[:, k] for k in range(2)}
     file = written(tmp_path / "a.jsonl", label=label, **columns)
     more = ["--predictions-are", form] if form.startswith("log") else []
-    rows, _ = table(tmp_path / "x", file, "--calibrate", "affine", *more)
+    rows, _ = table(file, "--calibrate", "affine", *more)
     expected = score_posteriors(label, out_of_fold(logit(q), label))
     assert rows["a, affine"]["ecuas_0"] == pytest.approx(expected["ecuas_0"], abs=1e-5)
     assert rows["a, affine"]["cross_entropy"] == pytest.approx(expected["cross_entropy"], abs=1e-7)
@@ -94,7 +93,7 @@ def test_a_temperature_of_many_classes(tmp_path):
     label = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
     columns = {f"logit_{k}": 4 * logits[:, k] for k in range(3)}
     file = written(tmp_path / "a.jsonl", label=label, **columns)
-    rows, _ = table(tmp_path / "x", file, "--calibrate", "temperature", "--predictions-are", "logits")
+    rows, _ = table(file, "--calibrate", "temperature", "--predictions-are", "logits")
     perfect = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     assert rows["a, temperature"]["error_rate"] == rows["a"]["error_rate"]
     assert rows["a, temperature"]["ecuas_1"] == pytest.approx(ecuas_score(label, perfect), abs=0.01)
@@ -105,7 +104,7 @@ def test_a_confidence_of_exactly_1_is_read_as_less_and_said(overconfident, tmp_p
     q, correct = overconfident
     q = np.where(q > 0.99, 1.0, q)
     file = written(tmp_path / "a.jsonl", confidence=q, correct=correct)
-    rows, _ = table(tmp_path / "x", file, "--calibrate", "affine")
+    rows, _ = table(file, "--calibrate", "affine")
     fact = f"replaces probabilities of exactly 0 by 1e-07, in {np.sum(q == 1)} of 300 samples."
     assert f"note: a, affine: Recalibration {fact}" in capsys.readouterr().err
     nearly = np.where(q == 1, 1 - 1e-7, q)
@@ -114,32 +113,23 @@ def test_a_confidence_of_exactly_1_is_read_as_less_and_said(overconfident, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("columns", "more", "message"),
+    ("columns", "method", "message"),
     [
-        (
-            {"correct": [1] * 30},
-            ["affine"],
-            "a.jsonl: column 'correct' must contain more than one class to recalibrate",
-        ),
-        (
-            {"correct": [0] * 3 + [1] * 27},
-            ["affine"],
-            "as many samples of each class as there are folds, 5; got 3 of 0",
-        ),
-        ({"correct": [0] * 15 + [1] * 15}, ["affine"], "fold 1 of 5 cannot be fitted: "),
+        ({"correct": [1] * 30}, "affine", "a.jsonl: column 'correct' must contain more than one class to recalibrate"),
+        ({"correct": [0] * 3 + [1] * 27}, "affine", "samples of each class as there are folds, 5; got 3 of 0"),
+        ({"correct": [0] * 15 + [1] * 15}, "affine", "fold 1 of 5 cannot be fitted: "),
         (
             {"posteriors": [[0.2, 0.3, 0.5]] * 30, "label": [0, 1, 2] * 10},
-            ["isotonic"],
-            "--calibrate must not be isotonic for posteriors of more than two classes",
+            *("isotonic", "--calibrate must not be isotonic for posteriors of more than two classes"),
         ),
     ],
 )
-def test_what_cannot_be_recalibrated(tmp_path, capsys, columns, more, message):
+def test_what_cannot_be_recalibrated(tmp_path, capsys, columns, method, message):
     columns = {name: np.array(values) for name, values in columns.items()}
     if "correct" in columns:
         columns["confidence"] = np.linspace(0.1, 0.9, 30)
     file = written(tmp_path / "a.jsonl", **columns)
-    assert main(["score", file, "--calibrate", *more]) == 2
+    assert main(["score", file, "--calibrate", method]) == 2
     assert message in capsys.readouterr().err
 
 

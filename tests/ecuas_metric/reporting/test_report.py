@@ -28,14 +28,16 @@ def submissions(rng):
     return [submission(name, rng) for name in ("one", "two", "=three")]
 
 
-def test_every_system_has_the_numbers_of_the_metric(submissions):
-    report = make_report(prepare_submissions(submissions, n=(0, 2), confidence_level=0.9, n_resamples=20))
-    options = checked_options(n=(0, 2), confidence_level=0.9, n_resamples=20)
-    for one in submissions:
-        assert report.results[one.name].flat() == pytest.approx(
-            compute("confidences", one.predictions, one.references, options), nan_ok=True
-        )
+def test_every_system_has_the_numbers_of_the_metric_with_intervals_behind_them(submissions):
+    options = {"n": (0, 2), "confidence_level": 0.9, "n_resamples": 20}
+    report = make_report(prepare_submissions(submissions, **options))
     assert list(report.results) == ["one", "two", "=three"]
+    for one in submissions:
+        expected = compute("confidences", one.predictions, one.references, checked_options(**options))
+        assert report.results[one.name].flat() == pytest.approx(expected, nan_ok=True)
+    text = report_grid(report, keys=[Key("ecuas", 2.0)], digits=2).rows[0][1].text
+    values = report.results["one"].flat()
+    assert text == f"{values['ecuas_2']:.2f} [{values['ecuas_2_low']:.2f}, {values['ecuas_2_high']:.2f}]"
 
 
 def test_columns_stand_in_the_papers_order(submissions):
@@ -68,18 +70,12 @@ def test_confidence_metrics_bear_a_dagger_and_no_best_where_answers_differ(submi
 
 def test_the_best_is_the_best(submissions):
     report = make_report(prepare_submissions(submissions))
-    grid = report_grid(report, keys=[Key("error_rate"), Key("ecuas", 0.0)])
-    for column, key in enumerate((Key("error_rate"), Key("ecuas", 0.0)), start=1):
-        marked = [name for name, row in zip(report.results, grid.rows, strict=True) if row[column].is_best]
+    keys = [Key("error_rate"), Key("ecuas", 0.0)]
+    for column, key in enumerate(keys, start=1):
+        rows = report_grid(report, keys=keys).rows
+        marked = [name for name, row in zip(report.results, rows, strict=True) if row[column].is_best]
         values = {name: results.estimates[key].value for name, results in report.results.items()}
         assert marked == [name for name, value in values.items() if value == min(values.values())]
-
-
-def test_intervals_are_shown_behind_their_numbers(submissions):
-    report = make_report(prepare_submissions(submissions, confidence_level=0.9, n_resamples=20))
-    text = report_grid(report, keys=[Key("ecuas", 1.0)], digits=2).rows[0][1].text
-    values = report.results["one"].flat()
-    assert text == f"{values['ecuas_1']:.2f} [{values['ecuas_1_low']:.2f}, {values['ecuas_1_high']:.2f}]"
 
 
 def test_ids_of_another_order_do_not_make_answers_differ(rng):
@@ -105,15 +101,11 @@ def test_weights_and_groups_of_the_file_are_used(rng):
 def test_errors_speak_of_files(rng):
     with pytest.raises(ValueError, match=r"^systems must have different names; got 'one' repeatedly\.$"):
         prepare_submissions([submission("one", rng), submission("one", rng)])
-    with pytest.raises(
-        ValueError, match=r"^systems of one table must have one form; one\.csv holds confidences, two\.csv"
-    ):
+    with pytest.raises(ValueError, match=r"^systems of one table must have one form; one\.csv holds confidences, two"):
         prepare_submissions([submission("one", rng), submission("two", rng, form="posteriors")])
     one = submission("one", rng)
     one.predictions[4] = np.nan
-    with pytest.raises(
-        ValueError, match=r"^one\.csv: column 'confidence' must not be NaN; got nan in row 6 \(1 of 60\)"
-    ):
+    with pytest.raises(ValueError, match=r"^one\.csv: column 'confidence' must not be NaN; got nan in row 6 \(1 of 60"):
         prepare_submissions([one])
 
 

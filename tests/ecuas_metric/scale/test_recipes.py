@@ -16,6 +16,7 @@ from tests.ecuas_metric.scale.parts import of_each
 
 PAGE = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
 RECIPES = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+TAKES_LONG = ("import datasets", "from datasets")
 STARTS_PROCESSES = ("ProcessPoolExecutor", "import ray")
 WRITES = """
 from pathlib import Path
@@ -35,7 +36,7 @@ def title(recipe):
 
 def recipes():
     for place, recipe in enumerate(RECIPES):
-        marks = [pytest.mark.e2e] if any(word in recipe for word in STARTS_PROCESSES) else []
+        marks = [pytest.mark.e2e] if any(word in recipe for word in (*STARTS_PROCESSES, *TAKES_LONG)) else []
         yield pytest.param(recipe, marks=marks, id=f"{place} {title(recipe)}")
 
 

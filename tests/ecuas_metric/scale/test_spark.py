@@ -112,7 +112,7 @@ def test_states_are_those_of_the_local_reader_and_all_that_is_shuffled(session, 
     assert records == len(local) * 2 * PARTS  # a state per system and partition, then one per system and slot
     assert shuffled < 2.02 * sum(states) + 1000 * records
     before = len(written(events))
-    assert of_each(engine.score_files([str(logs)], OPTIONS).states) == of_each(local)
+    assert of_each(engine.score_files_on_spark([str(logs)], OPTIONS).states) == of_each(local)
     shuffled, records = written(events)[before:].sum(axis=0)
     assert records == len(local) * 2 * PARTS
     assert shuffled < 2.02 * sum(states) + 1000 * records
@@ -154,7 +154,7 @@ def test_what_is_wrong_in_a_row_comes_back_with_its_fields(session, logs, tmp_pa
     with pytest.raises(FileError) as local_error:
         score_files([str(path) for path in files], OPTIONS)
     with pytest.raises(FileError) as raised:
-        engine.score_files([str(path) for path in files], OPTIONS)
+        engine.score_files_on_spark([str(path) for path in files], OPTIONS)
     assert fields(raised.value) == fields(local_error.value)
     assert fields(raised.value)[:4] == (str(files[0]), "confidence", 2, 3.0)
 
@@ -169,7 +169,7 @@ def test_what_does_not_fit_is_refused_before_a_job_or_by_it(session, logs):
     with pytest.raises(TypeError, match="takes no option 'resamples'"):
         engine.score(df, resamples=5)
     with pytest.raises(FileError, match="nowhere: there is no such Parquet file"):
-        engine.score_files([str(logs / "nowhere")], OPTIONS)
+        engine.score_files_on_spark([str(logs / "nowhere")], OPTIONS)
     with pytest.raises(FileError, match="Spark: the job failed: .*DIVIDE_BY_ZERO"):
         engine.score(df.selectExpr("confidence", "1 / int(confidence > 2) AS correct"))
     rows = [([0.5, 0.5], 0), ([0.2, 0.3, 0.5], 1)]

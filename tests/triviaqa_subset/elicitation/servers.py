@@ -83,7 +83,7 @@ class Server:
 
     def __init__(self, **style):
         self.style = {"tokens": "bytes", "end": "", "logprobs": True, "usage": True} | style
-        self.requests, self.lock, self.over, self.delay = [], Lock(), Event(), 0.0
+        self.requests, self.lock, self.over = [], Lock(), Event()
         self.fault = lambda number: None
         self.reply = self.completion
 
@@ -91,40 +91,30 @@ class Server:
         style, messages = self.style, payload.get("messages") or [{"content": payload["prompt"]}]
         tokens = spoken(messages)
         top = payload.get("logprobs", 0) if "prompt" in payload else payload.get("top_logprobs", 0)
-        top = min(top, style.get("most", 20))
         text = "".join(text for text, *_ in tokens)
-        if style.get("stripped"):
-            text = text.strip()
+        text = text.strip() if style.get("stripped") else text
         thoughts = [("Hm", 0.5, {}), (".", 0.5, {}), ("</think>", 0.5, {})] if style.get("reasoning") else []
         ended = [(style["end"], 0.9, {})] if style["end"] else []
-        content = [
-            listed(token, p, dict(sorted(others.items(), key=lambda pair: -pair[1])[:top]), style["tokens"])
-            for token, p, others in (*thoughts, *tokens, *ended)
-        ]
+        content = []
+        for token, p, others in (*thoughts, *tokens, *ended):
+            likeliest = sorted(others.items(), key=lambda pair: -pair[1])[: min(top, style.get("most", 20))]
+            content.append(listed(token, p, dict(likeliest), style["tokens"]))
         message = {"role": "assistant", "content": text} | style.get("message", {})
-        if style.get("reasoning") == "field":
+        if style.get("reasoning"):
             message["reasoning_content"] = "Hm."
-        elif style.get("reasoning") == "text":
-            message["content"] = f"<think>\nHm.</think>{text}" if style.get("opened") else f"Hm.</think>{text}"
-        choice = {"index": 0, "finish_reason": style.get("finish", "stop"), "message": message} | style.get(
-            "choice", {}
-        )
-        if not style["logprobs"] or not payload.get("logprobs"):
-            choice["logprobs"] = None
-        elif style["logprobs"] == "lists":
+        logprobs = {"content": content} if style["logprobs"] and payload.get("logprobs") else None
+        if logprobs and style["logprobs"] == "lists":
             names = {"tokens": "token", "token_logprobs": "logprob"}
-            choice["logprobs"] = {name: [one[own] for one in content] for name, own in names.items()}
+            logprobs = {name: [one[own] for one in content] for name, own in names.items()}
             tops = [{other["token"]: other["logprob"] for other in one["top_logprobs"]} for one in content]
-            choice["logprobs"]["top_logprobs"] = tops
-        else:
-            choice["logprobs"] = {"content": content}
-        if "prompt" in payload:
-            choice = {"index": 0, "finish_reason": "stop", "text": text, "logprobs": choice["logprobs"]}
+            logprobs["top_logprobs"] = tops
+        said = {"text": text} if "prompt" in payload else {"message": message}
+        choice = {"index": 0, "finish_reason": style.get("finish", "stop"), "logprobs": logprobs} | said
+        choice |= style.get("choice", {})
         made = {"id": "1", "object": "chat.completion", "created": 1, "model": payload["model"], "choices": [choice]}
-        if style["usage"]:
-            count = len(content)
-            made["usage"] = {"prompt_tokens": 9, "completion_tokens": count, "total_tokens": 9 + count}
-        return made
+        count = len(content)
+        usage = {"prompt_tokens": 9, "completion_tokens": count, "total_tokens": 9 + count}
+        return made | ({"usage": usage} if style["usage"] else {})
 
 
 def handler(server):
@@ -136,21 +126,16 @@ def handler(server):
             with server.lock:
                 server.requests.append(payload)
                 number = len(server.requests)
-            server.over.wait(server.delay)
             fault = server.fault(number)
             if server.style.get("refuses") in payload:
-                return self.send(400, {"error": {"message": "`logprobs` is not supported with this model"}})
+                return self.send(400, b'{"error": {"message": "`logprobs` is not supported with this model"}}')
             if fault in ("429", "500", "503"):
-                return self.send(int(fault), {"error": {"message": "so it is"}})
+                return self.send(int(fault), b'{"error": {"message": "so it is"}}')
             content = json.dumps(server.reply(payload)).encode()
-            if fault == "cut":
-                return self.send(200, content, sent=len(content) // 2)
-            if fault == "malformed":
-                return self.send(200, content[: len(content) // 2])
-            return self.send(200, content)
+            half = len(content) // 2
+            return self.send(200, content[:half] if fault == "malformed" else content, half if fault == "cut" else None)
 
         def send(self, status, content, sent=None):
-            content = content if isinstance(content, bytes) else json.dumps(content).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(content)))

@@ -23,10 +23,8 @@ def faulty(number):
 
 @pytest.fixture
 def command(tmp_path):
-    rows = [
-        {"question_id": f"q-{i}", "question": question(i), "answer": answer(i), "weight": 1 + i % 2}
-        for i in range(COUNT)
-    ]
+    known = [{"question": question(i), "answer": answer(i), "weight": 1 + i % 2} for i in range(COUNT)]
+    rows = [row | {"question_id": f"q-{i}"} for i, row in enumerate(known)]
     file = write(tmp_path / "questions.jsonl", rows)
     asked = ["-T", f"file={file}", "-T", "methods=sequence_posterior,is_true", "--log-dir", str(tmp_path / "logs")]
     model = ["--model", "openai-api/x/m", "-M", "max_retries=30", "--max-connections", "4", "--retry-on-error", "9"]

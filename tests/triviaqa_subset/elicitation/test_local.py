@@ -12,7 +12,6 @@ import pytest
 
 pytest.importorskip("inspect_ai")
 from tests.triviaqa_subset.elicitation.servers import question, write
-from triviaqa_subset.elicitation.prompts import load_prompts, render
 
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(not find_spec("torch"), reason="needs the extra `local`")]
 TEMPLATE = (
@@ -93,6 +92,7 @@ def teacher_forced(network, tokenizer, ends, prompt, length):
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_answers_and_posteriors_are_those_of_teacher_forcing(name, tmp_path):
     from tests.triviaqa_subset.elicitation.test_servers import asked
+    from triviaqa_subset.elicitation import methods
 
     network, tokenizer, ends = saved(tmp_path / "model", name)
     rows = [{"question_id": f"q-{i}", "question": question(i) + " Why?" * i, "answer": "Nix"} for i in range(COUNT)]
@@ -102,7 +102,7 @@ def test_answers_and_posteriors_are_those_of_teacher_forcing(name, tmp_path):
     assert len(log.samples) == COUNT
     for sample in log.samples:
         row, score = rows[int(sample.id.removeprefix("q-"))], sample.scores["sequence_posterior"]
-        messages = render(load_prompts("triviaqa")["sequence_posterior"], {"question": row["question"]})
+        messages = methods.render(methods.load_prompts("triviaqa")["sequence_posterior"], {"question": row["question"]})
         prompt = "<s>" + "".join(f"<|{each['role']}|>{each['content']}<|end|>" for each in messages)
         tokens, ended = teacher_forced(network, tokenizer, ends, prompt.removesuffix("<|end|>"), 64)
         text = tokenizer.decode([token for token, _ in tokens], skip_special_tokens=True)

@@ -16,37 +16,24 @@ ANSWERS = [
     "The 39 Steps", "Se7en", "Mr. & Mrs. Smith", "Wham!", "Who's Afraid of Virginia Woolf?", "100%", "E=mc2", "Nîmes",
     "St. John's", "10:04", "A.I.", "½", "007", "Blink-182",
 ]  # fmt: skip
-STYLES = {  # a style -> whether its replies must be read, or may be missing
-    " {a}\nProbability: {p}": True,
-    "{a}\n\nProbability: {p}\n": True,
-    "Guess: {a}\nProbability: {p}": True,
-    "**Guess:** {a}\n**Probability:** {p}": True,
-    "**{a}**\n**Probability: {p}**": True,
-    "Answer: {a}\nConfidence: {p}": True,
-    "My guess: {a}\nProbability: {p}": True,
-    "Sure! Here is my answer:\n\nGuess: {a}\nProbability: {p}": True,
-    "```\nGuess: {a}\nProbability: {p}\n```": True,
-    "{a}\nProbability: {percent}%": True,
-    "{a}\nProbability: {percent} %": True,
-    "{a}\nProbability: {percent} percent": True,
-    "{a}\nProbability: about {p}": False,
-    "{a}\nProbability: ~{p} (rather sure)": True,
-    "{a}\nProbability: {percent} out of 100": True,
-    "{a}\nProbability: {percent}/100": False,
-    "{a}\nProbability: {p}-{p}1": False,
-    "{a}\nProbability: between {p} and 0.99": False,
-    "{a}\nProbability: high": False,
-    "{a}\nThe probability that this is correct is {p}.": True,
-    "{a} (probability: {p})": True,
-    "{a}; probability {p}": True,
-    "{a}\n{p}": True,
-    '{{"guess": {json}, "probability": {p}}}': True,
-    '```json\n{{"guess": {json}, "probability": {p}}}\n```': True,
-    "<think>Maybe 0.5? Probability: 0.5</think>\n{a}\nProbability: {p}": True,
-    "Okay, the user asks. Probability: 0.1\n</think>\n\nGuess: {a}\nProbability: {p}": True,
-    "{a}\nProbability: {p}\n\nThis is a probability of 0.123, I think.": True,
-    "{a}\nProbability: {p}\nExplanation: it was founded in 0.7 AD with probability: 0.3": True,
-}
+READ = [  # replies that must be read
+    " {a}\nProbability: {p}", "{a}\n\nProbability: {p}\n", "Guess: {a}\nProbability: {p}",
+    "**Guess:** {a}\n**Probability:** {p}", "**{a}**\n**Probability: {p}**", "Answer: {a}\nConfidence: {p}",
+    "My guess: {a}\nProbability: {p}", "Sure! Here is my answer:\n\nGuess: {a}\nProbability: {p}",
+    "```\nGuess: {a}\nProbability: {p}\n```", "{a}\nProbability: {percent}%", "{a}\nProbability: {percent} %",
+    "{a}\nProbability: {percent} percent", "{a}\nProbability: ~{p} (rather sure)",
+    "{a}\nProbability: {percent} out of 100", "{a}\nThe probability that this is correct is {p}.",
+    "{a} (probability: {p})", "{a}; probability {p}", "{a}\n{p}", '{{"guess": {json}, "probability": {p}}}',
+    '```json\n{{"guess": {json}, "probability": {p}}}\n```',
+    "<think>Maybe 0.5? Probability: 0.5</think>\n{a}\nProbability: {p}",
+    "Okay, the user asks. Probability: 0.1\n</think>\n\nGuess: {a}\nProbability: {p}",
+    "{a}\nProbability: {p}\n\nThis is a probability of 0.123, I think.",
+    "{a}\nProbability: {p}\nExplanation: it was founded in 0.7 AD with probability: 0.3",
+]  # fmt: skip
+MAY_BE_MISSING = [  # or whose probability may be missing
+    "{a}\nProbability: about {p}", "{a}\nProbability: {percent}/100", "{a}\nProbability: {p}-{p}1",
+    "{a}\nProbability: between {p} and 0.99", "{a}\nProbability: high",
+]  # fmt: skip
 
 
 def replies(style):
@@ -57,14 +44,14 @@ def replies(style):
         yield answer, percent / 100, style.format(**values)
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", [*READ, *MAY_BE_MISSING])
 def test_a_reply_is_read_as_it_was_meant_or_not_at_all(style):
     rng = random.Random(style)
     for answer, confidence, text in replies(style):
         found = read(text)
         assert found.answer == answer, text
         right = found.confidence == pytest.approx(confidence, abs=1e-12)
-        assert right or (found.explanation and not STYLES[style]), text
+        assert right or (found.explanation and style in MAY_BE_MISSING), text
         cut = read(text[: rng.randrange(len(text) + 1)], cut=True)
         assert cut.explanation or cut[:2] == (answer, pytest.approx(confidence, abs=1e-12)), text
 

@@ -29,10 +29,9 @@ SERVERS = {  # the provider of Inspect, how the server writes, and what is missi
 @pytest.fixture
 def own(tmp_path):
     """Questions with answers of our own, in a file."""
-    rows = [
-        {"question_id": f"q-{i}", "question": question(i), "answer": answer(i) if i % 3 else "Nix", "weight": 1 + i % 2}
-        for i in range(COUNT)
-    ]
+    rows = [{"question_id": f"q-{i}", "question": question(i), "answer": answer(i)} for i in range(COUNT)]
+    for row in rows[::3]:
+        row["answer"] = "Nix"
     return write(tmp_path / "questions.jsonl", rows)
 
 

@@ -98,7 +98,7 @@ def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
 
 @pytest.mark.parametrize("prefill", ["message", "continue", "none", "text"])
 def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(prefill, tmp_path):
-    from triviaqa_subset.elicitation.prompts import load_prompts, render
+    from triviaqa_subset.elicitation.methods import load_prompts, render
 
     rows = [{"question_id": "q-1", "question": question(1), "answer": answer(1)}]
     with serving() as server:
@@ -121,7 +121,7 @@ def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(
 
 
 def test_prompts_of_a_file_are_used_and_must_have_the_same_fields_and_options_be_known(tmp_path):
-    from triviaqa_subset.elicitation.prompts import load_prompts
+    from triviaqa_subset.elicitation.methods import load_prompts
     from triviaqa_subset.elicitation.tasks import questions
 
     file = tmp_path / "own.yaml"

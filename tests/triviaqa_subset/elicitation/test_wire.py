@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.triviaqa_subset.elicitation.servers import serving, write
+from tests.triviaqa_subset.elicitation.servers import listed, serving, write
 
 pytest.importorskip("inspect_ai")
 from tests.triviaqa_subset.elicitation.test_servers import asked
@@ -20,10 +20,7 @@ RIGHT = ("New York", TRUTH)
 
 def entry(piece, probability, *, top=(), with_bytes=True):
     """One token as servers list it."""
-    made = {"token": piece, "logprob": math.log(probability)}
-    if with_bytes:
-        made["bytes"] = list(piece.encode())
-    return made | {"top_logprobs": [{"token": text, "logprob": math.log(p)} for text, p in top]}
+    return listed(piece, probability, dict(top), "bytes" if with_bytes else "plain")
 
 
 def choice(text, entries=None, **message):
@@ -76,14 +73,20 @@ STYLES = {
 }  # fmt: skip
 
 
-NEVER_ENDS = {
-    "a think that does not end": choice("<think>Okay, the user", finish_reason="length"),
-    "a think that the template opened": choice("Okay, the user asks for a town.\n\nNew York", finish_reason="length"),
-    "nothing but reasoning": choice(None, reasoning_content="Okay, ...", finish_reason="length"),
-    "channels": choice("<|channel|>analysis<|message|>We need a town.\n", finish_reason="length"),
-    "an answer that was cut": choice(" New Yo", finish_reason="length"),
-    "JSON": choice('{"guess": "New York"}'),
-}
+NO_ANSWER = "answer|empty"
+UNUSABLE = {
+    "a think that does not end": (choice("<think>Okay, the user", finish_reason="length"), NO_ANSWER),
+    "a think that the template opened":
+        (choice("Okay, the user asks for a town.\n\nNew York", finish_reason="length"), NO_ANSWER),
+    "nothing but reasoning": (choice(None, reasoning_content="Okay, ...", finish_reason="length"), NO_ANSWER),
+    "channels": (choice("<|channel|>analysis<|message|>We need a town.\n", finish_reason="length"), NO_ANSWER),
+    "an answer that was cut": (choice(" New Yo", finish_reason="length"), NO_ANSWER),
+    "JSON": (choice('{"guess": "New York"}'), NO_ANSWER),
+    "refusal": (choice(None, refusal="I can't help  with that."), "the model refused: I can't help with that."),
+    "filter": (choice("", finish_reason="content_filter"), "the server withheld the reply"),
+    "safety": (choice(None, finish_reason="SAFETY"), "the reply must not be empty"),
+    "no choice": ({"choices": []}, "the reply must have a choice"),
+}  # fmt: skip
 
 
 TOP = [("True", 0.6), ("False", 0.2), ("Yes", 0.1)]
@@ -106,18 +109,8 @@ TRUTHS = {
 }  # fmt: skip
 
 
-REFUSALS = {
-    "refusal": (choice(None, refusal="I can't help  with that."), "the model refused: I can't help with that."),
-    "filter": (choice("", finish_reason="content_filter"), "the server withheld the reply"),
-    "safety": (choice(None, finish_reason="SAFETY"), "the reply must not be empty"),
-    "no choice": ({"choices": []}, "the reply must have a choice"),
-}
-CUT = {
-    " New York\nProbability: 0.9": None,
-    " New York\nProbability: 0.": None,
-    " New York\nProbability: 0.95\nI": 0.95,
-    " New York\nProb": None,
-}
+CUT = {f" New York\nProb{more}": None for more in ("", "ability: 0.9", "ability: 0.")}
+CUT |= {" New York\nProbability: 0.95\nI": 0.95}
 
 
 @pytest.fixture
@@ -125,12 +118,9 @@ def ask(tmp_path):
     """Ask one question for each reply, all in one task, and return the scores of a method."""
 
     def scores(method, replies, answer=None):
-        file = tmp_path / "questions.jsonl"
-        rows = [
-            {"question_id": f"q-{case}", "question": f"Case {case}?", "answer": "New York"}
-            for case in range(len(replies))
-        ]
-        write(file, rows)
+        cases = range(len(replies))
+        rows = [{"question_id": f"q-{case}", "question": f"Case {case}?", "answer": "New York"} for case in cases]
+        file = write(tmp_path / "questions.jsonl", rows)
 
         def reply(payload):
             said = " ".join(message["content"] for message in payload["messages"])
@@ -140,32 +130,29 @@ def ask(tmp_path):
 
         with serving() as server:
             server.reply = reply
-            log = asked(server, str(file), tmp_path, methods=[method])
+            log = asked(server, file, tmp_path, methods=[method])
         assert log.status == "success", log.error
         found = {int(sample.id.removeprefix("q-")): sample.scores[method] for sample in log.samples}
-        return [found[case] for case in range(len(replies))]
+        return [found[case] for case in cases]
 
     return scores
 
 
 @pytest.mark.e2e
 def test_a_posterior_is_right_or_missing_with_a_reason(ask):
-    for (name, (_, (answer, confidence), why)), score in zip(
-        STYLES.items(), ask("sequence_posterior", [made for made, *_ in STYLES.values()]), strict=True
-    ):
+    scores = ask("sequence_posterior", [made for made, *_ in STYLES.values()])
+    for (name, (_, (answer, confidence), why)), score in zip(STYLES.items(), scores, strict=True):
         expected = confidence and pytest.approx(confidence, rel=1e-12)
         assert (score.answer, score.metadata["confidence"], score.explanation) == (answer, expected, why), name
 
 
 @pytest.mark.e2e
 def test_what_is_no_answer_is_unlabelled_and_says_why(ask):
-    reasons = {name: (made, "answer|empty") for name, made in NEVER_ENDS.items()} | REFUSALS
-    scores = ask("sequence_posterior", [made for made, _ in reasons.values()])
-    for (name, (_, why)), score in zip(reasons.items(), scores, strict=True):
+    scores = ask("sequence_posterior", [made for made, _ in UNUSABLE.values()])
+    for (name, (_, why)), score in zip(UNUSABLE.items(), scores, strict=True):
         assert re.search(why, score.explanation), name
-        assert (score.answer, score.metadata["confidence"], score.metadata["decided_by"]) == ("", None, "no reply"), (
-            name
-        )
+        found = (score.answer, score.metadata["confidence"], score.metadata["decided_by"])
+        assert found == ("", None, "no reply"), name
         assert math.isnan(score.value)
 
 
@@ -175,16 +162,15 @@ def test_is_true_knows_both_words_or_says_what_it_does_not(ask):
     for entries, *_ in TRUTHS.values():
         text = "".join(each["token"] for each in entries).rpartition("</think>")[2].replace("token_id:7", "True")
         replies.append(choice(text, entries))
-    for (name, (_, confidence, why)), score in zip(
-        TRUTHS.items(), ask("is_true", replies, choice("New York")), strict=True
-    ):
+    scores = ask("is_true", replies, choice("New York"))
+    for (name, (_, confidence, why)), score in zip(TRUTHS.items(), scores, strict=True):
         assert score.metadata["confidence"] == (confidence and pytest.approx(confidence, rel=1e-6)), name
         assert (score.explanation is None) if why is None else (why in score.explanation), name
 
 
 @pytest.mark.e2e
 def test_a_number_that_may_have_been_cut_is_not_read(ask):
-    replies = [choice(text, finish_reason="length") for text in CUT]
-    for confidence, score in zip(CUT.values(), ask("verbalized", replies), strict=True):
+    scores = ask("verbalized", [choice(text, finish_reason="length") for text in CUT])
+    for confidence, score in zip(CUT.values(), scores, strict=True):
         assert (score.answer, score.metadata["confidence"]) == ("New York", confidence)
         assert (score.explanation is None) == (confidence is not None)
