@@ -1,8 +1,7 @@
 """Answers of a visitor's model -> graded by the curated TriviaQA subset or the visitor; and links that hold a result.
 
-A link holds a name, the correctness and the full confidence of each question, and the options that change a number, but
-no answers. Anybody may write anything into one: a restored result is marked, and cannot have the name of one of the
-dataset's systems.
+A link holds no answers. Anybody may write anything into one: a restored result is marked, and cannot have the name of
+one of the dataset's systems.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What the page can do, as functions of typed values: for programs and agents, and for the page itself.
-
-Programs get JSON, and errors of one line; what the page shows of the same calls is laid out in `app`.
-"""
+"""What the page can do, as functions of typed values: JSON and errors of one line for programs, agents and the page."""
 
 # No `from __future__ import annotations`: Gradio reads the types.
 import functools

@@ -1,7 +1,6 @@
 """A function called in a process of its own, which the operating system stops at a limit of memory or time.
 
-Neither a file's size nor its metadata tells what it expands to: a Parquet file of a kilobyte may hold a name of ten
-megabytes in every row. It can exhaust that process only, and the page stays up.
+A Parquet file of a kilobyte may hold a name of ten megabytes in every row. It can exhaust that process only.
 """
 
 from __future__ import annotations

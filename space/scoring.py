@@ -40,14 +40,12 @@ SHOWN_FIRST = 0.1  # the reject cost that a result opens on
 GRIDS = (100, 50, 20, 10)  # numbers of reject costs up to 1
 MAX_WORK, MAX_ROWS = 600_000, 4_000  # samples, and pairs of systems, times reject costs: about half a second
 MAX_SAMPLES, MAX_PAIRS = 300_000, 350
-MAX_NAMES = 3  # in a sentence
-MAX_CROSSINGS = 3
+MAX_NAMES, MAX_CROSSINGS = 3, 3  # in a sentence
 NOT_SAID = "Which is cheapest is not said: these systems do not answer the same questions, or not all are labelled."
 TOO_MANY = "Which is cheapest is not tested here: there are too many samples and systems. Use `ecuas compare`."
 CHOSEN = "for an answer that is not used; a mistake costs 1"
 HOW = "Each reject cost is tested by itself, adjusted for all pairs of systems; grey: too close to call."
-MAX_NUMBERS = 20
-MAX_EXPLAINED = 10  # systems
+MAX_NUMBERS, MAX_EXPLAINED = 20, 10  # of a control; systems
 LONGEST = 60  # characters of a value in an error
 NOT_DECIDED = "The plots count answers without correctness as wrong. No best system is named while there are any."
 Json = dict[str, Any]
@@ -60,9 +58,8 @@ Rows = dict[tuple[str, str], Comparison]  # of one metric, by pair
 class Verdict(NamedTuple):
     """Who costs least by one number: the cheapest, and those that a test cannot tell from it, cheapest first.
 
-    The comparison is of a rival with the cheapest, adjusted for all pairs; `needed` is the N that finds its difference
-    with 80 % power, if it is what it seems. A rival is the nearest that may be the best, or the next of all if the
-    cheapest is clearly so.
+    The rival is the nearest that may be the best, or the next of all if the cheapest is clearly so; `needed` is the N
+    that finds its difference from the cheapest with 80 % power, if it is what it seems.
     """
 
     best: tuple[str, ...]
@@ -433,14 +430,9 @@ def score_files(files: Sequence[str], given: Mapping[str, Any]) -> Scored:
     """Read and score files as `CONTROLS` ask for."""
     options = options_of(given)
     columns = {role: given[role] for role in COLUMNS if given.get(role)}
-    scale, correct_from = (number(given.get(name), LABELS_OF_READING[name]) for name in ("scale", "correct_from"))
-    submissions = read_uploads(
-        files,
-        columns=columns,
-        unlabelled=given.get("unlabelled"),
-        scale=1.0 if scale is None else scale,
-        correct_from=correct_from,
-    )
+    scale, grade = (number(given.get(name), LABELS_OF_READING[name]) for name in ("scale", "correct_from"))
+    rule, scale = given.get("unlabelled"), 1.0 if scale is None else scale
+    submissions = read_uploads(files, columns=columns, unlabelled=rule, scale=scale, correct_from=grade)
     return score_submissions(submissions, options)
 
 
