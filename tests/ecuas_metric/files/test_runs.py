@@ -12,9 +12,8 @@ from scipy.special import log_softmax
 
 from ecuas_metric import read_submissions, score_confidences, score_posteriors
 from ecuas_metric.errors import FileError
-from ecuas_metric.files.runs import RunOptions, read_parts
+from ecuas_metric.files.runs import RunOptions, parts, read_parts
 from ecuas_metric.files.runs.lm_eval import record_of_sample
-from ecuas_metric.files.runs.parts import only
 from ecuas_metric.reporting.cli import main
 
 CHOICES = ["red", "deep blue", "green", "a kind of yellow"]
@@ -502,9 +501,9 @@ def test_results_of_the_authors_code_are_a_table(tmp_path):
 
 
 def test_one_of_several_names_is_asked_for_and_known():
-    assert only(["a", "b", "a"], "b", "file", "filter") == "b"
-    assert only(["a", "a"], None, "file", "filter") == "a"
+    assert parts.only(["a", "b", "a"], "b", "file", "filter") == "b"
+    assert parts.only(["a", "a"], None, "file", "filter") == "a"
     for wanted, got in ((None, "a, b"), ("c", "'c', not a, b")):
         with pytest.raises(FileError) as caught:
-            only(["a", "b"], wanted, "file", "filter")
+            parts.only(["a", "b"], wanted, "file", "filter")
         assert caught.value.got == got
