@@ -11,7 +11,8 @@ import pytest
 from scipy.special import log_softmax
 
 from ecuas_metric import read_submissions, score_confidences, score_posteriors
-from ecuas_metric.files.runs import RunOptions, read_parts
+from ecuas_metric.errors import FileError
+from ecuas_metric.files.runs import RunOptions, parts, read_parts
 from ecuas_metric.files.runs.lm_eval import record_of_sample
 from ecuas_metric.reporting.cli import main
 
@@ -497,3 +498,12 @@ def test_results_of_the_authors_code_are_a_table(tmp_path):
     assert submission.predictions == pytest.approx([0.844422, np.nan], nan_ok=True)
     assert submission.references.tolist() == [0, 1]
     assert submission.ids.tolist() == ['Q1, "quoted"\\n', "Q2"]
+
+
+def test_one_of_several_names_is_asked_for_and_known():
+    assert parts.only(["a", "b", "a"], "b", "file", "filter") == "b"
+    assert parts.only(["a", "a"], None, "file", "filter") == "a"
+    for wanted, got in ((None, "a, b"), ("c", "'c', not a, b")):
+        with pytest.raises(FileError) as caught:
+            parts.only(["a", "b"], wanted, "file", "filter")
+        assert caught.value.got == got
