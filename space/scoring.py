@@ -83,7 +83,7 @@ class Crossing(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Costs (M,), shares accepted and verdicts at reject costs, verdicts by ECUAS_n; or a `remark`: why there are none."""
+    """Costs (M,), shares accepted and verdicts at reject costs, verdicts by ECUAS_n; or a `remark`: why none."""
 
     reject_costs: Floats
     costs: Mapping[str, Floats]
