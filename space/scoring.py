@@ -83,10 +83,7 @@ class Crossing(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What systems cost at each reject cost (M,), the share of answers they accept, and who is cheapest.
-
-    `orders` has the verdicts by ECUAS_n. All are empty where there is a `remark`, the reason why nothing is tested.
-    """
+    """Costs (M,), shares accepted and verdicts at reject costs, verdicts by ECUAS_n; or a `remark`: why none."""
 
     reject_costs: Floats
     costs: Mapping[str, Floats]
