@@ -272,11 +272,11 @@ def design_of(options: Options, num_samples: int) -> Design:
     unit, stratum = units(num_samples, Resampling(groups=options.groups, strata=options.strata))
     sizes = np.array([len(stratum)]) if options.strata is None else np.bincount(stratum)
     share = np.broadcast_to(1 / num_samples, num_samples) if weight is None else weight / weight.sum()
-    freedom = (len(stratum) if weight is None else 1 / float(share @ share)) - len(sizes)
+    freedom = (len(stratum) if weight is None else 1 / _dot(share, share)) - len(sizes)
     if options.groups is not None:
         # Satterthwaite's number for variances between those of answers that are independent, w, and all alike, w^2.
-        variance = np.bincount(unit, share) ** 1.5
-        freedom = float(variance.sum() ** 2 / (variance @ variance)) - len(sizes)
+        variance: Floats = np.bincount(unit, share) ** 1.5
+        freedom = float(variance.sum() ** 2) / _dot(variance, variance) - len(sizes)
     return Design(
         share, None if options.groups is None else unit, stratum, max(freedom, 1.0) if sizes.min() > 1 else 0.0
     )
@@ -453,9 +453,14 @@ def _ratio(above: _Line, below: _Line, value: float, mean: float) -> _Line:
     return _Line((above.intercept - value * below.intercept) / mean, (above.slope - value * below.slope) / mean)
 
 
+def _dot(one: Floats, other: Floats) -> float:
+    """Return the sum of products of arrays (N,), by one thread: for `@`, BLAS wakes all, at several times the CPU."""
+    return float(np.einsum("n,n->", one, other))
+
+
 def _mean(line: _Line, moments: Moments) -> float:
     """Return the mean of a line over the samples."""
-    return float((moments.weight @ line.intercept + moments.cost @ line.slope) / moments.weight.sum())
+    return (_dot(moments.weight, line.intercept) + _dot(moments.cost, line.slope)) / float(moments.weight.sum())
 
 
 def _normalized_line(key: Key, data: _Data) -> _Line | None:
@@ -542,7 +547,7 @@ def _spread(decisions: Decisions, design: Design) -> Callable[[Key, _Line | None
         if line is None:
             return 1.0, design.freedom
         influence = _of_line(line, sizes, decisions)
-        mean = float(design.weight @ influence)
+        mean = _dot(design.weight, influence)
         centred = influence - mean
         centred /= np.abs(centred).max() or 1.0  # squares of what is tiny would be 0
         independent = standard_error(centred, alone)
@@ -719,11 +724,11 @@ def _limits_by_cells(key: Key, line: _Line, data: _Data, cells: _Cells) -> tuple
     less, more = rising * lower + falling * higher, rising * higher + falling * lower
     all_less, all_more = _without_rare(line.slope, data, cells.scale)
     rest = line.intercept + cells.rate * line.slope
-    rest = rest - moments.weight @ rest / total
+    rest = rest - _dot(moments.weight, rest) / total
     grown = cells.scale * moments.num_samples / (moments.num_samples - 1)
     # The confidences, with Hall's correction for skewness, and the cells are independent parts: Zou and Donner 2008.
-    half = z * math.sqrt(float(moments.weight2 @ np.square(rest)) * grown) / total
-    third = float((np.square(moments.weight2) / moments.weight) @ (rest * np.square(rest))) / total**3 * cells.scale**2
+    half = z * math.sqrt(_dot(moments.weight2, np.square(rest)) * grown) / total
+    third = _dot(np.square(moments.weight2) / moments.weight, rest * np.square(rest)) / total**3 * cells.scale**2
     skew = (2 * z**2 + 1) / 6 * third / (half / z) ** 2 if half > 0 else 0.0
     skew = min(max(skew, -_MOST_SKEW * half), _MOST_SKEW * half)
     centre = value - finite_sample_bias(key.metric, value, moments.ties, moments.effective_count)
@@ -744,7 +749,7 @@ def _without_rare(slope: Floats, data: _Data, scale: float) -> tuple[float, floa
     share = data.rarer / moments.effective_count
     for end, sign in ((0, 1), (1, -1)):
         held = np.maximum(-sign * slope if are_right else sign * slope, 0.0)
-        most, variance = float(amount @ held) / total, float(square @ np.square(held)) * scale / total**2
+        most, variance = _dot(amount, held) / total, _dot(square, np.square(held)) * scale / total**2
         count = most**2 / variance if variance > 0 else math.inf
         if count < _FEW:
             rest = count * max(1 / share - 1, _ROUNDING)
@@ -839,9 +844,9 @@ def _variance(line: _Line, moments: Moments) -> float:
     if moments.num_samples < 2:
         return math.nan
     centred = line.intercept - _mean(line, moments)
-    squares = moments.weight2 @ np.square(centred) + 2 * (moments.weight2_cost @ (centred * line.slope))
-    squares += moments.weight2_cost2 @ np.square(line.slope)
-    return max(float(squares), 0.0) / float(moments.weight.sum()) ** 2 * moments.num_samples / (moments.num_samples - 1)
+    squares = _dot(moments.weight2, np.square(centred)) + 2 * _dot(moments.weight2_cost, centred * line.slope)
+    squares += _dot(moments.weight2_cost2, np.square(line.slope))
+    return max(squares, 0.0) / float(moments.weight.sum()) ** 2 * moments.num_samples / (moments.num_samples - 1)
 
 
 def _is_share(key: Key) -> bool:
@@ -887,8 +892,8 @@ def _events_of(line: _Line, moments: Moments) -> float:
     right, wrong = moments.weight2 - moments.weight2_cost, moments.weight2_cost
     squares = np.square(line.intercept - _mean(line, moments))
     squares_of_wrong = np.square(line.intercept + line.slope - _mean(line, moments))
-    fourth = np.square(moments.weight2 / moments.weight) @ (right * squares**2 + wrong * squares_of_wrong**2)
-    return max(float(right @ squares + wrong @ squares_of_wrong) ** 2 / float(fourth), 1.0) if fourth > 0 else 1.0
+    fourth = _dot(np.square(moments.weight2 / moments.weight), right * squares**2 + wrong * squares_of_wrong**2)
+    return max((_dot(right, squares) + _dot(wrong, squares_of_wrong)) ** 2 / fourth, 1.0) if fourth > 0 else 1.0
 
 
 def _notes(data: _Data, limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
