@@ -275,8 +275,8 @@ def design_of(options: Options, num_samples: int) -> Design:
     freedom = (len(stratum) if weight is None else 1 / _dot(share, share)) - len(sizes)
     if options.groups is not None:
         # Satterthwaite's number for variances between those of answers that are independent, w, and all alike, w^2.
-        variance: Floats = np.bincount(unit, share) ** 1.5
-        freedom = float(variance.sum() ** 2) / _dot(variance, variance) - len(sizes)
+        variance = np.bincount(unit, share) ** 1.5
+        freedom = float(variance.sum() ** 2) / float(np.square(variance).sum()) - len(sizes)
     return Design(
         share, None if options.groups is None else unit, stratum, max(freedom, 1.0) if sizes.min() > 1 else 0.0
     )
