@@ -74,7 +74,7 @@ def score_rows(table: str, n: str = "0, 1, 128", normalize: bool = False) -> tup
         options = core.checked_options(n=_numbers(n), normalize=normalize)
         form = "posteriors" if isinstance(predictions[0], list) else "confidences"
         words = WORDS | {"predictions": "The probabilities" if form == "posteriors" else "The confidences"}
-        checked = core.FORMS[form](predictions, references)
+        checked = core.FORM_CHECKS[form](predictions, references)
         results = core.compute_results(core.prepare(form, *checked, options))
     except core.InputError as error:
         return _table({}), f"**This table cannot be scored.** {error.render(words)}"

@@ -596,18 +596,19 @@ def analytic_limits(
             if key.variant == "normalized":  # by a number that is as uncertain where few answers are right
                 by_logarithm = limits_on_log_scale(float(values[key]), t * errors[key])
                 found = [min(found[0], by_logarithm[0]), max(found[1], by_logarithm[1]) * _excess(data, count, scale)]
-            limits[key] = _within(_range_of(key, data), float(values[key]), *found, count=count / scale)
+            if math.isfinite(found[1]):
+                limits[key] = _within(_range_of(key, data), float(values[key]), *found, count=count / scale)
             unseen |= {key: blame} if blame else {}
     return Intervals(limits, errors, _notes(data, limits) + _notes_unseen(unseen))
 
 
 def _excess(data: _Data, count: float, scale: float) -> float:
-    """Return how much more rare answers, if they are few, were seen than may be usual, which a naive system may owe."""
+    """Return by which factor the rare answers, if they are few, may be more than usual; infinite if any may be."""
     few = data.rarer / scale
     if not 0 < few < _FEW:
         return 1.0
     low, _ = jeffreys_limits(np.array([few]), np.array([count / scale - few]), data.quantile(), prior=0.0)
-    return few * scale / float(low[0] * count)
+    return few * scale / float(low[0] * count) if low[0] > 0 else math.inf
 
 
 def _limits_of_kind(key: Key, line: _Line | None, data: _Data, error: float, effect: float, t: float) -> Limits:

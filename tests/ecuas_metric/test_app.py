@@ -25,7 +25,7 @@ def test_scores_both_forms_as_the_metric_does(app, example):
     table = getattr(app, example)
     values, message = app.score_rows(table, "0, 1")
     predictions, references = app.read_table(table)
-    expected = app.ecuas.compute(predictions=predictions, references=references, n=[0, 1])
+    expected = app.metric.compute(predictions=predictions, references=references, n=[0, 1])
     shown = dict(values.to_numpy())
     assert {key.split(" ")[0]: value for key, value in shown.items()} == {
         key: f"{value:.3f}" for key, value in expected.items()
