@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from .errors import Advice, InputError, Note
 from .inputs import (
+    IGNORED,
     Array,
     Ints,
     are_swapped,
@@ -714,6 +715,8 @@ def _columns(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) -> Ints
     """Return the column of each class, as scikit-learn's `log_loss` finds it: by the sorted order of the classes."""
     truth = _classes(y_true, "y_true")
     same_length(y_true=truth, y_prob=y_prob)
+    if labels is None and truth.dtype.kind != "U":
+        require(truth != IGNORED, truth, "y_true", "must be classes", advice=Advice.IGNORED_ROWS)
     known = np.unique(truth) if labels is None else _classes(labels, "labels")
     shown, num_classes = reprlib.repr(known.tolist()), y_prob.shape[1]
     if (known[1:] <= known[:-1]).any():

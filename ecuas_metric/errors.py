@@ -18,6 +18,7 @@ class Advice(StrEnum):
     """What to do about an error or a note, worded for Python; the command and the page have their own words."""
 
     COUNT_FROM_0 = "Count from 0."
+    IGNORED_ROWS = "Does it mark rows that do not count? Leave these out."
     CLASS_LABELS = "Class labels? Pass posteriors of shape (N, K) as predictions."
     CONFIDENCES = "Confidences? Pass them as a flat list."
     EXPONENTIALS = "Logits? This is the sum of their exponentials; predictions_are='logits' accepts any sum."
@@ -156,7 +157,6 @@ class FileAdvice(StrEnum):
     NAME_GUESSES = "Perhaps columns={columns}?"
     PROBABILITIES = "Probabilities of one of two classes? columns={columns} reads them as such."
     OTHER_CLASS = "Of the other class? Name the column as {'positive': '1-NAME'}."
-    IGNORED_ROWS = "Does it mark rows that do not count? Leave these out."
     LABEL_COLUMNS = "Give all labels in the words of the columns."
     SAME_CASE = "Write each class in one way."
     SAY_K = "If a confidence is of one of these classes, set num_classes to their number."

@@ -21,6 +21,7 @@ Array = NDArray[Any]  # of any numbers
 FloatOrFloats = Any  # one number; an array where weights of shape (..., N) ask for several
 
 POSTERIOR_FORMS = ("probabilities", "log_probabilities", "logits", "positive_probabilities")
+IGNORED = -100  # the label by which PyTorch and transformers mark what does not count
 ROW_SUM_TOLERANCE = 1e-3
 SUM_NOTE = 1e-5  # a larger difference, which float32 does not explain, gives a note
 ROUNDED_SUM_TOLERANCE = 0.05  # two digits after the point and ten classes, or bfloat16

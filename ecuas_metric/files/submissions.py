@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ..errors import Advice, FileAdvice, FileError, InputError, Note
 from ..inputs import (
+    IGNORED,
     ROUNDED_SUM_TOLERANCE,
     Array,
     Bools,
@@ -73,7 +74,6 @@ _SUMMARIES = {"mean", "average", "avg", "total", "sum", "overall", "std", "macro
 _MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
 _MARGINS = ("margin", "decision_function", "logit")
 _EVENTS = {"event_id", "sample_id", "type", "data"}  # of a log of OpenAI's evals: rows of other events hold no answers
-_IGNORED = -100  # the label by which PyTorch and transformers mark what does not count
 _SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
 RULES = ("bounds", "wrong", "drop")
 MEANING = {  # what a reader must know of each rule; the figures are those of the TriviaQA subset's card
@@ -517,8 +517,8 @@ def _with_good_advice(error: FileError, values: Array | list[object], truth: Flo
         error.advice = FileAdvice.RECALIBRATE
     elif error.advice == Advice.CLASS_LABELS and form == "confidences":
         error.advice = FileAdvice.PARTLY_CORRECT
-    elif error.advice == Advice.COUNT_FROM_0 and (value == _IGNORED or (value == -1 and (truth == 0).any())):
-        error.advice = FileAdvice.IGNORED_ROWS
+    elif error.advice == Advice.COUNT_FROM_0 and (value == IGNORED or (value == -1 and (truth == 0).any())):
+        error.advice = Advice.IGNORED_ROWS
     return error
 
 

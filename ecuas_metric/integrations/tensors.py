@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import InputError
-from ..inputs import Array
-
-IGNORED = -100  # the label of tokens that are not evaluated, e.g. the second piece of a word
+from ..inputs import IGNORED, Array
 
 
 def as_array(values: object) -> Array:

@@ -9,8 +9,9 @@ from torch import Tensor
 from torchmetrics import Metric
 
 from ..errors import InputError
+from ..inputs import IGNORED
 from ..scale.training import StreamedMetrics
-from .tensors import IGNORED, as_array, rows_of
+from .tensors import as_array, rows_of
 
 _MANY = 64  # states of batches are merged when there are more
 _DIGITS = 20  # before each state, in decimal: how many bytes it has

@@ -307,6 +307,7 @@ BAD = [
     (lambda: ecuas_score(Y_TRUE, Y_PROB, labels=["cat"] * 2), "labels must be distinct and sorted; got ['cat', 'cat']"),
     (lambda: ecuas_score(Y_TRUE, Y_PROB, labels=["a", *AB]), "labels must have as many classes as y_prob, 2; got 3."),
     (lambda: ecuas_score([0, 1], [0.1, 0.2], labels=range(3)), "labels must have as many classes as y_prob, 2; got 3"),
+    (lambda: ecuas_score([0, -100, 0], Y_PROB), "y_true must be classes; got -100 at index 1 (1 of 3). Does it mark"),
     (lambda: ecuas_score(["cat"], Y_PROB[:1]), f"y_true must have as many classes as y_prob, 2; got 1. {NUMBERED}"),
     # shapes
     (lambda: ecuas_score(Y_TRUE[:2], Y_PROB), "y_true and y_prob must have the same length; got 2 and 3."),
