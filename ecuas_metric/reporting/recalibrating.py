@@ -82,8 +82,12 @@ def _calibrated(submission: Submission, system: System, method: Method, folds: i
         raise InputError("calibrate", "must not be isotonic for posteriors of more than two classes")
     q = np.exp(scores[:, 1] - np.logaddexp(*scores.T))
     q = cross_validated(method.fit, method.apply, q, truth, splitter=splitter, groups=options.groups)
+    notes = ()
+    if options.confidence_level is not None and options.reject_costs:  # whole folds lie on one side of a reject cost
+        fact = "Intervals take the isotonic maps as given; those at a reject cost are too narrow."
+        notes = (Note("calibration", fact),)
     with np.errstate(divide="ignore"):
-        return np.log(stacked(q)), ()
+        return np.log(stacked(q)), notes
 
 
 def _logarithms(shares: Array, epsilon: float) -> tuple[Floats, tuple[Note, ...]]:

@@ -72,6 +72,20 @@ def test_groups_stay_together_and_folds_are_as_many_as_asked_for(overconfident, 
     assert "|recal:isotonic/3|" in line
 
 
+@pytest.mark.parametrize(("method", "more", "is_said"), [
+    ("isotonic", ["--interval", "0.95", "--reject-costs", "0.1"], True),
+    ("isotonic", ["--reject-costs", "0.1"], False),
+    ("isotonic", ["--interval", "0.95"], False),
+    ("affine", ["--interval", "0.95", "--reject-costs", "0.1"], False),
+])  # fmt: skip
+def test_intervals_at_a_reject_cost_of_isotonic_maps_have_a_note(
+    overconfident, tmp_path, capsys, method, more, is_said
+):
+    q, correct = overconfident
+    table(written(tmp_path / "a.jsonl", confidence=q, correct=correct), "--calibrate", method, *more)
+    assert ("note: a, isotonic: Intervals take the isotonic maps as given" in capsys.readouterr().err) == is_said
+
+
 @pytest.mark.parametrize("form", ["probabilities", "log_probabilities", "logits", "positive"])
 def test_posteriors_in_every_form_are_recalibrated_alike(overconfident, tmp_path, form):
     q, label = overconfident
