@@ -44,7 +44,7 @@ GIVE = "Give an upload of this page, or the text of the file."
 # ---- how functions are called
 
 
-def checked(function: Callable[..., Json], *arguments: Any) -> Json:
+def checked(function: Callable[..., Json], *arguments: object) -> Json:
     """Call a function once its arguments have their types; raise InputError if not."""
     given = inspect.signature(function).bind(*arguments)
     given.apply_defaults()
@@ -54,7 +54,7 @@ def checked(function: Callable[..., Json], *arguments: Any) -> Json:
     return function(**given.arguments)
 
 
-def require_type(name: str, value: Any, kind: Any) -> None:
+def require_type(name: str, value: object, kind: object) -> None:
     """Raise InputError unless a value has a type."""
     try:
         TypeAdapter(kind).validate_python(value, strict=True)
@@ -67,7 +67,7 @@ def tool(function: Callable[..., Json]) -> Callable[..., Any]:
     """Make a function check the types of its arguments, raise errors of one line, and answer agents with JSON text."""
 
     @functools.wraps(function)
-    def called(*arguments: Any) -> Any:  # Gradio adds the request
+    def called(*arguments: object) -> Any:  # Gradio adds the request
         request = next((one for one in arguments if isinstance(one, gr.Request)), None)
         given = [one for one in arguments if not isinstance(one, gr.Request)]
         result, error = attempt(checked, function, *given)
@@ -84,7 +84,7 @@ def tool(function: Callable[..., Json]) -> Callable[..., Any]:
     return called
 
 
-def path_of(file: Any, name: str, folder: Path) -> str:
+def path_of(file: object, name: str, folder: Path) -> str:
     """Return the path of an upload of this page, or write what was given as text into a folder.
 
     No address is fetched, and no file but an upload is read.

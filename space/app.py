@@ -14,6 +14,7 @@ from typing import Any, get_args
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 import gradio as gr
+from gradio.blocks import Block
 from gradio.route_utils import FnIndexInferError
 from gradio.routes import templates
 from gradio.utils import get_upload_folder
@@ -67,7 +68,7 @@ NO_TEXT = (
     "fetches the text, then `python -m space.app` opens this page with it. "
 )
 ASK = "Answers that neither the gold answers nor the label bank decide: tick the correct ones"
-Outputs = tuple[Any, ...]  # one value per component
+Outputs = tuple[object, ...]  # one value per component
 Shower = Callable[..., Outputs]
 
 
@@ -141,7 +142,7 @@ def shows_errors(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
     """Make a function show an error in its first output, empty others, and keep the last ones."""
 
     def decorate(function: Shower) -> Shower:
-        def guarded(*arguments: Any) -> Outputs:
+        def guarded(*arguments: object) -> Outputs:
             result: Outputs
             result, error = markup.attempt(function, *arguments)
             if not error:
@@ -167,7 +168,7 @@ def show_columns(files: list[str] | None) -> Outputs:
 
 
 @shows_errors(5)
-def show_score(files: list[str] | None, *values: Any) -> Outputs:
+def show_score(files: list[str] | None, *values: object) -> Outputs:
     """Score the systems in files; the values are those of the controls."""
     if not files:
         return markup.html("message", text=NO_UPLOAD), *[None] * 4
@@ -280,7 +281,7 @@ def text(label: str, value: str = "", *, elem_classes: str | None = None, **more
     return gr.HTML(value, label=label, show_label=False, padding=False, elem_classes=elem_classes, **more)
 
 
-def results(scored: scoring.Scored | None = None) -> list[Any]:
+def results(scored: scoring.Scored | None = None) -> list[Block]:
     """Lay out the first outputs of `laid_out`: table and verdict, and downloads."""
     shown = scored.html(title=f"Example: {next(iter(EXAMPLES))}") if scored else ""
     result = text("Result", shown, elem_classes="result", js_on_load=(HERE / "page.js").read_text(encoding="utf-8"))
@@ -295,7 +296,7 @@ def results(scored: scoring.Scored | None = None) -> list[Any]:
         ]
 
 
-def control(name: str) -> Any:
+def control(name: str) -> gr.components.Component:
     """Lay out the control of an argument of `score`."""
     kind, default, label, info = scoring.CONTROLS[name]
     if name in uploads.COLUMNS:
@@ -310,7 +311,7 @@ def control(name: str) -> Any:
     return gr.Textbox(default or "", label=label, info=info)
 
 
-def live(function: Shower, inputs: Sequence[Any], shown: Sequence[Any], *tabs: gr.Tab) -> None:
+def live(function: Shower, inputs: Sequence[Any], shown: Sequence[gr.components.Component], *tabs: gr.Tab) -> None:
     """Call a function when one of its tabs is opened, and on each change of an input, of quick ones on the last."""
     triggers = [*(tab.select for tab in tabs), *(component.change for component in inputs)]
     gr.on(triggers, function, inputs, shown, **QUIET)
@@ -381,7 +382,7 @@ def plan_tab(*tabs: gr.Tab) -> None:
     live(show_plan, inputs, [text(PLAN, LOADING)], *tabs)
 
 
-def leaderboard_tab() -> tuple[Any, list[Any]]:
+def leaderboard_tab() -> tuple[gr.Radio, list[Block]]:
     """Lay out the leaderboard; answers of a visitor's model -> its row there, and what `score_tab` shows."""
     top = text("From a link")
     gr.Markdown(LEADERBOARD)
@@ -421,7 +422,7 @@ def leaderboard_tab() -> tuple[Any, list[Any]]:
     return order, outputs
 
 
-def restored(token: gr.Textbox, all_tabs: Iterable[gr.Tabs], order: gr.Radio, outputs: list[Any]) -> None:
+def restored(token: gr.Textbox, all_tabs: Iterable[gr.Tabs], order: gr.Radio, outputs: list[Block]) -> None:
     """Show the result of a link, if the page was opened by one, and the tab that it is in."""
     get = f"() => new URLSearchParams(location.search).get('{LINK}') || ''"
     demo.load(None, None, token, js=get, **PRIVATE)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from threading import BoundedSemaphore
-from typing import Any, TypeVar
+from typing import TypeVar
 
 MEMORY = 1_000_000_000  # bytes, besides what Python and its libraries take
 SECONDS = 8  # of a processor
@@ -28,7 +28,7 @@ class LimitExceededError(Exception):
     """A call takes more memory or time than this page has."""
 
 
-def bounded(function: Callable[..., _Result], *arguments: Any) -> _Result:
+def bounded(function: Callable[..., _Result], *arguments: object) -> _Result:
     """Call a function of a module in a process of its own, which raises its ValueErrors, or `LimitExceededError`.
 
     Memory is limited where /proc says how much a process has, i.e. on Linux.

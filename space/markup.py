@@ -126,7 +126,7 @@ def in_words(error: InputError) -> str:
     return plain(error.render(WORDS), MAX_LENGTH)
 
 
-def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
+def attempt(function: Callable[..., Any], *arguments: object) -> tuple[Any, str]:
     """Return the result of a function, or the reason for its failure in one line."""
     try:
         return function(*arguments), ""

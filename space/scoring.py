@@ -321,7 +321,7 @@ def _crossings(grid: Floats, costs: Mapping[str, Floats], rows: Sequence[Rows]) 
 class Control(NamedTuple):
     """An argument of `score`, for programs and on the page: its type, default, label, and what it means."""
 
-    kind: Any
+    kind: object
     default: Any
     label: str
     help: str
@@ -483,7 +483,7 @@ def as_json(grid: Grid, records: Sequence[Record]) -> Json:
     return result
 
 
-def shown(value: Any) -> Any:
+def shown(value: object) -> object:
     """Return a value of a visitor as an error shows it: cut if it is long."""
     is_long = isinstance(value, (str, list, dict)) and len(str(value)) > LONGEST
     return f"{str(value)[:LONGEST]}…" if is_long else value
