@@ -28,7 +28,7 @@ reproduce: $(VENV)/demo.installed  ## the paper's table and figures from SCORES=
 	$(BIN)/python -m examples.paper $(SCORES)
 
 check: $(VENV)/test.installed  ## the tests of functions: no process, browser or whole program
-	$(BIN)/python -m pytest $(CORE) --halves --durations 10
+	$(BIN)/python -m pytest $(CORE) $(PARALLEL)
 
 test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests, in a few minutes; those of a local model, Spark and torchmetrics with EXTRAS="local spark torchmetrics"
 	$(BIN)/python -m pytest $(PARALLEL) $(FLAGS)

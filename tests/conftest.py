@@ -1,9 +1,7 @@
 """What all tests share: no network, a cache of their own, and systems to score."""
 
 import importlib
-import itertools
 import os
-import pickle
 import subprocess
 import sys
 import tempfile
@@ -43,52 +41,6 @@ def import_evaluate():
 def pytest_configure(config):
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):  # not where tests are only dealt
         import_evaluate()
-
-
-def pytest_addoption(parser):
-    parser.addoption("--halves", action="store_true", help="run the tests in this process and a fork of it")
-
-
-class Report:
-    """Takes the place of the terminal in the fork: keeps what its tests give."""
-
-    def __init__(self, config):
-        self.config, self.kept = config, []
-
-    def pytest_runtest_logreport(self, report):
-        self.kept.append(self.config.hook.pytest_report_to_serializable(config=self.config, report=report))
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtestloop(session):
-    """Run the tests here and in a fork, which imports nothing again; each takes the next file that nobody has begun."""
-    config = session.config
-    if not config.option.halves or not hasattr(os, "fork") or config.option.collectonly or session.testsfailed:
-        return None
-    files = [list(items) for _, items in itertools.groupby(session.items, key=lambda item: item.path)]
-    (ask, tell), (read, write) = os.pipe(), os.pipe()
-    os.write(tell, np.arange(len(files), dtype=np.uint16).tobytes())
-    os.close(tell)
-    if is_fork := not os.fork():
-        capture = config.pluginmanager.getplugin("capturemanager")
-        capture.stop_global_capturing()  # whose files are those of the other process
-        capture.start_global_capturing()
-        config.pluginmanager.unregister(name="terminalreporter")
-        config.pluginmanager.register(report := Report(config))
-    while (number := os.read(ask, 2)) and not session.shouldstop:
-        items = files[np.frombuffer(number, np.uint16)[0]]
-        for item, following in zip(items, [*items[1:], None], strict=True):
-            config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-    if is_fork:
-        with open(write, "wb") as file:
-            pickle.dump(report.kept, file)
-        os._exit(0)
-    os.close(write)
-    with open(read, "rb") as file:
-        for data in pickle.load(file):
-            report = config.hook.pytest_report_from_serializable(config=config, data=data)
-            config.hook.pytest_runtest_logreport(report=report)
-    return True
 
 
 def pytest_collection_modifyitems(config, items):
