@@ -32,15 +32,11 @@ BARE = {"PYTHONPATH": str(WITHOUT)}
 STARTS_A_PROCESS = {"offline", "page", "shared_hub"}  # or a server with a page
 
 
-def import_evaluate():
-    sys.modules["transformers"] = None
-    importlib.import_module("evaluate")
-    del sys.modules["transformers"]
-
-
 def pytest_configure(config):
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):  # not where tests are only dealt
-        import_evaluate()
+        sys.modules["transformers"] = None
+        importlib.import_module("evaluate")
+        del sys.modules["transformers"]
 
 
 def pytest_collection_modifyitems(config, items):
