@@ -266,17 +266,27 @@ class Design(NamedTuple):
     freedom: float  # units (effective, for groups) minus strata; 0 if a stratum has one unit only
 
 
+def _dot(one: Array, other: Array) -> float:
+    """Return the sum of products of arrays (N,), by one thread: for `@`, BLAS wakes all, at several times the CPU."""
+    return float(np.einsum("n,n->", one, other))
+
+
+def effective_size(weight: Array) -> float:
+    """Return Kish's effective number of samples of weights (N,): (sum of w)^2 / sum of w^2."""
+    weight = weight / weight.max()  # first: squares of very small ones would vanish
+    return float(weight.sum()) ** 2 / _dot(weight, weight)
+
+
 def design_of(options: Options, num_samples: int) -> Design:
     """Return the sampling design that the options describe."""
     weight = options.sample_weight
     unit, stratum = units(num_samples, Resampling(groups=options.groups, strata=options.strata))
     sizes = np.array([len(stratum)]) if options.strata is None else np.bincount(stratum)
     share = np.broadcast_to(1 / num_samples, num_samples) if weight is None else weight / weight.sum()
-    freedom = (len(stratum) if weight is None else 1 / _dot(share, share)) - len(sizes)
+    freedom = (len(stratum) if weight is None else effective_size(share)) - len(sizes)
     if options.groups is not None:
         # Satterthwaite's number for variances between those of answers that are independent, w, and all alike, w^2.
-        variance = np.bincount(unit, share) ** 1.5
-        freedom = float(variance.sum() ** 2) / float(np.square(variance).sum()) - len(sizes)
+        freedom = effective_size(np.bincount(unit, share) ** 1.5) - len(sizes)
     return Design(
         share, None if options.groups is None else unit, stratum, max(freedom, 1.0) if sizes.min() > 1 else 0.0
     )
@@ -312,7 +322,7 @@ def _freedom_of(design: Design, events: Floats | Bools | None) -> float:
     held = None if events is None or design.unit is None else _sums_of_units(design.weight * events, design)
     if held is None or not held.any():
         return design.freedom
-    return min(design.freedom, max(round(float(held.sum() ** 2 / (held @ held)), 9) - 1, 1.0))
+    return min(design.freedom, max(round(effective_size(held), 9) - 1, 1.0))
 
 
 class Moments(NamedTuple):
@@ -451,11 +461,6 @@ def _line_of_mean(key: Key, u: Floats, data: _Data) -> _Line:
 def _ratio(above: _Line, below: _Line, value: float, mean: float) -> _Line:
     mean = mean or math.nan
     return _Line((above.intercept - value * below.intercept) / mean, (above.slope - value * below.slope) / mean)
-
-
-def _dot(one: Floats, other: Floats) -> float:
-    """Return the sum of products of arrays (N,), by one thread: for `@`, BLAS wakes all, at several times the CPU."""
-    return float(np.einsum("n,n->", one, other))
 
 
 def _mean(line: _Line, moments: Moments) -> float:

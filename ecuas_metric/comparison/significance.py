@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..inputs import FloatOrFloats, Floats
-from ..intervals import Resampling, units
+from ..intervals import Resampling, effective_size, units
 from ..options import Options
 
 _ROUNDING = 1e-7  # statistics, in standard deviations, that are as close are the same
@@ -30,8 +30,7 @@ def permutations_needed(options: Options) -> int:
 def number_of_units(num_samples: int, options: Options) -> float:
     """Return the effective number of samples or groups that are exchanged."""
     unit, stratum = units(num_samples, Resampling(groups=options.groups))
-    weight = np.bincount(unit, options.sample_weight, minlength=len(stratum))
-    return float(weight.sum() ** 2 / (weight @ weight))
+    return effective_size(np.bincount(unit, options.sample_weight, minlength=len(stratum)))
 
 
 def permutation_p_values(differences: FloatOrFloats, permuted: Floats, *, rounding: FloatOrFloats = 0.0) -> Floats:

@@ -16,6 +16,7 @@ from ..intervals import (
     Limits,
     analytic_intervals,
     design_of,
+    effective_size,
     limits_on_log_scale,
     quantile_of,
     share_limits,
@@ -92,7 +93,7 @@ def _of_chosen(values: Floats, chosen: Bools, design: Design, level: float, *, i
     weight, rarer = design.weight[chosen], chosen * (values if mean < 0.5 else 1 - values)
     if not rarer.any():  # it is 0 or 1, whatever rounding made of a sum of weights
         mean, error = float(round(mean)), 0.0
-    size = mean * (1 - mean) / error**2 if error > 0 else float(weight.sum() ** 2 / (weight @ weight))
+    size = mean * (1 - mean) / error**2 if error > 0 else effective_size(weight)
     return share_limits(mean, size, quantile_of(design, level, rarer))
 
 
