@@ -33,6 +33,7 @@ JACKKNIFE_BLOCKS = 1000
 _LEFT_OUT_NOTE = 0.01
 _FEW = 10  # effective wrong, or right, answers below which first-order theory does not hold
 _ENOUGH = 25  # of them, above which the plug-in interval of a recalibrated value is near its nominal level
+_ENOUGH_COSTS = 100  # effective samples for the same, where costs are not 0 or 1 and tell nothing of how many are rare
 _FEW_EVENTS = 30  # equal influences below which Newcombe's limits bound DeLong's
 _FEW_GROUPS = 5  # effective groups, below which a note calls all intervals approximate
 _SHARES = ("error_rate", "coverage")
@@ -42,6 +43,7 @@ _CELLS = 12  # of confidence, at most
 _PER_CELL = 5  # incorrect or correct answers, whichever are fewer, per cell
 _LEAST_CELLS = 3
 _BELIEF = 3.0  # prior samples, anywhere in a cell, on the cost of a mistake there
+_DEAREST = 0.25  # prior samples that cost the most that one can, where costs are not 0 or 1
 _MOST_SKEW = 0.7  # of half an interval
 _UNSEEN = 0.75  # reported share of the squared distance to a limit
 _PER_CLASS = 10  # samples, below which there are too few for what is normalised by the frequencies of classes
@@ -380,6 +382,21 @@ class _Data(NamedTuple):
         return self.form.confidence is not None
 
     @property
+    def largest_cost(self) -> float:
+        """The most that an answer can cost; infinite where costs are given as numbers."""
+        if self.is_binary:
+            return 1.0
+        if self.form.labels is None:
+            return math.inf
+        cost = self.options.cost
+        return -math.log(self.options.epsilon) if isinstance(cost, str) else float(cost.max())
+
+    @property
+    def is_recalibrated_well(self) -> bool:
+        """Whether there are enough answers for the plug-in interval of a recalibrated value."""
+        return self.rarer >= _ENOUGH if self.is_binary else self.moments.effective_count >= _ENOUGH_COSTS
+
+    @property
     def rarer(self) -> float:
         """The effective number of incorrect or of correct answers, whichever is smaller; for costs, of costs."""
         return min(self.moments.wrong, self.moments.right) if self.is_binary else self.moments.wrong
@@ -535,12 +552,21 @@ def analytic_intervals(decisions: Decisions, options: Options, values: Values) -
         influence = _of_own(key, decisions, options, float(values[key]))
         influence = influence - np.average(influence, weights=options.sample_weight)
         error = standard_error(influence, design)
-        few = key.variant and moments.effective_count < _PER_CLASS * int(options.num_classes or 0)
-        return math.nan if few or error <= _ROUNDING * abs(float(values[key])) else error
+        is_normalized_by_few = key.variant and _samples_per_class(decisions, options, moments) < _PER_CLASS
+        return math.nan if is_normalized_by_few or error <= _ROUNDING * abs(float(values[key])) else error
 
     spread = None if design.unit is None and options.strata is None else _spread(decisions, design)
     found = analytic_limits(moments, decisions, options, values, own_error=own_error, spread=spread)
     return found._replace(notes=found.notes + _note_few_groups(design))
+
+
+def _samples_per_class(decisions: Decisions, options: Options, moments: Moments) -> float:
+    """Return the effective number of samples by that of classes; of the rarest class, where some may cost far more."""
+    classes = int(options.num_classes or 0)
+    if decisions.confidence is not None or decisions.labels is None:
+        return moments.effective_count / max(classes, 1)
+    weight = np.bincount(decisions.labels, options.sample_weight, minlength=classes)
+    return float(weight.min() / weight.sum()) * moments.effective_count
 
 
 def _spread(decisions: Decisions, design: Design) -> Callable[[Key, _Line | None], tuple[float, float]]:
@@ -593,7 +619,7 @@ def analytic_limits(
         t = data.quantile(freedom)
         if line is None or key.metric == "auroc" or _is_share(key):
             limits[key] = _limits_of_kind(key, line, data, errors[key], effect, t)
-        elif key.variant != "recalibrated" or data.rarer >= _ENOUGH:
+        elif key.variant != "recalibrated" or data.is_recalibrated_well:
             scale = effect * (t / data.quantile()) ** 2
             if scale not in cells:
                 cells[scale] = _cells(data, scale)
@@ -621,7 +647,11 @@ def _limits_of_kind(key: Key, line: _Line | None, data: _Data, error: float, eff
     value, moments = float(data.values[key]), data.moments
     if line is None:
         few = min(_FEW, moments.effective_count / 2)  # half of the samples are never rare
-        return limits_on_log_scale(value, t * error) if _rarer_accepted(key, data) >= few else NONE
+        if _rarer_accepted(key, data) < few:
+            return NONE
+        _, most = _range_of(key, data)
+        unseen = 0.0 if key.variant else math.sqrt(_DEAREST) * most / moments.effective_count
+        return limits_on_log_scale(value, t * math.hypot(error, unseen))
     if key.metric == "auroc":
         events = max(_events_of(line, moments) / effect, 1.0)
         return limits_of_auroc(value, error, moments.wrong / effect, moments.right / effect, t, events)
@@ -633,9 +663,8 @@ def _limits_of_kind(key: Key, line: _Line | None, data: _Data, error: float, eff
 def _rarer_accepted(key: Key, data: _Data) -> float:
     """Return `_Data.rarer`, for an expected cost that of the accepted samples."""
     if key.metric == "expected_cost":
-        accepts, moments = _line_of_mean(key, data.moments.uncertainty, data).slope > 0, data.moments
-        moments = moments._replace(cost=moments.cost * accepts, weight2_cost2=moments.weight2_cost2 * accepts)
-        data = data._replace(moments=moments)
+        accepts = _line_of_mean(key, data.moments.uncertainty, data).slope > 0
+        data = data._replace(moments=_accepted(accepts, data.moments))
     return data.rarer
 
 
@@ -670,7 +699,9 @@ def _cells(data: _Data, scale: float) -> _Cells:
     weight, cost, weight2, _, square = (np.add.reduceat(sums, starts) for sums in moments[1:6])
     event = np.ones(len(starts))
     if not data.is_binary:
-        event = _events(weight, cost, weight2, square, data.form.max_uncertainty)
+        mean, everywhere = cost / weight, _event_size(moments, data, scale)
+        own = np.divide(square / weight2, mean, out=np.zeros(len(mean)), where=mean > 0)
+        event = np.maximum(np.maximum(own, everywhere), mean)
     rate, size = cost / weight / event, np.square(weight) / weight2 / scale
     wrong, right = rate * size, (1 - rate) * size
     low, high = jeffreys_limits(wrong, right, data.quantile(), prior=0.0)
@@ -703,11 +734,16 @@ def _cut(weight: Floats, count: float) -> Ints:
     return np.flatnonzero(np.append(True, is_new))
 
 
-def _events(weight: Floats, cost: Floats, weight2: Floats, square: Floats, max_uncertainty: float) -> Floats:
-    """Return the size of an event in each cell (K,); without any, that over all cells, or the largest uncertainty."""
-    mean = cost / weight
-    everywhere = square.sum() / weight2.sum() / (cost.sum() / weight.sum()) if cost.sum() else max_uncertainty
-    return np.maximum(np.where(cost > 0, square / weight2 / np.where(mean > 0, mean, 1.0), everywhere), mean)
+def _event_size(moments: Moments, data: _Data, scale: float) -> float:
+    """Return the size of events that have the mean and mean square of the costs, a few samples of the largest added."""
+    total, largest = float(moments.weight.sum()), data.largest_cost
+    if math.isinf(largest):
+        seen = moments.weight2_cost > 0
+        own = moments.weight2_cost2[seen] / moments.weight2_cost[seen]
+        largest = max(data.form.max_uncertainty, float(own.max(initial=0.0)))
+    added = _DEAREST * largest * scale / moments.effective_count
+    squares = float(moments.weight2_cost2.sum()) / float(moments.weight2.sum())
+    return (squares + added * largest) / (float(moments.cost.sum()) / total + added)
 
 
 def _limits_by_cells(key: Key, line: _Line, data: _Data, cells: _Cells) -> tuple[float, float, _Unseen | None]:
@@ -774,8 +810,7 @@ def _limits_of_expected_cost(key: Key, accepts: Bools, data: _Data, scale: float
         odds = shares / np.maximum(1 - shares, _ROUNDING)
         together = math.sqrt(min(max(float(odds.prod()), 0.0), 1.0))  # minus the correlation of two shares of one whole
     else:
-        squares = float(moments.weight2_cost2[accepts].sum()) / float(moments.weight2.sum())
-        event = max(squares / cost if cost else data.form.max_uncertainty, cost)
+        event = max(_event_size(_accepted(accepts, moments), data, scale), cost)
         shares, sizes, together = np.array([cost / event, accepted]), np.array([event, gamma]), 0.0
     low, high = np.array([share_limits(float(share), count, data.quantile()) for share in shares]).T
     (wrong_below, right_below), (wrong_above, right_above) = sizes * (shares - low), sizes * (high - shares)
@@ -784,18 +819,21 @@ def _limits_of_expected_cost(key: Key, accepts: Bools, data: _Data, scale: float
     return value - math.sqrt(low_half), value + math.sqrt(high_half)
 
 
+def _accepted(accepts: Bools, moments: Moments) -> Moments:
+    """Return moments in which groups that are not accepted (G,) cost nothing."""
+    return moments._replace(cost=moments.cost * accepts, weight2_cost2=moments.weight2_cost2 * accepts)
+
+
 def _range_of(key: Key, data: _Data) -> Limits:
     """Return the smallest and largest possible value of a number that is linear in the costs."""
-    form, options, largest = data.form, data.options, 1.0 if data.is_binary else math.inf
-    if not data.is_binary and form.labels is not None:
-        largest = -math.log(options.epsilon) if isinstance(options.cost, str) else float(options.cost.max())
+    largest = data.largest_cost
     if key.variant == "normalized":
         return 0.0, math.inf
     if key.metric in ("aurc", "augrc", "selective_risk"):
         return 0.0, largest / 2 if key.metric == "augrc" else largest
     if METRICS[key.metric].assesses == "posteriors":
-        return 0.0, 2.0 if key.metric == "brier_score" else -math.log(options.epsilon)
-    line = _line_of_mean(key, np.array([0.0, form.max_uncertainty]), data)
+        return 0.0, 2.0 if key.metric == "brier_score" else -math.log(data.options.epsilon)
+    line = _line_of_mean(key, np.array([0.0, data.form.max_uncertainty]), data)
     dearest = np.array([slope and slope * largest for slope in line.slope.tolist()])  # not 0 times infinity
     least, most = line.intercept + np.minimum(dearest, 0.0), line.intercept + np.maximum(dearest, 0.0)
     return float(least.min()), float(most.max())
