@@ -43,7 +43,8 @@ _CELLS = 12  # of confidence, at most
 _PER_CELL = 5  # incorrect or correct answers, whichever are fewer, per cell
 _LEAST_CELLS = 3
 _BELIEF = 3.0  # prior samples, anywhere in a cell, on the cost of a mistake there
-_DEAREST = 0.25  # prior samples that cost the most that one can, where costs are not 0 or 1
+_DEAREST = 0.5  # prior samples that cost the most that one can, where costs are not 0 or 1
+_WORST = 0.25  # prior samples with the largest loss of posteriors there is
 _MOST_SKEW = 0.7  # of half an interval
 _UNSEEN = 0.75  # reported share of the squared distance to a limit
 _PER_CLASS = 10  # samples, below which there are too few for what is normalised by the frequencies of classes
@@ -646,11 +647,10 @@ def _limits_of_kind(key: Key, line: _Line | None, data: _Data, error: float, eff
     """Return the limits of an AUROC, a share, or what is no function of the groups: none where few are wrong."""
     value, moments = float(data.values[key]), data.moments
     if line is None:
-        few = min(_FEW, moments.effective_count / 2)  # half of the samples are never rare
-        if _rarer_accepted(key, data) < few:
+        if _has_few(key, data):
             return NONE
         _, most = _range_of(key, data)
-        unseen = 0.0 if key.variant else math.sqrt(_DEAREST) * most / moments.effective_count
+        unseen = 0.0 if key.variant else math.sqrt(_WORST) * most / moments.effective_count
         return limits_on_log_scale(value, t * math.hypot(error, unseen))
     if key.metric == "auroc":
         events = max(_events_of(line, moments) / effect, 1.0)
@@ -660,12 +660,15 @@ def _limits_of_kind(key: Key, line: _Line | None, data: _Data, error: float, eff
     return share_limits(value, value * (1 - value) / error**2, t)
 
 
-def _rarer_accepted(key: Key, data: _Data) -> float:
-    """Return `_Data.rarer`, for an expected cost that of the accepted samples."""
-    if key.metric == "expected_cost":
-        accepts = _line_of_mean(key, data.moments.uncertainty, data).slope > 0
-        data = data._replace(moments=_accepted(accepts, data.moments))
-    return data.rarer
+def _has_few(key: Key, data: _Data) -> bool:
+    """Return whether few answers are wrong or few are right, for an expected cost of those accepted."""
+    moments, is_of_accepted = data.moments, key.metric == "expected_cost"
+    if not data.is_binary:  # where samples with a rare dear mistake would be the few
+        return is_of_accepted
+    if is_of_accepted:
+        accepts = _line_of_mean(key, moments.uncertainty, data).slope > 0
+        data = data._replace(moments=_accepted(accepts, moments))
+    return data.rarer < min(_FEW, moments.effective_count / 2)  # half of the samples are never rare
 
 
 def _coarse(moments: Moments) -> Moments:
