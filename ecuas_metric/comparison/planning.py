@@ -12,10 +12,11 @@ import numpy as np
 from ..costs import ecuas_cost
 from ..errors import InputError
 from ..inputs import FloatOrFloats, Floats
-from ..intervals import design_of, influences, is_biased, standard_error
+from ..intervals import influences
 from ..metrics import Key
 from ..ranking import positions
 from ..results import System, all_values, as_given
+from ..sampling import design_of, standard_error
 from .compare import align
 
 POWER, ALPHA, SAMPLES = 0.8, 0.05, 1000
@@ -63,7 +64,7 @@ def plan_of_systems(
     options, size = as_given(first)[1], len(first.decisions.uncertainty)
     design, plans, planned = design_of(options, size), [], size if samples is None else samples
     for key in asked:
-        if key in moved[0] and key in moved[1] and not is_biased(key):
+        if key in moved[0] and key in moved[1] and not key.is_biased:
             seen = float(values[0][key] - values[1][key])
             deviation = standard_error(moved[0][key] - moved[1][key], design) * math.sqrt(size)
             wanted = seen if difference is None else difference

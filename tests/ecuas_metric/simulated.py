@@ -184,6 +184,14 @@ def rare_tenfold(rng, size):
     return posterior, label, {"cost": np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [10.0, 10.0, 0.0]])}
 
 
+def asymmetric_costs(rng, size):
+    """Posteriors of two classes that are too extreme; one of the two mistakes costs 20."""
+    z = rng.normal(1, 2, size)
+    label = (rng.random(size) < 1 / (1 + np.exp(-z))).astype(int)
+    q = 1 / (1 + np.exp(-1.7 * z))
+    return np.stack([1 - q, q], axis=1), label, {"cost": np.array([[0.0, 1.0], [20.0, 0.0]])}
+
+
 def partial_grades(rng, size):
     """Four points an answer, and what is lost of them is the cost."""
     p = rng.beta(4, 1.5, size)
@@ -228,6 +236,7 @@ HARD_SYSTEMS = (
     giant_group,
     ordinal_costs,
     rare_tenfold,
+    asymmetric_costs,
     partial_grades,
 )
 DEPENDENT = (in_20_groups, grouped, zipf_groups, weighted_groups, giant_group)  # each sample as `calibrated`

@@ -265,12 +265,12 @@ def test_naive_systems_of_few_samples_per_class_have_no_interval(rng):
         assert math.isfinite(found[Key("cross_entropy", None, "normalized")].low) == has_limits
 
 
-def test_naive_systems_of_other_costs_need_samples_of_each_class(rng):
-    q, label = rng.dirichlet(np.ones(3), 400), rng.integers(0, 2, 400)
-    for rare, has_limits in ((9, False), (10, True)):
-        label[:rare] = 2
-        found = limits_of_posteriors(q, label, normalize=True, cost=[[0, 1, 2], [1, 0, 1], [2, 1, 0]])
-        assert math.isfinite(found[Key("risk", None, "normalized")].low) == has_limits
+def test_what_a_naive_system_costs_has_no_interval_where_a_rare_class_may_cost_most(rng):
+    q, label = rng.dirichlet(np.ones(3), 400), rng.integers(0, 3, 400)
+    found = limits_of_posteriors(q, label, normalize=True, cost=[[0, 1, 2], [1, 0, 1], [2, 1, 0]], n=0)
+    assert math.isnan(found[Key("ecuas", 0.0, "normalized")].low)
+    assert math.isnan(found[Key("risk", None, "normalized")].low)
+    assert math.isfinite(found[Key("brier_score", None, "normalized")].low)
 
 
 def test_groups_without_weight_hold_no_events(rng):
