@@ -197,7 +197,8 @@ def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[
     for row in rows:
         if not math.isnan(row.p_first_best):
             found.setdefault(row.key, {}).update({row.first: row.p_first_best, row.second: row.p_second_best})
-    return {key: [name for name, p in of_key.items() if p > 1 - level] for key, of_key in found.items()}
+    alpha = round(1 - level, 12)
+    return {key: [name for name, p in of_key.items() if p > alpha] for key, of_key in found.items()}
 
 
 def differing(systems: Mapping[str, System]) -> list[str]:

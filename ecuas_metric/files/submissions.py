@@ -93,9 +93,8 @@ class Unlabelled(NamedTuple):
 
     def note(self, count: int, total: int) -> Note:
         """Return what a reader must know: how many there are, and what the rule does to the numbers."""
-        fact = f"{count} of {total} answers ({self.share:.1%} by weight) are unlabelled."
-        if abs(self.share - count / total) < 5e-4:
-            fact = f"{count} of {total} answers ({self.share:.1%}) are unlabelled."
+        by_weight = " by weight" if abs(self.share - count / total) >= 5e-4 else ""
+        fact = f"{count} of {total} answers ({self.share:.1%}{by_weight}) are unlabelled."
         return Note("unlabelled", fact, MEANING[self.rule])
 
 
@@ -613,8 +612,7 @@ def _truth_in(
     sheet: Sheet, reference: str, classes: Sequence[str] | None, reading: Reading, *, is_class: bool
 ) -> Floats:
     """Return correctness, or numbers of classes if these are given; nan where missing."""
-    if is_class and isinstance(row_of_numbers(first_of(sheet.table, reference)), list):
-        return _one_hot(sheet, reference)
+
     if classes is None:
         try:
             grades = numbers_in(sheet, reference, words=TRUTH_WORDS)
@@ -647,15 +645,6 @@ def _refuse_mean(sheet: Sheet, reference: str, grades: Floats) -> None:
         rule = "must hold samples; one row is the mean of the others"
         raise sheet.error(reference, rule, odd, value=value, advice=FileAdvice.LEAVE_ROWS_OUT)
 
-
-def _one_hot(sheet: Sheet, reference: str) -> Floats:
-    """Return the numbers of classes that rows of zeros and a single one stand for."""
-    rows = [row_of_numbers(value) for value in sheet.column(reference).to_pylist()]
-    for number, row in zip(sheet.rows, rows, strict=True):
-        if not isinstance(row, list) or len(row) != len(rows[0]) or sorted(row) != [0] * (len(row) - 1) + [1]:  # type: ignore[arg-type]
-            rule = "must hold classes, or lists of one 1 and else 0"
-            raise sheet.error(reference, rule, row=int(number), value=row)
-    return np.asarray(np.argmax(np.array(rows, np.float64), axis=1), np.float64)
 
 
 def _unlabelled_in(

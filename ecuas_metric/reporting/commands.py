@@ -23,13 +23,7 @@ from ..metrics import Key, place
 from ..options import OPTIONS, PER_SAMPLE
 from ..results import System, signature_of, value_keys
 from .averages import macro_averages
-from .differences import (
-    arranged,
-    comparison_grid,
-    num_tests,
-    plan_grid,
-    write_differences,
-)
+from .differences import comparison_grid, is_significant, num_tests, plan_grid, sort_rows, write_differences
 from .recalibrating import with_recalibrated
 from .report import (
     BELOW,
@@ -137,7 +131,7 @@ def _compare(arguments: argparse.Namespace) -> Notes:
     compared = compare_systems(systems, progress=True, only=keys)
     rows = compared if keys is not None else sorted(compared, key=lambda row: place(row.key))
     alpha = round(1 - arguments.confidence_level, 12)
-    shown = arranged(rows, order=arguments.sort, significant_at=alpha if arguments.only else None)
+    shown = [row for row in sort_rows(rows, order=arguments.sort) if not arguments.only or is_significant(row, alpha)]
     first = next(iter(systems.values()))
     above = introduction(systems, rows, alpha=alpha, digits=arguments.digits, by_position=arguments.by_position)
     grid = comparison_grid(
