@@ -135,7 +135,9 @@ def check_number(
     interval = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
     fits = array.ndim == 0 and (low < array < high if inside else low <= array <= high)
     if not fits or (whole and array != np.floor(array)):
-        raise InputError(name, f"must be {kind} in {interval}", value=value)
+        is_percentage = high == 1 and array.ndim == 0 and 10 <= array < 100
+        advice = f"A percentage? Write {float(array) / 100:g}." if is_percentage else ""
+        raise InputError(name, f"must be {kind} in {interval}", value=value, advice=advice)
     return int(array) if whole and np.isfinite(array) else float(array)
 
 

@@ -120,7 +120,7 @@ def introduction(
 
 def overview(grid: Grid, rows: Sequence[Comparison], screen: Screen, *, alpha: float, full: bool = False) -> str:
     """Return the text of a comparison: its introduction, a matrix of wins, and the differences unless too many."""
-    parts = ["\n".join(screen.wrapped(grid.above))]
+    parts = ["\n".join(screen.wrap(grid.above))]
     if len({row.first for row in rows}) > 1 and ranking_metrics(rows):
         none = "No system is significantly better than another by any metric.\n"
         parts.append(to_text(wins_grid(rows, alpha=alpha), screen) if wins(rows, alpha) else none)
@@ -132,7 +132,7 @@ def overview(grid: Grid, rows: Sequence[Comparison], screen: Screen, *, alpha: f
         "--only significant or --metrics some of them; --output FILE writes all, --figures DIR draws them."
     )
     footnotes = [] if all(row.comparable for row in rows) else [DAGGER]
-    return "\n".join([*parts, *screen.wrapped([how, "", *footnotes, grid.signature])]) + "\n"
+    return "\n".join([*parts, *screen.wrap([how, "", *footnotes, grid.signature])]) + "\n"
 
 
 def how_to_read(options: Options, *, tests: int, by_row: bool) -> list[str]:
