@@ -58,8 +58,8 @@ def score_out_of_core(arguments: Namespace, source: Patterns) -> Table:
 
 def merge_files(arguments: Namespace) -> Table:
     """Merge files of states, write them into one if it is named, and show their numbers."""
-    read = map(read_collection, arguments.files)
-    return _table_of_new(lambda: merge_collections(read, names=arguments.files), arguments)
+    collections = map(read_collection, arguments.files)
+    return _table_of_new(lambda: merge_collections(collections, names=arguments.files), arguments)
 
 
 def _table_of_new(collect: Callable[[], Collection], arguments: Namespace) -> Table:
