@@ -35,9 +35,7 @@ SAMPLE_SIZE = 8  # numbers held of each sample; and BLAS wakes other cores for a
 
 def numbers(values: object, name: str) -> Array:
     """Return lists, arrays, pandas Series or CPU tensors as an array of real numbers of any shape and precision."""
-    if hasattr(values, "detach"):  # a tensor: NumPy knows no bfloat16 and takes no gradients along
-        tensor = values.detach().cpu()
-        values = tensor.double() if tensor.is_floating_point() else tensor
+    values = detach(values)
     if isinstance(values, np.ma.MaskedArray):  # NumPy would unmask it silently
         values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
@@ -51,6 +49,14 @@ def numbers(values: object, name: str) -> Array:
     if array.dtype.kind not in "biuf":
         raise InputError(name, "must be numbers", value=array.flat[0].item(), index=0)
     return array
+
+
+def detach(values: object) -> object:
+    """Return a tensor as one that NumPy can read, which knows no bfloat16 and no gradients; other values unchanged."""
+    if not hasattr(values, "detach"):
+        return values
+    tensor = values.detach().cpu()
+    return tensor.double() if tensor.is_floating_point() else tensor
 
 
 def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:

@@ -612,7 +612,6 @@ def _truth_in(
     sheet: Sheet, reference: str, classes: Sequence[str] | None, reading: Reading, *, is_class: bool
 ) -> Floats:
     """Return correctness, or numbers of classes if these are given; nan where missing."""
-
     if classes is None:
         try:
             grades = numbers_in(sheet, reference, words=TRUTH_WORDS)
@@ -644,7 +643,6 @@ def _refuse_mean(sheet: Sheet, reference: str, grades: Floats) -> None:
     if abs(value - others.mean()) <= (0 if value == 0.5 else 0.005):
         rule = "must hold samples; one row is the mean of the others"
         raise sheet.error(reference, rule, odd, value=value, advice=FileAdvice.LEAVE_ROWS_OUT)
-
 
 
 def _unlabelled_in(

@@ -102,8 +102,8 @@ def plan_grid(
 
 def write_differences(rows: Sequence[Comparison], folder: str | Path, *, alpha: float) -> list[Path]:
     """Draw the differences of all pairs with their simultaneous intervals into a folder, as PNG and SVG."""
+    from ..plotting.figures import save
     from ..plotting.forest import forest_figure
-    from ..plotting.panels import save
 
     rows = sort_rows(rows)
     not_comparable = dict.fromkeys(row.key for row in rows if not row.comparable)
