@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from ..recalibration.folds import cross_validated
 from ..recalibration.isotonic import apply_isotonic, fit_isotonic
 from ..results import System, as_given
 from .report import prepare_submissions
+
+if TYPE_CHECKING:
+    from sklearn.model_selection import BaseCrossValidator
 
 SEED = 42  # of the folds, as in the paper's table
 
@@ -98,7 +102,7 @@ def _finite(scores: Floats, epsilon: float) -> tuple[Floats, tuple[Note, ...]]:
     return np.where(zero, np.log(least), scores), (Note("calibration", fact),)
 
 
-def _splitter(truth: Array, folds: int, groups: Ints | None) -> object:
+def _splitter(truth: Array, folds: int, groups: Ints | None) -> BaseCrossValidator:
     try:
         from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
     except ImportError:
