@@ -197,6 +197,10 @@ def test_only_tables_that_cannot_expand_are_read_in_the_process_of_the_page(tmp_
     assert not is_harmless("a.jsonl", rows)
     assert not is_harmless("a.csv", rows * 10)
     assert not is_harmless("wide.csv", b"," * 10_000 + b"\n" * 10_000)
+    for end in (b"\n", b"\r", b"\r\n"):  # the last line has none
+        lines = [b"0,1"] * 4000
+        assert is_harmless("a.csv", end.join([*lines, b",;\t" * 33]))
+        assert not is_harmless("a.csv", end.join([*lines, b",;\t|" * 25]))
     (tmp_path / "columns").mkdir()
     (tmp_path / "columns" / "wide.csv").write_text(
         ",".join(f"c{i}" for i in range(5_001)) + "\n" + "1," * 5_000 + "1\n"
