@@ -4,11 +4,11 @@ import pytest
 from ecuas_metric.comparison.compare import align, compare_systems, differing, in_common, order_of
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.values import as_ids, from_values
-from ecuas_metric.intervals import Resampling, bootstrap_weights
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.results import all_values, prepare
+from ecuas_metric.sampling import Resampling, bootstrap_weights
 from tests.ecuas_metric.files.submitted import submission
 
 OPTIONS = {"confidence_level": 0.95, "n_resamples": 400, "interval_method": "percentile"}
