@@ -6,15 +6,16 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 import gradio as gr
-from gradio.blocks import Block
+from gradio.components import Component
 from gradio.route_utils import FnIndexInferError
 from gradio.routes import templates
 from gradio.utils import get_upload_folder
@@ -37,8 +38,6 @@ EXAMPLES = {
     "a classifier's posteriors": ("classifier",),
 }
 FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
-PRIVATE: Any = {"api_visibility": "private"}  # programs have functions of their own, see `api`
-QUIET: Any = PRIVATE | {"show_progress": "hidden", "trigger_mode": "always_last"}
 OFTEN, OLD = 600, 1800  # seconds: how often files of visitors are deleted, and after which time
 MAX_BODY = uploads.MAX_BYTES * 3 // 2  # bytes of a request: a file as base64 in JSON
 LINK = "result"  # what a link's query holds
@@ -68,6 +67,8 @@ NO_TEXT = (
     "fetches the text, then `python -m space.app` opens this page with it. "
 )
 ASK = "Answers that neither the gold answers nor the label bank decide: tick the correct ones"
+private = partial(gr.on, api_visibility="private")  # programs have functions of their own, see `api`
+quiet = partial(private, show_progress="hidden", trigger_mode="always_last")  # of quick events the last
 Outputs = tuple[object, ...]  # one value per component
 Shower = Callable[..., Outputs]
 
@@ -104,29 +105,19 @@ def no_such_function(_: Request, __: Exception) -> JSONResponse:
     return JSONResponse({"detail": "There is no such function: see gradio_api/info."}, 404)
 
 
-NO_SUCH = {KeyError: no_such_function, FnIndexInferError: no_such_function}
-LAUNCH: dict[str, Any] = {
-    "theme": gr.themes.Default(primary_hue="blue", font=FONTS, font_mono=["ui-monospace", "monospace"]).set(
-        button_primary_background_fill="*primary_600",  # white on Gradio's own blue, *primary_500, has 3.7:1
-        button_primary_background_fill_hover="*primary_700",
-        body_text_color_subdued="*neutral_500",  # Gradio's own grey is too pale to read
-        block_info_text_color="*neutral_500",
-        body_text_color_subdued_dark="*neutral_300",
-        block_info_text_color_dark="*neutral_300",
-        link_text_color_dark="*primary_400",
-        link_text_color_hover_dark="*primary_300",
-        link_text_color_active_dark="*primary_400",
-        link_text_color_visited_dark="*primary_400",
-    ),
-    "css_paths": HERE / "style.css",
-    "max_file_size": uploads.MAX_BYTES,
-    "mcp_server": find_spec("mcp") is not None,
-    "ssr_mode": False,
-    "run_history": False,
-    "enable_monitoring": False,
-    "show_error": True,  # what Gradio itself refuses has a reason too
-    "app_kwargs": {"middleware": [Middleware(LimitedBodies)], "exception_handlers": NO_SUCH},
-}
+NO_SUCH = dict.fromkeys((KeyError, FnIndexInferError), no_such_function)
+THEME = gr.themes.Default(primary_hue="blue", font=FONTS, font_mono=["ui-monospace", "monospace"]).set(
+    button_primary_background_fill="*primary_600",  # white on Gradio's own blue, *primary_500, has 3.7:1
+    button_primary_background_fill_hover="*primary_700",
+    body_text_color_subdued="*neutral_500",  # Gradio's own grey is too pale to read
+    block_info_text_color="*neutral_500",
+    body_text_color_subdued_dark="*neutral_300",
+    block_info_text_color_dark="*neutral_300",
+    link_text_color_dark="*primary_400",
+    link_text_color_hover_dark="*primary_300",
+    link_text_color_active_dark="*primary_400",
+    link_text_color_visited_dark="*primary_400",
+)
 
 
 def use_own_previews() -> None:
@@ -143,9 +134,8 @@ def shows_errors(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
 
     def decorate(function: Shower) -> Shower:
         def guarded(*arguments: object) -> Outputs:
-            result: Outputs
             result, error = markup.attempt(function, *arguments)
-            if not error:
+            if result is not None:
                 return result
             return markup.html("message", text=error, kind="error"), *[None] * (outputs - kept - 1), *[gr.skip()] * kept
 
@@ -168,7 +158,7 @@ def show_columns(files: list[str] | None) -> Outputs:
 
 
 @shows_errors(5)
-def show_score(files: list[str] | None, *values: object) -> Outputs:
+def show_score(files: list[str] | None, *values: scoring.Numbers | None) -> Outputs:
     """Score the systems in files; the values are those of the controls."""
     if not files:
         return markup.html("message", text=NO_UPLOAD), *[None] * 4
@@ -215,9 +205,9 @@ def show_graded(
         return markup.html("message", text=NO_UPLOAD), None, *[gr.skip()] * 8
     graded = answers.graded(uploads.read_answers(file), asked, accepted=accepted or [], rule=rest)
     name = uploads.plain(Path(file).stem, answers.LONGEST_NAME) or "your model"
-    options: dict[str, Any] = {"n": n, "weighted": weighted, "intervals": intervals}
-    scored, row = api.evaluate(graded, name, "your model", **options)
-    token = answers.pack(graded, name=name, options=options)
+    settings = answers.Settings(n=n, weighted=weighted, intervals=intervals)
+    scored, row = api.evaluate(graded, name, "your model", **settings)
+    token = answers.pack(graded, name=name, settings=settings)
     held = "It holds grades, confidences and options, not the answers."
     link = (
         f'<a href="?{LINK}={token}" target="_blank" rel="noopener">Link to this result</a><br><small>{held}</small>'
@@ -232,8 +222,8 @@ def restore(token: str, order: str) -> Outputs:
     """Show the result that a link holds."""
     if not token:
         return (gr.skip(),) * 10
-    name, graded, options = answers.unpack(token)
-    scored, row = api.evaluate(graded, name, answers.SELF_REPORTED, **options)
+    name, graded, settings = answers.unpack(token)
+    scored, row = api.evaluate(graded, name, answers.SELF_REPORTED, **settings)
     warning = markup.html("message", text=RESTORED, kind="warning")
     return warning, *_on_the_board(graded, scored, row, order, "", RESTORED)
 
@@ -251,6 +241,11 @@ def _on_the_board(
 def board(order: str, mine: subset.Row | None = None) -> str:
     """Show the leaderboard, the lowest ECUAS of an order first, with a visitor's row where it belongs."""
     return subset.board_html([*subset.known_rows(), *([mine] if mine else [])], order)
+
+
+def open_board() -> list[gr.Tabs]:
+    """Open the tab that a link's result is in."""
+    return [gr.Tabs(selected=BOARD_IN), gr.Tabs(selected=BOARD)]
 
 
 def own_folder() -> Path:
@@ -275,16 +270,15 @@ def sweep(folder: Path, age: float = OLD) -> None:
                 path.unlink()
 
 
-def text(label: str, value: str = "", *, elem_classes: str | None = None, **more: Any) -> gr.HTML:
+def text(label: str, value: str = "", *, elem_classes: str | None = None, script: str | None = None) -> gr.HTML:
     """Lay out HTML; only the API shows its label."""
-    more = {"js_on_load": None} | more
-    return gr.HTML(value, label=label, show_label=False, padding=False, elem_classes=elem_classes, **more)
+    return gr.HTML(value, label=label, show_label=False, padding=False, elem_classes=elem_classes, js_on_load=script)
 
 
-def results(scored: scoring.Scored | None = None) -> list[Block]:
+def results(scored: scoring.Scored | None = None) -> list[Component]:
     """Lay out the first outputs of `laid_out`: table and verdict, and downloads."""
     shown = scored.html(title=f"Example: {next(iter(EXAMPLES))}") if scored else ""
-    result = text("Result", shown, elem_classes="result", js_on_load=(HERE / "page.js").read_text(encoding="utf-8"))
+    result = text("Result", shown, elem_classes="result", script=(HERE / "page.js").read_text(encoding="utf-8"))
     paths = scored.write(own_folder()) if scored else [None] * 3
     with gr.Row():
         return [
@@ -296,7 +290,7 @@ def results(scored: scoring.Scored | None = None) -> list[Block]:
         ]
 
 
-def control(name: str) -> gr.components.Component:
+def control(name: str) -> Component:
     """Lay out the control of an argument of `score`."""
     kind, default, label, info = scoring.CONTROLS[name]
     if name in uploads.COLUMNS:
@@ -306,40 +300,41 @@ def control(name: str) -> gr.components.Component:
         return gr.Dropdown(choices, value=default, label=label, info="The table shows how many there are")
     if kind is bool:
         return gr.Checkbox(default, label=label, info=info)
-    if default and get_args(kind) and default in get_args(kind):
+    if default in get_args(kind):
         return gr.Dropdown(list(get_args(kind)), value=default, label=label, info=info)
     return gr.Textbox(default or "", label=label, info=info)
-
-
-def live(function: Shower, inputs: Sequence[Any], shown: Sequence[gr.components.Component], *tabs: gr.Tab) -> None:
-    """Call a function when one of its tabs is opened, and on each change of an input, of quick ones on the last."""
-    triggers = [*(tab.select for tab in tabs), *(component.change for component in inputs)]
-    gr.on(triggers, function, inputs, shown, **QUIET)
 
 
 def score_tab(opening: scoring.Scored) -> None:
     """Files -> table, verdict and plots, at first of an example; above the files, so that a phone shows them first."""
     with gr.Row():
         with gr.Column(scale=5, min_width=320):
-            outputs = results(opening)
+            result, *downloads = results(opening)
         with gr.Column(scale=3, min_width=320, elem_id="yours"):
             gr.Markdown("## Score your own")
             files = gr.File(label=FILES, file_count="multiple", file_types=list(uploads.SUFFIXES), height=150)
             with gr.Row():
                 for name, systems in EXAMPLES.items():
                     load, paths = gr.Button(f"Load {name}", size="sm"), example_files(systems)
-                    load.click(lambda paths=paths: paths, None, files, **PRIVATE)
+                    private(load.click, lambda paths=paths: paths, None, files)
             gr.Markdown(uploads.HELP)
             with gr.Accordion("Columns", open=False), gr.Row():
                 found = [control(name) for name in uploads.COLUMNS]
             with gr.Accordion("Options", open=False), gr.Row():
                 options = [control(name) for name in scoring.CONTROLS if name not in uploads.COLUMNS]
             button = gr.Button("Score", variant="primary")
-    outputs += [text("Plots", opening.plots())]
-    run: dict[str, Any] = {"fn": show_score, "inputs": [files, *found, *options], "outputs": outputs}
-    run |= {"show_progress_on": outputs[0], "concurrency_limit": 4, "trigger_mode": "always_last"} | PRIVATE
-    files.change(show_columns, files, [outputs[0], *found], show_progress="hidden", **PRIVATE).success(**run)
-    button.click(**run)
+    outputs = [result, *downloads, text("Plots", opening.plots())]
+    filled = private(files.change, show_columns, files, [result, *found], show_progress="hidden")
+    for event in (filled.success, button.click):
+        event(
+            show_score,
+            [files, *found, *options],
+            outputs,
+            show_progress_on=result,
+            concurrency_limit=4,
+            trigger_mode="always_last",
+            api_visibility="private",
+        )
 
 
 def example_files(systems: Iterable[str]) -> list[str]:
@@ -352,12 +347,12 @@ def as_text(path: Path) -> str:
     return path.read_text(encoding="utf-8").replace(f"[{markup.NAMESPACE}", f"[{escape(markup.NAMESPACE)}")
 
 
-def cost_tab(*tabs: gr.Tab) -> None:
+def cost_tab(tab: gr.Tab) -> None:
     """Sliders -> the two costs of an answer, and the curves of all answers."""
     gr.Markdown(f"## What one answer costs under ECUAS_n\n{UNIT}")
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
-            inputs = [
+            inputs: list[gr.Slider | gr.Checkbox] = [
                 gr.Slider(0, 16, 1, step=0.1, label="n", info="0 punishes confident mistakes most"),
                 gr.Slider(2, 100, 4, step=1, label="K", info="Number of possible answers"),
                 gr.Checkbox(True, label="Infinitely many answers", info="E.g. free text; K is not used"),
@@ -365,10 +360,10 @@ def cost_tab(*tabs: gr.Tab) -> None:
             ]
         with gr.Column(scale=2, min_width=320):
             outputs = [text("Costs", LOADING, elem_classes="low"), text("Cost of an answer")]
-    live(show_cost, inputs, outputs, *tabs)
+    quiet([tab.select, *(one.change for one in inputs)], show_cost, inputs, outputs)
 
 
-def plan_tab(*tabs: gr.Tab) -> None:
+def plan_tab(tab: gr.Tab) -> None:
     """Sliders -> the differences that the questions can detect."""
     gr.Markdown(f"## {PLAN}\nA paired comparison of two systems with calibrated confidences, 80 % power, 5 % level.")
     with gr.Row():
@@ -379,10 +374,10 @@ def plan_tab(*tabs: gr.Tab) -> None:
             gr.Slider(-1, 1, 0.5, step=0.05, label="Correlation", info="Of their costs on the same question"),
             gr.Slider(0.005, 0.3, 0.05, step=0.005, label="Difference", info="That you want to detect"),
         ]
-    live(show_plan, inputs, [text(PLAN, LOADING)], *tabs)
+    quiet([tab.select, *(one.change for one in inputs)], show_plan, inputs, text(PLAN, LOADING))
 
 
-def leaderboard_tab() -> tuple[gr.Radio, list[Block]]:
+def leaderboard_tab() -> tuple[gr.Radio, list[Component]]:
     """Lay out the leaderboard; answers of a visitor's model -> its row there, and what `score_tab` shows."""
     top = text("From a link")
     gr.Markdown(LEADERBOARD)
@@ -394,9 +389,9 @@ def leaderboard_tab() -> tuple[gr.Radio, list[Block]]:
             gr.Markdown(f"## Grade your model\n{'' if subset.has_text() else NO_TEXT}")
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
             gr.Markdown("Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB.")
-            sizes = {name: len(subset.asked(name)) for name in subset.ASKED}
-            sets = [(f"the {sizes['curated']} of the subset", "curated"), (f"all {sizes['kept']} kept ones", "kept")]
-            asked = gr.Dropdown(sets, value="curated", label="Questions")
+            curated, kept = (len(subset.asked(name)) for name in subset.ASKED)
+            sets = zip((f"the {curated} of the subset", f"all {kept} kept ones"), subset.ASKED, strict=True)
+            asked = gr.Dropdown(list(sets), value="curated", label="Questions")
             message = text("Message")
             accepted = gr.CheckboxGroup(
                 [], label=ASK, info="Listed here once there is a file", elem_classes="open-answers"
@@ -412,22 +407,13 @@ def leaderboard_tab() -> tuple[gr.Radio, list[Block]]:
                 graded = gr.DownloadButton("Download graded answers", size="sm", interactive=False)
                 link = text("Link to this result")
     result, *downloads = results()
-    gr.on(
-        [file.change, asked.change], show_unknown, [file, asked], [message, accepted], show_progress="hidden", **PRIVATE
-    )
-    order.change(board, [order, mine], table, **QUIET)
+    shown = [message, accepted]
+    private([file.change, asked.change], show_unknown, [file, asked], shown, show_progress="hidden")
+    quiet(order.change, board, [order, mine], table)
     outputs = [top, result, table, mine, graded, link, *downloads, text("Plots")]
     inputs = [file, asked, accepted, rest, *settings, order]
-    button.click(show_graded, inputs, outputs, show_progress_on=table, concurrency_limit=4, **PRIVATE)
+    private(button.click, show_graded, inputs, outputs, show_progress_on=table, concurrency_limit=4)
     return order, outputs
-
-
-def restored(token: gr.Textbox, all_tabs: Iterable[gr.Tabs], order: gr.Radio, outputs: list[Block]) -> None:
-    """Show the result of a link, if the page was opened by one, and the tab that it is in."""
-    get = f"() => new URLSearchParams(location.search).get('{LINK}') || ''"
-    demo.load(None, None, token, js=get, **PRIVATE)
-    opened = token.change(restore, [token, order], outputs, **PRIVATE)
-    opened.then(lambda: [gr.Tabs(selected=BOARD_IN), gr.Tabs(selected=BOARD)], None, list(all_tabs), **PRIVATE)
 
 
 with gr.Blocks(title=TITLE, delete_cache=(OFTEN, OLD), fill_width=True) as demo:
@@ -439,8 +425,8 @@ with gr.Blocks(title=TITLE, delete_cache=(OFTEN, OLD), fill_width=True) as demo:
     with gr.Tabs() as tabs:
         with gr.Tab("Score"):
             score_tab(opening)
-        with gr.Tab("Cost") as tab:
-            cost_tab(tab)
+        with gr.Tab("Cost") as second:
+            cost_tab(second)
         with gr.Tab("TriviaQA", id=BOARD_IN), gr.Tabs() as inner_tabs:
             with gr.Tab("Leaderboard", id=BOARD):
                 order, outputs = leaderboard_tab()
@@ -451,9 +437,24 @@ with gr.Blocks(title=TITLE, delete_cache=(OFTEN, OLD), fill_width=True) as demo:
             with gr.Accordion("The metric card", open=False):
                 gr.Markdown(as_text(CARD).split("\n---\n", 1)[1])
     gr.Markdown(markup.links())
-    restored(token, (tabs, inner_tabs), order, outputs)
+    get = f"() => new URLSearchParams(location.search).get('{LINK}') || ''"
+    private(demo.load, None, None, token, js=get)
+    opened = private(token.change, restore, [token, order], outputs)
+    opened.then(open_board, None, [tabs, inner_tabs], api_visibility="private")
 demo.queue(default_concurrency_limit=8, max_size=200)
 use_own_previews()
+launch = partial(
+    demo.launch,
+    theme=THEME,
+    css_paths=HERE / "style.css",
+    max_file_size=uploads.MAX_BYTES,
+    mcp_server=find_spec("mcp") is not None,
+    ssr_mode=False,
+    run_history=False,
+    enable_monitoring=False,
+    show_error=True,  # what Gradio itself refuses has a reason too
+    app_kwargs={"middleware": [Middleware(LimitedBodies)], "exception_handlers": NO_SUCH},
+)
 
 if __name__ == "__main__":
-    demo.launch(**LAUNCH)
+    launch()

@@ -48,9 +48,10 @@ HOW = "Each reject cost is tested by itself, adjusted for all pairs of systems; 
 MAX_NUMBERS, MAX_EXPLAINED = 20, 10  # of a control; systems
 LONGEST = 60  # characters of a value in an error
 NOT_DECIDED = "The plots count answers without correctness as wrong. No best system is named while there are any."
-Json = dict[str, Any]
+Json = dict[str, object]
 Number = float | None
 Numbers = str | float | list[float]
+Given = Mapping[str, Numbers | None]  # values of `CONTROLS`
 Namer = Callable[[str], str]
 Rows = dict[tuple[str, str], Comparison]  # of one metric, by pair
 
@@ -390,7 +391,7 @@ class Scored:
     def json(self, *, explained: bool = False) -> Json:
         """Return one row per system, signature and notes; what is not a number is None."""
         grid, records = self.tables()
-        result = as_json(grid, records) | {"notes": [*grid.above, *grid.below(), *self.notes()]}
+        result: Json = json.loads(to_json(records, grid.signature, [*grid.above, *grid.below(), *self.notes()]))
         return result | ({"in_words": self.sentences()} if explained else {})
 
     def html(self, *, title: str, remarks: Sequence[str] = ()) -> str:
@@ -423,12 +424,12 @@ class Scored:
         return list(map(str, paths))
 
 
-def score_files(files: Sequence[str], given: Mapping[str, Any]) -> Scored:
+def score_files(files: Sequence[str], given: Given) -> Scored:
     """Read and score files as `CONTROLS` ask for."""
     options = options_of(given)
-    columns = {role: given[role] for role in COLUMNS if given.get(role)}
+    columns = {role: str(given[role]) for role in COLUMNS if given.get(role)}
     scale, grade = (number(given.get(name), LABELS_OF_READING[name]) for name in ("scale", "correct_from"))
-    rule, scale = given.get("unlabelled"), 1.0 if scale is None else scale
+    rule, scale = str(given["unlabelled"]) if given.get("unlabelled") else None, 1.0 if scale is None else scale
     submissions = read_uploads(files, columns=columns, unlabelled=rule, scale=scale, correct_from=grade)
     return score_submissions(submissions, options)
 
@@ -441,7 +442,7 @@ def score_submissions(submissions: Sequence[Submission], options: Options) -> Sc
     return Scored(systems, report, any(found.rule == "bounds" for found in unlabelled.values()))
 
 
-def options_of(given: Mapping[str, Any]) -> Options:
+def options_of(given: Given) -> Options:
     """Return the options that controls ask for; what is empty or missing asks for the default."""
     found: dict[str, object] = {name: numbers(given.get(name), LABELS[name]) or None for name in ("n", "reject_costs")}
     found |= {name: number(given.get(name), LABELS[name]) for name in ("num_classes", "missing_confidence")}
@@ -469,18 +470,12 @@ def numbers(given: Numbers | None, name: str) -> list[float]:
         raise InputError(name, "must be numbers, separated by commas", value=shown(given)) from None
 
 
-def number(given: str | float | None, name: str) -> float | None:
+def number(given: Numbers | None, name: str) -> float | None:
     """Return a number, None if a text is empty; infinity is None too."""
     found = numbers(given, name)
     if len(found) > 1:
         raise InputError(name, "must be one number", value=shown(given))
     return None if not found or found[0] == math.inf else found[0]
-
-
-def as_json(grid: Grid, records: Sequence[Record]) -> Json:
-    """Return signature, notes and one row per system; what is not a number is None."""
-    result: Json = json.loads(to_json(records, grid.signature, grid.below()))
-    return result
 
 
 def shown(value: object) -> object:

@@ -23,7 +23,7 @@ def app():
 @pytest.fixture(scope="session")
 def page(app):
     """The address of the running page."""
-    app.demo.launch(**app.LAUNCH, server_name="127.0.0.1", prevent_thread_lock=True, quiet=True)
+    app.launch(server_name="127.0.0.1", prevent_thread_lock=True, quiet=True)
     yield app.demo.local_url
     app.demo.close()
 
