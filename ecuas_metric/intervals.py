@@ -474,10 +474,30 @@ def _normalized_line(key: Key, data: _Data) -> _Line | None:
     if not data.is_binary or key.metric not in _CONFIDENCE_SCORES:
         return None
     shares = np.array([float((moments.weight - moments.cost).sum()), float(moments.cost.sum())])
-    one_each = Decisions(np.zeros(2), np.array([0.0, 1.0]), data.form.max_uncertainty, confidence=np.zeros(2))
-    naive, (right, wrong) = _naive(key, one_each, shares, data.options)
+    naive, (right, wrong) = _naive(key, _right_and_wrong(data), shares, data.options)
     below = _Line(*(np.full(len(moments.weight), one) for one in (right, wrong - right)))
     return _ratio(_line_of_mean(key, moments.uncertainty, data), below, float(data.values[key]), naive)
+
+
+def _at_other_rates(key: Key, data: _Data, rate: Floats, count: float) -> list[float]:
+    """Return a normalised number at both limits of the error rate, as logits of the groups' rates (G,) move alike.
+
+    Where all confidences are equal to the error rate its influences are 0, and only the second order remains.
+    """
+    moments, line = data.moments, _line_of_mean(key, data.moments.uncertainty, data)
+    total, found = float(moments.weight.sum()), []
+    mean, wrong = _mean(line, moments), float(moments.cost.sum()) / total
+    share = moments.weight * rate * (1 - rate)
+    slope = _dot(share, line.slope) / float(share.sum())
+    for limit in share_limits(wrong, count, data.quantile()):
+        naive, _ = _naive(key, _right_and_wrong(data), np.array([1 - limit, limit]), data.options)
+        found.append((mean + (limit - wrong) * slope) / (naive or math.nan))
+    return found
+
+
+def _right_and_wrong(data: _Data) -> Decisions:
+    """Return a correct and an incorrect answer, which the naive system's value is computed from."""
+    return Decisions(np.zeros(2), np.array([0.0, 1.0]), data.form.max_uncertainty, confidence=np.zeros(2))
 
 
 def _naive(key: Key, one_each: Decisions, shares: Floats, options: Options) -> tuple[float, Floats]:
@@ -600,7 +620,9 @@ def analytic_limits(
             *found, blame = _limits_by_cells(key, line, data, cells[scale])
             if key.variant == "normalized":  # by a number that is as uncertain where few answers are right
                 by_logarithm = limits_on_log_scale(float(values[key]), t * errors[key])
-                found = [min(found[0], by_logarithm[0]), max(found[1], by_logarithm[1]) * _excess(data, count, scale)]
+                others = _at_other_rates(key, data, cells[scale].rate, count / scale)
+                most = max(found[1], by_logarithm[1]) * _excess(data, count, scale)
+                found = [min(found[0], by_logarithm[0], *others), max(most, *others)]
             if math.isfinite(found[1]):
                 limits[key] = _within(_range_of(key, data), float(values[key]), *found, count=count / scale)
             unseen |= {key: blame} if blame else {}
@@ -627,7 +649,9 @@ def _limits_of_kind(key: Key, line: _Line | None, data: _Data, error: float, eff
         return limits_of_auroc(value, error, moments.wrong / effect, moments.right / effect, t, events)
     if min(value, 1 - value) < _ROUNDING or not error > 0:  # within rounding of 0 or 1 it is that of all units
         return share_limits(float(round(value)), moments.effective_count / effect, t)
-    return share_limits(value, value * (1 - value) / error**2, t)
+    # Kish's number bounds it: among few large weights, those of one outcome may be missing.
+    size = min(value * (1 - value) / error**2, moments.effective_count / effect)
+    return share_limits(value, size, t)
 
 
 def _rarer_accepted(key: Key, data: _Data) -> float:

@@ -49,10 +49,13 @@ def checked(function: Callable[..., _Result], *arguments: object) -> _Result:
 def require_type(name: str, value: object, kind: object) -> None:
     """Raise InputError unless a value has a type."""
     try:
-        TypeAdapter(kind).validate_python(value, strict=True)
+        _adapter(kind).validate_python(value, strict=True)
     except ValidationError as error:
         wanted = [KINDS.get(one["type"].split("_")[0]) or f"one of {one['ctx']['expected']}" for one in error.errors()]
         raise InputError(name, f"must be {' or '.join(dict.fromkeys(wanted))}", value=shown(value)) from None
+
+
+_adapter = functools.cache(TypeAdapter)  # building one takes longer than its answer
 
 
 def tool(function: Callable[..., object]) -> Callable[..., object]:

@@ -284,3 +284,29 @@ def test_newcombes_interval_of_the_other_order_is_its_mirror_image():
         low, high = newcombe_limits(area, 1000, 1000, 2.0)
         assert newcombe_limits(1 - area, 1000, 1000, 2.0) == pytest.approx((1 - high, 1 - low), rel=1e-12, abs=1e-12)
         assert 0 < low < area < high
+
+
+def test_shares_allow_for_large_weights_of_which_one_outcome_was_not_seen():
+    """Ten samples are worth half of 100: that all of them are right says as little as ten answers do."""
+    weight, correct = np.where(np.arange(100) < 10, 10.0, 1.0), np.ones(100, int)
+    correct[10:20] = 0
+    values, _ = results(np.full(100, 0.7), correct, sample_weight=weight)
+    size = weight.sum() ** 2 / np.square(weight).sum()
+    assert values["error_rate"].high >= wilson_limits(10 / weight.sum(), size, 1.96)[1] - 1e-12
+
+
+@pytest.mark.parametrize("size", [20, 100, 1000])
+def test_a_normalised_value_of_confidences_equal_to_the_accuracy_is_not_certain(size):
+    """It is that of the naive system, 1, if the true accuracy is as observed, and larger if it is any other."""
+    correct = np.arange(size) < 0.8 * size
+    values, _ = results(np.full(size, 0.8), correct, normalize=True)
+    for is_square, found in (
+        (True, values["normalized_confidence_brier_score"]),
+        (False, values["normalized_confidence_cross_entropy"]),
+    ):
+        assert found.low == pytest.approx(1) == found.value
+        low, high = stats.binomtest(int(correct.sum()), size).proportion_ci(method="wilson")
+        for p in (low, high):
+            mean = p * 0.04 + (1 - p) * 0.64 if is_square else -p * np.log(0.8) - (1 - p) * np.log(0.2)
+            naive = p * (1 - p) if is_square else stats.entropy([p, 1 - p])
+            assert found.high >= mean / naive * (1 - 1e-9)
