@@ -4,7 +4,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from html import escape
@@ -33,9 +33,10 @@ from . import answers, api, markup, scoring, subset, uploads
 
 HERE = Path(__file__).resolve().parent
 CARD = Path(ecuas_metric.__file__).resolve().parent / "README.md"
+QUESTIONS = "three question-answering systems"
 EXAMPLES = {
-    "three question-answering systems": ("calibrated_model", "overconfident_model", "verbal_model"),
-    "a classifier's posteriors": ("classifier",),
+    QUESTIONS: [str(HERE / f"examples/{name}_model.csv") for name in ("calibrated", "overconfident", "verbal")],
+    "a classifier's posteriors": [str(HERE / "examples/classifier.csv")],
 }
 FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
 OFTEN, OLD = 600, 1800  # seconds: how often files of visitors are deleted, and after which time
@@ -129,7 +130,7 @@ def use_own_previews() -> None:
     env.loader = ChoiceLoader([DictLoader({name: page}), env.loader])
 
 
-def shows_errors(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
+def show_errors(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
     """Make a function show an error in its first output, empty others, and keep the last ones."""
 
     def decorate(function: Shower) -> Shower:
@@ -144,28 +145,28 @@ def shows_errors(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
     return decorate
 
 
-def laid_out(scored: scoring.Scored, title: str, remarks: Sequence[str] = ()) -> Outputs:
+def lay_out(scored: scoring.Scored, title: str, remarks: Sequence[str] = ()) -> Outputs:
     """Return the outputs of `results` for scored systems, and the plots."""
     files = [gr.DownloadButton(value=path, interactive=True) for path in scored.write(own_folder())]
     return scored.html(title=title, remarks=remarks), *files, scored.plots()
 
 
-@shows_errors(1 + len(uploads.COLUMNS))
+@show_errors(1 + len(uploads.COLUMNS))
 def show_columns(files: list[str] | None) -> Outputs:
     """Find the role of each column of the first file."""
     names, used = uploads.detect(files[0]) if files else ([], dict.fromkeys(uploads.COLUMNS))
     return gr.skip(), *(gr.Dropdown(choices=names, value=used[role] or "") for role in uploads.COLUMNS)
 
 
-@shows_errors(5)
+@show_errors(5)
 def show_score(files: list[str] | None, *values: scoring.Numbers | None) -> Outputs:
     """Score the systems in files; the values are those of the controls."""
     if not files:
         return markup.html("message", text=NO_UPLOAD), *[None] * 4
-    return laid_out(scoring.score_files(files, dict(zip(scoring.CONTROLS, values, strict=True))), "Your systems")
+    return lay_out(scoring.score_files(files, dict(zip(scoring.CONTROLS, values, strict=True))), "Your systems")
 
 
-@shows_errors(2)
+@show_errors(2)
 def show_cost(n: float, num_classes: float, infinitely_many: bool, confidence: float) -> Outputs:
     """Show what a correct and an incorrect answer of one confidence cost, and draw it for all."""
     known = None if infinitely_many else num_classes
@@ -177,14 +178,14 @@ def show_cost(n: float, num_classes: float, infinitely_many: bool, confidence: f
     return shown, markup.cost_figure(n, known, confidence, costs)
 
 
-@shows_errors(1)
+@show_errors(1)
 def show_plan(*given: float) -> Outputs:
     """Plan a comparison: what the subset's questions can detect, and how many a difference needs."""
     rows = api.checked(api.plan, *given)["rows"]
     return (markup.html("plain_table", header=list(rows[0]), rows=[list(row.values()) for row in rows], label=PLAN),)
 
 
-@shows_errors(2)
+@show_errors(2)
 def show_unknown(file: str | None, asked: str) -> Outputs:
     """Grade answers by exact match and label bank, and list those that neither decides."""
     if not file:
@@ -196,7 +197,7 @@ def show_unknown(file: str | None, asked: str) -> Outputs:
     return markup.html("message", text=graded.summary() + remark), shown
 
 
-@shows_errors(10, kept=8)
+@show_errors(10, kept=8)
 def show_graded(
     file: str | None, asked: str, accepted: list[str], rest: str, weighted: bool, n: str, intervals: bool, order: str
 ) -> Outputs:
@@ -217,7 +218,7 @@ def show_graded(
     return "", *_on_the_board(graded, scored, row, order, link, graded.summary())
 
 
-@shows_errors(10, kept=8)
+@show_errors(10, kept=8)
 def restore(token: str, order: str) -> Outputs:
     """Show the result that a link holds."""
     if not token:
@@ -231,10 +232,10 @@ def restore(token: str, order: str) -> Outputs:
 def _on_the_board(
     graded: answers.Graded, scored: scoring.Scored, row: subset.Row, order: str, link: str, remark: str
 ) -> Outputs:
-    """Return what `laid_out` does, with the leaderboard with a row, the row, the graded file, and a link."""
+    """Return what `lay_out` does, with the leaderboard with a row, the row, the graded file, and a link."""
     path = own_folder() / "graded.csv"
     graded.write(path)
-    result, *rest = laid_out(scored, row.system, [remark])
+    result, *rest = lay_out(scored, row.system, [remark])
     return result, board(order, row), row, gr.DownloadButton(value=str(path), interactive=True), link, *rest
 
 
@@ -276,8 +277,8 @@ def text(label: str, value: str = "", *, elem_classes: str | None = None, script
 
 
 def results(scored: scoring.Scored | None = None) -> list[Component]:
-    """Lay out the first outputs of `laid_out`: table and verdict, and downloads."""
-    shown = scored.html(title=f"Example: {next(iter(EXAMPLES))}") if scored else ""
+    """Lay out the first outputs of `lay_out`: table and verdict, and downloads."""
+    shown = scored.html(title=f"Example: {QUESTIONS}") if scored else ""
     result = text("Result", shown, elem_classes="result", script=(HERE / "page.js").read_text(encoding="utf-8"))
     paths = scored.write(own_folder()) if scored else [None] * 3
     with gr.Row():
@@ -314,8 +315,8 @@ def score_tab(opening: scoring.Scored) -> None:
             gr.Markdown("## Score your own")
             files = gr.File(label=FILES, file_count="multiple", file_types=list(uploads.SUFFIXES), height=150)
             with gr.Row():
-                for name, systems in EXAMPLES.items():
-                    load, paths = gr.Button(f"Load {name}", size="sm"), example_files(systems)
+                for name, paths in EXAMPLES.items():
+                    load = gr.Button(f"Load {name}", size="sm")
                     private(load.click, lambda paths=paths: paths, None, files)
             gr.Markdown(uploads.HELP)
             with gr.Accordion("Columns", open=False), gr.Row():
@@ -335,11 +336,6 @@ def score_tab(opening: scoring.Scored) -> None:
             trigger_mode="always_last",
             api_visibility="private",
         )
-
-
-def example_files(systems: Iterable[str]) -> list[str]:
-    """Return the files of example systems."""
-    return [str(HERE / "examples" / f"{system}.csv") for system in systems]
 
 
 def as_text(path: Path) -> str:
@@ -420,7 +416,7 @@ with gr.Blocks(title=TITLE, delete_cache=(OFTEN, OLD), fill_width=True) as demo:
     for tool in api.TOOLS:
         gr.events.api(tool, api_name=tool.__name__, concurrency_limit=4)
     gr.Markdown(f"# {TITLE}\n{PURPOSE}")
-    opening = scoring.score_files(example_files(next(iter(EXAMPLES.values()))), {})
+    opening = scoring.score_files(EXAMPLES[QUESTIONS], {})
     token = gr.Textbox(visible="hidden", label="What the link of this page holds")
     with gr.Tabs() as tabs:
         with gr.Tab("Score"):

@@ -86,12 +86,12 @@ class Crossing(NamedTuple):
 class Decision(NamedTuple):
     """Costs (M,), shares accepted and verdicts at reject costs, verdicts by ECUAS_n; or a `remark`: why none."""
 
-    reject_costs: Floats
-    costs: Mapping[str, Floats]
-    coverage: Mapping[str, Floats]
-    verdicts: Sequence[Verdict]
-    orders: Mapping[float, Verdict]
-    crossings: Sequence[Crossing]
+    reject_costs: Floats = np.zeros(0)
+    costs: Mapping[str, Floats] = {}
+    coverage: Mapping[str, Floats] = {}
+    verdicts: Sequence[Verdict] = ()
+    orders: Mapping[float, Verdict] = {}
+    crossings: Sequence[Crossing] = ()
     remark: str = ""
 
 
@@ -100,15 +100,17 @@ def decide(systems: Mapping[str, System]) -> Decision:
     first = next(iter(systems.values()))
     grid = _grid(systems)
     if not len(grid):
-        return undecided(TOO_MANY)
+        return Decision(remark=TOO_MANY)
     options = {"confidence_level": LEVEL, "reject_costs": tuple(grid), "normalize": False, "decompose": False}
-    tested = {name: _with_options(system, options) for name, system in {**systems, NOTHING: rejecting(first)}.items()}
+    tested = {
+        name: _with_options(system, options) for name, system in {**systems, NOTHING: rejecting_system(first)}.items()
+    }
     orders = [Key("ecuas", n) for n in first.options.n]
     keys = [Key("expected_cost", float(cost)) for cost in grid]
     try:
         found = compare_systems(tested, only=[*keys, *orders], by_metric=True)
     except InputError as error:
-        return undecided(f"These systems cannot be compared sample by sample: {error}")
+        return Decision(remark=f"These systems cannot be compared sample by sample: {error}")
     by_key = _by_key(found)
     size, rows = len(first.decisions.uncertainty), [by_key[key] for key in keys]
     values = [_values(of_key) for of_key in rows]
@@ -119,12 +121,7 @@ def decide(systems: Mapping[str, System]) -> Decision:
     return Decision(grid, costs, coverage, verdicts, by_order, _crossings(grid, costs, rows))
 
 
-def undecided(remark: str) -> Decision:
-    """Return the reason why nothing was tested as a decision."""
-    return Decision(np.zeros(0), {}, {}, [], {}, [], remark)
-
-
-def rejecting(system: System) -> System:
+def rejecting_system(system: System) -> System:
     """Return a system that is asked the same, and rejects every answer."""
     decisions, options = as_given(system)
     size, u_max = len(decisions.uncertainty), decisions.max_uncertainty
@@ -365,7 +362,7 @@ class Scored:
         """Who is cheapest, if these systems can be compared."""
         not_comparable = any(key.metric == "ecuas" and not key.variant for key in self.report.not_comparable)
         if self.is_open or self.report.differing or not_comparable:
-            return undecided(NOT_SAID)
+            return Decision(remark=NOT_SAID)
         return decide(self.systems)
 
     def sentences(self) -> list[str]:
@@ -373,9 +370,9 @@ class Scored:
         if self.is_open:
             return [NOT_DECIDED]
         found = self.decision
-        return [found.remark or summary(found), *sentences(found), *self.about_each()]
+        return [found.remark or summary(found), *sentences(found), *self.sentences_alone()]
 
-    def about_each(self) -> list[str]:
+    def sentences_alone(self) -> list[str]:
         """Return the sentences about each system alone."""
         systems = {} if self.is_open or len(self.systems) > MAX_EXPLAINED else self.systems
         return [sentence for name, system in systems.items() for sentence in explain({name: system})]
@@ -405,7 +402,7 @@ class Scored:
             tables=markup.report_tables(self.report, grid),
             notes=self.notes(),
             sentences=sentences(self.decision, isolated),
-            more=self.about_each(),
+            more=self.sentences_alone(),
         )
 
     def plots(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -68,13 +68,9 @@ def detectable(
     """Return header and rows: the differences that the questions detect with 80 % power, and the number one needs."""
     weights = tables()["curated"]["weight"].to_numpy()
     effect = float(np.mean(weights**2) / np.mean(weights) ** 2)
+    plan = partial(plan_of_rates, samples=len(weights), auroc=auroc, correlation=correlation, difference=difference)
     try:
-        plans = {
-            key: plan_of_rates(
-                key, error_rates, samples=len(weights), auroc=auroc, correlation=correlation, difference=difference
-            )
-            for key in PLANNED
-        }
+        plans = {key: plan(key, error_rates) for key in PLANNED}
     except OverflowError:
         raise InputError("difference", "is too small", value=difference) from None
     kept = len(tables()["kept"])

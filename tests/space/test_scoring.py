@@ -67,7 +67,7 @@ def test_numbers_are_those_of_the_comparison(examples, decision):
     """At one reject cost the same call, for that cost alone, gives difference, interval and adjusted p."""
     options = examples["verbal_model"].options.replace(reject_costs=(0.6,))
     systems = {name: system._replace(options=options) for name, system in examples.items()}
-    systems[scoring.NOTHING] = scoring.rejecting(systems["verbal_model"])
+    systems[scoring.NOTHING] = scoring.rejecting_system(systems["verbal_model"])
     rows = {(row.first, row.second): row for row in compare_systems(systems, only=[Key("expected_cost", 0.6)])}
     row, found = rows["calibrated_model", "overconfident_model"], at(decision, 0.6)
     assert (found.best, found.rival[:2]) == (("overconfident_model",), ("calibrated_model", "overconfident_model"))
