@@ -1,6 +1,7 @@
 """The layout that CONTRIBUTING.md describes: what lies where, and what may import what."""
 
 import ast
+import functools
 import re
 import tomllib
 from collections import defaultdict
@@ -34,6 +35,12 @@ FOLDERS = {  # of the metric: what each may import besides itself and the top le
 }
 
 
+@functools.cache
+def parsed(file):
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def modules(package):
     """Return the modules of a package by their dotted names."""
     paths = {path.relative_to(ROOT).with_suffix(""): path for path in (ROOT / package).rglob("*.py")}
@@ -44,7 +51,7 @@ def imports(name, file, known):
     """Return what a module imports of the `known` ones, wherever in the file it does."""
     package = name if file.stem == "__init__" else name.rpartition(".")[0]
     found = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -97,7 +104,7 @@ def test_no_public_name_is_defined_twice_in_a_package(package):
     """What stands in two modules under one name is one idea with two homes, or two ideas that a reader confuses."""
     homes = defaultdict(set)
     for module, file in modules(package).items():
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        for node in parsed(file).body:
             targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
             names = [node.name] if hasattr(node, "name") else [target.id for target in targets if hasattr(target, "id")]
             for name in names:
@@ -134,10 +141,10 @@ def test_every_folder_of_modules_is_a_package_that_is_installed():
         assert (path.parent / "__init__.py").is_file(), path
 
 
-def imported_at_once(file):
+def imported_at_once(text):
     """Return what the top of a file imports, with the packages that lie around it."""
-    names = set()
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    names, head = set(), re.split(r"^(?:def|class|@)", text, maxsplit=1, flags=re.MULTILINE)[0]
+    for node in ast.parse(head).body:
         source = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
         for alias in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
             parts = f"{source}{alias.name}".split(".")
@@ -153,7 +160,7 @@ def test_what_takes_seconds_to_import_is_imported_by_the_tests_that_use_it():
     slow = {".".join(file.relative_to(ROOT).with_suffix("").parts) for file in without}
     slow |= {"gradio", "torch", "transformers", "playwright", "mcp"}
     for file in {file for folder in options["testpaths"] for file in (ROOT / folder).rglob("*.py")} - without:
-        assert not imported_at_once(file) & slow, file
+        assert not imported_at_once(file.read_text(encoding="utf-8")) & slow, file
 
 
 @pytest.mark.parametrize("page", ["ecuas_metric", "space"])

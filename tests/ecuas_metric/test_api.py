@@ -291,10 +291,7 @@ BAD = [
     # classes and labels
     (lambda: ecuas_score(["cat", "cow", "dog"], Y_PROB, labels=AB), f"y_true must be among the labels {AB}"),
     (lambda: ecuas_score(Y_TRUE, Y_PROB, labels=[0, 1]), f"y_true must be among the labels [0, 1]; got 'cat' {OF_3}"),
-    (
-        lambda: ecuas_score([0, 1, 1], Y_PROB, labels=list("01")),
-        "y_true must be among the labels ['0', '1']; got 0 at",
-    ),
+    (lambda: ecuas_score([0, 1, 1], Y_PROB, labels=list("01")), "y_true must be among the labels ['0', '1']; got 0 at"),
     (
         lambda: ecuas_score([-1], np.full((1, 1000), 1e-3), labels=range(1000)),
         "y_true must be among the labels [0, 1, 2, 3, 4, 5, ...]; got -1 at index 0 (1 of 1).",

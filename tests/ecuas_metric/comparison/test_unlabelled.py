@@ -14,6 +14,7 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.metrics import Key, metric_values
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import tie_groups
+from tests.conftest import seeds
 
 OPTIONS = {"n": [0, 0.5, 1, 128], "reject_costs": [0.25, 0.6], "n_bins": 5}
 WEIGHTS = (0.5, 1.0, 1.645445, 3.0)
@@ -68,7 +69,7 @@ def test_the_bounds_are_those_of_all_completions(system, num_classes):
         assert_tight(confidence, correct, checked_options(**OPTIONS, num_classes=num_classes, **weights))
 
 
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(i, marks=pytest.mark.slow) for i in range(4, 60))])
+@pytest.mark.parametrize("seed", seeds(2, 60))
 def test_auroc_of_ties_of_many_weights(seed):
     """The knapsack inside a group of ties, where known answers decide whether the ends or the middle are best."""
     rng = np.random.default_rng(seed)

@@ -10,7 +10,7 @@ import pytest
 
 from ecuas_metric.reporting import cli
 
-QUICK, MANY = 300, 3000
+QUICK, MANY = 100, 3000
 SECONDS = 20  # of the processor, for one file
 TOKENS = [b"\n", b"\r", b"\t", b" ", b"9" * 40, b"\xff", b"\xe2\x80\xa8", b"\0"]
 TOKENS += b'nan inf -1 1e999 " , [ ] { } : null prob_1 label correct confidence =1+1 true % ; | #'.split()

@@ -160,10 +160,7 @@ def test_systems_of_different_questions_have_no_best(folder, capsys):
         (["score", "gpt.csv", "--columns", "confidence"], "--columns takes ROLE=COLUMN pairs; got 'confidence'."),
         (["score", "gpt.csv", "--metrics", "acc"], "--metrics must be among error_rate, ece,"),
         (["score", "gpt.csv", "--output", "a.doc"], "a.doc: a table can be written as"),
-        (
-            ["score", "logits.csv", "--predictions-are", "probabilities"],
-            "logits.csv: column 'logit_0..logit_2' must",
-        ),
+        (["score", "logits.csv", "--predictions-are", "probabilities"], "logits.csv: column 'logit_0..logit_2' must"),
         (["score", "gpt.csv", "logits.csv"], "systems of one table must have one form; gpt.csv holds confidences"),
         (["compare", "gpt.csv"], "a comparison needs at least two systems; got 1."),
     ],

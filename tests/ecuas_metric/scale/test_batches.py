@@ -242,10 +242,7 @@ def test_types_of_columns_that_hold_the_same_numbers(columns, tmp_path):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (
-            {"correct": ["true", "false", "true"]},
-            "'correct' must hold numbers; it holds string. Convert it, or",
-        ),
+        ({"correct": ["true", "false", "true"]}, "'correct' must hold numbers; it holds string. Convert it, or"),
         ({"correct": [1, 0, 2**60]}, r"'correct' must be 0 .* got 1.15\d*e\+18 in row 3"),
         ({"confidence": pa.nulls(3)}, "'confidence' must hold numbers; it holds null"),
         ({"confidence": [0.9, float("inf"), 0.5]}, "'confidence' must lie in .* got inf in row 2"),

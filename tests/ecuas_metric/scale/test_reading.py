@@ -13,6 +13,7 @@ from ecuas_metric.results import compute_results, prepare
 from ecuas_metric.scale import state
 from ecuas_metric.scale.reading import read, system_of
 from ecuas_metric.scale.state import CHECKS, merge, state_of
+from tests.conftest import seeds
 from tests.ecuas_metric.scale.parts import FORMS, Rows, cut, rows_of
 
 ANALYTIC = {"confidence_level": 0.9, "interval_method": "analytic"}
@@ -51,7 +52,7 @@ def random_rows(rng):
     return rows
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(8, 40))
 def test_intervals_are_those_of_compute_or_none_with_a_reason(seed):
     """Ten cases each: equal to 1e-9, or none from the state, and then a note names the number."""
     rng = np.random.default_rng(seed)
