@@ -197,6 +197,8 @@ REFUSED = (  # a file, its text, and how the error begins
     ("a.csv", "confidence,correct\nyes,1\n", "column 'confidence' must hold numbers; got 'yes' in row 2 (1 of 1)."),
     ("a.csv", "confidence;correct\n0,5;1\nn/v;1\n",
      "column 'confidence' must hold numbers; got 'n/v' in row 3 (1 of 2)."),
+    ("a.csv", "confidence,correct\n0.9,C\n0.5,I\n0.4,N\n",  # no answer, or no
+     "column 'correct' must hold numbers; got 'N' in row 4 (1 of 3). Correct or not? Write 1 or 0"),
     ("a.csv", "confidence,correct\n0.5,2\n",
      "column 'correct' must be 0 (incorrect) or 1 (correct); got 2.0 in row 2 (1 of 1). "
      "Partly correct? Set correct_from to the lowest grade that counts as correct."),
