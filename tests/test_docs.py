@@ -207,11 +207,6 @@ def run(code, **given):
     return printed.getvalue().splitlines(), names
 
 
-def test_there_are_three_recipes():
-    section = (ROOT / "docs/python.md").read_text().split("## Recipes")[1].split("\n## ")[0]
-    assert re.findall(r"^\*\*([\w-]+)\*\*", section, flags=re.MULTILINE) == ["NumPy", "scikit-learn", "transformers"]
-
-
 def test_numpy_in_one_call():
     code, shown = recipe("NumPy")
     printed, names = run(code)

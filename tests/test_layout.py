@@ -129,13 +129,6 @@ def test_the_top_level_of_the_metric_is_what_the_loader_copies_and_three_other_f
     assert not SHIPPED & BESIDE
 
 
-def test_the_top_level_of_the_dataset_is_the_dataset():
-    names = (
-        "__init__ build pool labels selection configurations card checks matching grading checking folders croissant"
-    )
-    assert {path.stem for path in DATASET.glob("*.py")} == set(names.split())
-
-
 def test_every_folder_of_modules_is_a_package_that_is_installed():
     for path in (*METRIC.rglob("*.py"), *DATASET.rglob("*.py")):
         assert (path.parent / "__init__.py").is_file(), path

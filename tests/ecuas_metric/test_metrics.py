@@ -324,19 +324,6 @@ def test_the_expected_cost_is_selective_risk_times_coverage_plus_reject_cost_tim
         assert values[f"expected_cost_{g:g}"] == pytest.approx(risk * coverage + g * (1 - coverage))
 
 
-def test_a_perfect_system_costs_nothing_and_all_ties_know_nothing():
-    system = prepare("posteriors", np.eye(3), np.arange(3), checked_options(**SETTINGS))
-    estimates = compute_results(system).estimates
-    assert all(estimates[key].value == 0 for key in estimates if METRICS[key.metric].assesses == "both")
-    assert np.isnan(estimates[Key("auroc")].value)
-    values = score("confidences", np.full(4, 0.75), np.array([1, 1, 1, 0]), normalize=True)
-    assert values["auroc"] == 0.5
-    assert values["aurc"] == pytest.approx(0.25)
-    assert values["ece"] == 0
-    assert values["normalized_confidence_cross_entropy"] == pytest.approx(1)
-    assert values["normalized_confidence_brier_score"] == pytest.approx(1)
-
-
 def test_what_is_asked_for_only_is_what_all_give(rng):
     decisions = confidence_decisions(rng.random(30), rng.integers(0, 2, 30))
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost)

@@ -147,11 +147,6 @@ def plug_with(confidence, correct, **options):
     return metric
 
 
-def test_options_are_checked_at_once():
-    with pytest.raises(TypeError, match="takes no option 'm'"):
-        plug.ECUAS(m=1)
-
-
 def test_processes_of_which_one_has_no_rows(rng):
     """Each sends torchmetrics' gathering what it has; `test_lightning` has real ones."""
     confidence, correct = rng.random(100), rng.integers(0, 2, 100)

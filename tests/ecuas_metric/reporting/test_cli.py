@@ -173,14 +173,6 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, capsy
     assert captured.out == ""
 
 
-def test_notes_name_their_system(folder, capsys):
-    (folder / "sure.csv").write_text("confidence,correct\n0.9,1\n,1\n")
-    assert cli.main(["score", "sure.csv", "--missing-confidence", "0.5"]) == 0
-    err = capsys.readouterr().err
-    assert "note: sure: 1 of 2 confidences are missing (NaN) and count as 0.5." in err
-    assert "note: sure: auroc is nan" in err
-
-
 def test_systems_have_the_names_they_are_given(folder, capsys):
     for name in ("one.csv", "one.tsv"):
         (folder / name).write_text("confidence,correct\n0.9,1\n0.4,0\n")

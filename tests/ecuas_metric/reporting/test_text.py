@@ -245,25 +245,6 @@ def test_one_n_is_one_sentence_and_the_level_is_the_systems(submissions):
     assert "(90% interval [" in lines[0]
 
 
-def test_weights_are_used(submissions):
-    doubled = [submission._replace(per_sample={"sample_weight": [1.0] * 60 + [2.0] * 60}) for submission in submissions]
-    repeated = [
-        submission._replace(
-            predictions=np.r_[submission.predictions, submission.predictions[60:]],
-            references=np.r_[submission.references, submission.references[60:]],
-            ids=from_values([*submission.ids.tolist(), *(f"again {i}" for i in submission.ids[60:].tolist())]),
-        )
-        for submission in submissions
-    ]
-    for one, two in zip(doubled, repeated, strict=True):
-        assert without_p(explained([one])) == without_p(explained([two]))
-
-
-def without_p(lines):
-    """Leave out p-values: there is more chance in weights than in copies."""
-    return [re.sub(r"p [=<] [\d.]+", "p", line) for line in lines]
-
-
 def test_calibration_is_told_with_the_p_value_of_the_metric(submissions):
     lines = [line for line in explained(submissions) if "iscalibrat" in line]
     systems = prepare_submissions(submissions, calibration=True)

@@ -169,12 +169,6 @@ def test_one_row_and_one_class_are_undefined_as_in_memory():
         read(state_of("confidences", [0.9], [1], checked_options(), sample_weight=[0.0]))
 
 
-def test_every_metric_of_samples_is_one_of_bins():
-    """A state has no rows but those that stand for bins of ECE; the last two it leaves out."""
-    of_samples = [name for name, metric in METRICS.items() if metric.of_samples is not None]
-    assert of_samples == ["ece", "ece_debiased", "calibration_p"]
-
-
 @pytest.mark.parametrize("form", ["confidences", "posteriors"])
 def test_curves_are_those_of_the_rows(form, rng):
     rows = rows_of(form, rng, size=120)

@@ -127,15 +127,6 @@ def test_rows_of_weight_0_are_counted_and_no_more(form, rng):
     assert packed(merge([none, held])) == packed(whole)
 
 
-def test_counts_give_the_state_of_the_rows(rng):
-    rows = rows_of("confidences", rng, size=300)
-    rows.predictions[:] = rows.predictions.round(1)
-    q, place = np.unique(rows.predictions, return_inverse=True)
-    wrong = np.bincount(place, 1 - rows.references)
-    found = state_of_counts(q, np.bincount(place), wrong, checked_options(**rows.given))
-    assert packed(found) == packed(rows.state())
-
-
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
