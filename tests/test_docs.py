@@ -1,5 +1,3 @@
-"""READMEs, cards and the pages of docs/: what they print is what happens, and every link leads somewhere."""
-
 import contextlib
 import doctest
 import io

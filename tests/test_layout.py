@@ -1,5 +1,3 @@
-"""The layout that CONTRIBUTING.md describes: what lies where, and what may import what."""
-
 import ast
 import functools
 import re

@@ -92,25 +92,6 @@ def test_cross_val_score_is_arithmetic_on_each_fold(data, request):
         assert -score == pytest.approx(ecuas_1(y[test], model.predict_proba(x[test]), model.classes_))
 
 
-def test_a_fold_without_a_class_needs_labels(flowers):
-    x, y = flowers
-    model, part = MODEL.fit(x, y), y != "virginica"
-    expected = ecuas_1(y[part], model.predict_proba(x[part]), model.classes_)
-    assert -scorer(labels=model.classes_)(model, x[part], y[part]) == pytest.approx(expected)
-    with pytest.raises(
-        InputError, match=r"^y_true must have as many classes as y_prob, 3; got 2\. Pass labels, all cla"
-    ):
-        scorer()(model, x[part], y[part])
-
-
-def test_weights_reach_the_scorer(two_classes):
-    x, y = two_classes
-    model, weights = MODEL.fit(x, y), np.arange(len(y))
-    twice = np.repeat(np.arange(len(y)), weights)
-    ours = scorer()(model, x, y, sample_weight=weights)
-    assert ours == pytest.approx(scorer()(model, x[twice], y[twice]))
-
-
 def test_classes_and_columns_are_those_of_log_loss(flowers):
     """Also for numbers that are no indices, and in an order that is not alphabetical."""
     x, y = flowers

@@ -1,5 +1,3 @@
-"""ECE without its bias, its interval, and the test of calibration."""
-
 import itertools
 import math
 

@@ -1,5 +1,3 @@
-"""Laws that hold for every number: of the registry, normalised, recalibrated, and the limits of intervals."""
-
 import warnings
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""The public surface: what is exported is documented, is what the reference page shows, and costs nothing to import."""
-
 import ast
 import doctest
 import inspect

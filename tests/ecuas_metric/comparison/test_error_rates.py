@@ -1,5 +1,3 @@
-"""How often do the tests of `ecuas compare` see a difference where there is none? Simulated systems that are alike."""
-
 import numpy as np
 import pytest
 

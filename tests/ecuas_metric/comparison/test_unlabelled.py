@@ -1,5 +1,3 @@
-"""Bounds of unlabelled answers: those of all completions, tried one by one."""
-
 import itertools
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""What looks like an answer and is none: refused, or noted, with advice that gives the right number when followed."""
-
 import json
 import re
 import shlex

@@ -1,5 +1,3 @@
-"""Errors and notes are values: their fields, and how Python, the command and files put them into words."""
-
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 

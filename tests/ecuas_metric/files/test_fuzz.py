@@ -1,5 +1,3 @@
-"""Broken files: the command says in one line what is wrong, or gives numbers, and never fails otherwise."""
-
 import io
 import json
 import signal

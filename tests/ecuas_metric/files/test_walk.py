@@ -1,5 +1,3 @@
-"""Files as people and tools have them: each gives the right number, or a refusal whose advice gives it."""
-
 import json
 import shlex
 from functools import partial

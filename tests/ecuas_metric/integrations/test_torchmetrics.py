@@ -1,5 +1,3 @@
-"""The metric of torchmetrics, with the real one: batches, processes and copies give the numbers of all rows at once."""
-
 import copy
 import importlib
 import pickle

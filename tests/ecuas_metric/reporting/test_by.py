@@ -1,5 +1,3 @@
-"""`--by`: a row for each value of a column, and averages in which each value counts the same."""
-
 import json
 import math
 

@@ -1,5 +1,3 @@
-"""The command `ecuas`, as a process of its own and in this one."""
-
 import json
 import os
 import re

@@ -1,5 +1,3 @@
-"""`ecuas score --out-of-core`, `ecuas merge` and `ecuas compare --out-of-core`: the table that the rows would give."""
-
 import json
 import shlex
 

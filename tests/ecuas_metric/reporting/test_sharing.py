@@ -1,5 +1,3 @@
-"""What a system prepares once is shared by its report, curves, figures and comparison."""
-
 import numpy as np
 
 from ecuas_metric import compare_systems, confidence_system, make_report

@@ -1,5 +1,3 @@
-"""Tables as text, Markdown, LaTeX, HTML, CSV and JSON; what is shown follows the terminal, files have everything."""
-
 import csv
 import html
 import io

@@ -1,5 +1,3 @@
-"""Arrow batches, Parquet files and tables of counts: the state of their rows, and errors that say where."""
-
 from decimal import Decimal
 from errno import ENOSPC
 from os import strerror
@@ -147,6 +145,8 @@ def test_a_class_that_is_not_known_is_no_wrong_one(rng):
     with pytest.raises(FileError, match=r"'label' has no value in row 3 \(1 of 4\)"):
         states_of_batches([table], OPTIONS, unlabelled="wrong")
     assert states_of_batches([table], OPTIONS, unlabelled="drop")["system"].rows == 3
+    with pytest.raises(FileError, match="nothing says which answers are correct"):
+        states_of_batches([pa.table({"confidence": [0.5], "answer": ["a"]})], OPTIONS)
 
 
 @pytest.mark.parametrize("form", ["confidences", "weighted", "posteriors", "positive"])
@@ -167,19 +167,6 @@ def test_parts_that_nobody_judged_do_not_show(form, rng):
     assert packed(merge(scored[1:])) == packed(scored[0])
     with pytest.raises(InputError, match="a state must have rows that are judged"):
         read(scored[1])
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"confidence": [0.5], "answer": ["a"]}, "nothing says which answers are correct"),
-        ({"confidence": ["0.5"], "correct": [1]}, "'confidence' must hold numbers; it holds string"),
-        ({"posteriors": [[0.5, 0.5], [1.0]], "label": [0, 1]}, "'posteriors' must hold lists of one length in row 2"),
-    ],
-)
-def test_columns_that_do_not_fit_are_refused(columns, message):
-    with pytest.raises(FileError, match=message):
-        states_of_batches([pa.table(columns)], OPTIONS)
 
 
 @pytest.fixture

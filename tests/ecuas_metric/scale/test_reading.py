@@ -1,5 +1,3 @@
-"""What is read from a state: the numbers of `compute`, exactly or between bounds, and its very intervals."""
-
 import math
 
 import numpy as np

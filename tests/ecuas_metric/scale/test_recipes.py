@@ -1,5 +1,3 @@
-"""The recipes of docs/scale.md, run as written where their packages are installed: all give the very same states."""
-
 import os
 import re
 import subprocess

@@ -1,5 +1,3 @@
-"""Spark, as users run it: the states of the local reader to the byte, and nothing but states between the tasks."""
-
 import json
 import os
 import re

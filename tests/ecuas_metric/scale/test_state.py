@@ -1,5 +1,3 @@
-"""The state of some rows: the same however the rows are cut, ordered and merged."""
-
 from fractions import Fraction
 
 import numpy as np
