@@ -102,14 +102,13 @@ def test_classes_and_columns_are_those_of_log_loss(flowers):
 
 
 @given(posterior_systems(), ORDERS, st.sampled_from(["zero_one", "log"]), st.booleans(), st.booleans())
+@pytest.mark.filterwarnings("ignore")
 def test_ecuas_score_is_that_of_score_posteriors(system, n, cost, normalize, has_weights):
     q, truth = system
     options = {"n": n, "cost": cost, "labels": range(q.shape[1])}
     options["sample_weight"] = np.arange(1.0, len(q) + 1) if has_weights else None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        values = score_posteriors(truth, q, normalize=normalize, **options)
-        score = ecuas_score(truth, q, normalize=normalize, **options)
+    values = score_posteriors(truth, q, normalize=normalize, **options)
+    score = ecuas_score(truth, q, normalize=normalize, **options)
     assert score == pytest.approx(values[f"{'normalized_' if normalize else ''}ecuas_{n:g}"], nan_ok=True)
 
 
@@ -130,27 +129,17 @@ def test_one_column_is_two(pairs):
     assert ecuas_score(truth, q, labels=[False, True]) == ecuas_score(truth, two, labels=[False, True])
 
 
-@pytest.mark.parametrize("name", SCORES)
-@given(system=confidence_systems(), has_weights=st.booleans())
-def test_scores_of_confidences_are_those_of_score_confidences(name, system, has_weights):
+@given(confidence_systems(), ORDERS, st.sampled_from([None, 2, 4]), st.booleans())
+@pytest.mark.filterwarnings("ignore")
+def test_scores_of_confidences_are_those_of_score_confidences(system, n, num_classes, has_weights):
     confidence, correct = system
-    weight = np.arange(1.0, len(correct) + 1) if has_weights else None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        expected = score_confidences(correct, confidence, sample_weight=weight)[name]
-        score = SCORES[name](correct, confidence, sample_weight=weight)
-    assert score == pytest.approx(expected, nan_ok=True)
-    assert type(score) is float
-
-
-@given(confidence_systems(), ORDERS, st.sampled_from([None, 2, 4]))
-def test_confidence_ecuas_score_is_that_of_score_confidences(system, n, num_classes):
-    confidence, correct = system
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        expected = score_confidences(correct, confidence, n=n, num_classes=num_classes)
-        score = confidence_ecuas_score(correct, confidence, n=n, num_classes=num_classes)
-    assert score == pytest.approx(expected[f"ecuas_{n:g}"])
+    weight = {"sample_weight": np.arange(1.0, len(correct) + 1) if has_weights else None}
+    expected = score_confidences(correct, confidence, n=n, num_classes=num_classes, **weight)
+    for name, score in SCORES.items():
+        assert score(correct, confidence, **weight) == pytest.approx(expected[name], nan_ok=True)
+        assert type(score(correct, confidence)) is float
+    found = confidence_ecuas_score(correct, confidence, n=n, num_classes=num_classes, **weight)
+    assert found == pytest.approx(expected[f"ecuas_{n:g}"])
 
 
 @given(posterior_systems())

@@ -125,12 +125,6 @@ def lm_eval(data):
     return pd.DataFrame({"doc_id": range(N), "target": data["label"], "filtered_resps": responses, "acc": 1.0})
 
 
-def lighteval(data):
-    doc = [{"gold_index": int(k), "query": "?"} for k in data["label"]]
-    response = [{"logprobs": row} for row in np.log(data["posteriors"]).tolist()]
-    return pd.DataFrame({"doc": doc, "model_response": response})
-
-
 def pipeline(data):
     rows = [zip(CLASSES, row, strict=True) for row in data["posteriors"].tolist()]
     scores = [[{"label": c, "score": x} for c, x in row] for row in rows]
@@ -163,21 +157,6 @@ def predicted(data):
 
 def pipeline_output(data):
     return predicted(data).set_axis(["true", "label", "score"], axis=1)
-
-
-def inspect_log(data):
-    samples = [
-        {"id": i, "target": "A", "scores": {"choice": {"value": "CI"[1 - c]}}, "metadata": {"confidence": x}}
-        for i, x, c in data["frame"].itertuples(index=False)
-    ]
-    return {"version": 2, "status": "success", "eval": {"task": "arc"}, "results": {"scores": []}, "samples": samples}
-
-
-def helm(data):
-    return [
-        {"instance_id": i, "stats": [{"name": {"name": "exact_match"}, "mean": c}, {"name": "p", "mean": x}]}
-        for i, x, c in data["frame"].itertuples(index=False)
-    ]
 
 
 def to_json(path, value):
@@ -225,7 +204,6 @@ TAKEN = {
     ),
     "UTF-16": ("a.csv", confidences, "confidences", csv(encoding="utf-16")),
     "CR": ("a.csv", confidences, "confidences", bytes_of(lambda f: as_csv(f, lineterminator="\r"))),
-    "sep=": ("a.csv", confidences, "confidences", bytes_of(lambda f: b"sep=;\n" + as_csv(f, sep=";"))),
     "newlines in quotes": ("a.csv", lambda data: data["frame"].assign(id=[f'a\n"b", {i}' for i in range(N)])),
     "JSON lines called JSON": ("a.json", confidences, "confidences", lines),
     **{f"JSON of {orient}": ("a.json", confidences, "confidences", partial(to_json_of, orient=orient))
@@ -302,11 +280,6 @@ TAKEN = {
     "posteriors beside several predicted classes": (
         "a.csv", lambda data: data["classes"].assign(prediction=1, predicted="x"), "posteriors",
     ),
-    "Inspect's JSON": (
-        "a.json --columns correct=scores.choice.value,confidence=metadata.confidence", inspect_log, "confidences",
-        to_json,
-    ),
-    "HELM": ("a.json --columns correct=stats.0.mean,confidence=stats.1.mean", helm, "confidences", to_json),
     "npz of Trainer.predict": ("a.npz", trainer, "posteriors", savez),
     "columns named by class": ("a.csv", named, "posteriors"),
     "columns named by class, one never true": (
@@ -346,11 +319,6 @@ TAKEN = {
     ),
     "lm-eval": (
         "a.jsonl --columns label=target,posteriors=filtered_resps --predictions-are logits", lm_eval, "posteriors",
-    ),
-    "lighteval": (
-        "a.parquet --columns label=doc.gold_index,posteriors=model_response.logprobs "
-        "--predictions-are log_probabilities",
-        lighteval, "posteriors", to_parquet,
     ),
     "nested ids": ("a.jsonl --columns id=doc.gold.index", with_nested),
     "a column name with a comma": (
@@ -518,15 +486,11 @@ def test_ids_have_the_names_that_tools_give_them(name, folder, data, capsys):
 
 
 def test_what_is_seen_in_a_file_is_said(folder, data, capsys):
-    data["binary"].to_csv("binary.csv", index=False)
     np.savez("trainer.npz", **trainer(data))
     data["classes"].assign(label=np.maximum(data["label"], 1)).to_csv("lucky.csv", index=False)
-    data["frame"].assign(confidence=data["frame"]["correct"]).to_csv("classes.csv", index=False)
     said = {
-        "binary.csv": "Column 'y_prob' is read as the probability of class 1, column 'y_true' as the class.",
         "trainer.npz": "Column 'predictions_0..predictions_3' is read as logits.",
         "lucky.csv": "Class 0 never occurs, and all other classes up to 3 do: are labels counted from 0?",
-        "classes.csv": "All predictions are 0 or 1 and count as confidences. Are they class labels?",
     }
     for name, note in said.items():
         assert cli.main(["score", name]) == 0
