@@ -70,12 +70,8 @@ def test_swapping_systems_flips_the_sign(outputs):
     back = rows_of({name: outputs[name] for name in ("other", "calibrated")})
     for (first, second, key), row in there.items():
         other, turned = back[second, first, key], row.turned()
-        assert (other[:3], other.comparable, other.p, other.p_adjusted) == (
-            turned[:3],
-            row.comparable,
-            row.p,
-            row.p_adjusted,
-        )
+        assert other[:3] == turned[:3]
+        assert (other.comparable, other.p, other.p_adjusted) == (row.comparable, row.p, row.p_adjusted)
         assert other[3:6] + other[9:] == pytest.approx(turned[3:6] + turned[9:], abs=1e-9, nan_ok=True)
 
 
@@ -108,14 +104,9 @@ def test_an_interval_is_about_the_bootstraps(outputs):
     systems = systems_of(outputs, n=1)
     for (first, second, _), row in rows_of(outputs, n=1, n_resamples=1000).items():
         if row.key != Key("ece"):
-            resamples = [
-                np.vstack(list(bootstrap_weights(400, Resampling(1000))))[:, systems[name].order]
-                for name in (first, second)
-            ]
-            values = [
-                all_values(systems[name], of, [row.key])[row.key]
-                for name, of in zip((first, second), resamples, strict=True)
-            ]
+            weights = np.vstack(list(bootstrap_weights(400, Resampling(1000))))
+            pair = systems[first], systems[second]
+            values = [all_values(system, weights[:, system.order], [row.key])[row.key] for system in pair]
             low, high = np.quantile(values[0] - values[1], [0.025, 0.975])
             assert (row.low, row.high) == pytest.approx((low, high), abs=0.15 * (high - low)), row
 
@@ -153,16 +144,11 @@ def test_ties_are_resampled_alike_whatever_the_order_of_the_rows(rng):
 
 def test_weights_and_groups_follow_the_ids(outputs, rng):
     options = {"sample_weight": 10 ** rng.uniform(-6, 3, 400), "groups": np.arange(400) // 4, "n_resamples": 50}
-    ours, expected = (
-        shuffled_rows(outputs, rng, "overconfident", "other", **options),
-        compare_systems(with_ids(outputs, **options)),
-    )
-    for row, same in zip(ours, expected, strict=True):
+    expected = compare_systems(with_ids(outputs, **options))
+    for row, same in zip(shuffled_rows(outputs, rng, "overconfident", "other", **options), expected, strict=True):
         assert row[3:-1] == pytest.approx(same[3:-1], abs=1e-12, nan_ok=True), row.key
     others = with_ids({"other": outputs["other"]}, **options | {"sample_weight": rng.random(400)})
-    with pytest.raises(
-        InputError, match="^calibrated and other cannot be paired: their weights differ, first at sample 0"
-    ):
+    with pytest.raises(InputError, match="^calibrated and other cannot be paired: their weights differ, first at"):
         compare_systems(with_ids(outputs, **options) | others)
 
 

@@ -40,10 +40,8 @@ def fields(error):
 def test_an_error_of_a_file_also_has_file_column_and_row(write):
     error = caught(read_submissions, write("a.csv", PERCENTAGES))
     assert isinstance(error, FileError)
-    assert fields(error) == OUT_OF_RANGE | {
-        **{"file": "a.csv", "column": "confidence", "row": 4},
-        "advice": FileAdvice.PERCENTAGES,
-    }
+    where = {"file": "a.csv", "column": "confidence", "row": 4}
+    assert fields(error) == OUT_OF_RANGE | where | {"advice": FileAdvice.PERCENTAGES}
     assert str(error) == (
         "a.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). Percentages? Set scale=100."
     )
@@ -92,16 +90,6 @@ def test_errors_travel_between_processes(write):
         assert type(there) is type(error)
         assert fields(there) == fields(error)
         assert str(there) == str(error)
-
-
-def test_notes_belong_to_their_system():
-    systems = {
-        "whole": confidence_system([1, 0], [0.9, 0.4]),
-        "gaps": confidence_system([1, 0], [0.9, np.nan], missing_confidence=0.5),
-        "sure": confidence_system([1, 1], [0.9, 0.4], normalize=True),
-    }
-    found = [(name, note.kind) for name, note in make_report(systems).notes()]
-    assert found == [("gaps", "missing"), ("sure", "undefined"), ("sure", "undefined")]
 
 
 def test_reports_made_at_once_do_not_mix(recwarn):

@@ -224,14 +224,9 @@ def test_the_command_runs_anywhere_and_says_no_more_than_its_table(logs, tmp_pat
     assert tables[0].stdout == tables[1].stdout
     assert tables[1].stderr == ""
     pq.write_table(pa.table({"confidence": [0.5, 3.0], "correct": [1, 1]}), tmp_path / "day: one.parquet")
+    command += ["day: one.parquet", "--engine", "spark"]
     for broken, first in ((environment, "ecuas: "), (environment | {"JAVA_HOME": str(tmp_path)}, "ecuas: Spark: ")):
-        failed = subprocess.run(
-            [*command, "day: one.parquet", "--engine", "spark"],
-            cwd=tmp_path,
-            env=broken,
-            capture_output=True,
-            text=True,
-        )
+        failed = subprocess.run(command, cwd=tmp_path, env=broken, capture_output=True, text=True)
         assert failed.returncode == 2
         assert failed.stderr.startswith(first)
         assert failed.stderr.count("\n") == 1
