@@ -24,9 +24,7 @@ def test_batches_add_up_to_all_rows(rng):
     weighted = plug.ECUAS(n=(0, 1))
     for rows in np.array_split(np.arange(300), 70):  # more batches than are kept apart
         batch = torch.tensor(confidence[rows], requires_grad=True), torch.tensor(correct[rows])
-        assert metric(*batch)["error_rate"] == pytest.approx(
-            1 - correct[rows].mean()
-        )  # a call gives the numbers of the batch
+        assert metric(*batch)["error_rate"] == pytest.approx(1 - correct[rows].mean())  # the numbers of the batch
         weighted.update(*batch, sample_weight=weight[rows])
     assert len(metric.parts) <= 64
     expected = score_confidences(correct, confidence, n=(0, 1))
