@@ -249,10 +249,12 @@ def test_a_closed_pipe_is_silent(folder):
     assert (run.returncode, run.stderr) == (0, b"")
 
 
-def test_a_file_is_replaced_whole_or_not_at_all(folder, monkeypatch):
+@pytest.mark.parametrize(("name", "said"), [(["out.md"], "out.md: No space left."), ([], "[Errno 28] No space left")])
+def test_a_file_is_replaced_whole_or_not_at_all(name, said, folder, monkeypatch, capsys):
     (folder / "out.md").write_text("before")
-    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left", "out.md")))
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left", *name)))
     assert cli.main(["score", "gpt.csv", "--output", "out.md"]) == 2
+    assert capsys.readouterr().err == f"ecuas: {said}\n"
     assert (folder / "out.md").read_text() == "before"
     assert not list(folder.glob(".*"))
 

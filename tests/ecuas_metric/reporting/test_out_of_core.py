@@ -96,6 +96,7 @@ def test_the_command_draws_figures_of_states(logs, capsys):
     [
         ("score {0}/0.parquet --state a.state", "--state requires --out-of-core"),
         ("score {0}/0.parquet --engine spark", "--engine requires --out-of-core"),
+        ("score {0}/0.parquet --columns uncertainty=confidence,cost=correct", "0.parquet: has costs, which are read"),
         ("score {0}/0.parquet --out-of-core --groups g", "--groups cannot be used with --out-of-core"),
         ("score {0}/0.parquet --out-of-core --explain", "--explain cannot be used with --out-of-core"),
         ("score {0}/0.parquet --out-of-core --labels a,b", "--labels cannot be used with --out-of-core"),
