@@ -1,5 +1,3 @@
-"""The values of all resamples, computed together, are those of each as weights of its own."""
-
 import numpy as np
 import pytest
 
