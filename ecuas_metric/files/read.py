@@ -34,8 +34,8 @@ from .values import (
     from_values,
     is_number_text,
     nulls_in,
+    parse_cells,
     plain,
-    typed,
 )
 
 if TYPE_CHECKING:
@@ -62,7 +62,9 @@ def frame_of(sheet: Sheet, *, text: Collection[str] = ()) -> pd.DataFrame:
     """Return the rows of a sheet as a data frame; columns of numbers are numbers, but for those that are text."""
     names = sheet.table.column_names
     columns = {name: sheet.column(name) for name in names}
-    return pa.table({name: column if name in text else typed(column) for name, column in columns.items()}).to_pandas()
+    return pa.table(
+        {name: column if name in text else parse_cells(column) for name, column in columns.items()}
+    ).to_pandas()
 
 
 def sheet_of(frame: pd.DataFrame, rows: Ints | None = None) -> Sheet:

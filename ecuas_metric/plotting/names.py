@@ -21,7 +21,7 @@ def short_names(names: Iterable[str], *, longest: int = _LONGEST) -> dict[str, s
     """
     unique = list(dict.fromkeys(names))
     cut = _without_common_ends(unique, longest) if max(map(len, unique), default=0) > longest else unique
-    elided = [_elided(name, longest) for name in cut]
+    elided = [_elide(name, longest) for name in cut]
     shown = elided if len(set(elided)) == len(unique) else cut
     return dict(zip(unique, shown, strict=True))
 
@@ -52,7 +52,7 @@ def _ends_of_words(text: str) -> list[int]:
     return [0, *(i for i, character in enumerate(text, 1) if character in _SEPARATORS)]
 
 
-def _elided(name: str, longest: int) -> str:
+def _elide(name: str, longest: int) -> str:
     if len(name) <= longest:
         return name
     tail = (longest - 1) * 2 // 5

@@ -73,7 +73,7 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
     try:
         classes = labels(references, "references", num_classes=num_classes, num_samples=len(scores))
     except InputError as error:
-        raise error.reworded(_WORDS) from None
+        raise error.reword(_WORDS) from None
     counts = np.bincount(classes, minlength=num_classes)
     if with_bias and not counts.all():
         empty = int(np.argmin(counts))

@@ -66,7 +66,7 @@ def fit_isotonic(confidence: ArrayLike, correct: ArrayLike) -> Isotonic:
     try:
         q, truth = confidences(finite(confidence, "confidence"), correct)
     except InputError as error:
-        raise error.reworded(_WORDS) from None
+        raise error.reword(_WORDS) from None
     q = np.clip(q, 0, 1)  # from beyond by rounding
     fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(q, truth)
     return Isotonic(np.asarray(fitted.X_thresholds_), np.asarray(fitted.y_thresholds_))
