@@ -177,12 +177,14 @@ def make_report(
         else compute_results(system, progress=progress, only=asked)
         for name, system in systems.items()
     }
-    keys, alike = sorted(next(iter(results.values())).estimates, key=place), same_answers(systems)
-    not_comparable = [key for key in keys if not is_comparable(key, have_same_answers=alike)]
+    keys, not_comparable, differ = sorted(next(iter(results.values())).estimates, key=place), list[Key](), list[str]()
+    if len(systems) > 1:
+        alike, differ = same_answers(systems), differing(systems)
+        not_comparable = [key for key in keys if not is_comparable(key, have_same_answers=alike)]
     ends = {name: f"|unlabelled:{rule}" for name, rule in rules.items()}
     line = " ; ".join(dict.fromkeys(signature_of(system) + ends.get(name, "") for name, system in systems.items()))
     sizes = {name: len(system.decisions.uncertainty) for name, system in systems.items()}
-    return Report(results, keys, not_comparable, line, sizes, differing(systems), missing, bounds)
+    return Report(results, keys, not_comparable, line, sizes, differ, missing, bounds)
 
 
 def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None, sizes: bool = False) -> Grid:

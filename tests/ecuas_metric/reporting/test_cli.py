@@ -159,6 +159,7 @@ def test_systems_of_different_questions_have_no_best(folder, capsys):
         (["score", "gpt.csv", "--bins", "0"], "--bins must be a whole number in"),
         (["score", "gpt.csv", "--columns", "confidence"], "--columns takes ROLE=COLUMN pairs; got 'confidence'."),
         (["score", "gpt.csv", "--metrics", "acc"], "--metrics must be among error_rate, ece,"),
+        (["score", "gpt.csv", "--interval", "95"], "must be a number in (0, 1); got 95.0. A percentage? Write 0.95."),
         (["score", "gpt.csv", "--output", "a.doc"], "a.doc: a table can be written as"),
         (
             ["score", "logits.csv", "--predictions-are", "probabilities"],
