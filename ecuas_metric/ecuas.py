@@ -23,7 +23,8 @@ from .ranking import aurc, tie_groups
 from .calibration import ece
 from .decisions import Decisions
 from .metrics import METRICS
-from .intervals import intervals
+from .sampling import intervals
+from .intervals import analytic_limits
 from .results import compute_results, prepare
 
 _DESCRIPTION = """\

@@ -48,12 +48,9 @@ def reply(
 def spoken(text: str, top: dict[str, float]) -> models.ModelOutput:
     """Return a reply of one token, whose likely alternatives are given with their probabilities."""
     likely = [models.TopLogprob(token=token, logprob=log(probability)) for token, probability in top.items()]
-    listed = [models.Logprob(token=text, logprob=log(top[text]), top_logprobs=likely)] if top else None
-    message, logprobs = (
-        models.ChatMessageAssistant(content=text, model="made-up"),
-        models.Logprobs(content=listed) if listed else None,
-    )
-    choice = models.ChatCompletionChoice(message=message, stop_reason="stop", logprobs=logprobs)
+    listed = [models.Logprob(token=text, logprob=log(top[text]), top_logprobs=likely)] if top else []
+    message, logprobs = models.ChatMessageAssistant(content=text, model="made-up"), models.Logprobs(content=listed)
+    choice = models.ChatCompletionChoice(message=message, stop_reason="stop", logprobs=logprobs if top else None)
     return models.ModelOutput(model="made-up", choices=[choice], usage=models.ModelUsage(output_tokens=1))
 
 

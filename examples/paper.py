@@ -122,14 +122,13 @@ def comparison(ours: dict[Key, dict[str, float]]) -> pd.DataFrame:
 def write_tables(table: pd.DataFrame, out: Path) -> list[Path]:
     """Write the comparison as CSV, with all digits, and as Markdown and LaTeX, with those the paper prints."""
     out.mkdir(parents=True, exist_ok=True)
-    text = table.map(lambda value: Cell(f"{value:.4f}" if isinstance(value, float) else value))
+    cells = table.map(lambda value: Cell(f"{value:.4f}" if isinstance(value, float) else value))
     options = signature(checked_options(predictions_are=LOGS))
-    grid = Grid(list(text.columns), text.to_numpy().tolist(), [], options, labels=len(text.columns) - len(COLUMNS))
-    written = []
-    for ending, content in ((".csv", table.to_csv(index=False)), (".md", to_markdown(grid)), (".tex", to_latex(grid))):
-        written.append(out / f"classification{ending}")
-        written[-1].write_text(content)
-    return written
+    grid = Grid(list(cells), cells.to_numpy().tolist(), [], options, labels=len(cells.columns) - len(COLUMNS))
+    texts = {"csv": table.to_csv(index=False), "md": to_markdown(grid), "tex": to_latex(grid)}
+    for suffix, text in texts.items():
+        (out / f"classification.{suffix}").write_text(text)
+    return [out / f"classification.{suffix}" for suffix in texts]
 
 
 def write_figures(systems: dict[str, Scores], out: Path) -> list[Path]:
@@ -138,10 +137,7 @@ def write_figures(systems: dict[str, Scores], out: Path) -> list[Path]:
     calibrated = {name: _system(system.calibrated, system) for name, system in titled.items()}
     temperatures = {name: temperature_curve(system.calibrated, system.labels) for name, system in titled.items()}
     name, system = min(titled.items(), key=lambda item: "CIFAR-10 VGG19" not in item[0])
-    before_and_after = {
-        f"{name}, raw": _system(system.raw, system),
-        f"{name}, calibrated": _system(system.calibrated, system),
-    }
+    before_and_after = {f"{name}, raw": _system(system.raw, system), f"{name}, calibrated": calibrated[name]}
     figures = {
         "figure1_cost_against_confidence": confidence_cost_figure(),
         "figure2_temperature": temperature_figure(temperatures),
@@ -174,9 +170,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _system(log_posteriors: NDArray[np.float64], scores: Scores) -> System:
-    return posterior_system(
-        scores.labels, log_posteriors, labels=np.arange(log_posteriors.shape[1]), predictions_are=LOGS
-    )
+    classes = np.arange(log_posteriors.shape[1])
+    return posterior_system(scores.labels, log_posteriors, labels=classes, predictions_are=LOGS)
 
 
 def _arrays(folder: Path, name: str) -> tuple[NDArray[np.generic], NDArray[np.generic]] | None:

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "ecuas_metric" / "ecuas.py"
 DATA = ROOT / "triviaqa_subset"
 NAMESPACE = "<namespace>"
-START = 'from space.app import LAUNCH, demo\n\nif __name__ == "__main__":\n    demo.launch(**LAUNCH)\n'
+START = 'from space.app import demo, launch\n\nif __name__ == "__main__":\n    launch()\n'
 STATIC_FIELDS = r"^(sdk_version|python_version|app_file): .*\n"  # what a page without a program does not have
 FROM_A_CLONE = {
     r"  # in a clone; from the Hub: .*": "",

@@ -9,9 +9,9 @@ from __future__ import annotations
 import base64
 import unicodedata
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -41,6 +41,14 @@ MAX_LETTERS = 8000  # of a link: what servers and browsers pass on
 MAX_UNPACKED = 100_000
 LONGEST_NAME = 60
 SELF_REPORTED = "self-reported, not checked"
+
+
+class Settings(TypedDict):
+    """The options of a result that change a number."""
+
+    n: str
+    weighted: bool
+    intervals: bool
 
 
 class _Link(BaseModel):
@@ -127,7 +135,7 @@ def graded(answers: Answers, asked: str, *, accepted: Iterable[str] = (), rule: 
     return Graded(_with_design(done.iloc[order], questions), answers.rows[order], asked, rule)
 
 
-def pack(graded: Graded, *, name: str, options: Mapping[str, Any]) -> str:
+def pack(graded: Graded, *, name: str, settings: Settings) -> str:
     """Return a result as the text of a link, or nothing if it is too long for one."""
     known = graded.frame.set_index("question_id")
     correct = known["correct"].reindex(subset.asked(graded.asked)["question_id"])
@@ -139,14 +147,14 @@ def pack(graded: Graded, *, name: str, options: Mapping[str, Any]) -> str:
         rule=graded.rule,
         states="".join(np.where(answered, states, MISSING)),
         confidence=known["confidence"].reindex(correct.index[answered]).tolist(),
-        **options,
+        **settings,
     )
     token = base64.urlsafe_b64encode(zlib.compress(link.model_dump_json().encode(), 9)).decode().rstrip("=")
     return token if len(token) <= MAX_LETTERS else ""
 
 
-def unpack(token: str) -> tuple[str, Graded, dict[str, Any]]:
-    """Return name, graded answers and options from a text of `pack`; any other text is an error."""
+def unpack(token: str) -> tuple[str, Graded, Settings]:
+    """Return name, graded answers and settings from a text of `pack`; any other text is an error."""
     try:
         if len(token) > MAX_LETTERS:
             raise ValueError
@@ -162,7 +170,7 @@ def unpack(token: str) -> tuple[str, Graded, dict[str, Any]]:
     ids, rows = questions["question_id"][answered].reset_index(drop=True), np.arange(1, len(correct) + 1)
     frame = pd.DataFrame({"question_id": ids, "confidence": link.confidence, "correct": correct})
     graded = Graded(_with_design(frame, questions), rows, link.asked, link.rule)
-    return _safe_name(link.name), graded, link.model_dump(include={"n", "weighted", "intervals"})
+    return _safe_name(link.name), graded, Settings(n=link.n, weighted=link.weighted, intervals=link.intervals)
 
 
 def _safe_name(name: str) -> str:

@@ -5,11 +5,11 @@ import functools
 import inspect
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Literal, TypedDict, TypeVar
 from urllib.parse import unquote
 
 import gradio as gr
@@ -23,28 +23,20 @@ from ecuas_metric.results import Estimate
 
 from . import answers, subset, uploads
 from .markup import attempt
-from .scoring import (
-    CONTROLS,
-    LEVEL,
-    Json,
-    Scored,
-    options_of,
-    score_files,
-    score_submissions,
-    shown,
-)
+from .scoring import CONTROLS, LEVEL, Json, Numbers, Scored, options_of, score_files, score_submissions, shown
 
 MAX_OPEN = 1000  # answers that a visitor is asked about
 KINDS = {"bool": "true or false", "float": "a number", "int": "a whole number", "string": "text", "list": "a list"}
 SUFFIX_OF_TEXT = {"{": ".jsonl", "[": ".json"}  # the first character of a file given as text; else .csv
 UPLOAD = "/gradio_api/file="  # in the address of an upload
 GIVE = "Give an upload of this page, or the text of the file."
+_Result = TypeVar("_Result")
 
 
 # ---- how functions are called
 
 
-def checked(function: Callable[..., Json], *arguments: object) -> Json:
+def checked(function: Callable[..., _Result], *arguments: object) -> _Result:
     """Call a function once its arguments have their types; raise InputError if not."""
     given = inspect.signature(function).bind(*arguments)
     given.apply_defaults()
@@ -66,15 +58,15 @@ def require_type(name: str, value: object, kind: object) -> None:
 _adapter = functools.cache(TypeAdapter)  # building one takes longer than its answer
 
 
-def tool(function: Callable[..., Json]) -> Callable[..., Any]:
+def tool(function: Callable[..., object]) -> Callable[..., object]:
     """Make a function check the types of its arguments, raise errors of one line, and answer agents with JSON text."""
 
     @functools.wraps(function)
-    def called(*arguments: object) -> Any:  # Gradio adds the request
+    def called(*arguments: object) -> object:  # Gradio adds the request
         request = next((one for one in arguments if isinstance(one, gr.Request)), None)
         given = [one for one in arguments if not isinstance(one, gr.Request)]
         result, error = attempt(checked, function, *given)
-        if error:
+        if result is None:
             raise gr.Error(error, print_exception=False)
         is_agent = request is not None and request.headers.get("x-gradio-user") == "mcp"
         return json.dumps(result) if is_agent else result
@@ -94,22 +86,22 @@ def path_of(file: object, name: str, folder: Path) -> str:
     """
     if isinstance(file, dict) and isinstance(file.get("path"), str):
         return _uploaded(file["path"], name)
-    if isinstance(file, str):
-        if "\n" in file.strip():
-            return _written(file, name, folder)
-        if UPLOAD in file or file.startswith("/"):
-            return _uploaded(unquote(file.rpartition(UPLOAD)[2]), name)
-    raise InputError(name, "must be a file", value=shown(file), advice=GIVE)
+    if not isinstance(file, str) or not ("\n" in file.strip() or UPLOAD in file or file.startswith("/")):
+        raise InputError(name, "must be a file", value=shown(file), advice=GIVE)
+    if "\n" not in file.strip():
+        return _uploaded(unquote(file.rpartition(UPLOAD)[2]), name)
+    path = folder / f"{name}{SUFFIX_OF_TEXT.get(file.lstrip()[:1], '.csv')}"
+    path.write_text(file, encoding="utf-8")
+    return str(path)
 
 
 @contextmanager
-def paths_of(files: Sequence[Any], names: Sequence[str] = ()) -> Iterator[list[str]]:
-    """Have files where they can be read; those of texts only meanwhile."""
+def paths_of(files: Mapping[str, object]) -> Iterator[list[str]]:
+    """Have files, by the names of those that are texts, where they can be read; texts only meanwhile."""
     if len(files) > uploads.MAX_FILES:
         raise InputError("files", f"must be at most {uploads.MAX_FILES}", got=f"{len(files):,}")
     with TemporaryDirectory() as folder:
-        called = names or [f"system_{i}" for i in range(1, len(files) + 1)]
-        yield [path_of(file, name, Path(folder)) for file, name in zip(files, called, strict=True)]
+        yield [path_of(file, name, Path(folder)) for name, file in files.items()]
 
 
 def _uploaded(path: str, name: str) -> str:
@@ -124,18 +116,12 @@ def _uploaded(path: str, name: str) -> str:
     return str(found)
 
 
-def _written(content: str, name: str, folder: Path) -> str:
-    path = folder / f"{name}{SUFFIX_OF_TEXT.get(content.lstrip()[:1], '.csv')}"
-    path.write_text(content, encoding="utf-8")
-    return str(path)
-
-
 # ---- the functions
 
 
-def score(files: list[str], explain: bool = False, **given: Any) -> Json:
+def score(files: list[str], explain: bool = False, **given: Numbers | None) -> Json:
     """Score the systems in files of confidences and correctness, or of posteriors and labels, by ECUAS_n and others."""
-    with paths_of(files) as paths:
+    with paths_of({f"system_{i}": file for i, file in enumerate(files, 1)}) as paths:
         return score_files(paths, given).json(explained=explain)
 
 
@@ -156,12 +142,20 @@ def detect_columns(file: str) -> Json:
     Args:
         file: An upload of this page, its address, or the text of a file.
     """
-    with paths_of([file], ["file"]) as (path,):
+    with paths_of({"file": file}) as (path,):
         names, roles = uploads.detect(path)
     return {"columns": names, "roles": roles}
 
 
-def cost(n: float = 1.0, num_classes: float | None = None, confidence: float = 0.8) -> Json:
+class Costs(TypedDict):
+    """What a correct and an incorrect answer of one confidence cost."""
+
+    correct: float
+    incorrect: float
+    counts_as_rejected: bool
+
+
+def cost(n: float = 1.0, num_classes: float | None = None, confidence: float = 0.8) -> Costs:
     """Compute what a correct and an incorrect answer of one confidence cost under ECUAS_n; "I don't know" costs 1.
 
     Args:
@@ -188,7 +182,7 @@ def leaderboard() -> Json:
 
 def plan(
     first: float = 0.3, second: float = 0.36, auroc: float = 0.8, correlation: float = 0.5, difference: float = 0.05
-) -> Json:
+) -> dict[str, list[dict[str, str]]]:
     """Plan a comparison: what the subset's questions can detect, and how many a difference needs.
 
     Args:
@@ -205,7 +199,7 @@ def plan(
 
 
 def evaluate(
-    graded: answers.Graded, name: str, mark: str, *, weighted: bool, n: Any, intervals: bool
+    graded: answers.Graded, name: str, mark: str, *, weighted: bool, n: Numbers, intervals: bool
 ) -> tuple[Scored, subset.Row]:
     """Score graded answers, and put them on the leaderboard."""
     submission = graded.submission(name, weighted=weighted)
@@ -241,7 +235,7 @@ def grade(
         n: Parameters of ECUAS_n, e.g. 0, 1, inf.
         intervals: Add 95 % intervals.
     """
-    with paths_of([file], ["file"]) as (path,):
+    with paths_of({"file": file}) as (path,):
         sheet = uploads.read_answers(path)
     graded = answers.graded(sheet, asked, accepted=accepted, rule=others)
     scored, row = evaluate(graded, "yours", "yours", weighted=weighted, n=n, intervals=intervals)
@@ -253,5 +247,4 @@ def grade(
 
 
 _say_controls()
-_FUNCTIONS: tuple[Callable[..., Json], ...] = (score, detect_columns, cost, leaderboard, plan, grade)
-TOOLS = tuple(map(tool, _FUNCTIONS))
+TOOLS = (tool(score), tool(detect_columns), tool(cost), tool(leaderboard), tool(plan), tool(grade))

@@ -4,17 +4,18 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 import gradio as gr
-from gradio.blocks import Block
+from gradio.components import Component
 from gradio.route_utils import FnIndexInferError
 from gradio.routes import templates
 from gradio.utils import get_upload_folder
@@ -32,13 +33,12 @@ from . import answers, api, markup, scoring, subset, uploads
 
 HERE = Path(__file__).resolve().parent
 CARD = Path(ecuas_metric.__file__).resolve().parent / "README.md"
+QUESTIONS = "three question-answering systems"
 EXAMPLES = {
-    "three question-answering systems": ("calibrated_model", "overconfident_model", "verbal_model"),
-    "a classifier's posteriors": ("classifier",),
+    QUESTIONS: [str(HERE / f"examples/{name}_model.csv") for name in ("calibrated", "overconfident", "verbal")],
+    "a classifier's posteriors": [str(HERE / "examples/classifier.csv")],
 }
 FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
-PRIVATE: Any = {"api_visibility": "private"}  # programs have functions of their own, see `api`
-QUIET: Any = PRIVATE | {"show_progress": "hidden", "trigger_mode": "always_last"}
 OFTEN, OLD = 600, 1800  # seconds: how often files of visitors are deleted, and after which time
 MAX_BODY = uploads.MAX_BYTES * 3 // 2  # bytes of a request: a file as base64 in JSON
 LINK = "result"  # what a link's query holds
@@ -68,6 +68,8 @@ NO_TEXT = (
     "fetches the text, then `python -m space.app` opens this page with it. "
 )
 ASK = "Answers that neither the gold answers nor the label bank decide: tick the correct ones"
+private = partial(gr.on, api_visibility="private")  # programs have functions of their own, see `api`
+quiet = partial(private, show_progress="hidden", trigger_mode="always_last")  # of quick events the last
 Outputs = tuple[object, ...]  # one value per component
 Shower = Callable[..., Outputs]
 
@@ -104,29 +106,19 @@ def no_such_function(_: Request, __: Exception) -> JSONResponse:
     return JSONResponse({"detail": "There is no such function: see gradio_api/info."}, 404)
 
 
-NO_SUCH = {KeyError: no_such_function, FnIndexInferError: no_such_function}
-LAUNCH: dict[str, Any] = {
-    "theme": gr.themes.Default(primary_hue="blue", font=FONTS, font_mono=["ui-monospace", "monospace"]).set(
-        button_primary_background_fill="*primary_600",  # white on Gradio's own blue, *primary_500, has 3.7:1
-        button_primary_background_fill_hover="*primary_700",
-        body_text_color_subdued="*neutral_500",  # Gradio's own grey is too pale to read
-        block_info_text_color="*neutral_500",
-        body_text_color_subdued_dark="*neutral_300",
-        block_info_text_color_dark="*neutral_300",
-        link_text_color_dark="*primary_400",
-        link_text_color_hover_dark="*primary_300",
-        link_text_color_active_dark="*primary_400",
-        link_text_color_visited_dark="*primary_400",
-    ),
-    "css_paths": HERE / "style.css",
-    "max_file_size": uploads.MAX_BYTES,
-    "mcp_server": find_spec("mcp") is not None,
-    "ssr_mode": False,
-    "run_history": False,
-    "enable_monitoring": False,
-    "show_error": True,  # what Gradio itself refuses has a reason too
-    "app_kwargs": {"middleware": [Middleware(LimitedBodies)], "exception_handlers": NO_SUCH},
-}
+NO_SUCH = dict.fromkeys((KeyError, FnIndexInferError), no_such_function)
+THEME = gr.themes.Default(primary_hue="blue", font=FONTS, font_mono=["ui-monospace", "monospace"]).set(
+    button_primary_background_fill="*primary_600",  # white on Gradio's own blue, *primary_500, has 3.7:1
+    button_primary_background_fill_hover="*primary_700",
+    body_text_color_subdued="*neutral_500",  # Gradio's own grey is too pale to read
+    block_info_text_color="*neutral_500",
+    body_text_color_subdued_dark="*neutral_300",
+    block_info_text_color_dark="*neutral_300",
+    link_text_color_dark="*primary_400",
+    link_text_color_hover_dark="*primary_300",
+    link_text_color_active_dark="*primary_400",
+    link_text_color_visited_dark="*primary_400",
+)
 
 
 def use_own_previews() -> None:
@@ -138,14 +130,13 @@ def use_own_previews() -> None:
     env.loader = ChoiceLoader([DictLoader({name: page}), env.loader])
 
 
-def shows_errors(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
+def show_errors(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
     """Make a function show an error in its first output, empty others, and keep the last ones."""
 
     def decorate(function: Shower) -> Shower:
         def guarded(*arguments: object) -> Outputs:
-            result: Outputs
             result, error = markup.attempt(function, *arguments)
-            if not error:
+            if result is not None:
                 return result
             return markup.html("message", text=error, kind="error"), *[None] * (outputs - kept - 1), *[gr.skip()] * kept
 
@@ -154,28 +145,28 @@ def shows_errors(outputs: int, kept: int = 0) -> Callable[[Shower], Shower]:
     return decorate
 
 
-def laid_out(scored: scoring.Scored, title: str, remarks: Sequence[str] = ()) -> Outputs:
+def lay_out(scored: scoring.Scored, title: str, remarks: Sequence[str] = ()) -> Outputs:
     """Return the outputs of `results` for scored systems, and the plots."""
     files = [gr.DownloadButton(value=path, interactive=True) for path in scored.write(own_folder())]
     return scored.html(title=title, remarks=remarks), *files, scored.plots()
 
 
-@shows_errors(1 + len(uploads.COLUMNS))
+@show_errors(1 + len(uploads.COLUMNS))
 def show_columns(files: list[str] | None) -> Outputs:
     """Find the role of each column of the first file."""
     names, used = uploads.detect(files[0]) if files else ([], dict.fromkeys(uploads.COLUMNS))
     return gr.skip(), *(gr.Dropdown(choices=names, value=used[role] or "") for role in uploads.COLUMNS)
 
 
-@shows_errors(5)
-def show_score(files: list[str] | None, *values: object) -> Outputs:
+@show_errors(5)
+def show_score(files: list[str] | None, *values: scoring.Numbers | None) -> Outputs:
     """Score the systems in files; the values are those of the controls."""
     if not files:
         return markup.html("message", text=NO_UPLOAD), *[None] * 4
-    return laid_out(scoring.score_files(files, dict(zip(scoring.CONTROLS, values, strict=True))), "Your systems")
+    return lay_out(scoring.score_files(files, dict(zip(scoring.CONTROLS, values, strict=True))), "Your systems")
 
 
-@shows_errors(2)
+@show_errors(2)
 def show_cost(n: float, num_classes: float, infinitely_many: bool, confidence: float) -> Outputs:
     """Show what a correct and an incorrect answer of one confidence cost, and draw it for all."""
     known = None if infinitely_many else num_classes
@@ -187,14 +178,14 @@ def show_cost(n: float, num_classes: float, infinitely_many: bool, confidence: f
     return shown, markup.cost_figure(n, known, confidence, costs)
 
 
-@shows_errors(1)
+@show_errors(1)
 def show_plan(*given: float) -> Outputs:
     """Plan a comparison: what the subset's questions can detect, and how many a difference needs."""
     rows = api.checked(api.plan, *given)["rows"]
     return (markup.html("plain_table", header=list(rows[0]), rows=[list(row.values()) for row in rows], label=PLAN),)
 
 
-@shows_errors(2)
+@show_errors(2)
 def show_unknown(file: str | None, asked: str) -> Outputs:
     """Grade answers by exact match and label bank, and list those that neither decides."""
     if not file:
@@ -206,7 +197,7 @@ def show_unknown(file: str | None, asked: str) -> Outputs:
     return markup.html("message", text=graded.summary() + remark), shown
 
 
-@shows_errors(10, kept=8)
+@show_errors(10, kept=8)
 def show_graded(
     file: str | None, asked: str, accepted: list[str], rest: str, weighted: bool, n: str, intervals: bool, order: str
 ) -> Outputs:
@@ -215,9 +206,9 @@ def show_graded(
         return markup.html("message", text=NO_UPLOAD), None, *[gr.skip()] * 8
     graded = answers.graded(uploads.read_answers(file), asked, accepted=accepted or [], rule=rest)
     name = uploads.plain(Path(file).stem, answers.LONGEST_NAME) or "your model"
-    options: dict[str, Any] = {"n": n, "weighted": weighted, "intervals": intervals}
-    scored, row = api.evaluate(graded, name, "your model", **options)
-    token = answers.pack(graded, name=name, options=options)
+    settings = answers.Settings(n=n, weighted=weighted, intervals=intervals)
+    scored, row = api.evaluate(graded, name, "your model", **settings)
+    token = answers.pack(graded, name=name, settings=settings)
     held = "It holds grades, confidences and options, not the answers."
     link = (
         f'<a href="?{LINK}={token}" target="_blank" rel="noopener">Link to this result</a><br><small>{held}</small>'
@@ -227,13 +218,13 @@ def show_graded(
     return "", *_on_the_board(graded, scored, row, order, link, graded.summary())
 
 
-@shows_errors(10, kept=8)
+@show_errors(10, kept=8)
 def restore(token: str, order: str) -> Outputs:
     """Show the result that a link holds."""
     if not token:
         return (gr.skip(),) * 10
-    name, graded, options = answers.unpack(token)
-    scored, row = api.evaluate(graded, name, answers.SELF_REPORTED, **options)
+    name, graded, settings = answers.unpack(token)
+    scored, row = api.evaluate(graded, name, answers.SELF_REPORTED, **settings)
     warning = markup.html("message", text=RESTORED, kind="warning")
     return warning, *_on_the_board(graded, scored, row, order, "", RESTORED)
 
@@ -241,16 +232,21 @@ def restore(token: str, order: str) -> Outputs:
 def _on_the_board(
     graded: answers.Graded, scored: scoring.Scored, row: subset.Row, order: str, link: str, remark: str
 ) -> Outputs:
-    """Return what `laid_out` does, with the leaderboard with a row, the row, the graded file, and a link."""
+    """Return what `lay_out` does, with the leaderboard with a row, the row, the graded file, and a link."""
     path = own_folder() / "graded.csv"
     graded.write(path)
-    result, *rest = laid_out(scored, row.system, [remark])
+    result, *rest = lay_out(scored, row.system, [remark])
     return result, board(order, row), row, gr.DownloadButton(value=str(path), interactive=True), link, *rest
 
 
 def board(order: str, mine: subset.Row | None = None) -> str:
     """Show the leaderboard, the lowest ECUAS of an order first, with a visitor's row where it belongs."""
     return subset.board_html([*subset.known_rows(), *([mine] if mine else [])], order)
+
+
+def open_board() -> list[gr.Tabs]:
+    """Open the tab that a link's result is in."""
+    return [gr.Tabs(selected=BOARD_IN), gr.Tabs(selected=BOARD)]
 
 
 def own_folder() -> Path:
@@ -275,16 +271,15 @@ def sweep(folder: Path, age: float = OLD) -> None:
                 path.unlink()
 
 
-def text(label: str, value: str = "", *, elem_classes: str | None = None, **more: Any) -> gr.HTML:
+def text(label: str, value: str = "", *, elem_classes: str | None = None, script: str | None = None) -> gr.HTML:
     """Lay out HTML; only the API shows its label."""
-    more = {"js_on_load": None} | more
-    return gr.HTML(value, label=label, show_label=False, padding=False, elem_classes=elem_classes, **more)
+    return gr.HTML(value, label=label, show_label=False, padding=False, elem_classes=elem_classes, js_on_load=script)
 
 
-def results(scored: scoring.Scored | None = None) -> list[Block]:
-    """Lay out the first outputs of `laid_out`: table and verdict, and downloads."""
-    shown = scored.html(title=f"Example: {next(iter(EXAMPLES))}") if scored else ""
-    result = text("Result", shown, elem_classes="result", js_on_load=(HERE / "page.js").read_text(encoding="utf-8"))
+def results(scored: scoring.Scored | None = None) -> list[Component]:
+    """Lay out the first outputs of `lay_out`: table and verdict, and downloads."""
+    shown = scored.html(title=f"Example: {QUESTIONS}") if scored else ""
+    result = text("Result", shown, elem_classes="result", script=(HERE / "page.js").read_text(encoding="utf-8"))
     paths = scored.write(own_folder()) if scored else [None] * 3
     with gr.Row():
         return [
@@ -296,7 +291,7 @@ def results(scored: scoring.Scored | None = None) -> list[Block]:
         ]
 
 
-def control(name: str) -> gr.components.Component:
+def control(name: str) -> Component:
     """Lay out the control of an argument of `score`."""
     kind, default, label, info = scoring.CONTROLS[name]
     if name in uploads.COLUMNS:
@@ -306,45 +301,41 @@ def control(name: str) -> gr.components.Component:
         return gr.Dropdown(choices, value=default, label=label, info="The table shows how many there are")
     if kind is bool:
         return gr.Checkbox(default, label=label, info=info)
-    if default and get_args(kind) and default in get_args(kind):
+    if default in get_args(kind):
         return gr.Dropdown(list(get_args(kind)), value=default, label=label, info=info)
     return gr.Textbox(default or "", label=label, info=info)
-
-
-def live(function: Shower, inputs: Sequence[Any], shown: Sequence[gr.components.Component], *tabs: gr.Tab) -> None:
-    """Call a function when one of its tabs is opened, and on each change of an input, of quick ones on the last."""
-    triggers = [*(tab.select for tab in tabs), *(component.change for component in inputs)]
-    gr.on(triggers, function, inputs, shown, **QUIET)
 
 
 def score_tab(opening: scoring.Scored) -> None:
     """Files -> table, verdict and plots, at first of an example; above the files, so that a phone shows them first."""
     with gr.Row():
         with gr.Column(scale=5, min_width=320):
-            outputs = results(opening)
+            result, *downloads = results(opening)
         with gr.Column(scale=3, min_width=320, elem_id="yours"):
             gr.Markdown("## Score your own")
             files = gr.File(label=FILES, file_count="multiple", file_types=list(uploads.SUFFIXES), height=150)
             with gr.Row():
-                for name, systems in EXAMPLES.items():
-                    load, paths = gr.Button(f"Load {name}", size="sm"), example_files(systems)
-                    load.click(lambda paths=paths: paths, None, files, **PRIVATE)
+                for name, paths in EXAMPLES.items():
+                    load = gr.Button(f"Load {name}", size="sm")
+                    private(load.click, lambda paths=paths: paths, None, files)
             gr.Markdown(uploads.HELP)
             with gr.Accordion("Columns", open=False), gr.Row():
                 found = [control(name) for name in uploads.COLUMNS]
             with gr.Accordion("Options", open=False), gr.Row():
                 options = [control(name) for name in scoring.CONTROLS if name not in uploads.COLUMNS]
             button = gr.Button("Score", variant="primary")
-    outputs += [text("Plots", opening.plots())]
-    run: dict[str, Any] = {"fn": show_score, "inputs": [files, *found, *options], "outputs": outputs}
-    run |= {"show_progress_on": outputs[0], "concurrency_limit": 4, "trigger_mode": "always_last"} | PRIVATE
-    files.change(show_columns, files, [outputs[0], *found], show_progress="hidden", **PRIVATE).success(**run)
-    button.click(**run)
-
-
-def example_files(systems: Iterable[str]) -> list[str]:
-    """Return the files of example systems."""
-    return [str(HERE / "examples" / f"{system}.csv") for system in systems]
+    outputs = [result, *downloads, text("Plots", opening.plots())]
+    filled = private(files.change, show_columns, files, [result, *found], show_progress="hidden")
+    for event in (filled.success, button.click):
+        event(
+            show_score,
+            [files, *found, *options],
+            outputs,
+            show_progress_on=result,
+            concurrency_limit=4,
+            trigger_mode="always_last",
+            api_visibility="private",
+        )
 
 
 def as_text(path: Path) -> str:
@@ -352,12 +343,12 @@ def as_text(path: Path) -> str:
     return path.read_text(encoding="utf-8").replace(f"[{markup.NAMESPACE}", f"[{escape(markup.NAMESPACE)}")
 
 
-def cost_tab(*tabs: gr.Tab) -> None:
+def cost_tab(tab: gr.Tab) -> None:
     """Sliders -> the two costs of an answer, and the curves of all answers."""
     gr.Markdown(f"## What one answer costs under ECUAS_n\n{UNIT}")
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
-            inputs = [
+            inputs: list[gr.Slider | gr.Checkbox] = [
                 gr.Slider(0, 16, 1, step=0.1, label="n", info="0 punishes confident mistakes most"),
                 gr.Slider(2, 100, 4, step=1, label="K", info="Number of possible answers"),
                 gr.Checkbox(True, label="Infinitely many answers", info="E.g. free text; K is not used"),
@@ -365,10 +356,10 @@ def cost_tab(*tabs: gr.Tab) -> None:
             ]
         with gr.Column(scale=2, min_width=320):
             outputs = [text("Costs", LOADING, elem_classes="low"), text("Cost of an answer")]
-    live(show_cost, inputs, outputs, *tabs)
+    quiet([tab.select, *(one.change for one in inputs)], show_cost, inputs, outputs)
 
 
-def plan_tab(*tabs: gr.Tab) -> None:
+def plan_tab(tab: gr.Tab) -> None:
     """Sliders -> the differences that the questions can detect."""
     gr.Markdown(f"## {PLAN}\nA paired comparison of two systems with calibrated confidences, 80 % power, 5 % level.")
     with gr.Row():
@@ -379,10 +370,10 @@ def plan_tab(*tabs: gr.Tab) -> None:
             gr.Slider(-1, 1, 0.5, step=0.05, label="Correlation", info="Of their costs on the same question"),
             gr.Slider(0.005, 0.3, 0.05, step=0.005, label="Difference", info="That you want to detect"),
         ]
-    live(show_plan, inputs, [text(PLAN, LOADING)], *tabs)
+    quiet([tab.select, *(one.change for one in inputs)], show_plan, inputs, text(PLAN, LOADING))
 
 
-def leaderboard_tab() -> tuple[gr.Radio, list[Block]]:
+def leaderboard_tab() -> tuple[gr.Radio, list[Component]]:
     """Lay out the leaderboard; answers of a visitor's model -> its row there, and what `score_tab` shows."""
     top = text("From a link")
     gr.Markdown(LEADERBOARD)
@@ -394,9 +385,9 @@ def leaderboard_tab() -> tuple[gr.Radio, list[Block]]:
             gr.Markdown(f"## Grade your model\n{'' if subset.has_text() else NO_TEXT}")
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
             gr.Markdown("Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB.")
-            sizes = {name: len(subset.asked(name)) for name in subset.ASKED}
-            sets = [(f"the {sizes['curated']} of the subset", "curated"), (f"all {sizes['kept']} kept ones", "kept")]
-            asked = gr.Dropdown(sets, value="curated", label="Questions")
+            curated, kept = (len(subset.asked(name)) for name in subset.ASKED)
+            sets = zip((f"the {curated} of the subset", f"all {kept} kept ones"), subset.ASKED, strict=True)
+            asked = gr.Dropdown(list(sets), value="curated", label="Questions")
             message = text("Message")
             accepted = gr.CheckboxGroup(
                 [], label=ASK, info="Listed here once there is a file", elem_classes="open-answers"
@@ -412,35 +403,26 @@ def leaderboard_tab() -> tuple[gr.Radio, list[Block]]:
                 graded = gr.DownloadButton("Download graded answers", size="sm", interactive=False)
                 link = text("Link to this result")
     result, *downloads = results()
-    gr.on(
-        [file.change, asked.change], show_unknown, [file, asked], [message, accepted], show_progress="hidden", **PRIVATE
-    )
-    order.change(board, [order, mine], table, **QUIET)
+    shown = [message, accepted]
+    private([file.change, asked.change], show_unknown, [file, asked], shown, show_progress="hidden")
+    quiet(order.change, board, [order, mine], table)
     outputs = [top, result, table, mine, graded, link, *downloads, text("Plots")]
     inputs = [file, asked, accepted, rest, *settings, order]
-    button.click(show_graded, inputs, outputs, show_progress_on=table, concurrency_limit=4, **PRIVATE)
+    private(button.click, show_graded, inputs, outputs, show_progress_on=table, concurrency_limit=4)
     return order, outputs
-
-
-def restored(token: gr.Textbox, all_tabs: Iterable[gr.Tabs], order: gr.Radio, outputs: list[Block]) -> None:
-    """Show the result of a link, if the page was opened by one, and the tab that it is in."""
-    get = f"() => new URLSearchParams(location.search).get('{LINK}') || ''"
-    demo.load(None, None, token, js=get, **PRIVATE)
-    opened = token.change(restore, [token, order], outputs, **PRIVATE)
-    opened.then(lambda: [gr.Tabs(selected=BOARD_IN), gr.Tabs(selected=BOARD)], None, list(all_tabs), **PRIVATE)
 
 
 with gr.Blocks(title=TITLE, delete_cache=(OFTEN, OLD), fill_width=True) as demo:
     for tool in api.TOOLS:
         gr.events.api(tool, api_name=tool.__name__, concurrency_limit=4)
     gr.Markdown(f"# {TITLE}\n{PURPOSE}")
-    opening = scoring.score_files(example_files(next(iter(EXAMPLES.values()))), {})
+    opening = scoring.score_files(EXAMPLES[QUESTIONS], {})
     token = gr.Textbox(visible="hidden", label="What the link of this page holds")
     with gr.Tabs() as tabs:
         with gr.Tab("Score"):
             score_tab(opening)
-        with gr.Tab("Cost") as tab:
-            cost_tab(tab)
+        with gr.Tab("Cost") as second:
+            cost_tab(second)
         with gr.Tab("TriviaQA", id=BOARD_IN), gr.Tabs() as inner_tabs:
             with gr.Tab("Leaderboard", id=BOARD):
                 order, outputs = leaderboard_tab()
@@ -451,9 +433,24 @@ with gr.Blocks(title=TITLE, delete_cache=(OFTEN, OLD), fill_width=True) as demo:
             with gr.Accordion("The metric card", open=False):
                 gr.Markdown(as_text(CARD).split("\n---\n", 1)[1])
     gr.Markdown(markup.links())
-    restored(token, (tabs, inner_tabs), order, outputs)
+    get = f"() => new URLSearchParams(location.search).get('{LINK}') || ''"
+    private(demo.load, None, None, token, js=get)
+    opened = private(token.change, restore, [token, order], outputs)
+    opened.then(open_board, None, [tabs, inner_tabs], api_visibility="private")
 demo.queue(default_concurrency_limit=8, max_size=200)
 use_own_previews()
+launch = partial(
+    demo.launch,
+    theme=THEME,
+    css_paths=HERE / "style.css",
+    max_file_size=uploads.MAX_BYTES,
+    mcp_server=find_spec("mcp") is not None,
+    ssr_mode=False,
+    run_history=False,
+    enable_monitoring=False,
+    show_error=True,  # what Gradio itself refuses has a reason too
+    app_kwargs={"middleware": [Middleware(LimitedBodies)], "exception_handlers": NO_SUCH},
+)
 
 if __name__ == "__main__":
-    demo.launch(**LAUNCH)
+    launch()

@@ -33,13 +33,14 @@ def bounded(function: Callable[..., _Result], *arguments: object) -> _Result:
 
     Memory is limited where /proc says how much a process has, i.e. on Linux.
     """
+    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     with PLACES:
         try:
             done = subprocess.run(
                 [sys.executable, "-m", "space.bounded"],
                 input=pickle.dumps((function, arguments, MEMORY, SECONDS)),
                 capture_output=True,
-                env=_environment(),
+                env=os.environ | {"PYTHONPATH": paths, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"},
                 timeout=PATIENCE,
             )
         except subprocess.TimeoutExpired:
@@ -52,11 +53,6 @@ def bounded(function: Callable[..., _Result], *arguments: object) -> _Result:
     if isinstance(result, ValueError):
         raise result
     return result
-
-
-def _environment() -> dict[str, str]:
-    paths = os.pathsep.join([str(ROOT), *([os.environ["PYTHONPATH"]] if "PYTHONPATH" in os.environ else [])])
-    return os.environ | {"PYTHONPATH": paths, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
 
 
 def _limit(memory: int, seconds: int) -> None:

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from jinja2 import Environment, StrictUndefined
@@ -73,9 +73,6 @@ WORDS = {  # arguments and advice of the metric -> the page's own words
     FileAdvice.NAME_ROLE: "Choose it under Columns.",
     FileAdvice.NAME_GUESSES: "Choose it under Columns.",
     FileAdvice.PROBABILITIES: "Probabilities of one of two classes? The command `ecuas` reads them as such.",
-    FileAdvice.OTHER_CLASS: "Of the other class? The command `ecuas` reads it so.",
-    FileAdvice.OTHER_IDS: "Other ids? Choose their column under Columns.",
-    FileAdvice.SAY_K: "If a confidence is of one of these classes, enter their number under Options.",
     FileAdvice.COMPLEMENT: "The command `ecuas` reads its complement.",
     FileAdvice.OTHER_CLASS: "Of the other class? The command `ecuas` reads its complement.",
     FileAdvice.OTHER_IDS: "Other ids? Choose their columns under Columns.",
@@ -98,6 +95,7 @@ DRAWN_ORDERS = (0, *(2.0**power for power in range(-3, 8)), math.inf)
 COST_LIMIT = 5.0  # of the plot: at n = 0 a confident mistake costs 16
 FEW = 5  # samples of a bin below which its mark is hollow
 REJECT, CALIBRATED = "(reject all)", "(calibrated)"  # unlikely names of systems
+_Result = TypeVar("_Result")
 
 
 class Axis(NamedTuple):
@@ -126,8 +124,8 @@ def in_words(error: InputError) -> str:
     return plain(error.render(WORDS), MAX_LENGTH)
 
 
-def attempt(function: Callable[..., Any], *arguments: object) -> tuple[Any, str]:
-    """Return the result of a function, or the reason for its failure in one line."""
+def attempt(function: Callable[..., _Result], *arguments: object) -> tuple[_Result | None, str]:
+    """Return the result of a function, or None and the reason for its failure in one line."""
     try:
         return function(*arguments), ""
     except InputError as error:

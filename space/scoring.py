@@ -48,9 +48,10 @@ HOW = "Each reject cost is tested by itself, adjusted for all pairs of systems; 
 MAX_NUMBERS, MAX_EXPLAINED = 20, 10  # of a control; systems
 LONGEST = 60  # characters of a value in an error
 NOT_DECIDED = "The plots count answers without correctness as wrong. No best system is named while there are any."
-Json = dict[str, Any]
+Json = dict[str, object]
 Number = float | None
 Numbers = str | float | list[float]
+Given = Mapping[str, Numbers | None]  # values of `CONTROLS`
 Namer = Callable[[str], str]
 Rows = dict[tuple[str, str], Comparison]  # of one metric, by pair
 
@@ -85,12 +86,12 @@ class Crossing(NamedTuple):
 class Decision(NamedTuple):
     """Costs (M,), shares accepted and verdicts at reject costs, verdicts by ECUAS_n; or a `remark`: why none."""
 
-    reject_costs: Floats
-    costs: Mapping[str, Floats]
-    coverage: Mapping[str, Floats]
-    verdicts: Sequence[Verdict]
-    orders: Mapping[float, Verdict]
-    crossings: Sequence[Crossing]
+    reject_costs: Floats = np.zeros(0)
+    costs: Mapping[str, Floats] = {}
+    coverage: Mapping[str, Floats] = {}
+    verdicts: Sequence[Verdict] = ()
+    orders: Mapping[float, Verdict] = {}
+    crossings: Sequence[Crossing] = ()
     remark: str = ""
 
 
@@ -99,15 +100,17 @@ def decide(systems: Mapping[str, System]) -> Decision:
     first = next(iter(systems.values()))
     grid = _grid(systems)
     if not len(grid):
-        return undecided(TOO_MANY)
+        return Decision(remark=TOO_MANY)
     options = {"confidence_level": LEVEL, "reject_costs": tuple(grid), "normalize": False, "decompose": False}
-    tested = {name: _with_options(system, options) for name, system in {**systems, NOTHING: rejecting(first)}.items()}
+    tested = {
+        name: _with_options(system, options) for name, system in {**systems, NOTHING: rejecting_system(first)}.items()
+    }
     orders = [Key("ecuas", n) for n in first.options.n]
     keys = [Key("expected_cost", float(cost)) for cost in grid]
     try:
         found = compare_systems(tested, only=[*keys, *orders], by_metric=True)
     except InputError as error:
-        return undecided(f"These systems cannot be compared sample by sample: {error}")
+        return Decision(remark=f"These systems cannot be compared sample by sample: {error}")
     by_key = _by_key(found)
     size, rows = len(first.decisions.uncertainty), [by_key[key] for key in keys]
     values = [_values(of_key) for of_key in rows]
@@ -118,12 +121,7 @@ def decide(systems: Mapping[str, System]) -> Decision:
     return Decision(grid, costs, coverage, verdicts, by_order, _crossings(grid, costs, rows))
 
 
-def undecided(remark: str) -> Decision:
-    """Return the reason why nothing was tested as a decision."""
-    return Decision(np.zeros(0), {}, {}, [], {}, [], remark)
-
-
-def rejecting(system: System) -> System:
+def rejecting_system(system: System) -> System:
     """Return a system that is asked the same, and rejects every answer."""
     decisions, options = as_given(system)
     size, u_max = len(decisions.uncertainty), decisions.max_uncertainty
@@ -364,7 +362,7 @@ class Scored:
         """Who is cheapest, if these systems can be compared."""
         not_comparable = any(key.metric == "ecuas" and not key.variant for key in self.report.not_comparable)
         if self.is_open or self.report.differing or not_comparable:
-            return undecided(NOT_SAID)
+            return Decision(remark=NOT_SAID)
         return decide(self.systems)
 
     def sentences(self) -> list[str]:
@@ -372,9 +370,9 @@ class Scored:
         if self.is_open:
             return [NOT_DECIDED]
         found = self.decision
-        return [found.remark or summary(found), *sentences(found), *self.about_each()]
+        return [found.remark or summary(found), *sentences(found), *self.sentences_alone()]
 
-    def about_each(self) -> list[str]:
+    def sentences_alone(self) -> list[str]:
         """Return the sentences about each system alone."""
         systems = {} if self.is_open or len(self.systems) > MAX_EXPLAINED else self.systems
         return [sentence for name, system in systems.items() for sentence in explain({name: system})]
@@ -390,7 +388,7 @@ class Scored:
     def json(self, *, explained: bool = False) -> Json:
         """Return one row per system, signature and notes; what is not a number is None."""
         grid, records = self.tables()
-        result = as_json(grid, records) | {"notes": [*grid.above, *grid.below(), *self.notes()]}
+        result: Json = json.loads(to_json(records, grid.signature, [*grid.above, *grid.below(), *self.notes()]))
         return result | ({"in_words": self.sentences()} if explained else {})
 
     def html(self, *, title: str, remarks: Sequence[str] = ()) -> str:
@@ -404,7 +402,7 @@ class Scored:
             tables=markup.report_tables(self.report, grid),
             notes=self.notes(),
             sentences=sentences(self.decision, isolated),
-            more=self.about_each(),
+            more=self.sentences_alone(),
         )
 
     def plots(self) -> str:
@@ -423,12 +421,12 @@ class Scored:
         return list(map(str, paths))
 
 
-def score_files(files: Sequence[str], given: Mapping[str, Any]) -> Scored:
+def score_files(files: Sequence[str], given: Given) -> Scored:
     """Read and score files as `CONTROLS` ask for."""
     options = options_of(given)
-    columns = {role: given[role] for role in COLUMNS if given.get(role)}
+    columns = {role: str(given[role]) for role in COLUMNS if given.get(role)}
     scale, grade = (number(given.get(name), LABELS_OF_READING[name]) for name in ("scale", "correct_from"))
-    rule, scale = given.get("unlabelled"), 1.0 if scale is None else scale
+    rule, scale = str(given["unlabelled"]) if given.get("unlabelled") else None, 1.0 if scale is None else scale
     submissions = read_uploads(files, columns=columns, unlabelled=rule, scale=scale, correct_from=grade)
     return score_submissions(submissions, options)
 
@@ -441,7 +439,7 @@ def score_submissions(submissions: Sequence[Submission], options: Options) -> Sc
     return Scored(systems, report, any(found.rule == "bounds" for found in unlabelled.values()))
 
 
-def options_of(given: Mapping[str, Any]) -> Options:
+def options_of(given: Given) -> Options:
     """Return the options that controls ask for; what is empty or missing asks for the default."""
     found: dict[str, object] = {name: numbers(given.get(name), LABELS[name]) or None for name in ("n", "reject_costs")}
     found |= {name: number(given.get(name), LABELS[name]) for name in ("num_classes", "missing_confidence")}
@@ -469,18 +467,12 @@ def numbers(given: Numbers | None, name: str) -> list[float]:
         raise InputError(name, "must be numbers, separated by commas", value=shown(given)) from None
 
 
-def number(given: str | float | None, name: str) -> float | None:
+def number(given: Numbers | None, name: str) -> float | None:
     """Return a number, None if a text is empty; infinity is None too."""
     found = numbers(given, name)
     if len(found) > 1:
         raise InputError(name, "must be one number", value=shown(given))
     return None if not found or found[0] == math.inf else found[0]
-
-
-def as_json(grid: Grid, records: Sequence[Record]) -> Json:
-    """Return signature, notes and one row per system; what is not a number is None."""
-    result: Json = json.loads(to_json(records, grid.signature, grid.below()))
-    return result
 
 
 def shown(value: object) -> object:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from typing import Any, NamedTuple
+from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,11 +21,8 @@ from .markup import html
 from .scoring import LEVEL
 
 ASKED = ("curated", "kept")
-WORDS_OF = {
-    "curated": ("stratum", tuple(STRATA)),
-    "kept": ("stratum", tuple(STRATA)),
-}  # a configuration -> its class labels
-WORDS_OF |= {"systems": ("method", METHODS), "published": ("method", METHODS)}
+WORDS_OF = dict.fromkeys(ASKED, ("stratum", tuple(STRATA)))  # a configuration -> its class labels
+WORDS_OF |= dict.fromkeys(("systems", "published"), ("method", METHODS))
 ERROR_RATE = Key("error_rate")
 ORDERS = {"0": Key("ecuas", 0.0), "1": Key("ecuas", 1.0), "128": Key("ecuas", 128.0), "∞ (error rate)": ERROR_RATE}
 PLANNED = (ERROR_RATE, Key("ecuas", 0.0), Key("ecuas", 1.0))
@@ -71,9 +68,9 @@ def detectable(
     """Return header and rows: the differences that the questions detect with 80 % power, and the number one needs."""
     weights = tables()["curated"]["weight"].to_numpy()
     effect = float(np.mean(weights**2) / np.mean(weights) ** 2)
-    settings: dict[str, Any] = {"auroc": auroc, "correlation": correlation, "difference": difference}
+    plan = partial(plan_of_rates, samples=len(weights), auroc=auroc, correlation=correlation, difference=difference)
     try:
-        plans = {key: plan_of_rates(key, error_rates, samples=len(weights), **settings) for key in PLANNED}
+        plans = {key: plan(key, error_rates) for key in PLANNED}
     except OverflowError:
         raise InputError("difference", "is too small", value=difference) from None
     kept = len(tables()["kept"])
@@ -152,8 +149,8 @@ def _rate(questions: pd.DataFrame, correct: pd.Series) -> Estimate:
         shares = (np.average(np.where(unknown, fill, 1 - right), weights=weights) for fill in (0.0, 1.0))
         return Estimate(float("nan"), *map(float, shares))
     half = np.full(len(right), 0.5)  # confidences, which change no error rate
-    design: dict[str, Any] = {"sample_weight": weights, "strata": questions["stratum"].to_numpy()}
-    system = confidence_system(right.astype(int), half, confidence_level=LEVEL, **design)
+    strata = questions["stratum"].to_numpy()
+    system = confidence_system(right.astype(int), half, confidence_level=LEVEL, sample_weight=weights, strata=strata)
     return compute_results(system, only=[ERROR_RATE]).estimates[ERROR_RATE]
 
 

@@ -85,8 +85,6 @@ def read_uploads(
         raise InputError("Files", "are missing", advice="Upload one, or load an example.")
     if len(paths) > MAX_FILES:
         raise InputError("Files", f"must be at most {MAX_FILES}", got=f"{len(paths):,}", advice=USE_THE_COMMAND)
-    if (size := sum(map(_size_of, paths))) > MAX_BYTES_OF_ALL:
-        raise InputError("All files together", f"must have at most {MAX_BYTES_OF_ALL:,} bytes", got=f"{size:,}")
     chosen = {role: column for role, column in (columns or {}).items() if column}
     return _safely(_read, paths, chosen, Reading(unlabelled, None, correct_from, scale))
 
@@ -103,19 +101,16 @@ def plain(text: str, longest: int = MAX_NAME) -> str:
 
 def read_answers(path: str) -> Answers:
     """Return the columns question_id, answer, confidence of a file, a missing answer as an empty one."""
-    _size_of(path)
     return _safely(_read_answers, [path])
 
 
 def detect(path: str) -> tuple[list[str], dict[str, str | None]]:
     """Return the names of a file's columns, and which of them has which role (None: none, or several)."""
-    _size_of(path)
     return _safely(_detect, [path])
 
 
-def _size_of(path: str) -> int:
+def _size_of(file: Path) -> int:
     """Return the number of bytes of a file, or refuse it by its name and size, before it is read."""
-    file = Path(path)
     if file.suffix.lower() not in SUFFIXES:
         raise InputError(file.name, f"must have one of the suffixes {', '.join(SUFFIXES)}")
     if not file.is_file():
@@ -131,7 +126,9 @@ def _size_of(path: str) -> int:
 def _safely(function: Callable[..., _Result], paths: Sequence[str], *arguments: object) -> _Result:
     """Call a function of files in a process of its own, which takes half a second, unless they are harmless."""
     files = [Path(path) for path in paths]
-    if all(map(_is_harmless, files)) and sum(path.stat().st_size for path in files) <= MEDIUM:
+    if (size := sum(map(_size_of, files))) > MAX_BYTES_OF_ALL:
+        raise InputError("All files together", f"must have at most {MAX_BYTES_OF_ALL:,} bytes", got=f"{size:,}")
+    if size <= MEDIUM and all(map(_is_harmless, files)):
         return function(paths, *arguments)
     try:
         # Plain strings: those of Gradio would make the process import Gradio, which takes seconds.

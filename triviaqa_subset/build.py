@@ -66,7 +66,7 @@ def build(
     if Path(out) == FOLDER and PAGE.exists():
         PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
     sizes = [f"{name}: {len(table)} rows" for name, table in tables.items()]
-    return [*_checked(pool), *([remark] if remark else []), *sizes]
+    return [*_remarks(pool), *([remark] if remark else []), *sizes]
 
 
 def write(tables: dict[str, Dataset], out: Path, remark: str = "", made: dict[str, str] | None = None) -> None:
@@ -78,7 +78,8 @@ def write(tables: dict[str, Dataset], out: Path, remark: str = "", made: dict[st
         for name, table in tables.items():
             path = stage / "data" / f"{name}.parquet"
             pq.write_table(table.with_format("arrow")[:], path, compression="zstd", write_page_index=True)
-        sums = {path.name: _file_sha256(path) for path in sorted((stage / "data").iterdir())}
+        files = sorted((stage / "data").iterdir())
+        sums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
         (stage / "data" / SUMS).write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sums.items()))
         write_card(FOLDER / "README.md", stage / "README.md", tables, remark, made)
         license = DatasetCard.load(stage / "README.md").data.license
@@ -106,13 +107,14 @@ def _replace(stage: Path, out: Path, names: tuple[str, ...]) -> None:
         raise
 
 
-def _checked(pool: Pool | None) -> list[str]:
+def _remarks(pool: Pool | None) -> list[str]:
     if pool is None:
         return ["made from the curation alone: the redraw and the question texts were not checked"]
     draw = "the redraw agrees with the curation"
     if not pool.redrawn:
         draw = "the source has the pool's questions only: joined by question_id, the redraw was not checked"
     other = [question_id for question_id, agrees in pool.aliases.items() if not agrees]
+    named = f"{len(other)} ({', '.join(other[:3])}{', ...' if len(other) > 3 else ''})" if other else "none"
     golds = [row["answer"] for row in pool.texts.values()]
     without_alias = sum(not (gold["aliases"] or gold["normalized_aliases"]) for gold in golds)
     return [
@@ -120,17 +122,9 @@ def _checked(pool: Pool | None) -> list[str]:
         f"question texts checked by hash: {len(pool.texts)} of {len(pool.texts)}; "
         f"by that of their first {START} characters: {', '.join(pool.by_start) or 'none'}",
         f"gold aliases checked by hash: {len(pool.aliases)} of {len(pool.texts)}; "
-        f"other than those of the curation: {_first(other)}",
+        f"other than those of the curation: {named}",
         f"questions without a gold alias in this source: {without_alias}",
     ]
-
-
-def _first(ids: list[str]) -> str:
-    return f"{len(ids)} ({', '.join(ids[:3])}{', ...' if len(ids) > 3 else ''})" if ids else "none"
-
-
-def _file_sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _parser() -> argparse.ArgumentParser:

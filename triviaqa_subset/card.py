@@ -29,7 +29,11 @@ def write_card(
     described one is set above the text; the tables of `card_tables` go between the comments with their names.
     """
     page = DatasetCard.load(template)
-    page.data.configs = [_config(name) for name in tables]
+    page.data.configs = [
+        {"config_name": name, **({"default": True} if name == DEFAULT else {})}
+        | {"data_files": [{"split": SPLIT, "path": f"data/{name}.parquet"}]}
+        for name in tables
+    ]
     if any("question" in table.column_names for table in tables.values()):
         page.data.license = TEXT_LICENSE
     page.text = fill(page.text, made or {})
@@ -95,13 +99,11 @@ def _rates(labels: Labels, systems: Sequence[tuple[tuple[str, str], pd.DataFrame
 
 
 def _grading() -> str:
-    table = pd.read_csv(FOLDER / "curation" / "rates.csv")
-    shares = [[f"{100 * row[way] / row['number']:.1f} %" for way in ("accepted", "rejected", "unknown")]
-              for _, row in table.iterrows()]  # fmt: skip
-    decided = [", ".join(f"{way} {row[way]:,}" for way in ("exact", "official", "contained", "refusal") if row[way])
-               for _, row in table.iterrows()]  # fmt: skip
-    keys = zip(table["rule"], table["answers"], table["number"], shares, decided, strict=True)
-    rows = [(rule, answers, f"{number:,}", *share, by or "none") for rule, answers, number, share, by in keys]
+    rows = []
+    for row in pd.read_csv(FOLDER / "curation" / "rates.csv").to_dict("records"):
+        shares = [f"{100 * row[way] / row['number']:.1f} %" for way in ("accepted", "rejected", "unknown")]
+        ways = [f"{way} {row[way]:,}" for way in ("exact", "official", "contained", "refusal") if row[way]]
+        rows.append((row["rule"], row["answers"], f"{row['number']:,}", *shares, ", ".join(ways) or "none"))
     return _grid(("rule", "answers", "number", "accepted", "rejected", "unknown", "decided by"), rows)
 
 
@@ -139,8 +141,3 @@ def _discards(group: pd.DataFrame) -> list[str]:
     discarded, reviewed = group["decision"] == "discard", group["stratum"] == "reviewed"
     shares = [discarded[reviewed & (group["correct"] == right)].mean() for right in (False, True)]
     return _decimals([*shares, 1 - group["correct"][~discarded].mean(), 1 - group["correct"].mean()])
-
-
-def _config(name: str) -> dict[str, object]:
-    files = {"data_files": [{"split": SPLIT, "path": f"data/{name}.parquet"}]}
-    return {"config_name": name, **({"default": True} if name == DEFAULT else {}), **files}

@@ -31,18 +31,10 @@ POOL = {
     **dict.fromkeys(("question_sha256", "question_start_sha256", "aliases_sha256"), Value("string")),
     "dropped_aliases": List(Value("string")),
 }
-SYSTEMS = {
-    **ID,
-    "llm": Value("string"),
-    **METHOD,
-    **dict.fromkeys(("exact_match", "correct"), Value("bool")),
-    "answer_sha256": Value("string"),
-}
-ANSWERS = {
-    **ID,
-    **dict.fromkeys(("answer_sha256", "full_sha256"), Value("string")),
-    **dict.fromkeys(("correct", "debatable", "cut"), Value("bool")),
-}
+SYSTEMS = ID | {"llm": Value("string")} | METHOD | dict.fromkeys(("exact_match", "correct"), Value("bool"))
+SYSTEMS |= {"answer_sha256": Value("string")}
+ANSWERS = ID | dict.fromkeys(("answer_sha256", "full_sha256"), Value("string"))
+ANSWERS |= dict.fromkeys(("correct", "debatable", "cut"), Value("bool"))
 OURS = ("our_error_rate", "our_weighted_error_rate")
 PRINTED = ("error_rate", "error_rate_by_judge", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score",
            "ecuas_0", "ecuas_1", "ecuas_128")  # fmt: skip

@@ -17,20 +17,14 @@ def describe(tables: Mapping[str, Dataset], sums: Mapping[str, str], license: st
     return {
         **json.loads(HEAD.read_text(encoding="utf-8")),
         "license": license,
-        "distribution": [_file(name, sums[f"{name}.parquet"]) for name in tables],
+        "distribution": [_file(f"{name}.parquet", sums[f"{name}.parquet"]) for name in tables],
         "recordSet": [_records(name, table) for name, table in tables.items()],
     }
 
 
-def _file(name: str, sha256: str) -> dict[str, str]:
-    return {
-        "@type": "cr:FileObject",
-        "@id": f"{name}.parquet",
-        "name": f"{name}.parquet",
-        "contentUrl": f"{name}.parquet",
-        "encodingFormat": "application/x-parquet",
-        "sha256": sha256,
-    }
+def _file(file: str, sha256: str) -> dict[str, str]:
+    names = dict.fromkeys(("@id", "name", "contentUrl"), file)
+    return {"@type": "cr:FileObject"} | names | {"encodingFormat": "application/x-parquet", "sha256": sha256}
 
 
 def _records(name: str, table: Dataset) -> Json:

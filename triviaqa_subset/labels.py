@@ -38,13 +38,10 @@ COLUMNS = {
     "aliases": {"question_id": ".+", "alias_sha256": HASH, "why": ".+"},
 }  # fmt: skip
 KEYS = {
-    "questions": ["question_id"],
-    "answers": ["question_id", "answer_sha256"],
-    "systems": ["question_id", "llm", "method"],
-    "errata": ["curation", "question_id", "answer_sha256"],
-    "decisions": ["question_id", "rule"],
-    "aliases": ["question_id", "alias_sha256"],
-}
+    "questions": ["question_id"], "answers": ["question_id", "answer_sha256"],
+    "systems": ["question_id", "llm", "method"], "errata": ["curation", "question_id", "answer_sha256"],
+    "decisions": ["question_id", "rule"], "aliases": ["question_id", "alias_sha256"],
+}  # fmt: skip
 
 
 class Labels(NamedTuple):

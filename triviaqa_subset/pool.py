@@ -22,6 +22,7 @@ TEXTS = pa.list_(pa.string())
 GOLD = pa.struct({"value": pa.string(), "aliases": TEXTS, "normalized_aliases": TEXTS})
 ROW = pa.schema({"question_id": pa.string(), "question": pa.string(), "answer": GOLD})
 
+LISTS = ("aliases", "normalized_aliases")
 RawRow = dict[str, object]  # a row of a file, of which nothing is known yet
 
 
@@ -45,7 +46,8 @@ class Pool(NamedTuple):
 def read_source(source: str | None) -> list[TriviaRow]:
     """Read TriviaQA's validation rows from the Hub, or from a file with the Hub's columns or with a list `aliases`."""
     raw, place = (_from_hub(), "the Hub") if source is None else (read_rows(source), source)
-    given = [_with_answer(row) for row in raw]
+    made = ({"answer": {"value": None, "aliases": row.get("aliases"), "normalized_aliases": []}} for row in raw)
+    given = [answer | row if "aliases" in row else row for answer, row in zip(made, raw, strict=True)]
     golds = [row.get("answer") for row in given]
     rule = f"{place}: answer must have aliases, normalized_aliases (lists)"
     require((_has_lists(gold) for gold in golds), golds, rule)
@@ -61,14 +63,7 @@ def read_source(source: str | None) -> list[TriviaRow]:
 
 
 def _has_lists(gold: object) -> bool:
-    names = ("aliases", "normalized_aliases")
-    return isinstance(gold, dict) and all(isinstance(gold.get(name), list) for name in names)
-
-
-def _with_answer(row: RawRow) -> RawRow:
-    if "aliases" not in row or "answer" in row:
-        return row
-    return row | {"answer": {"value": None, "aliases": row["aliases"], "normalized_aliases": []}}
+    return isinstance(gold, dict) and all(isinstance(gold.get(name), list) for name in LISTS)
 
 
 def read_rows(file: str) -> list[RawRow]:
@@ -107,7 +102,7 @@ def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
     """
     ids = list(questions["question_id"])
     redrawn = not {row["question_id"] for row in rows} <= set(ids)
-    order = _pool_order(questions) if redrawn else ids
+    order = list(questions.explode("pool_positions").sort_values("pool_positions")["question_id"]) if redrawn else ids
     drawn = _redraw(rows, len(order)) if redrawn else _join(rows, ids)
     hashes = {row.question_id: (row.question_sha256, row.question_start_sha256) for row in questions.itertuples()}
     _check(drawn, order, hashes, f" The source has {len(rows)} rows, the split {SPLIT_ROWS}." if redrawn else "")
@@ -138,12 +133,6 @@ def _compare_aliases(texts: dict[str, TriviaRow], hashes: dict[str, str]) -> dic
         named = f"{', '.join(other[:3])} ({len(other)} of {len(same)})"
         raise ValueError(f"gold aliases must be those of TriviaQA; got others for {named}.")
     return same
-
-
-def _pool_order(questions: pd.DataFrame) -> list[str]:
-    pairs = zip(questions["pool_positions"], questions["question_id"], strict=True)
-    at = {position: question_id for positions, question_id in pairs for position in positions}
-    return [at[position] for position in range(len(at))]
 
 
 def _redraw(rows: list[TriviaRow], size: int) -> list[TriviaRow]:

@@ -16,7 +16,6 @@ from ..errors import FileAdvice, InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
 from ..inputs import Bools, Floats, Ints
-from ..intervals import is_biased
 from ..metrics import METRICS, Key, Values
 from ..results import System, all_values, as_given, named_systems, reordered, resampling_of
 from .permutation import Pair, permuted_differences
@@ -308,7 +307,7 @@ def _numbers(
     p = permutation_p_values(tested, after, rounding=rounding)
     alone = permutation_limits(differences, after, level=level, num_units=units, rounding=rounding)
     together = simultaneous_limits(tested, after, level=level, num_units=units)
-    biased = [is_biased(key) for _, key in which]
+    biased = [key.is_biased for _, key in which]
     limits = np.where(biased, np.nan, np.stack([*alone, *together]))
     adjusted = p.copy()
     for rows in _rows_of(which).values() if by_metric else [list(range(len(which)))]:

@@ -21,11 +21,11 @@ import numpy.typing as npt
 from ..calibration import confidence_bins
 from ..decisions import Decisions
 from ..inputs import FloatOrFloats, Floats, Ints, blocks, chunks
-from ..intervals import Resampling, units
 from ..metrics import METRICS, Key, naive_values, normalized_values, recalibrated_values, sample_costs
 from ..options import Options
 from ..ranking import TieGroups
 from ..results import System, as_given
+from ..sampling import Resampling, units
 
 SAME_PLACE = 1e-12  # relative distance at which the ends of two groups differ only by rounding
 ONE_KIND = 1e-14  # product of the shares of correct and incorrect samples, below which it is rounding

@@ -12,11 +12,12 @@ import numpy as np
 from ..costs import ecuas_cost
 from ..errors import InputError
 from ..inputs import Floats
-from ..intervals import design_of, influences, is_biased, standard_error
+from ..intervals import influences
 from ..metrics import Key
 from ..options import check_number
 from ..ranking import positions
 from ..results import System, all_values, as_given
+from ..sampling import design_of, standard_error
 from .compare import align
 
 POWER, ALPHA, SAMPLES = 0.8, 0.05, 1000
@@ -67,7 +68,7 @@ def plan_of_systems(
         moved.append({key: influence[rows] for key, influence in found})
     design, plans, planned = design_of(as_given(first)[1], size), [], size if samples is None else samples
     for key in asked:
-        if key in moved[0] and key in moved[1] and not is_biased(key):
+        if key in moved[0] and key in moved[1] and not key.is_biased:
             deviation = standard_error(moved[0][key] - moved[1][key], design) * math.sqrt(size)
             wanted = float(values[0][key] - values[1][key]) if difference is None else difference
             plans.append(plan_of(key, wanted, deviation, planned, power=power, alpha=alpha))

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..inputs import FloatOrFloats, Floats
-from ..intervals import Resampling, effective_size, units
 from ..options import Options
+from ..sampling import Resampling, effective_size, units
 
 _ROUNDING = 1e-7  # statistics, in standard deviations, that are as close are the same
 RESOLUTION = 20  # permutations in the tail that a p-value at the level is estimated from

@@ -10,20 +10,10 @@ import numpy as np
 from ..calibration import confidence_bins
 from ..costs import ecuas_of_checked, fixed_of_checked
 from ..inputs import Bools, Floats
-from ..intervals import (
-    NONE,
-    Design,
-    Limits,
-    analytic_intervals,
-    design_of,
-    effective_size,
-    limits_on_log_scale,
-    quantile_of,
-    share_limits,
-    standard_error,
-)
+from ..intervals import analytic_intervals, limits_on_log_scale, share_limits
 from ..metrics import Key
 from ..results import System, without_weight_0
+from ..sampling import NONE, Design, Limits, design_of, effective_size, quantile_of, standard_error
 
 
 class Band(NamedTuple):

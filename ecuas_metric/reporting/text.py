@@ -11,12 +11,12 @@ import numpy as np
 
 from ..comparison.compare import Comparison, best_systems, compare_systems
 from ..errors import InputError
-from ..intervals import units
 from ..metrics import METRICS, Key, values_of_calibration
 from ..options import Options
 from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..plotting.names import short_names
 from ..results import System, all_values, ranked, resampling_of
+from ..sampling import units
 from .differences import MAX_ROWS, is_significant, num_tests, sort_rows
 from .report import DAGGER, p_text, short_title, title
 from .tables import Cell, Grid, Screen, to_text

@@ -23,7 +23,7 @@ def app():
 @pytest.fixture(scope="session")
 def page(app):
     """The address of the running page."""
-    app.demo.launch(**app.LAUNCH, server_name="127.0.0.1", prevent_thread_lock=True, quiet=True)
+    app.launch(server_name="127.0.0.1", prevent_thread_lock=True, quiet=True)
     yield app.demo.local_url
     app.demo.close()
 
@@ -36,14 +36,12 @@ def client(page, tmp_path):
 @pytest.fixture
 def files(tmp_path, rng):
     """Two systems with ids, the second one in another order and more often right."""
-    ids = [f"q{i}" for i in range(120)]
-    paths = []
-    for name, accuracy in (("first", 0.6), ("second", 0.8)):
+    paths = [tmp_path / "first.csv", tmp_path / "second.csv"]
+    for path, accuracy in zip(paths, (0.6, 0.8), strict=True):
         correct = rng.random(120) < accuracy
         confidence = np.clip(0.3 + 0.4 * correct + 0.3 * rng.random(120), 0, 1).round(3)
-        frame = pd.DataFrame({"id": ids, "confidence": confidence, "correct": correct.astype(int)})
-        paths.append(tmp_path / f"{name}.csv")
-        frame.sample(frac=1, random_state=len(paths)).to_csv(paths[-1], index=False)
+        frame = pd.DataFrame({"confidence": confidence, "correct": correct.astype(int)})
+        frame.sample(frac=1, random_state=1).to_csv(path, index_label="id")
     return paths
 
 

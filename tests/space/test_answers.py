@@ -15,53 +15,41 @@ from space.uploads import Answers
 from triviaqa_subset.grading import answer_sha256, label_bank
 
 
-@pytest.fixture
-def mine():
-    """One answer to every question of the subset, which the bank has for some of them."""
-    return sheet(
-        pd.DataFrame({"question_id": tables()["curated"]["question_id"], "answer": "London.", "confidence": 0.5})
-    )
-
-
 def sheet(frame):
     return Answers(frame.reset_index(drop=True), np.arange(len(frame)) + 2)
 
 
-def known(mine):
-    bank, digest = label_bank(), answer_sha256("London.")
-    return [(i, digest) in bank for i in mine.frame["question_id"]]
+@pytest.fixture
+def mine():
+    """One answer to every question of the subset, which the bank has for some of them."""
+    ids = tables()["curated"]["question_id"]
+    return sheet(pd.DataFrame({"question_id": ids, "answer": "London.", "confidence": np.linspace(0, 1, len(ids))}))
 
 
-def test_the_bank_decides_what_it_knows_and_the_rest_is_open(mine):
-    done, decided = answers.graded(mine, "curated"), known(mine)
-    size = len(decided)
-    assert 0 < sum(decided) < size
-    assert (done.frame["decided_by"] == "bank").tolist() == decided
-    assert done.frame["correct"].isna().tolist() == [not one for one in decided]
+def test_the_bank_decides_what_it_knows_and_the_visitor_the_rest(mine):
+    done, bank = answers.graded(mine, "curated"), label_bank()
+    known = np.array([(one, answer_sha256("London.")) in bank for one in mine.frame["question_id"]])
+    size, opened = len(known), sum(~known)
+    assert 0 < opened < size
+    assert (done.frame["decided_by"] == "bank").tolist() == known.tolist()
+    assert done.frame["correct"].isna().tolist() == (~known).tolist()
     assert done.frame["weight"].tolist() == tables()["curated"]["weight"].tolist()
-    expected = f"Of {size} answers were decided: {sum(decided)} by the label bank. {size - sum(decided)} are unknown."
+    expected = f"Of {size} answers were decided: {size - opened} by the label bank. {opened} are unknown."
     assert done.summary() == expected
-    assert len(done.open_answers()) == size - sum(decided)
+    keys = [key for _, key in done.open_answers()]
+    assert len(keys) == opened
+    theirs = f"{mine.frame['question_id'][known.argmax()]}\tlondon"
+    done = answers.graded(mine, "curated", accepted=[*keys[:5], theirs], rule="wrong").frame
+    assert done["correct"][done["decided_by"] == "you"].tolist() == [True] * 5 + [False] * (opened - 5)
+    assert (done["decided_by"] == "bank").tolist() == known.tolist()
     text = answers.graded(sheet(mine.frame.head(28)), "curated").summary()
     assert f"28 of {size} questions are answered: the metrics are of these alone" in text
     assert f"counts the {size - 28} others as unknown" in text
 
 
-def test_the_visitor_decides_the_rest_but_not_what_the_bank_knows(mine):
-    keys = [key for _, key in answers.graded(mine, "curated").open_answers()]
-    row = known(mine).index(True)
-    theirs = f"{mine.frame['question_id'][row]}\tlondon"
-    done = answers.graded(mine, "curated", accepted=[*keys[:5], theirs], rule="wrong")
-    by_you = done.frame[done.frame["decided_by"] == "you"]
-    assert by_you["correct"].tolist() == [True] * 5 + [False] * (len(keys) - 5)
-    assert done.frame["decided_by"][row] == "bank"
-    assert not done.frame["correct"].isna().any()
-
-
 def test_the_order_of_the_file_changes_nothing(mine):
-    mine.frame["confidence"] = np.linspace(0, 1, len(mine.frame))
-    other = mine.frame.sample(frac=1, random_state=1)
-    pd.testing.assert_frame_equal(answers.graded(mine, "curated").frame, answers.graded(sheet(other), "curated").frame)
+    other = sheet(mine.frame.sample(frac=1, random_state=1))
+    pd.testing.assert_frame_equal(answers.graded(mine, "curated").frame, answers.graded(other, "curated").frame)
 
 
 @pytest.mark.parametrize(
@@ -122,65 +110,33 @@ def test_errors_of_graded_answers_name_the_row_of_the_file(mine):
 
 
 def random_result(rng):
-    """Graded answers of any number, confidences of any kind, and any options."""
-    asked = str(rng.choice(subset.ASKED))
+    """Graded answers of any number, confidences of any kind, and any settings."""
+    asked, rule = str(rng.choice(subset.ASKED)), str(rng.choice(answers.RULES))
     questions = tables()[asked]
-    ids = questions["question_id"].sample(int(rng.integers(1, len(questions) + 1)), random_state=int(rng.integers(1e9)))
-    kind = rng.integers(0, 4)
-    raw = rng.random(len(ids))
-    confidence = (raw, raw.round(2), 10 ** (-9 * raw), np.where(raw < 0.5, 1.0, 1 - 1e-16))[kind]
-    correct = rng.choice([0.0, 1.0, np.nan], len(ids), p=[0.3, 0.6, 0.1])
-    correct[0] = 1.0
+    chosen = np.sort(rng.choice(len(questions), int(rng.integers(1, len(questions) + 1)), replace=False))
+    raw = rng.random(len(chosen))
+    confidence = (raw, raw.round(2), 10 ** (-9 * raw), np.where(raw < 0.5, 1.0, 1 - 1e-16))[rng.integers(4)]
+    correct = rng.choice([0.0, 1.0, 0.0 if rule == "wrong" else np.nan], len(chosen), p=[0.3, 0.6, 0.1])
+    ids = questions["question_id"].iloc[chosen]
     frame = pd.DataFrame({"question_id": ids, "confidence": confidence, "correct": correct})
-    places = pd.Index(questions["question_id"]).get_indexer(ids)
-    frame = answers._with_design(frame.iloc[np.argsort(places)], questions)
-    rule = str(rng.choice(answers.RULES))
-    if rule == "wrong":
-        frame["correct"] = frame["correct"].fillna(0.0)
-    options = {"n": str(rng.choice(["0, 1, 128", "0.5 ∞", ""])), "weighted": bool(rng.integers(2))}
-    options["intervals"] = bool(rng.integers(2))
-    return answers.Graded(frame, np.arange(len(frame)) + 2, asked, rule), options
-
-
-def numbers_of(graded, options):
-    """Every number that the page shows of a result, with all its digits."""
-    from space import api
-
-    scored, row = api.evaluate(graded, "m", "", **options)
-    shown = scored.json(explained=True), subset.record(row), scored.html(title="m")
-    return json.loads(json.dumps(shown))
-
-
-def restored(graded, options):
-    token = answers.pack(graded, name="µ", options=options)
-    if not token:
-        return None
-    _, again, same = answers.unpack(token)
-    assert same == options
-    return again
+    graded = answers.Graded(answers._with_design(frame, questions), np.arange(len(frame)) + 2, asked, rule)
+    n, (weighted, intervals) = str(rng.choice(["0, 1, 128", "0.5 ∞", ""])), rng.random(2) < 0.5
+    return graded, answers.Settings(n=n, weighted=bool(weighted), intervals=bool(intervals))
 
 
 @pytest.mark.parametrize("number", [40, pytest.param(1000, marks=pytest.mark.slow)])
 def test_a_link_holds_the_whole_result_or_there_is_none(number, rng):
     refused = 0
     for _ in range(number):
-        graded, options = random_result(rng)
-        again = restored(graded, options)
-        if again is None:
+        graded, settings = random_result(rng)
+        if not (token := answers.pack(graded, name="µ", settings=settings)):
             refused += 1
             assert len(graded.frame) > 400  # with fewer there is always room
             continue
+        name, again, same = answers.unpack(token)
         pd.testing.assert_frame_equal(again.frame, graded.frame[again.frame.columns])  # bit by bit
-        assert (again.asked, again.rule) == (graded.asked, graded.rule)
+        assert (name, again.asked, again.rule, same) == ("µ (self-reported)", graded.asked, graded.rule, settings)
     assert 0 < refused < 0.3 * number
-
-
-@pytest.mark.e2e
-@pytest.mark.parametrize("seed", range(3))
-def test_every_number_of_a_restored_result_is_the_same(seed):
-    graded, options = random_result(np.random.default_rng(seed))
-    graded = graded._replace(frame=graded.frame.head(400), rows=graded.rows[:400])
-    assert numbers_of(restored(graded, options), options) == numbers_of(graded, options)
 
 
 def token_of(content):
@@ -188,67 +144,43 @@ def token_of(content):
     return base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
-GOOD = {"name": "m", "asked": "curated", "rule": "bounds", "n": "1", "weighted": True, "intervals": False}
-
-
 def good(**changes):
+    settings = {"name": "m", "asked": "curated", "rule": "bounds", "n": "1", "weighted": True, "intervals": False}
     states = "1" * 3 + "3" * (len(tables()["curated"]) - 3)
-    return GOOD | {"states": states, "confidence": [0.5, 0.25, 1]} | changes
+    return settings | {"states": states, "confidence": [0.5, 0.25, 1]} | changes
 
 
-BROKEN = {  # name -> what is in the link
-    "nothing": lambda: "",
-    "letters": lambda: "x",
-    "too long": lambda: "A" * 9000,
-    "cut": lambda: token_of(good())[:-9],
-    "no letters": lambda: "!!!é",
-    "a bomb": lambda: token_of(b" " * 10**7),
-    "no JSON": lambda: token_of(b"\0\1\2"),
-    "deep": lambda: token_of(b"[" * 50_000),
-    "a list": lambda: token_of([good()]),
-    "nobody's": lambda: token_of({}),
-    "more": lambda: token_of(good(more=1)),
-    "another n": lambda: token_of(good(n=[1])),
-    "another set": lambda: token_of(good(asked="../pool")),
-    "no set": lambda: token_of(good(asked=None)),
-    "another rule": lambda: token_of(good(rule="right")),
-    "states": lambda: token_of(good(states="9" * len(tables()["curated"]))),
-    "short": lambda: token_of(good(states="1")),
-    "no answer": lambda: token_of(good(states="3" * len(tables()["curated"]), confidence=[])),
-    "few": lambda: token_of(good(confidence=[0.5])),
-    "many": lambda: token_of(good(confidence=[0.5] * 9)),
-    "nested": lambda: token_of(good(confidence=[[0.5], {}, None])),
-    **{
-        f"a confidence of {str(value)[:9]}": lambda value=value: token_of(good(confidence=[value, 0, 1]))
-        for value in (10**400, 2, -1e308, float("nan"), "0.5", True, None)
-    },
-}
-
-
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_link_is_an_error(name):
-    with pytest.raises(InputError, match="The link is not one of this page's, or is not whole"):
-        answers.unpack(BROKEN[name]())
-
-
-NAMES = [  # a forged name -> what is shown of it
-    ("gemini-2.5-pro", "a model"),
-    ("GEMINI 2.5 Pro · verbalized", "a model"),
-    ("1. gemini-2.5-pro (checked)", "a model"),
-    ("\uff47emini-2.5-pro", "a model"),
-    ("g\u0435mini-2.5-pro", "a model"),  # a Cyrillic letter
-    ("\u202eorp-5.2-inimeg", "orp-5.2-inimeg"),
-    ("\0", "a model"),
-    ("", "a model"),
-    ("x" * 5000, "x" * 60),
-    ("\U0001d54f" * 200, "\U0001d54f" * 60),
-    ("../../etc/passwd", "../../etc/passwd"),
-    ("<script>alert(1)</script>", "<script>alert(1)</script>"),
-    ("gemini-4-ultra", "gemini-4-ultra"),
+BROKEN = [  # what is in a link: text, bytes that are packed, or what differs from a good one
+    *("", "x", "A" * 9000, "!!!é", token_of({"name": "m"})[:-9], token_of([{}]), token_of({})),
+    *(b" " * 10**7, b"\0\1\2", b"[" * 50_000),
+    *({"more": 1}, {"n": [1]}, {"asked": "../pool"}, {"asked": None}, {"rule": "right"}),
+    *({"states": "1"}, {"states": "9" * 455}, {"states": "3" * 455, "confidence": []}),
+    *({"confidence": [0.5]}, {"confidence": [0.5] * 9}, {"confidence": [[0.5], {}, None]}),
+    *({"confidence": [one, 0, 1]} for one in (10**400, 2, -1e308, float("nan"), "0.5", True, None)),
 ]
 
 
-@pytest.mark.parametrize(("forged", "shown"), NAMES)
+@pytest.mark.parametrize("content", BROKEN, ids=lambda content: str(content)[:30])
+def test_a_broken_link_is_an_error(content):
+    token = content if isinstance(content, str) else token_of(good(**content) if isinstance(content, dict) else content)
+    with pytest.raises(InputError, match="The link is not one of this page's, or is not whole"):
+        answers.unpack(token)
+
+
+@pytest.mark.parametrize(
+    ("forged", "shown"),
+    [
+        *(
+            (name, "a model")
+            for name in ("gemini-2.5-pro", "GEMINI 2.5 Pro · verbalized", "1. gemini-2.5-pro (checked)")
+        ),
+        *((name, "a model") for name in ("\uff47emini-2.5-pro", "g\u0435mini-2.5-pro", "\0", "")),  # one is Cyrillic
+        ("\u202eorp-5.2-inimeg", "orp-5.2-inimeg"),
+        ("x" * 5000, "x" * 60),
+        ("\U0001d54f" * 200, "\U0001d54f" * 60),
+        *((name, name) for name in ("../../etc/passwd", "<script>alert(1)</script>", "gemini-4-ultra")),
+    ],
+)
 def test_a_forged_name_is_never_one_of_the_datasets_and_is_marked(forged, shown):
     name, *_ = answers.unpack(token_of(good(name=forged)))
     assert name == f"{shown} (self-reported)"

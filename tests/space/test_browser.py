@@ -6,7 +6,6 @@ import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from ecuas_metric.files.submissions import read_submissions
@@ -55,10 +54,10 @@ LAST_POINTS = """figure => {
 
 @pytest.fixture(scope="module")
 def opened(page):
-    """Open the page in windows of one browser, and note what comes from elsewhere or fails in the browser's log."""
+    """Return a function that opens the page in one browser, and what came from elsewhere or failed there."""
     from playwright.sync_api import sync_playwright
 
-    kept, faults = {}, []
+    faults = []
     with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET) as browser:
         window = browser.new_context(accept_downloads=True)  # its tabs share what was downloaded and compiled
 
@@ -73,26 +72,24 @@ def opened(page):
             tab.get_by_role("button", name="Score", exact=True).wait_for()
             return tab
 
-        yield new, kept, faults
+        yield new, {}, faults
 
 
 @pytest.fixture
 def visit(opened):
     """Return a page that other tests used before, which saves seconds, or a fresh one that others may use then."""
     new, kept, faults = opened
+    before = len(faults)
 
     def visited(width="desk", theme="light", *, is_fresh=False):
         if is_fresh and (width, theme) in kept:
             kept.pop((width, theme)).close()
-        if (width, theme) not in kept:
-            kept[width, theme] = new(width, theme)
-        go(kept[width, theme], TABS[0])
-        return kept[width, theme]
+        tab = kept[width, theme] = kept.get((width, theme)) or new(width, theme)
+        go(tab, TABS[0])
+        return tab
 
     yield visited
-    found = faults.copy()
-    faults.clear()
-    assert not found
+    assert not faults[before:]
 
 
 def go(tab, name):
@@ -148,10 +145,6 @@ def last_points(tab, title):
     plot = tab.locator(".plot:visible", has=tab.get_by_text(title, exact=True)).first
     plot.wait_for()
     return plot.evaluate(LAST_POINTS)
-
-
-def no_overflow(tab):
-    return tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -278,12 +271,11 @@ def test_the_cost_plot_follows_every_step_of_the_sliders(visit):
     tab = visit()
     go(tab, "Cost")
     box = tab.get_by_role("spinbutton", name=re.compile("Confidence of the answer"))
-    for confidence in (0.8, 0.5, 0.1):
+    for confidence in (0.5, 0.1):
         box.fill(str(confidence))
         box.press("Enter")
-        right, wrong = (1 - confidence) ** 2, (1 - confidence) ** 2 + 2 * confidence
+        wrong = (1 - confidence) ** 2 + 2 * confidence
         tab.get_by_text(f"{wrong:.3f}", exact=True).wait_for()
-        assert tab.locator(".numbers b").all_inner_texts() == [f"{right:.3f}", f"{wrong:.3f}"]
         assert last_points(tab, "Cost of an answer")["your confidence"] == pytest.approx([confidence, wrong], abs=0.02)
 
 
@@ -330,23 +322,14 @@ def barriers(tab):
     """Return what axe calls a serious or critical barrier."""
     options = {"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": WCAG}}
     found = axe.Axe().run(tab, options=options).response["violations"]
-    return [
-        (violation["id"], node["html"][:200], (node["any"] or [{"message": ""}])[0]["message"])
-        for violation in found
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ]
+    return [(one["id"], str(one["nodes"])[:500]) for one in found if one["impact"] in ("serious", "critical")]
 
 
-@pytest.mark.parametrize(
-    ("width", "theme"),
-    [  # each width and each theme; `make test-slow` has the other three, since axe takes seconds of a processor
-        pytest.param(width, theme, marks=[] if (width, theme) in kept else pytest.mark.slow)
-        for kept in [{("desk", "light"), ("phone", "dark")}]
-        for width in WIDTHS
-        for theme in ("light", "dark")
-    ],
-)
+SLOW = [pytest.param(*pair, marks=pytest.mark.slow) for pair in (("desk", "dark"), ("phone", "light"))]
+SLOW += [pytest.param("wide", theme, marks=pytest.mark.slow) for theme in ("light", "dark")]
+
+
+@pytest.mark.parametrize(("width", "theme"), [("desk", "light"), ("phone", "dark"), *SLOW])  # axe takes seconds
 def test_every_tab_is_free_of_barriers_and_fits_a_long_name(width, theme, visit, tmp_path):
     rows = "".join(f"{name},{q},{c}\n" for name in ("long" * 50, "short") for q, c in ((0.5, 1), (0.7, 0)))
     (tmp_path / "a.csv").write_text("system,confidence,correct\n" + rows)
@@ -362,12 +345,10 @@ def test_every_tab_is_free_of_barriers_and_fits_a_long_name(width, theme, visit,
         shown = "table.rates" if name == "Leaderboard" else ".plot" if name in TABS[:2] else "p"
         tab.locator(f"[role=tabpanel]:visible {shown}:visible").first.wait_for()
         assert barriers(tab) == [], name
-        assert no_overflow(tab), name
-        assert tab.evaluate(UNLABELLED) == [], name
-        assert tab.evaluate(CLIPPED) == [], name
+        assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
+        assert tab.evaluate(UNLABELLED) + tab.evaluate(CLIPPED) == [], name
     background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
-    brightness = np.mean(list(map(float, re.findall(r"[\d.]+", background)[:3])))
-    assert (brightness < 128) == (theme == "dark")
+    assert (contrast(background, "#000000") < 5) == (theme == "dark")
     tab.get_by_role("button", name="The metric card").click()
     tab.get_by_role("heading", name="Metric Card for ECUAS").wait_for()
 

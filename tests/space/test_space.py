@@ -34,13 +34,17 @@ def uploaded(paths):
     return [handle_file(str(path)) for path in paths]
 
 
+def sent(page, name, content):
+    """Upload a file, and return the server's answer."""
+    return WEB.post(f"{page}gradio_api/upload", files={"files": (name, content)})
+
+
 def test_every_function_has_a_name_types_and_a_description(client):
     functions = client.view_api(return_format="dict", print_info=False)["named_endpoints"]
     assert set(functions) == {f"/{name}" for name in AGENT}
-    for name, function in functions.items():
-        assert function["description"], name
-        for value in function["parameters"]:
-            assert value["python_type"]["type"] not in ("", "Any"), name
+    assert all(function["description"] for function in functions.values())
+    types = {value["python_type"]["type"] for function in functions.values() for value in function["parameters"]}
+    assert not types & {"", "Any"}
     parameters = functions["/score"]["parameters"]
     assert [value["parameter_name"] for value in parameters if not value["parameter_has_default"]] == ["files"]
 
@@ -74,11 +78,9 @@ def test_columns_are_detected_and_changed(client, tmp_path):
 
 def test_uploads_above_the_limit_are_refused_and_others_cannot_be_found(page):
     for size, status in ((uploads.MAX_BYTES, 200), (uploads.MAX_BYTES + 1, 413)):
-        answer = WEB.post(f"{page}gradio_api/upload", files={"files": ("a.csv", b"x" * size)})
-        assert answer.status_code == status
+        assert sent(page, "a.csv", b"x" * size).status_code == status
     content = b"confidence,correct\n0.123,1\n"
-    (path,) = WEB.post(f"{page}gradio_api/upload", files={"files": ("a.csv", content)}).json()
-    folder = Path(path).parent
+    folder = Path(sent(page, "a.csv", content).json()[0]).parent
     assert re.fullmatch("[0-9a-f]{64}", folder.name)
     assert folder.name != hashlib.sha256(content).hexdigest()  # else whoever guesses the content could confirm it
     for guess in (folder, folder.parent, folder.parent / hashlib.sha256(content).hexdigest() / "a.csv"):
@@ -87,11 +89,11 @@ def test_uploads_above_the_limit_are_refused_and_others_cannot_be_found(page):
 
 def test_no_file_of_the_server_is_served_or_scored(page, app, tmp_path):
     (tmp_path / "secret.csv").write_text("confidence,correct\n0.5,1\n")
-    inside = [ROOT / "pyproject.toml", Path(app.__file__), EXAMPLE, tmp_path / "secret.csv"]
-    for path in ("/etc/passwd", "/proc/self/environ", *map(str, inside), "../../etc/passwd", "file:///etc/passwd"):
+    paths = [*map(str, (ROOT / "pyproject.toml", app.__file__, EXAMPLE, tmp_path / "secret.csv")), "/etc/passwd"]
+    for path in (*paths, "/proc/self/environ", "../../etc/passwd", "file:///etc/passwd"):
         assert WEB.get(f"{page}gradio_api/file={path}").status_code in (403, 404), path
-    for path in (*inside, "/etc/passwd"):
-        data = [{"path": str(path), "meta": {"_type": "gradio.FileData"}}]
+    for path in paths:
+        data = [{"path": path, "meta": {"_type": "gradio.FileData"}}]
         for name, given in (("detect_columns", data), ("score", [data])):
             call = f"{page}gradio_api/call/{name}"
             event = WEB.post(call, json={"data": given}).json()["event_id"]
@@ -101,13 +103,8 @@ def test_no_file_of_the_server_is_served_or_scored(page, app, tmp_path):
 
 
 def test_a_function_that_there_is_not_is_not_found(page):
-    for path, body in (
-        ("queue/join", {"fn_index": 9999, "data": [], "session_hash": "x"}),
-        ("run/predict", {"fn_index": 9999, "data": []}),
-        ("api/nothing", {"data": []}),
-        ("call/nothing", {"data": []}),
-    ):
-        answer = WEB.post(f"{page}gradio_api/{path}", json=body)
+    for path in ("queue/join", "run/predict", "api/nothing", "call/nothing"):
+        answer = WEB.post(f"{page}gradio_api/{path}", json={"fn_index": 9999, "data": [], "session_hash": "x"})
         assert answer.status_code in (404, 422), path
         assert "detail" in answer.json()
 
@@ -132,8 +129,7 @@ def test_previews_are_ours_once_and_the_queue_has_limits(page, app):
 
 def test_as_it_is_published_it_runs_by_itself(tmp_path):
     stage(PARTS["space"], tmp_path / "stage", "somebody")
-    env = os.environ | {"GRADIO_SERVER_NAME": "127.0.0.1", "GRADIO_TEMP_DIR": str(tmp_path / "gradio")}
-    env |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
+    env = os.environ | {"GRADIO_SERVER_NAME": "127.0.0.1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
         [sys.executable, "app.py"], cwd=tmp_path / "stage", env=env, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -148,25 +144,20 @@ def test_as_it_is_published_it_runs_by_itself(tmp_path):
 
 
 def test_visitors_beside_a_bootstrap_get_their_own_answers_and_notes(page, tmp_path, rng):
-    def patient(number):
+    def submit(number, confidence, correct, **options):
+        path, patient = tmp_path / f"visitor{number}.csv", {"timeout": None}
+        pd.DataFrame({"confidence": confidence, "correct": correct}).to_csv(path, index=False)
         folder = tmp_path / f"downloads{number}"
-        return Client(
-            page, verbose=False, download_files=folder, analytics_enabled=False, httpx_kwargs={"timeout": None}
-        )
+        client = Client(page, verbose=False, download_files=folder, analytics_enabled=False, httpx_kwargs=patient)
+        return client.submit(files=uploaded([path]), missing_confidence=0.5, **options, api_name="/score")
 
     def visit(number):
-        path = tmp_path / f"visitor{number}.csv"
-        correct = np.arange(60) < number
-        frame = pd.DataFrame({"confidence": 0.5, "correct": correct.astype(int)})
-        frame.loc[number:, "confidence"] = None if number % 2 else 0.5
-        frame.to_csv(path, index=False)
-        options = {"missing_confidence": 0.5, "intervals": False}
-        return clients[number].predict(files=uploaded([path]), **options, api_name="/score")
+        confidence = np.full(60, 0.5)
+        confidence[number:] = np.nan if number % 2 else 0.5
+        return submit(number, confidence, (np.arange(60) < number).astype(int), intervals=False).result()
 
-    clients = [patient(number) for number in range(VISITORS + 1)]
     q = rng.random(4_000)
-    pd.DataFrame({"confidence": np.r_[np.nan, q[1:]], "correct": rng.random(4_000) < q}).to_csv(tmp_path / "long.csv")
-    long = clients[0].submit(files=uploaded([tmp_path / "long.csv"]), missing_confidence=0.5, api_name="/score")
+    long = submit(0, np.r_[np.nan, q[1:]], rng.random(4_000) < q)
     with ThreadPoolExecutor(VISITORS) as pool:
         answers = list(pool.map(visit, range(1, VISITORS + 1)))
     for number, result in enumerate(answers, start=1):
@@ -197,7 +188,7 @@ def test_an_agent_calls_every_function_with_files(page):
     from mcp import ClientSession
     from mcp.client.streamable_http import streamablehttp_client
 
-    (path,) = WEB.post(f"{page}gradio_api/upload", files={"files": ("b.csv", b"confidence,correct\n0.5,1\n")}).json()
+    (path,) = sent(page, "b.csv", b"confidence,correct\n0.5,1\n").json()
     files = ["confidence,correct\n0.5,1\n0.6,0\n", f"{page}gradio_api/file={path}"]
 
     async def ask():

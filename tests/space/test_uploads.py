@@ -1,6 +1,5 @@
 import io
 import json
-import pickle
 import re
 import resource
 from pathlib import Path
@@ -12,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from ecuas_metric.errors import InputError
-from ecuas_metric.files import read as files
 from ecuas_metric.files.columns import NAMES
 from ecuas_metric.files.submissions import Reading
 from space import bounded, uploads
@@ -20,8 +18,6 @@ from space.markup import in_words
 from tests.ecuas_metric.files.test_runs import eval_file, inspect_log, inspect_sample, lm_eval_row, written
 
 ROW = b"confidence,correct\n0.5,1\n"
-
-
 MEMORY = r"takes more memory or time than this page has\. Use the command `ecuas`\."
 
 
@@ -63,10 +59,7 @@ BAD = {  # what a visitor may send -> what the page says of it
     "cut.parquet": (b"PAR1" + b"x" * 50 + b"PAR1", "Parquet"),
     "deep.json": (b"[" * 20_000, "the JSON is nested too deeply."),
     "number.json": (b"3", "it must be a list of objects, or an object of columns"),
-    "systems.csv": (
-        b"system," + ROW[:19] + b"".join(b"s%d,0.5,1\n" % i for i in range(60)),
-        "Systems must be at most 50",
-    ),
+    "systems.csv": (b"system," + ROW[:19] + b"".join(b"s%d,0.5,1\n" % i for i in range(60)), "must be at most 50"),
     "book.xlsx": (b"PK\x03\x04", "must have one of the suffixes .csv"),
     "many.csv": (b"x" * (uploads.MAX_BYTES + 1), r"must have at most [\d,]+ bytes; .* Use the command `ecuas`\."),
 }
@@ -79,27 +72,20 @@ def content_of(name):
     return content() if callable(content) else content
 
 
-def in_a_process(name):
+def is_large(name):
     return name.endswith(".parquet") or len(BAD[name][0]) > uploads.SMALL
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.e2e] if in_a_process(name) else [])
-        for name in sorted(BAD.keys() - ATTACKS)
-    ],
+    "name", [pytest.param(name, marks=[pytest.mark.e2e] * is_large(name)) for name in sorted(BAD.keys() - ATTACKS)]
 )
 def test_every_bad_file_is_a_readable_error(name, tmp_path):
-    message = BAD[name][1]
-    path = tmp_path / name
-    path.write_bytes(content_of(name))
+    (tmp_path / name).write_bytes(content_of(name))
     with pytest.raises(InputError) as caught:
-        uploads.read_uploads([str(path)])
+        uploads.read_uploads([str(tmp_path / name)])
     shown = in_words(caught.value)
-    assert re.search(message, shown)
-    assert str(tmp_path) not in shown
-    assert " --" not in shown
+    assert re.search(BAD[name][1], shown)
+    assert not re.search(f"{tmp_path}| --", shown)
     assert name in shown or shown.startswith(("Systems ", "Names of systems "))
 
 
@@ -109,29 +95,14 @@ def test_every_bad_file_is_a_readable_error(name, tmp_path):
     [(lambda path: uploads.read_uploads([path]), name) for name in ATTACKS]
     + [(uploads.detect, "fixed.parquet"), (uploads.read_answers, "list.parquet")],
 )
-def test_what_expands_to_gigabytes_is_stopped(name, read, tmp_path, monkeypatch):
+def test_what_expands_to_gigabytes_is_stopped_and_leaves_the_page_alone(name, read, tmp_path, monkeypatch):
     monkeypatch.setattr(bounded, "MEMORY", bounded.MEMORY // 4)  # sooner than on the page
-    path = tmp_path / name
-    path.write_bytes(content_of(name))
+    (tmp_path / name).write_bytes(content_of(name))
     pandas_says = f"{name}: cannot be read as csv: .* out of memory"
     expected = rf"^(Reading {name} {MEMORY}|{pandas_says}\.?|{name} must have at most 5,000 columns.*)$"
     with pytest.raises(InputError, match=expected):
-        read(str(path))
-
-
-@pytest.mark.e2e
-def test_what_expands_takes_one_gigabyte_at_most_and_leaves_the_page_alone(tmp_path):
-    path = tmp_path / "list.parquet"
-    path.write_bytes(content_of("list.parquet"))
-    before = resident()
-    with pytest.raises(InputError, match=MEMORY):
-        uploads.read_uploads([str(path)])
-    assert resident() - before < 1e8
+        read(str(tmp_path / name))
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 1.5e6  # kB
-
-
-def resident():
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def test_what_is_missing_or_too_much_is_refused_before_it_is_read(tmp_path):
@@ -140,7 +111,6 @@ def test_what_is_missing_or_too_much_is_refused_before_it_is_read(tmp_path):
     for path in paths:
         Path(path).write_bytes(b"x" * (uploads.MAX_BYTES - 1))
     for given, message in (
-        ([], r"^Files are missing\. Upload one, or load an example\.$"),
         ([str(tmp_path / "a.csv")] * 2000, r"^Files must be at most 50; got 2,000\."),
         (paths, r"^All files together must have at most 62,914,560 bytes; got 83,886,076\.$"),
         ([str(tmp_path / "gone.csv")], r"^gone\.csv does not exist\.$"),
@@ -149,21 +119,17 @@ def test_what_is_missing_or_too_much_is_refused_before_it_is_read(tmp_path):
             uploads.read_uploads(given)
 
 
-def test_answers_are_read_once_as_text_or_refused(tmp_path, parsed):
+def test_answers_are_read_as_text_or_refused(tmp_path):
     path = tmp_path / "a.csv"
     rows = [("question_id", "answer", "confidence"), ("q1", "007", "0.5"), ("q2", "None", "0.25"), ("q3", "", "1")]
     for separator in ",;\t":
         path.write_text("".join(separator.join(row) + "\n" for row in rows), encoding="utf-8-sig")
         assert uploads.read_answers(str(path)).frame["answer"].tolist() == ["007", "None", ""]
-    assert parsed == ["a.csv"] * 3
     (tmp_path / "a.jsonl").write_text('{"question_id": "q1", "answer": null, "confidence": 0.5}\n')
     assert uploads.read_answers(str(tmp_path / "a.jsonl")).frame["answer"].tolist() == [""]
     for content, message in (
         ("question_id,text\nq1,x\n", r"^Answers must have columns .*; answer is missing among question_id, text\."),
-        (
-            "question_id,answer,confidence\nq1," + "x" * 1001 + ",1\n",
-            r"column 'answer' must have at most 1,000 characters in a row; 1 rows have more\.",
-        ),
+        ("question_id,answer,confidence\nq1," + "x" * 1001 + ",1\n", "column 'answer' must have at most 1,000 char"),
     ):
         path.write_text(content)
         with pytest.raises(InputError, match=message):
@@ -180,11 +146,9 @@ def test_columns_are_detected_in_the_words_of_the_page(tmp_path):
     assert uploads.detect(path)[1]["posteriors"] is None  # several columns
 
 
-AGGREGATED = ("rows", "count", "wrong", "uncertainty", "cost")
-
-
 def test_every_column_of_the_command_line_can_be_chosen_but_those_found_by_their_names():
-    assert set(uploads.COLUMNS) == set(NAMES) - {"stratum", "positive", "part", *AGGREGATED}
+    aggregated = {"rows", "count", "wrong", "uncertainty", "cost"}
+    assert set(uploads.COLUMNS) == set(NAMES) - {"stratum", "positive", "part"} - aggregated
 
 
 def test_only_tables_that_cannot_expand_are_read_in_the_process_of_the_page(tmp_path):
@@ -201,17 +165,14 @@ def test_only_tables_that_cannot_expand_are_read_in_the_process_of_the_page(tmp_
         lines = [b"0,1"] * 4000
         assert is_harmless("a.csv", end.join([*lines, b",;\t" * 33]))
         assert not is_harmless("a.csv", end.join([*lines, b",;\t|" * 25]))
-    (tmp_path / "columns").mkdir()
-    (tmp_path / "columns" / "wide.csv").write_text(
-        ",".join(f"c{i}" for i in range(5_001)) + "\n" + "1," * 5_000 + "1\n"
-    )
-    with pytest.raises(InputError, match=r"wide.csv must have at most 5,000 columns; got 5,001\."):
-        uploads._read_sheet(tmp_path / "columns" / "wide.csv")
     assert not is_harmless("a.parquet", b"PAR1")
 
 
-def test_rows_on_one_line_are_not_taken_for_columns(tmp_path):
+def test_columns_are_counted_before_they_are_read_and_rows_on_one_line_are_none(tmp_path):
     """JSON, as pandas writes it, has thousands of commas in its first line."""
+    (tmp_path / "wide.csv").write_text(",".join(f"c{i}" for i in range(5_001)) + "\n" + "1," * 5_000 + "1\n")
+    with pytest.raises(InputError, match=r"wide.csv must have at most 5,000 columns; got 5,001\."):
+        uploads._read_sheet(tmp_path / "wide.csv")
     rows = [{"confidence": 0.5, "correct": 1}] * (uploads.MAX_COLUMNS + 1)
     (tmp_path / "a.json").write_text(json.dumps(rows))
     (submission,) = uploads._read([str(tmp_path / "a.json")], {}, Reading())
@@ -254,21 +215,9 @@ def test_files_of_a_million_rows_pass(tmp_path):
         assert len(submission.predictions) == rows
 
 
-@pytest.fixture
-def parsed(monkeypatch):
-    """The names of the files that are parsed, in the order they are."""
-    names = []
-
-    def read_sheet(path, **options):
-        names.append(path.name)
-        return files.read_sheet(path, **options)
-
-    monkeypatch.setattr(uploads, "read_sheet", read_sheet)
-    return names
-
-
-def test_a_request_parses_each_file_once(tmp_path, parsed):
-    paths = [str(tmp_path / name) for name in ("a.csv", "b.csv")]
+def test_a_request_parses_each_file_once(tmp_path, monkeypatch):
+    parsed, read_sheet, paths = [], uploads.read_sheet, [str(tmp_path / name) for name in ("a.csv", "b.csv")]
+    monkeypatch.setattr(uploads, "read_sheet", lambda path: parsed.append(path.name) or read_sheet(path))
     for path in paths:
         Path(path).write_bytes(ROW)
     uploads.read_uploads(paths, columns={"confidence": "confidence"})
@@ -282,11 +231,10 @@ class NamedString(str):
 
 def test_the_process_that_reads_is_given_nothing_of_gradio(tmp_path, monkeypatch):
     given = []
-    monkeypatch.setattr(uploads, "bounded", lambda function, *arguments: given.append(arguments))
+    monkeypatch.setattr(uploads, "bounded", lambda _, paths, *more: given.extend(paths))
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     uploads.read_uploads([NamedString(tmp_path / "a.parquet")], columns={"id": "q"})
-    assert given
-    assert b"NamedString" not in pickle.dumps(given)
+    assert [type(path) for path in given] == [str]
 
 
 def test_the_files_of_a_run_are_read_as_they_are(tmp_path):

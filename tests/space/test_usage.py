@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from importlib import import_module
 
 import pytest
 
@@ -34,10 +33,9 @@ def test_the_commands_run(files, tmp_path, monkeypatch, capsys):
 def test_the_plug_ins_are_there():
     plug_ins = re.findall(r"`from (ecuas_metric\.integrations\.\w+) import (\w+)`", TEXT)
     assert len(plug_ins) == 5
-    for module, name in plug_ins:
-        if module.endswith("torchmetrics"):
-            pytest.importorskip("torchmetrics", reason="needs the extra `torchmetrics`")
-        assert callable(getattr(import_module(module), name))
+    for module, name in plug_ins:  # whose modules import the tools, seconds long
+        path = ROOT / f"{module.replace('.', '/')}.py"
+        assert re.search(rf"^(def|class) {name}\b", path.read_text(), flags=re.MULTILINE)
 
 
 @pytest.mark.e2e

@@ -5,14 +5,7 @@ import pytest
 
 from tests.triviaqa_subset.dressings import read_texts
 from triviaqa_subset.checks import CHECKS, asked, dissent, offensive, stranger
-from triviaqa_subset.folders import FOLDER
-from triviaqa_subset.labels import read_labels
 from triviaqa_subset.matching import plain, sha256
-
-
-@pytest.fixture(scope="module")
-def labels():
-    return read_labels(FOLDER / "curation")
 
 
 @pytest.fixture(scope="module")

@@ -19,17 +19,12 @@ def tables():
     return {name: pd.read_csv(OWN / f"{name}.csv", dtype=str, keep_default_na=False) for name in COLUMNS}
 
 
-def test_the_columns_have_types():
-    questions, answers, systems, errata, decisions, aliases = read_labels(OWN)
-    for table, flags in (
-        (questions, ["selected", "in_curation_1", "in_curation_2"]),
-        (answers, ["correct", "debatable", "cut"]),
-        (systems, ["exact_match", "correct"]),
-    ):
-        assert all(pd.api.types.is_bool_dtype(table[flag]) for flag in flags)
+def test_the_columns_have_types(labels):
+    questions, answers, systems, errata, decisions, aliases = labels
+    flags = questions[["selected", "in_curation_1", "in_curation_2"]], answers[["correct", "debatable", "cut"]]
+    assert {str(dtype) for table in (*flags, systems[["exact_match", "correct"]]) for dtype in table.dtypes} == {"bool"}
     assert questions["weight"].notna().equals(questions["selected"])
-    positions = [position for positions in questions["pool_positions"] for position in positions]
-    assert sorted(positions) == list(range(1000))
+    assert sorted(questions["pool_positions"].explode()) == list(range(1000))
     assert set(errata["column"]) == {"reason", "label"}
     assert set(decisions["decision"]) == {"keep", "alias", "discard"}
     assert questions["dropped_aliases"].str.len().sum() == len(aliases)
@@ -66,19 +61,15 @@ def test_what_breaks_a_rule_is_named(name, edits, message, tables, tmp_path):
 
 
 def test_what_breaks_a_rule_over_several_rows_is_named(tables, tmp_path):
-    questions, answers, errata = (tables[name] for name in ("questions", "answers", "errata"))
+    answers = tables["answers"]
     for name, table, message in (
         (
             "questions",
-            questions.assign(pool_positions="1"),
-            "pool_positions must hold 0 to 976 once each; got 1 at index 0",
+            tables["questions"].assign(pool_positions="1"),
+            "pool_positions must hold 0 to 976 once each; got 1",
         ),
-        (
-            "answers",
-            pd.concat([answers, answers.head(1)]),
-            "question_id, answer_sha256 must be unique; got .* at index 2683",
-        ),
-        ("errata", errata.assign(after="offensive"), "after must be what questions or answers say; got "),
+        ("answers", pd.concat([answers, answers[:1]]), "question_id, answer_sha256 must be unique; got .* index 2683"),
+        ("errata", tables["errata"].assign(after="offensive"), "after must be what questions or answers say; got "),
     ):
         folder = Path(shutil.copytree(OWN, tmp_path / name))
         table.to_csv(folder / f"{name}.csv", index=False)

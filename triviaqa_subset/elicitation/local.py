@@ -3,9 +3,12 @@
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from logging import getLogger
-from typing import Any
+from typing import TYPE_CHECKING
 
 from inspect_ai.model import ChatMessage, GenerateConfig, Logprobs, Model, ModelOutput
+
+if TYPE_CHECKING:
+    from inspect_ai.model._providers.hf import HuggingFaceAPI
 
 Asks = Callable[[object, object, object, GenerateConfig], Awaitable[ModelOutput]]
 SET_BY_US = {"eos_token_id", "bos_token_id", "pad_token_id", "transformers_version"}
@@ -13,7 +16,7 @@ SET_BY_US = {"eos_token_id", "bos_token_id", "pad_token_id", "transformers_versi
 
 def without_own_settings(model: Model) -> Model:
     """Make a model of the `hf` provider use only the tokens that end a turn of its generation_config, once."""
-    api: Any = model.api
+    api: HuggingFaceAPI = model.api
     if not (hasattr(api, "hf_chat") and hasattr(api, "do_sample")) or "generate" in vars(api):
         return model
     own = api.model.generation_config.to_diff_dict()
@@ -31,7 +34,9 @@ def without_own_settings(model: Model) -> Model:
     return model
 
 
-def _chat(api: Any, render: Callable[..., object], messages: Sequence[ChatMessage], tools: Sequence[object]) -> str:
+def _chat(
+    api: "HuggingFaceAPI", render: Callable[..., object], messages: Sequence[ChatMessage], tools: Sequence[object]
+) -> str:
     """Return the prompt; where the last message is the start of the reply, it ends with that."""
     template = api.chat_template or api.tokenizer.chat_template
     if messages[-1].role != "assistant" or template is None or api.use_chat_template is False:
@@ -42,7 +47,13 @@ def _chat(api: Any, render: Callable[..., object], messages: Sequence[ChatMessag
 
 
 async def _generate(
-    api: Any, ask: Asks, ends: frozenset[str], input: object, tools: object, tool_choice: object, config: GenerateConfig
+    api: "HuggingFaceAPI",
+    ask: Asks,
+    ends: frozenset[str],
+    input: object,
+    tools: object,
+    tool_choice: object,
+    config: GenerateConfig,
 ) -> ModelOutput:
     """Ask, and cut what stands after the end of the turn, where the other replies of a batch are longer."""
     api.do_sample = bool(config.temperature)  # read before the provider first waits

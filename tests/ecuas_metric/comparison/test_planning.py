@@ -42,10 +42,8 @@ def test_the_deviation_of_an_error_rate_is_that_of_the_discordant_pairs(rng):
 def test_weights_and_groups_count(rng):
     outputs = pair(rng, 300)
     repeated = {name: tuple(np.repeat(array, 2) for array in arrays) for name, arrays in outputs.items()}
-    plain, grouped = (
-        {plan.key: plan for plan in plan_of_systems(systems)}[Key("ecuas", 1.0)]
-        for systems in (systems_of(outputs), systems_of(repeated, groups=np.arange(600) // 2))
-    )
+    both = systems_of(outputs), systems_of(repeated, groups=np.arange(600) // 2)
+    plain, grouped = ({plan.key: plan for plan in plan_of_systems(one)}[Key("ecuas", 1.0)] for one in both)
     assert grouped.detectable == pytest.approx(plain.detectable)  # twice the samples say nothing new
     assert grouped.needed == pytest.approx(2 * plain.needed, abs=2)
 

@@ -1,5 +1,3 @@
-"""Differences of systems: sorted, chosen, laid out and drawn."""
-
 import math
 
 import pytest

@@ -1,0 +1,21 @@
+"""The curation, read once."""
+
+import functools
+
+import pytest
+
+from triviaqa_subset import build
+from triviaqa_subset.folders import FOLDER
+from triviaqa_subset.labels import read_labels
+
+read_once = functools.cache(read_labels)
+
+
+@pytest.fixture(scope="session")
+def labels():
+    return read_once(FOLDER / "curation")
+
+
+@pytest.fixture(autouse=True)
+def labels_are_read_once(monkeypatch):
+    monkeypatch.setattr(build, "read_labels", read_once)
