@@ -77,9 +77,9 @@ def permutation_limits(
     square = np.square(spread_of(permuted, differences))
     left = np.maximum(square - np.square(differences) / num_units, 0.0)
     with np.errstate(invalid="ignore"):
-        taken = square - np.square(q) / num_units
+        rest = square - np.square(q) / num_units
         # Not where units are so few that all changes of their signs are likely.
-        half = q * np.sqrt(left / np.where(taken > 0, taken, np.nan))
+        half = q * np.sqrt(left / np.where(rest > 0, rest, np.nan))
     half = np.where(permuted.any(axis=-1), half, 0.0)  # where a permutation changes nothing
     return differences - half, differences + half
 

@@ -84,7 +84,7 @@ def prepare_submissions(submissions: Iterable[Submission], **options: object) ->
     Raises
     ------
     FileError
-        In the words of the file, with row and column; also if answers have no verdict.
+        In the words of the file, with row and column; also if answers have no label.
     InputError
         If two systems have the same name or their forms differ; or if an option is out of its range.
     TypeError
@@ -146,7 +146,7 @@ def make_report(
     only : iterable of Key, optional
         The metrics to compute; by default all.
     unlabelled : mapping of name to Unlabelled, optional
-        Of `reporting.report.prepare_open`: the answers without a verdict, for the bounds of what depends on them.
+        Of `reporting.report.prepare_open`: the answers without a label, for the bounds of what depends on them.
 
     Returns
     -------

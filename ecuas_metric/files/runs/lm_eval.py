@@ -146,9 +146,9 @@ def _readings(samples: Sequence[Sample]) -> dict[str, Ints]:
 def _fits(label: Ints, scores: Floats, acc: Floats) -> bool:
     """Return whether labels are choices, and give the recorded accuracies; of equal scores any may be taken."""
     best = scores.max(axis=1, keepdims=True)
-    told = ~np.isnan(acc) & ((scores == best).sum(axis=1) == 1)
+    is_decided = ~np.isnan(acc) & ((scores == best).sum(axis=1) == 1)
     choices = ((label >= 0) & (label < scores.shape[1])).all()
-    return bool(choices and (((label == scores.argmax(axis=1)) == acc) | ~told).all())
+    return bool(choices and (((label == scores.argmax(axis=1)) == acc) | ~is_decided).all())
 
 
 def _lengths(samples: Sequence[Sample], scores: Floats, label: Ints, length: str) -> Ints:
