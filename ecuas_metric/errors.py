@@ -193,12 +193,7 @@ class FileAdvice(StrEnum):
 class FileError(InputError):
     """An unusable input in a file: the fields of `InputError`, its file, and where it is in that.
 
-    `column` replaces the argument, `row` (as an editor numbers it) the index; `columns` are the roles that the advice
-    names.
-
-    >>> error = FileError("a.csv", "must hold numbers", column="p", row=3, value="much", count=1, total=2)
-    >>> str(error)
-    "a.csv: column 'p' must hold numbers; got 'much' in row 3 (1 of 2)."
+    `column` replaces the argument, `row` (as an editor numbers it) the index; `columns` are the roles in the advice.
     """
 
     def __init__(

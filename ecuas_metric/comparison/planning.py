@@ -90,10 +90,6 @@ def plan_of_rates(
 
     Both are assumed to be calibrated, with normal log-odds, K unknown, and the same `auroc` in (0.5, 1); N defaults to
     `SAMPLES`. `correlation` is that of their costs of a sample, about 0.5 where the same samples are hard for both.
-
-    >>> plan = plan_of_rates(Key("error_rate"), (0.3, 0.25), samples=455)
-    >>> round(plan.difference, 3), round(plan.detectable, 3), plan.needed
-    (0.05, 0.059, 625)
     """
     if len(error_rates) != 2:
         raise InputError("error_rates", "takes two rates", value=len(error_rates))
@@ -111,10 +107,6 @@ def plan_of(
     r"""Return the plan for a standard deviation s of one sample's difference.
 
     .. math:: D = (z_{1 - \alpha / 2} + z_{power}) \frac{s}{\sqrt N}
-
-    >>> plan = plan_of(Key("error_rate"), 0.05, 0.5, 455)
-    >>> round(plan.detectable, 4), plan.needed
-    (0.0657, 785)
     """
     check_number(power, "power", 0, 1, inside=True)
     check_number(alpha, "alpha", 0, 1, inside=True)

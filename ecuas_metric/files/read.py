@@ -60,11 +60,8 @@ Object = dict[str, object]  # of JSON
 
 def frame_of(sheet: Sheet, *, text: Collection[str] = ()) -> pd.DataFrame:
     """Return the rows of a sheet as a data frame; columns of numbers are numbers, but for those that are text."""
-    names = sheet.table.column_names
-    columns = {name: sheet.column(name) for name in names}
-    return pa.table(
-        {name: column if name in text else parse_cells(column) for name, column in columns.items()}
-    ).to_pandas()
+    columns = {name: sheet.column(name) for name in sheet.table.column_names}
+    return pa.table({name: one if name in text else parse_cells(one) for name, one in columns.items()}).to_pandas()
 
 
 def sheet_of(frame: pd.DataFrame, rows: Ints | None = None) -> Sheet:

@@ -146,9 +146,8 @@ def _table(collection: Collection, arguments: Namespace) -> Table:
     report = _report(collection.states, results, arguments.confidence_level)
     keys = chosen_keys(arguments.metrics, report.keys)
     grid = report_grid(report, digits=arguments.digits, keys=keys, sizes=True)
-    records: list[Record] = [
-        {**record, **_bounds(results[str(record["system"])], keys)} for record in report_records(report, keys=keys)
-    ]
+    found = report_records(report, keys=keys)
+    records: list[Record] = [{**record, **_bounds(results[str(record["system"])], keys)} for record in found]
     grid = grid._replace(notes=[*grid.notes, *_bounds_lines(results, keys)])
     notes = [(name, note) for name, note in report.notes() if note.kind not in ("unlabelled", "bounded")]
     systems = {name: system_of(collection.states[name]) for name in results} if arguments.figures else {}

@@ -333,14 +333,14 @@ def _repeated_ids(ids: pa.Array | None, source: Source) -> tuple[Note, ...]:
     return (Note("ids", fact, "" if "groups" in source.columns else FileAdvice.GROUP_REPEATED),)
 
 
-def _numbers(report: Report, name: str, keys: Iterable[Key]) -> dict[str, float]:
+def _numbers(report: Report, name: str, keys: Sequence[Key]) -> dict[str, float]:
     """Return a system's values with the limits of their intervals, then their bounds."""
     flat, bounds = report.results[name].flat(), report.bounds.get(name, {})
-    columns = (f"{key}{end}" for key in keys for end in ("", "_low", "_high"))
-    ends = {
-        f"{key}_{end}": limit for key in keys for end, limit in zip(("min", "max"), bounds.get(key, ()), strict=False)
-    }
-    return {column: flat[column] for column in columns if column in flat} | ends
+    columns = [f"{key}{end}" for key in keys for end in ("", "_low", "_high")]
+    numbers = {column: flat[column] for column in columns if column in flat}
+    for key in [key for key in keys if key in bounds]:
+        numbers |= {f"{key}_min": bounds[key].low, f"{key}_max": bounds[key].high}
+    return numbers
 
 
 def _undefined_results(system: System, only: Collection[Key] | None) -> Results:

@@ -107,9 +107,8 @@ def introduction(
     first = next(iter(systems.values()))
     size, resampling = len(first.decisions.uncertainty), resampling_of(first.options)
     paired = "id" if first.ids is not None else "their rows" if by_position else "their rows: there is no column of ids"
-    lines = [
-        f"{len(systems)} systems on {size} samples, paired by {paired}. Significant: adjusted p at most {alpha:g}."
-    ]
+    significant = f"Significant: adjusted p at most {alpha:g}."
+    lines = [f"{len(systems)} systems on {size} samples, paired by {paired}. {significant}"]
     exchanged = len(units(size, resampling)[1])
     least = 2.0 ** (1 - exchanged)  # all permutations are as likely, and half of them differ in sign only
     if least > alpha:
