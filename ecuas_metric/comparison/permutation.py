@@ -195,11 +195,10 @@ def _product(exchanged: Bits, sums: Floats) -> Floats:
 def _outputs(systems: Mapping[str, System]) -> dict[str, _Output]:
     """Return the output of each system to be exchanged; bins of confidence that no system uses are left out."""
     given = {name: as_given(system) for name, system in systems.items()}
-    bins = {
-        name: confidence_bins(decisions.confidence, n_bins=options.n_bins)
-        for name, (decisions, options) in given.items()
-        if decisions.confidence is not None
-    }
+    bins = {}
+    for name, (decisions, options) in given.items():
+        if decisions.confidence is not None:
+            bins[name] = confidence_bins(decisions.confidence, n_bins=options.n_bins)
     used = np.unique(np.concatenate(list(bins.values()))) if bins else np.zeros(0, np.int64)
     found = {}
     for name, (decisions, options) in given.items():

@@ -131,10 +131,7 @@ def _moments(key: Key, error_rate: float, auroc: float) -> tuple[float, float]:
     costs = [np.full_like(confidence, wrong) for wrong in (0.0, 1.0)]
     if key.metric == "ecuas":
         n = key.parameter or 0.0
-        costs = [
-            ecuas_cost(candidate_cost=cost, uncertainty=1 - confidence, n=n, max_uncertainty=1.0, epsilon=1e-7)
-            for cost in costs
-        ]
+        costs = [ecuas_cost(candidate_cost=cost, uncertainty=1 - confidence, n=n) for cost in costs]
     right, wrong = costs
     mean, square = (np.mean(confidence * right**k + (1 - confidence) * wrong**k) for k in (1, 2))
     return float(mean), math.sqrt(max(float(square - mean**2), 0.0))

@@ -128,13 +128,9 @@ def simultaneous_limits(
     largest = np.zeros(permuted.shape[-1])
     for index in np.flatnonzero(~np.isnan(differences)):
         np.fmax(largest, np.abs(permuted[index]) / spread[index], out=largest)
+    rounding, quantile = _ROUNDING * spread, _quantile(largest, level) * spread
     return permutation_limits(
-        differences,
-        permuted,
-        level=level,
-        num_units=num_units,
-        rounding=_ROUNDING * spread,
-        quantile=_quantile(largest, level) * spread,
+        differences, permuted, level=level, num_units=num_units, rounding=rounding, quantile=quantile
     )
 
 

@@ -213,12 +213,9 @@ def _read_parts(folder: Path) -> Sheet:
     """Read the files that together are one table; rows are counted through all of them."""
     inside = [path.relative_to(folder) for path in folder.rglob("*")]
     parts = sorted(path for path in inside if path.parent == Path() and _PART.fullmatch(path.name))
-    hive = sorted(  # as Hive and Spark write them: model=a/part.csv
-        path
-        for path in inside
-        if path.suffix.lower() in _READERS and not path.name.startswith(("_", "."))
-        if path.parent != Path() and all("=" in name for name in path.parts[:-1])
-    )
+    data = [path for path in inside if path.suffix.lower() in _READERS and not path.name.startswith(("_", "."))]
+    below = [path for path in data if path.parent != Path()]
+    hive = sorted(path for path in below if all("=" in name for name in path.parts[:-1]))  # model=a/part.csv
     if not parts and not hive:
         raise FileError(folder, "is a folder, and not of the parts of one table", advice=FileAdvice.NAME_ITS_FILES)
     tables, decimal_comma = list[pa.Table](), False

@@ -81,9 +81,8 @@ def _average(estimates: Sequence[Estimate], biases: Sequence[float]) -> Estimate
 
 
 def _without_limits(results: Results) -> Results:
-    none = {
-        key: estimate if estimate.low is None else Estimate(estimate.value, math.nan, math.nan)
-        for key, estimate in results.estimates.items()
-    }
+    none = {}
+    for key, estimate in results.estimates.items():
+        none[key] = estimate if estimate.low is None else Estimate(estimate.value, math.nan, math.nan)
     fact = "Groups have samples in several parts, so there are no intervals of averages."
     return Results(none, (*results.notes, Note("no_interval", fact)))

@@ -155,10 +155,10 @@ def _table(collection: Collection, arguments: Namespace) -> Table:
 
 
 def _report(states: Mapping[str, State], results: Mapping[str, StateResults], level: float | None) -> Report:
-    found = {
-        name: Results({key: Estimate(e.value, e.low, e.high) for key, e in one.estimates.items()}, one.notes)
-        for name, one in results.items()
-    }
+    found = {}
+    for name, of_state in results.items():
+        estimates = {key: Estimate(one.value, one.low, one.high) for key, one in of_state.estimates.items()}
+        found[name] = Results(estimates, of_state.notes)
     keys = sorted(next(iter(found.values())).estimates, key=place)
     for name, one in found.items():
         if one.estimates.keys() != set(keys):

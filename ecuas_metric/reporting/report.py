@@ -196,15 +196,11 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     best = {key: _best(report, key) for key in shown}
     header = ["system", *["N"] * sizes, *["unlabelled"] * bool(report.unlabelled)]
     header += [title(key) + "†" * (key in report.not_comparable) for key in shown]
-    rows = [
-        [
-            Cell(name),
-            *[Cell(str(report.sizes[name]))] * sizes,
-            *[Cell(f"{report.share_unlabelled(name):.{digits}f}")] * bool(report.unlabelled),
-            *(_cell(results.estimates[key], best[key], digits, report.bounds.get(name, {}).get(key)) for key in shown),
-        ]
-        for name, results in report.results.items()
-    ]
+    rows = []
+    for name, (estimates, _) in report.results.items():
+        row, bounds = [Cell(name), *[Cell(str(report.sizes[name]))] * sizes], report.bounds.get(name, {})
+        row += [Cell(f"{report.share_unlabelled(name):.{digits}f}")] * bool(report.unlabelled)
+        rows.append([*row, *(_cell(estimates[key], best[key], digits, bounds.get(key)) for key in shown)])
     notes = [DAGGER] if set(shown) & set(report.not_comparable) else []
     notes += [NO_INTERVAL] if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]) else []
     of_unlabelled = [(name, note) for name, note in report.notes() if note.kind == "unlabelled"]
@@ -219,16 +215,12 @@ def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list
     """Return one dict per system: name, N, numbers with all digits, and the keys by which systems must not rank."""
     shown = list(report.keys if keys is None else keys)
     not_comparable = " ".join(str(key) for key in shown if key in report.not_comparable)
-    return [
-        {
-            "system": name,
-            "N": report.sizes[name],
-            **({"unlabelled": report.share_unlabelled(name)} if report.unlabelled else {}),
-            **_numbers(report, name, shown),
-            "must_not_rank": not_comparable,
-        }
-        for name in report.results
-    ]
+    records: list[Record] = []
+    for name, size in report.sizes.items():
+        share = {"unlabelled": report.share_unlabelled(name)} if report.unlabelled else {}
+        numbers = share | _numbers(report, name, shown)
+        records.append({"system": name, "N": size, **numbers, "must_not_rank": not_comparable})
+    return records
 
 
 def legend_of(keys: Iterable[Key]) -> list[str]:
