@@ -441,8 +441,10 @@ def _predictions_in(
             for k, part in enumerate(parts):
                 array[rows, k] = part[rows]
         return array
-    first = first_of(sheet.table, columns[0])
+    first, missing = first_of(sheet.table, columns[0]), nulls_in(sheet.column(columns[0]))
     by_class = classes_of(first)
+    if missing.any() and isinstance(row_of_numbers(first), list):
+        raise sheet.error(columns[0], "has no value", missing)
     if by_class is not None:
         return _of_classes(sheet, columns[0], classes or sorted(by_class))
     if isinstance(row_of_numbers(first), list):

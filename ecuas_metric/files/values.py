@@ -191,10 +191,11 @@ def is_in(texts: pa.Array, known: Sequence[str]) -> Bools:
 
 
 def first_of(table: pa.Table | None, name: str) -> object:
-    """Return the first value of a column, or None."""
-    if table is None or not len(table):
+    """Return the first value of a column that is not null, or None."""
+    if table is None or table[name].null_count == len(table):
         return None
-    value = plain(table[name].slice(0, 1)).to_pylist()[0]
+    column = table[name] if table[name][0].is_valid else table[name].drop_null()
+    value = plain(column.slice(0, 1)).to_pylist()[0]
     return dict(value) if isinstance(value, Mapping) else value
 
 
