@@ -32,8 +32,8 @@ class Plan(NamedTuple):
     difference: float  # planned, or that of the systems, first minus second
     deviation: float  # standard deviation of the paired difference of one sample
     samples: int  # N
-    detectable: float  # difference that N samples detect with the power
-    needed: int | None  # N that detects `difference`; None if it is 0 or the deviation unknown
+    detectable: float  # difference that N samples detect with the power; nan if the deviation is 0 or unknown
+    needed: int | None  # N that detects `difference`; None if that is 0, or the deviation 0 or unknown
 
 
 def plan_of_systems(
@@ -115,7 +115,7 @@ def plan_of(
     quantiles = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
     if quantiles <= 0:
         raise InputError("power", "must be above half of alpha, its value without a difference", value=power)
-    reach = quantiles * deviation
+    reach = quantiles * deviation or math.nan  # pilot samples that never differ tell nothing
     has_answer = difference != 0 and math.isfinite(reach * difference)
     needed = max(math.ceil(round((reach / difference) ** 2, 6)), 1) if has_answer else None
     return Plan(key, difference, deviation, samples, reach / math.sqrt(samples), needed)
