@@ -18,7 +18,7 @@ from publishing import registration, staging
 from publishing.staging import PARTS
 from tests.publishing.conftest import CONFIGURATIONS, DATASET, TAG, build_with_text, files_of
 from tests.publishing.hub import TOKEN
-from tests.triviaqa_subset.invented import as_row, write_curation
+from tests.triviaqa_subset.invented import write_curation
 from triviaqa_subset.pool import HUB
 from triviaqa_subset.selection import AUTHORS
 
@@ -203,7 +203,7 @@ def parquet(rows):
 
 
 def test_trivia_qa_and_the_authors_release_come_from_the_hub(hub, root, tmp_path, client):
-    rows = [as_row(own) | {"question_source": "x"} for own in write_curation(tmp_path / "curation")]
+    rows = [row | {"question_source": "x"} for row in write_curation(tmp_path / "curation")]
     authors = [{"question": row["question"], "llm": llm} for row in rows[200:500] for llm in ("one", "two")]
     files = {"rc.nocontext/train.parquet": parquet(rows[:3]), "rc/all.parquet": parquet(rows[:3])}
     hub.put("datasets", HUB["path"], files | {"README.md": CARD, "rc.nocontext/all.parquet": parquet(rows)})
