@@ -131,7 +131,7 @@ def ecuas_score(
     ... )
     """
     options = checked_options(
-        n=_one(n),
+        n=check_number(n, "n", 0, math.inf),
         cost=cost,
         normalize=normalize,
         sample_weight=sample_weight,
@@ -186,8 +186,9 @@ def confidence_ecuas_score(
     >>> round(confidence_ecuas_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
     0.67
     """
-    options = checked_options(n=_one(n), num_classes=num_classes, sample_weight=sample_weight)
-    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES, rank=False), "ecuas")
+    n = check_number(n, "n", 0, math.inf)
+    system = _graded(correct, confidence, rank=False, n=n, num_classes=num_classes, sample_weight=sample_weight)
+    return _value(system, "ecuas")
 
 
 def ece_score(
@@ -239,8 +240,7 @@ def ece_score(
     >>> ece_score([1, 1, 1, 0], [0.9, 0.9, 0.9, 0.9], debiased=True)
     0.0
     """
-    options = checked_options(n_bins=n_bins, calibration=debiased, sample_weight=sample_weight)
-    system = _confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES)
+    system = _graded(correct, confidence, n_bins=n_bins, calibration=debiased, sample_weight=sample_weight)
     return _value(system, "ece_debiased" if debiased else "ece")
 
 
@@ -332,8 +332,7 @@ def auroc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
     >>> auroc_score([1, 0, 1], [0.9, 0.8, 0.4])
     0.5
     """
-    options = checked_options(sample_weight=sample_weight)
-    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), "auroc")
+    return _value(_graded(correct, confidence, sample_weight=sample_weight), "auroc")
 
 
 def aurc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -368,8 +367,7 @@ def aurc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arra
     >>> round(aurc_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
     0.3333
     """
-    options = checked_options(sample_weight=sample_weight)
-    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), "aurc")
+    return _value(_graded(correct, confidence, sample_weight=sample_weight), "aurc")
 
 
 def augrc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -403,8 +401,7 @@ def augrc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
     >>> round(augrc_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
     0.1667
     """
-    options = checked_options(sample_weight=sample_weight)
-    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), "augrc")
+    return _value(_graded(correct, confidence, sample_weight=sample_weight), "augrc")
 
 
 def score_posteriors(
@@ -618,7 +615,8 @@ def _posterior_system(
 ) -> System:
     with _in_words(_OF_POSTERIORS):
         given = numbers(_by_class(y_prob, y_true, labels), "y_prob")
-        _refuse_swapped(y_true, given)
+        if given.ndim == 1:
+            _refuse_exchanged(y_true, given)
         array = _two_columns(given, options)
         if array.ndim == 2 and array.shape[1] > 1:  # `posteriors` refuses all other shapes
             y_true = _columns(y_true, labels, array)
@@ -640,10 +638,8 @@ def _by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) ->
     return y_prob[[by_name[str(name)] for name in known.tolist()]]  # type: ignore[index,call-overload]
 
 
-def _refuse_swapped(y_true: ArrayLike, y_prob: Array) -> None:
-    """Raise InputError if truth and probabilities seem to be exchanged."""
-    if y_prob.ndim != 1:
-        return
+def _refuse_exchanged(y_true: ArrayLike, y_prob: Array) -> None:
+    """Raise InputError if truth and probabilities (N,) seem to be exchanged."""
     truth = np.asarray(y_true)
     if truth.ndim == 2 or (truth.dtype.kind == "f" and are_swapped(truth, y_prob)):
         got = f"shape {truth.shape}" if truth.ndim == 2 else "numbers between 0 and 1"
@@ -661,6 +657,11 @@ def _confidence_system(
     with _in_words(words):
         q, truth = confidences(confidence, correct)
         return prepare("confidences", q, truth, options, ids=_texts(ids, correct=truth), rank=rank)
+
+
+def _graded(correct: ArrayLike, confidence: ArrayLike, *, rank: bool = True, **options: object) -> System:
+    """Return the system of a function of one metric, which takes no missing confidences."""
+    return _confidence_system(correct, confidence, checked_options(**options), _OF_GIVEN_CONFIDENCES, rank=rank)
 
 
 def _value(system: System, name: str) -> float:
@@ -683,10 +684,6 @@ def _results(system: System) -> dict[str, float]:
 def _warn(notes: Iterable[Note]) -> None:
     for note in notes:
         warnings.warn(str(note), stacklevel=4)  # the caller of the public function
-
-
-def _one(n: object) -> float:
-    return check_number(n, "n", 0, math.inf)
 
 
 def _texts(ids: Iterable[object] | None, **truth: Array) -> list[str] | None:

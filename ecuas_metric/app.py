@@ -61,7 +61,8 @@ def read_table(text: str) -> tuple[list[object], list[object]]:
         table = table[["confidence", "correct"]]
     if table.shape[1] < 2:
         raise ValueError("The table needs at least two columns. " + HELP)
-    table = table.map(_number_text, na_action="ignore").apply(pd.to_numeric)
+    table = table.map(lambda cell: TRUTH.get(cell.strip().lower(), cell.replace(",", ".")), na_action="ignore")
+    table = table.apply(pd.to_numeric)
     predictions = table.iloc[:, 0] if table.shape[1] == 2 else table.iloc[:, :-1]
     return predictions.to_numpy().tolist(), table.iloc[:, -1].tolist()
 
@@ -88,10 +89,6 @@ def card() -> str:
     return (HERE / "README.md").read_text(encoding="utf-8").split("\n---\n", 1)[1]
 
 
-def _number_text(cell: str) -> str:
-    return TRUTH.get(cell.strip().lower(), cell.replace(",", "."))
-
-
 def _numbers(text: str) -> list[float]:
     try:
         return [float(part) for part in text.replace(",", " ").replace(";", " ").split()]
@@ -113,11 +110,8 @@ with gr.Blocks(title="ECUAS") as demo:
         with gr.Column():
             table = gr.Textbox(CONFIDENCES, label="Table", info=HELP, lines=10, max_lines=20)
             gr.Examples([[CONFIDENCES], [POSTERIORS]], table, example_labels=["Confidences", "Posteriors"])
-            n = gr.Textbox(
-                "0, 1, 128",
-                label="n",
-                info="One or several numbers >= 0; the smaller n, the more a confident mistake costs",
-            )
+            info = "One or several numbers >= 0; the smaller n, the more a confident mistake costs"
+            n = gr.Textbox("0, 1, 128", label="n", info=info)
             normalize = gr.Checkbox(label="Normalize", info="Divide by the value of a system that ignores its input")
             button = gr.Button("Compute", variant="primary")
         with gr.Column():

@@ -207,9 +207,10 @@ def _gaps_of_sorted(rank: Floats, incorrect: Floats, n_bins: int, sample_weight:
     if sample_weight is None:
         sums = np.add.reduceat(incorrect, starts[:-1]) - np.add.reduceat(rank, starts[:-1])
         return np.asarray(sums - np.diff(starts))
-    gap = incorrect - rank - 1
     cuts = np.union1d(starts, [rows.start for rows in blocks(len(rank), row_size=SAMPLE_SIZE)])
-    parts = [np.vecdot(sample_weight[..., i:j], gap[i:j]) for i, j in itertools.pairwise(cuts.tolist())]
+    parts = [
+        np.vecdot(sample_weight[..., i:j], incorrect[i:j] - rank[i:j] - 1) for i, j in itertools.pairwise(cuts.tolist())
+    ]
     return np.asarray(np.add.reduceat(np.stack(parts, axis=-1), np.searchsorted(cuts, starts[:-1]), axis=-1))
 
 

@@ -85,7 +85,7 @@ def ecuas_cost(
     >>> ecuas_cost(candidate_cost=[0, 1], uncertainty=[0.1, 0.1], n=1).round(4).tolist()
     [0.01, 1.81]
     """
-    c, u = _checked(candidate_cost, uncertainty, max_uncertainty)
+    c, u = _check(candidate_cost, uncertainty, max_uncertainty)
     if not n >= 0:
         raise InputError("n", "must be >= 0 (inf allowed)", value=n)
     return ecuas_of_checked(u, c, n=n, max_uncertainty=max_uncertainty, epsilon=epsilon)[()]
@@ -133,11 +133,7 @@ def ecuas_of_checked(
 
 
 def fixed_reject_cost(
-    *,
-    candidate_cost: ArrayLike,
-    uncertainty: ArrayLike,
-    reject_cost: float,
-    max_uncertainty: float = math.inf,
+    *, candidate_cost: ArrayLike, uncertainty: ArrayLike, reject_cost: float, max_uncertainty: float = math.inf
 ) -> Floats:
     """Return the cost of each sample where rejecting it costs `reject_cost`: c if accepted (u <= gamma), else gamma.
 
@@ -235,12 +231,11 @@ def weighted_cost(
     >>> weighted_cost(candidate_cost=[1], uncertainty=[0.1], weight_function=lambda gamma: 2.0).round(4).tolist()
     [1.81]
     """
-    c, u = _checked(candidate_cost, uncertainty, max_uncertainty)
+    c, u = _check(candidate_cost, uncertainty, max_uncertainty)
     u = np.minimum(u, max_uncertainty)
     breaks = np.asarray(break_points, np.float64).ravel()
-    require(
-        (breaks >= 0) & (breaks <= max_uncertainty), breaks, "break_points", f"must lie in [0, {max_uncertainty:g}]"
-    )
+    ok = (breaks >= 0) & (breaks <= max_uncertainty)
+    require(ok, breaks, "break_points", f"must lie in [0, {max_uncertainty:g}]")
     edges = np.unique(np.concatenate([u.ravel(), breaks, np.linspace(0, max_uncertainty, PARTS + 1)]))
     weight = _non_negative_weight(weight_function)
     moments = _integrals(lambda gamma: gamma * weight(gamma), edges[edges <= u.max(initial=0.0)])
@@ -263,15 +258,13 @@ def note_above(uncertainty: Floats, max_uncertainty: float) -> tuple[Note, ...]:
     if not above(uncertainty.max(initial=0.0), max_uncertainty):
         return ()
     count = np.count_nonzero(above(uncertainty, max_uncertainty))
-    fact = (
-        f"{count} of {uncertainty.size} samples ({count / uncertainty.size:.1%}) have an uncertainty above "
-        f"{max_uncertainty:g}, that of a system that knows nothing. They count as rejected at every reject "
-        "cost, right or wrong."
-    )
+    fact = f"{count} of {uncertainty.size} samples ({count / uncertainty.size:.1%}) have an uncertainty above "
+    fact += f"{max_uncertainty:g}, that of a system that knows nothing. They count as rejected at every reject cost, "
+    fact += "right or wrong."
     return (Note("above_max_uncertainty", fact, Advice.WRONG_COST),)
 
 
-def _checked(candidate_cost: ArrayLike, uncertainty: ArrayLike, max_uncertainty: float) -> tuple[Floats, Floats]:
+def _check(candidate_cost: ArrayLike, uncertainty: ArrayLike, max_uncertainty: float) -> tuple[Floats, Floats]:
     if not 0 < max_uncertainty < math.inf:
         raise InputError("max_uncertainty", "must be positive and finite", value=max_uncertainty)
     c, u = _arrays(candidate_cost, uncertainty)
@@ -287,9 +280,7 @@ def _arrays(candidate_cost: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, 
             non_negative(np.atleast_1d(values), name)
     if c.shape != u.shape:
         got = f"{c.shape} and {u.shape}"
-        raise InputError(
-            "candidate_cost and uncertainty", "must have the same shape", value=(c.shape, u.shape), got=got
-        )
+        raise InputError("candidate_cost and uncertainty", "must have the same shape", got=got)
     return c, u
 
 
@@ -387,7 +378,8 @@ def _simplex(costs: Integers) -> tuple[Integers, Integers]:
     denominator = 1
     while (entering := np.flatnonzero(table[-1, :-1] < 0)).size:
         column = entering[columns[entering].argmin()]
-        row = _leaving(table, rows, column)
+        candidates = np.flatnonzero(table[:-1, column] > 0)  # of which the least ratio limits the column most
+        row = int(min(candidates, key=lambda row: (Fraction(table[row, -1], table[row, column]), rows[row])))
         pivot = table[row, column]
         kept_row, kept_column = table[row].copy(), table[:, column].copy()
         table = (table * pivot - np.multiply.outer(kept_column, kept_row)) // denominator
@@ -399,12 +391,6 @@ def _simplex(costs: Integers) -> tuple[Integers, Integers]:
     prices = np.zeros(num_decisions + num_classes, object)
     prices[columns] = table[-1, :-1]
     return prices[num_decisions:], solution[:num_decisions]
-
-
-def _leaving(table: Integers, rows: Array, column: int) -> int:
-    """Return the row that limits the column most: the least ratio of the last column to it."""
-    candidates = np.flatnonzero(table[:-1, column] > 0)
-    return int(min(candidates, key=lambda row: (Fraction(table[row, -1], table[row, column]), rows[row])))
 
 
 def _strategies(matrix: Floats) -> tuple[Floats, Floats]:
@@ -422,7 +408,7 @@ def _strategies(matrix: Floats) -> tuple[Floats, Floats]:
     if solution.x is None:
         raise InputError("cost", "must have a largest uncertainty", got=str(solution.message))
     q, y = np.maximum(-solution.ineqlin.marginals, 0) * of_class, np.maximum(solution.x, 0) * of_decision
-    return _polished(matrix, q, y)
+    return _polish(matrix, q, y)
 
 
 def _scales(matrix: Floats) -> tuple[Floats, Floats]:
@@ -440,7 +426,7 @@ def _centre(logs: Floats, axis: int) -> Floats:
     return np.asarray(np.where(known, logs, 0.0).sum(axis=axis) / np.maximum(known.sum(axis=axis), 1))
 
 
-def _polished(matrix: Floats, q: Floats, y: Floats) -> tuple[Floats, Floats]:
+def _polish(matrix: Floats, q: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Solve the linear equations for the positive weights exactly, if there are as many of classes as of decisions."""
     of_q, of_y = np.flatnonzero(q), np.flatnonzero(y)
     if len(of_q) != len(of_y):

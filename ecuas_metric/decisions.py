@@ -176,12 +176,12 @@ def _probabilities(posteriors: Array, predictions_are: str) -> Iterator[tuple[Fl
             log_q = log_softmax(block)
             yield np.exp(log_q), log_q
         elif predictions_are == "log_probabilities":
-            yield _normalized(np.exp(block), block)
+            yield _normalize(np.exp(block), block)
         else:
-            yield _normalized(block, None)
+            yield _normalize(block, None)
 
 
-def _normalized(q: Floats, log_q: Floats | None) -> tuple[Floats, Floats | None]:
+def _normalize(q: Floats, log_q: Floats | None) -> tuple[Floats, Floats | None]:
     """Divide the rows by their sums in place, unless these are 1 up to rounding."""
     sums = (q @ np.ones(q.shape[1]))[:, None]  # several times as fast as a sum over few classes
     off = np.abs(sums - 1) > SUM_ROUNDING

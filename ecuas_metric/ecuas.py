@@ -6,7 +6,7 @@ import os
 import textwrap
 import warnings
 from collections.abc import Sized
-from typing import Any
+from typing import Protocol
 
 import datasets
 import evaluate
@@ -23,7 +23,8 @@ from .ranking import aurc, tie_groups
 from .calibration import ece
 from .decisions import Decisions
 from .metrics import METRICS
-from .intervals import intervals
+from .sampling import intervals
+from .intervals import analytic_limits
 from .results import compute_results, prepare
 
 _DESCRIPTION = """\
@@ -47,8 +48,8 @@ _CITATION = """\
 """
 
 _FOR = {name: f" ({' and '.join(one.forms)} only)" if len(one.forms) < 3 else "" for name, one in OPTIONS.items()}
-_SAID = [f"    {name}: {one.help}{_FOR[name]}. Default {getattr(DEFAULTS, name)!r}." for name, one in OPTIONS.items()]
-_ARGS = "\n".join(textwrap.fill(text, 118, subsequent_indent=8 * " ") for text in _SAID)
+_TEXTS = [f"    {name}: {one.help}{_FOR[name]}. Default {getattr(DEFAULTS, name)!r}." for name, one in OPTIONS.items()]
+_ARGS = "\n".join(textwrap.fill(text, 118, subsequent_indent=8 * " ") for text in _TEXTS)
 _KWARGS_DESCRIPTION = f"""
 Args:
     predictions: confidences in [0, 1], shape (N,); or posteriors over K classes, shape (N, K). In the configuration
@@ -85,16 +86,24 @@ _FEATURES = {
 _CONFIGURATIONS = {"default": ("confidences", "posteriors"), "graded": ("costs",)}
 
 
+class _Writer(Protocol):
+    def write_table(self, table: pa.Table, writer_batch_size: int) -> None: ...
+
+
+class _Lock(Protocol):
+    def release(self) -> None: ...
+
+
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     """ECUAS_n and its baselines. Input travels as Arrow tables in float64, never row by row."""
 
     # Evaluate's own, declared for the type checker.
-    writer: Any
-    filelock: object
-    filelocks: Any
-    file_paths: Any
-    cache_file_name: object
+    writer: _Writer | None
+    filelock: _Lock | None
+    filelocks: list[_Lock | None] | None
+    file_paths: list[str | None] | None
+    cache_file_name: str | None
     row_shape: tuple[int, ...] = ()
 
     def _info(self) -> evaluate.MetricInfo:
@@ -127,7 +136,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             rule = "are missing: pass them here, or call add_batch before"
             raise InputError("predictions and references", rule)
         try:
-            return self._gathered(options)  # None in all processes of a distributed run but the first
+            return self._compute_of_all(options)  # None in all processes of a distributed run but the first
         except pa.ArrowException as error:
             self._discard()
             raise InputError("predictions", "must have one form in all processes", got=str(error)) from None
@@ -135,7 +144,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             self._discard()
             raise
 
-    def _gathered(self, options: dict[str, object]) -> dict[str, float] | None:
+    def _compute_of_all(self, options: dict[str, object]) -> dict[str, float] | None:
         if self.writer is None:  # an empty share of a distributed run: the others wait for its file
             self.selected_feature_format = datasets.Features(_FEATURES[_CONFIGURATIONS[self.config_name][0]])
             self._init_writer()
@@ -163,6 +172,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             rule = f"must have the shape of the batches before, (N{_axes(self.row_shape)})"
             raise InputError("predictions", rule, value=row_shape, got=f"(N{_axes(row_shape)})")
         table = _arrow_table(*columns, schema=self.selected_feature_format.arrow_schema)
+        assert self.writer is not None
         self.writer.write_table(table, writer_batch_size=len(table))
 
     def add(self, *, prediction: object = None, reference: object = None, **columns: object) -> None:
@@ -256,13 +266,9 @@ def _arrow_table(predictions: Array, references: Array, *, schema: pa.Schema) ->
 
 def _to_numpy(column: pa.ChunkedArray) -> Array:
     """Return a column as an array (N,) or (N, K), without a copy where it is one chunk."""
-    arrays = [_chunk_to_numpy(chunk) for chunk in column.chunks]
+    is_list = pa.types.is_list(column.type)
+    chunks = ((chunk.flatten() if is_list else chunk, len(chunk)) for chunk in column.chunks)
+    arrays = [np.asarray(values.to_numpy()).reshape((size, -1) if is_list else size) for values, size in chunks]
     if len({array.shape[1:] for array in arrays}) > 1:
         raise InputError("predictions", "must have the same number of classes in every batch")
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
-
-
-def _chunk_to_numpy(chunk: pa.Array) -> Array:
-    is_list = pa.types.is_list(chunk.type)
-    values = np.asarray((chunk.flatten() if is_list else chunk).to_numpy())
-    return values.reshape(len(chunk), -1) if is_list else values

@@ -87,7 +87,7 @@ class InputError(ValueError):
         super().__init__(argument, rule)
         self.argument, self.rule, self.advice = argument, rule, advice
         self.value = None if value is _NOTHING else value
-        self.got = got if got is not None else "" if value is _NOTHING else _shown(value)
+        self.got = got if got is not None else "" if value is _NOTHING else _short_repr(value)
         self.index, self.count, self.total = index, count, total
 
     def __str__(self) -> str:
@@ -103,11 +103,10 @@ class InputError(ValueError):
 
     def reworded(self, words: Words) -> InputError:
         """Return a copy with argument and advice in the words of an interface."""
-        reworded = copy(self)
-        reworded.args = (words.get(self.argument, self.argument), *self.args[1:])
-        reworded.argument = words.get(self.argument, self.argument)
-        reworded.advice = words.get(self.advice, self.advice)
-        return reworded
+        found = copy(self)
+        found.argument, found.advice = self.subject(words), words.get(self.advice, self.advice)
+        found.args = (found.argument, *self.args[1:])
+        return found
 
     def render(self, words: Words) -> str:
         """Return one line in the words of an interface: `words` maps names of arguments and advice to its own."""
@@ -121,7 +120,7 @@ class InputError(ValueError):
         return advice
 
 
-def _shown(value: object) -> str:
+def _short_repr(value: object) -> str:
     """Return the repr of a value, shortened, and of a NumPy scalar that of the Python number."""
     text = repr(value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."

@@ -35,15 +35,16 @@ SAMPLE_SIZE = 8  # numbers held of each sample; and BLAS wakes other cores for a
 
 def numbers(values: object, name: str) -> Array:
     """Return lists, arrays, pandas Series or CPU tensors as an array of real numbers of any shape and precision."""
-    if hasattr(values, "detach"):  # a tensor: NumPy knows no bfloat16 and takes no gradients along
-        tensor = values.detach().cpu()
-        values = tensor.double() if tensor.is_floating_point() else tensor
+    values = detach(values)
     if isinstance(values, np.ma.MaskedArray):  # NumPy would unmask it silently
         values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
         array = np.asarray(values)
     except ValueError:
-        raise _ragged(values, name) from None
+        lengths = [np.size(row) for row in np.asarray(values, object)]
+        index = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
+        rule = f"must have rows of one length ({lengths[0]} in the first)"
+        raise InputError(name, rule, value=lengths[index], index=index) from None
     if array.dtype.kind in "OUS":
         return _from_objects(np.asarray(values, dtype=object), name)
     if array.size == 0:
@@ -51,6 +52,14 @@ def numbers(values: object, name: str) -> Array:
     if array.dtype.kind not in "biuf":
         raise InputError(name, "must be numbers", value=array.flat[0].item(), index=0)
     return array
+
+
+def detach(values: object) -> object:
+    """Return a tensor as one that NumPy can read, which knows no bfloat16 and no gradients; other values unchanged."""
+    if not hasattr(values, "detach"):
+        return values
+    tensor = values.detach().cpu()
+    return tensor.double() if tensor.is_floating_point() else tensor
 
 
 def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
@@ -127,16 +136,18 @@ def check_posteriors(array: Array, *, predictions_are: str = "probabilities") ->
     """Raise InputError unless each row (N, K) is a distribution in the given form; return a note on inexact sums."""
     if predictions_are == "probabilities":
         if not all(_in_unit_interval(block).all() for block in row_blocks(array)):
-            _require_rows(array, _is_number, "must not be NaN")
-            _require_rows(array, _in_unit_interval, "must lie in [0, 1]", _row_scale_advice(array))
+            _require_rows(array, lambda block: ~np.isnan(block), "must not be NaN")
+            are_percentages = array.min() >= 0 and (np.abs(array.sum(axis=1) / 100 - 1) <= ROUNDED_SUM_TOLERANCE).all()
+            advice = Advice.PERCENTAGES if are_percentages else Advice.PREDICTIONS_ARE
+            _require_rows(array, _in_unit_interval, "must lie in [0, 1]", advice)
         sums = array.sum(axis=1, dtype=np.float64)
         rounded = (np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE).all()
-        return _checked_sums(sums, Advice.RENORMALIZE if rounded else Advice.LOGITS)
-    _require_rows(array, _below_infinity, "must be finite, or -inf for a probability of 0")
+        return _check_sums(sums, Advice.RENORMALIZE if rounded else Advice.LOGITS)
+    _require_rows(array, lambda block: np.asarray(block < np.inf), "must be finite, or -inf for a probability of 0")
     if predictions_are == "log_probabilities":
         with np.errstate(over="ignore"):
             sums = [np.exp(block).sum(axis=1) for block in row_blocks(array)]
-        return _checked_sums(np.concatenate(sums), Advice.EXPONENTIALS)
+        return _check_sums(np.concatenate(sums), Advice.EXPONENTIALS)
     _require_rows(array, np.isfinite, "must have a finite logit in each row", every=False)
     return ()
 
@@ -237,7 +248,7 @@ def _require_rows(
     raise InputError("predictions", rule, value=value, index=index, count=count, total=ok.size, advice=advice)
 
 
-def _checked_sums(sums: Floats, advice: str) -> tuple[Note, ...]:
+def _check_sums(sums: Floats, advice: str) -> tuple[Note, ...]:
     """Require sums of 1 within a tolerance, and return a note if float32 does not explain how far they are from 1."""
     off, rule = np.abs(sums - 1), f"must have rows that sum to 1 (tolerance {ROW_SUM_TOLERANCE:g})"
     require(off <= ROW_SUM_TOLERANCE, sums, "predictions", rule, advice)
@@ -256,16 +267,8 @@ def _in_unit_interval(block: Array) -> Bools:
     return np.asarray((block >= -RANGE_TOLERANCE) & (block <= 1 + RANGE_TOLERANCE))
 
 
-def _is_number(block: Array) -> Bools:
-    return ~np.isnan(block)
-
-
 def _are_whole(values: Array) -> bool:
     return bool((values == np.floor(values)).all())
-
-
-def _below_infinity(block: Array) -> Bools:
-    return np.asarray(block < np.inf)
 
 
 def _scale_advice(confidence: Floats, correct: Array) -> str:
@@ -290,12 +293,6 @@ def _truth_advice(correct: Array, confidence: Floats) -> str:
     return Advice.CLASS_LABELS if _are_whole(correct) else Advice.PARTLY_CORRECT
 
 
-def _row_scale_advice(array: Array) -> str:
-    sums = array.sum(axis=1, dtype=np.float64)
-    percentages = array.min() >= 0 and (np.abs(sums / 100 - 1) <= ROUNDED_SUM_TOLERANCE).all()
-    return Advice.PERCENTAGES if percentages else Advice.PREDICTIONS_ARE
-
-
 def _from_objects(array: NDArray[np.object_], name: str) -> Array:
     """Return numbers, and nan for what is missing, of an array of Python objects; or of a column of lists."""
     if array.size and isinstance(array.flat[0], (list, tuple, np.ndarray)):
@@ -311,13 +308,6 @@ def _from_objects(array: NDArray[np.object_], name: str) -> Array:
             got = f"one of {int(value.bit_length() * math.log10(2)) + 1} digits"
             raise InputError(name, "must be numbers of float64", value=value, got=got) from None
     return result
-
-
-def _ragged(values: object, name: str) -> InputError:
-    lengths = [np.size(row) for row in np.asarray(values, object)]
-    index = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
-    rule = f"must have rows of one length ({lengths[0]} in the first)"
-    return InputError(name, rule, value=lengths[index], index=index)
 
 
 FORM_CHECKS: dict[str, Callable[[object, object], tuple[Array, Array]]] = {  # of input, and what checks its two arrays

@@ -1,328 +1,48 @@
-"""Intervals: of any statistic by the bootstrap, and analytic ones of every metric from the samples' influences.
-
-A *statistic* is a function of counts, shape (B, N), that returns a mapping of keys to arrays of shape (B,): all
-resamples are weights on one sorted data set, which is never copied or sorted again. Methods: docs/statistics.md.
-"""
+"""Analytic intervals of every metric, from the influences of the samples. Methods: docs/statistics.md."""
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import NormalDist
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from .calibration import ece_influence
 from .decisions import Decisions
-from .errors import InputError, Note
-from .inputs import Array, Bools, FloatOrFloats, Floats, Ints, chunks
-from .metrics import METRICS, Key, Values, naive_slopes, naive_values, recalibrated_uncertainty
+from .errors import Note
+from .inputs import Bools, Floats, Ints
+from .metrics import METRICS, NAIVE_OF_CONFIDENCES, Key, Values, naive_slopes, naive_values, recalibrated_uncertainty
 from .options import Options
 from .ranking import LINES, TieGroups, finite_sample_bias
+from .sampling import NONE, Design, Limits, design_of, dot, freedom_of, standard_error, student_quantile
 
-_K = TypeVar("_K", bound=Hashable)
-Counts = npt.NDArray[np.uint16]  # more draws of one unit than that do not happen
-Statistic = Callable[[Array], Mapping[_K, FloatOrFloats]]
-Limits = tuple[float, float]
-NONE = (math.nan, math.nan)
-DRAWN_TOGETHER = 2**13  # units; where there are more, each part of so many is counted in the cache
-JACKKNIFE_BLOCKS = 1000
-_LEFT_OUT_NOTE = 0.01
 _FEW = 10  # effective wrong, or right, answers below which first-order theory does not hold
 _ENOUGH = 25  # of them, above which the plug-in interval of a recalibrated value is near its nominal level
+_ENOUGH_COSTS = 100  # effective samples for the same, where costs are not 0 or 1 and tell nothing of how many are rare
 _FEW_EVENTS = 30  # equal influences below which Newcombe's limits bound DeLong's
 _FEW_GROUPS = 5  # effective groups, below which a note calls all intervals approximate
 _SHARES = ("error_rate", "coverage")
-_CONFIDENCE_SCORES = ("confidence_cross_entropy", "confidence_brier_score")  # normalised by the error rate alone
 _MOST_GROUPS = 2**16  # of equal uncertainty, used for an interval
 _CELLS = 12  # of confidence, at most
 _PER_CELL = 5  # incorrect or correct answers, whichever are fewer, per cell
 _LEAST_CELLS = 3
 _BELIEF = 3.0  # prior samples, anywhere in a cell, on the cost of a mistake there
+_DEAREST = 0.5  # prior samples that cost the most that one can, where costs are not 0 or 1
+_WORST = 0.25  # prior samples with the largest loss of posteriors there is
 _MOST_SKEW = 0.7  # of half an interval
 _UNSEEN = 0.75  # reported share of the squared distance to a limit
 _PER_CLASS = 10  # samples, below which there are too few for what is normalised by the frequencies of classes
 _ROUNDING = 1e-9
-_NORMAL = NormalDist()
 
 
-class Resampling(NamedTuple):
-    """How resamples are drawn: how many, their seed, the group (N,) and the stratum (N,) of each sample, or None."""
+class Intervals(NamedTuple):
+    """Limits (nan where there are none) and standard errors of numbers, and the notes that belong to them."""
 
-    n_resamples: int = 1000
-    random_state: int = 0
-    groups: Ints | None = None
-    strata: Ints | None = None
-
-
-def bootstrap(
-    statistic: Statistic[_K], num_samples: int, *, resampling: Resampling, progress: bool = False
-) -> dict[_K, Floats]:
-    """Return the statistic of each resample, shape (`n_resamples`,) for each key (Efron and Tibshirani 1993)."""
-    return _collect(statistic, bootstrap_weights(num_samples, resampling), resampling.n_resamples, progress)
-
-
-def bootstrap_weights(num_samples: int, resampling: Resampling) -> Iterator[Counts]:
-    """Yield how often each sample is drawn, shape (b, N), in chunks that add up to `n_resamples` rows."""
-    generator = np.random.default_rng(resampling.random_state)
-    unit, unit_strata = units(num_samples, resampling)
-    members = [np.flatnonzero(unit_strata == stratum) for stratum in range(unit_strata.max() + 1)]
-    for rows in chunks(resampling.n_resamples, num_samples, item_size=2):
-        counts = _drawn(generator, rows, len(members[0]))
-        if len(members) > 1:
-            parts = [counts, *(_drawn(generator, rows, len(others)) for others in members[1:])]
-            counts = np.concatenate(parts, axis=1)[:, np.argsort(np.concatenate(members))]
-        yield counts if resampling.groups is None else counts[:, unit]
-
-
-def _drawn(generator: np.random.Generator, rows: int, size: int) -> Counts:
-    """Return how often each of `size` units is drawn in `size` draws, (rows, size); of many, by parts in the cache."""
-    if size <= DRAWN_TOGETHER:
-        draws = generator.integers(0, size, (rows, size), dtype=np.int32)
-        draws += np.arange(rows, dtype=np.int32)[:, None] * size
-        return np.bincount(draws.ravel(), minlength=draws.size).reshape(draws.shape).astype(np.uint16)
-    counts = np.empty((rows, size), np.uint16)
-    starts = np.arange(0, size, DRAWN_TOGETHER)
-    sizes = np.diff(starts, append=size)
-    for row in counts:
-        totals = generator.multinomial(size, sizes / size)
-        for start, part, total in zip(starts.tolist(), sizes.tolist(), totals.tolist(), strict=True):
-            row[start : start + part] = np.bincount(_uniform(generator, part, total), minlength=part)
-    return counts
-
-
-def _uniform(generator: np.random.Generator, below: int, count: int) -> Array:
-    """Return `count` random integers in [0, `below`); raw bits where that is a power of two."""
-    if below & (below - 1):
-        return generator.integers(0, below, count)
-    bits = generator.bit_generator.random_raw(count // 4 + 1).astype("<u8").view("<u2")
-    return bits[:count] & np.uint16(below - 1)
-
-
-def interval(
-    replicates: Floats, *, confidence_level: float = 0.95, estimate: float = math.nan, jackknife: Floats | None = None
-) -> Limits:
-    """Return the percentile interval of finite replicates (B,); with a `jackknife` (J,), the BCa one (Efron 1987)."""
-    finite = replicates[np.isfinite(replicates)]
-    if not len(finite):
-        return NONE
-    tails = np.array([(1 - confidence_level) / 2, (1 + confidence_level) / 2])
-    if jackknife is not None:
-        tails = _bca_tails(tails, finite, estimate, jackknife[np.isfinite(jackknife)])
-    low, high = np.quantile(finite, tails)
-    return float(low), float(high)
-
-
-def intervals(
-    statistic: Statistic[_K],
-    num_samples: int,
-    *,
-    resampling: Resampling,
-    confidence_level: float = 0.95,
-    method: str = "percentile",
-    progress: bool = False,
-) -> tuple[dict[_K, Limits], tuple[Note, ...]]:
-    """Return the interval of each key of a statistic, "percentile" or "bca", and a note if resamples were left out."""
-    replicates = bootstrap(statistic, num_samples, resampling=resampling, progress=progress)
-    estimates, without = dict[_K, FloatOrFloats](), dict[_K, Floats]()
-    if method == "bca":
-        estimates |= statistic(np.ones((1, num_samples), np.uint16))
-        without = jackknife(statistic, num_samples, resampling=resampling)
-    limits = {}
-    for key, values in replicates.items():
-        of_key = float(np.asarray(estimates.get(key, [math.nan]))[0]), without.get(key)
-        limits[key] = interval(values, confidence_level=confidence_level, estimate=of_key[0], jackknife=of_key[1])
-    return limits, _note_left_out(replicates)
-
-
-def jackknife(statistic: Statistic[_K], num_samples: int, *, resampling: Resampling) -> dict[_K, Floats]:
-    """Return the statistic with each sample or group left out, or each of 1000 blocks of them if there are more."""
-    unit, unit_strata = units(num_samples, resampling)
-    count = min(len(unit_strata), JACKKNIFE_BLOCKS)
-    # At random: neighbours are alike where the samples stand in the order of their uncertainties.
-    shuffled = np.random.default_rng(resampling.random_state).permutation(len(unit_strata))
-    block = (np.argsort(shuffled) * count // len(unit_strata))[unit]
-    parts = np.split(np.arange(count), np.cumsum(list(chunks(count, num_samples)))[:-1])
-    weights = ((block != part[:, None]).astype(np.uint16) for part in parts)
-    return _collect(statistic, weights, count, False)
-
-
-def units(num_samples: int, resampling: Resampling) -> tuple[Ints, Ints]:
-    """Return the unit (sample or group) of each sample, shape (N,), and the stratum of each unit, shape (U,)."""
-    strata = np.zeros(num_samples, np.int64)
-    if resampling.strata is not None:
-        strata = np.unique(resampling.strata, return_inverse=True)[1]
-    if resampling.groups is None:
-        return np.arange(num_samples), strata
-    _, first, unit = np.unique(resampling.groups, return_index=True, return_inverse=True)
-    split = np.flatnonzero(strata != strata[first][unit])
-    if len(split):
-        raise InputError("groups", "must each lie in one stratum", got=f"one in two, at sample {split[0]}")
-    return unit, strata[first]
-
-
-def _collect(statistic: Statistic[_K], weights: Iterator[Counts], total: int, progress: bool) -> dict[_K, Floats]:
-    from tqdm.auto import tqdm
-
-    parts: dict[_K, list[Floats]] = {}
-    with tqdm(total=total, desc="bootstrap", unit="resample", delay=1, disable=not progress) as bar:
-        for chunk in weights:
-            with np.errstate(divide="ignore", invalid="ignore"):  # a resample may have no sample of some kind
-                values_of_chunk = statistic(chunk)
-            for key, values in values_of_chunk.items():
-                parts.setdefault(key, []).append(values)
-            bar.update(len(chunk))
-    return {key: np.concatenate(values) for key, values in parts.items()}
-
-
-def _bca_tails(tails: Floats, replicates: Floats, estimate: float, without: Floats) -> Floats:
-    if not math.isfinite(estimate):
-        raise InputError("estimate", "must be finite for a BCa interval", value=estimate)
-    below = (np.count_nonzero(replicates < estimate) + np.count_nonzero(replicates <= estimate)) / 2
-    share = min(max(below / len(replicates), 0.5 / len(replicates)), 1 - 0.5 / len(replicates))
-    bias = _NORMAL.inv_cdf(share)
-    deviations = without.mean() - without if len(without) else np.zeros(1)
-    spread = np.square(deviations).sum() ** 1.5
-    acceleration = np.power(deviations, 3).sum() / (6 * spread) if spread > 0 else 0.0
-    shifted = [bias + _NORMAL.inv_cdf(tail) for tail in tails]
-    return np.array([_NORMAL.cdf(bias + z / (1 - acceleration * z)) for z in shifted])
-
-
-def _note_left_out(replicates: Mapping[_K, Floats]) -> tuple[Note, ...]:
-    """Return a note if some metric has no value in more than 1 % of the resamples, but not in all."""
-    shares = {key: np.mean(~np.isfinite(values)) for key, values in replicates.items()}
-    listed = ", ".join(f"{key} {share:.1%}" for key, share in shares.items() if _LEFT_OUT_NOTE < share < 1)
-    if not listed:
-        return ()
-    fact = (
-        f"Resamples in which a metric has no value are left out of its interval: {listed}. "
-        "AUROC needs both correct and incorrect samples; with few of one kind its interval is too narrow."
-    )
-    return (Note("resamples_left_out", fact),)
-
-
-@functools.cache
-def student_quantile(level: float, freedom: float) -> float:
-    """Return the quantile of Student's t distribution at `level` in (0, 1): the normal one for infinite freedom."""
-    from scipy.special import ndtri, stdtrit
-
-    return float(ndtri(level) if math.isinf(freedom) else stdtrit(freedom, level))
-
-
-def wilson_limits(share: float, size: float, z: float) -> Limits:
-    """Return Wilson's interval of a share of `size` samples, which may be an effective number; `z` is the quantile."""
-    if math.isnan(z):
-        return NONE
-    shrunk = 1 + z * z / size
-    centre = (share + z * z / (2 * size)) / shrunk
-    half = z / shrunk * math.sqrt(share * (1 - share) / size + z * z / (4 * size * size))
-    return (max(centre - half, 0.0) if share > 0 else 0.0), (min(centre + half, 1.0) if share < 1 else 1.0)
-
-
-def share_limits(share: float, size: float, z: float) -> Limits:
-    """Return the wider of Wilson's and Jeffreys' limits of a share of `size` samples, each side by itself."""
-    low, high = jeffreys_limits(np.array([share * size]), np.array([(1 - share) * size]), z)
-    wilson = wilson_limits(share, size, z)
-    return min(wilson[0], float(low[0])), max(wilson[1], float(high[0]))
-
-
-def jeffreys_limits(count: Floats, rest: Floats, z: float, *, prior: float = 0.5) -> tuple[Floats, Floats]:
-    """Return limits of shares of `count` and `rest` samples, any numbers, (K,) each: Jeffreys' (Brown et al. 2001).
-
-    With a `prior` of 0 the limits next to 0 and to 1 are Clopper and Pearson's, never too close to the share.
-    """
-    from scipy.special import betaincinv, ndtr
-
-    low = betaincinv(count + prior, rest + 0.5, ndtr(-z))
-    high = betaincinv(count + 0.5, rest + prior, ndtr(z))
-    return np.where(count > _ROUNDING, low, 0.0), np.where(rest > _ROUNDING, high, 1.0)
-
-
-def newcombe_limits(area: float, positives: float, negatives: float, z: float) -> Limits:
-    """Return Newcombe's interval of an AUROC (2006, method 5): all areas within z of their own standard errors."""
-    areas, ends = np.linspace(0.0, 1.0, 4097), []
-    pairs = (positives + negatives) / 2 - 1
-    inflation = 1 + pairs * ((1 - areas) / (2 - areas) + areas / (1 + areas))  # Hanley and McNeil's correlations
-    excess = np.square(areas - area) - z * z * (areas * (1 - areas) * inflation / (positives * negatives))
-    (inside,) = np.nonzero(excess <= 0)
-    if not len(inside):
-        return area, area
-    for last, beyond in ((inside[0], inside[0] - 1), (inside[-1], inside[-1] + 1)):
-        is_end = not 0 <= beyond < len(areas)
-        share = 0.0 if is_end else excess[last] / (excess[last] - excess[beyond])  # by linear interpolation
-        ends.append(float(areas[last] + share * (beyond - last) / (len(areas) - 1)))
-    return ends[0], ends[1]
-
-
-class Design(NamedTuple):
-    """The sampling design of N samples in U units (samples or groups)."""
-
-    weight: Floats  # (N,), sums to 1
-    unit: Ints | None  # (N,), the group of each sample; None without groups
-    stratum: Ints  # (U,), that of each unit
-    freedom: float  # units (effective, for groups) minus strata; 0 if a stratum has one unit only
-
-
-def _dot(one: Array, other: Array) -> float:
-    """Return the sum of products of arrays (N,), by one thread: for `@`, BLAS wakes all, at several times the CPU."""
-    return float(np.einsum("n,n->", one, other))
-
-
-def effective_size(weight: Array) -> float:
-    """Return Kish's effective number of samples of weights (N,): (sum of w)^2 / sum of w^2."""
-    weight = weight / weight.max()  # first: squares of very small ones would vanish
-    return float(weight.sum()) ** 2 / _dot(weight, weight)
-
-
-def design_of(options: Options, num_samples: int) -> Design:
-    """Return the sampling design that the options describe."""
-    weight = options.sample_weight
-    unit, stratum = units(num_samples, Resampling(groups=options.groups, strata=options.strata))
-    sizes = np.array([len(stratum)]) if options.strata is None else np.bincount(stratum)
-    share = np.broadcast_to(1 / num_samples, num_samples) if weight is None else weight / weight.sum()
-    freedom = (len(stratum) if weight is None else effective_size(share)) - len(sizes)
-    if options.groups is not None:
-        # Satterthwaite's number for variances between those of answers that are independent, w, and all alike, w^2.
-        freedom = effective_size(np.bincount(unit, share) ** 1.5) - len(sizes)
-    return Design(
-        share, None if options.groups is None else unit, stratum, max(freedom, 1.0) if sizes.min() > 1 else 0.0
-    )
-
-
-def standard_error(influence: Floats, design: Design) -> float:
-    """Return the standard error of a number from the influences (N,), whose weighted mean is 0; nan if it has none."""
-    if not design.freedom:
-        return math.nan
-    sizes = np.bincount(design.stratum)
-    moved = _sums_of_units(design.weight * influence, design)
-    if len(sizes) == 1 and design.unit is not None:
-        return float(np.linalg.norm(moved / np.sqrt(1 - _sums_of_units(design.weight, design))))
-    moved = moved - (np.bincount(design.stratum, moved) / sizes)[design.stratum]
-    return math.sqrt(np.square(moved) @ (sizes / (sizes - 1))[design.stratum])
-
-
-def _sums_of_units(values: Floats, design: Design) -> Floats:
-    """Sum values (N,) over the samples of each unit, shape (U,)."""
-    if design.unit is None:
-        return values
-    return np.asarray(np.bincount(design.unit, values, minlength=len(design.stratum)), np.float64)
-
-
-def quantile_of(design: Design, level: float, events: Floats | None = None) -> float:
-    """Return Student's quantile; with groups, only those that hold events (N,) count (Korn and Graubard 1999)."""
-    freedom = _freedom_of(design, events)
-    return student_quantile((1 + level) / 2, freedom) if freedom else math.nan
-
-
-def _freedom_of(design: Design, events: Floats | Bools | None) -> float:
-    """Return the degrees of freedom of a design; those of the groups that hold events (N,), if there are any."""
-    held = None if events is None or design.unit is None else _sums_of_units(design.weight * events, design)
-    if held is None or not held.any():
-        return design.freedom
-    return min(design.freedom, max(round(effective_size(held), 9) - 1, 1.0))
+    limits: dict[Key, Limits]
+    standard_errors: dict[Key, float]
+    notes: tuple[Note, ...]
 
 
 class Moments(NamedTuple):
@@ -335,6 +55,12 @@ class Moments(NamedTuple):
     weight2_cost: Floats  # sum of w^2 c
     weight2_cost2: Floats  # sum of w^2 c^2
     num_samples: int  # without those of weight 0
+
+    def merged(self, starts: Ints) -> Moments:
+        """Return the moments of neighbours added up, from each start (K,) to the next, at their mean uncertainty."""
+        weight, cost, weight2, weight2_cost, weight2_cost2 = (np.add.reduceat(sums, starts) for sums in self[1:6])
+        u = np.add.reduceat(self.uncertainty * self.weight, starts) / weight
+        return Moments(u, weight, cost, weight2, weight2_cost, weight2_cost2, self.num_samples)
 
     @property
     def ties(self) -> TieGroups:
@@ -380,6 +106,21 @@ class _Data(NamedTuple):
         return self.form.confidence is not None
 
     @property
+    def largest_cost(self) -> float:
+        """The most that an answer can cost; infinite where costs are given as numbers."""
+        if self.is_binary:
+            return 1.0
+        if self.form.labels is None:
+            return math.inf
+        cost = self.options.cost
+        return -math.log(self.options.epsilon) if isinstance(cost, str) else float(cost.max())
+
+    @property
+    def is_recalibrated_well(self) -> bool:
+        """Whether there are enough answers for the plug-in interval of a recalibrated value."""
+        return self.rarer >= _ENOUGH if self.is_binary else self.moments.effective_count >= _ENOUGH_COSTS
+
+    @property
     def rarer(self) -> float:
         """The effective number of incorrect or of correct answers, whichever is smaller; for costs, of costs."""
         return min(self.moments.wrong, self.moments.right) if self.is_binary else self.moments.wrong
@@ -389,12 +130,78 @@ class _Data(NamedTuple):
         return student_quantile((1 + (self.options.confidence_level or 0.0)) / 2, freedom)
 
 
-class Intervals(NamedTuple):
-    """Limits (nan where there are none) and standard errors of numbers, and the notes that belong to them."""
+def analytic_intervals(decisions: Decisions, options: Options, values: Values) -> Intervals:
+    """Return the intervals of numbers of samples sorted by increasing uncertainty, none of weight 0."""
+    design = design_of(options, len(decisions.uncertainty))
+    if not design.freedom:
+        fact = "There are no intervals: each stratum needs at least two samples, or two groups where there are groups."
+        return Intervals(dict.fromkeys(values, NONE), {}, (Note("no_interval", fact),))
 
-    limits: dict[Key, Limits]
-    standard_errors: dict[Key, float]
-    notes: tuple[Note, ...]
+    moments = moments_of(decisions, options.sample_weight)
+
+    def own_error(key: Key) -> float:
+        influence = _of_own(key, decisions, options, float(values[key]))
+        influence = influence - np.average(influence, weights=options.sample_weight)
+        error = standard_error(influence, design)
+        few = key.variant and moments.effective_count < _PER_CLASS * int(options.num_classes or 0)
+        return math.nan if few or error <= _ROUNDING * abs(float(values[key])) else error
+
+    spread = None if design.unit is None and options.strata is None else _spread(decisions, design)
+    found = analytic_limits(moments, decisions, options, values, own_error=own_error, spread=spread)
+    return found._replace(notes=found.notes + _note_few_groups(design))
+
+
+def analytic_limits(
+    moments: Moments,
+    form: Decisions,
+    options: Options,
+    values: Values,
+    *,
+    own_error: Callable[[Key], float],
+    spread: Callable[[Key, _Line | None], tuple[float, float]] | None = None,
+) -> Intervals:
+    """Return the interval of each number in `values`: the one function for samples in memory, with groups, and states.
+
+    `form` tells u_M and which arrays there are, and may have no rows. `own_error` gives the standard error of a number
+    that is no function of the groups, such as a loss of posteriors: nan if it is not known. `spread`, for groups or
+    strata, gives the design effect and the degrees of freedom of a key and its line, if it has one.
+    """
+    data = _Data(moments if spread else _coarse(moments), form, options, values)
+    count, cells = data.moments.effective_count, dict[float, _Cells]()
+    limits, errors, unseen = dict.fromkeys(values, NONE), dict[Key, float](), dict[Key, _Unseen]()
+    for key in [key for key, value in values.items() if math.isfinite(float(value)) and not key.is_biased]:
+        line = _line_of(key, data)
+        effect, freedom = spread(key, line) if spread else (1.0, count - 1)
+        errors[key] = math.sqrt(_variance(line, data.moments) * effect) if line else own_error(key)
+        if not freedom > 0 or math.isnan(errors[key]):
+            continue
+        t = data.quantile(freedom)
+        if line is None or key.metric == "auroc" or _is_share(key):
+            limits[key] = _limits_of_kind(key, line, data, errors[key], effect, t)
+        elif key.variant != "recalibrated" or data.is_recalibrated_well:
+            scale = effect * (t / data.quantile()) ** 2
+            if scale not in cells:
+                cells[scale] = _cells(data, scale)
+            *found, blame = _limits_by_cells(key, line, data, cells[scale])
+            if key.variant == "normalized":  # by a number that is as uncertain where few answers are right
+                by_logarithm = limits_on_log_scale(float(values[key]), t * errors[key])
+                others = _at_other_rates(key, data, cells[scale].rate, count / scale)
+                most = max(found[1], by_logarithm[1]) * _excess(data, count, scale)
+                found = [min(found[0], by_logarithm[0], *others), max(most, *others)]
+            if math.isfinite(found[1]):
+                limits[key] = _within(_range_of(key, data), float(values[key]), *found, count=count / scale)
+            unseen |= {key: blame} if blame else {}
+    return Intervals(limits, errors, _notes(data, limits) + _notes_unseen(unseen))
+
+
+def influences(decisions: Decisions, options: Options, values: Values) -> Iterator[tuple[Key, Floats]]:
+    """Yield the influence (N,) of each sorted sample on each number; its weighted mean is 0."""
+    data = _Data(moments_of(decisions, options.sample_weight), decisions, options, values)
+    sizes = np.diff(_starts(decisions.rank_by), append=len(decisions.rank_by))
+    for key in values:
+        line = _line_of(key, data)
+        own = _of_line(line, sizes, decisions) if line else _of_own(key, decisions, options, float(values[key]))
+        yield key, own - np.average(own, weights=options.sample_weight)
 
 
 def moments_of(decisions: Decisions, sample_weight: Floats | None = None) -> Moments:
@@ -414,6 +221,59 @@ def moments_of(decisions: Decisions, sample_weight: Floats | None = None) -> Mom
 def _starts(values: Floats) -> Ints:
     """Return the index at which each run of equal neighbours starts."""
     return np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+
+
+def _coarse(moments: Moments) -> Moments:
+    """Merge neighbouring groups where there are more than `_MOST_GROUPS`."""
+    size = len(moments.weight)
+    return moments if size <= _MOST_GROUPS else moments.merged(np.arange(_MOST_GROUPS) * size // _MOST_GROUPS)
+
+
+def _spread(decisions: Decisions, design: Design) -> Callable[[Key, _Line | None], tuple[float, float]]:
+    """Return a function of a key and line: the design effect on a number's variance, and its degrees of freedom."""
+    alone = design._replace(unit=None, stratum=np.zeros(len(design.weight), np.int64))
+    sizes = np.diff(_starts(decisions.rank_by), append=len(decisions.rank_by))
+
+    def spread(key: Key, line: _Line | None) -> tuple[float, float]:
+        if line is None:
+            return 1.0, design.freedom
+        influence = _of_line(line, sizes, decisions)
+        mean = dot(design.weight, influence)
+        centred = influence - mean
+        centred /= np.abs(centred).max() or 1.0  # squares of what is tiny would be 0
+        independent = standard_error(centred, alone)
+        effect = (standard_error(centred, design) / independent) ** 2 if independent > 0 else 1.0
+        effect = effect if effect > _ROUNDING else 1.0  # that few units happen to agree is no certainty
+        if design.unit is not None and _is_share(key):
+            return effect, freedom_of(design, (influence > 0.5) == (mean < 0.5))
+        counted = np.repeat(line.slope != 0, sizes)  # of a selective risk, what is accepted
+        return effect if design.unit is None else max(effect, 1.0), freedom_of(design, counted)
+
+    return spread
+
+
+def _of_line(line: _Line, sizes: Ints, decisions: Decisions) -> Floats:
+    """Expand a line over groups of these sizes to influences (N,), up to a constant."""
+    intercept, slope = (np.repeat(values, sizes) for values in line)
+    return np.asarray(intercept + slope * decisions.candidate_cost)
+
+
+def _of_own(key: Key, decisions: Decisions, options: Options, value: float) -> Floats:
+    """Return the influences (N,) on a number that is no function of uncertainties and costs, up to a constant."""
+    weight, labels, q = options.sample_weight, decisions.labels, decisions.confidence
+    if key.metric == "ece" and q is not None:
+        return ece_influence(q, decisions.candidate_cost, n_bins=options.n_bins, sample_weight=weight)
+    compute = METRICS[key.metric].sample_cost
+    assert compute is not None
+    cost = compute(decisions, key.parameter or 0.0, options, None)
+    if not key.variant:
+        return cost
+    assert labels is not None
+    classes = np.arange(int(options.num_classes or 0))
+    one_each = Decisions(np.zeros(len(classes)), np.zeros(len(classes)), decisions.max_uncertainty, labels=classes)
+    shares = np.bincount(labels, weight, minlength=len(classes)) / 1.0
+    naive, slopes = _naive(key, one_each, shares, options)
+    return (cost - value * slopes[labels]) / (naive or math.nan)
 
 
 def _line_of(key: Key, data: _Data) -> _Line | None:
@@ -458,46 +318,15 @@ def _line_of_mean(key: Key, u: Floats, data: _Data) -> _Line:
     return _Line(free, one - free)
 
 
-def _ratio(above: _Line, below: _Line, value: float, mean: float) -> _Line:
-    mean = mean or math.nan
-    return _Line((above.intercept - value * below.intercept) / mean, (above.slope - value * below.slope) / mean)
-
-
-def _mean(line: _Line, moments: Moments) -> float:
-    """Return the mean of a line over the samples."""
-    return (_dot(moments.weight, line.intercept) + _dot(moments.cost, line.slope)) / float(moments.weight.sum())
-
-
 def _normalized_line(key: Key, data: _Data) -> _Line | None:
     """Divide by the naive system's value, which depends on the error rate; None where it depends on the labels."""
     moments = data.moments
-    if not data.is_binary or key.metric not in _CONFIDENCE_SCORES:
+    if not data.is_binary or key.metric not in NAIVE_OF_CONFIDENCES:
         return None
     shares = np.array([float((moments.weight - moments.cost).sum()), float(moments.cost.sum())])
     naive, (right, wrong) = _naive(key, _right_and_wrong(data), shares, data.options)
     below = _Line(*(np.full(len(moments.weight), one) for one in (right, wrong - right)))
     return _ratio(_line_of_mean(key, moments.uncertainty, data), below, float(data.values[key]), naive)
-
-
-def _at_other_rates(key: Key, data: _Data, rate: Floats, count: float) -> list[float]:
-    """Return a normalised number at both limits of the error rate, as logits of the groups' rates (G,) move alike.
-
-    Where all confidences are equal to the error rate its influences are 0, and only the second order remains.
-    """
-    moments, line = data.moments, _line_of_mean(key, data.moments.uncertainty, data)
-    total, found = float(moments.weight.sum()), []
-    mean, wrong = _mean(line, moments), float(moments.cost.sum()) / total
-    share = moments.weight * rate * (1 - rate)
-    slope = _dot(share, line.slope) / float(share.sum())
-    for limit in share_limits(wrong, count, data.quantile()):
-        naive, _ = _naive(key, _right_and_wrong(data), np.array([1 - limit, limit]), data.options)
-        found.append((mean + (limit - wrong) * slope) / (naive or math.nan))
-    return found
-
-
-def _right_and_wrong(data: _Data) -> Decisions:
-    """Return a correct and an incorrect answer, which the naive system's value is computed from."""
-    return Decisions(np.zeros(2), np.array([0.0, 1.0]), data.form.max_uncertainty, confidence=np.zeros(2))
 
 
 def _naive(key: Key, one_each: Decisions, shares: Floats, options: Options) -> tuple[float, Floats]:
@@ -508,142 +337,41 @@ def _naive(key: Key, one_each: Decisions, shares: Floats, options: Options) -> t
     return value, naive_slopes(one_each, rounded, options)[plain]
 
 
-def influences(decisions: Decisions, options: Options, values: Values) -> Iterator[tuple[Key, Floats]]:
-    """Yield the influence (N,) of each sorted sample on each number; its weighted mean is 0."""
-    data = _Data(moments_of(decisions, options.sample_weight), decisions, options, values)
-    sizes = np.diff(_starts(decisions.rank_by), append=len(decisions.rank_by))
-    for key in values:
-        line = _line_of(key, data)
-        own = _of_line(line, sizes, decisions) if line else _of_own(key, decisions, options, float(values[key]))
-        yield key, own - np.average(own, weights=options.sample_weight)
+def _right_and_wrong(data: _Data) -> Decisions:
+    """Return a correct and an incorrect answer, which the naive system's value is computed from."""
+    return Decisions(np.zeros(2), np.array([0.0, 1.0]), data.form.max_uncertainty, confidence=np.zeros(2))
 
 
-def _of_line(line: _Line, sizes: Ints, decisions: Decisions) -> Floats:
-    """Expand a line over groups of these sizes to influences (N,), up to a constant."""
-    intercept, slope = (np.repeat(values, sizes) for values in line)
-    return np.asarray(intercept + slope * decisions.candidate_cost)
+def _ratio(above: _Line, below: _Line, value: float, mean: float) -> _Line:
+    mean = mean or math.nan
+    return _Line((above.intercept - value * below.intercept) / mean, (above.slope - value * below.slope) / mean)
 
 
-def _of_own(key: Key, decisions: Decisions, options: Options, value: float) -> Floats:
-    """Return the influences (N,) on a number that is no function of uncertainties and costs, up to a constant."""
-    weight, labels, q = options.sample_weight, decisions.labels, decisions.confidence
-    if key.metric == "ece" and q is not None:
-        return ece_influence(q, decisions.candidate_cost, n_bins=options.n_bins, sample_weight=weight)
-    compute = METRICS[key.metric].sample_cost
-    assert compute is not None
-    cost = compute(decisions, key.parameter or 0.0, options, None)
-    if not key.variant:
-        return cost
-    assert labels is not None
-    classes = np.arange(int(options.num_classes or 0))
-    one_each = Decisions(np.zeros(len(classes)), np.zeros(len(classes)), decisions.max_uncertainty, labels=classes)
-    shares = np.bincount(labels, weight, minlength=len(classes)) / 1.0
-    naive, slopes = _naive(key, one_each, shares, options)
-    return (cost - value * slopes[labels]) / (naive or math.nan)
+def _mean(line: _Line, moments: Moments) -> float:
+    """Return the mean of a line over the samples."""
+    return (dot(moments.weight, line.intercept) + dot(moments.cost, line.slope)) / float(moments.weight.sum())
 
 
-def analytic_intervals(decisions: Decisions, options: Options, values: Values) -> Intervals:
-    """Return the intervals of numbers of samples sorted by increasing uncertainty, none of weight 0."""
-    design = design_of(options, len(decisions.uncertainty))
-    if not design.freedom:
-        fact = "There are no intervals: each stratum needs at least two samples, or two groups where there are groups."
-        return Intervals(dict.fromkeys(values, NONE), {}, (Note("no_interval", fact),))
-
-    moments = moments_of(decisions, options.sample_weight)
-
-    def own_error(key: Key) -> float:
-        influence = _of_own(key, decisions, options, float(values[key]))
-        influence = influence - np.average(influence, weights=options.sample_weight)
-        error = standard_error(influence, design)
-        few = key.variant and moments.effective_count < _PER_CLASS * int(options.num_classes or 0)
-        return math.nan if few or error <= _ROUNDING * abs(float(values[key])) else error
-
-    spread = None if design.unit is None and options.strata is None else _spread(decisions, design)
-    found = analytic_limits(moments, decisions, options, values, own_error=own_error, spread=spread)
-    return found._replace(notes=found.notes + _note_few_groups(design))
-
-
-def _spread(decisions: Decisions, design: Design) -> Callable[[Key, _Line | None], tuple[float, float]]:
-    """Return a function of a key and line: the design effect on a number's variance, and its degrees of freedom."""
-    alone = design._replace(unit=None, stratum=np.zeros(len(design.weight), np.int64))
-    sizes = np.diff(_starts(decisions.rank_by), append=len(decisions.rank_by))
-
-    def spread(key: Key, line: _Line | None) -> tuple[float, float]:
-        if line is None:
-            return 1.0, design.freedom
-        influence = _of_line(line, sizes, decisions)
-        mean = _dot(design.weight, influence)
-        centred = influence - mean
-        centred /= np.abs(centred).max() or 1.0  # squares of what is tiny would be 0
-        independent = standard_error(centred, alone)
-        effect = (standard_error(centred, design) / independent) ** 2 if independent > 0 else 1.0
-        effect = effect if effect > _ROUNDING else 1.0  # that few units happen to agree is no certainty
-        if design.unit is not None and _is_share(key):
-            return effect, _freedom_of(design, (influence > 0.5) == (mean < 0.5))
-        counted = np.repeat(line.slope != 0, sizes)  # of a selective risk, what is accepted
-        return effect if design.unit is None else max(effect, 1.0), _freedom_of(design, counted)
-
-    return spread
-
-
-def analytic_limits(
-    moments: Moments,
-    form: Decisions,
-    options: Options,
-    values: Values,
-    *,
-    own_error: Callable[[Key], float],
-    spread: Callable[[Key, _Line | None], tuple[float, float]] | None = None,
-) -> Intervals:
-    """Return the interval of each number in `values`: the one function for samples in memory, with groups, and states.
-
-    `form` tells u_M and which arrays there are, and may have no rows. `own_error` gives the standard error of a number
-    that is no function of the groups, such as a loss of posteriors: nan if it is not known. `spread`, for groups or
-    strata, gives the design effect and the degrees of freedom of a key and its line, if it has one.
-    """
-    data = _Data(moments if spread else _coarse(moments), form, options, values)
-    count, cells = data.moments.effective_count, dict[float, _Cells]()
-    limits, errors, unseen = dict.fromkeys(values, NONE), dict[Key, float](), dict[Key, _Unseen]()
-    for key in [key for key, value in values.items() if math.isfinite(float(value)) and not is_biased(key)]:
-        line = _line_of(key, data)
-        effect, freedom = spread(key, line) if spread else (1.0, count - 1)
-        errors[key] = math.sqrt(_variance(line, data.moments) * effect) if line else own_error(key)
-        if not freedom > 0 or math.isnan(errors[key]):
-            continue
-        t = data.quantile(freedom)
-        if line is None or key.metric == "auroc" or _is_share(key):
-            limits[key] = _limits_of_kind(key, line, data, errors[key], effect, t)
-        elif key.variant != "recalibrated" or data.rarer >= _ENOUGH:
-            scale = effect * (t / data.quantile()) ** 2
-            if scale not in cells:
-                cells[scale] = _cells(data, scale)
-            *found, blame = _limits_by_cells(key, line, data, cells[scale])
-            if key.variant == "normalized":  # by a number that is as uncertain where few answers are right
-                by_logarithm = limits_on_log_scale(float(values[key]), t * errors[key])
-                others = _at_other_rates(key, data, cells[scale].rate, count / scale)
-                most = max(found[1], by_logarithm[1]) * _excess(data, count, scale)
-                found = [min(found[0], by_logarithm[0], *others), max(most, *others)]
-            if math.isfinite(found[1]):
-                limits[key] = _within(_range_of(key, data), float(values[key]), *found, count=count / scale)
-            unseen |= {key: blame} if blame else {}
-    return Intervals(limits, errors, _notes(data, limits) + _notes_unseen(unseen))
-
-
-def _excess(data: _Data, count: float, scale: float) -> float:
-    """Return by which factor the rare answers, if they are few, may be more than usual; infinite if any may be."""
-    few = data.rarer / scale
-    if not 0 < few < _FEW:
-        return 1.0
-    low, _ = jeffreys_limits(np.array([few]), np.array([count / scale - few]), data.quantile(), prior=0.0)
-    return few * scale / float(low[0] * count) if low[0] > 0 else math.inf
+def _variance(line: _Line, moments: Moments) -> float:
+    """Return the variance of a number whose samples are independent: the infinitesimal jackknife."""
+    if moments.num_samples < 2:
+        return math.nan
+    centred = line.intercept - _mean(line, moments)
+    squares = dot(moments.weight2, np.square(centred)) + 2 * dot(moments.weight2_cost, centred * line.slope)
+    squares += dot(moments.weight2_cost2, np.square(line.slope))
+    return max(squares, 0.0) / float(moments.weight.sum()) ** 2 * moments.num_samples / (moments.num_samples - 1)
 
 
 def _limits_of_kind(key: Key, line: _Line | None, data: _Data, error: float, effect: float, t: float) -> Limits:
     """Return the limits of an AUROC, a share, or what is no function of the groups: none where few are wrong."""
     value, moments = float(data.values[key]), data.moments
     if line is None:
-        few = min(_FEW, moments.effective_count / 2)  # half of the samples are never rare
-        return limits_on_log_scale(value, t * error) if _rarer_accepted(key, data) >= few else NONE
+        is_loss = METRICS[key.metric].assesses == "posteriors"
+        if _has_few(key, data) if data.is_binary else not is_loss:  # the naive system's cost may hang on a rare class
+            return NONE
+        _, most = _range_of(key, data)
+        unseen = 0.0 if key.variant else math.sqrt(_WORST) * most / moments.effective_count
+        return limits_on_log_scale(value, t * math.hypot(error, unseen))
     if key.metric == "auroc":
         events = max(_events_of(line, moments) / effect, 1.0)
         return limits_of_auroc(value, error, moments.wrong / effect, moments.right / effect, t, events)
@@ -654,23 +382,95 @@ def _limits_of_kind(key: Key, line: _Line | None, data: _Data, error: float, eff
     return share_limits(value, size, t)
 
 
-def _rarer_accepted(key: Key, data: _Data) -> float:
-    """Return `_Data.rarer`, for an expected cost that of the accepted samples."""
+def _has_few(key: Key, data: _Data) -> bool:
+    """Return whether few answers are wrong or few are right, for an expected cost of those accepted."""
+    moments = data.moments
     if key.metric == "expected_cost":
-        accepts, moments = _line_of_mean(key, data.moments.uncertainty, data).slope > 0, data.moments
-        moments = moments._replace(cost=moments.cost * accepts, weight2_cost2=moments.weight2_cost2 * accepts)
-        data = data._replace(moments=moments)
-    return data.rarer
+        accepts = _line_of_mean(key, moments.uncertainty, data).slope > 0
+        data = data._replace(moments=_accepted(accepts, moments))
+    return data.rarer < min(_FEW, moments.effective_count / 2)  # half of the samples are never rare
 
 
-def _coarse(moments: Moments) -> Moments:
-    """Merge neighbouring groups where there are more than `_MOST_GROUPS`."""
-    if (size := len(moments.weight)) <= _MOST_GROUPS:
-        return moments
-    starts = np.arange(_MOST_GROUPS) * size // _MOST_GROUPS
-    weight, cost, weight2, weight2_cost, weight2_cost2 = (np.add.reduceat(sums, starts) for sums in moments[1:6])
-    u = np.add.reduceat(moments.uncertainty * moments.weight, starts) / weight
-    return Moments(u, weight, cost, weight2, weight2_cost, weight2_cost2, moments.num_samples)
+def _accepted(accepts: Bools, moments: Moments) -> Moments:
+    """Return moments in which groups that are not accepted (G,) cost nothing."""
+    return moments._replace(cost=moments.cost * accepts, weight2_cost2=moments.weight2_cost2 * accepts)
+
+
+def share_limits(share: float, size: float, z: float) -> Limits:
+    """Return the wider of Wilson's and Jeffreys' limits of a share of `size` samples, each side by itself."""
+    low, high = jeffreys_limits(np.array([share * size]), np.array([(1 - share) * size]), z)
+    wilson = wilson_limits(share, size, z)
+    return min(wilson[0], float(low[0])), max(wilson[1], float(high[0]))
+
+
+def wilson_limits(share: float, size: float, z: float) -> Limits:
+    """Return Wilson's interval of a share of `size` samples, which may be an effective number; `z` is the quantile."""
+    if math.isnan(z):
+        return NONE
+    shrunk = 1 + z * z / size
+    centre = (share + z * z / (2 * size)) / shrunk
+    half = z / shrunk * math.sqrt(share * (1 - share) / size + z * z / (4 * size * size))
+    return (max(centre - half, 0.0) if share > 0 else 0.0), (min(centre + half, 1.0) if share < 1 else 1.0)
+
+
+def jeffreys_limits(count: Floats, rest: Floats, z: float, *, prior: float = 0.5) -> tuple[Floats, Floats]:
+    """Return limits of shares of `count` and `rest` samples, any numbers, (K,) each: Jeffreys' (Brown et al. 2001).
+
+    With a `prior` of 0 the limits next to 0 and to 1 are Clopper and Pearson's, never too close to the share.
+    """
+    from scipy.special import betaincinv, ndtr
+
+    low = betaincinv(count + prior, rest + 0.5, ndtr(-z))
+    high = betaincinv(count + 0.5, rest + prior, ndtr(z))
+    return np.where(count > _ROUNDING, low, 0.0), np.where(rest > _ROUNDING, high, 1.0)
+
+
+def limits_on_log_scale(value: float, half: float) -> Limits:
+    """Return the limits of a positive number on the log scale; none of 0."""
+    if not (value > 0 and math.isfinite(half)):
+        return NONE
+    factor = math.exp(min(half / value, 700.0))
+    return value / factor, value * factor
+
+
+def limits_of_auroc(value: float, error: float, wrong: float, right: float, quantile: float, events: float) -> Limits:
+    """Return DeLong's limits on the logit scale, with as many `events`; Newcombe's where one kind of answer is rare."""
+    rarer, newcombe = min(wrong, right), newcombe_limits(value, wrong, right, quantile)
+    if rarer < _FEW or not (error > 0 and 0 < value < 1):
+        return newcombe
+    wider = student_quantile(NormalDist().cdf(quantile), events) * math.sqrt(rarer / (rarer - 1))
+    logit, half = math.log(value / (1 - value)), max(wider, quantile) * error / (value * (1 - value))
+    low, high = 1 / (1 + math.exp(min(half - logit, 700.0))), 1 / (1 + math.exp(min(-half - logit, 700.0)))
+    return (low, high) if events >= _FEW_EVENTS else (max(low, newcombe[0]), min(high, newcombe[1]))
+
+
+def newcombe_limits(area: float, positives: float, negatives: float, z: float) -> Limits:
+    """Return Newcombe's interval of an AUROC (2006, method 5): all areas within z of their own standard errors."""
+    areas, ends = np.linspace(0.0, 1.0, 4097), []
+    pairs = (positives + negatives) / 2 - 1
+    inflation = 1 + pairs * ((1 - areas) / (2 - areas) + areas / (1 + areas))  # Hanley and McNeil's correlations
+    excess = np.square(areas - area) - z * z * (areas * (1 - areas) * inflation / (positives * negatives))
+    (inside,) = np.nonzero(excess <= 0)
+    if not len(inside):
+        return area, area
+    for last, beyond in ((inside[0], inside[0] - 1), (inside[-1], inside[-1] + 1)):
+        is_end = not 0 <= beyond < len(areas)
+        share = 0.0 if is_end else excess[last] / (excess[last] - excess[beyond])  # by linear interpolation
+        ends.append(float(areas[last] + share * (beyond - last) / (len(areas) - 1)))
+    return ends[0], ends[1]
+
+
+def _events_of(line: _Line, moments: Moments) -> float:
+    """Return the effective number of equal influences, by kurtosis: (sum of squares)^2 / sum of fourth powers."""
+    right, wrong = moments.weight2 - moments.weight2_cost, moments.weight2_cost
+    squares = np.square(line.intercept - _mean(line, moments))
+    squares_of_wrong = np.square(line.intercept + line.slope - _mean(line, moments))
+    fourth = dot(np.square(moments.weight2 / moments.weight), right * squares**2 + wrong * squares_of_wrong**2)
+    return max((dot(right, squares) + dot(wrong, squares_of_wrong)) ** 2 / fourth, 1.0) if fourth > 0 else 1.0
+
+
+def _is_share(key: Key) -> bool:
+    return key.metric in _SHARES and not key.variant
 
 
 class _Cells(NamedTuple):
@@ -691,10 +491,12 @@ def _cells(data: _Data, scale: float) -> _Cells:
     """Cut the samples into cells, few where incorrect or correct answers are few; `scale` divides all counts."""
     moments, total = data.moments, float(data.moments.weight.sum())
     starts = _cut(moments.weight, min(max(data.rarer / scale / _PER_CELL, _LEAST_CELLS), _CELLS))
-    weight, cost, weight2, _, square = (np.add.reduceat(sums, starts) for sums in moments[1:6])
+    _, weight, cost, weight2, _, square, _ = moments.merged(starts)
     event = np.ones(len(starts))
     if not data.is_binary:
-        event = _events(weight, cost, weight2, square, data.form.max_uncertainty)
+        mean, everywhere = cost / weight, _event_size(moments, data, scale)
+        own = np.divide(square / weight2, mean, out=np.zeros(len(mean)), where=mean > 0)
+        event = np.maximum(np.maximum(own, everywhere), mean)
     rate, size = cost / weight / event, np.square(weight) / weight2 / scale
     wrong, right = rate * size, (1 - rate) * size
     low, high = jeffreys_limits(wrong, right, data.quantile(), prior=0.0)
@@ -708,7 +510,7 @@ def _cells(data: _Data, scale: float) -> _Cells:
     rare = of_groups(np.square(1 - rate)) * of_wrong + of_groups(np.square(rate)) * of_right
     rare += of_groups(_BELIEF / (size * scale)) * moments.weight2
     fine = _cut(moments.weight, _CELLS)
-    weight, cost, weight2 = (np.add.reduceat(sums, fine) for sums in moments[1:4])
+    _, weight, cost, weight2, *_ = moments.merged(fine)
     held = np.square(weight) / weight2 / scale
     seen, share = (np.repeat(values, np.diff(fine, append=len(moments.weight))) for values in (cost / weight, held))
     smooth = (seen * share + of_groups((wrong + 0.5) / (wrong + right + 1) * event)) / (share + 1)
@@ -727,11 +529,16 @@ def _cut(weight: Floats, count: float) -> Ints:
     return np.flatnonzero(np.append(True, is_new))
 
 
-def _events(weight: Floats, cost: Floats, weight2: Floats, square: Floats, max_uncertainty: float) -> Floats:
-    """Return the size of an event in each cell (K,); without any, that over all cells, or the largest uncertainty."""
-    mean = cost / weight
-    everywhere = square.sum() / weight2.sum() / (cost.sum() / weight.sum()) if cost.sum() else max_uncertainty
-    return np.maximum(np.where(cost > 0, square / weight2 / np.where(mean > 0, mean, 1.0), everywhere), mean)
+def _event_size(moments: Moments, data: _Data, scale: float) -> float:
+    """Return the size of events that have the mean and mean square of the costs, a few samples of the largest added."""
+    total, largest = float(moments.weight.sum()), data.largest_cost
+    if math.isinf(largest):
+        seen = moments.weight2_cost > 0
+        own = moments.weight2_cost2[seen] / moments.weight2_cost[seen]
+        largest = max(data.form.max_uncertainty, float(own.max(initial=0.0)))
+    added = _DEAREST * largest * scale / moments.effective_count
+    squares = float(moments.weight2_cost2.sum()) / float(moments.weight2.sum())
+    return (squares + added * largest) / (float(moments.cost.sum()) / total + added)
 
 
 def _limits_by_cells(key: Key, line: _Line, data: _Data, cells: _Cells) -> tuple[float, float, _Unseen | None]:
@@ -754,11 +561,11 @@ def _limits_by_cells(key: Key, line: _Line, data: _Data, cells: _Cells) -> tuple
     less, more = rising * lower + falling * higher, rising * higher + falling * lower
     all_less, all_more = _without_rare(line.slope, data, cells.scale)
     rest = line.intercept + cells.rate * line.slope
-    rest = rest - _dot(moments.weight, rest) / total
+    rest = rest - dot(moments.weight, rest) / total
     grown = cells.scale * moments.num_samples / (moments.num_samples - 1)
     # The confidences, with Hall's correction for skewness, and the cells are independent parts: Zou and Donner 2008.
-    half = z * math.sqrt(_dot(moments.weight2, np.square(rest)) * grown) / total
-    third = _dot(np.square(moments.weight2) / moments.weight, rest * np.square(rest)) / total**3 * cells.scale**2
+    half = z * math.sqrt(dot(moments.weight2, np.square(rest)) * grown) / total
+    third = dot(np.square(moments.weight2) / moments.weight, rest * np.square(rest)) / total**3 * cells.scale**2
     skew = (2 * z**2 + 1) / 6 * third / (half / z) ** 2 if half > 0 else 0.0
     skew = min(max(skew, -_MOST_SKEW * half), _MOST_SKEW * half)
     centre = value - finite_sample_bias(key.metric, value, moments.ties, moments.effective_count)
@@ -779,7 +586,7 @@ def _without_rare(slope: Floats, data: _Data, scale: float) -> tuple[float, floa
     share = data.rarer / moments.effective_count
     for end, sign in ((0, 1), (1, -1)):
         held = np.maximum(-sign * slope if are_right else sign * slope, 0.0)
-        most, variance = _dot(amount, held) / total, _dot(square, np.square(held)) * scale / total**2
+        most, variance = dot(amount, held) / total, dot(square, np.square(held)) * scale / total**2
         count = most**2 / variance if variance > 0 else math.inf
         if count < _FEW:
             rest = count * max(1 / share - 1, _ROUNDING)
@@ -798,8 +605,7 @@ def _limits_of_expected_cost(key: Key, accepts: Bools, data: _Data, scale: float
         odds = shares / np.maximum(1 - shares, _ROUNDING)
         together = math.sqrt(min(max(float(odds.prod()), 0.0), 1.0))  # minus the correlation of two shares of one whole
     else:
-        squares = float(moments.weight2_cost2[accepts].sum()) / float(moments.weight2.sum())
-        event = max(squares / cost if cost else data.form.max_uncertainty, cost)
+        event = max(_event_size(_accepted(accepts, moments), data, scale), cost)
         shares, sizes, together = np.array([cost / event, accepted]), np.array([event, gamma]), 0.0
     low, high = np.array([share_limits(float(share), count, data.quantile()) for share in shares]).T
     (wrong_below, right_below), (wrong_above, right_above) = sizes * (shares - low), sizes * (high - shares)
@@ -808,18 +614,41 @@ def _limits_of_expected_cost(key: Key, accepts: Bools, data: _Data, scale: float
     return value - math.sqrt(low_half), value + math.sqrt(high_half)
 
 
+def _at_other_rates(key: Key, data: _Data, rate: Floats, count: float) -> list[float]:
+    """Return a normalised number at both limits of the error rate, as logits of the groups' rates (G,) move alike.
+
+    Where all confidences are equal to the error rate its influences are 0, and only the second order remains.
+    """
+    moments, line = data.moments, _line_of_mean(key, data.moments.uncertainty, data)
+    total, found = float(moments.weight.sum()), []
+    mean, wrong = _mean(line, moments), float(moments.cost.sum()) / total
+    share = moments.weight * rate * (1 - rate)
+    slope = dot(share, line.slope) / float(share.sum())
+    for limit in share_limits(wrong, count, data.quantile()):
+        naive, _ = _naive(key, _right_and_wrong(data), np.array([1 - limit, limit]), data.options)
+        found.append((mean + (limit - wrong) * slope) / (naive or math.nan))
+    return found
+
+
+def _excess(data: _Data, count: float, scale: float) -> float:
+    """Return by which factor the rare answers, if they are few, may be more than usual; infinite if any may be."""
+    few = data.rarer / scale
+    if not 0 < few < _FEW:
+        return 1.0
+    low, _ = jeffreys_limits(np.array([few]), np.array([count / scale - few]), data.quantile(), prior=0.0)
+    return few * scale / float(low[0] * count) if low[0] > 0 else math.inf
+
+
 def _range_of(key: Key, data: _Data) -> Limits:
     """Return the smallest and largest possible value of a number that is linear in the costs."""
-    form, options, largest = data.form, data.options, 1.0 if data.is_binary else math.inf
-    if not data.is_binary and form.labels is not None:
-        largest = -math.log(options.epsilon) if isinstance(options.cost, str) else float(options.cost.max())
+    largest = data.largest_cost
     if key.variant == "normalized":
         return 0.0, math.inf
     if key.metric in ("aurc", "augrc", "selective_risk"):
         return 0.0, largest / 2 if key.metric == "augrc" else largest
     if METRICS[key.metric].assesses == "posteriors":
-        return 0.0, 2.0 if key.metric == "brier_score" else -math.log(options.epsilon)
-    line = _line_of_mean(key, np.array([0.0, form.max_uncertainty]), data)
+        return 0.0, 2.0 if key.metric == "brier_score" else -math.log(data.options.epsilon)
+    line = _line_of_mean(key, np.array([0.0, data.form.max_uncertainty]), data)
     dearest = np.array([slope and slope * largest for slope in line.slope.tolist()])  # not 0 times infinity
     least, most = line.intercept + np.minimum(dearest, 0.0), line.intercept + np.maximum(dearest, 0.0)
     return float(least.min()), float(most.max())
@@ -869,23 +698,16 @@ def _notes_unseen(unseen: Mapping[Key, _Unseen]) -> tuple[Note, ...]:
     return notes
 
 
-def _variance(line: _Line, moments: Moments) -> float:
-    """Return the variance of a number whose samples are independent: the infinitesimal jackknife."""
-    if moments.num_samples < 2:
-        return math.nan
-    centred = line.intercept - _mean(line, moments)
-    squares = _dot(moments.weight2, np.square(centred)) + 2 * _dot(moments.weight2_cost, centred * line.slope)
-    squares += _dot(moments.weight2_cost2, np.square(line.slope))
-    return max(squares, 0.0) / float(moments.weight.sum()) ** 2 * moments.num_samples / (moments.num_samples - 1)
-
-
-def _is_share(key: Key) -> bool:
-    return key.metric in _SHARES and not key.variant
-
-
-def is_biased(key: Key) -> bool:
-    """Return whether a number's upward bias exceeds the width of an interval."""
-    return key.metric == "ece" or key.variant == "calibration_loss"
+def _notes(data: _Data, limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
+    """Return why numbers have no interval, and what those of recalibrated values leave out."""
+    bare = [key for key, (low, _) in limits.items() if math.isnan(low) and math.isfinite(float(data.values[key]))]
+    few = [key for key in bare if not key.is_biased]
+    fitted = [key for key in limits if key.variant == "recalibrated" and key not in bare]
+    notes = _note(
+        "no_interval", "There are too few wrong or right answers, or too many classes, for an interval of", few
+    )
+    fact = "These intervals do not account for fitting the recalibration on the same samples"
+    return note_biased([key for key in bare if key.is_biased]) + notes + _note("no_interval", fact, fitted)
 
 
 def note_biased(keys: Sequence[Key]) -> tuple[Note, ...]:
@@ -896,46 +718,6 @@ def note_biased(keys: Sequence[Key]) -> tuple[Note, ...]:
 def _note(kind: str, fact: str, keys: Iterable[Key]) -> tuple[Note, ...]:
     listed = ", ".join(map(str, keys))
     return (Note(kind, f"{fact}: {listed}."),) if listed else ()
-
-
-def limits_on_log_scale(value: float, half: float) -> Limits:
-    """Return the limits of a positive number on the log scale; none of 0."""
-    if not (value > 0 and math.isfinite(half)):
-        return NONE
-    factor = math.exp(min(half / value, 700.0))
-    return value / factor, value * factor
-
-
-def limits_of_auroc(value: float, error: float, wrong: float, right: float, quantile: float, events: float) -> Limits:
-    """Return DeLong's limits on the logit scale, with as many `events`; Newcombe's where one kind of answer is rare."""
-    rarer, newcombe = min(wrong, right), newcombe_limits(value, wrong, right, quantile)
-    if rarer < _FEW or not (error > 0 and 0 < value < 1):
-        return newcombe
-    wider = student_quantile(_NORMAL.cdf(quantile), events) * math.sqrt(rarer / (rarer - 1))
-    logit, half = math.log(value / (1 - value)), max(wider, quantile) * error / (value * (1 - value))
-    low, high = 1 / (1 + math.exp(min(half - logit, 700.0))), 1 / (1 + math.exp(min(-half - logit, 700.0)))
-    return (low, high) if events >= _FEW_EVENTS else (max(low, newcombe[0]), min(high, newcombe[1]))
-
-
-def _events_of(line: _Line, moments: Moments) -> float:
-    """Return the effective number of equal influences, by kurtosis: (sum of squares)^2 / sum of fourth powers."""
-    right, wrong = moments.weight2 - moments.weight2_cost, moments.weight2_cost
-    squares = np.square(line.intercept - _mean(line, moments))
-    squares_of_wrong = np.square(line.intercept + line.slope - _mean(line, moments))
-    fourth = _dot(np.square(moments.weight2 / moments.weight), right * squares**2 + wrong * squares_of_wrong**2)
-    return max((_dot(right, squares) + _dot(wrong, squares_of_wrong)) ** 2 / fourth, 1.0) if fourth > 0 else 1.0
-
-
-def _notes(data: _Data, limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
-    """Return why numbers have no interval, and what those of recalibrated values leave out."""
-    bare = [key for key, (low, _) in limits.items() if math.isnan(low) and math.isfinite(float(data.values[key]))]
-    few = [key for key in bare if not is_biased(key)]
-    fitted = [key for key in limits if key.variant == "recalibrated" and key not in bare]
-    notes = _note(
-        "no_interval", "There are too few wrong or right answers, or too many classes, for an interval of", few
-    )
-    fact = "These intervals do not account for fitting the recalibration on the same samples"
-    return note_biased([key for key in bare if is_biased(key)]) + notes + _note("no_interval", fact, fitted)
 
 
 def _note_few_groups(design: Design) -> tuple[Note, ...]:

@@ -30,7 +30,7 @@ from .ranking import ResampledTies, Resamples, TieGroups, augrc, aurc, auroc
 
 _STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
 _BLOCK = 2**22
-_NAIVE_OF_CONFIDENCES = ("confidence_cross_entropy", "confidence_brier_score")
+NAIVE_OF_CONFIDENCES = ("confidence_cross_entropy", "confidence_brier_score")
 _NAIVE_OF_POSTERIORS = ("ecuas", "error_rate", "risk", "cross_entropy", "brier_score", "expected_cost")
 VARIANTS = ("", "normalized", "recalibrated", "calibration_loss")
 
@@ -56,6 +56,11 @@ class Key(NamedTuple):
     def assesses(self) -> str:
         """What the number assesses: a calibration loss only the confidences, whatever its metric does."""
         return "confidences" if self.variant == "calibration_loss" else METRICS[self.metric].assesses
+
+    @property
+    def is_biased(self) -> bool:
+        """Whether its upward bias exceeds the width of an interval."""
+        return self.metric == "ece" or self.variant == "calibration_loss"
 
 
 Values = Mapping[Key, FloatOrFloats]
@@ -173,7 +178,7 @@ def shown_keys(decisions: Decisions, options: Options, *, only: Collection[str] 
 
 def naive_keys(decisions: Decisions, options: Options) -> list[Key]:
     """Return the keys of `naive_values`."""
-    of_confidences = _NAIVE_OF_CONFIDENCES if _is_binary(decisions) else ()
+    of_confidences = NAIVE_OF_CONFIDENCES if _is_binary(decisions) else ()
     of_posteriors = _NAIVE_OF_POSTERIORS if _has_posteriors(decisions) else ()
     return [key for names in (of_confidences, of_posteriors) if names for key in keys(decisions, options, only=names)]
 

@@ -54,9 +54,9 @@ class Options:
             return self.epsilon * self.max_uncertainty
         return self.epsilon if isinstance(self.cost, str) else self.epsilon * float(self.cost.max())
 
-    def replace(self, **changes: Any) -> Options:
+    def replace(self, **changes: object) -> Options:
         """Return a copy with some (already checked) values changed."""
-        return dataclasses.replace(self, **changes)
+        return Options(**{**vars(self), **changes})
 
 
 class Option(NamedTuple):
@@ -80,8 +80,13 @@ def checked_options(**given: object) -> Options:
     options = Options(**{name: OPTIONS[name].check(value, name) for name, value in given.items() if value is not None})
     if options.sample_weight is None:
         return options
-    in_units = _counts if options.weights_are == "counts" else _importance
-    return options.replace(sample_weight=in_units(options.sample_weight))
+    weights = options.sample_weight
+    if options.weights_are == "counts":
+        ok = (weights == np.floor(weights)) & (weights < MOST_COPIES)
+        require(ok, weights, "sample_weight", "must be whole numbers where weights_are='counts'")
+        return options
+    weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
+    return options.replace(sample_weight=weights * (weights.sum() / np.einsum("n,n", weights, weights)))
 
 
 def refuse_options_of_other_forms(form: str, options: Options) -> None:
@@ -135,7 +140,9 @@ def check_number(
     interval = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
     fits = array.ndim == 0 and (low < array < high if inside else low <= array <= high)
     if not fits or (whole and array != np.floor(array)):
-        raise InputError(name, f"must be {kind} in {interval}", value=value)
+        is_percentage = high == 1 and array.ndim == 0 and 10 <= array < 100
+        advice = f"A percentage? Write {float(array) / 100:g}." if is_percentage else ""
+        raise InputError(name, f"must be {kind} in {interval}", value=value, advice=advice)
     return int(array) if whole and np.isfinite(array) else float(array)
 
 
@@ -146,18 +153,22 @@ def one_of(value: object, choices: tuple[str, ...], name: str) -> str:
     return value
 
 
-def _orders(values: object, name: str) -> tuple[float, ...]:
-    array = _several(values, name)
-    require(array >= 0, array, name, "must be >= 0 (inf allowed)")
-    return _distinct_keys(array, name)
+def _several(values: object, name: str, *, rule: str = "must be >= 0 (inf allowed)") -> tuple[float, ...]:
+    """Return one or several numbers >= 0, whose keys differ."""
+    array = np.atleast_1d(numbers(values, name)).astype(np.float64)
+    array = one_dimensional(array, name) + 0.0  # not minus 0, whose key would be another
+    require(array >= 0, array, name, rule)
+    keys = [f"{value:g}" for value in array]
+    for key in keys:
+        if keys.count(key) > 1:
+            got = f"{key} more than once"
+            raise InputError(name, "must differ in their first six digits", value=float(key), got=got)
+    return tuple(array.tolist())
 
 
 def _reject_costs(values: object, name: str) -> tuple[float, ...]:
-    if isinstance(values, tuple) and not values:  # the default, passed explicitly
-        return ()
-    array = _several(values, name)
-    require(array >= 0, array, name, "must be >= 0")
-    return _distinct_keys(array, name)
+    is_default = isinstance(values, tuple) and not values
+    return () if is_default else _several(values, name, rule="must be >= 0")
 
 
 def _cost(value: object, name: str) -> str | Floats:
@@ -175,20 +186,6 @@ def _weights(values: object, name: str) -> Floats:
     weights = non_negative(one_dimensional(numbers(values, name), name), name)
     if not weights.max() > 0:
         raise InputError(name, "must not be all zero", value=0.0, got=f"{weights.size} zeros")
-    return weights
-
-
-def _counts(weights: Floats) -> Floats:
-    """Return weights, checked to be whole numbers."""
-    ok = (weights == np.floor(weights)) & (weights < MOST_COPIES)
-    require(ok, weights, "sample_weight", "must be whole numbers where weights_are='counts'")
-    return weights
-
-
-def _importance(weights: Floats) -> Floats:
-    """Return weights scaled to sum to their effective number of samples."""
-    weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
-    weights *= weights.sum() / np.einsum("n,n", weights, weights)
     return weights
 
 
@@ -212,24 +209,9 @@ def _among(*choices: str) -> Callable[[object, str], str]:
     return lambda value, name: one_of(value, choices, name)
 
 
-def _several(values: object, name: str) -> Floats:
-    array = np.atleast_1d(numbers(values, name)).astype(np.float64)
-    return one_dimensional(array, name) + 0.0  # not minus 0, whose key would be another
-
-
-def _distinct_keys(values: Floats, name: str) -> tuple[float, ...]:
-    keys = [f"{value:g}" for value in values]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise InputError(
-                name, "must differ in their first six digits", value=float(key), got=f"{key} more than once"
-            )
-    return tuple(values.tolist())
-
-
 DEFAULTS = Options()
 OPTIONS = {
-    "n": Option(_orders, "Parameter n of ECUAS_n: one or several numbers >= 0 (inf allowed)"),
+    "n": Option(_several, "Parameter n of ECUAS_n: one or several numbers >= 0 (inf allowed)"),
     "num_classes": Option(
         _in(2, np.inf, whole=True),
         "Number K of possible answers, which sets u_M = 1 - 1/K; by default infinite, as for free text",
@@ -252,9 +234,7 @@ OPTIONS = {
         ("posteriors",),
     ),
     "decisions": Option(
-        lambda values, name: numbers(values, name),
-        "The system's own decisions, if they are not those with the lowest expected cost",
-        ("posteriors",),
+        numbers, "The system's own decisions, if they are not those with the lowest expected cost", ("posteriors",)
     ),
     "max_uncertainty": Option(
         _in(0, np.inf, inside=True), "Uncertainty u_M of a system that knows nothing; required", ("costs",)

@@ -67,7 +67,7 @@ class TieGroups:
     @property
     def mean_cost(self) -> Floats:
         """The mean candidate cost of each group, 0 where it has no weight."""
-        return self.cost if self.are_samples else self.cost / np.where(self.weight > 0, self.weight, 1.0)
+        return self.cost if self.are_samples else self.cost / _divisor(self.weight)
 
     @cached_property
     def areas(self) -> Areas:
@@ -211,7 +211,7 @@ def _areas(groups: TieGroups) -> Areas:
         until_before *= inverse_sums
         inside -= until_before
         inside *= cost
-        inside /= weight if weight.min() > 0 else np.where(weight > 0, weight, 1.0)
+        inside /= _divisor(weight)
         risks += np.vecdot(cost_until - cost, inverse_sums) + inside.sum(axis=-1)
     total = until[..., -1] + np.zeros(shape)
     if groups.are_samples:
@@ -280,6 +280,11 @@ def _cost_of_first(weight: Floats, cost: Floats, amount: FloatOrFloats) -> Float
     return (cost_end - group_cost * (end - amount) / np.where(group_weight > 0, group_weight, 1.0))[..., 0]
 
 
+def _divisor(weight: Floats) -> Floats:
+    """Return weights, but 1 in place of 0."""
+    return weight if weight.min() > 0 else np.where(weight > 0, weight, 1.0)
+
+
 def _steps(values: Floats, before: Floats) -> Floats:
     """Return the differences of consecutive values, of the first one to that before, shape (..., 1)."""
     steps = np.empty_like(values)
@@ -303,7 +308,7 @@ def harmonic_table(groups: TieGroups) -> Floats | None:
     if groups.are_samples or (top := groups.weight.sum(axis=-1).max()) > groups.cost.size:
         return None
     table = np.zeros(int(top) + 2)
-    np.cumsum(1 / np.arange(1, len(table)), out=table[1:])
+    np.cumsum(1 / np.arange(1.0, len(table)), out=table[1:])
     return table
 
 
@@ -336,10 +341,20 @@ def stably_sorted(values: Floats) -> tuple[Ints, Floats]:
     """
     order = _almost_sorted(values)
     ordered = values.take(order)
-    if holds_of_neighbours(np.less_equal, ordered):
-        return order, ordered
-    rest = np.argsort(ordered, kind="stable")
-    return order.take(rest), ordered.take(rest)
+    (late,) = np.nonzero(ordered[1:] < ordered[:-1])
+    for rows in _alike(ordered, late) if len(late) <= len(values) // _PART else [slice(len(values))]:
+        rest = np.argsort(ordered[rows], kind="stable")
+        order[rows], ordered[rows] = order[rows].take(rest), ordered[rows].take(rest)
+    return order, ordered
+
+
+def _alike(ordered: Floats, late: Ints) -> Iterator[slice]:
+    """Yield the stretches of almost sorted values whose leading bits are those of the values at `late`."""
+    rest = _position_bits(len(ordered)) >> np.uint64(1)
+    bits = np.unique(ordered[late].view(np.uint64) & ~rest)
+    ends = np.sort(np.stack([bits, bits | rest]).view(np.float64), axis=0)
+    starts, stops = ordered.searchsorted(ends[0]), ordered.searchsorted(ends[1], side="right")
+    yield from map(slice, starts.tolist(), stops.tolist())
 
 
 def _almost_sorted(values: Floats) -> Ints:
@@ -347,9 +362,9 @@ def _almost_sorted(values: Floats) -> Ints:
     size = len(values)
     low, high = (values.min(), values.max()) if size else (0.0, 0.0)
     if low < 0 < high:
-        return np.arange(size)
+        return np.argsort(values, kind="stable")
     keys, bins = np.empty(size, np.uint64), np.empty(size, np.uint16)
-    position = np.uint64((1 << max(size - 1, 1).bit_length()) - 1)
+    position = _position_bits(size)
     scale = (_BINS - 1) / (high - low) if high - low > _SMALLEST_SPREAD else 0.0
     for rows in blocks(size, row_size=SAMPLE_SIZE):
         key, value = keys[rows], values[rows]
@@ -362,6 +377,11 @@ def _almost_sorted(values: Floats) -> Ints:
     keys = _sorted_by_parts(keys, bins)
     keys &= position
     return keys.view(np.int64)
+
+
+def _position_bits(size: int) -> np.uint64:
+    """Return the bits that the positions of so many values take."""
+    return np.uint64((1 << max(size - 1, 1).bit_length()) - 1)
 
 
 def _sorted_by_parts(keys: _Bits, bins: NDArray[np.uint16]) -> _Bits:

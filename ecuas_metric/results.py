@@ -30,7 +30,7 @@ from .inputs import (
     same_length,
     stacked,
 )
-from .intervals import NONE, Resampling, analytic_intervals, design_of, intervals, is_biased, note_biased, quantile_of
+from .intervals import analytic_intervals, note_biased
 from .metrics import (
     Key,
     Ties,
@@ -46,6 +46,7 @@ from .metrics import (
 )
 from .options import PER_SAMPLE, Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
 from .ranking import ResampledTies, Resamples, TieGroups, auroc, positions, stably_sorted, tie_groups
+from .sampling import NONE, Resampling, design_of, intervals, quantile_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -291,7 +292,7 @@ def _intervals(
         method=options.interval_method,
         progress=progress,
     )
-    biased = [key for key in only if is_biased(key)]
+    biased = [key for key in only if key.is_biased]
     return limits | dict.fromkeys(biased, NONE), notes + note_biased(biased) + _few_errors(system.decisions)
 
 

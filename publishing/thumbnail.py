@@ -5,8 +5,7 @@ from pathlib import Path
 from matplotlib import rc_context
 
 from ecuas_metric.plotting.curves import confidence_cost
-from ecuas_metric.plotting.figures import COLORS
-from ecuas_metric.plotting.panels import panels
+from ecuas_metric.plotting.figures import COLORS, panels
 
 if __name__ == "__main__":
     with rc_context({"font.size": 26, "axes.titlesize": 32, "axes.titlelocation": "left"}):

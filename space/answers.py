@@ -82,7 +82,7 @@ class Graded(NamedTuple):
         columns = _COLUMNS | ({"weight": "weight"} if weighted else {})
         sheet = sheet_of(self.frame[list(columns.values())], self.rows)
         unlabelled = "drop" if self.rule == "drop" else "bounds"
-        (only,) = submissions_of(sheet, name, columns=columns, told=Reading(unlabelled))
+        (only,) = submissions_of(sheet, name, columns=columns, reading=Reading(unlabelled))
         return only._replace(name=name)
 
     def summary(self) -> str:

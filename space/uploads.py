@@ -162,14 +162,14 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> 
     submissions: list[Submission] = []
     for path in map(Path, paths):
         with _errors_of(path):
-            found = read_run(path, columns=chosen, told=reading)
+            found = read_run(path, columns=chosen, reading=reading)
         if found is None:
             sheet = _read_sheet(path)
             names = set(sheet.table.column_names)
             known |= names
             present = {role: column for role, column in chosen.items() if _parts(role, column) <= names}
             with _errors_of(path):
-                found = submissions_of(sheet, path.name, columns=present, told=reading)
+                found = submissions_of(sheet, path.name, columns=present, reading=reading)
         else:  # without the results beside it, a run is named after its folder
             found = [one._replace(name=one.name.replace(path.parent.name, path.stem)) for one in found]
         submissions += found

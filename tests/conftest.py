@@ -1,5 +1,6 @@
 """What all tests share: no network, a cache of their own, and systems to score."""
 
+import gc
 import importlib
 import os
 import subprocess
@@ -33,6 +34,7 @@ STARTS_A_PROCESS = {"offline", "page", "shared_hub"}  # or a server with a page
 
 
 def pytest_configure(config):
+    gc.disable()
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):  # not where tests are only dealt
         sys.modules["transformers"] = None
         importlib.import_module("evaluate")
@@ -46,6 +48,11 @@ def pytest_collection_modifyitems(config, items):
     if hasattr(config, "workerinput"):  # files that take long first, so that no process idles in the end
         long = {item.path for item in items if item.get_closest_marker("e2e")}
         items.sort(key=lambda item: item.path not in long)
+
+
+def pytest_collection_finish():
+    gc.freeze()  # what was imported stays: no need to look at it again and again
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
@@ -98,6 +105,11 @@ def root() -> Path:
 def offline(tmp_path: Path) -> dict[str, str]:
     """Environment of a process of its own, with empty caches and out of reach of the network."""
     return os.environ | {"HF_HOME": str(tmp_path / "hf"), "PYTHONPATH": str(ROOT)}
+
+
+def seeds(few, many):
+    """Return the seeds of a test: `few`, and the others in `make test-slow`."""
+    return [*range(few), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(few, many))]
 
 
 def read_only(array):

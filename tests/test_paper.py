@@ -1,5 +1,3 @@
-"""The printed numbers of the paper, from its own score files; and the files its script reads and writes."""
-
 import csv
 
 import numpy as np

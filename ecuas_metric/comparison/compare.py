@@ -15,8 +15,7 @@ import pyarrow.compute as pc
 from ..errors import FileAdvice, InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
-from ..inputs import Array, Bools, Floats, Ints
-from ..intervals import is_biased
+from ..inputs import Bools, Floats, Ints
 from ..metrics import METRICS, Key, Values
 from ..results import System, all_values, as_given, named_systems, reordered, resampling_of
 from .permutation import Pair, permuted_differences
@@ -34,14 +33,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
-
 ABOUT: dict[str, Callable[[System], object]] = {
     "numbers of samples": lambda system: len(system.decisions.uncertainty),
     "numbers of classes K": lambda system: system.options.num_classes or math.inf,
     "largest uncertainties u_M": lambda system: system.decisions.max_uncertainty,
-    "costs": lambda system: (
-        system.options.cost if isinstance(system.options.cost, str) else system.options.cost.tobytes()
-    ),
+    "costs": lambda system: np.asarray(system.options.cost).tobytes(),
 }
 NOT_COMPARABLE = (
     "These metrics assess the confidences only, and the systems' answers differ: the confidences are about different "
@@ -67,11 +63,6 @@ class Comparison(NamedTuple):
     p_second_best: float = math.nan
     first_value: float = math.nan
     second_value: float = math.nan
-
-    @property
-    def values(self) -> tuple[float, float]:
-        """The metric of the first system and of the second."""
-        return self.first_value, self.second_value
 
     def turned(self) -> Comparison:
         """Return the same comparison, second minus first."""
@@ -188,7 +179,7 @@ def compare_systems(
     reference = next(iter(aligned.values()))
     resampling = resampling_of(as_given(reference)[1])._replace(n_resamples=permutations_needed(reference.options))
     permuted = permuted_differences(aligned, values, resampling=resampling, progress=progress)
-    return Comparisons(_tested(permuted, values, aligned, by_metric=by_metric))
+    return Comparisons(_test_differences(permuted, values, aligned, by_metric=by_metric))
 
 
 def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[str]]:
@@ -197,7 +188,8 @@ def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[
     for row in rows:
         if not math.isnan(row.p_first_best):
             found.setdefault(row.key, {}).update({row.first: row.p_first_best, row.second: row.p_second_best})
-    return {key: [name for name, p in of_key.items() if p > 1 - level] for key, of_key in found.items()}
+    alpha = round(1 - level, 12)
+    return {key: [name for name, p in of_key.items() if p > alpha] for key, of_key in found.items()}
 
 
 def differing(systems: Mapping[str, System]) -> list[str]:
@@ -208,45 +200,30 @@ def differing(systems: Mapping[str, System]) -> list[str]:
 
 
 def align(systems: Mapping[str, System]) -> dict[str, System]:
-    """Return the systems with their samples in the input order of the first system's, matched by id, else by position.
-
-    Raises InputError if ids are repeated, differ or exist for some systems only; or, without ids, if the numbers of
-    samples or the true classes differ.
-    """
+    """Return the systems with their samples in the input order of the first's, matched by id, else by position."""
     (first, reference), *others = systems.items()
     aligned = {first: reference}
     for name, system in others:
         if (system.ids is None) != (reference.ids is None):
-            raise InputError(
-                f"{first} and {name}",
-                "cannot be paired: only one of them has sample ids",
-                advice=FileAdvice.BY_POSITION,
-            )
+            rule = "cannot be paired: only one of them has sample ids"
+            raise InputError(f"{first} and {name}", rule, advice=FileAdvice.BY_POSITION)
         if system.ids is not None and reference.ids is not None:
             rows = order_of(name, system.ids, first, reference.ids)
             if (rows[1:] < rows[:-1]).any():
                 system = reordered(system._replace(ids=None), rows)._replace(ids=reference.ids)
-        _same_samples(first, reference, name, system)
+        _require_same_samples(f"{first} and {name}", reference, system)
         aligned[name] = system
     return aligned
 
 
 def order_of(name: str, ids: Sequence[object], first: str, expected: Sequence[object]) -> Ints:
-    """Return the positions of the expected ids in `ids`; InputError if ids are repeated, or not the same.
-
-    >>> order_of("a", ["x", "7"], "b", [7, "x"]).tolist()
-    [1, 0]
-    """
+    """Return the positions of the expected ids in `ids`; InputError if ids are repeated, or not the same."""
     theirs, ours = _of_one_kind(ids, expected)
     for system, values in ((first, ours), (name, theirs)):
-        if (repeated := _first_repeated(values)) is not None:
-            raise InputError(
-                f"{system}: sample ids",
-                "must be unique",
-                value=repeated,
-                got=f"{repeated!r} repeatedly",
-                advice=FileAdvice.NAME_WHOLE_ID,
-            )
+        if len(values.unique()) < len(values):
+            repeated = next(str(value) for value, count in Counter(values.to_pylist()).items() if count > 1)
+            got, advice = f"{repeated!r} repeatedly", FileAdvice.NAME_WHOLE_ID
+            raise InputError(f"{system}: sample ids", "must be unique", value=repeated, got=got, advice=advice)
     rows = positions_in(ours, theirs)
     missing, extra = ours.filter(from_numpy(rows < 0)), theirs.filter(from_numpy(positions_in(theirs, ours) < 0))
     if len(missing) or len(extra):
@@ -285,7 +262,7 @@ def is_comparable(key: Key, *, have_same_answers: bool) -> bool:
     return have_same_answers or key.assesses != "confidences"
 
 
-def _tested(
+def _test_differences(
     permuted: Mapping[Pair, Mapping[Key, Floats]],
     values: Mapping[str, Values],
     systems: Mapping[str, System],
@@ -296,22 +273,20 @@ def _tested(
     which = [(pair, key) for pair, found in permuted.items() for key in found]
     ours, theirs = np.array([[float(values[name][key]) for name in pair] for pair, key in which]).reshape(-1, 2).T
     rounding = _ROUNDING * (np.abs(ours) + np.abs(theirs))
-    differences = _unless_rounding(ours - theirs, rounding)
-    after = _unless_rounding(np.array([permuted[pair][key] for pair, key in which]), rounding[:, None])
+    differences = _round_to_0(ours - theirs, rounding)
+    after = _round_to_0(np.array([permuted[pair][key] for pair, key in which]), rounding[:, None])
     costs = {name: as_given(system)[0].candidate_cost for name, system in systems.items()}
     same = {(first, second): np.array_equal(costs[first], costs[second]) for first, second in permuted}
     comparable = [is_comparable(key, have_same_answers=same[pair]) for pair, key in which]
     best = _best(which, differences, after, comparable)
     numbers = _numbers(which, differences, after, rounding, next(iter(systems.values())), by_metric=by_metric)
-    rows = []
-    for (pair, key), ranks, row in zip(
-        which, comparable, np.column_stack([numbers, ours, theirs]).tolist(), strict=True
-    ):
+    rows, table = [], np.column_stack([numbers, ours, theirs]).tolist()
+    for (pair, key), ranks, row in zip(which, comparable, table, strict=True):
         # nan is one object here, so that equal comparisons are equal.
-        difference, low, high, p, adjusted, low_all, high_all, *both = (math.nan if x != x else x for x in row)
-        places = (best[key].get(name, math.nan) for name in pair)
-        numbers_of_all = low_all, high_all, *places, *both
-        rows.append(Comparison(*pair, key, difference, low, high, p, adjusted, ranks, *numbers_of_all))
+        difference, low, high, p, adjusted, *limits, one, other = (math.nan if x != x else x for x in row)
+        p_best = (best[key].get(name, math.nan) for name in pair)
+        more = *limits, *p_best, one, other
+        rows.append(Comparison(*pair, key, difference, low, high, p, adjusted, ranks, *more))
     return rows
 
 
@@ -332,7 +307,7 @@ def _numbers(
     p = permutation_p_values(tested, after, rounding=rounding)
     alone = permutation_limits(differences, after, level=level, num_units=units, rounding=rounding)
     together = simultaneous_limits(tested, after, level=level, num_units=units)
-    biased = [is_biased(key) for _, key in which]
+    biased = [key.is_biased for _, key in which]
     limits = np.where(biased, np.nan, np.stack([*alone, *together]))
     adjusted = p.copy()
     for rows in _rows_of(which).values() if by_metric else [list(range(len(which)))]:
@@ -362,13 +337,12 @@ def _rows_of(which: Sequence[tuple[Pair, Key]]) -> dict[Key, list[int]]:
     return rows
 
 
-def _unless_rounding(differences: Floats, rounding: Floats) -> Floats:
+def _round_to_0(differences: Floats, rounding: Floats) -> Floats:
     """Return differences, and exactly 0 where they are no more than rounding."""
     return np.where(np.abs(differences) <= rounding, 0.0, differences)
 
 
-def _same_samples(first: str, reference: System, name: str, system: System) -> None:
-    both = f"{first} and {name}"
+def _require_same_samples(both: str, reference: System, system: System) -> None:
     (ours, our_options), (theirs, their_options) = as_given(reference), as_given(system)
     sizes = len(ours.uncertainty), len(theirs.uncertainty)
     if sizes[0] != sizes[1]:
@@ -381,15 +355,10 @@ def _same_samples(first: str, reference: System, name: str, system: System) -> N
         ("groups", our_options.groups, their_options.groups),
         ("strata", our_options.strata, their_options.strata),
     ):
-        _same_values(both, what, one, other)
-
-
-def _same_values(both: str, what: str, one: Array | None, other: Array | None) -> None:
-    if (one is None) != (other is None):
-        raise InputError(both, f"cannot be paired: only one of them has {what}")
-    if one is not None and other is not None:
-        same = np.isclose(one, other, rtol=1e-12, atol=0)  # the scale of weights rounds by the order of the rows
-        if not same.all():
+        if (one is None) != (other is None):
+            raise InputError(both, f"cannot be paired: only one of them has {what}")
+        # The scale of weights rounds by the order of the rows.
+        if one is not None and other is not None and not (same := np.isclose(one, other, rtol=1e-12, atol=0)).all():
             raise InputError(both, f"cannot be paired: their {what} differ, first at sample {int(np.argmin(same))}")
 
 
@@ -403,14 +372,6 @@ def _of_one_kind(*ids: Sequence[object] | pa.Array) -> list[pa.Array]:
     found = [values if isinstance(values, pa.Array) else from_values(list(values)) for values in ids]
     kinds = {values.type for values in found}
     return found if kinds in ({pa.int64()}, {TEXT}) else [texts_in(values) for values in found]
-
-
-def _first_repeated(ids: pa.Array) -> str | None:
-    """Return the first id that was there before, or None."""
-    if len(ids.unique()) == len(ids):
-        return None
-    counts = Counter(ids.to_pylist())
-    return next(str(value) for value, count in counts.items() if count > 1)
 
 
 def _keep(submission: Submission, kept: Bools) -> Submission:

@@ -21,11 +21,11 @@ import numpy.typing as npt
 from ..calibration import confidence_bins
 from ..decisions import Decisions
 from ..inputs import FloatOrFloats, Floats, Ints, blocks, chunks
-from ..intervals import Resampling, units
 from ..metrics import METRICS, Key, naive_values, normalized_values, recalibrated_values, sample_costs
 from ..options import Options
 from ..ranking import TieGroups
 from ..results import System, as_given
+from ..sampling import Resampling, units
 
 SAME_PLACE = 1e-12  # relative distance at which the ends of two groups differ only by rounding
 ONE_KIND = 1e-14  # product of the shares of correct and incorrect samples, below which it is rounding
@@ -67,7 +67,8 @@ class Scores(NamedTuple):
 
     score: Floats
     integral: Floats
-    of_samples: npt.NDArray[np.complex128]  # see `_scores_of_samples`; empty if no cells are samples
+    of_samples: npt.NDArray[np.complex128]  # what a cell that is a sample adds to AURC, and i times to N^2 AUGRC, at
+    # (3 cost + weight) (N + 1) + its end (0, 1 .. N); empty if no cells are samples
 
 
 class _Output(NamedTuple):
@@ -80,7 +81,7 @@ class _Output(NamedTuple):
     ranking: Ranking
 
 
-class _Taken(NamedTuple):
+class _Moved(NamedTuple):
     """Weight and cost that permutations move out of each tie group, (b, G); cost None: weight times the group's."""
 
     weight: Floats | Bits
@@ -119,16 +120,16 @@ def permuted_differences(
     size, parts = len(next(iter(outputs.values())).sums), {pair: dict[Key, list[Floats]]() for pair in pairs}
     with tqdm(total=resampling.n_resamples, desc="permutations", unit="", delay=1, disable=not progress) as bar:
         for exchanged in _permutations(size, resampling):
-            taken = {name: _taken(output.ranking, exchanged) for name, output in outputs.items()} if cells else {}
+            moved = {name: _move(output.ranking, exchanged) for name, output in outputs.items()} if cells else {}
             sums = {} if apart else {name: _product(exchanged, output.sums) for name, output in outputs.items()}
             for pair in pairs:
-                moved = _product(exchanged, apart[pair]) if apart else sums[pair[1]] - sums[pair[0]]
-                after = totals[pair[0]] + moved, totals[pair[1]] - moved
+                change = _product(exchanged, apart[pair]) if apart else sums[pair[1]] - sums[pair[0]]
+                after = totals[pair[0]] + change, totals[pair[1]] - change
                 both = outputs[pair[0]], outputs[pair[1]]
                 with np.errstate(divide="ignore", invalid="ignore"):  # there may be no sample of some kind
                     found = _of_sums(both, after, wanted[pair])
                     if scores is not None and pair in cells:
-                        of_pair = taken[pair[0]], taken[pair[1]]
+                        of_pair = moved[pair[0]], moved[pair[1]]
                         found |= _by_order(both, of_pair, wanted[pair], cells[pair], scores, found)
                 for key in wanted[pair]:
                     parts[pair].setdefault(key, []).append(found[key])
@@ -173,19 +174,14 @@ def area_scores(total: float) -> Both:
 def scores_of(total: float, *, with_samples: bool) -> Scores:
     """Precompute each position's contribution to AURC for a ranking of total weight `total`."""
     score, integral = area_scores(total)
-    past = np.append(score, score[-1]), np.append(integral, integral[-1])  # where rounding ends a ranking
-    return Scores(*past, _scores_of_samples(integral) if with_samples else np.zeros(0, np.complex128))
-
-
-def _scores_of_samples(integral: Floats) -> npt.NDArray[np.complex128]:
-    """Return what a cell adds to AURC, and i times to N^2 AUGRC, at (3 cost + weight) (N + 1) + its end (0, 1 .. N).
-
-    Its cost and weight are 0, 1 or 2; of weight 0 it has no cost.
-    """
-    end, weight = np.arange(len(integral)), np.arange(3)[:, None]
-    area = (integral - integral[np.maximum(end - weight, 0)]) / np.maximum(weight, 1)
-    cell = area + 1j * (len(integral) - 1 - end + weight / 2)
-    return np.asarray(np.arange(3)[:, None, None] * cell).ravel()
+    of_samples = np.zeros(0, np.complex128)
+    if with_samples:  # cost and weight of a cell are 0, 1 or 2, and of weight 0 it has no cost
+        end, weight = np.arange(len(integral)), np.arange(3)[:, None]
+        area = (integral - integral[np.maximum(end - weight, 0)]) / np.maximum(weight, 1)
+        cell = area + 1j * (len(integral) - 1 - end + weight / 2)
+        of_samples = np.asarray(np.arange(3)[:, None, None] * cell).ravel()
+    # Once more at the end, where rounding may pass it.
+    return Scores(np.append(score, score[-1]), np.append(integral, integral[-1]), of_samples)
 
 
 def _product(exchanged: Bits, sums: Floats) -> Floats:
@@ -239,15 +235,15 @@ def _ranking_of(system: System) -> Ranking:
     return Ranking(order, starts, weight, cost, group_weight, group_cost, np.cumsum(group_weight))
 
 
-def _taken(ranking: Ranking, exchanged: Bits) -> _Taken:
+def _move(ranking: Ranking, exchanged: Bits) -> _Moved:
     """Return the weight and cost that permutations (b, N) of 0 and 1 move out of each tie group of a ranking."""
     bits = exchanged.take(ranking.order, axis=1)
     if ranking.starts is not None:
         weight, cost = (np.add.reduceat(bits * of, ranking.starts, axis=1) for of in (ranking.weight, ranking.cost))
-        return _Taken(weight, cost)
+        return _Moved(weight, cost)
     if (ranking.weight == 1).all():
-        return _Taken(bits, None)
-    return _Taken(bits * ranking.weight, bits * ranking.cost)
+        return _Moved(bits, None)
+    return _Moved(bits * ranking.weight, bits * ranking.cost)
 
 
 def _of_sums(both: tuple[_Output, _Output], after: Both, wanted: Iterable[Key]) -> Differences:
@@ -291,48 +287,29 @@ def _has_order(wanted: Iterable[Key]) -> bool:
 
 def _by_order(
     both: tuple[_Output, _Output],
-    taken: tuple[_Taken, _Taken],
+    moved: tuple[_Moved, _Moved],
     wanted: Collection[Key],
     cells: Cells,
     scores: Scores,
     means: Differences,
 ) -> Differences:
-    """Return the differences of metrics of the order and of recalibration."""
-    rankings = both[0].ranking, both[1].ranking
-    found: Differences = {}
+    """Return the differences of metrics of the order and of recalibration after permutations, (b,)."""
+    rankings, found = (both[0].ranking, both[1].ranking), Differences()
     if any(key.metric in BY_ORDER for key in wanted):
-        of_order = _order_differences(cells, rankings, taken, scores)
-        found |= {Key(name): values for name, values in of_order.items()}
+        of_samples = cells.are_samples
+        areas = _sample_areas(cells, moved, scores) if of_samples else _cell_areas(cells, rankings, moved, scores)
+        values = (_values(*of_system, float(cells.until[-1])) for of_system in areas)
+        found |= {Key(name): a - b for name, a, b in zip(BY_ORDER, *values, strict=True)}
     if any(key.variant in REFITTED for key in wanted):
         options, u_max = both[0].options, both[0].decisions.max_uncertainty
-        ties = _ties_after(cells, rankings, taken)
+        weight, cost = _weights(cells, moved), _costs(cells, rankings, moved, np.arange(len(cells.width)))
+        other = TieGroups(2 * cells.width - weight, cells.cost[0] + cells.cost[1] - cost, cells.until)
+        ties = TieGroups(weight, cost, cells.until), other
         first, second = (recalibrated_values(groups, options, max_uncertainty=u_max) for groups in ties)
         for key in first:
             best = np.asarray(first[key] - second[key])
             found |= {key: best, key._replace(variant="calibration_loss"): means[key._replace(variant="")] - best}
     return found
-
-
-def _order_differences(
-    cells: Cells, rankings: tuple[Ranking, Ranking], taken: tuple[_Taken, _Taken], scores: Scores
-) -> dict[str, Floats]:
-    """Return, for each of `BY_ORDER`, the first system's value minus the second's after permutations, (b,)."""
-    if cells.are_samples:
-        areas = _areas_of_samples(cells, taken, scores)
-    else:
-        areas = _areas_of_cells(cells, rankings, taken, scores)
-    first, second = (_values(*of_system, float(cells.until[-1])) for of_system in areas)
-    return {name: a - b for name, a, b in zip(BY_ORDER, first, second, strict=True)}
-
-
-def _ties_after(
-    cells: Cells, rankings: tuple[Ranking, Ranking], taken: tuple[_Taken, _Taken]
-) -> tuple[TieGroups, TieGroups]:
-    """Return the cells of both systems after permutations, (b, C), as tie groups."""
-    weight, cost = _weights(cells, taken), _costs(cells, rankings, taken, np.arange(len(cells.width)))
-    other = 2 * cells.width - weight, cells.cost[0] + cells.cost[1] - cost
-    first, second = (TieGroups(w, c, cells.until) for w, c in ((weight, cost), other))
-    return first, second
 
 
 def _groups_of(ranking: Ranking, ends: Floats, width: Floats) -> tuple[Ints | None, Floats]:
@@ -343,31 +320,30 @@ def _groups_of(ranking: Ranking, ends: Floats, width: Floats) -> tuple[Ints | No
     return group, width / ranking.group_weight[group]
 
 
-def _weights(cells: Cells, taken: tuple[_Taken, _Taken]) -> Floats:
+def _weights(cells: Cells, moved: tuple[_Moved, _Moved]) -> Floats:
     """Return the weight (b, C) of the first system's cells: its own, less what is moved, plus the other's."""
-    less, more = (
-        _shares(moved.weight, group, share) for moved, group, share in zip(taken, cells.group, cells.share, strict=True)
-    )
+    parts = zip(moved, cells.group, cells.share, strict=True)
+    less, more = (_shares(of.weight, group, share) for of, group, share in parts)
     return cells.width - less + more
 
 
-def _costs(cells: Cells, rankings: tuple[Ranking, Ranking], taken: tuple[_Taken, _Taken], at: Ints) -> Floats:
+def _costs(cells: Cells, rankings: tuple[Ranking, Ranking], moved: tuple[_Moved, _Moved], at: Ints) -> Floats:
     """Return the cost (b, E) of the first system's cells `at`."""
     parts = []
-    for moved, ranking, group, share in zip(taken, rankings, cells.group, cells.share, strict=True):
+    for of, ranking, group, share in zip(moved, rankings, cells.group, cells.share, strict=True):
         groups = at if group is None else group[at]
-        cost = moved.weight if moved.cost is None else moved.cost
-        of_cost = ranking.group_cost[groups] if moved.cost is None else 1.0
+        cost = of.weight if of.cost is None else of.cost
+        of_cost = ranking.group_cost[groups] if of.cost is None else 1.0
         parts.append(cost.take(groups, axis=1) * (of_cost * share[at]))
     return cells.cost[0][at] - parts[0] + parts[1]
 
 
-def _areas_of_cells(
-    cells: Cells, rankings: tuple[Ranking, Ranking], taken: tuple[_Taken, _Taken], scores: Scores
+def _cell_areas(
+    cells: Cells, rankings: tuple[Ranking, Ranking], moved: tuple[_Moved, _Moved], scores: Scores
 ) -> list[_Areas]:
     """Return the areas of the first system and of the second after permutations."""
     at, total = cells.costly, cells.until[-1]
-    weight, cost = _weights(cells, taken), _costs(cells, rankings, taken, at)
+    weight, cost = _weights(cells, moved), _costs(cells, rankings, moved, at)
     until = np.cumsum(weight, axis=1).take(at, axis=1)
     weight, found = weight.take(at, axis=1), []
     for of_system in (cost, (cells.cost[0] + cells.cost[1])[at] - cost):
@@ -379,19 +355,19 @@ def _areas_of_cells(
     return found
 
 
-def _areas_of_samples(cells: Cells, taken: tuple[_Taken, _Taken], scores: Scores) -> list[_Areas]:
+def _sample_areas(cells: Cells, moved: tuple[_Moved, _Moved], scores: Scores) -> list[_Areas]:
     """Return the same where each cell is one sample of either system: a table has all that one adds."""
-    (one, _), (other, _) = taken
+    (one, _), (other, _) = moved
     at, size = cells.costly, len(cells.width)
     before, both = cells.cost[0], cells.cost[0] + cells.cost[1]
     own = at + 1 + (size + 1) * (1 + 3 * before[at].astype(np.int64))  # the row of the table without permutation
     of_both = 2 * (at + 1) + (size + 1) * (2 + 3 * both[at].astype(np.int64))
     cost, sums = np.empty(len(one)), np.empty((2, len(one)), np.complex128)
     for part in blocks(len(one), row_size=size):
-        moved, gained = other[part] - one[part], other[part] * cells.cost[1] - one[part] * before
-        until = moved.astype(np.int32)
+        change, gained = other[part] - one[part], other[part] * cells.cost[1] - one[part] * before
+        until = change.astype(np.int32)
         np.cumsum(until, axis=1, out=until)
-        row = (moved + 3 * gained).take(at, axis=1).astype(np.int64)
+        row = (change + 3 * gained).take(at, axis=1).astype(np.int64)
         row *= size + 1
         row += until.take(at, axis=1)
         row += own

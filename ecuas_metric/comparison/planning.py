@@ -11,11 +11,13 @@ import numpy as np
 
 from ..costs import ecuas_cost
 from ..errors import InputError
-from ..inputs import FloatOrFloats, Floats
-from ..intervals import design_of, influences, is_biased, standard_error
+from ..inputs import Floats
+from ..intervals import influences
 from ..metrics import Key
+from ..options import check_number
 from ..ranking import positions
 from ..results import System, all_values, as_given
+from ..sampling import design_of, standard_error
 from .compare import align
 
 POWER, ALPHA, SAMPLES = 0.8, 0.05, 1000
@@ -59,14 +61,16 @@ def plan_of_systems(
     first, second = align(systems).values()
     values = [all_values(system) for system in (first, second)]
     asked = list(values[0]) if only is None else list(only)
-    moved = [_influences_as_given(system, of_system) for system, of_system in zip((first, second), values, strict=True)]
-    options, size = as_given(first)[1], len(first.decisions.uncertainty)
-    design, plans, planned = design_of(options, size), [], size if samples is None else samples
+    size, moved = len(first.decisions.uncertainty), []
+    for system, of_system in zip((first, second), values, strict=True):
+        rows = slice(None) if system.order is None else positions(system.order)
+        found = influences(system.decisions, system.options, of_system)
+        moved.append({key: influence[rows] for key, influence in found})
+    design, plans, planned = design_of(as_given(first)[1], size), [], size if samples is None else samples
     for key in asked:
-        if key in moved[0] and key in moved[1] and not is_biased(key):
-            seen = float(values[0][key] - values[1][key])
+        if key in moved[0] and key in moved[1] and not key.is_biased:
             deviation = standard_error(moved[0][key] - moved[1][key], design) * math.sqrt(size)
-            wanted = seen if difference is None else difference
+            wanted = float(values[0][key] - values[1][key]) if difference is None else difference
             plans.append(plan_of(key, wanted, deviation, planned, power=power, alpha=alpha))
     return plans
 
@@ -93,7 +97,7 @@ def plan_of_rates(
     """
     if len(error_rates) != 2:
         raise InputError("error_rates", "takes two rates", value=len(error_rates))
-    _between("correlation", correlation, -1, 1, inside=False)
+    check_number(correlation, "correlation", -1, 1)
     moments = [_moments(key, rate, auroc) for rate in error_rates]
     (mean_a, a), (mean_b, b) = moments
     deviation = math.sqrt(max(a**2 + b**2 - 2 * correlation * a * b, 0.0))
@@ -112,32 +116,25 @@ def plan_of(
     >>> round(plan.detectable, 4), plan.needed
     (0.0657, 785)
     """
-    _between("power", power, 0, 1)
-    _between("alpha", alpha, 0, 1)
+    check_number(power, "power", 0, 1, inside=True)
+    check_number(alpha, "alpha", 0, 1, inside=True)
     if samples < 1:
         raise InputError("samples", "must be at least 1", value=samples)
     quantiles = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
     if quantiles <= 0:
         raise InputError("power", "must be above half of alpha, its value without a difference", value=power)
     reach = quantiles * deviation
-    has_answer = difference and math.isfinite(reach * difference)
+    has_answer = difference != 0 and math.isfinite(reach * difference)
     needed = max(math.ceil(round((reach / difference) ** 2, 6)), 1) if has_answer else None
     return Plan(key, difference, deviation, samples, reach / math.sqrt(samples), needed)
-
-
-def _influences_as_given(system: System, values: Mapping[Key, FloatOrFloats]) -> dict[Key, Floats]:
-    order = np.arange(len(system.decisions.uncertainty)) if system.order is None else system.order
-    position = positions(order)
-    found = influences(system.decisions, system.options, values)
-    return {key: influence[position] for key, influence in found}
 
 
 def _moments(key: Key, error_rate: float, auroc: float) -> tuple[float, float]:
     """Return mean and standard deviation of the cost of a sample, see `plan_of_rates`."""
     if key.metric not in ("error_rate", "ecuas") or key.variant:
         raise InputError("a plan without files", "knows error_rate and ecuas_n only", value=str(key))
-    _between("error_rates", error_rate, 0, 1)
-    _between("auroc", auroc, 0.5, 1)
+    check_number(error_rate, "error_rates", 0, 1, inside=True)
+    check_number(auroc, "auroc", 0.5, 1, inside=True)
     confidence = _confidences(error_rate, auroc)
     costs = [np.full_like(confidence, wrong) for wrong in (0.0, 1.0)]
     if key.metric == "ecuas":
@@ -173,8 +170,3 @@ def _auroc(confidence: Floats) -> float:
     wrong = 1 - confidence
     below = np.cumsum(wrong) - wrong / 2
     return float(confidence @ below / (confidence.sum() * wrong.sum()))
-
-
-def _between(name: str, value: float, low: float, high: float, *, inside: bool = True) -> None:
-    if not (low < value < high or (not inside and low <= value <= high)):
-        raise InputError(name, f"must lie {'inside' if inside else 'in'} [{low:g}, {high:g}]", value=value)

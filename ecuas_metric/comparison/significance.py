@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..inputs import FloatOrFloats, Floats
-from ..intervals import Resampling, effective_size, units
 from ..options import Options
+from ..sampling import Resampling, effective_size, units
 
 _ROUNDING = 1e-7  # statistics, in standard deviations, that are as close are the same
 RESOLUTION = 20  # permutations in the tail that a p-value at the level is estimated from
@@ -159,10 +159,12 @@ def p_values_of_best(
     found = {}
     for name in dict.fromkeys(name for pair in pairs for name in pair):
         signs = np.array([(name == first) - (name == second) for first, second in pairs])
-        rows = np.flatnonzero((signs != 0) & ~np.isnan(seen))
-        found[name] = (
-            _share_as_far(signs[rows] * seen[rows], signs[rows, None] * after[rows]) if len(rows) else math.nan
-        )
+        rows, count = np.flatnonzero((signs != 0) & ~np.isnan(seen)), 1 + permuted.shape[-1]
+        found[name] = math.nan
+        if len(rows):
+            largest = (signs[rows, None] * after[rows]).max(axis=0)
+            smaller = int(np.count_nonzero(largest < (signs[rows] * seen[rows]).max() - _ROUNDING))
+            found[name] = (count - smaller) / count
     return found
 
 
@@ -173,15 +175,6 @@ def spread_of(permuted: Floats, differences: FloatOrFloats) -> Floats:
     known = np.where(np.isnan(permuted), 0.0, permuted) if (counts < permuted.shape[-1]).any() else permuted
     spread = np.sqrt((np.einsum("...b,...b->...", known, known) + squares) / (counts + 1))
     return np.where(spread > 0, spread, 1.0)
-
-
-def _share_as_far(differences: Floats, permuted: Floats) -> float:
-    """Return the share of permutations (D, B) whose largest difference is as large; nan of none."""
-    if not len(differences):
-        return math.nan
-    smaller = int(np.count_nonzero(permuted.max(axis=0) < differences.max() - _ROUNDING))
-    count = 1 + len(permuted[0])
-    return (count - smaller) / count
 
 
 def _quantile(sizes: Floats, level: float) -> Floats:

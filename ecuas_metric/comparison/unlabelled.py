@@ -64,9 +64,13 @@ def unlabelled_bounds(confidence: Floats, correct: Floats, options: Options) -> 
     """Return the bounds of every metric of confidences (N,) whose correctness (N,) is 1, 0, or nan where unlabelled."""
     same_length(predictions=confidence, references=correct)
     require((confidence >= 0) & (confidence <= 1), confidence, "predictions", "must lie in [0, 1]")
-    judged = ~np.isnan(correct)
-    require(~judged | (correct == 0) | (correct == 1), correct, "references", "must be 0 or 1, or nan where unlabelled")
-    right, wrong = (_completed(confidence, np.where(judged, correct, fill), options) for fill in (1.0, 0.0))
+    labelled = ~np.isnan(correct)
+    ok = ~labelled | (correct == 0) | (correct == 1)
+    require(ok, correct, "references", "must be 0 or 1, or nan where unlabelled")
+    right, wrong = (
+        confidence_decisions(confidence, np.where(labelled, correct, fill).astype(int), num_classes=options.num_classes)
+        for fill in (1, 0)
+    )
     worst = _values(wrong, options)
     bounds = {key: ValueBounds(*sorted((value, worst[key]))) for key, value in _values(right, options).items()}
     bounds |= _of_means(right, wrong, options)
@@ -75,10 +79,6 @@ def unlabelled_bounds(confidence: Floats, correct: Floats, options: Options) -> 
     highest = _largest_auroc(confidence, correct, weight), _largest_auroc(-confidence, correct, weight)
     bounds[Key("auroc")] = ValueBounds(1 - highest[1], highest[0])
     return {key: bounds[key] for key in worst}
-
-
-def _completed(confidence: Floats, correct: Floats, options: Options) -> Decisions:
-    return confidence_decisions(confidence, correct.astype(np.int64), num_classes=options.num_classes)
 
 
 def _values(decisions: Decisions, options: Options) -> dict[Key, float]:
@@ -98,14 +98,13 @@ def _of_means(right: Decisions, wrong: Decisions, options: Options) -> dict[Key,
 
 
 def _of_ece(confidence: Floats, correct: Floats, weight: Floats, *, n_bins: int) -> ValueBounds:
-    bins, judged = confidence_bins(confidence, n_bins=n_bins), ~np.isnan(correct)
+    bins, labelled = confidence_bins(confidence, n_bins=n_bins), ~np.isnan(correct)
     low = high = 0.0
     for index in np.unique(bins):
         inside = bins == index
-        gap = float(weight[inside] @ (confidence - np.where(judged, correct, 0.0))[inside])
-        open_weights = weight[inside & ~judged]
-        total = float(open_weights.sum())
-        sums = _attainable(open_weights)
+        gap = float(weight[inside] @ (confidence - np.where(labelled, correct, 0.0))[inside])
+        unknown = weight[inside & ~labelled]
+        total, sums = float(unknown.sum()), _attainable_sums(unknown)
         low += np.abs(gap - (np.clip(gap, 0, total) if sums is None else sums)).min()
         high += max(abs(gap), abs(gap - total))
     return ValueBounds(low / float(weight.sum()), high / float(weight.sum()))
@@ -114,22 +113,23 @@ def _of_ece(confidence: Floats, correct: Floats, weight: Floats, *, n_bins: int)
 def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float:
     """Return the largest AUROC over all thresholds, and over all weights of correct answers at each."""
     levels, level = np.unique(confidence, return_inverse=True)
-    open_ = np.isnan(correct)
+    is_unknown = np.isnan(correct)
 
     def total(rows: Bools) -> Floats:
         return np.asarray(np.bincount(level[rows], weight[rows], minlength=len(levels)), np.float64)
 
-    known_right, known_wrong, unknown = total(correct == 1), total(correct == 0), total(open_)
+    known_right, known_wrong, unknown = total(correct == 1), total(correct == 0), total(is_unknown)
     wrong_below, unknown_below = np.cumsum(known_wrong) - known_wrong, np.cumsum(unknown) - unknown
     # Below the threshold level all unlabelled answers are incorrect, above it all are correct.
-    won_below = _before(known_right * (wrong_below + unknown_below + (known_wrong + unknown) / 2))
+    of_level = known_right * (wrong_below + unknown_below + (known_wrong + unknown) / 2)
+    won_below = np.cumsum(of_level) - of_level
     right_above = _after(known_right + unknown)
     won_above = _after((known_right + unknown) * (wrong_below + known_wrong / 2))
     right_all, wrong_all, unknown_above = known_right.sum(), known_wrong.sum(), _after(unknown)
-    by_level = np.flatnonzero(open_)[np.argsort(level[open_], kind="stable")]
+    by_level = np.flatnonzero(is_unknown)[np.argsort(level[is_unknown], kind="stable")]
     groups = np.split(weight[by_level], np.flatnonzero(np.diff(level[by_level])) + 1)
     best = -np.inf
-    for t, open_weights in zip(np.unique(level[open_]) if open_.any() else [0], groups, strict=True):
+    for t, weights in zip(np.unique(level[is_unknown]) if is_unknown.any() else [0], groups, strict=True):
         # Y of the weight U at the threshold is correct: pairs won, and correct times incorrect, are quadratics in Y.
         wrong = wrong_below[t] + unknown_below[t] + (known_wrong[t] + unknown[t]) / 2
         won = [
@@ -139,13 +139,13 @@ def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float
         ]
         right, incorrect = right_all + unknown_above[t], wrong_all + unknown_below[t] + unknown[t]
         pairs = [-1.0, incorrect - right, right * incorrect]
-        best = max(best, _largest_ratio(won, pairs, open_weights))
+        best = max(best, _largest_ratio(won, pairs, weights))
     return best if best > -np.inf else np.nan
 
 
 def _largest_ratio(won: list[float], pairs: list[float], weights: Floats) -> float:
     """Return the largest ratio of two quadratics over the sums of some of the weights; -inf if there are no pairs."""
-    sums = _attainable(weights)
+    sums = _attainable_sums(weights)
     if sums is None:
         stationary = np.roots(np.polysub(np.polymul(np.polyder(won), pairs), np.polymul(won, np.polyder(pairs))))
         inside = np.r_[0.0, weights.sum(), stationary.real[np.isreal(stationary)]]
@@ -156,7 +156,7 @@ def _largest_ratio(won: list[float], pairs: list[float], weights: Floats) -> flo
     return float((numerator[defined] / denominator[defined]).max(initial=-np.inf))
 
 
-def _attainable(weights: Floats) -> Floats | None:
+def _attainable_sums(weights: Floats) -> Floats | None:
     """Return the sums of all subsets of the weights, or None if these are more than `MAX_SUMS`."""
     sums = np.zeros(1)
     for value, count in zip(*np.unique(weights, return_counts=True), strict=True):
@@ -164,10 +164,6 @@ def _attainable(weights: Floats) -> Floats | None:
             return None
         sums = (sums[:, None] + value * np.arange(count + 1)).ravel()
     return sums
-
-
-def _before(values: Floats) -> Floats:
-    return np.asarray(np.cumsum(values) - values)
 
 
 def _after(values: Floats) -> Floats:

@@ -175,8 +175,7 @@ def match_columns(
 ) -> Roles:
     """Return which columns of tables with a schema are read, and as what: in memory, out of core and in Spark.
 
-    `given` maps roles (keys of `NAMES`) to columns whose names do not tell. `rows`, some or all, settle what names
-    leave open, e.g. the classes of posteriors. `out_of_core` refuses what needs all rows at once.
+    `given` maps roles to columns. `rows`, some or all, decide what names leave open, e.g. the classes of posteriors.
     """
     given = {role: name for role, name in (given or {}).items() if role != "rows"}
     table = TableSchema(schema, rows, source)
@@ -195,27 +194,28 @@ def match_columns(
 
 def find_columns(table: TableSchema, given: Mapping[str, str]) -> dict[str, list[str]]:
     """Return the columns of each role of `NAMES`: none, one, or several; classes in the order of their numbers."""
-    unknown = [role for role in given if role not in NAMES]
-    if unknown:
+    if unknown := [role for role in given if role not in NAMES]:
         raise InputError("columns", f"must be among {', '.join(NAMES)}", value=unknown[0])
-    by_name = _by_name(table.names)
+    by_name: dict[str, list[str]] = {}
+    for name in table.names:
+        by_name.setdefault(name.strip().lower(), []).append(name)
     used: dict[str, list[str]] = {}
     for role, names in NAMES.items():
         if role in given:
-            used[role] = _all_named(table, given[role], role, by_name)
+            used[role] = _named_columns(table, given[role], role, by_name)
         else:
             found = [name for known in names for name in by_name.get(known, [])]
             used[role] = [name for name in found if role != "posteriors" or _may_be_rows(table, name)]
             if role not in ("label", "predicted"):
                 _only(used[role], role, table.source)
-    is_judged = bool(used["confidence"] and used["correct"])
+    is_judged, numbered = bool(used["confidence"] and used["correct"]), _numbers_in_names(by_name)
     if len(used["label"]) > 1 and "label" not in given:  # which matters only where it is needed
-        is_needed = used["posteriors"] or used["positive"] or _numbered(by_name) or not is_judged
+        is_needed = used["posteriors"] or used["positive"] or numbered or not is_judged
         used["label"] = _only(used["label"], "label", table.source) if is_needed else []
     if not used["id"] and "id" not in given:
         used["id"] = [name for known in _IDS_IF_UNIQUE for name in by_name.get(known, []) if table.is_unique(name)][:1]
     if not used["posteriors"] and not (used["positive"] and "positive" in given):
-        _find_posteriors(table, used, _numbered(by_name))
+        _find_posteriors(table, used, numbered)
     if len(used["predicted"]) > 1 and "predicted" not in given:
         has_form = is_judged or used["posteriors"] or used["positive"] or not used["confidence"] or not used["label"]
         used["predicted"] = [] if has_form else _only(used["predicted"], "predicted", table.source)
@@ -232,17 +232,17 @@ def form_of(table: TableSchema, used: ColumnsByRole, given: Mapping[str, str]) -
             return form
     found = [form for form in found if form != "positive" or "posteriors" not in found]
     found = [form for form in found if form != "predicted"] or found
-    told = [form for form in found if set(ROLES_OF_FORM[form]) & set(given)]
-    if len(found) > 1 and len(told) != 1:
+    named = [form for form in found if set(ROLES_OF_FORM[form]) & set(given)]
+    if len(found) > 1 and len(named) != 1:
         rule = f"holds confidences and posteriors: confidence={used['confidence'][0]} or label={used['label'][0]}"
         raise FileError(table.source, rule, advice=FileAdvice.SAY_WHICH)
     if not found:
         raise _no_form(table, used)
-    return told[0] if told else found[0]
+    return (named or found)[0]
 
 
 def is_known(name: str) -> bool:
-    """Return whether a column's role can be told by its name."""
+    """Return whether a column's role follows from its name."""
     return any(name.strip().lower() in names for names in NAMES.values()) or is_of_numbers(name)
 
 
@@ -252,19 +252,10 @@ def is_of_numbers(name: str) -> bool:
     return name in (*NAMES["confidence"], *NAMES["positive"]) or _POSTERIOR_COLUMN.fullmatch(name) is not None
 
 
-def class_told(column: str) -> str:
-    """Return the class in the name of a column of its probabilities, or "" where the name has none.
-
-    >>> class_told("p_spam"), class_told("prob_0"), class_told("y_prob")
-    ('spam', '0', '')
-    """
+def class_in_name(column: str, default: str = "") -> str:
+    """Return the class in the name of a column of its probabilities: "spam" of "p_spam", "0" of "prob_0"."""
     match = _POSTERIOR_COLUMN.fullmatch(column.strip().lower()) or _CLASS_COLUMN.fullmatch(column.strip())
-    return match[2].strip() if match else ""
-
-
-def class_of(column: str) -> str:
-    """Return the class that a column of posteriors is named after: of "prob_cat" and of "cat" it is cat."""
-    return class_told(column) or column.strip()
+    return match[2].strip() if match else default.strip()
 
 
 def are_numbered(columns: Sequence[str]) -> bool:
@@ -275,16 +266,12 @@ def are_numbered(columns: Sequence[str]) -> bool:
 
 
 def system_in_name(column: str) -> str:
-    """Return the system that a column of confidences is named after.
-
-    >>> system_in_name("GPT-4_confidence"), system_in_name("GPT-4")
-    ('GPT-4', 'GPT-4')
-    """
+    """Return the system that a column of confidences is named after: "GPT-4" of "GPT-4_confidence"."""
     match = _ONE_SYSTEM.fullmatch(column.strip())
     return match["system"] if match else column.strip()
 
 
-def complemented(name: str) -> str:
+def complement_of(name: str) -> str:
     """Return the column of which "1-NAME" is the complement, or nothing."""
     match = re.fullmatch(r"1\s*-\s*(.+)", name.strip())
     return match[1] if match else ""
@@ -311,7 +298,7 @@ def _refuse_derived(table: TableSchema, given: Mapping[str, str]) -> None:
     for role, name in given.items():
         several = "+" in name and role in JOINED and role not in ("system", "part")
         nested = name.partition(".")[0] in table.names and "." in name
-        if name not in table.names and (several or nested or complemented(name)):
+        if name not in table.names and (several or nested or complement_of(name)):
             rule = f"has no column {name!r}, and none is computed out of core"
             raise FileError(table.source, rule, advice=FileAdvice.IN_MEMORY)
 
@@ -319,7 +306,7 @@ def _refuse_derived(table: TableSchema, given: Mapping[str, str]) -> None:
 def _no_form(table: TableSchema, used: ColumnsByRole) -> FileError:
     """Return the error about columns that make up no form: what is there, what is not, and what may be it."""
     names = [name.strip() for name in table.names]
-    found = f"found {_listed(table)}"
+    found = f"found {_list_columns(table)}"
     are_values = any(re.fullmatch(r"-?\d*[.,]\d+([eE][+-]?\d+)?", name) for name in names)
     if (are_values or all(re.fullmatch(r"\d+|Unnamed: .*", name) for name in names)) and not used["label"]:
         return FileError(table.source, f"there are no names of columns; {found}", advice=FileAdvice.NAME_HEADER)
@@ -364,20 +351,16 @@ def _are_fractions(table: TableSchema, name: str) -> bool:
     return bool((values[~np.isnan(values)] % 1 != 0).any())
 
 
-def _by_name(names: Iterable[str]) -> dict[str, list[str]]:
-    by_name: dict[str, list[str]] = {}
-    for name in names:
-        by_name.setdefault(name.strip().lower(), []).append(name)
-    return by_name
-
-
-def _all_named(table: TableSchema, text: str, role: str, by_name: Mapping[str, list[str]]) -> list[str]:
+def _named_columns(table: TableSchema, text: str, role: str, by_name: Mapping[str, list[str]]) -> list[str]:
     """Return the columns that a text names: one, several joined by +, or those numbered after it."""
     whole = text.strip()
     is_one = whole in table.names or whole.lower() in by_name
-    if not is_one and role == "posteriors" and (found := [name for name in table.names if _is_numbered(name, whole)]):
-        return sorted(found, key=lambda name: int(re.search(r"\d+$", name)[0]))  # type: ignore[index]
-    found = [_named(table, part.strip(), by_name) for part in ([whole] if is_one else whole.split("+"))]
+    if role == "posteriors" and not is_one:
+        pattern = re.compile(rf"{re.escape(whole.rstrip('_'))}_?(\d+)", re.IGNORECASE)
+        matches = [match for name in table.names if (match := pattern.fullmatch(name))]
+        if matches:
+            return [match[0] for match in sorted(matches, key=lambda match: int(match[1]))]
+    found = [_column_named(table, part.strip(), by_name) for part in ([whole] if is_one else whole.split("+"))]
     if len(found) > 1 and role not in _SEVERAL:
         raise FileError(table.source, f"the role {role} takes one column", got=" and ".join(map(repr, found)))
     if role in ("confidence", "correct"):
@@ -387,7 +370,7 @@ def _all_named(table: TableSchema, text: str, role: str, by_name: Mapping[str, l
 
 def _refuse_opposites(table: TableSchema, role: str, names: Sequence[str]) -> None:
     """Raise FileError if the name of a column means the opposite of the role, unless the column was derived."""
-    given = [name for name in names if complemented(name) not in table.names]
+    given = [name for name in names if complement_of(name) not in table.names]
     for name in (name for name in given if _is_unbounded(name, role)):
         rule = f"column {name!r} is not the probability that an answer is correct"
         raise FileError(table.source, rule, advice=FileAdvice.RECALIBRATE)
@@ -405,7 +388,7 @@ def _words(name: str) -> set[str]:
 
 
 def _is_opposite(name: str, role: str) -> bool:
-    if of := complemented(name):
+    if of := complement_of(name):
         return not _is_opposite(of, role)
     words = _words(name)
     is_wrong = bool(words & (_MEANING["wrong"] | (_MEANING["unsure"] if role == "confidence" else {"loss"})))
@@ -418,17 +401,13 @@ def _is_unbounded(name: str, role: str) -> bool:
     return bool(is_surprisal or words & (_MEANING["unbounded"] - ({"loss"} if role == "correct" else set())))
 
 
-def _is_numbered(name: str, prefix: str) -> bool:
-    return re.fullmatch(rf"{re.escape(prefix.rstrip('_'))}_?\d+", name, flags=re.IGNORECASE) is not None
-
-
-def _named(table: TableSchema, part: str, by_name: Mapping[str, list[str]]) -> str:
+def _column_named(table: TableSchema, part: str, by_name: Mapping[str, list[str]]) -> str:
     if part in table.names:
         return part
     found = by_name.get(part.strip().lower(), [])
     if not found:
         close = difflib.get_close_matches(part.lower(), list(by_name), 1)
-        rule = f"there is no column {part!r}; found {_listed(table)}"
+        rule = f"there is no column {part!r}; found {_list_columns(table)}"
         raise FileError(table.source, rule, advice=f"Did you mean {by_name[close[0]][0]!r}?" if close else "")
     return _only(found, part, table.source)[0]
 
@@ -452,13 +431,22 @@ def _may_be_rows(table: TableSchema, name: str) -> bool:
 def _find_posteriors(table: TableSchema, used: dict[str, list[str]], numbered: Mapping[str, Mapping[int, str]]) -> None:
     """Add the columns of posteriors, or of the probability of one class, to those that are used."""
     used["posteriors"] = _from_zero(numbered, table.source) or _columns_of_classes(table, used)
-    if not used["posteriors"] and not used["positive"]:
-        used["positive"] = _of_one_class(numbered, table, used)
-    if not used["posteriors"] and not used["positive"]:
-        _refuse_gaps(numbered, table.source)
+    if used["posteriors"] or used["positive"]:
+        return
+    single = [column for group in numbered.values() if list(group) in ([0], [1]) for column in group.values()]
+    classes = set() if single else _classes(table, used)
+    if len(classes) == 2:
+        single = [name for name in table.names if class_in_name(name) in classes]
+    used["positive"] = single if len(single) == 1 else []
+    if numbered and not used["positive"]:
+        prefix, group = next(iter(numbered.items()))
+        rule = "columns of posteriors must be numbered from 0 without a gap"
+        rule += f", {prefix}_0 to {prefix}_{max(1, len(group) - 1)}; found "
+        rule += ", ".join(group[k] for k in sorted(group)[:20])
+        raise FileError(table.source, rule, advice=FileAdvice.NO_POSTERIORS)
 
 
-def _numbered(by_name: Mapping[str, list[str]]) -> dict[str, dict[int, str]]:
+def _numbers_in_names(by_name: Mapping[str, list[str]]) -> dict[str, dict[int, str]]:
     """Return the columns of each prefix that are numbered, by their numbers."""
     numbered: dict[str, dict[int, str]] = {}
     for name, columns in by_name.items():
@@ -469,30 +457,12 @@ def _numbered(by_name: Mapping[str, list[str]]) -> dict[str, dict[int, str]]:
 
 def _from_zero(numbered: Mapping[str, Mapping[int, str]], file: str) -> list[str]:
     """Return the columns that are numbered from 0 without a gap, of the one prefix that has such."""
-    whole = {prefix: group for prefix, group in numbered.items() if sorted(group) == list(range(len(group)))}
-    whole = {prefix: group for prefix, group in whole.items() if len(group) > 1}
+    whole = {of: group for of, group in numbered.items() if sorted(group) == list(range(max(2, len(group))))}
     if len(whole) > 1:
         one, two, *_ = whole
         rule = f"columns {one}_.. and {two}_.. may both be the posteriors: posteriors={one} or posteriors={two}"
         raise FileError(file, rule, advice=FileAdvice.SAY_WHICH)
     return [group[k] for group in whole.values() for k in sorted(group)]
-
-
-def _of_one_class(numbered: Mapping[str, Mapping[int, str]], table: TableSchema, used: ColumnsByRole) -> list[str]:
-    """Return the one column named as the probability of one of two classes."""
-    found = [column for group in numbered.values() if list(group) in ([0], [1]) for column in group.values()]
-    classes = set() if found else _classes(table, used)
-    if len(classes) == 2:
-        found = [name for name in table.names if class_told(name) in classes]
-    return found if len(found) == 1 else []
-
-
-def _refuse_gaps(numbered: Mapping[str, Mapping[int, str]], file: str) -> None:
-    for prefix, group in numbered.items():
-        ordered = ", ".join(group[k] for k in sorted(group)[:20])
-        rule = "columns of posteriors must be numbered from 0 without a gap"
-        rule += f", {prefix}_0 to {prefix}_{max(1, len(group) - 1)}; found {ordered}"
-        raise FileError(file, rule, advice=FileAdvice.NO_POSTERIORS)
 
 
 def _classes(table: TableSchema, used: ColumnsByRole) -> set[str]:
@@ -502,8 +472,8 @@ def _classes(table: TableSchema, used: ColumnsByRole) -> set[str]:
 
 def _free(table: TableSchema, used: ColumnsByRole) -> list[str]:
     """Return the columns with a name that no role uses."""
-    taken = {name for names in used.values() for name in names}
-    return [name for name in table.names if name not in taken and not name.startswith("Unnamed: ")]
+    in_use = {name for names in used.values() for name in names}
+    return [name for name in table.names if name not in in_use and not name.startswith("Unnamed: ")]
 
 
 def _columns_of_classes(table: TableSchema, used: ColumnsByRole) -> list[str]:
@@ -516,19 +486,15 @@ def _columns_of_classes(table: TableSchema, used: ColumnsByRole) -> list[str]:
         if affix and len(numbers) == len(of_class) and numbers != set(range(1, len(of_class) + 1)):
             continue  # a class is missing
         if len(of_class) > 1 and classes <= set(of_class):
-            is_said = _words(affix) & _MEANING["probability"] or (not affix and set(of_class) == classes)
+            is_named = _words(affix) & _MEANING["probability"] or (not affix and set(of_class) == classes)
             for chosen in ([*of_class.values()], [name for text, name in of_class.items() if text in classes]):
-                if len(chosen) > 1 and (is_said or _sum_to_one(table, chosen)):
+                if len(chosen) > 1 and (is_named or _sum_to_one(table, chosen)):
                     return chosen
     return []
 
 
 def class_names(columns: Sequence[str], classes: Collection[str]) -> list[str] | None:
-    """Return the class that each column is named after, or None if some class has no column.
-
-    >>> class_names(["p(cat)", "p(dog)"], ["dog"]), class_names(["cat_prob", "dog_prob"], ["bird"])
-    (['cat', 'dog'], None)
-    """
+    """Return the class that each column is named after, "cat" of "p(cat)", or None if some class has no column."""
     for before, after in _affixes(columns, classes):
         of_class = _without(columns, before, after)
         if len(of_class) == len(columns) and set(classes) <= set(of_class):
@@ -551,7 +517,7 @@ def _without(names: Sequence[str], before: str, after: str) -> dict[str, str]:
     return {text.removeprefix(before).removesuffix(after).strip(): stripped[text] for text in having}
 
 
-def _sum_to_one(table: TableSchema, columns: Sequence[str]) -> bool:
+def _sum_to_one(table: TableSchema, columns: Iterable[str]) -> bool:
     head = table.schema.empty_table() if table.rows is None else table.rows.slice(0, 1000)
     sums = np.sum([_floats(head, name) for name in columns], axis=0)
     return bool((np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE).all())
@@ -572,7 +538,7 @@ def _columns_of_systems(names: Iterable[str]) -> dict[str, list[str]]:
     return {role: [roles[role] for roles in whole] for role in ("confidence", "correct")}
 
 
-def _listed(table: TableSchema) -> str:
+def _list_columns(table: TableSchema) -> str:
     shown = [part for name in table.names[:20] for part in _with_parts(name, table.schema.field(name).type)]
     return ", ".join(shown[:20]) + (", .." if max(len(shown), len(table.names)) > 20 else "")
 

@@ -74,17 +74,10 @@ def sheet_of(frame: pd.DataFrame, rows: Ints | None = None) -> Sheet:
 
 
 def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
-    r"""Read a CSV (commas, semicolons, tabs), JSON lines, JSON, Parquet, Arrow, NumPy or Excel file, also compressed.
+    """Read a CSV (commas, semicolons, tabs), JSON lines, JSON, Parquet, Arrow, NumPy or Excel file, also compressed.
 
     The path may be an address that fsspec knows, "-" for standard input, or a folder with the parts of one table;
     `rows` is the dotted path to the list of rows in a JSON document that has several.
-
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp(), "a.csv")
-    >>> _ = path.write_text("confidence;correct\n0,9;1\n\n0,4;0\n")
-    >>> sheet = read_sheet(path)
-    >>> sheet.rows.tolist(), sheet.decimal_comma
-    ([2, 4], True)
     """
     if Path(path).is_dir():
         return _read_parts(Path(path))
@@ -92,7 +85,7 @@ def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
     try:
         content, suffix = content_of(path)
         if not content.size:
-            return _numbered([], [])
+            return _sheet_of_columns([], [])
         if suffix not in _READERS:
             raise FileError(path, f"the suffix must be one of {', '.join(_READERS)}")
         sheet = _read_json(content, rows) if suffix == ".json" and rows else _READERS[suffix](content)
@@ -111,8 +104,7 @@ def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
         raise FileError(path, f"cannot be read: {str(error).rstrip('.')}") from None
     except Exception as error:  # what parsers raise on broken content is beyond listing
         reason = str(error).removeprefix(f"{path}: ").strip().split("\n")[0].rstrip(".") or type(error).__name__
-        is_text = "json" in suffix and sniffed(content) == ".csv"
-        advice = FileAdvice.NAME_FILE if is_text else ""
+        advice = FileAdvice.NAME_FILE if "json" in suffix and _sniff(content) == ".csv" else ""
         raise FileError(path, f"cannot be read as {suffix_of(path)}: {reason}", advice=advice) from None
 
 
@@ -123,11 +115,7 @@ def suffix_of(path: str | Path) -> str:
 
 
 def stem(path: str | Path) -> str:
-    """Return the name of a file without its folder and the suffixes of its format and compression.
-
-    >>> stem("runs/gpt-4.1.csv.gz"), stem("hf://datasets/a/b/llama.parquet"), stem("-")
-    ('gpt-4.1', 'llama', 'stdin')
-    """
+    """Return the name of a file without its folder and the suffixes of its format and compression."""
     if str(path) == STANDARD_INPUT:
         return "stdin"
     name = Path(path).name
@@ -154,10 +142,10 @@ def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
         content = pa.py_buffer(_DECOMPRESSORS[compression](content.to_pybytes()))
         name = name.removesuffix(Path(name).suffix)
     suffix = Path(name).suffix.lower()
-    return content, suffix if suffix in (*_TEXTS, *_BINARY) else sniffed(content)
+    return content, suffix if suffix in (*_TEXTS, *_BINARY) else _sniff(content)
 
 
-def sniffed(content: pa.Buffer) -> str:
+def _sniff(content: pa.Buffer) -> str:
     """Return the format that the beginning of a file has, as a suffix, or nothing."""
     head = content[:4096].to_pybytes()
     for signature, suffix in _SIGNATURES.items():
@@ -167,10 +155,8 @@ def sniffed(content: pa.Buffer) -> str:
         return ".xlsx" if b"[Content_Types]" in head else ".npz" if b".npy" in head else ""
     if b"\0" in head and _encoding(head) == "utf-8":
         return ""
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if start.startswith(b"<"):  # HTML or XML
-        return ""
-    return ".json" if start.startswith(b"[") else ".jsonl" if start.startswith(b"{") else ".csv"
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    return {b"<": "", b"[": ".json", b"{": ".jsonl"}.get(start, ".csv")  # < begins HTML or XML
 
 
 def _bytes_of(path: str) -> pa.Buffer:
@@ -219,7 +205,7 @@ def _text(content: pa.Buffer) -> str:
     return str(_utf_8(content).to_pybytes(), "utf-8")
 
 
-def _numbered(names: Sequence[str], columns: Sequence[pa.Array], rows: Ints | None = None) -> Sheet:
+def _sheet_of_columns(names: Sequence[str], columns: Sequence[pa.Array], rows: Ints | None = None) -> Sheet:
     table = pa.Table.from_arrays(list(columns), [str(name) for name in names])
     return Sheet(table, np.arange(len(table)) + 1 if rows is None else rows)
 
@@ -228,45 +214,42 @@ def _read_parts(folder: Path) -> Sheet:
     """Read the files that together are one table; rows are counted through all of them."""
     inside = [path.relative_to(folder) for path in folder.rglob("*")]
     parts = sorted(path for path in inside if path.parent == Path() and _PART.fullmatch(path.name))
-    hive = sorted(path for path in inside if path.parent != Path() and _is_hive(path))
+    hive = sorted(  # as Hive and Spark write them: model=a/part.csv
+        path
+        for path in inside
+        if path.suffix.lower() in _READERS and not path.name.startswith(("_", "."))
+        if path.parent != Path() and all("=" in name for name in path.parts[:-1])
+    )
     if not parts and not hive:
         raise FileError(folder, "is a folder, and not of the parts of one table", advice=FileAdvice.NAME_ITS_FILES)
-    sheets = [(part, _with_path(read_sheet(folder / part), part)) for part in parts or hive]
-    sheets = [(part, sheet) for part, sheet in sheets if len(sheet.rows)]
-    for part, sheet in sheets:
-        if sheet.table.column_names != sheets[0][1].table.column_names:
+    tables, decimal_comma = list[pa.Table](), False
+    for part in parts or hive:
+        table, rows, has_comma, _ = read_sheet(folder / part)
+        for name, value in named_by_folders(part.parts[:-1]).items():
+            if name not in table.column_names:
+                table = table.append_column(name, constant(value, len(table)))
+        if not len(rows):
+            continue
+        if tables and table.column_names != tables[0].column_names:
             raise FileError(folder, f"its parts must have the same columns; {part.name} has others")
-    tables = [sheet.table for _, sheet in sheets]
-    joined = _numbered(tables[0].column_names, _concatenated(tables)) if tables else _numbered([], [])
-    return joined._replace(decimal_comma=any(sheet.decimal_comma for _, sheet in sheets))
+        tables, decimal_comma = [*tables, table], decimal_comma or has_comma
+    joined = _sheet_of_columns(tables[0].column_names if tables else [], _concatenate(tables))
+    return joined._replace(decimal_comma=decimal_comma)
 
 
-def _concatenated(tables: Sequence[pa.Table]) -> list[pa.Array]:
+def _concatenate(tables: Sequence[pa.Table]) -> list[pa.Array]:
+    columns = range(tables[0].num_columns if tables else 0)
     try:
-        table = pa.concat_tables(tables, promote_options="permissive")
+        whole = pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # numbers in one part, words in another
-        columns = ([value for table in tables for value in table[k].to_pylist()] for k in range(tables[0].num_columns))
-        return [from_values(column) for column in columns]
-    return [plain(table[k]) for k in range(table.num_columns)]
-
-
-def _is_hive(path: Path) -> bool:
-    is_data = path.suffix.lower() in _READERS and not path.name.startswith(("_", "."))
-    return is_data and all("=" in name for name in path.parts[:-1])
+        return [from_values([value for table in tables for value in table[k].to_pylist()]) for k in columns]
+    return [plain(whole[k]) for k in columns]
 
 
 def named_by_folders(folders: Iterable[str]) -> dict[str, str | None]:
     """Return the columns in the names of folders, e.g. model=a, as Hive and Spark write them."""
     named = (name.partition("=") for name in folders if "=" in name)
     return {key: None if value == _NO_VALUE else unquote(value) for key, _, value in named if key}
-
-
-def _with_path(sheet: Sheet, path: Path) -> Sheet:
-    table = sheet.table
-    for name, value in named_by_folders(path.parts[:-1]).items():
-        if name not in table.column_names:
-            table = table.append_column(name, constant(value, len(table)))
-    return sheet._replace(table=table)
 
 
 class Header(NamedTuple):
@@ -282,30 +265,36 @@ def _read_csv(content: pa.Buffer) -> Sheet:
     content = _utf_8(content)
     header = _header(content)
     if not header.names:
-        return _numbered([], [])
+        return _sheet_of_columns([], [])
     require_distinct(header.names)
     names = [name if name.strip() else f"Unnamed: {k}" for k, name in enumerate(header.names)]
     table = _regular_csv(content, header, names)
     table = _irregular_csv(content, header, names) if table is None else table
     rows = np.arange(len(table)) + header.before + 1
     sheet = Sheet(table, rows, header.separator == ";")
-    blank = _blank(table)
+    blank = _blank_rows(table)
     return sheet.select(~blank) if blank.any() else sheet
 
 
 def _regular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.Table | None:
-    """Return the cells as text, or None where rows lack cells, or it is written as Arrow does not read it.
+    """Return the cells, or None where rows lack cells, or it is written as Arrow does not read it."""
+    from pyarrow import csv as arrow
 
-    Columns of numbers by their names and first cells are parsed as such, unless a cell is none.
-    """
     has_quotes = re.search(rb'"', content) is not None
     separator = re.escape(header.separator.encode())
     if header.separator == _SPACES or (has_quotes and re.search(separator + rb' +"', content)):
         return None
-    kinds = {name: _kind_of(name, cell) for name, cell in zip(names, header.cells, strict=False)}
-    table = _arrow_csv(content, header, names, kinds, has_quotes)
-    is_again = table is None and set(kinds.values()) != {TEXT}
-    return _arrow_csv(content, header, names, {}, has_quotes) if is_again else table
+    reading = arrow.ReadOptions(skip_rows=header.before, column_names=names, block_size=_BLOCK)
+    parsing = {"delimiter": header.separator, "newlines_in_values": has_quotes, "ignore_empty_lines": False}
+    texts = dict.fromkeys(names, TEXT)
+    kinds = texts | {name: _kind_of(name, cell) for name, cell in zip(names, header.cells, strict=False)}
+    for types in (kinds, texts) if kinds != texts else (texts,):  # as numbers, unless a cell is none
+        converting = arrow.ConvertOptions(column_types=types, null_values=[""])
+        try:
+            return arrow.read_csv(pa.BufferReader(content), reading, arrow.ParseOptions(**parsing), converting)
+        except pa.ArrowInvalid:
+            continue
+    return None
 
 
 def _kind_of(name: str, cell: str) -> pa.DataType:
@@ -314,24 +303,6 @@ def _kind_of(name: str, cell: str) -> pa.DataType:
     if is_number and name.strip().lower() in NAMES["correct"] and cell.isdecimal():
         return pa.int64()
     return pa.float64() if is_number and is_of_numbers(name) else TEXT
-
-
-def _arrow_csv(
-    content: pa.Buffer, header: Header, names: list[str], kinds: dict[str, pa.DataType], has_quotes: bool
-) -> pa.Table | None:
-    from pyarrow import csv as arrow
-
-    try:
-        return arrow.read_csv(
-            pa.BufferReader(content),
-            read_options=arrow.ReadOptions(skip_rows=header.before, column_names=names, block_size=_BLOCK),
-            parse_options=arrow.ParseOptions(
-                delimiter=header.separator, newlines_in_values=has_quotes, ignore_empty_lines=False
-            ),
-            convert_options=arrow.ConvertOptions(column_types=dict.fromkeys(names, TEXT) | kinds, null_values=[""]),
-        )
-    except pa.ArrowInvalid:
-        return None
 
 
 def _irregular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.Table:
@@ -353,7 +324,7 @@ def _irregular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.T
     return pa.Table.from_arrays([from_texts(column) for column in cells], names)
 
 
-def _blank(table: pa.Table) -> Bools:
+def _blank_rows(table: pa.Table) -> Bools:
     """Return which rows have no text in any cell."""
     blank = np.ones(len(table), np.bool_)
     for k in range(table.num_columns):
@@ -414,13 +385,13 @@ def _read_json(content: pa.Buffer, path: str | None = None) -> Sheet:
             return _sheet_of_objects(rows)
         raise
     if path is not None:
-        value = inside(value, path.split("."))
+        value = value_at(value, path)
     if _are_objects(value):
         return _sheet_of_objects(value)
     sheet = _sheet_of_object(value) if isinstance(value, dict) else None
     if sheet is None and value != []:
         raise ValueError("it must be a list of objects, or an object of columns or with one list of objects")
-    return sheet or _numbered([], [])
+    return sheet or _sheet_of_columns([], [])
 
 
 def _read_json_lines(content: pa.Buffer) -> Sheet:
@@ -445,7 +416,7 @@ def _read_json_lines(content: pa.Buffer) -> Sheet:
 
 def _sheet_of_objects(rows: Sequence[Object]) -> Sheet:
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return _numbered(names, [from_values([row.get(name) for row in rows]) for name in names])
+    return _sheet_of_columns(names, [from_values([row.get(name) for row in rows]) for name in names])
 
 
 def _sheet_of_object(value: Object) -> Sheet | None:
@@ -454,7 +425,7 @@ def _sheet_of_object(value: Object) -> Sheet | None:
     if isinstance(names, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
         if any(len(row) != len(names) for row in data):
             raise ValueError("its rows must have as many values as there are columns")
-        return _numbered(names, [from_values([row[k] for row in data]) for k in range(len(names))])
+        return _sheet_of_columns(names, [from_values([row[k] for row in data]) for k in range(len(names))])
     objects = {name: part for name, part in value.items() if isinstance(part, dict)}
     if value and len(objects) == len(value) and (sheet := _of_objects(objects)) is not None:
         return sheet
@@ -464,7 +435,7 @@ def _sheet_of_object(value: Object) -> Sheet | None:
             if (rows := _nested_rows(value)) is not None:
                 return rows
             raise ValueError("its columns must have the same length")
-        return _numbered(list(value), [from_values(part) for part in lists])
+        return _sheet_of_columns(list(value), [from_values(part) for part in lists])
     return _nested_rows(value)
 
 
@@ -479,7 +450,7 @@ def _of_objects(value: Mapping[str, Object]) -> Sheet | None:
         has_ids = has_numbers or "id" in first
         return _sheet_of_objects(rows if has_ids else [{"id": name, **row} for name, row in value.items()])
     index = list(dict.fromkeys(name for part in value.values() for name in part))
-    return _numbered(list(value), [from_values([part.get(name) for name in index]) for part in value.values()])
+    return _sheet_of_columns(list(value), [from_values([part.get(name) for name in index]) for part in value.values()])
 
 
 def _nested_rows(value: Object) -> Sheet | None:
@@ -517,9 +488,9 @@ def _objects(content: str) -> list[Object] | None:
     return rows if _are_objects(rows) else None
 
 
-def inside(value: object, path: Sequence[str]) -> object:
+def value_at(value: object, path: str) -> object:
     """Return the value at a dotted path in nested objects and lists, or in their JSON text, or None."""
-    for step in path:
+    for step in path.split("."):
         if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
             try:
                 value = json.loads(value)
@@ -548,19 +519,15 @@ def _read_numpy(content: pa.Buffer) -> Sheet:
     for name, array in arrays.items():
         if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
             columns[name] = array.ravel()
-        elif array.ndim == 2 and name.lower() in NAMES["label"] and _is_one_hot(array):
-            columns[name] = array.argmax(axis=1)
         elif array.ndim == 2:
-            columns |= {f"{name}_{k}": array[:, k] for k in range(array.shape[1])}
+            is_one_hot = np.isin(array, (0, 1)).all() and (array.sum(axis=1) == 1).all()
+            is_label = is_one_hot and name.lower() in NAMES["label"]
+            parts = {f"{name}_{k}": array[:, k] for k in range(array.shape[1])}
+            columns |= {name: array.argmax(axis=1)} if is_label else parts
     if len(lengths := {len(column): name for name, column in columns.items()}) > 1:
         (size, name), (other_size, other), *_ = lengths.items()
         raise ValueError(f"its arrays must have the same length; {name} has {size} and {other} has {other_size}")
-    return _numbered(list(columns), [from_numpy(column) for column in columns.values()])
-
-
-def _is_one_hot(array: Array) -> bool:
-    """Return whether each row (N, K) is a single 1 and else 0."""
-    return bool(np.isin(array, (0, 1)).all() and (array.sum(axis=1) == 1).all())
+    return _sheet_of_columns(list(columns), [from_numpy(column) for column in columns.values()])
 
 
 def _read_parquet(content: pa.Buffer) -> Sheet:
@@ -596,11 +563,11 @@ def _read_excel(content: pa.Buffer) -> Sheet:
         raise ValueError(f"it has several sheets: {', '.join(filled)}; save the one that you mean as a file of its own")
     numbered = [(k, row) for k, row in enumerate(next(iter(filled.values()), []), 1) if any(c is not None for c in row)]
     if not numbered:
-        return _numbered([], [])
+        return _sheet_of_columns([], [])
     (_, header), *body = numbered
     names = [f"Unnamed: {k}" if name is None else str(name) for k, name in enumerate(header)]
     columns = [from_values([row[k] if k < len(row) else None for _, row in body]) for k in range(len(names))]
-    return _numbered(names, columns, np.array([k for k, _ in body], np.int64))
+    return _sheet_of_columns(names, columns, np.array([k for k, _ in body], np.int64))
 
 
 def _from_series(column: pd.Series) -> pa.Array:

@@ -32,16 +32,15 @@ from .columns import (
     ColumnsByRole,
     Roles,
     are_numbered,
+    class_in_name,
     class_names,
-    class_of,
-    class_told,
-    complemented,
+    complement_of,
     match_columns,
     name_of,
     system_in_name,
 )
-from .read import inside, read_sheet, stem
-from .runs import RUN_FILE, RunOptions, RunPart, names_of, pooled, read_parts
+from .read import read_sheet, stem, value_at
+from .runs import RUN_FILE, RunOptions, RunPart, names_of, pool_tasks, read_parts
 from .values import (
     TRUTH_WORDS,
     Sheet,
@@ -52,7 +51,7 @@ from .values import (
     first_of,
     from_numpy,
     from_values,
-    is_equal,
+    is_in,
     is_missing,
     is_number_text,
     is_numeric,
@@ -94,9 +93,8 @@ class Unlabelled(NamedTuple):
 
     def note(self, count: int, total: int) -> Note:
         """Return what a reader must know: how many there are, and what the rule does to the numbers."""
-        fact = f"{count} of {total} answers ({self.share:.1%} by weight) are unlabelled."
-        if abs(self.share - count / total) < 5e-4:
-            fact = f"{count} of {total} answers ({self.share:.1%}) are unlabelled."
+        by_weight = " by weight" if abs(self.share - count / total) >= 5e-4 else ""
+        fact = f"{count} of {total} answers ({self.share:.1%}{by_weight}) are unlabelled."
         return Note("unlabelled", fact, MEANING[self.rule])
 
 
@@ -205,12 +203,12 @@ def read_submissions(
     >>> submission.name, submission.form, submission.predictions.tolist()
     ('model', 'confidences', [0.9, 0.4])
     """
-    told = Reading(unlabelled, labels, correct_from, scale, predictions_are)
-    of_run = read_run(path, columns=columns, run=run, told=told)
+    reading = Reading(unlabelled, labels, correct_from, scale, predictions_are)
+    of_run = read_run(path, columns=columns, run=run, reading=reading)
     if of_run is not None:
         return of_run
     sheet = read_sheet(path, rows=(columns or {}).get("rows"))
-    return submissions_of(sheet, path, columns=columns, told=told)
+    return submissions_of(sheet, path, columns=columns, reading=reading)
 
 
 def read_run(
@@ -218,7 +216,7 @@ def read_run(
     *,
     columns: Mapping[str, str] | None = None,
     run: RunOptions | None = None,
-    told: Reading | None = None,
+    reading: Reading | None = None,
 ) -> list[Submission] | None:
     """Return the systems of a run, or None if it is none; see `read_submissions`."""
     if not RUN_FILE.fullmatch(Path(path).name) and not Path(path).is_dir():
@@ -230,75 +228,74 @@ def read_run(
         return None
     if (by := given.get("part")) not in (None, "task", "model"):
         raise FileError(path, "is a run, which has parts by task or by model", value=by, got=repr(by))
-    parts = pooled(parts) if by == "model" else parts
-    return [submission_of(part, name, told or Reading()) for part, name in zip(parts, names_of(parts), strict=True)]
+    parts = pool_tasks(parts) if by == "model" else parts
+    return [submission_of(part, name, reading or Reading()) for part, name in zip(parts, names_of(parts), strict=True)]
 
 
 def submission_of(part: RunPart, name: str, reading: Reading) -> Submission:
     """Return the system of a part of a run."""
     values, columns = part.table()
-    sheet = Sheet(pa.table({name: _column_of(column) for name, column in values.items()}), part.rows)
+    arrays = {
+        name: from_numpy(column, None if column.dtype.kind != "f" else ~np.isnan(column))
+        if isinstance(column, np.ndarray)
+        else from_values(column)
+        for name, column in values.items()
+    }
+    reading = reading._replace(labels=None)
     if "correct" not in columns:
         reading = reading._replace(correct_from=None, scale=1)
-    (submission,) = submissions_of(sheet, part.path, columns=columns, told=reading._replace(labels=None))
-    told = "log_probabilities" if submission.form == "posteriors" else None
+    (submission,) = submissions_of(Sheet(pa.table(arrays), part.rows), part.path, columns=columns, reading=reading)
+    are = "log_probabilities" if submission.form == "posteriors" else None
     of_task = part.task if part.num_classes is None else f"{part.task}, {part.num_classes} choices"
     notes = (part.note, *submission.notes)
-    return submission._replace(name=name, notes=notes, predictions_are=told, of=part.model, part=of_task)
-
-
-def _column_of(values: Array | list[object]) -> pa.Array:
-    """Return a column (N,) of a part, null where there is no number."""
-    if not isinstance(values, np.ndarray):
-        return from_values(values)
-    return from_numpy(values, ~np.isnan(values) if values.dtype.kind == "f" else None)
+    return submission._replace(name=name, notes=notes, predictions_are=are, of=part.model, part=of_task)
 
 
 def submissions_of(
-    sheet: Sheet, path: str | Path, *, columns: Mapping[str, str] | None = None, told: Reading | None = None
+    sheet: Sheet, path: str | Path, *, columns: Mapping[str, str] | None = None, reading: Reading | None = None
 ) -> list[Submission]:
     """Return the systems of a sheet of `read_sheet`; `path` names a single one, see `read_submissions`."""
-    given, told, sheet = dict(columns or {}), told or Reading(), sheet._replace(source=str(path))
-    if told.unlabelled not in (None, *RULES):
-        raise InputError("unlabelled", f"must be one of {', '.join(RULES)}", value=told.unlabelled)
+    given, reading, sheet = dict(columns or {}), reading or Reading(), sheet._replace(source=str(path))
+    if reading.unlabelled not in (None, *RULES):
+        raise InputError("unlabelled", f"must be one of {', '.join(RULES)}", value=reading.unlabelled)
     if not len(sheet.rows):
         raise FileError(path, "the file has no rows")
-    sheet = _with_derived(sheet, given, told.scale)
+    if not reading.scale > 0:
+        raise InputError("scale", "must be positive", value=reading.scale)
+    sheet = _add_derived(sheet, given, reading.scale)
     roles = match_columns(sheet.table.schema, given, source=sheet.source, rows=sheet.table)
-    if not told.scale > 0:
-        raise InputError("scale", "must be positive", value=told.scale)
-    if told.correct_from is not None and roles.form != "confidences":
-        raise InputError("correct_from", "requires confidences", value=told.correct_from)
+    if reading.correct_from is not None and roles.form != "confidences":
+        raise InputError("correct_from", "requires confidences", value=reading.correct_from)
     if set(sheet.table.column_names) >= _EVENTS:
         outputs = [is_missing(sheet.column(name)) for name in (*roles.predictions, *roles.references)]
         sheet = sheet.select(~np.all(outputs, axis=0))
     _refuse_summary(sheet, roles)
     systems = [name for name in roles.used["system"] if name not in roles.used["part"]]
     return [
-        _submission(f"{of} {part}" if part else of, of_part, of_one, told)._replace(of=of, part=part)
+        _submission(f"{of} {part}" if part else of, of_part, of_one, reading)._replace(of=of, part=part)
         for name, of_system in _parts(sheet, systems) or [(stem(path), sheet)]
-        for of, of_one in _wide(name, roles, sheet.source)
+        for of, of_one in _roles_of_systems(name, roles, sheet.source)
         for part, of_part in _parts(of_system, roles.used["part"]) or [("", of_system)]
     ]
 
 
-def _with_derived(sheet: Sheet, given: Mapping[str, str], scale: float) -> Sheet:
+def _add_derived(sheet: Sheet, given: Mapping[str, str], scale: float) -> Sheet:
     """Return a sheet with the named columns that are derived from others: doc.id, id+task, 1-error."""
     wanted = {name: role for role, text in given.items() for name in (text.strip(), *text.strip().split("+"))}
-    within = [(part, role) for name, role in wanted.items() for part in (complemented(name), name) if part]
+    within = [(part, role) for name, role in wanted.items() for part in (complement_of(name), name) if part]
     for name, role in within:
-        if name not in sheet.table.column_names and (cells := _derived(sheet, name, role, scale)) is not None:
+        if name not in sheet.table.column_names and (cells := _derive_cells(sheet, name, role, scale)) is not None:
             sheet = sheet._replace(table=sheet.table.append_column(name, cells))
     return sheet
 
 
-def _derived(sheet: Sheet, name: str, role: str, scale: float) -> pa.Array | None:
+def _derive_cells(sheet: Sheet, name: str, role: str, scale: float) -> pa.Array | None:
     """Return the cells of a column that is derived from others, or None if it is not."""
     names, (first, _, rest) = sheet.table.column_names, name.partition(".")
     if rest and first in names:
-        values = [inside(value, rest.split(".")) for value in sheet.column(first).to_pylist()]
+        values = [value_at(value, rest) for value in sheet.column(first).to_pylist()]
         return from_values(values) if any(value is not None for value in values) else None
-    if (of := complemented(name)) in names:
+    if (of := complement_of(name)) in names:
         words, whole = (TRUTH_WORDS, 1.0) if role == "correct" else (None, scale)
         return from_numpy(whole - numbers_in(sheet, of, words=words, share=role != "correct" and scale == 1))
     by_name = {known.strip().lower(): known for known in names} | {known: known for known in names}
@@ -327,9 +324,8 @@ def _parts(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:
         return []
     for name in names:
         texts = texts_in(sheet.column(name))
-        if (blank := nulls_in(texts) | is_equal(texts, "")).any():
-            row = int(sheet.rows[blank][0])
-            raise sheet.error(name, "must name a system; it is empty", row=row)
+        if (blank := nulls_in(texts) | is_in(texts, [""])).any():
+            raise sheet.error(name, "must name a system; it is empty", row=int(sheet.rows[blank][0]))
     systems, codes = encode(joined([sheet.column(name) for name in names], " "))
     if (count := len(systems)) > MAX_SYSTEMS:
         rule = f"must name at most {MAX_SYSTEMS:,} systems"
@@ -337,8 +333,8 @@ def _parts(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:
     return [(str(name), sheet.select(codes == code)) for code, name in enumerate(systems)]
 
 
-def _wide(name: str, roles: Roles, path: str) -> list[tuple[str, Roles]]:
-    """Return the columns of each system where several have columns of their own."""
+def _roles_of_systems(name: str, roles: Roles, path: str) -> list[tuple[str, Roles]]:
+    """Return the systems with the roles of their columns: several where each has columns of its own."""
     role, truth, *_ = ROLES_OF_FORM[roles.form]
     columns, truths = roles.predictions, list(roles.references)
     if roles.form == "posteriors" or len(columns) == len(truths) == 1:
@@ -354,19 +350,19 @@ def _wide(name: str, roles: Roles, path: str) -> list[tuple[str, Roles]]:
     ]
 
 
-def _submission(name: str, sheet: Sheet, roles: Roles, told: Reading) -> Submission:
+def _submission(name: str, sheet: Sheet, roles: Roles, reading: Reading) -> Submission:
     form, used, reference = roles.form, roles.used, roles.references[0]
-    labels = None if told.labels is None else [label.strip() for label in told.labels]
+    labels = None if reading.labels is None else [label.strip() for label in reading.labels]
     prediction = _by_labels(list(roles.predictions), labels, sheet.source)
     has_classes, num_classes = form in ("posteriors", "positive"), None
     classes = _classes_in(sheet, prediction, reference, labels) if has_classes else None
     if form == "predicted":
         truth, num_classes, notes = _hits(sheet, reference, used["predicted"][0])
-        _refuse_positive(sheet, used, told)
+        _refuse_positive(sheet, used, reading)
     else:
-        truth = _truth_in(sheet, reference, classes, told, is_class=has_classes)
+        truth = _truth_in(sheet, reference, classes, reading, is_class=has_classes)
         notes = _note_classes(sheet, used) if form == "confidences" else ()
-    unlabelled = _unlabelled_in(sheet, truth, reference, used["weight"], told.unlabelled, has_classes)
+    unlabelled = _unlabelled_in(sheet, truth, reference, used["weight"], reading.unlabelled, has_classes)
     if unlabelled is not None:
         notes += (unlabelled.note(int(np.count_nonzero(np.isnan(truth))), len(truth)),)
         known, is_dropped = ~np.isnan(truth), unlabelled.rule == "drop"
@@ -374,11 +370,11 @@ def _submission(name: str, sheet: Sheet, roles: Roles, told: Reading) -> Submiss
     columns = {"predictions": name_of(prediction), "references": reference}
     columns |= {option: used[role][0] for role, option in OPTION_OF_ROLE.items() if used[role]}
     source = Source(sheet.source, columns | ({"ids": used["id"][0]} if used["id"] else {}), sheet.rows)
-    values = _predictions_in(sheet, prediction, classes, share=told.scale == 1)
+    values = _predictions_in(sheet, prediction, classes, share=reading.scale == 1)
     try:
-        predictions, references, are, noted = _checked(values, truth, sheet, roles, prediction, classes, told)
+        predictions, references, are, noted = _check_values(values, truth, sheet, roles, prediction, classes, reading)
     except InputError as error:
-        raise _with_good_advice(source.error(error), values, truth, form) from None
+        raise _advise(source.error(error), values, truth, form) from None
     ids = as_ids(sheet.column(used["id"][0])) if used["id"] else None
     per_sample = {option: sheet.column(column).to_pylist() for option, column in columns.items() if option in OPTIONS}
     if used["weight"]:
@@ -389,30 +385,31 @@ def _submission(name: str, sheet: Sheet, roles: Roles, told: Reading) -> Submiss
     )
 
 
-def _checked(
+def _check_values(
     values: Array | list[object],
     truth: Floats,
     sheet: Sheet,
     roles: Roles,
     prediction: Sequence[str],
     classes: Sequence[str] | None,
-    told: Reading,
+    reading: Reading,
 ) -> tuple[Array, Ints, str | None, tuple[Note, ...]]:
     """Return predictions and references as the metric takes them, what they are, and notes; or raise InputError."""
-    reference, are_logits = roles.references[0], False
-    notes: tuple[Note, ...] = ()
-    if told.scale != 1:
+    reference, scale, are_logits, notes = roles.references[0], reading.scale, False, tuple[Note, ...]()
+    if scale != 1:
         values = numbers(values, "predictions")
-        _require_one_scale(values, told.scale)
-        values = values / told.scale
+        if scale > 1 and _are_mixed(values, scale):  # some look divided already
+            ok = (values <= 0) | (values >= 1)
+            require(ok, values, "predictions", _one_scale(values), FileAdvice.MIXED_SCALES)
+        values = values / scale
     if roles.form not in ("posteriors", "positive"):
         return *confidences(values, truth), None, notes
     if roles.form == "positive":
-        are_logits = _are_margins(prediction[0], values, told)
-        values, notes = _of_both_classes(values, prediction[0], reference, classes, sheet, are_margins=are_logits)
+        are_logits = _are_margins(prediction[0], values, reading)
+        values, notes = _both_classes(values, prediction[0], reference, classes, sheet, are_margins=are_logits)
     predictions, references = posteriors(values, truth)
     if roles.form == "posteriors":
-        are_logits = _told_logits(prediction, reference, predictions)
+        are_logits = _are_logits(prediction, reference, predictions)
         notes += (Note("logits", f"Column {name_of(prediction)!r} is read as logits."),) if are_logits else ()
         notes += note_hard(predictions, "probabilities")
     notes += _note_first_class(references, predictions.shape[1])
@@ -426,7 +423,7 @@ def _by_labels(columns: list[str], labels: Sequence[str] | None, path: str) -> l
     classes = class_names(columns, labels)
     if classes is not None:
         return [columns[classes.index(label)] for label in labels]
-    some = {class_of(name) for name in columns} & {label for label in labels if not label.isdecimal()}
+    some = {class_in_name(name, name) for name in columns} & {label for label in labels if not label.isdecimal()}
     if some:
         rule = f"has columns of some of the labels, as {min(some)}, and not of all"
         raise FileError(path, rule, advice=FileAdvice.LABEL_COLUMNS)
@@ -464,7 +461,7 @@ def _of_classes(sheet: Sheet, column: str, classes: Sequence[str]) -> list[objec
     return rows
 
 
-def _of_both_classes(
+def _both_classes(
     values: Array | list[object],
     column: str,
     reference: str,
@@ -478,26 +475,25 @@ def _of_both_classes(
         q = np.stack([np.zeros(len(values)), numbers(values, "predictions")], axis=1).astype(np.float64)
     else:
         q = stacked(confidences(values, np.zeros(len(values)))[0])
-    told, words = class_told(column), {} if is_numeric(typed(sheet.column(reference)).type) else TRUTH_WORDS
-    is_first = told == classes[0] if classes else told == "0" or words.get(told.lower()) == 0
+    named, words = class_in_name(column), {} if is_numeric(typed(sheet.column(reference)).type) else TRUTH_WORDS
+    is_first = named == classes[0] if classes else named == "0" or words.get(named.lower()) == 0
     of = f"class {(classes or ('0', '1'))[0 if is_first else 1]}"
     fact = f"Column {column!r} is read as the {'logit' if are_margins else 'probability'} of {of}, "
-    note = Note(
-        "positive", f"{fact}column {reference!r} as the class.", FileAdvice.OTHER_CLASS if classes and not told else ""
-    )
+    advice = FileAdvice.OTHER_CLASS if classes and not named else ""
+    note = Note("positive", f"{fact}column {reference!r} as the class.", advice)
     return q[:, ::-1] if is_first else q, (note, *note_hard(q[:, 1], "probabilities"))
 
 
-def _are_margins(column: str, values: Array | list[object], told: Reading) -> bool:
+def _are_margins(column: str, values: Array | list[object], reading: Reading) -> bool:
     """Return whether one number per sample is a logit, by the options or by the column's name."""
-    if told.predictions_are is not None:
-        return told.predictions_are == "logits"
+    if reading.predictions_are is not None:
+        return reading.predictions_are == "logits"
     array = numbers(values, "predictions")
     return column.strip().lower() in _MARGINS and bool((array < 0).any() or (array > 1).any())
 
 
-def _told_logits(columns: Sequence[str], reference: str, values: Array) -> bool:
-    """Return whether posteriors are so named that they are logits, and are no probabilities."""
+def _are_logits(columns: Sequence[str], reference: str, values: Array) -> bool:
+    """Return whether posteriors are named as logits, and are no probabilities."""
     name = columns[0].strip().lower()
     if not (name.startswith("logit") or (name.startswith("predictions") and reference == "label_ids")):
         return False
@@ -505,7 +501,7 @@ def _told_logits(columns: Sequence[str], reference: str, values: Array) -> bool:
     return not (in_range and (np.abs(values.sum(axis=1) - 1) <= ROUNDED_SUM_TOLERANCE).all())
 
 
-def _with_good_advice(error: FileError, values: Array | list[object], truth: Floats, form: str) -> FileError:
+def _advise(error: FileError, values: Array | list[object], truth: Floats, form: str) -> FileError:
     """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows."""
     is_range, value = error.rule == "must lie in [0, 1]", error.value
     of_scale = error.advice in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE)
@@ -522,12 +518,6 @@ def _with_good_advice(error: FileError, values: Array | list[object], truth: Flo
     return error
 
 
-def _require_one_scale(values: Array, scale: float) -> None:
-    """Raise InputError if some of the predictions (N,) look divided by their scale already."""
-    if scale > 1 and _are_mixed(values, scale):
-        require((values <= 0) | (values >= 1), values, "predictions", _one_scale(values), FileAdvice.MIXED_SCALES)
-
-
 def _one_scale(values: Array) -> str:
     return f"must lie on one scale; {np.count_nonzero(values <= 1)} of {len(values)} lie in [0, 1]"
 
@@ -538,11 +528,11 @@ def _are_mixed(values: Array, scale: float) -> bool:
     return values.ndim == 1 and bool(small > min(0.5, _MIXED + 2 / scale) * np.count_nonzero(values > 0))
 
 
-def _refuse_positive(sheet: Sheet, used: ColumnsByRole, told: Reading) -> None:
+def _refuse_positive(sheet: Sheet, used: ColumnsByRole, reading: Reading) -> None:
     """Raise FileError if a column named confidence, of two classes, has the probability of one of them."""
     label, predicted, confidence = (used[role][0] for role in ("label", "predicted", "confidence"))
     classes, codes = _codes(sheet, (label, predicted))
-    values = numbers_in(sheet, confidence, share=told.scale == 1) / told.scale
+    values = numbers_in(sheet, confidence, share=reading.scale == 1) / reading.scale
     chosen, known = np.split(codes, 2)[1], ~np.isnan(values)
     of = [values[known & (chosen == code)] for code in range(2)]
     if len(classes) != 2 or not (values < 0.5).any() or not all(map(len, of)):
@@ -574,7 +564,7 @@ def _classes_in(
     if len(prediction) > 1:
         are_numbers = are_numbered(prediction) and is_numeric(typed(sheet.column(reference)).type)
         names = None if are_numbers else class_names(prediction, _codes(sheet, [reference])[0])
-        return names or (None if are_numbered(prediction) else [class_of(name) for name in prediction])
+        return names or (None if are_numbered(prediction) else [class_in_name(name, name) for name in prediction])
     by_class = classes_of(first_of(sheet.table, prediction[0]))
     if by_class is not None:
         return sorted(by_class)
@@ -618,10 +608,10 @@ def _note_classes(sheet: Sheet, used: ColumnsByRole) -> tuple[Note, ...]:
     return (Note("classes", fact, FileAdvice.SAY_K),)
 
 
-def _truth_in(sheet: Sheet, reference: str, classes: Sequence[str] | None, told: Reading, *, is_class: bool) -> Floats:
+def _truth_in(
+    sheet: Sheet, reference: str, classes: Sequence[str] | None, reading: Reading, *, is_class: bool
+) -> Floats:
     """Return correctness, or numbers of classes if these are given; nan where missing."""
-    if is_class and isinstance(row_of_numbers(first_of(sheet.table, reference)), list):
-        return _one_hot(sheet, reference)
     if classes is None:
         try:
             grades = numbers_in(sheet, reference, words=TRUTH_WORDS)
@@ -630,9 +620,9 @@ def _truth_in(sheet: Sheet, reference: str, classes: Sequence[str] | None, told:
                 error.advice = FileAdvice.SAY_LABELS
             raise
         _refuse_mean(sheet, reference, grades)
-        if told.correct_from is None:
+        if reading.correct_from is None:
             return grades
-        return np.where(np.isnan(grades), np.nan, (grades >= told.correct_from).astype(np.float64))
+        return np.where(np.isnan(grades), np.nan, (grades >= reading.correct_from).astype(np.float64))
     texts, codes = _codes(sheet, [reference])
     index = {name: float(k) for k, name in enumerate(classes)}
     numbers = np.array([*(index.get(text, -1.0) for text in texts), np.nan])[codes]
@@ -653,16 +643,6 @@ def _refuse_mean(sheet: Sheet, reference: str, grades: Floats) -> None:
     if abs(value - others.mean()) <= (0 if value == 0.5 else 0.005):
         rule = "must hold samples; one row is the mean of the others"
         raise sheet.error(reference, rule, odd, value=value, advice=FileAdvice.LEAVE_ROWS_OUT)
-
-
-def _one_hot(sheet: Sheet, reference: str) -> Floats:
-    """Return the numbers of classes that rows of zeros and a single one stand for."""
-    rows = [row_of_numbers(value) for value in sheet.column(reference).to_pylist()]
-    for number, row in zip(sheet.rows, rows, strict=True):
-        if not isinstance(row, list) or len(row) != len(rows[0]) or sorted(row) != [0] * (len(row) - 1) + [1]:  # type: ignore[arg-type]
-            rule = "must hold classes, or lists of one 1 and else 0"
-            raise sheet.error(reference, rule, row=int(number), value=row)
-    return np.asarray(np.argmax(np.array(rows, np.float64), axis=1), np.float64)
 
 
 def _unlabelled_in(

@@ -185,10 +185,9 @@ def joined(arrays: Sequence[pa.Array], separator: str) -> pa.Array:
     return texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, constant(separator, len(texts[0])))
 
 
-def is_equal(texts: pa.Array, text: str) -> Bools:
-    """Return which texts (N,) are a given one."""
-    values, codes = encode(texts)
-    return np.array([*(value == text for value in values), False])[codes]
+def is_in(texts: pa.Array, known: Sequence[str]) -> Bools:
+    """Return which texts (N,) are among known ones."""
+    return np.asarray(floats_in(pc.is_in(texts, value_set=from_texts(known))), np.bool_)
 
 
 def first_of(table: pa.Table | None, name: str) -> object:
@@ -212,11 +211,11 @@ def typed(array: pa.Array) -> pa.Array:
                 pass
         if cells is array:
             cells = pc.utf8_trim_whitespace(array)
-            empty = nulls_in(array) | _is_in(cells, MISSING)
+            empty = nulls_in(array) | is_in(cells, MISSING)
             cells = cells.take(from_numpy(np.arange(len(cells)), ~empty)) if empty.any() else cells
     words = encode(pc.utf8_lower(cells.slice(0, 100)))[0]
     if words and set(words) <= set(TRUE_FALSE) and set(encode(pc.utf8_lower(cells))[0]) <= set(TRUE_FALSE):
-        return from_numpy(_is_in(pc.utf8_lower(cells), ["true"]), ~nulls_in(cells))
+        return from_numpy(is_in(pc.utf8_lower(cells), ["true"]), ~nulls_in(cells))
     return cells
 
 
@@ -226,11 +225,7 @@ def is_missing(array: pa.Array) -> Bools:
 
 
 def as_ids(array: pa.Array) -> pa.Array:
-    """Return ids as whole numbers, or as text: 7 and 7.0 and "7" are the same, and "007" is another.
-
-    >>> as_ids(from_values([7.0, 8.0])).to_pylist(), as_ids(from_values(["7", "007"])).to_pylist()
-    ([7, 8], ['7', '007'])
-    """
+    """Return ids as whole numbers, or as text: 7 and 7.0 and "7" are the same, and "007" is another."""
     if is_numeric(array.type) and not types.is_boolean(array.type):
         numbers = floats_in(array)
         if (np.abs(numbers) < 2**53).all() and (numbers == np.floor(numbers)).all():
@@ -245,27 +240,20 @@ def numbers_in(sheet: Sheet, column: str, *, words: Mapping[str, float] | None =
     array = typed(cells)
     if is_numeric(array.type):
         return floats_in(array)
-    values, codes = encode(cells)
-    words = _unambiguous(words or TRUE_FALSE, values)
-    comma = sheet.decimal_comma or share
+    (values, codes), words, comma = encode(cells), words or TRUE_FALSE, sheet.decimal_comma or share
+    if "n" in words and NO_ANSWER & {str(value).strip().lower() for value in values}:
+        words = {word: number for word, number in words.items() if word != "n"}
     found = [number_in(value, comma=comma, words=words, share=share) for value in values]
-    numbers = np.array([*(np.inf if value is None else value for value in found), np.nan])[codes]
     wrong = np.array([*(value is None for value in found), False])[codes]
     if wrong.any():
         raise _no_number(sheet, column, wrong, share=share, words=words)
-    return numbers
+    return np.array([*found, np.nan], np.float64)[codes]
 
 
 def number_in(
     value: object, *, comma: bool = False, words: Mapping[str, float] = TRUE_FALSE, share: bool = False
 ) -> float | None:
-    """Return the number that a cell stands for: NaN if it is empty, None if it is no number.
-
-    >>> number_in(" 85 %", share=True), number_in("0,5", comma=True)
-    (0.85, 0.5)
-    >>> [number_in(text, words=TRUTH_WORDS) for text in ("C", "n/a", "much")]
-    [1.0, nan, None]
-    """
+    """Return the number that a cell stands for: NaN if it is empty, None if it is no number."""
     if isinstance(value, list | tuple) and len(value) == 1:
         value = value[0]
     if not isinstance(value, str):
@@ -291,11 +279,7 @@ def is_word_for_nothing(text: str) -> bool:
 
 def is_number_text(text: str) -> bool:
     """Return whether text is a number, in ASCII and without underscores."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text and text.isascii()
+    return "_" not in text and text.isascii() and isinstance(_float_if_any(text), float)
 
 
 def row_of_numbers(value: object) -> object:
@@ -303,13 +287,10 @@ def row_of_numbers(value: object) -> object:
 
     It may be a list or its text, a mapping of classes to numbers, or a list of (number, anything) or of
     ``{"label": ..., "score": ...}``, as tools for language models write them.
-
-    >>> row_of_numbers("[0.25 0.75]"), row_of_numbers({"cat": 0.5, "dog": 0.5}), row_of_numbers([["-1.5", "False"]])
-    ([0.25, 0.75], [0.5, 0.5], [-1.5])
     """
     if isinstance(value, str) and (match := re.fullmatch(r"\s*[\[(](.*)[\])]\s*", value, flags=re.DOTALL)):
         if any(bracket in match[1] for bracket in "{[("):
-            return value if (parsed := _parsed(value)) is value else row_of_numbers(parsed)
+            return value if (literal := _literal(value)) is value else row_of_numbers(literal)
         return [_float_if_any(part) for part in re.split(r"[\s,;]+", match[1].strip()) if part]
     by_class = classes_of(value)
     if by_class is not None:
@@ -322,7 +303,7 @@ def row_of_numbers(value: object) -> object:
 def classes_of(value: object) -> dict[str, object] | None:
     """Return the numbers of a cell by the names of their classes, or None if it does not name them."""
     if isinstance(value, str) and value.strip().startswith("{"):
-        value = _parsed(value)
+        value = _literal(value)
     if isinstance(value, dict):
         return {as_text(name): part for name, part in value.items()}
     parts = value if isinstance(value, list) and all(isinstance(part, dict) for part in value) else []
@@ -341,10 +322,6 @@ def _bits(valid: Bools) -> pa.Buffer | None:
     return None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little").tobytes())
 
 
-def _is_in(texts: pa.Array, known: Sequence[str]) -> Bools:
-    return np.asarray(floats_in(pc.is_in(texts, value_set=from_texts(known))), np.bool_)
-
-
 def _no_number(sheet: Sheet, column: str, wrong: Bools, *, share: bool, words: Mapping[str, float]) -> FileError:
     value = sheet.first(column, wrong)
     rule, advice = "must hold numbers", Advice.CONFIDENCES if share and not isinstance(value, str) else ""
@@ -355,7 +332,7 @@ def _no_number(sheet: Sheet, column: str, wrong: Bools, *, share: bool, words: M
     return sheet.error(column, rule, wrong, value=value, advice=advice)
 
 
-def _parsed(text: str) -> object:
+def _literal(text: str) -> object:
     """Return what the text of a Python value stands for, or the text."""
     try:
         return ast.literal_eval(text.strip())
@@ -368,14 +345,6 @@ def _float_if_any(part: object) -> object:
         return float(part) if isinstance(part, str) else part
     except ValueError:
         return part
-
-
-def _unambiguous(words: Mapping[str, float], values: Sequence[object]) -> Mapping[str, float]:
-    """Return words without "n", which means no answer, where there are others of a grader that says so."""
-    if "n" not in words:
-        return words
-    present = {value.strip().lower() for value in values if isinstance(value, str)}
-    return {word: value for word, value in words.items() if word != "n"} if present & NO_ANSWER else words
 
 
 _NOTHING = {text.lower() for text in MISSING}

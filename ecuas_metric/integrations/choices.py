@@ -1,24 +1,44 @@
-"""What plug-ins compute of tasks of multiple choice."""
+"""What plug-ins share: rows of logits and labels as arrays of one shape, and the metrics of multiple choice."""
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from ..api import score_posteriors
 from ..errors import InputError
+from ..files.runs.lm_eval import ChoiceRecord
 from ..files.runs.parts import log_posteriors
+from ..inputs import IGNORED, Array, detach
 from ..metrics import METRICS, Key
 
 _OTHERS = ("error_rate", "ece", "auroc", "aurc", "cross_entropy", "brier_score")
 _KEYS = (Key("ecuas", 0.0), Key("ecuas", 1.0), *map(Key, _OTHERS))
 HIGHER_IS_BETTER = {str(key): bool(METRICS[key.metric].higher_is_better) for key in _KEYS}
 _ADVICE = "`ecuas score` of the saved samples says which, and has a row for each number of choices."
+
+
+def rows_of(
+    logits: object, labels: object, weights: object = None,
+    *, ignored: int | None = IGNORED, class_axis: int | None = -1,
+) -> tuple[Array, Array, Array | None]:  # fmt: skip
+    """Return rows (N, K), labels and weights (N,) without ignored labels; shapes decide on a `class_axis` of None."""
+    values, truth = np.asarray(detach(logits)), np.asarray(detach(labels))
+    fitting = [axis for axis in (1, -1) if values.ndim > 1 and np.moveaxis(values, axis, -1).shape[:-1] == truth.shape]
+    axis = class_axis if class_axis is not None else fitting[-1] if fitting else -1
+    if class_axis is None and values.ndim > 2 and len(fitting) == 2:
+        raise InputError("class_axis", "must be 1 or -1: either axis of the predictions fits the labels")
+    if axis not in fitting:
+        rule = "must be one class for each row of predictions"
+        raise InputError("labels", rule, got=f"shapes {truth.shape} and {values.shape}")
+    values, truth = np.moveaxis(values, axis, -1), truth.reshape(-1)
+    kept = np.ones(len(truth), dtype=bool) if ignored is None else truth != ignored
+    weight = None if weights is None else np.asarray(detach(weights)).reshape(-1)[kept]
+    return values.reshape(-1, values.shape[-1])[kept], truth[kept], weight
 
 
 def metrics_of_choices(
@@ -41,8 +61,8 @@ def metrics_of_choices(
             rule, got = "must be as many in every question, since u_M depends on their number", sorted(counts)
             raise InputError("choices", rule, got=" and ".join(map(str, got)), advice=_ADVICE)
         scores = log_posteriors(np.array(log_likelihoods, dtype=np.float64))
-        settings: dict[str, Any] = {"labels": range(scores.shape[1]), "n": (0, 1), **options}
-        values = score_posteriors(labels, scores, predictions_are="log_probabilities", **settings)
+        options = {"n": (0, 1), "predictions_are": "log_probabilities", **options}
+        values = score_posteriors(labels, scores, labels=range(scores.shape[1]), **options)
         return {name: values[name] for name in names}
     except InputError as error:
         warn_once(f"The metrics of ECUAS are nan: {error}")
@@ -55,12 +75,12 @@ def warn_once(text: str) -> None:
     logging.getLogger(__name__).warning(text)
 
 
-def aggregation(name: str, **options: object) -> Callable[[Sequence[Mapping[str, Any]]], float]:
+def aggregation(name: str, **options: object) -> Callable[[Sequence[ChoiceRecord]], float]:
     """Return lm-eval's aggregation of a metric of the records of a task, e.g. ``aggregation("ecuas_2", n=2)``."""
 
-    def aggregate(records: Sequence[Mapping[str, Any]]) -> float:
+    def aggregate(records: Sequence[ChoiceRecord]) -> float:
         why = next((record["why"] for record in records if "why" in record), "")
-        labels, scores = ([record[of] for record in records] for of in ("true_choice", "log_likelihoods"))
+        labels, scores = [of["true_choice"] for of in records], [of["log_likelihoods"] for of in records]
         return metrics_of_choices(labels, scores, why, names=[name], **options)[name]
 
     aggregate.__name__ = name

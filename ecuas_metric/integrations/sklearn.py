@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,12 +14,9 @@ from ..api import ecuas_score
 
 def _ecuas(
     y_true: ArrayLike, y_pred: ArrayLike, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-    **options: Any
+    n: float = 1, cost: str | ArrayLike = "zero_one", normalize: bool = False
 ) -> float:  # fmt: skip
-    """Return ECUAS_n of posteriors (N, K) of the labels, or (N,) of the second; of classes (N,) that thresholds chose.
-
-    The arguments have the names by which scikit-learn tells what a metric takes.
-    """
+    """Return ECUAS_n of posteriors (N, K) of the labels, or (N,) of the second, or of decisions (N,)."""
     found = np.asarray(y_pred)
     if labels is None:
         labels = np.unique(found)
@@ -32,7 +28,9 @@ def _ecuas(
         return 0.0  # one class, decided for throughout
     posteriors = np.zeros((len(found), len(every)))
     posteriors[:, np.searchsorted(every, labels)] = found
-    return ecuas_score(y_true, posteriors, labels=every, sample_weight=sample_weight, **options)
+    return ecuas_score(
+        y_true, posteriors, labels=every, sample_weight=sample_weight, n=n, cost=cost, normalize=normalize
+    )
 
 
 class _Scorer(type(make_scorer(_ecuas))):  # type: ignore[misc]
@@ -45,7 +43,7 @@ class _Scorer(type(make_scorer(_ecuas))):  # type: ignore[misc]
         return float(self._sign * _ecuas(y, found, **{"labels": estimator.classes_, **self._kwargs, **more}))
 
 
-def ecuas_scorer(*, n: float = 1, cost: str | ArrayLike = "zero_one", normalize: bool = False) -> Any:
+def ecuas_scorer(*, n: float = 1, cost: str | ArrayLike = "zero_one", normalize: bool = False) -> _Scorer:
     """Return a scorer: minus `ecuas_metric.ecuas_score` of a classifier's `predict_proba`, as scikit-learn maximises.
 
     It is an object of `sklearn.metrics.make_scorer`: ``set_score_request(sample_weight=True)`` routes weights to it,
@@ -59,6 +57,6 @@ def ecuas_scorer(*, n: float = 1, cost: str | ArrayLike = "zero_one", normalize:
     [-0.95, -0.94, -0.94]
     """
     options = {"n": n, "cost": cost, "normalize": normalize}
-    scorer = make_scorer(_ecuas, response_method="predict_proba", greater_is_better=False, **options)
+    scorer: _Scorer = make_scorer(_ecuas, response_method="predict_proba", greater_is_better=False, **options)
     scorer.__class__ = _Scorer
     return scorer

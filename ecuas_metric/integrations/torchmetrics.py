@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 import torch
 from torch import Tensor
 from torchmetrics import Metric
 
 from ..errors import InputError
-from ..inputs import IGNORED
+from ..inputs import IGNORED, detach
 from ..scale.training import StreamedMetrics
-from .tensors import as_array, rows_of
+from .choices import rows_of
 
 _MANY = 64  # states of batches are merged when there are more
 _DIGITS = 20  # before each state, in decimal: how many bytes it has
@@ -43,9 +44,9 @@ class ECUAS(Metric):  # type: ignore[misc]
 
     def update(self, preds: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> None:
         """Add a batch."""
-        batch, rows = self._of([]), (as_array(preds), as_array(target), sample_weight)
+        batch, rows = self._of([]), (np.asarray(detach(preds)), np.asarray(detach(target)), sample_weight)
         if self.form == "posteriors":
-            rows = rows_of(*rows, ignored=self.ignored, class_axis=self.class_axis)
+            rows = rows_of(preds, target, sample_weight, ignored=self.ignored, class_axis=self.class_axis)
         if len(rows[1]):
             batch.update(*rows[:2], sample_weight=rows[2])
             self.parts.append(self._bytes(batch))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..api import score_posteriors
 from ..errors import InputError
 from ..inputs import Array
-from .choices import warn_once
-from .tensors import rows_of
+from .choices import rows_of, warn_once
 
 if TYPE_CHECKING:
     from transformers import EvalPrediction
@@ -46,12 +45,11 @@ def compute_metrics(**options: object) -> Callable[..., dict[str, float]]:
             return {}
         logits, labels = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
         batches.clear()
-        known = range(logits.shape[1])
-        settings: dict[str, Any] = {"labels": known, "predictions_are": "logits", **options}
+        known, settings = range(logits.shape[1]), {"predictions_are": "logits", **options}
         try:
-            return score_posteriors(labels, logits, **settings)
+            return score_posteriors(labels, logits, labels=known, **settings)
         except InputError as error:  # e.g. of logits that are nan: no reason to lose what was trained
-            values = score_posteriors(known, np.eye(len(known)), **settings)
+            values = score_posteriors(known, np.eye(len(known)), labels=known, **settings)
             warn_once(f"The metrics of ECUAS are nan: {error}")
             return dict.fromkeys(values, math.nan)
 

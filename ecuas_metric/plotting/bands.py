@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,20 +10,10 @@ import numpy as np
 from ..calibration import confidence_bins
 from ..costs import ecuas_of_checked, fixed_of_checked
 from ..inputs import Bools, Floats
-from ..intervals import (
-    NONE,
-    Design,
-    Limits,
-    analytic_intervals,
-    design_of,
-    effective_size,
-    limits_on_log_scale,
-    quantile_of,
-    share_limits,
-    standard_error,
-)
+from ..intervals import analytic_intervals, limits_on_log_scale, share_limits
 from ..metrics import Key
 from ..results import System, without_weight_0
+from ..sampling import NONE, Design, Limits, design_of, effective_size, quantile_of, standard_error
 
 
 class Band(NamedTuple):
@@ -35,24 +25,18 @@ class Band(NamedTuple):
 
 def risk_band(system: System, coverage: Floats) -> Band:
     """Return the intervals of the risk at increasing coverages (M,) in (0, 1], at the thresholds that reach them."""
-    cost, (design, level) = system.decisions.candidate_cost, _design(system)
-    is_share = system.decisions.confidence is not None
+    (decisions, *_), (design, level) = system, _design(system)
+    cost, rank_by, is_share = decisions.candidate_cost, decisions.rank_by, decisions.confidence is not None
     until = np.cumsum(design.weight)
     last = np.minimum(np.searchsorted(until, coverage * (1 - 1e-12)), len(until) - 1)
-    limits = []
-    for uncertainty in system.decisions.rank_by[last]:
-        accepts = system.decisions.rank_by <= uncertainty
-        limits.append(_of_chosen(cost, accepts, design, level, is_share=is_share))
-    return _band(limits)
+    return _band([_of_chosen(cost, rank_by <= rank, design, level, is_share=is_share) for rank in rank_by[last]])
 
 
 def reject_cost_band(system: System, reject_cost: Floats) -> Band:
     """Return the intervals of the expected cost at reject costs (M,)."""
     u, c, u_max, *_ = system.decisions
     costs = (fixed_of_checked(u, c, reject_cost=value, max_uncertainty=u_max) for value in reject_cost)
-    return _of_means(
-        system, dict(zip((Key("expected_cost", value) for value in reject_cost.tolist()), costs, strict=True))
-    )
+    return _mean_band(system, [Key("expected_cost", value) for value in reject_cost.tolist()], costs)
 
 
 def order_band(system: System, n: Floats) -> Band:
@@ -60,7 +44,7 @@ def order_band(system: System, n: Floats) -> Band:
     u, c, u_max, *_ = system.decisions
     u, epsilon = np.minimum(u, u_max), system.options.floor
     costs = (ecuas_of_checked(u, c, n=order, max_uncertainty=u_max, epsilon=epsilon) for order in n)
-    return _of_means(system, dict(zip((Key("ecuas", order) for order in n.tolist()), costs, strict=True)))
+    return _mean_band(system, [Key("ecuas", order) for order in n.tolist()], costs)
 
 
 def accuracy_band(system: System) -> Band:
@@ -73,10 +57,10 @@ def accuracy_band(system: System) -> Band:
     return _band([_of_chosen(correct, bins == i, design, level, is_share=True) for i in range(n_bins)])
 
 
-def _of_means(system: System, costs: Mapping[Key, Floats]) -> Band:
+def _mean_band(system: System, keys: Iterable[Key], costs: Iterable[Floats]) -> Band:
     """Return the analytic intervals of means of costs (N,)."""
-    weighing = without_weight_0(system)
-    values = {key: float(np.average(cost, weights=system.options.sample_weight)) for key, cost in costs.items()}
+    weighing, weight = without_weight_0(system), system.options.sample_weight
+    values = {key: float(np.average(cost, weights=weight)) for key, cost in zip(keys, costs, strict=True)}
     limits = analytic_intervals(weighing.decisions, weighing.options, values).limits
     return _band([limits[key] for key in values])
 

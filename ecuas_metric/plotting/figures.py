@@ -6,12 +6,15 @@ bands show the intervals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from ..errors import missing_package
 from ..inputs import Floats
 from ..results import System
 from .bands import Band, accuracy_band, order_band, reject_cost_band, risk_band
@@ -25,38 +28,20 @@ from .curves import (
     risk_coverage,
 )
 from .names import short_names
-from .panels import (
-    COLORS,
-    CONTEXT,
-    MAX_TOGETHER,
-    REFERENCE,
-    Style,
-    columns_for,
-    draw_legend,
-    label,
-    legend_below,
-    outer_labels,
-    panels,
-    save,
-    styles,
-    tiles,
-)
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "COLORS",
-    "confidence_cost_figure",
-    "order_figure",
-    "panels",
-    "reject_cost_figure",
-    "reliability_figure",
-    "risk_coverage_figure",
-    "save",
-]
+# Okabe and Ito's palette, which colour-blind readers tell apart; black is kept for references.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MAX_TOGETHER = len(COLORS)  # lines in one panel; more have a panel each
+_MAX_COLUMNS = 5
+Panels = tuple["Figure", list["Axes"]]
+Style = dict[str, Any]  # what matplotlib takes
+REFERENCE: Style = {"color": "black", "linewidth": 0.9, "alpha": 0.7}
+CONTEXT: Style = {"color": "0.8", "linewidth": 0.6, "zorder": 1}
 FEW_SAMPLES = 5  # samples of a bin, below which its accuracy is hardly informative
 MAX_COUNTS = 20  # bins above which there is no room for numbers
 BAND_POINTS = 41
@@ -81,7 +66,7 @@ def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
     lines = {name: _risk_line(system) for name, system in systems.items()}
     are_answers = all(system.decisions.confidence is not None for system in systems.values())
     what = "error rate" if are_answers else "mean cost"
-    figure, grid = _drawn(lines, "coverage", f"{what} of accepted answers\n(selective risk)")
+    figure, grid = _draw_lines(lines, "coverage", f"{what} of accepted answers\n(selective risk)")
     top = 1.1 * max(float(line.y[line.x > 0.05].max(initial=0.0)) for line in lines.values())  # first steps are wild
     for axes in grid:
         axes.set(xlim=(0, 1), ylim=(0, top or 1))
@@ -93,7 +78,7 @@ def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
     """Draw expected cost against reject cost, with accepting all (dotted, one line per system) and rejecting all."""
     curves = {name: reject_cost_curve(system) for name, system in systems.items()}
     lines = {name: _cost_line(systems[name], curve) for name, curve in curves.items()}
-    figure, grid = _drawn(lines, "reject cost", "expected cost")
+    figure, grid = _draw_lines(lines, "reject cost", "expected cost")
     widest = max(curves.values(), key=lambda curve: curve.reject_cost[-1])
     top = 1.15 * max(max(curve.expected_cost.max(), curve.accept_all.max()) for curve in curves.values())
     for i, (curve, style) in enumerate(zip(curves.values(), _styles(len(curves)), strict=True)):
@@ -110,7 +95,7 @@ def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
 def order_figure(systems: Mapping[str, System]) -> Figure:
     """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right."""
     lines = {name: _order_line(system) for name, system in systems.items()}
-    figure, grid = _drawn(lines, "n", "ECUAS$_n$")
+    figure, grid = _draw_lines(lines, "n", "ECUAS$_n$")
     for axes in grid:
         axes.set_xscale("asinh", linear_width=0.05)
         axes.set_xlim(0, next(iter(lines.values())).x[-1])
@@ -148,9 +133,8 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
             counts.set_ylabel("samples", fontsize="small")
     marks = _band_handle(grid[0], systems)
     if any(((bins.counts > 0) & (bins.counts < FEW_SAMPLES)).any() for bins in binned.values()):
-        marks += grid[0].plot(
-            [], [], color="0.3", label=f"fewer than {FEW_SAMPLES} samples", **HOLLOW | {"clip_on": True}
-        )
+        few = f"fewer than {FEW_SAMPLES} samples"
+        marks += grid[0].plot([], [], color="0.3", label=few, **HOLLOW | {"clip_on": True})
     if marks:
         legend_below(figure, marks)
     return figure
@@ -181,9 +165,8 @@ def confidence_cost_figure(
 
 def _risk_line(system: System) -> _Line:
     curve = risk_coverage(system)
-    at = curve.coverage[
-        np.unique(np.searchsorted(curve.coverage, np.linspace(0, 1, BAND_POINTS)).clip(0, len(curve.coverage) - 1))
-    ]
+    points = np.searchsorted(curve.coverage, np.linspace(0, 1, BAND_POINTS))
+    at = curve.coverage[np.unique(points.clip(0, len(curve.coverage) - 1))]
     return _Line(curve.coverage, curve.risk, at, _band(partial(risk_band, coverage=at), system), is_step=True)
 
 
@@ -202,31 +185,31 @@ def _band(band: Callable[[System], Band], system: System) -> Band | None:
     return None if system.options.confidence_level is None else band(system)
 
 
-def _drawn(lines: Mapping[str, _Line], xlabel: str, ylabel: str) -> tuple[Figure, list[Axes]]:
+def _draw_lines(lines: Mapping[str, _Line], xlabel: str, ylabel: str) -> tuple[Figure, list[Axes]]:
     """Draw lines into one panel; or where they are many, each into one of its own, with the others in grey."""
     if len(lines) <= MAX_TOGETHER:
         figure, grid = panels(1)
         for (name, line), style in zip(lines.items(), _styles(len(lines)), strict=True):
-            _draw(grid[0], line, name=short_names(lines)[name], **style)
+            _draw(grid[0], line, style, name=short_names(lines)[name])
         grid[0].set(xlabel=xlabel, ylabel=ylabel)
         return figure, grid
     figure, grid = tiles(list(short_names(lines).values()))
     for axes, own, style in zip(grid, lines.values(), _styles(len(lines)), strict=True):
         for line in lines.values():
             if line is not own:
-                _draw(axes, _thinned(line), **CONTEXT)
-        _draw(axes, own, **style)
+                _draw(axes, _thin(line), CONTEXT)
+        _draw(axes, own, style)
     outer_labels(grid, xlabel, ylabel)
     return figure, grid
 
 
-def _thinned(line: _Line) -> _Line:
+def _thin(line: _Line) -> _Line:
     """Return a line of few points and without a band, to be drawn into many panels."""
     rows = np.unique(np.linspace(0, len(line.x) - 1, CONTEXT_POINTS).astype(int))
     return line._replace(x=line.x[rows], y=line.y[rows], band=None)
 
 
-def _draw(axes: Axes, line: _Line, *, name: str = "", **style: Any) -> None:
+def _draw(axes: Axes, line: _Line, style: Style, *, name: str = "") -> None:
     axes.plot(line.x, line.y, label=label(name) or None, drawstyle="steps-post" if line.is_step else "default", **style)
     if line.band is not None:
         step: Literal["post"] | None = "post" if line.is_step else None
@@ -252,11 +235,8 @@ def _legend(figure: Figure, grid: list[Axes], systems: Mapping[str, System], mor
 def _band_handle(axes: Axes, systems: Mapping[str, System]) -> list[Artist]:
     """Return what the legend shows for bands, if systems have a confidence level."""
     level = next(iter(systems.values())).options.confidence_level
-    if level is None:
-        return []
-    return [
-        axes.fill_between([], [], color="0.4", alpha=0.25, linewidth=0, label=f"{level:.0%} interval at each point")
-    ]
+    text = f"{level:.0%} interval at each point" if level is not None else ""
+    return [axes.fill_between([], [], color="0.4", alpha=0.25, linewidth=0, label=text)] if text else []
 
 
 def _draw_accuracy(axes: Axes, bins: Reliability, band: Band | None, color: str) -> None:
@@ -278,18 +258,105 @@ def _draw_counts(axes: Axes, bins: Reliability, color: str) -> None:
     top = float(bins.shares.max())
     for low, high, share, count in zip(bins.low, bins.high, bins.shares, bins.counts, strict=True):
         if count and len(bins.counts) <= MAX_COUNTS:
-            weight = "bold" if count < FEW_SAMPLES else "normal"
-            axes.text(
-                (low + high) / 2, share + 0.03 * top, _short_count(count), ha="center", fontsize=5.5, fontweight=weight
-            )
+            place, weight = ((low + high) / 2, share + 0.03 * top), "bold" if count < FEW_SAMPLES else "normal"
+            axes.text(*place, _short_count(count), ha="center", fontsize=5.5, fontweight=weight)
     axes.set(xlim=(0, 1), ylim=(0, 1.35 * top), yticks=[])
     axes.set_xlabel("confidence", fontsize="small")
 
 
 def _short_count(count: int) -> str:
     """Return a count in at most four characters: 9999, 12k, 1.2M."""
-    for size, scale, letter in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
-        if count >= size:
-            scaled = count / scale
-            return f"{scaled:.0f}{letter}" if scaled >= 10 else f"{scaled:.1f}{letter}"
-    return str(count)
+    if count < 10_000:
+        return str(count)
+    scaled, letter = (count / 1e6, "M") if count >= 1e6 else (count / 1e3, "k")
+    return f"{scaled:.0f}{letter}" if scaled >= 10 else f"{scaled:.1f}{letter}"
+
+
+# ---- panels, colours, legends and files -----------------------------------------------------------------------------
+
+
+def panels(
+    columns: int, *, rows: int = 1, width: float = 5.5, height: float = 3.6, ratios: Sequence[float] = ()
+) -> Panels:
+    """Return an empty figure and its panels, row by row; `width` is that of a panel, `height` of all rows (inches)."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise missing_package("Figures need", "matplotlib") from None
+    figure = Figure(figsize=(width * columns + 0.4, height), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, height_ratios=ratios or [1] * rows).ravel().tolist()
+    for axes in grid:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.25)
+    return figure, grid
+
+
+def columns_for(count: int) -> int:
+    """Return the number of columns for a number of panels."""
+    return count if count <= 4 else min(_MAX_COLUMNS, max(4, math.ceil(math.sqrt(count))))
+
+
+def tiles(names: Sequence[str], *, width: float = 2.6, height: float = 2.1) -> Panels:
+    """Return an empty figure with a small panel (`width` by `height` inches) titled by each name."""
+    columns = columns_for(len(names))
+    rows = -(-len(names) // columns)
+    figure, grid = panels(columns, rows=rows, width=width, height=height * rows + 0.6)
+    for axes in grid[len(names) :]:
+        axes.remove()
+    for axes, name in zip(grid, names, strict=False):
+        axes.set_title(label(name), fontsize="small")
+        axes.tick_params(labelsize="small")
+    return figure, grid[: len(names)]
+
+
+def outer_labels(grid: Sequence[Axes], xlabel: str, ylabel: str) -> None:
+    """Label the axes of panels from `tiles` that are leftmost or have none below."""
+    columns = columns_for(len(grid))
+    for i, axes in enumerate(grid):
+        if i % columns == 0:
+            axes.set_ylabel(ylabel, fontsize="small")
+        if i + columns >= len(grid):
+            axes.set_xlabel(xlabel, fontsize="small")
+
+
+def styles(count: int) -> list[Style]:
+    """Return a colour and a dash for each of some lines."""
+    dashes = ("-", "-.", (0, (1, 1)))
+    return [{"color": COLORS[i % len(COLORS)], "linestyle": dashes[i // len(COLORS) % 3]} for i in range(count)]
+
+
+def label(name: str) -> str:
+    """Return a name as matplotlib shows it: $ would start a formula, and a leading underscore would hide it."""
+    return ("\u200b" if name.startswith("_") else "") + name.replace("$", r"\$")
+
+
+def draw_legend(figure: Figure, axes: Axes) -> None:
+    """Show the legend in its panel, or beside it if it is long."""
+    handles, names = axes.get_legend_handles_labels()
+    if len(names) <= len(COLORS):
+        axes.legend(frameon=False, fontsize="small")
+    else:
+        figure.set_figwidth(figure.get_figwidth() + 2.4)
+        figure.legend(handles, names, loc="outside right center", frameon=False, fontsize="small")
+
+
+def legend_below(figure: Figure, handles: Iterable[Artist]) -> None:
+    """Show one legend for all panels, below them."""
+    listed = list(handles)
+    figure.legend(handles=listed, loc="outside lower center", ncols=len(listed), frameon=False, fontsize="small")
+
+
+def save(figure: Figure, path: str | Path) -> list[Path]:
+    """Write a figure as PNG and SVG, reproducible byte for byte, to `path` without suffix, and return both paths."""
+    import matplotlib
+
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    metadata = {
+        path.with_name(f"{path.name}.png"): {"Software": None},
+        path.with_name(f"{path.name}.svg"): {"Date": None},
+    }
+    with matplotlib.rc_context({"svg.hashsalt": path.name}):
+        for target, without in metadata.items():
+            figure.savefig(target, dpi=150, metadata=without)
+    return list(metadata)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .figures import COLORS, REFERENCE, label, legend_below, panels
 from .names import short_names
-from .panels import COLORS, REFERENCE, label, legend_below, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,9 +71,8 @@ def _draw(axes: Axes, panel: Panel, *, are_named: bool) -> None:
         color = COLORS[0] if bar.excludes_zero else OPEN
         if np.isfinite([bar.low, bar.high]).all():
             axes.plot([bar.low, bar.high], [place, place], color=color, linewidth=1.4)
-        axes.plot(
-            bar.value, place, "o", color=color, markersize=4.5, markerfacecolor=color if bar.excludes_zero else "white"
-        )
+        filling = color if bar.excludes_zero else "white"
+        axes.plot(bar.value, place, "o", color=color, markersize=4.5, markerfacecolor=filling)
     axes.set_yticks(range(len(panel.bars)), [label(name) if are_named else "" for name in names], fontsize="x-small")
     axes.set_ylim(len(panel.bars) - 0.4, -0.6)  # the first at the top
     axes.locator_params(axis="x", nbins=5)

@@ -68,16 +68,20 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
     >>> round(scale, 6)
     0.5
     """
-    scores, classes = _checked(log_posteriors, references)
+    scores = _log_posteriors(log_posteriors)
     num_classes = scores.shape[1]
+    try:
+        classes = labels(references, "references", num_classes=num_classes, num_samples=len(scores))
+    except InputError as error:
+        raise error.reworded(_WORDS) from None
     counts = np.bincount(classes, minlength=num_classes)
     if with_bias and not counts.all():
         empty = int(np.argmin(counts))
         rule, missing = f"must have a sample of each of the {num_classes} classes", int(np.count_nonzero(counts == 0))
         got, advice = f"none of class {empty}", "Drop these classes, or fit without a bias."
         raise InputError("references", rule, value=empty, got=got, count=missing, total=num_classes, advice=advice)
-    centred, unit = _standardized(scores)
-    _refuse_separated(centred, classes, counts, with_bias)
+    centred, unit = _standardize(scores)
+    _refuse_separable(centred, classes, counts, with_bias)
     objective = _cross_entropy_of_affine(centred, classes, with_bias)
     parameters = _minimum(objective, np.r_[1.0, np.zeros(num_classes if with_bias else 0)])
     scale = float(parameters[0]) / unit
@@ -156,7 +160,7 @@ def fit_temperature(log_posteriors: ArrayLike, references: ArrayLike) -> Affine:
     return fit_affine(log_posteriors, references, with_bias=False)
 
 
-def _standardized(scores: Floats) -> tuple[Floats, float]:
+def _standardize(scores: Floats) -> tuple[Floats, float]:
     """Return scores less the mean of their row, which softmax does not see, in units of their spread, and that unit."""
     size = float(np.abs(scores).max()) or 1.0  # first: the squares of very large or small ones would overflow or vanish
     centred = scores / size
@@ -166,7 +170,7 @@ def _standardized(scores: Floats) -> tuple[Floats, float]:
     return centred, spread * size
 
 
-def _refuse_separated(scores: Floats, classes: Ints, counts: Ints, with_bias: bool) -> None:
+def _refuse_separable(scores: Floats, classes: Ints, counts: Ints, with_bias: bool) -> None:
     """Raise InputError if the classes are separable, where the cross-entropy has no minimum.
 
     That is so if and only if some (a, b), b not constant where a = 0, has a (s_y - s_k) >= b_k - b_y for every sample
@@ -233,14 +237,6 @@ def _minimum(objective: Callable[[Floats], tuple[float, Floats]], start: Floats)
     if not (solution.success and np.isfinite(solution.x).all()):
         raise RuntimeError(f"the calibration did not converge in {solution.nit} iterations: {solution.message}")
     return np.asarray(solution.x)
-
-
-def _checked(log_posteriors: ArrayLike, references: ArrayLike) -> tuple[Floats, Ints]:
-    scores = _log_posteriors(log_posteriors)
-    try:
-        return scores, labels(references, "references", num_classes=scores.shape[1], num_samples=len(scores))
-    except InputError as error:
-        raise error.reworded(_WORDS) from None
 
 
 def _log_posteriors(values: ArrayLike) -> Floats:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import Advice, InputError, missing_package
 from ..inputs import Array, Floats, finite, same_length
+
+if TYPE_CHECKING:
+    from sklearn.model_selection import BaseCrossValidator
 
 Fitted = TypeVar("Fitted")
 
@@ -20,7 +23,7 @@ def cross_validated(
     scores: ArrayLike,
     references: ArrayLike,
     *,
-    splitter: Any = None,
+    splitter: BaseCrossValidator | None = None,
     groups: ArrayLike | None = None,
 ) -> Floats:
     """Recalibrate every sample with what was fitted on the other folds.
@@ -34,7 +37,7 @@ def cross_validated(
     references : array_like, shape (N,)
         Classes, or correctness; the default folds are stratified by them.
     splitter : optional
-        Any splitter of scikit-learn; by default ``StratifiedKFold(5, shuffle=True, random_state=42)``, as in the
+        A splitter of scikit-learn; by default ``StratifiedKFold(5, shuffle=True, random_state=42)``, as in the
         paper's table.
     groups : array_like, shape (N,), optional
         For splitters that keep groups together.
@@ -66,7 +69,12 @@ def cross_validated(
     """
     array, truth = finite(scores, "scores", Advice.FLOOR), np.asarray(references)
     same_length(scores=array, references=truth)
-    splitter = _default_splitter() if splitter is None else splitter
+    if splitter is None:
+        try:
+            from sklearn.model_selection import StratifiedKFold
+        except ImportError:
+            raise missing_package("Cross-validation needs", "scikit-learn") from None
+        splitter = StratifiedKFold(5, shuffle=True, random_state=42)
     num_folds = splitter.get_n_splits(array, truth, groups)
     if len(array) < num_folds:
         raise InputError("scores", f"must have at least as many samples as folds, {num_folds}", value=len(array))
@@ -79,15 +87,6 @@ def cross_validated(
         recalibrated[test] = apply(fitted, array[test])
     left_out = np.isnan(recalibrated).reshape(len(array), -1).any(axis=1)
     if left_out.any():
-        first, count = int(np.argmax(left_out)), int(np.count_nonzero(left_out))
-        rule, got = "must put every sample in a test fold", f"sample {first} in none"
-        raise InputError("splitter", rule, value=first, got=got, count=count, total=len(array))
+        count, got = int(np.count_nonzero(left_out)), f"sample {int(np.argmax(left_out))} in none"
+        raise InputError("splitter", "must put every sample in a test fold", got=got, count=count, total=len(array))
     return recalibrated
-
-
-def _default_splitter() -> Any:
-    try:
-        from sklearn.model_selection import StratifiedKFold
-    except ImportError:
-        raise missing_package("Cross-validation needs", "scikit-learn") from None
-    return StratifiedKFold(5, shuffle=True, random_state=42)

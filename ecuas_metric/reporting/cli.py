@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import functools
 import io
 import os
 import sys
@@ -359,6 +360,7 @@ COMMANDS = {  # what each does, its examples and flags
 }
 
 
+@functools.cache
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; options of the metric are stored under their own names."""
     command = argparse.ArgumentParser(

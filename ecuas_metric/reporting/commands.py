@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..comparison.compare import compare_systems, fields_of, in_common
 from ..comparison.planning import plan_of_rates, plan_of_systems
@@ -18,19 +18,13 @@ from ..errors import FileAdvice, FileError, InputError, Note
 from ..files.columns import NAMES
 from ..files.read import STANDARD_INPUT, stem
 from ..files.runs import RunOptions
-from ..files.submissions import Submission, Unlabelled, read_submissions
+from ..files.submissions import Submission, read_submissions
 from ..metrics import Key, place
 from ..options import OPTIONS, PER_SAMPLE
 from ..results import System, signature_of, value_keys
 from .averages import macro_averages
-from .differences import (
-    arranged,
-    comparison_grid,
-    num_tests,
-    plan_grid,
-    write_differences,
-)
-from .recalibrating import with_recalibrated
+from .differences import comparison_grid, is_significant, num_tests, plan_grid, sort_rows, write_differences
+from .recalibrating import add_recalibrated
 from .report import (
     BELOW,
     Report,
@@ -45,6 +39,9 @@ from .report import (
 from .tables import Grid, Record, check_suffix, screen_of, to_text, write
 from .text import explain, how_to_read, introduction, overview
 
+if TYPE_CHECKING:
+    from .out_of_core import Patterns
+
 ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")  # the commas that are in no column's name
 Notes = list[tuple[str, Note]]  # each of a system, or of none: ""
 
@@ -58,14 +55,18 @@ def run(arguments: argparse.Namespace) -> Notes:
 
 def _score(arguments: argparse.Namespace) -> Notes:
     if arguments.out_of_core:
-        from .out_of_core import Patterns, score_out_of_core
+        from .out_of_core import score_out_of_core
 
-        return _emit_table(arguments, *score_out_of_core(arguments, Patterns(*_source(arguments))))
+        return _emit_table(arguments, *score_out_of_core(arguments, _patterns(arguments)))
     _refuse_without(arguments)
     submissions, options = submissions_of_files(arguments, unlabelled="bounds"), options_of(arguments)
     systems, unlabelled = prepare_open(submissions, **options)
-    _refuse_open(arguments, unlabelled)
-    systems = _recalibrated(arguments, systems, submissions, options)
+    is_bounded = any(answers.rule == "bounds" for answers in unlabelled.values())
+    for name in [name for name in ("explain", "calibrate") if is_bounded and getattr(arguments, name)]:
+        rule = "needs a label for every answer, and some have none"
+        raise InputError(f"--{name}", rule, advice=FileAdvice.UNLABELLED)
+    if arguments.calibrate is not None:
+        systems = add_recalibrated(systems, submissions, method=arguments.calibrate, folds=arguments.folds, **options)
     keys = metrics_of(arguments, systems)
     report = make_report(systems, progress=True, only=keys, unlabelled=unlabelled)
     keys = report.keys if keys is None else keys
@@ -75,7 +76,7 @@ def _score(arguments: argparse.Namespace) -> Notes:
     if arguments.explain:
         _bullets(explain(systems, only=keys))
     notes = [(name, note) for name, note in notes if note.kind not in BELOW]
-    if arguments.figures and _are_bounded(unlabelled):
+    if arguments.figures and is_bounded:
         fact = "No figures are drawn while answers are unlabelled."
         notes.append(("", Note("undefined", fact, FileAdvice.UNLABELLED)))
     elif arguments.figures:
@@ -112,11 +113,7 @@ def _merge(arguments: argparse.Namespace) -> Notes:
 
 
 def _emit_table(
-    arguments: argparse.Namespace,
-    grid: Grid,
-    records: list[Record],
-    notes: Notes,
-    systems: Mapping[str, System],
+    arguments: argparse.Namespace, grid: Grid, records: list[Record], notes: Notes, systems: Mapping[str, System]
 ) -> Notes:
     _emit(arguments, to_text(grid, screen_of(sys.stdout)), grid, records)
     if arguments.figures:
@@ -126,67 +123,36 @@ def _emit_table(
 
 def _compare(arguments: argparse.Namespace) -> Notes:
     if arguments.out_of_core:
-        from .out_of_core import Patterns, compare_out_of_core
+        from .out_of_core import compare_out_of_core
 
-        return _emit_table(arguments, *compare_out_of_core(arguments, Patterns(*_source(arguments))))
+        return _emit_table(arguments, *compare_out_of_core(arguments, _patterns(arguments)))
     _refuse_without(arguments)
     submissions, options = submissions_of_files(arguments), options_of(arguments)
-    _refuse_several_tasks(submissions, arguments.by)
-    systems = _recalibrated(arguments, prepare_submissions(submissions, **options), submissions, options)
+    parts = list(dict.fromkeys(one.part for one in submissions if one.part))
+    if arguments.by is None and len(parts) > 1:  # of runs; a comparison needs the same questions of all systems
+        advice = "Choose one with --tasks, or pool them with --by model."
+        raise InputError("a comparison", "takes one task of each model", got="; ".join(parts[:9]), advice=advice)
+    systems = prepare_submissions(submissions, **options)
+    if arguments.calibrate is not None:
+        systems = add_recalibrated(systems, submissions, method=arguments.calibrate, folds=arguments.folds, **options)
     keys = metrics_of(arguments, systems)
     compared = compare_systems(systems, progress=True, only=keys)
     rows = compared if keys is not None else sorted(compared, key=lambda row: place(row.key))
     alpha = round(1 - arguments.confidence_level, 12)
-    shown = arranged(rows, order=arguments.sort, significant_at=alpha if arguments.only else None)
+    shown = [row for row in sort_rows(rows, order=arguments.sort) if not arguments.only or is_significant(row, alpha)]
     first = next(iter(systems.values()))
     above = introduction(systems, rows, alpha=alpha, digits=arguments.digits, by_position=arguments.by_position)
-    grid = comparison_grid(
-        shown,
-        signature_of(first, permutations=permutations_needed(first.options)),
-        options=first.options,
-        tests=num_tests(rows),
-        digits=arguments.digits,
-        above=above,
-    )
+    line, tests = signature_of(first, permutations=permutations_needed(first.options)), num_tests(rows)
+    grid = comparison_grid(shown, line, options=first.options, tests=tests, digits=arguments.digits, above=above)
     if arguments.only:
         grid = grid._replace(notes=[f"{len(shown)} of {len(rows)} differences are significant and shown.", *grid.notes])
     text = overview(grid, rows, screen_of(sys.stdout), alpha=alpha, full=arguments.full)
     _emit(arguments, text, grid, [fields_of(row) for row in shown])
     if arguments.explain:
-        _bullets(how_to_read(first.options, tests=num_tests(rows), by_row=first.ids is None))
+        _bullets(how_to_read(first.options, tests=tests, by_row=first.ids is None))
     if arguments.figures:
         _say_paths(write_differences(rows, arguments.figures, alpha=alpha))
     return [(name, note) for name, system in systems.items() for note in system.notes]
-
-
-def _refuse_several_tasks(submissions: Sequence[Submission], by: str | None) -> None:
-    """Raise InputError if there are several tasks of runs: a comparison needs the same questions of all systems."""
-    parts = list(dict.fromkeys(one.part for one in submissions if one.part))
-    if by is None and len(parts) > 1:
-        advice = "Choose one with --tasks, or pool them with --by model."
-        raise InputError("a comparison", "takes one task of each model", got="; ".join(parts[:9]), advice=advice)
-
-
-def _recalibrated(
-    arguments: argparse.Namespace,
-    systems: dict[str, System],
-    submissions: Sequence[Submission],
-    options: Mapping[str, object],
-) -> dict[str, System]:
-    if arguments.calibrate is None:
-        return systems
-    return with_recalibrated(systems, submissions, method=arguments.calibrate, folds=arguments.folds, **options)
-
-
-def _refuse_open(arguments: argparse.Namespace, unlabelled: Mapping[str, Unlabelled]) -> None:
-    for name in ("explain", "calibrate"):
-        if getattr(arguments, name) and _are_bounded(unlabelled):
-            rule = "needs a label for every answer, and some have none"
-            raise InputError(f"--{name}", rule, advice=FileAdvice.UNLABELLED)
-
-
-def _are_bounded(unlabelled: Mapping[str, Unlabelled]) -> bool:
-    return any(found.rule == "bounds" for found in unlabelled.values())
 
 
 def _plan(arguments: argparse.Namespace) -> Notes:
@@ -218,7 +184,7 @@ def _emit(arguments: argparse.Namespace, text: str, grid: Grid, records: Sequenc
 
 
 def _bullets(sentences: Iterable[str]) -> None:
-    print("", *screen_of(sys.stdout).wrapped(f"- {sentence}" for sentence in sentences), sep="\n")
+    print("", *screen_of(sys.stdout).wrap(f"- {sentence}" for sentence in sentences), sep="\n")
 
 
 def _say_paths(paths: Iterable[Path]) -> None:
@@ -231,32 +197,31 @@ def _say_paths(paths: Iterable[Path]) -> None:
 
 def submissions_of_files(arguments: argparse.Namespace, *, unlabelled: str | None = None) -> list[Submission]:
     """Read all files that the arguments name; `unlabelled` is the rule where they give none."""
-    files = [named_file(text) for text in arguments.files]
-    for path in arguments.output:
-        _refuse_to_overwrite(path, [file.path for file in files])
+    files = [parse_file(text) for text in arguments.files]
+    for path in filter(os.path.exists, arguments.output):
+        if any(os.path.exists(file.path) and os.path.samefile(path, file.path) for file in files):
+            rule = "this file is read, and would be overwritten"
+            raise FileError(path, rule, advice="Name another one with --output.")
     labels = None if arguments.labels is None else next(csv.reader([arguments.labels], skipinitialspace=True))
     flags = {"weight": arguments.weight, "group": arguments.groups, "part": arguments.by}
     common = {name: value for name, value in flags.items() if value}
     tasks = None if arguments.tasks is None else arguments.tasks.split(",")
     run = RunOptions(tasks, arguments.filter, arguments.choice_length, partial=arguments.partial)
+    values = {name: getattr(arguments, name) for name in ("correct_from", "scale", "predictions_are")}
+    values["unlabelled"] = arguments.unlabelled or unlabelled
     submissions, named = [], []
     for file, columns in zip(files, columns_of_files(arguments.columns, files), strict=True):
-        given = {**common, **columns}
-        told = {
-            "correct_from": arguments.correct_from,
-            "scale": arguments.scale,
-            "unlabelled": arguments.unlabelled or unlabelled,
-            "predictions_are": arguments.predictions_are,
-        }
-        found = read_submissions(file.path, columns=given, labels=labels, run=run, **told)
-        submissions += [_called(submission, file, found) for submission in found]
+        found = read_submissions(file.path, columns={**common, **columns}, labels=labels, run=run, **values)
+        submissions += [_rename(submission, file, found) for submission in found]
         named += [file.name is not None] * len(found)
     if arguments.by and len({submission.of for submission in submissions}) == 1:
         submissions = [submission._replace(name=submission.part or submission.of) for submission in submissions]
     paths = [submission.source.file for submission in submissions]
     stems = ["" if is_named else stem(path) for path, is_named in zip(paths, named, strict=True)]
-    names = told_apart([submission.name for submission in submissions], paths, stems)
-    refuse_clashes(names, paths)
+    names = distinct_names([submission.name for submission in submissions], paths, stems)
+    for name, path in zip(names, paths, strict=True):
+        if names.count(name) > 1:
+            raise FileError(path, f"holds a system {name!r} as another file does", advice="Name them: NAME=FILE.")
     if arguments.by_position:
         submissions = [submission._replace(ids=None) for submission in submissions]
     if arguments.common:
@@ -264,16 +229,16 @@ def submissions_of_files(arguments: argparse.Namespace, *, unlabelled: str | Non
     return [submission._replace(name=name) for submission, name in zip(submissions, names, strict=True)]
 
 
-def _source(
-    arguments: argparse.Namespace,
-) -> tuple[list[str | tuple[str, str]], Mapping[str, str], Mapping[str, object]]:
-    """Return the files of --out-of-core with the names given to their systems, their columns, and the options."""
-    files = [named_file(text) for text in arguments.files]
+def _patterns(arguments: argparse.Namespace) -> Patterns:
+    """Return the files of --out-of-core, their columns, and the options."""
+    from .out_of_core import Patterns
+
+    files = [parse_file(text) for text in arguments.files]
     columns, *others = columns_of_files(arguments.columns, files)
     if any(of_file != columns for of_file in others):
         raise InputError("--columns", "must be the same for all files with --out-of-core")
     patterns = [file.path if file.name is None else (file.name, file.path) for file in files]
-    return patterns, columns, options_of(arguments)
+    return Patterns(patterns, columns, options_of(arguments))
 
 
 def _refuse_without(arguments: argparse.Namespace) -> None:
@@ -284,20 +249,13 @@ def _refuse_without(arguments: argparse.Namespace) -> None:
         raise InputError("--engine", "requires --out-of-core")
 
 
-def _called(submission: Submission, file: Named, found: Sequence[Submission]) -> Submission:
-    """Return a system of a file that may have been given a name, called by it."""
+def _rename(submission: Submission, file: FileArgument, found: Sequence[Submission]) -> Submission:
+    """Return a system of a file, one of those found in it, by the name that was given to the file, if one was."""
     if file.name is None:
         return submission
     of = file.name if len({one.of for one in found}) == 1 else f"{file.name} {submission.of}"
     name = f"{of} {submission.part}" if submission.part and len(found) > 1 else of
     return submission._replace(name=name, of=of)
-
-
-def _refuse_to_overwrite(path: str, files: Sequence[str]) -> None:
-    for file in files:
-        if os.path.exists(path) and os.path.exists(file) and os.path.samefile(path, file):
-            rule = "this file is read, and would be overwritten"
-            raise FileError(path, rule, advice="Name another one with --output.")
 
 
 def options_of(arguments: argparse.Namespace) -> dict[str, object]:
@@ -324,22 +282,22 @@ def numbers_of(text: str, name: str) -> list[float]:
         raise InputError(name, "takes numbers, separated by commas", value=text) from None
 
 
-class Named(NamedTuple):
+class FileArgument(NamedTuple):
     """A file of the command line, with the name that was given to its system, if one was."""
 
     name: str | None
     path: str
 
 
-def named_file(text: str) -> Named:
+def parse_file(text: str) -> FileArgument:
     """Return the file of NAME=FILE, or of FILE."""
     name, equals, path = text.partition("=")
     if not equals or not name or "/" in name or "\\" in name or (text != STANDARD_INPUT and Path(text).exists()):
-        return Named(None, text)
-    return Named(name, path)
+        return FileArgument(None, text)
+    return FileArgument(name, path)
 
 
-def columns_of_files(texts: Iterable[str], files: Sequence[Named]) -> list[dict[str, str]]:
+def columns_of_files(texts: Iterable[str], files: Sequence[FileArgument]) -> list[dict[str, str]]:
     """Return the columns of each file by role, from texts of ROLE=COLUMN, FILE:ROLE=COLUMN or NAME:ROLE=COLUMN."""
     common: dict[str, str] = {}
     special: list[dict[str, str]] = [{} for _ in files]
@@ -359,22 +317,10 @@ def columns_of_files(texts: Iterable[str], files: Sequence[Named]) -> list[dict[
     return [common | own for own in special]
 
 
-def refuse_clashes(names: Sequence[str], paths: Sequence[str]) -> None:
-    """Raise FileError if two systems have the same name."""
-    for name, path in zip(names, paths, strict=True):
-        if names.count(name) > 1:
-            rule = f"holds a system {name!r} as another file does"
-            raise FileError(path, rule, advice="Name them: NAME=FILE.")
-
-
-def told_apart(names: Sequence[str], paths: Sequence[str], stems: Sequence[str]) -> list[str]:
-    """Return names that differ where files did: with their folders, or else with their suffixes."""
+def distinct_names(names: Sequence[str], paths: Sequence[str], stems: Sequence[str]) -> list[str]:
+    """Return names that differ where files do: with their folders, or else with their suffixes; not those given."""
     with_folders = [str(Path(path).with_name(stem)) if stem else path for path, stem in zip(paths, stems, strict=True)]
-    told = list(names)
+    found, is_stem = list(names), [name == stem for name, stem in zip(names, stems, strict=True)]
     for longer in (with_folders, paths):
-        repeated = {name for name in told if told.count(name) > 1}
-        told = [
-            longer[i] if name in repeated and names[i] == stems[i] else name  # not one that was given
-            for i, name in enumerate(told)
-        ]
-    return told
+        found = [longer[i] if is_stem[i] and found.count(name) > 1 else name for i, name in enumerate(found)]
+    return found

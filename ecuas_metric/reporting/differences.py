@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..comparison.compare import Comparison
-from ..comparison.planning import ALPHA, POWER, Plan
-from ..metrics import METRICS, Key
+from ..comparison.planning import Plan
+from ..metrics import METRICS
 from ..options import Options
 from .report import DAGGER, NO_INTERVAL, interval_text, legend_of, p_text, title
 from .tables import Cell, Grid
@@ -28,31 +28,26 @@ def is_significant(row: Comparison, alpha: float) -> bool:
     return row.p_adjusted <= alpha
 
 
-def arranged(
-    rows: Sequence[Comparison], *, order: str = "systems", significant_at: float | None = None
-) -> list[Comparison]:
-    """Return comparisons metric by metric, sorted within each by one of `SORTS`; only significant ones if asked."""
-    kept = [row for row in rows if significant_at is None or is_significant(row, significant_at)]
-    if order == "difference":
-        kept.sort(key=lambda row: -abs(row.difference) if row.difference == row.difference else math.inf)
-    elif order == "p":
-        kept.sort(key=lambda row: row.p_adjusted if row.p_adjusted == row.p_adjusted else math.inf)
+def sort_rows(rows: Sequence[Comparison], *, order: str = "systems") -> list[Comparison]:
+    """Return comparisons metric by metric, sorted within each by one of `SORTS`; nan comes last."""
     metrics = list(dict.fromkeys(row.key for row in rows))
-    return sorted(kept, key=lambda row: metrics.index(row.key))
+
+    def place_of(row: Comparison) -> tuple[int, float]:
+        number = {"systems": 0.0, "difference": -abs(row.difference), "p": row.p_adjusted}[order]
+        return metrics.index(row.key), math.inf if math.isnan(number) else number
+
+    return sorted(rows, key=place_of)
 
 
 def comparison_grid(
     rows: Sequence[Comparison], line: str, *, options: Options, tests: int, digits: int = 3, above: Iterable[str] = ()
 ) -> Grid:
-    """Lay comparisons out, metric by metric: one row per pair, † on those that must not be compared.
-
-    `line` is the signature, `options` has the level of the intervals, `tests` how many the p-values are adjusted for.
-    """
+    """Lay comparisons out with the p-values, adjusted for a number of tests; `line` is the signature."""
     level = options.confidence_level or 0.0
     grid = differences_grid(rows, line, f"{level:.0%} interval", digits=digits, above=above)
     p_values = ([Cell(p_text(p, in_cell=True)) for p in (row.p, row.p_adjusted)] for row in rows)
     cells = [[*row, *p] for row, p in zip(grid.rows, p_values, strict=True)]
-    notes = [*columns_explained(tests, level), *grid.notes[1:]]
+    notes = [*explain_columns(tests, level), *grid.notes[1:]]
     return grid._replace(header=[*grid.header, "p", "adjusted p"], rows=cells, notes=notes)
 
 
@@ -60,14 +55,10 @@ def differences_grid(
     rows: Sequence[Comparison], line: str, interval: str, *, digits: int = 3, above: Iterable[str] = ()
 ) -> Grid:
     """Lay differences out, metric by metric: one row per pair, † on those that must not be compared."""
-    cells = [
-        [
-            *(Cell(text) for text in (title(row.key) + ("" if row.comparable else "†"), row.first, row.second)),
-            Cell(f"{row.difference:+.{digits}f}"),
-            Cell(interval_text(row.low, row.high, f"+.{digits}f")),
-        ]
-        for row in rows
-    ]
+    cells, form = [], f"+.{digits}f"
+    for row in rows:
+        numbers = f"{row.difference:{form}}", interval_text(row.low, row.high, form)
+        cells.append([*map(Cell, (title(row.key) + "†" * (not row.comparable), row.first, row.second, *numbers))])
     notes = [DIFFERENCE]
     notes += [] if all(row.comparable for row in rows) else [DAGGER]
     notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
@@ -75,7 +66,7 @@ def differences_grid(
     return Grid(header, cells, notes, line, labels=3, above=list(above), grouped=True, legend=meanings)
 
 
-def columns_explained(tests: int, level: float) -> list[str]:
+def explain_columns(tests: int, level: float) -> list[str]:
     """Return one line on each column of numbers of a comparison."""
     adjusted = f"p adjusted for all {tests} tests of this table, jointly (Westfall and Young); judge by this one"
     return [
@@ -94,34 +85,16 @@ def num_tests(rows: Iterable[Comparison]) -> int:
 
 
 def plan_grid(
-    plans: Iterable[Plan],
-    *,
-    planned: bool = False,
-    power: float = POWER,
-    alpha: float = ALPHA,
-    digits: int = 3,
-    signature: str = "",
+    plans: Sequence[Plan], *, planned: bool, power: float, alpha: float, digits: int = 3, signature: str = ""
 ) -> Grid:
-    """Lay plans out: one row per metric; `planned` tells whether their difference was asked for."""
-    plans = list(plans)
-    samples = plans[0].samples if plans else 0
-    header = [
-        "metric",
-        "planned" if planned else "difference",
-        "deviation",
-        f"detectable with N = {samples}",
-        "N to find it",
-    ]
-    rows = [
-        [
-            Cell(title(plan.key)),
-            Cell(f"{plan.difference:+.{digits}f}"),
-            Cell(f"{plan.deviation:.{digits}f}"),
-            Cell("" if math.isnan(plan.detectable) else f"{plan.detectable:.{digits}f}"),
-            Cell("" if plan.needed is None else f"{plan.needed}"),
-        ]
-        for plan in plans
-    ]
+    """Lay plans out: one row per metric; `planned` if their difference was asked for."""
+    rows = []
+    for plan in plans:
+        reach = "" if math.isnan(plan.detectable) else f"{plan.detectable:.{digits}f}"
+        numbers = f"{plan.difference:+.{digits}f}", f"{plan.deviation:.{digits}f}", reach
+        rows.append([*map(Cell, (title(plan.key), *numbers, "" if plan.needed is None else str(plan.needed)))])
+    reached = f"detectable with N = {plans[0].samples if plans else 0}"
+    header = ["metric", "planned" if planned else "difference", "deviation", reached, "N to find it"]
     above = f"For a power of {power:.0%} in a two-sided test at the level {alpha:g}, of one metric and one pair:"
     notes = ["deviation: standard deviation of the paired difference of one sample"]
     return Grid(header, rows, notes, signature, above=[above], legend=legend_of(plan.key for plan in plans))
@@ -129,10 +102,10 @@ def plan_grid(
 
 def write_differences(rows: Sequence[Comparison], folder: str | Path, *, alpha: float) -> list[Path]:
     """Draw the differences of all pairs with their simultaneous intervals into a folder, as PNG and SVG."""
+    from ..plotting.figures import save
     from ..plotting.forest import forest_figure
-    from ..plotting.panels import save
 
-    rows = arranged(rows)
+    rows = sort_rows(rows)
     not_comparable = dict.fromkeys(row.key for row in rows if not row.comparable)
     drawn = [key for key in dict.fromkeys(row.key for row in rows) if key not in not_comparable] or list(not_comparable)
     left_out = [] if drawn == list(not_comparable) else [title(key) for key in not_comparable]
@@ -146,35 +119,26 @@ def _panel(rows: Sequence[Comparison]) -> Panel:
     from ..plotting.forest import Bar, Panel
     from ..plotting.names import short_names
 
-    names = short_names([name for row in rows for name in (row.first, row.second)])
+    names = short_names(name for row in rows for name in (row.first, row.second))
+    better = METRICS[rows[0].key.metric].higher_is_better
     if len(rows) <= MAX_BARS:
-        bars = [
-            Bar(f"{names[row.first]} - {names[row.second]}", row.difference, row.low_all, row.high_all) for row in rows
-        ]
-        return Panel(title(rows[0].key), _sides(rows[0].key), bars)
-    reference, what = _reference(rows)
-    others = [row if row.second == reference else row.turned() for row in rows if reference in (row.first, row.second)]
-    others.sort(key=lambda row: abs(row.difference))
-    bars = [Bar(names[row.first], row.difference, row.low_all, row.high_all) for row in others]
-    return Panel(title(rows[0].key), f"difference from {names[reference]}{what}", bars)
-
-
-def _sides(key: Key) -> str:
-    better = METRICS[key.metric].higher_is_better
-    sides = {True: ("second", "first"), False: ("first", "second")}
-    if better is None:
-        return "first - second"
-    left, right = sides[better]
-    return f"← {left} is better      first - second      {right} is better →"
+        labels = [f"{names[row.first]} - {names[row.second]}" for row in rows]
+        left, right = ("second", "first") if better else ("first", "second")
+        what = f"← {left} is better      first - second      {right} is better →" if better is not None else ""
+    else:
+        reference, place = _reference(rows)
+        rows = [row for row in rows if reference in (row.first, row.second)]
+        rows = [row if row.second == reference else row.turned() for row in rows]
+        rows.sort(key=lambda row: abs(row.difference))
+        labels, what = [names[row.first] for row in rows], f"difference from {names[reference]}{place}"
+    bars = [Bar(name, row.difference, row.low_all, row.high_all) for name, row in zip(labels, rows, strict=True)]
+    return Panel(title(rows[0].key), what or "first - second", bars)
 
 
 def _reference(rows: Sequence[Comparison]) -> tuple[str, str]:
     """Return the best system, or the first where none is, and what it is."""
     better = METRICS[rows[0].key.metric].higher_is_better
-    totals: dict[str, float] = {}
-    for row in rows:
-        totals[row.first] = totals.get(row.first, 0.0) + row.difference
-        totals[row.second] = totals.get(row.second, 0.0) - row.difference
-    if better is None or not all(row.comparable for row in rows) or any(math.isnan(total) for total in totals.values()):
+    values = {row.first: row.first_value for row in rows} | {row.second: row.second_value for row in rows}
+    if better is None or not all(row.comparable for row in rows) or any(map(math.isnan, values.values())):
         return rows[0].first, ""
-    return (max if better else min)(totals, key=lambda name: totals[name]), ", the best"
+    return (max if better else min)(values, key=lambda name: values[name]), ", the best"

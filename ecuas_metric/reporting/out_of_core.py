@@ -26,14 +26,8 @@ from .differences import differences_grid
 from .report import Report, chosen_keys, report_grid, report_records
 from .tables import Grid, Record
 
-NEEDS_ROWS = ("groups", "common", "by_position", "calibrate", "explain")
-NOT_READ = {
-    "tasks": None,
-    "filter": None,
-    "choice_length": "none",
-    "partial": False,
-    "labels": None,
-}  # with their defaults
+NEEDS_ROWS = ("groups", "common", "by_position", "calibrate", "explain", "calibration")
+NOT_READ = {"tasks": None, "filter": None, "choice_length": "none", "partial": False, "labels": None}  # and defaults
 NOT_COMPARED = {"figures": None, "only": None, "sort": "systems"}
 _IN_MEMORY = "Leave --out-of-core out: files are then read with all rows in memory, or a random sample of them."
 WRITTEN = ("key", "first", "second", "difference", "low", "high")
@@ -41,9 +35,7 @@ UNPAIRED = (
     "The systems are not paired by sample. Intervals are conservative: they hold however the errors of the systems "
     "coincide. Without --out-of-core, samples are paired by id, and intervals are narrower."
 )
-Table = tuple[
-    Grid, list[Record], list[tuple[str, Note]], Mapping[str, System]
-]  # shown, written, notes, and what figures show
+Table = tuple[Grid, list[Record], list[tuple[str, Note]], Mapping[str, System]]  # shown, written, notes, for figures
 
 
 class Patterns(NamedTuple):
@@ -61,26 +53,24 @@ def score_out_of_core(arguments: Namespace, source: Patterns) -> Table:
         return _table(_collection(arguments, source, score), arguments)
     from ..scale.spark import score_files_on_spark
 
-    _require_new(arguments.state)
-    return _table(_written(_collection(arguments, source, score_files_on_spark), arguments.state), arguments)
+    return _table_of_new(lambda: _collection(arguments, source, score_files_on_spark), arguments)
 
 
 def merge_files(arguments: Namespace) -> Table:
     """Merge files of states, write them into one if it is named, and show their numbers."""
-    _require_new(arguments.state)
-    collection = merge_collections(map(read_collection, arguments.files), names=arguments.files)
-    return _table(_written(collection, arguments.state), arguments)
+    collections = map(read_collection, arguments.files)
+    return _table_of_new(lambda: merge_collections(collections, names=arguments.files), arguments)
 
 
-def _require_new(path: str | None) -> None:
+def _table_of_new(collect: Callable[[], Collection], arguments: Namespace) -> Table:
+    """Return the table of states, and write these to the file that is named, which must not exist."""
+    path = arguments.state
     if path and Path(path).exists():
         raise FileError(path, "is there already, and would be overwritten", advice="Name another one.")
-
-
-def _written(collection: Collection, path: str | None) -> Collection:
+    collection = collect()
     if path:
         write_collection(path, collection)
-    return collection
+    return _table(collection, arguments)
 
 
 def compare_out_of_core(arguments: Namespace, source: Patterns) -> Table:
@@ -89,9 +79,8 @@ def compare_out_of_core(arguments: Namespace, source: Patterns) -> Table:
     states = _collection(arguments, source, partial(score_files, progress=True)).states
     if len(states) < 2:
         raise InputError("a comparison", "needs at least two systems", got=", ".join(states) or "none")
-    first, *others = (state.settings for state in states.values())
-    for settings in others:
-        require_same_settings(first, settings)
+    for state in states.values():
+        require_same_settings(next(iter(states.values())).settings, state.settings)
     level = float(arguments.confidence_level)
     results = _results(states, arguments, with_errors=True)
     keys = chosen_keys(arguments.metrics, sorted(next(iter(results.values())).estimates, key=place))
@@ -136,17 +125,12 @@ def _refuse(arguments: Namespace, more: Mapping[str, object] = MappingProxyType(
     """Raise InputError if flags are given that mean nothing out of core; `more` has others with their defaults."""
     not_read = {**dict.fromkeys(NEEDS_ROWS), **NOT_READ, **more}
     for name, default in not_read.items():
-        if getattr(arguments, name) not in (default, False):
-            raise InputError(_flag(name), "cannot be used with --out-of-core", advice=_IN_MEMORY)
-    if getattr(arguments, "calibration", False):
-        raise InputError("--calibration", "cannot be used with --out-of-core", advice=_IN_MEMORY)
+        if getattr(arguments, name, default) not in (default, False):
+            flag = f"--{name.replace('_', '-')}"
+            raise InputError(flag, "cannot be used with --out-of-core", advice=_IN_MEMORY)
     if arguments.confidence_level is not None and arguments.interval_method not in (None, "analytic"):
         rule = "must be analytic with --out-of-core: resampling needs all rows at once"
         raise InputError("interval_method", rule, value=arguments.interval_method)
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def _results(states: Mapping[str, State], arguments: Namespace, *, with_errors: bool) -> dict[str, StateResults]:

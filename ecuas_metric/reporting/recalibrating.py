@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,53 +17,47 @@ from ..recalibration.isotonic import apply_isotonic, fit_isotonic
 from ..results import System, as_given
 from .report import prepare_submissions
 
+if TYPE_CHECKING:
+    from sklearn.model_selection import BaseCrossValidator
+
 SEED = 42  # of the folds, as in the paper's table
 
 
-class Method(NamedTuple):
-    """A recalibration by its two functions, of log-posteriors or of probabilities of the second class."""
-
-    fit: Callable[[Array, Array], object]
-    apply: Callable[[Any, Array], Floats]
-    of_two: bool = False
-
-
 METHODS = {
-    "affine": Method(fit_affine, apply_affine),
-    "temperature": Method(fit_temperature, apply_affine),
-    "isotonic": Method(fit_isotonic, apply_isotonic, of_two=True),
+    "affine": partial(cross_validated, fit_affine, apply_affine),
+    "temperature": partial(cross_validated, fit_temperature, apply_affine),
+    "isotonic": partial(cross_validated, fit_isotonic, apply_isotonic),
 }
+OF_TWO = ("isotonic",)  # of probabilities of the second class; the others are of log-posteriors
 
 
-def with_recalibrated(
+def add_recalibrated(
     systems: Mapping[str, System], submissions: Iterable[Submission], *, method: str, folds: int = 5, **options: object
 ) -> dict[str, System]:
     """Add to each system its recalibrated version; every sample is recalibrated by a fit on the other folds.
 
-    Log-posteriors are recalibrated by `fit_affine` or `fit_temperature` (the paper, "Analysis on UA classification
-    systems"), and confidences as the log-posteriors of right and wrong; confidences, and posteriors of two classes,
-    also by `fit_isotonic`. Folds are stratified by the true class, or by correctness, shuffled with a fixed seed, and
-    keep groups together. The fits use no weights, and intervals do not include their uncertainty. `options` are those
-    of `compute`, as `systems` were prepared with.
+    Confidences are recalibrated as log-posteriors of right and wrong, or like posteriors of two classes. Folds are
+    stratified by the true class, or by correctness, and keep groups together. The fits use no weights, and intervals
+    do not include their uncertainty. `options` are those that `systems` were prepared with.
     """
     found: dict[str, System] = {}
     for submission in submissions:
         system = found[submission.name] = systems[submission.name]
         try:
-            calibrated, notes = _calibrated(submission, system, METHODS[method], folds)
+            values, notes = _recalibrate(submission, system, method, folds)
         except InputError as error:
             raise submission.source.error(error) from None
         own = {"predictions_are": "log_probabilities", "renormalize": None, "missing_confidence": None}
         if submission.form == "confidences" and system.decisions.labels is None:
-            calibrated, own["predictions_are"] = np.exp(calibrated[:, 1]), None
-        name, form = f"{submission.name}, {method}", "posteriors" if calibrated.ndim == 2 else submission.form
-        changed = submission._replace(name=name, form=form, predictions=calibrated, predictions_are=None, notes=())
+            values, own["predictions_are"] = np.exp(values[:, 1]), None
+        name, form = f"{submission.name}, {method}", "posteriors" if values.ndim == 2 else submission.form
+        changed = submission._replace(name=name, form=form, predictions=values, predictions_are=None, notes=())
         (again,) = prepare_submissions([changed], **{**options, **own}).values()
         found[name] = again._replace(recalibration=f"{method}/{folds}", notes=again.notes + notes)
     return found
 
 
-def _calibrated(submission: Submission, system: System, method: Method, folds: int) -> tuple[Floats, tuple[Note, ...]]:
+def _recalibrate(submission: Submission, system: System, method: str, folds: int) -> tuple[Floats, tuple[Note, ...]]:
     """Return log-posteriors, of the classes or of wrong and right, and notes."""
     decisions, options = as_given(system)
     if decisions.labels is None:
@@ -74,14 +69,14 @@ def _calibrated(submission: Submission, system: System, method: Method, folds: i
         predictions = submission.predictions
         shares = predictions if predictions.ndim == 2 else stacked(predictions)
         scores, notes = _logarithms(shares, options.epsilon)
+    if method in OF_TWO and scores.shape[1] > 2:
+        raise InputError("calibrate", f"must not be {method} for posteriors of more than two classes")
+    scores = np.exp(scores[:, 1] - np.logaddexp(*scores.T)) if method in OF_TWO else scores
     truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
     splitter = _splitter(truth, folds, options.groups)
-    if not method.of_two:
-        return cross_validated(method.fit, method.apply, scores, truth, splitter=splitter, groups=options.groups), notes
-    if scores.shape[1] > 2:
-        raise InputError("calibrate", "must not be isotonic for posteriors of more than two classes")
-    q = np.exp(scores[:, 1] - np.logaddexp(*scores.T))
-    q = cross_validated(method.fit, method.apply, q, truth, splitter=splitter, groups=options.groups)
+    q = METHODS[method](scores, truth, splitter=splitter, groups=options.groups)
+    if method not in OF_TWO:
+        return q, notes
     notes = ()
     if options.confidence_level is not None and options.reject_costs:  # whole folds lie on one side of a reject cost
         fact = "Intervals take the isotonic maps as given; those at a reject cost are too narrow."
@@ -107,7 +102,7 @@ def _finite(scores: Floats, epsilon: float) -> tuple[Floats, tuple[Note, ...]]:
     return np.where(zero, np.log(least), scores), (Note("calibration", fact),)
 
 
-def _splitter(truth: Array, folds: int, groups: Ints | None) -> object:
+def _splitter(truth: Array, folds: int, groups: Ints | None) -> BaseCrossValidator:
     try:
         from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
     except ImportError:

@@ -168,19 +168,21 @@ def make_report(
     if not systems:
         raise InputError("a report", "needs at least one system")
     asked = None if only is None else list(only)
-    opened = unlabelled or {}
-    bounds = {name: bounds_of(systems[name], open_) for name, open_ in opened.items()}
+    missing = unlabelled or {}
+    bounds = {name: bounds_of(systems[name], answers) for name, answers in missing.items()}
+    rules = {name: answers.rule for name, answers in missing.items()}
     results = {
-        name: _unknown(system, asked)
-        if name in opened and opened[name].rule == "bounds"
+        name: _undefined_results(system, asked)
+        if rules.get(name) == "bounds"
         else compute_results(system, progress=progress, only=asked)
         for name, system in systems.items()
     }
-    keys = sorted(next(iter(results.values())).estimates, key=place)
-    not_comparable, reasons = _compared(systems, keys) if len(systems) > 1 else ([], [])
-    signatures = dict.fromkeys(_signature(system, opened.get(name)) for name, system in systems.items())
+    keys, alike = sorted(next(iter(results.values())).estimates, key=place), same_answers(systems)
+    not_comparable = [key for key in keys if not is_comparable(key, have_same_answers=alike)]
+    ends = {name: f"|unlabelled:{rule}" for name, rule in rules.items()}
+    line = " ; ".join(dict.fromkeys(signature_of(system) + ends.get(name, "") for name, system in systems.items()))
     sizes = {name: len(system.decisions.uncertainty) for name, system in systems.items()}
-    return Report(results, keys, not_comparable, " ; ".join(signatures), sizes, reasons, opened, bounds)
+    return Report(results, keys, not_comparable, line, sizes, differing(systems), missing, bounds)
 
 
 def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None, sizes: bool = False) -> Grid:
@@ -190,17 +192,13 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     """
     shown = list(report.keys if keys is None else keys)
     best = {key: _best(report, key) for key in shown}
-    header = [
-        "system",
-        *["N"] * sizes,
-        *["unlabelled"] * bool(report.unlabelled),
-        *(title(key) + ("†" if key in report.not_comparable else "") for key in shown),
-    ]
+    header = ["system", *["N"] * sizes, *["unlabelled"] * bool(report.unlabelled)]
+    header += [title(key) + "†" * (key in report.not_comparable) for key in shown]
     rows = [
         [
             Cell(name),
-            *([Cell(str(report.sizes[name]))] if sizes else []),
-            *([Cell(f"{report.share_unlabelled(name):.{digits}f}")] if report.unlabelled else []),
+            *[Cell(str(report.sizes[name]))] * sizes,
+            *[Cell(f"{report.share_unlabelled(name):.{digits}f}")] * bool(report.unlabelled),
             *(_cell(results.estimates[key], best[key], digits, report.bounds.get(name, {}).get(key)) for key in shown),
         ]
         for name, results in report.results.items()
@@ -224,26 +222,21 @@ def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list
             "system": name,
             "N": report.sizes[name],
             **({"unlabelled": report.share_unlabelled(name)} if report.unlabelled else {}),
-            **_numbers(results, shown),
-            **_limits(report, name, shown),
+            **_numbers(report, name, shown),
             "must_not_rank": not_comparable,
         }
-        for name, results in report.results.items()
+        for name in report.results
     ]
 
 
 def legend_of(keys: Iterable[Key]) -> list[str]:
-    """Return one line for each metric shown, with its meaning and direction, and one for each mark of a variant.
-
-    >>> legend_of([Key("error_rate"), Key("error_rate", variant="normalized")])[1]
-    'N-: divided by the value of a system that ignores its input'
-    """
-    shown = list(keys)
-    lines = {}
+    """Return one line for each metric shown, with its meaning and direction, and one for each mark of a variant."""
+    shown, lines = list(keys), {}
     for key in shown:
         metric = METRICS[key.metric]
-        subscript = {"n": "_n", "reject_costs": "_r"}.get(metric.one_per, "")
-        lines[f"{metric.title}{subscript}"] = f"{_lowered(metric.description)} ({_DIRECTIONS[metric.higher_is_better]})"
+        subscript, text = {"n": "_n", "reject_costs": "_r"}.get(metric.one_per, ""), metric.description
+        text = text if text[1:2].isupper() else text[:1].lower() + text[1:]  # but for abbreviations
+        lines[f"{metric.title}{subscript}"] = f"{text} ({_DIRECTIONS[metric.higher_is_better]})"
     lines |= dict(_VARIANTS[variant] for variant in dict.fromkeys(key.variant for key in shown) if variant)
     return [f"{name}: {meaning}" for name, meaning in lines.items()]
 
@@ -262,22 +255,20 @@ def short_title(key: Key) -> str:
 
 
 def chosen_keys(text: str | None, keys: Sequence[Key]) -> list[Key]:
-    """Return the metrics that a text names by their keys or titles, in any case; None is all.
-
-    Names are joined by commas, or by spaces where they have none.
-    """
+    """Return the metrics that a text names by keys or titles, separated by commas or spaces; None is all."""
     if text is None:
         return list(keys)
-    names = {name: key for key in keys for name in (_simple(title(key)), _simple(METRICS[key.metric].title), str(key))}
-    names |= {str(key): key for key in keys}
-    names |= {_simple(title(key)): key for key in keys}
+    names: dict[str, list[Key]] = {}
+    for key in keys:  # a title without its subscript is of all n, or all reject costs
+        names.setdefault(_simple(METRICS[key.metric].title), []).extend([] if key.variant else [key])
+    names |= {name: [key] for key in keys for name in (str(key), _simple(title(key)))}
     parts = [part.strip() for part in text.split(",") if part.strip()]
     parts = [word for part in parts for word in ([part] if _simple(part) in names else part.split())]
     unknown = [part for part in parts if _simple(part) not in names]
     if unknown or not parts:
         known = ", ".join(str(key) for key in keys)
         raise InputError("--metrics", f"must be among {known}", value=unknown[0] if unknown else text)
-    return list(dict.fromkeys(names[_simple(part)] for part in parts))
+    return list(dict.fromkeys(key for part in parts for key in names[_simple(part)]))
 
 
 def interval_text(low: float, high: float, form: str) -> str:
@@ -306,18 +297,10 @@ def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Pat
     return [path for name, draw in drawings.items() for path in figures.save(draw(), Path(folder) / name)]
 
 
-def _compared(systems: Mapping[str, System], keys: Iterable[Key]) -> tuple[list[Key], list[str]]:
-    """Return the metrics that must not rank systems, and what forbids to rank them by any."""
-    alike = same_answers(systems)
-    return [key for key in keys if not is_comparable(key, have_same_answers=alike)], differing(systems)
-
-
 def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
-    _, form, predictions, references, ids, per_sample, notes, source, told, *_ = submission
-    if told is not None and options.get("predictions_are") is None:
-        options = {**options, "predictions_are": told}
-    if submission.num_classes is not None and options.get("num_classes") is None:
-        options = {**options, "num_classes": submission.num_classes}
+    _, form, predictions, references, ids, per_sample, notes, source, *_ = submission
+    own = {name: getattr(submission, name) for name in ("predictions_are", "num_classes")}
+    options = {**options, **{name: value for name, value in own.items() if options.get(name) is None}}
     ids = None if ids is None else _whole_numbers(ids)
     checked = checked_options(**options)
     try:
@@ -348,18 +331,18 @@ def _repeated_ids(ids: pa.Array | None, source: Source) -> tuple[Note, ...]:
     return (Note("ids", fact, "" if "groups" in source.columns else FileAdvice.GROUP_REPEATED),)
 
 
-def _numbers(results: Results, keys: Iterable[Key]) -> dict[str, float]:
-    flat = results.flat()
+def _numbers(report: Report, name: str, keys: Iterable[Key]) -> dict[str, float]:
+    """Return a system's values with the limits of their intervals, then their bounds."""
+    flat, bounds = report.results[name].flat(), report.bounds.get(name, {})
     columns = (f"{key}{end}" for key in keys for end in ("", "_low", "_high"))
-    return {column: flat[column] for column in columns if column in flat}
+    ends = {
+        f"{key}_{end}": limit for key in keys for end, limit in zip(("min", "max"), bounds.get(key, ()), strict=False)
+    }
+    return {column: flat[column] for column in columns if column in flat} | ends
 
 
-def _signature(system: System, unlabelled: Unlabelled | None) -> str:
-    return signature_of(system) + (f"|unlabelled:{unlabelled.rule}" if unlabelled else "")
-
-
-def _unknown(system: System, only: Collection[Key] | None) -> Results:
-    """Return what is computed of a system whose numbers depend on verdicts that are open: none."""
+def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
+    """Return nan for every metric of a system with unlabelled answers."""
     bounded = [key for key in value_keys(system) if not METRICS[key.metric].is_alone]
     keys = [key for key in bounded if only is None or key in only]
     notes = system.notes
@@ -371,27 +354,13 @@ def _unknown(system: System, only: Collection[Key] | None) -> Results:
     return Results({key: Estimate(math.nan) for key in keys}, notes)
 
 
-def _limits(report: Report, name: str, keys: Iterable[Key]) -> dict[str, float]:
-    bounds = report.bounds.get(name, {})
-    ends = {
-        f"{key}_{end}": limit
-        for key in keys
-        if key in bounds
-        for end, limit in zip(("min", "max"), bounds[key], strict=True)
-    }
-    return ends
-
-
 def _best(report: Report, key: Key) -> float | None:
     better = METRICS[key.metric].higher_is_better
-    if key in report.not_comparable or report.differing or len(report.results) < 2 or better is None:
-        return None
-    if any(unlabelled.rule == "bounds" for unlabelled in report.unlabelled.values()):
+    is_bounded = any(unlabelled.rule == "bounds" for unlabelled in report.unlabelled.values())
+    if key in report.not_comparable or report.differing or len(report.results) < 2 or better is None or is_bounded:
         return None
     column = [results.estimates[key].value for results in report.results.values()]
-    column = [value for value in column if not math.isnan(value)]
-    choose = max if better else min
-    return choose(column) if column else None
+    return (max if better else min)((value for value in column if not math.isnan(value)), default=None)
 
 
 def _cell(estimate: Estimate, best: float | None, digits: int, bounds: ValueBounds | None = None) -> Cell:
@@ -402,11 +371,6 @@ def _cell(estimate: Estimate, best: float | None, digits: int, bounds: ValueBoun
     limits = "" if low is None or high is None else f" {interval_text(low, high, f'.{digits}f')}"
     is_best = best is not None and math.isclose(value, best, rel_tol=SAME, abs_tol=SAME)
     return Cell(f"{value:.{digits}f}{limits}{f' ({span})' if span else ''}", is_best)
-
-
-def _lowered(text: str) -> str:
-    """Return a sentence without its capital, unless that is an abbreviation's."""
-    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 def _simple(text: str) -> str:

@@ -42,22 +42,25 @@ class Screen(NamedTuple):
 
     def plain(self, text: str) -> str:
         """Return text with ASCII in the place of what the stream cannot encode."""
-        if not _encodes(self.encoding, "".join(ASCII)):  # all signs or none: a mark and its note must be the same
+        signs = "".join(ASCII)  # all or none: a mark and its note must be the same
+        if signs.encode(self.encoding, "replace").decode(self.encoding) != signs:
             text = "".join(ASCII.get(character, character) for character in text)
         return text.encode(self.encoding, "backslashreplace").decode(self.encoding)
 
-    def painted(self, text: str, style: str) -> str:
+    def paint(self, text: str, style: str) -> str:
         """Return text in one of the styles of `CODES`, if the stream has colours."""
         return f"\033[{CODES[style]}m{text}\033[0m" if self.is_coloured and text.strip() else text
 
-    def wrapped(self, lines: Iterable[str]) -> list[str]:
-        """Return lines broken where the screen ends, the rest of each indented under what comes first in it."""
-        broken: list[str] = []
+    def wrap(self, lines: Iterable[str]) -> list[str]:
+        """Return lines broken between words where the screen ends, the rest of each indented below its first word."""
+        found: list[str] = []
         for line in map(self.plain, lines):
             hang = " " * (len(line) - len(line.lstrip()) + 2)
-            parts = [] if self.width is None else _broken(line, self.width, hang)
-            broken += parts or [line]
-        return broken
+            parts = [] if self.width is None else textwrap.wrap(
+                line, self.width, subsequent_indent=hang, break_on_hyphens=False, break_long_words=False
+            )  # fmt: skip
+            found += parts or [line]
+        return found
 
 
 FILE = Screen()
@@ -102,30 +105,31 @@ def screen_of(stream: TextIO) -> Screen:
 def to_text(grid: Grid, screen: Screen = FILE) -> str:
     """Return aligned plain text with a mark at the best of each column; a wide table goes on below itself."""
     gap = " " * any(cell.is_best for row in grid.rows for cell in row)
-    rows = _grouped(_fitted(grid, screen.width, 2 + len(gap)))
+    rows = _group_rows(_shorten_names(grid, screen.width, 2 + len(gap)))
     cells = [[screen.plain(cell.text + (BEST if cell.is_best else gap)) for cell in row] for row in rows]
     header = [screen.plain(name) + gap for name in grid.header]
     widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
     lines: list[str] = []
     for columns in _blocks(widths, grid.labels, screen.width):
-        aligned = [_aligned(row, widths, grid.labels, columns) for row in (header, *cells)]
+        aligned = [
+            [row[i].ljust(widths[i]) if i < grid.labels else row[i].rjust(widths[i]) for i in columns]
+            for row in (header, *cells)
+        ]
         rule = "-" * max(len("  ".join(row).rstrip()) for row in aligned)
-        styles = [["best" if row[i].is_best else "" for i in columns] for row in rows]
-        lines += [""] * bool(lines) + [screen.painted("  ".join(aligned[0]).rstrip(), "header")]
-        lines += [screen.painted(rule, "faint")]
-        lines += [_painted(row, style, screen) for row, style in zip(aligned[1:], styles, strict=True)]
-    below = [*screen.wrapped(grid.below()), *screen.wrapped([grid.signature] if grid.signature else [])]
-    return "\n".join([*screen.wrapped(grid.above), *lines, *([""] * bool(below)), *below]) + "\n"
+        lines += [""] * bool(lines) + [screen.paint("  ".join(aligned[0]).rstrip(), "header")]
+        lines += [screen.paint(rule, "faint")]
+        for texts, row in zip(aligned[1:], rows, strict=True):
+            marks = zip(texts, (row[i].is_best for i in columns), strict=True)
+            lines.append("  ".join(screen.paint(text, "best") if is_best else text for text, is_best in marks).rstrip())
+    below = screen.wrap([*grid.below(), *[grid.signature] * bool(grid.signature)])
+    return "\n".join([*screen.wrap(grid.above), *lines, *[""] * bool(below), *below]) + "\n"
 
 
 def to_markdown(grid: Grid) -> str:
     """Return a Markdown table; the best of a column is bold."""
     header = [_markdown(name) for name in grid.header]
     rules = ["---"] * grid.labels + ["---:"] * (len(header) - grid.labels)
-    rows = [
-        [f"**{_markdown(cell.text)}**" if cell.is_best else _markdown(cell.text) for cell in row]
-        for row in _grouped(grid)
-    ]
+    rows = _mark_up(grid, _markdown, "**{}**")
     lines = [f"| {' | '.join(line)} |" for line in (header, rules, *rows)]
     below = [*map(_note, grid.below(IN_BOLD)), f"`{grid.signature}`"]
     above = [line for note in grid.above for line in (_note(note), "")]
@@ -135,17 +139,9 @@ def to_markdown(grid: Grid) -> str:
 def to_latex(grid: Grid) -> str:
     """Return a tabular for the package booktabs, its notes below it; the best of a column is bold."""
     columns = "l" * grid.labels + "r" * (len(grid.header) - grid.labels)
-    rows = [
-        [rf"\textbf{{{_latex(cell.text)}}}" if cell.is_best else _latex(cell.text) for cell in row]
-        for row in _grouped(grid)
-    ]
-    body = [_latex_row(row) for row in rows]
-    header = _latex_row([_latex(name) for name in grid.header])
-    width = len(grid.header)
-    notes = [
-        rf"\multicolumn{{{width}}}{{p{{\linewidth}}}}{{\footnotesize {_latex(note)}}} \\"
-        for note in grid.below(IN_BOLD)
-    ]
+    body = [_latex_row(row) for row in _mark_up(grid, _latex, r"\textbf{{{}}}")]
+    header, span = _latex_row([_latex(name) for name in grid.header]), rf"\multicolumn{{{len(grid.header)}}}"
+    notes = [rf"{span}{{p{{\linewidth}}}}{{\footnotesize {_latex(note)}}} \\" for note in grid.below(IN_BOLD)]
     comments = [f"% {note}" for note in ("Needs \\usepackage{booktabs}.", *grid.above, grid.signature) if note]
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *body, r"\bottomrule", *notes]
     return "\n".join([*lines, r"\end{tabular}", *comments]) + "\n"
@@ -158,8 +154,7 @@ def to_html(grid: Grid) -> str:
     def row(cells: Iterable[str], tag: str) -> str:
         return f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in cells)}</tr>"
 
-    cells = [[f"<b>{escape(c.text)}</b>" if c.is_best else escape(c.text) for c in line] for line in _grouped(grid)]
-    body = "".join(row(line, "td") for line in cells)
+    body = "".join(row(line, "td") for line in _mark_up(grid, escape, "<b>{}</b>"))
     notes = "<br>".join(map(escape, [*grid.above, *grid.below(IN_BOLD), grid.signature]))
     return f"<table>{row(map(escape, grid.header), 'th')}{body}</table><small>{notes}</small>"
 
@@ -197,25 +192,22 @@ def check_suffix(path: str | Path) -> None:
 
 def to_csv(records: Sequence[Record], line: str) -> str:
     """Return CSV with the signature in a column of its own; names that look like formulas are neutralised."""
-    buffer = io.StringIO()
-    columns = dict.fromkeys(key for record in records for key in (*record, "signature"))
-    writer = csv.DictWriter(
-        buffer, [name for name in columns if name != "signature"] + ["signature"], lineterminator="\n"
-    )
+    buffer, columns = io.StringIO(), list(dict.fromkeys(key for record in records for key in record))
+    writer = csv.DictWriter(buffer, [*columns, "signature"], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(
-        {key: _csv_cell(value) for key, value in {**record, "signature": line}.items()} for record in records
-    )
+    for record in records:
+        writer.writerow({key: _csv_cell(value) for key, value in {**record, "signature": line}.items()})
     return buffer.getvalue()
 
 
 def to_json(records: Sequence[Record], line: str, notes: Iterable[str] = ()) -> str:
     """Return JSON of records, signature and notes; what is not a finite number is null."""
-    clean = [
-        {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in record.items()}
-        for record in records
-    ]
-    return json.dumps({"signature": line, "notes": list(notes), "rows": clean}, indent=2, ensure_ascii=False) + "\n"
+
+    def finite(value: object) -> object:
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    rows = [{key: finite(value) for key, value in record.items()} for record in records]
+    return json.dumps({"signature": line, "notes": list(notes), "rows": rows}, indent=2, ensure_ascii=False) + "\n"
 
 
 def neutral(text: str) -> str:
@@ -229,20 +221,7 @@ def _csv_cell(value: object) -> object:
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value
 
 
-def _encodes(encoding: str, text: str) -> bool:
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _broken(line: str, width: int, hang: str) -> list[str]:
-    """Break a line between its words; signatures and long names stay whole."""
-    return textwrap.wrap(line, width, subsequent_indent=hang, break_on_hyphens=False, break_long_words=False)
-
-
-def _fitted(grid: Grid, width: int | None, between: int) -> Grid:
+def _shorten_names(grid: Grid, width: int | None, between: int) -> Grid:
     """Return a grid with system names shortened if it does not fit the screen mainly because of them."""
     columns = [[name, *(row[i].text for row in grid.rows)] for i, name in enumerate(grid.header)]
     needs = [max(map(len, column)) + between for column in columns]
@@ -255,15 +234,18 @@ def _fitted(grid: Grid, width: int | None, between: int) -> Grid:
         longest = max(MIN_NAME, room // (grid.labels - len(shown)) - between)
         shown.append(short_names(column[1:], longest=longest) if need - between > longest else {})
         room -= min(need, longest + between)
-    short = {name: text for names in shown for name, text in names.items()}
-    rows = [
-        [*(Cell(short.get(cell.text, cell.text)) for cell in row[: grid.labels]), *row[grid.labels :]]
-        for row in grid.rows
-    ]
+    short, labels = {name: text for names in shown for name, text in names.items()}, grid.labels
+    rows = [[*(Cell(short.get(text, text)) for text, _ in row[:labels]), *row[labels:]] for row in grid.rows]
     return grid._replace(rows=rows)
 
 
-def _grouped(grid: Grid) -> list[list[Cell]]:
+def _mark_up(grid: Grid, escape: Callable[[str], str], bold: str) -> list[list[str]]:
+    """Return the texts of all cells, escaped, the best of each column in a template of bold text."""
+    template = {True: bold, False: "{}"}
+    return [[template[is_best].format(escape(text)) for text, is_best in row] for row in _group_rows(grid)]
+
+
+def _group_rows(grid: Grid) -> list[list[Cell]]:
     """Return the rows, without the first name of those that have it from the row above."""
     firsts = [""] + [row[0].text for row in grid.rows[:-1]]
     repeats = [grid.grouped and row[0].text == first for row, first in zip(grid.rows, firsts, strict=False)]
@@ -282,15 +264,6 @@ def _blocks(widths: Sequence[int], labels: int, width: int | None) -> list[list[
         blocks[-1].append(column)
         used += widths[column]
     return blocks
-
-
-def _aligned(row: list[str], widths: Sequence[int], labels: int, columns: Iterable[int]) -> list[str]:
-    return [row[i].ljust(widths[i]) if i < labels else row[i].rjust(widths[i]) for i in columns]
-
-
-def _painted(texts: list[str], styles: list[str], screen: Screen) -> str:
-    parts = [screen.painted(text, style) if style else text for text, style in zip(texts, styles, strict=True)]
-    return "  ".join(parts).rstrip()
 
 
 def _note(text: str) -> str:

@@ -11,13 +11,13 @@ import numpy as np
 
 from ..comparison.compare import Comparison, best_systems, compare_systems
 from ..errors import InputError
-from ..intervals import units
 from ..metrics import METRICS, Key, values_of_calibration
 from ..options import Options
 from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..plotting.names import short_names
 from ..results import System, all_values, ranked, resampling_of
-from .differences import MAX_ROWS, arranged, is_significant, num_tests
+from ..sampling import units
+from .differences import MAX_ROWS, is_significant, num_tests, sort_rows
 from .report import DAGGER, p_text, short_title, title
 from .tables import Cell, Grid, Screen, to_text
 
@@ -83,21 +83,16 @@ def wins_grid(rows: Sequence[Comparison], *, alpha: float) -> Grid:
     minus = {name: sum(won.get((other, name), 0) for other in names) for name in names}
     names.sort(key=lambda name: (minus[name] - plus[name], -plus[name]))
     numbers = [str(i) for i in range(1, len(names) + 1)]
-    cells = [
-        [
-            f"{number:>{len(numbers[-1])}} {short[one]}",
-            *("" if one == other else str(won.get((one, other), 0) or ".") for other in names),
-            str(plus[one]),
-            str(minus[one]),
-        ]
-        for number, one in zip(numbers, names, strict=True)
-    ]
+    cells = []
+    for number, one in zip(numbers, names, strict=True):
+        against = ["" if one == other else str(won.get((one, other), 0) or ".") for other in names]
+        texts = f"{number:>{len(numbers[-1])}} {short[one]}", *against, str(plus[one]), str(minus[one])
+        cells.append([*map(Cell, texts)])
     ranking = ranking_metrics(rows)
     without = "" if all(row.comparable for row in rows) else " without †"
     what = f"on how many of {len(ranking)} metrics{without}" if len(ranking) > 1 else "1 where"
     above = [f"Wins: {what} the row's system is significantly better than the column's; a dot means none."]
-    header = ["system", *numbers, "wins", "losses"]
-    return Grid(header, [[Cell(text) for text in row] for row in cells], [], "", above=above)
+    return Grid(["system", *numbers, "wins", "losses"], cells, [], "", above=above)
 
 
 def introduction(
@@ -110,33 +105,34 @@ def introduction(
 ) -> list[str]:
     """Return the lines above the differences: what is compared, what cannot be found, and the summary."""
     first = next(iter(systems.values()))
-    size = len(first.decisions.uncertainty)
+    size, resampling = len(first.decisions.uncertainty), resampling_of(first.options)
     paired = "id" if first.ids is not None else "their rows" if by_position else "their rows: there is no column of ids"
-    about = f"{len(systems)} systems on {size} samples, paired by {paired}. Significant: adjusted p at most {alpha:g}."
-    return [about, *limits(first, alpha), "", *summary(arranged(rows), alpha=alpha, digits=digits), ""]
-
-
-def limits(system: System, alpha: float) -> list[str]:
-    """Return a line if there are so few samples that no difference can be significant."""
-    resampling, size = resampling_of(system.options), len(system.decisions.uncertainty)
+    lines = [
+        f"{len(systems)} systems on {size} samples, paired by {paired}. Significant: adjusted p at most {alpha:g}."
+    ]
     exchanged = len(units(size, resampling)[1])
     least = 2.0 ** (1 - exchanged)  # all permutations are as likely, and half of them differ in sign only
-    if least <= alpha:
-        return []
-    what = "samples" if resampling.groups is None else "groups"
-    return [f"With {exchanged} {what} no p-value can be below {least:.2g}, so nothing can be significant."]
+    if least > alpha:
+        what = "samples" if resampling.groups is None else "groups"
+        lines.append(f"With {exchanged} {what} no p-value can be below {least:.2g}, so nothing can be significant.")
+    return [*lines, "", *summary(sort_rows(rows), alpha=alpha, digits=digits), ""]
 
 
 def overview(grid: Grid, rows: Sequence[Comparison], screen: Screen, *, alpha: float, full: bool = False) -> str:
     """Return the text of a comparison: its introduction, a matrix of wins, and the differences unless too many."""
-    parts = ["\n".join(screen.wrapped(grid.above))]
+    parts = ["\n".join(screen.wrap(grid.above))]
     if len({row.first for row in rows}) > 1 and ranking_metrics(rows):
-        some = bool(wins(rows, alpha))
         none = "No system is significantly better than another by any metric.\n"
-        parts.append(to_text(wins_grid(rows, alpha=alpha), screen) if some else none)
-    is_long = not full and len(grid.rows) > MAX_ROWS
-    parts.append(_too_many(grid, rows, screen, alpha) if is_long else to_text(grid._replace(above=()), screen))
-    return "\n".join(parts)
+        parts.append(to_text(wins_grid(rows, alpha=alpha), screen) if wins(rows, alpha) else none)
+    if full or len(grid.rows) <= MAX_ROWS:
+        return "\n".join([*parts, to_text(grid._replace(above=()), screen)])
+    significant = sum(is_significant(row, alpha) for row in rows)
+    how = (
+        f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --full shows all, "
+        "--only significant or --metrics some of them; --output FILE writes all, --figures DIR draws them."
+    )
+    footnotes = [] if all(row.comparable for row in rows) else [DAGGER]
+    return "\n".join([*parts, *screen.wrap([how, "", *footnotes, grid.signature])]) + "\n"
 
 
 def how_to_read(options: Options, *, tests: int, by_row: bool) -> list[str]:
@@ -163,23 +159,13 @@ def how_to_read(options: Options, *, tests: int, by_row: bool) -> list[str]:
     ]
 
 
-def _too_many(grid: Grid, rows: Sequence[Comparison], screen: Screen, alpha: float) -> str:
-    significant = sum(is_significant(row, alpha) for row in rows)
-    how = (
-        f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --full shows all, "
-        "--only significant or --metrics some of them; --output FILE writes all, --figures DIR draws them."
-    )
-    footnotes = [] if all(row.comparable for row in rows) else [DAGGER]
-    return "\n".join(screen.wrapped([how, "", *footnotes, grid.signature])) + "\n"
-
-
 def _of_metric(rows: Sequence[Comparison], may_be_best: Sequence[str], alpha: float, digits: int) -> str:
     """Say who is best by one metric, of the rows of all pairs, and whom it beats significantly."""
     values: dict[str, float] = {}
     for row in rows:
         values |= {row.first: row.first_value, row.second: row.second_value}
     if undefined := [name for name, value in values.items() if math.isnan(value)]:
-        return f"undefined for {_listed(undefined)}."
+        return f"undefined for {_list_names(undefined)}."
     sign = -1 if METRICS[rows[0].key.metric].higher_is_better else 1
     best, *others = sorted(values, key=lambda name: sign * values[name])
     shown = {name: f"{value:.{digits}f}" for name, value in values.items()}
@@ -199,7 +185,7 @@ def _of_metric(rows: Sequence[Comparison], may_be_best: Sequence[str], alpha: fl
         text = f"{best} has the best value ({shown[best]}), {what}."
     if not may_be_best or set(may_be_best) == {best, *tied}:
         return text
-    known = " or ".join(may_be_best) if len(may_be_best) <= MAX_NAMES else f"one of {_listed(may_be_best)}"
+    known = " or ".join(may_be_best) if len(may_be_best) <= MAX_NAMES else f"one of {_list_names(may_be_best)}"
     return f"{text} By this metric alone, at {1 - alpha:.0%} confidence, the best is {known}."
 
 
@@ -209,26 +195,20 @@ def _of_many(best: str, tied: Sequence[str], num_others: int) -> str:
     if not tied:
         return f"{best}, significantly better than {'both' if num_others == 2 else f'all {num_others}'} others."
     if len(tied) <= min(MAX_NAMES, beaten):
-        return f"{best}, significantly better than all others except {_listed(tied)}."
-    return f"{best}, significantly better than {beaten} of {num_others} others, not than {_listed(tied)}."
+        return f"{best}, significantly better than all others except {_list_names(tied)}."
+    return f"{best}, significantly better than {beaten} of {num_others} others, not than {_list_names(tied)}."
 
 
-def _listed(systems: Sequence[str]) -> str:
+def _list_names(systems: Sequence[str]) -> str:
     more = len(systems) - MAX_NAMES
-    if more <= 1:
-        return ", ".join(systems)
-    return f"{', '.join(systems[:MAX_NAMES])} and {more} more"
+    return f"{', '.join(systems[:MAX_NAMES])} and {more} more" if more > 1 else ", ".join(systems)
 
 
 # ---- a report in plain words ---------------------------------------------------------------------------------------
 
 
 def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None) -> list[str]:
-    """Explain a report: which system is best for which use, how sure that is, and what recalibration would gain.
-
-    Differences are tested as `ecuas compare` does with the same metrics (`only`, by default all), at the systems'
-    confidence level or 0.95.
-    """
+    """Return sentences on a report: which system is best for which use, how sure that is, what recalibration gains."""
     asked = None if only is None else list(only)
     given = [Key("ecuas", n) for n in next(iter(systems.values())).options.n]
     orders = sorted(key.parameter or 0.0 for key in given if asked is None or key in asked)
@@ -242,9 +222,9 @@ def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None)
     rest = [*by_reject_cost, *_calibration(systems), *([_recalibration(systems, values, orders[0])] if orders else [])]
     if len(systems) == 1 or not orders:
         return rest
-    pairs, remark = _paired(systems, asked)
+    pairs, remark = _compare_all(systems, asked)
     level = next(iter(systems.values())).options.confidence_level or LEVEL
-    return [*(_best(order, values, pairs, level) for order in orders), *([remark] if remark else []), *rest]
+    return [*(_best(order, values, pairs, level) for order in orders), remark, *rest]
 
 
 def _best(order: float, values: Mapping[str, Mapping[Key, float]], pairs: Sequence[Comparison], level: float) -> str:
@@ -266,13 +246,17 @@ def _best(order: float, values: Mapping[str, Mapping[Key, float]], pairs: Sequen
     return f"{whom}, {best} has the lowest cost: {numbers}, the next. That may be due to chance: {lead}."
 
 
-def _paired(systems: Mapping[str, System], only: Sequence[Key] | None) -> tuple[list[Comparison], str]:
-    """Compare all pairs; the second value says why not, or what the p-values are adjusted for."""
+def _compare_all(systems: Mapping[str, System], only: Sequence[Key] | None) -> tuple[list[Comparison], str]:
+    """Compare all pairs as `ecuas compare` does; the second value says why not, or how p-values are adjusted."""
     first = next(iter(systems.values()))
     if len(first.decisions.uncertainty) * len(systems) * (len(systems) - 1) / 2 > MAX_PAIRED_ROWS:
         return [], "There are too many samples and pairs to test differences here: use `ecuas compare`."
+    with_level = dict(systems)
+    for name, system in systems.items():
+        if system.options.confidence_level is None:  # then its samples are not sorted yet
+            with_level[name] = ranked(system.decisions, system.options.replace(confidence_level=LEVEL), ids=system.ids)
     try:
-        rows = compare_systems({name: _with_level(system) for name, system in systems.items()}, only=only)
+        rows = compare_systems(with_level, only=only)
     except InputError as error:
         return [], f"These systems cannot be compared sample by sample, so no difference is tested: {error}"
     tests = num_tests(rows)
@@ -316,11 +300,8 @@ def _useful_range(name: str, curve: RejectCostCurve) -> str:
 
 def _between(low: float, high: float) -> str:
     """Return a range with as few digits as distinguish its limits."""
-    for digits in (2, 3, 4):
-        first, last = f"{low:.{digits}f}", f"{high:.{digits}f}"
-        if first != last:
-            return f"between {first} and {last}"
-    return f"about {low:.2f}"
+    ranges = ((f"{low:.{digits}f}", f"{high:.{digits}f}") for digits in (2, 3, 4))
+    return next((f"between {one} and {other}" for one, other in ranges if one != other), f"about {low:.2f}")
 
 
 def _calibration(systems: Mapping[str, System]) -> list[str]:
@@ -333,12 +314,11 @@ def _calibration(systems: Mapping[str, System]) -> list[str]:
                 off.append(f"{name} ({p_text(p)}; {_mean_gap(system)})")
             elif not math.isnan(p):
                 rest.append(f"{name} ({p_text(p)})")
-    sentences = []
-    if off:
-        sentences.append(f"Miscalibrated by more than chance explains: {', '.join(off)}.")
-    if rest:
-        sentences.append(f"No evidence of miscalibration, which does not prove calibration: {', '.join(rest)}.")
-    return sentences
+    sentences = {
+        "Miscalibrated by more than chance explains": off,
+        "No evidence of miscalibration, which does not prove calibration": rest,
+    }
+    return [f"{sentence}: {', '.join(names)}." for sentence, names in sentences.items() if names]
 
 
 def _mean_gap(system: System) -> str:
@@ -352,11 +332,13 @@ def _mean_gap(system: System) -> str:
 
 def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[Key, float]], order: float) -> str:
     """Say what the best recalibration would gain at most, for the system that it changes most."""
-    key = Key("ecuas", order)
-    after = {name: _best_recalibrated(system, order) for name, system in systems.items()}
+    key, best = Key("ecuas", order), Key("ecuas", order, "recalibrated")
+    after = {}
+    for name, system in systems.items():
+        decomposed = system._replace(options=system.options.replace(n=(order,), decompose=True))
+        after[name] = float(all_values(decomposed, only=(best,))[best])
     name = max(after, key=lambda name: values[name][key] - after[name])
-    before = values[name][key]
-    gain = before - after[name]
+    before, gain = values[name][key], values[name][key] - after[name]
     if gain < WORTH_SAYING * before or not before:
         return f"Recalibration alone would gain less than {WORTH_SAYING:.0%} of {short_title(key)}."
     return (
@@ -364,16 +346,3 @@ def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[K
         f"of {name} from {before:.3f} to {after[name]:.3f} at best, {gain / before:.0%} less. "
         "It is fitted on these same samples, so the gain on new ones would be smaller."
     )
-
-
-def _best_recalibrated(system: System, order: float) -> float:
-    options = system.options.replace(n=(order,), decompose=True)
-    key = Key("ecuas", order, "recalibrated")
-    return float(np.asarray(all_values(system._replace(options=options), only=(key,))[key]))
-
-
-def _with_level(system: System) -> System:
-    """Return a system with a confidence level; its samples are sorted if they are not yet."""
-    if system.options.confidence_level is not None:
-        return system
-    return ranked(system.decisions, system.options.replace(confidence_level=LEVEL), ids=system.ids)

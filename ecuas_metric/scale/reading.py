@@ -18,11 +18,12 @@ from ..decisions import Decisions
 from ..errors import Advice, InputError, Note
 from ..files.submissions import MEANING
 from ..inputs import RANGE_TOLERANCE, FloatOrFloats, Floats
-from ..intervals import Limits, Moments, analytic_limits
+from ..intervals import Moments, analytic_limits
 from ..metrics import METRICS, Key, keys, naive_values, normalized_values, recalibrated_values
 from ..options import checked_options
 from ..ranking import TieGroups
 from ..results import System, note_undefined
+from ..sampling import Limits
 from .exact_sum import DIGITS, floats_of_digits
 from .settings import empty_decisions, parse_settings
 from .sketch import ranks_of

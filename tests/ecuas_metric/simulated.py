@@ -176,6 +176,28 @@ def ordinal_costs(rng, size):
     return posterior / until[:, -1:], label, {"cost": np.abs(grades[:, None] - grades).astype(float)}
 
 
+def rare_tenfold(rng, size):
+    """A mistake costs 1, but one label in a hundred is of a class that nobody expects: to miss it costs 10."""
+    p, correct, _ = calibrated(rng, size)
+    posterior = np.stack([p, 0.998 * (1 - p), 0.002 * (1 - p)], axis=1)
+    label = np.where(rng.random(size) < 0.01, 2, 1 - correct)
+    return posterior, label, {"cost": np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [10.0, 10.0, 0.0]])}
+
+
+def asymmetric_costs(rng, size):
+    """Posteriors of two classes that are too extreme; one of the two mistakes costs 20."""
+    z = rng.normal(1, 2, size)
+    label = (rng.random(size) < 1 / (1 + np.exp(-z))).astype(int)
+    q = 1 / (1 + np.exp(-1.7 * z))
+    return np.stack([1 - q, q], axis=1), label, {"cost": np.array([[0.0, 1.0], [20.0, 0.0]])}
+
+
+def partial_grades(rng, size):
+    """Four points an answer, and what is lost of them is the cost."""
+    p = rng.beta(4, 1.5, size)
+    return 1 - p, 1 - rng.binomial(4, p) / 4, {"max_uncertainty": 1.0}
+
+
 def refusals(rng, size):
     """40 % of the answers have confidence 0, of which 5 % are right."""
     p, correct, _ = calibrated(rng, size)
@@ -213,6 +235,9 @@ HARD_SYSTEMS = (
     two_point_weighted,
     giant_group,
     ordinal_costs,
+    rare_tenfold,
+    asymmetric_costs,
+    partial_grades,
 )
 DEPENDENT = (in_20_groups, grouped, zipf_groups, weighted_groups, giant_group)  # each sample as `calibrated`
 IN_PARTS = {thousand_classes: (40, 10_000), ordinal_costs: (40, 50_000), isotonic: (2000, None)}
@@ -238,10 +263,8 @@ def true_values(system, size=None):
 
 
 def _values(predictions, references, options):
-    form = "posteriors" if predictions.ndim > 1 else "confidences"
-    large = prepare(
-        form, predictions, references, checked_options(**OPTIONS | {"calibration": form == "confidences"}, **options)
-    )
+    form, options = _form_and_options(predictions, options)
+    large = prepare(form, predictions, references, checked_options(**options))
     values = {key: float(value) for key, value in all_values(large).items()}
     if form == "confidences":
         weight = options.get("sample_weight")
@@ -251,12 +274,17 @@ def _values(predictions, references, options):
     return values
 
 
+def _form_and_options(predictions, options):
+    form = "posteriors" if predictions.ndim > 1 else "costs" if "max_uncertainty" in options else "confidences"
+    added = {"calibration": form == "confidences", "normalize": form != "costs"}
+    return form, OPTIONS | added | options
+
+
 def estimates(system, size, seed, *, method="analytic", resamples=1, keys=None):
     """Return the results of one simulated sample, its system, and the true values."""
     predictions, references, options = system(np.random.default_rng(seed), size)
     truth = true_values(system, size if system is isotonic else None)
-    form = "posteriors" if predictions.ndim > 1 else "confidences"
-    chosen = OPTIONS | {"calibration": form == "confidences"} | options
+    form, chosen = _form_and_options(predictions, options)
     checked = checked_options(confidence_level=0.95, interval_method=method, n_resamples=resamples, **chosen)
     prepared = prepare(form, predictions, references, checked)
     return compute_results(prepared, only=[*truth] if keys is None else keys), prepared, truth

@@ -1,5 +1,3 @@
-"""The metric's page, through its real server and client."""
-
 import ast
 from pathlib import Path
 

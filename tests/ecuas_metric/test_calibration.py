@@ -1,5 +1,3 @@
-"""ECE without its bias, its interval, and the test of calibration."""
-
 import itertools
 import math
 
@@ -68,6 +66,13 @@ def test_its_interval_is_around_it_whatever_the_method(method, rng):
         assert (values["ece_debiased_low"] > 0) == (power == 3)
         assert math.isnan(values["ece_low"])
         assert "calibration_p_low" not in values
+
+
+def test_of_one_confidence_far_off_its_interval_is_that_of_the_error_rate():
+    options = {"calibration": True, "interval_method": "analytic", "confidence_level": 0.95}
+    values = score_confidences(np.arange(4000) % 10 < 6, np.full(4000, 0.9), **options)
+    widths = [values[f"{key}_high"] - values[f"{key}_low"] for key in ("ece_debiased", "error_rate")]
+    assert widths[0] == pytest.approx(widths[1], rel=0.01)
 
 
 def test_of_one_confidence_it_is_the_binomial_test_of_the_number_of_errors():

@@ -1,5 +1,3 @@
-import pickle
-
 import numpy as np
 import pytest
 
@@ -29,13 +27,6 @@ def test_each_surface_renders_the_same_fields_in_its_own_words():
 def test_words_of_a_surface_change_no_value():
     error = InputError("systems", "must have different names", value="n_bins")
     assert error.render({"n_bins": "--bins"}) == "systems must have different names; got 'n_bins'."
-
-
-def test_an_error_crosses_processes_whole():
-    error = InputError("n", "must be >= 0", value=-1.0, index=1, count=1, total=2, advice="Why?")
-    copy = pickle.loads(pickle.dumps(error))
-    assert vars(copy) == vars(error)
-    assert str(copy) == str(error) == "n must be >= 0; got -1.0 at index 1 (1 of 2). Why?"
 
 
 def test_values_are_shown_as_people_write_them():

@@ -218,13 +218,59 @@ def test_losses_of_two_classes_have_the_intervals_of_confidences(rng):
         assert np.array(found[Key(key)]) == pytest.approx(factor * of_confidence, rel=1e-6), key  # but for the floor
 
 
+def limits_of_posteriors(posterior, label, **options):
+    options = checked_options(confidence_level=0.95, **options)
+    return compute_results(prepare("posteriors", posterior, label, options)).estimates
+
+
+def test_a_dear_mistake_that_was_not_seen_widens_what_costs_have(rng):
+    """The third class is never the label; to miss it costs 1 or 50: then a single one would add half to the risk."""
+    p = rng.uniform(0.5, 1, 100)
+    posterior, label = np.stack([p, 1 - p, 0 * p], axis=1), (rng.random(100) > p).astype(int)
+    for key in (Key("risk"), Key("aurc"), Key("augrc")):
+        cheap, dear = (
+            limits_of_posteriors(posterior, label, cost=[[0, 1, 1], [1, 0, 1], [most, most, 0]])[key]
+            for most in (1.001, 50)
+        )
+        assert cheap.value == dear.value
+        assert dear.high - dear.value > 2 * (cheap.high - cheap.value), key
+    risk = limits_of_posteriors(posterior, label, cost=[[0, 1, 1], [1, 0, 1], [50, 50, 0]])[Key("risk")]
+    assert risk.high - risk.value > 50 / 100
+
+
+def test_a_cost_that_one_cell_has_not_seen_is_known_from_the_others(rng):
+    """All dear mistakes are among the least certain: those of the others could be as dear."""
+    u = np.sort(rng.random(300))
+    cost = (rng.random(300) < 0.3) * np.where(np.arange(300) >= 280, 10.0, 1.0)
+    found = {}
+    for name, own in (("dear", cost), ("equal", np.minimum(cost, 1.0))):
+        options = checked_options(confidence_level=0.95, max_uncertainty=1.0)
+        found[name] = compute_results(prepare("costs", u, own, options)).estimates[Key("aurc")]
+    assert found["dear"].high - found["dear"].value > 2 * (found["equal"].high - found["equal"].value)
+
+
+def test_a_label_that_a_posterior_denies_may_come(rng):
+    """A hundred losses of about log 2: the limit of their mean allows for a quarter of the largest loss there is."""
+    posterior = np.tile([0.5, 0.3, 0.2], (100, 1))
+    cross_entropy = limits_of_posteriors(posterior, np.arange(100) % 2)[Key("cross_entropy")]
+    largest = -math.log(1e-7)
+    assert cross_entropy.high - cross_entropy.value > 1.96 * math.sqrt(0.25) * largest / 100
+
+
 def test_naive_systems_of_few_samples_per_class_have_no_interval(rng):
     q, label = rng.dirichlet(np.ones(30), 200), rng.integers(0, 30, 200)
     for classes, has_limits in ((30, False), (4, True)):
-        options = checked_options(confidence_level=0.95, normalize=True)
         few = q[:, :classes] / q[:, :classes].sum(axis=1, keepdims=True)
-        found = compute_results(prepare("posteriors", few, label % classes, options)).estimates
+        found = limits_of_posteriors(few, label % classes, normalize=True)
         assert math.isfinite(found[Key("cross_entropy", None, "normalized")].low) == has_limits
+
+
+def test_what_a_naive_system_costs_has_no_interval_where_a_rare_class_may_cost_most(rng):
+    q, label = rng.dirichlet(np.ones(3), 400), rng.integers(0, 3, 400)
+    found = limits_of_posteriors(q, label, normalize=True, cost=[[0, 1, 2], [1, 0, 1], [2, 1, 0]], n=0)
+    assert math.isnan(found[Key("ecuas", 0.0, "normalized")].low)
+    assert math.isnan(found[Key("risk", None, "normalized")].low)
+    assert math.isfinite(found[Key("brier_score", None, "normalized")].low)
 
 
 def test_groups_without_weight_hold_no_events(rng):

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from ecuas_metric.intervals import Resampling, bootstrap, design_of, influences, jackknife, standard_error
+from ecuas_metric.intervals import influences
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, prepare
+from ecuas_metric.sampling import Resampling, bootstrap, design_of, jackknife, standard_error
 
 SIZE = 600
 TOLERANCE = {"ece": 0.15, "selective_risk": 0.06}  # a bin's sign may change; few are accepted

@@ -1,5 +1,3 @@
-"""Every scalar key against fractions and decimals of 40 digits, over small systems full of ties."""
-
 import math
 from fractions import Fraction
 

@@ -1,13 +1,16 @@
-"""The public surface: what is exported is documented, is what the reference page shows, and costs nothing to import."""
-
 import ast
 import doctest
 import inspect
+import json
 import re
 import subprocess
 import sys
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 import ecuas_metric
 from docs import options
@@ -20,13 +23,6 @@ HEAVY = ("datasets", "evaluate", "gradio", "matplotlib", "numpy", "pandas", "pya
 
 def run(code):
     return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-
-
-def test_all_is_what_the_modules_give():
-    assert sorted([*ecuas_metric._MODULES, "__version__"]) == ecuas_metric.__all__ == dir(ecuas_metric)
-    for name in PUBLIC:
-        thing = getattr(ecuas_metric, name)
-        assert thing.__module__ == f"ecuas_metric.{ecuas_metric._MODULES[name]}", name
 
 
 def test_type_checkers_see_the_same_names():
@@ -46,8 +42,9 @@ def test_an_unknown_name_is_an_attribute_error():
         from ecuas_metric import ecuas_scores  # noqa: F401
 
 
-def loaded_by(statement):
-    return run(f"import sys; {statement}; print(*sorted(m for m in {HEAVY} if m in sys.modules))").split()
+def loaded_by(code):
+    """Return which large libraries a process has imported after some code."""
+    return run(f"import sys\n{code}\nprint()\nprint(*sorted({set(HEAVY)} & set(sys.modules)))").splitlines()[-1].split()
 
 
 @pytest.mark.e2e
@@ -59,6 +56,24 @@ def test_importing_the_package_imports_no_library():
 def test_scoring_arrays_imports_numpy_only():
     score = "from ecuas_metric import ecuas_score, score_posteriors, fit_affine, ecuas_cost; "
     assert loaded_by(score + "ecuas_score([0, 1], [0.1, 0.8]); score_posteriors([0, 1], [0.1, 0.8])") == ["numpy"]
+
+
+@pytest.mark.e2e
+def test_scoring_and_comparing_files_imports_no_pandas_and_no_scipy(tmp_path):
+    table = pa.table({"id": range(9), "confidence": np.arange(9) / 9, "correct": np.arange(9) % 2})
+    pq.write_table(table, tmp_path / "a.parquet")
+    csv.write_csv(table, tmp_path / "b.csv")
+    (tmp_path / "c.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
+    files = sorted(map(str, tmp_path.iterdir()))
+    command = f'assert main(["score", *{files}]) == main(["compare", *{files}, "--resamples", "20"]) == 0'
+    assert loaded_by(f"from ecuas_metric.reporting.cli import main\n{command}") == ["numpy", "pyarrow"]
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["score", "a.csv", "--colums", "x"]])
+def test_the_command_starts_without_what_is_large(arguments):
+    code = f"from ecuas_metric.reporting.cli import main\ntry: main({arguments})\nexcept SystemExit: pass"
+    assert loaded_by(code) == []
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -53,16 +53,6 @@ def test_areas_are_sums_over_the_curve_whatever_the_blocks(samples, size):
     assert areas.risks == pytest.approx(risks.sum())
 
 
-@given(SAMPLES)
-def test_groups_are_the_distinct_values_in_order(samples):
-    uncertainty, cost = np.array(samples).T
-    groups = tie_groups(uncertainty, cost)
-    values = np.unique(uncertainty)
-    assert groups.weight.tolist() == [(uncertainty == value).sum() for value in values]
-    assert groups.cost.tolist() == [cost[uncertainty == value].sum() for value in values]
-    assert groups.cost_until[-1] == cost.sum()
-
-
 def test_zero_and_minus_zero_tie():
     assert tie_groups(np.array([0.0, -0.0]), np.array([0.0, 1.0])).weight.tolist() == [2.0]
 

@@ -1,12 +1,10 @@
-"""The values of all resamples, computed together, are those of each as weights of its own."""
-
 import numpy as np
 import pytest
 
-from ecuas_metric.intervals import Resampling, bootstrap_weights
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import ResampledTies, Resamples, augrc, aurc, auroc, tie_groups
 from ecuas_metric.results import all_values, prepare
+from ecuas_metric.sampling import Resampling, bootstrap_weights
 
 SIZE, COUNT = 9000, 5  # more than a block of samples
 OPTIONS = {"reject_costs": 0.1, "confidence_level": 0.95, "weights_are": "counts"}

@@ -1,5 +1,3 @@
-"""What `prepare` makes of the arrays before they are decisions."""
-
 import itertools
 import math
 

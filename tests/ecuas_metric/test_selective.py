@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.special import digamma
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
-from ecuas_metric import aurc_score, auroc_score, confidence_ecuas_score, ece_score
+from ecuas_metric import confidence_ecuas_score
 from ecuas_metric.calibration import confidence_bins, confidence_brier_cost, confidence_cross_entropy_cost, ece
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import augrc, aurc, auroc, harmonic_numbers, tie_groups
@@ -103,12 +103,6 @@ def test_harmonic_numbers_of_few_and_of_many():
     np.testing.assert_allclose(harmonic_numbers(counts[:3]), [0, 1, 1.5], atol=1e-15)
 
 
-def test_ece_by_hand():
-    confidence, incorrect = np.array([0.95, 0.9, 0.15, 1.0]), np.array([0.0, 1.0, 1.0, 0.0])
-    last_bin = abs(np.mean([0.95, 0.9, 1.0]) - 2 / 3) * 3 / 4
-    assert ece(confidence, incorrect) == pytest.approx(last_bin + 0.15 / 4)
-
-
 def test_ece_of_all_wrong_at_one_decimal_is_that_decimal():
     for decimal in (0.1, 0.3, 0.6, 0.7, 0.9, 1.0):
         assert ece(np.full(7, decimal), np.ones(7)) == pytest.approx(decimal)
@@ -139,25 +133,3 @@ def test_utility_over_risk_thresholds_is_1_minus_ecuas_0(answers):
     mean = np.mean([utility(*answer) for answer in zip(*answers, strict=True)])
     assert 1 - confidence_ecuas_score(*answers, n=0) == pytest.approx(mean, abs=1e-10)
     assert 1 - confidence_ecuas_score(*answers, n=0, num_classes=4) != pytest.approx(mean, abs=1e-3)
-
-
-def test_area_under_accuracy_is_1_minus_aurc(rng):
-    correct, confidence = rng.integers(0, 2, 50), rng.permutation(50) / 50
-    accuracy = np.cumsum(correct[np.argsort(-confidence)]) / np.arange(1, 51)
-    area = np.trapezoid(accuracy, np.arange(1, 51) / 50) / (1 - 1 / 50)
-    assert 1 - aurc_score(correct, confidence) == pytest.approx(area, abs=1e-12)
-
-
-def test_excess_aurc_is_0_in_the_best_order_whatever_the_errors(answers):
-    correct, confidence = answers
-    best = aurc_score(correct, 0.5 + 0.4 * correct)
-    assert aurc_score(correct, confidence) > best
-    assert auroc_score(correct, 0.5 + 0.4 * correct) == 1
-    assert best > aurc_score(np.ones_like(correct), confidence) == 0  # which the answers alone decide
-
-
-def test_debiased_ece_is_the_rms_calibration_error_without_its_bias(answers):
-    correct, confidence = answers
-    bins = np.minimum((confidence * 10 + 1e-9).astype(int), 9)
-    gaps = [(confidence - correct)[bins == b].mean() ** 2 * (bins == b).mean() for b in np.unique(bins)]
-    assert ece_score(correct, confidence, debiased=True) < np.sqrt(sum(gaps))

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import FileAdvice, FileError, InputError
+from ..read import value_at
 from . import parts
 from .parts import Column, Fields, Reader, RunOptions, RunPart
 
@@ -43,13 +44,13 @@ def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
     rows, scores = np.arange(1, len(samples) + 1), [sample["scores"][scorer] for sample in samples]
     name = options.confidence or _CONFIDENCE
     holders = [score if _keeps(score, name) else sample for score, sample in zip(scores, samples, strict=True)]
-    stated = [parts.field(holder, name) for holder in holders]
+    stated = [value_at(holder, name) for holder in holders]
     epochs = max(int(sample.get("epoch", 1)) for sample in samples)
     ids = [str(sample["id"]) for sample in samples]
     confidences = parts.confidences_in(stated, f"{name} with a value, of scorer {scorer}", log.file, rows)
     grades = [parts.in_file(log.file, row, _grade, score.get("value")) for row, score in enumerate(scores, 1)]
     columns: dict[str, Column] = {
-        "id": [f"{sample} {each.get('epoch', 1)}" for sample, each in zip(ids, samples, strict=True)],
+        "id": [f"{name} {sample.get('epoch', 1)}" for name, sample in zip(ids, samples, strict=True)],
         **({"group": ids} if epochs > 1 else {}),
         **parts.named_columns(samples, _per_sample(samples, options), log.file, rows),
         "correct": np.array(grades),
@@ -79,16 +80,16 @@ def _grade(value: object) -> float:
 
 def _per_sample(samples: Sequence[Fields], options: RunOptions) -> dict[str, str]:
     """Return the fields of weights, groups and strata: those that were named, else those that samples have."""
-    named = {
-        role: name if _any_keeps(samples, name) else f"metadata.{name}" for role, name in options.per_sample.items()
-    }
-    usual = {role: f"metadata.{role}" for role in ("weight", "stratum")}
+    given, usual = options.per_sample.items(), {role: f"metadata.{role}" for role in ("weight", "stratum")}
+    named = {role: name if _any_keeps(samples, name) else f"metadata.{name}" for role, name in given}
     return {role: name for role, name in usual.items() if _any_keeps(samples, name)} | named
 
 
 def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read logs: one part for each log and scorer that keeps a confidence. Epochs of a sample are a group."""
-    logs = {log.file: log for log in _last_attempts([_log(file) for file in files])}
+    read = sorted(map(_read_log, files), key=lambda log: log.attempt[1])
+    last = {log.attempt[0] or str(log.file): log for log in read}  # of the attempts that an eval set repeats
+    logs = {log.file: log for log in sorted(last.values(), key=lambda log: log.file)}
     named = parts.of_tasks([(file, log.model, log.task) for file, log in logs.items()], options)
     systems = [(*of, scorer) for of in named for scorer in _scorers_in(logs[of[0]], options)]
     parts.once([(file, f"{model} {scorer}", task) for file, model, task, scorer in systems])
@@ -124,21 +125,15 @@ def _any_keeps(rows: Sequence[Fields | None], name: str) -> bool:
 def _keeps(row: Fields | None, name: str) -> bool:
     """Return whether a row has a field of this dotted name, be it without a value."""
     above, _, last = name.rpartition(".")
-    holder = parts.field(row or {}, above) if above else row
+    holder = value_at(row, above) if above else row
     return isinstance(holder, dict) and last in holder
-
-
-def _last_attempts(logs: Sequence[Log]) -> list[Log]:
-    """Return the logs without those of attempts that an eval set repeated."""
-    last = {log.attempt[0] or str(log.file): log.file for log in sorted(logs, key=lambda log: log.attempt[1])}
-    return [log for log in logs if log.file in last.values()]
 
 
 def _is_log(file: Path) -> bool:
     return file.name not in _OTHERS and parts.starts_with(file, [b"PK"] if file.suffix == ".eval" else _NEEDED)
 
 
-def _log(file: Path) -> Log:
+def _read_log(file: Path) -> Log:
     try:
         if file.suffix == ".json":
             header = json.loads(file.read_text(encoding="utf-8"))

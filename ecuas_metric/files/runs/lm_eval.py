@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
@@ -23,25 +23,31 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
 _LARGE = {"doc", "resps", "arguments"}
 _METRICS = ("exact_match", "acc", "f1", "em", "mc1")  # of a task in which the model writes its answer
-_RECORD = {"true_choice", "log_likelihoods"}  # the keys of what the plug-in keeps of a sample
+
 _ONE_EACH = "must have one log-likelihood of each choice"
 _NO_CHOICES = "and log-likelihoods only with output_type: multiple_choice in the task"
 
 
-def record_of_sample(target: object, choices: Sequence[str], results: Sequence[Sequence[float]]) -> dict[str, object]:
-    """Return what the plug-in keeps of a sample: its true choice, or why there is none, and its log-likelihoods.
+class ChoiceRecord(TypedDict):
+    """What the plug-in keeps of a sample: its true choice, -1 if there is none and why, and its log-likelihoods."""
+
+    true_choice: int
+    log_likelihoods: list[float]
+    why: NotRequired[str]
+
+
+def record_of_sample(target: object, choices: Sequence[str], results: Sequence[Sequence[float]]) -> ChoiceRecord:
+    """Return the record of a sample.
 
     `target` is resolved by the task's `doc_to_target`. `results`, of (log-likelihood, is greedy), are of all choices,
     and after them of the choices without the question where `acc_mutual_info` is computed.
     """
-    record: dict[str, object] = {"true_choice": -1, "log_likelihoods": []}
     try:
         scores = [float(score) for score, *_ in results[: len(choices)]]
-        return record | {"true_choice": parts.true_choice(target, choices), "log_likelihoods": scores}
-    except InputError as error:
-        return record | {"why": error.rule}
-    except (TypeError, ValueError):  # of a filter that keeps all repeats
-        return record | {"why": _ONE_EACH}
+        return {"true_choice": parts.true_choice(target, choices), "log_likelihoods": scores}
+    except (InputError, TypeError, ValueError) as error:  # of a filter that keeps all repeats, but for InputError
+        why = error.rule if isinstance(error, InputError) else _ONE_EACH
+        return {"true_choice": -1, "log_likelihoods": [], "why": why}
 
 
 class Sample(NamedTuple):
@@ -159,7 +165,8 @@ def _lengths(samples: Sequence[Sample], scores: Floats, label: Ints, length: str
 def _record(row: Fields) -> Fields | None:
     """Return the record of the plug-in."""
     found = (row.get(name) for name in row.get("metrics", ()))
-    return next((each for each in found if isinstance(each, Mapping) and each.keys() >= _RECORD), None)
+    keys = ChoiceRecord.__required_keys__
+    return next((one for one in found if isinstance(one, Mapping) and one.keys() >= keys), None)
 
 
 def _lines(samples: Sequence[Sample]) -> Ints:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -13,9 +12,10 @@ import numpy as np
 
 from ...errors import FileAdvice, FileError, InputError, Note
 from ...inputs import Array, Floats, Ints
+from ..read import value_at
 
 Fields = Mapping[str, Any]  # of JSON
-Column = Array | list[Any]
+Column = Array | Sequence[object]
 Of = tuple[Path, str, str]  # a file, its model and its task
 Answer = tuple[str, Fields, Fields]  # in words: an id, grades by metric, and the fields that can be named
 T = TypeVar("T")
@@ -61,6 +61,14 @@ class RunPart(NamedTuple):
         return columns, roles
 
 
+class Reader(NamedTuple):
+    """How the runs of a tool are found and read."""
+
+    names: tuple[str, ...]  # patterns of the names of its files
+    recognises: Callable[[Path], bool]  # a file of such a name by its content
+    parts: Callable[[Sequence[Path], RunOptions], list[RunPart]]
+
+
 def part_of(of: Of, rows: Ints, columns: Mapping[str, Column], fact: str, num_classes: int | None = None) -> RunPart:
     """Return the part of a file, a model and a task, with a note on what it was recognised as and on weights."""
     file, model, task = of
@@ -74,9 +82,9 @@ def part_in_words(
     of: Of, rows: Ints, answers: Sequence[Answer], options: RunOptions, *, what: str, metrics: Sequence[str], why: str
 ) -> RunPart:
     """Return the part of answers in words, graded by the first of the metrics; without a confidence say `why`."""
-    file, _, task = of
-    metric = next((name for name in metrics if name in answers[0][1]), None)
-    if metric is None or options.confidence is None:
+    (file, _, task), name = of, options.confidence
+    metric = next((one for one in metrics if one in answers[0][1]), None)
+    if metric is None or name is None:
         rule = f"holds answers in words, {why}" if metric else "holds no metric that says what is right"
         raise FileError(file, rule, advice=FileAdvice.CONFIDENCE_FIELD)
     ids, grades, fields = zip(*answers, strict=True)
@@ -84,19 +92,9 @@ def part_in_words(
         "id": list(ids),
         **named_columns(fields, options.per_sample, file, rows),
         "correct": [grade.get(metric) for grade in grades],
-        "confidence": confidences_in(
-            [field(each, options.confidence) for each in fields], options.confidence, file, rows
-        ),
+        "confidence": confidences_in([value_at(of, name) for of in fields], name, file, rows),
     }
     return part_of(of, rows, columns, f"{what}, task {task}, {len(answers):,} answers, correct by {metric}")
-
-
-class Reader(NamedTuple):
-    """How the runs of a tool are found and read."""
-
-    names: tuple[str, ...]  # patterns of the names of its files
-    recognises: Callable[[Path], bool]  # a file of such a name by its content
-    parts: Callable[[Sequence[Path], RunOptions], list[RunPart]]
 
 
 def names_of(parts: Sequence[RunPart]) -> list[str]:
@@ -109,7 +107,7 @@ def names_of(parts: Sequence[RunPart]) -> list[str]:
     ]
 
 
-def pooled(parts: Sequence[RunPart]) -> list[RunPart]:
+def pool_tasks(parts: Sequence[RunPart]) -> list[RunPart]:
     """Return one part per model: of all its tasks with the same number of choices, and of all others."""
     kinds = dict.fromkeys((part.model, part.num_classes) for part in parts)
     return [_pool([part for part in parts if (part.model, part.num_classes) == kind]) for kind in kinds]
@@ -121,9 +119,12 @@ def _pool(parts: Sequence[RunPart]) -> RunPart:
         return first
     if len({"weight" in part.columns for part in parts}) > 1:
         raise FileError(first.path, "has weights in some tasks only, which cannot be pooled")
-    tables = [_with_task(part, grouped=any("group" in each.columns for each in parts)) for part in parts]
-    roles = [role for role in tables[0] if all(role in table for table in tables)]
-    columns = {role: _joined([table[role] for table in tables]) for role in roles}
+    tables = [_with_task(part, grouped=any("group" in one.columns for one in parts)) for part in parts]
+    columns: dict[str, Column] = {}
+    for role in [role for role in tables[0] if all(role in table for table in tables)]:
+        arrays = [values for table in tables if isinstance(values := table[role], np.ndarray)]
+        values = [value for table in tables for value in table[role]] if len(arrays) < len(tables) else []
+        columns[role] = values or np.concatenate(arrays)
     count = sum(len(part.rows) for part in parts)
     choices = "" if first.num_classes is None else f" with {first.num_classes} choices"
     fact = f"{len(parts)} tasks{choices} are pooled, {count:,} samples: {', '.join(part.task for part in parts)}"
@@ -136,18 +137,8 @@ def _with_task(part: RunPart, *, grouped: bool) -> dict[str, Column]:
     columns = dict(part.columns)
     if grouped and "id" in columns:
         columns.setdefault("group", columns["id"])
-    named = {
-        role: [f"{part.task} {text}" for text in columns[role]]
-        for role in ("id", "group", "stratum")
-        if role in columns
-    }
-    return columns | named
-
-
-def _joined(columns: Sequence[Column]) -> Column:
-    if all(isinstance(column, np.ndarray) for column in columns):
-        return np.concatenate(columns)
-    return [value for column in columns for value in column]
+    named = [role for role in ("id", "group", "stratum") if role in columns]
+    return columns | {role: [f"{part.task} {text}" for text in columns[role]] for role in named}
 
 
 def only(found: Iterable[str], wanted: str | None, path: object, what: str) -> str:
@@ -171,14 +162,6 @@ def starts_with(file: Path, needed: Iterable[bytes], size: int = 20_000) -> bool
     with file.open("rb") as content:
         start = content.read(size)
     return all(part in start for part in needed)
-
-
-def field(row: Fields, name: str) -> Any:
-    """Return the value at a dotted name, or None."""
-    value: Any = row
-    for word in name.split("."):
-        value = value.get(word) if isinstance(value, Mapping) else None
-    return value
 
 
 def of_tasks(files: Sequence[Of], options: RunOptions) -> list[Of]:
@@ -230,11 +213,11 @@ def log_posteriors(scores: Floats, file: object = "", rows: Ints | None = None) 
 
 
 def without_nan(values: Iterable[object]) -> list[object]:
-    """Return values, None where there is none."""
-    return [None if isinstance(value, float) and math.isnan(value) else value for value in values]
+    """Return values with None for nan."""
+    return [None if value != value else value for value in values]
 
 
-def confidences_in(values: Sequence[object], name: str, file: object, rows: Ints) -> list[object]:
+def confidences_in(values: Iterable[object], name: str, file: object, rows: Ints) -> list[object]:
     """Return numbers or texts, None where there is none."""
     kept = without_nan(values)
     if all(value is None for value in kept):
@@ -249,7 +232,7 @@ def named_columns(samples: Sequence[Fields], names: Mapping[str, str], file: obj
     """Return weights as numbers, groups and strata as text, by the dotted name of each; every sample must have one."""
     columns: dict[str, Column] = {}
     for role, name in names.items():
-        values = [field(sample, name) for sample in samples]
+        values = [value_at(sample, name) for sample in samples]
         for row, value in zip(rows.tolist(), values, strict=True):
             if value is None or (role == "weight" and not isinstance(value, (int, float))):
                 rule = "has no value" if value is None else "must hold numbers"

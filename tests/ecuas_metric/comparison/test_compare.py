@@ -4,11 +4,11 @@ import pytest
 from ecuas_metric.comparison.compare import align, compare_systems, differing, in_common, order_of
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.values import as_ids, from_values
-from ecuas_metric.intervals import Resampling, bootstrap_weights
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.results import all_values, prepare
+from ecuas_metric.sampling import Resampling, bootstrap_weights
 from tests.ecuas_metric.files.submitted import submission
 
 OPTIONS = {"confidence_level": 0.95, "n_resamples": 400, "interval_method": "percentile"}
@@ -38,10 +38,12 @@ def rows_of(outputs, **options):
     return {(row.first, row.second, str(row.key)): row for row in compare_systems(systems_of(outputs, **options))}
 
 
-def test_differences_are_those_of_the_metrics(outputs):
-    systems = systems_of(outputs)
-    values = {name: all_values(system) for name, system in systems.items()}
-    for (first, second, _), row in rows_of(outputs).items():
+@pytest.mark.parametrize("count", [False, True])
+def test_differences_are_those_of_the_metrics(outputs, count, rng):
+    counts = {"sample_weight": rng.integers(0, 3, 400), "weights_are": "counts", "groups": np.arange(400) // 5}
+    options = counts if count else {}
+    values = {name: all_values(system) for name, system in systems_of(outputs, **options).items()}
+    for (first, second, _), row in rows_of(outputs, **options).items():
         assert row.difference == pytest.approx(values[first][row.key] - values[second][row.key], abs=1e-12)
         assert row.low <= row.difference <= row.high or row.key == Key("ece")
 
@@ -68,12 +70,8 @@ def test_swapping_systems_flips_the_sign(outputs):
     back = rows_of({name: outputs[name] for name in ("other", "calibrated")})
     for (first, second, key), row in there.items():
         other, turned = back[second, first, key], row.turned()
-        assert (other[:3], other.comparable, other.p, other.p_adjusted) == (
-            turned[:3],
-            row.comparable,
-            row.p,
-            row.p_adjusted,
-        )
+        assert other[:3] == turned[:3]
+        assert (other.comparable, other.p, other.p_adjusted) == (row.comparable, row.p, row.p_adjusted)
         assert other[3:6] + other[9:] == pytest.approx(turned[3:6] + turned[9:], abs=1e-9, nan_ok=True)
 
 
@@ -83,27 +81,6 @@ def test_numbers_of_confidences_are_marked_where_the_answers_differ(outputs):
         same_answers = {first, second} == {"calibrated", "overconfident"}
         is_of_both = row.key.metric not in only_confidences and row.key.variant != "calibration_loss"
         assert row.comparable == (same_answers or is_of_both), (first, second, key)
-
-
-def test_every_metric_has_the_same_test(outputs):
-    options = {"normalize": True, "decompose": True, "reject_costs": 0.3, "n_resamples": 50, "n": 1}
-    for row in rows_of(outputs, **options).values():
-        assert (
-            1 / 400 <= row.p <= row.p_adjusted <= 1 or row.key.variant == "calibration_loss"
-        )  # 399 permutations, more than were asked for
-
-
-def test_p_values_are_uniform_if_there_is_no_difference():
-    p_values = []
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        confidence = rng.random(60)
-        arrays = {name: (rng.permutation(confidence), rng.integers(0, 2, 60)) for name in "ab"}
-        rows = rows_of(arrays, n_resamples=99, n=1)
-        p_values.append([rows["a", "b", key].p for key in ("ecuas_1", "auroc", "aurc", "ece")])
-    for column in np.array(p_values).T:
-        assert 0.3 < column.mean() < 0.7
-        assert (column < 0.05).mean() < 0.15
 
 
 def test_one_wrong_answer_each_is_no_evidence_on_auroc():
@@ -127,14 +104,9 @@ def test_an_interval_is_about_the_bootstraps(outputs):
     systems = systems_of(outputs, n=1)
     for (first, second, _), row in rows_of(outputs, n=1, n_resamples=1000).items():
         if row.key != Key("ece"):
-            resamples = [
-                np.vstack(list(bootstrap_weights(400, Resampling(1000))))[:, systems[name].order]
-                for name in (first, second)
-            ]
-            values = [
-                all_values(systems[name], of, [row.key])[row.key]
-                for name, of in zip((first, second), resamples, strict=True)
-            ]
+            weights = np.vstack(list(bootstrap_weights(400, Resampling(1000))))
+            pair = systems[first], systems[second]
+            values = [all_values(system, weights[:, system.order], [row.key])[row.key] for system in pair]
             low, high = np.quantile(values[0] - values[1], [0.025, 0.975])
             assert (row.low, row.high) == pytest.approx((low, high), abs=0.15 * (high - low)), row
 
@@ -172,16 +144,11 @@ def test_ties_are_resampled_alike_whatever_the_order_of_the_rows(rng):
 
 def test_weights_and_groups_follow_the_ids(outputs, rng):
     options = {"sample_weight": 10 ** rng.uniform(-6, 3, 400), "groups": np.arange(400) // 4, "n_resamples": 50}
-    ours, expected = (
-        shuffled_rows(outputs, rng, "overconfident", "other", **options),
-        compare_systems(with_ids(outputs, **options)),
-    )
-    for row, same in zip(ours, expected, strict=True):
+    expected = compare_systems(with_ids(outputs, **options))
+    for row, same in zip(shuffled_rows(outputs, rng, "overconfident", "other", **options), expected, strict=True):
         assert row[3:-1] == pytest.approx(same[3:-1], abs=1e-12, nan_ok=True), row.key
     others = with_ids({"other": outputs["other"]}, **options | {"sample_weight": rng.random(400)})
-    with pytest.raises(
-        InputError, match="^calibrated and other cannot be paired: their weights differ, first at sample 0"
-    ):
+    with pytest.raises(InputError, match="^calibrated and other cannot be paired: their weights differ, first at"):
         compare_systems(with_ids(outputs, **options) | others)
 
 
@@ -243,15 +210,6 @@ def of_classes(labels):
 def test_other_mismatches_are_refused(systems, message):
     with pytest.raises(InputError, match=message):
         compare_systems(systems)
-
-
-def test_weights_and_groups_count(outputs, rng):
-    weights, groups = rng.integers(0, 3, 400), np.arange(400) // 5
-    repeated = {name: tuple(np.repeat(array, weights) for array in arrays) for name, arrays in outputs.items()}
-    ours = rows_of(outputs, sample_weight=weights, weights_are="counts", groups=groups, n_resamples=20)
-    expected = rows_of(repeated, groups=np.repeat(groups, weights), n_resamples=20)
-    for key, row in ours.items():
-        assert row.difference == pytest.approx(expected[key].difference, abs=1e-12)
 
 
 @pytest.mark.parametrize(("ids", "others"), KINDS)

@@ -5,10 +5,10 @@ import pytest
 
 from ecuas_metric.comparison.permutation import area_scores, permuted_differences
 from ecuas_metric.comparison.significance import permutation_p_values
-from ecuas_metric.intervals import Resampling
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import TieGroups, aurc
 from ecuas_metric.results import all_values, prepare
+from ecuas_metric.sampling import Resampling
 
 
 def system(confidence, correct, **options):

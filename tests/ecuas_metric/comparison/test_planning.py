@@ -42,10 +42,8 @@ def test_the_deviation_of_an_error_rate_is_that_of_the_discordant_pairs(rng):
 def test_weights_and_groups_count(rng):
     outputs = pair(rng, 300)
     repeated = {name: tuple(np.repeat(array, 2) for array in arrays) for name, arrays in outputs.items()}
-    plain, grouped = (
-        {plan.key: plan for plan in plan_of_systems(systems)}[Key("ecuas", 1.0)]
-        for systems in (systems_of(outputs), systems_of(repeated, groups=np.arange(600) // 2))
-    )
+    both = systems_of(outputs), systems_of(repeated, groups=np.arange(600) // 2)
+    plain, grouped = ({plan.key: plan for plan in plan_of_systems(one)}[Key("ecuas", 1.0)] for one in both)
     assert grouped.detectable == pytest.approx(plain.detectable)  # twice the samples say nothing new
     assert grouped.needed == pytest.approx(2 * plain.needed, abs=2)
 
@@ -74,11 +72,11 @@ def test_the_model_has_the_rates_it_is_given(rng):
     ("given", "message"),
     [
         ({"error_rates": (0.2,)}, "^error_rates takes two rates; got 1"),
-        ({"error_rates": (0.2, 1.0)}, "^error_rates must lie inside"),
-        ({"power": 1.0}, "^power must lie inside"),
+        ({"error_rates": (0.2, 1.0)}, r"^error_rates must be a number in \(0, 1\)"),
+        ({"power": 1.0}, r"^power must be a number in \(0, 1\)"),
         ({"power": 0.01}, "^power must be above half of alpha"),
         ({"samples": 0}, "^samples must be at least 1; got 0"),
-        ({"correlation": 2.0}, "^correlation must lie in"),
+        ({"correlation": 2.0}, r"^correlation must be a number in \[-1, 1\]"),
         ({"key": Key("aurc")}, "^a plan without files knows error_rate and ecuas_n only; got 'aurc'"),
     ],
 )

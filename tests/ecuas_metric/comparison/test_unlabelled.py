@@ -1,5 +1,3 @@
-"""Bounds of unlabelled answers: those of all completions, tried one by one."""
-
 import itertools
 
 import numpy as np
@@ -11,9 +9,10 @@ from ecuas_metric.comparison import unlabelled
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.decisions import confidence_decisions
 from ecuas_metric.errors import InputError
-from ecuas_metric.metrics import Key, metric_values
+from ecuas_metric.metrics import metric_values
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import tie_groups
+from tests.conftest import seeds
 
 OPTIONS = {"n": [0, 0.5, 1, 128], "reject_costs": [0.25, 0.6], "n_bins": 5}
 WEIGHTS = (0.5, 1.0, 1.645445, 3.0)
@@ -68,7 +67,7 @@ def test_the_bounds_are_those_of_all_completions(system, num_classes):
         assert_tight(confidence, correct, checked_options(**OPTIONS, num_classes=num_classes, **weights))
 
 
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(i, marks=pytest.mark.slow) for i in range(4, 60))])
+@pytest.mark.parametrize("seed", seeds(2, 60))
 def test_auroc_of_ties_of_many_weights(seed):
     """The knapsack inside a group of ties, where known answers decide whether the ends or the middle are best."""
     rng = np.random.default_rng(seed)
@@ -101,26 +100,6 @@ def test_judging_an_answer_never_widens_the_bounds(system):
             judged[index] = verdict
             for key, (low, high) in unlabelled_bounds(confidence, judged, options).items():
                 assert np.isnan(low) or wide[key].low <= low + 1e-9 <= high + 2e-9 <= wide[key].high + 3e-9
-
-
-def test_all_right_and_all_wrong_do_not_bound():
-    """The reason for this module: both ends of ECE and of AUROC lie elsewhere."""
-    confidence, correct = np.array([0.5, 0.5, 0.9, 0.2]), np.array([np.nan, np.nan, np.nan, np.nan])
-    options = checked_options()
-    bounds = unlabelled_bounds(confidence, correct, options)
-    ends = [values(confidence, np.full(4, verdict), options) for verdict in (0, 1)]
-    assert bounds[Key("auroc")] == (0.0, 1.0)
-    assert np.isnan([end[Key("auroc")] for end in ends]).all()
-    assert bounds[Key("ece")].low == pytest.approx((0 + 0.1 + 0.2) / 4)
-    assert min(end[Key("ece")] for end in ends) > bounds[Key("ece")].low
-
-
-def test_everything_judged_leaves_nothing_open(rng):
-    confidence, correct = rng.random(50), rng.integers(0, 2, 50)
-    options = checked_options(**OPTIONS)
-    bounds = unlabelled_bounds(confidence, correct.astype(float), options)
-    for key, value in values(confidence, correct, options).items():
-        np.testing.assert_allclose(bounds[key], (value, value), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-"""Errors and notes are values: their fields, and how Python, the command and files put them into words."""
-
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,7 +6,7 @@ import pytest
 
 from ecuas_metric import confidence_system, make_report, prepare_submissions, read_submissions
 from ecuas_metric.comparison.compare import compare_systems
-from ecuas_metric.errors import Advice, FileAdvice, FileError, InputError, Note
+from ecuas_metric.errors import Advice, FileAdvice, FileError, InputError
 from ecuas_metric.inputs import confidences
 from ecuas_metric.reporting import cli
 from ecuas_metric.reporting.cli import COMMAND_WORDS
@@ -42,10 +40,8 @@ def fields(error):
 def test_an_error_of_a_file_also_has_file_column_and_row(write):
     error = caught(read_submissions, write("a.csv", PERCENTAGES))
     assert isinstance(error, FileError)
-    assert fields(error) == OUT_OF_RANGE | {
-        **{"file": "a.csv", "column": "confidence", "row": 4},
-        "advice": FileAdvice.PERCENTAGES,
-    }
+    where = {"file": "a.csv", "column": "confidence", "row": 4}
+    assert fields(error) == OUT_OF_RANGE | where | {"advice": FileAdvice.PERCENTAGES}
     assert str(error) == (
         "a.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). Percentages? Set scale=100."
     )
@@ -59,20 +55,6 @@ def test_an_option_that_does_not_fit_a_file(write):
         "a.csv: reject_costs must lie in [0, 1], the largest sensible uncertainty; got 2.0 at index 0 (1 of 1)."
     )
     assert error.render(COMMAND_WORDS).startswith("a.csv: --reject-costs must lie in [0, 1]")
-
-
-def test_every_surface_has_its_own_words_for_one_error(write, capsys):
-    path = write("a.csv", "confidence,correct\n,1\n0.5,0\n")
-    error = caught(prepare_submissions, read_submissions(path))
-    assert str(error) == (
-        "a.csv: column 'confidence' must not be NaN; got nan in row 2 (1 of 2). "
-        "Missing confidences? Set missing_confidence to a number in [0, 1] to replace them."
-    )
-    assert cli.main(["score", path]) == 2
-    assert capsys.readouterr().err == (
-        "ecuas: a.csv: column 'confidence' must not be NaN; got nan in row 2 (1 of 2). "
-        "Missing confidences? Set their value with --missing-confidence.\n"
-    )
 
 
 @pytest.mark.parametrize("advice", [advice for kind in (Advice, FileAdvice) for advice in kind])
@@ -108,34 +90,6 @@ def test_errors_travel_between_processes(write):
         assert type(there) is type(error)
         assert fields(there) == fields(error)
         assert str(there) == str(error)
-
-
-def test_notes_belong_to_their_system():
-    systems = {
-        "whole": confidence_system([1, 0], [0.9, 0.4]),
-        "gaps": confidence_system([1, 0], [0.9, np.nan], missing_confidence=0.5),
-        "sure": confidence_system([1, 1], [0.9, 0.4], normalize=True),
-    }
-    assert make_report(systems).notes() == [
-        ("gaps", Note("missing", "1 of 2 confidences are missing (NaN) and count as 0.5.")),
-        ("sure", Note("undefined", "auroc is nan: it needs both correct and incorrect samples.")),
-        (
-            "sure",
-            Note(
-                "undefined",
-                "The naive system costs nothing, so these are nan when normalized: "
-                "confidence_cross_entropy, confidence_brier_score.",
-            ),
-        ),
-    ]
-
-
-def test_a_note_with_advice_has_the_words_of_its_surface():
-    system = confidence_system([1, 0], [0.9, 0.1], num_classes=2)
-    [(_, note)] = make_report({"a": system}).notes()
-    assert (note.kind, note.advice) == ("above_max_uncertainty", Advice.WRONG_COST)
-    assert str(note).endswith("The uncertainties do not fit this cost, or num_classes is too small.")
-    assert note.render(COMMAND_WORDS).endswith("The uncertainties do not fit this cost, or --num-classes is too small.")
 
 
 def test_reports_made_at_once_do_not_mix(recwarn):

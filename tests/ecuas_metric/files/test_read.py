@@ -1,5 +1,3 @@
-"""Files in every format that `read_sheet` knows, compressed, from standard input and from addresses."""
-
 import bz2
 import gzip
 import io

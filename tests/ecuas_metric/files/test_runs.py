@@ -108,10 +108,11 @@ def test_lm_eval_targets_are_what_acc_says_they_are(tmp_path, scores, choices, t
         for i, (row, label) in enumerate(zip(*scores, strict=True))
     ]
     assert only(written(tmp_path / "m", rows)).references.tolist() == scores[1].tolist()
-    for row in rows:
-        row["acc"] = 1 - row["acc"]
-    with pytest.raises(ValueError, match="targets must be an index, a letter or the text of a choice, and agree with"):
-        read_submissions(written(tmp_path / "m", rows))
+    place = scores[1].tolist().index(1)
+    unknown = [*rows[:place], rows[place] | {"target": "of none"}, *rows[place + 1 :]]
+    for wrong in (unknown, [row | {"acc": 1 - row["acc"]} for row in rows]):
+        with pytest.raises(ValueError, match="targets must be an index, a letter or the text of a choice, and agree"):
+            read_submissions(written(tmp_path / "m", wrong))
 
 
 def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(tmp_path):

@@ -1,5 +1,3 @@
-"""HELM itself, with a tiny model: what it computes of its own is what `ecuas score` reads."""
-
 import json
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Inspect itself: what the plug-in says while it runs, what `ecuas score` reads from the log, and own arithmetic."""
-
 import json
 import math
 

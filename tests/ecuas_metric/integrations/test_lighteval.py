@@ -1,5 +1,3 @@
-"""lighteval itself: what the plug-in says while it runs, what `ecuas score` reads from the details, own arithmetic."""
-
 import json
 import math
 

@@ -1,5 +1,3 @@
-"""Lightning and torch's processes themselves: what they log and gather is what the functions of arrays give."""
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 

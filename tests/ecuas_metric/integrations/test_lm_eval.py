@@ -1,5 +1,3 @@
-"""lm-evaluation-harness itself: what its tasks say while they run, what `ecuas score` reads, and own arithmetic."""
-
 import json
 import math
 import shutil

@@ -1,5 +1,3 @@
-"""The plug-ins whose tools are installed, against the functions of arrays; `docs/integrations.md` as written."""
-
 import pickle
 import re
 from types import SimpleNamespace

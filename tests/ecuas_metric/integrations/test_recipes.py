@@ -1,5 +1,3 @@
-"""The recipes of docs/integrations.md as written: on what each tool returns or writes, in its own environment."""
-
 import os
 import re
 import subprocess

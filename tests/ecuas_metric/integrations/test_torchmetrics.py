@@ -1,5 +1,3 @@
-"""The metric of torchmetrics, with the real one: batches, processes and copies give the numbers of all rows at once."""
-
 import copy
 import importlib
 import pickle
@@ -26,9 +24,7 @@ def test_batches_add_up_to_all_rows(rng):
     weighted = plug.ECUAS(n=(0, 1))
     for rows in np.array_split(np.arange(300), 70):  # more batches than are kept apart
         batch = torch.tensor(confidence[rows], requires_grad=True), torch.tensor(correct[rows])
-        assert metric(*batch)["error_rate"] == pytest.approx(
-            1 - correct[rows].mean()
-        )  # a call gives the numbers of the batch
+        assert metric(*batch)["error_rate"] == pytest.approx(1 - correct[rows].mean())  # the numbers of the batch
         weighted.update(*batch, sample_weight=weight[rows])
     assert len(metric.parts) <= 64
     expected = score_confidences(correct, confidence, n=(0, 1))
@@ -145,11 +141,6 @@ def plug_with(confidence, correct, **options):
     metric = plug.ECUAS(**options)
     metric.update(torch.tensor(confidence), torch.tensor(correct))
     return metric
-
-
-def test_options_are_checked_at_once():
-    with pytest.raises(TypeError, match="takes no option 'm'"):
-        plug.ECUAS(m=1)
 
 
 def test_processes_of_which_one_has_no_rows(rng):

@@ -1,5 +1,3 @@
-"""Bands of curves are the intervals of the numbers that the curves are made of."""
-
 import numpy as np
 import pytest
 

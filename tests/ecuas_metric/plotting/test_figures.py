@@ -16,22 +16,17 @@ def systems(rng):
 
 
 @pytest.mark.parametrize("draw", [risk_coverage_figure, reject_cost_figure, figures.reliability_figure, order_figure])
-def test_every_system_is_drawn_and_named(draw, systems):
-    figure = draw(systems)
-    named = [axes.get_title() for axes in figure.axes] + [
-        text.get_text() for legend in (*figure.legends, figure.axes[0].get_legend()) if legend for text in legend.texts
-    ]
-    assert set(systems) <= set(named)
+def test_every_system_is_named_and_more_than_six_have_a_panel_each_with_the_others_in_grey(draw, systems):
+    figure, legends = draw(systems), []
+    for legend in (*figure.legends, figure.axes[0].get_legend()):
+        legends += [text.get_text() for text in legend.texts] if legend else []
+    assert set(systems) <= {axes.get_title() for axes in figure.axes} | set(legends)
     assert figure.axes[-1].get_xlabel()
-
-
-@pytest.mark.parametrize("draw", [risk_coverage_figure, reject_cost_figure, order_figure])
-def test_more_than_six_systems_have_a_panel_each_with_the_others_in_grey(draw, systems):
-    together, apart = draw(dict(list(systems.items())[:6])), draw(systems)
-    assert (len(together.axes), len(apart.axes)) == (1, 7)
-    for axes in apart.axes:
-        assert sum(line.get_color() == "0.8" for line in axes.lines if len(line.get_xdata())) == 6
-    assert "the other systems" in [text.get_text() for text in apart.legends[0].texts]
+    if draw is not figures.reliability_figure:
+        assert "the other systems" in legends
+        for axes in figure.axes:
+            assert sum(line.get_color() == "0.8" for line in axes.lines if len(line.get_xdata())) == 6
+        assert (len(draw(dict(list(systems.items())[:6])).axes), len(figure.axes)) == (1, 7)
 
 
 @pytest.mark.parametrize("draw", [risk_coverage_figure, reject_cost_figure, figures.reliability_figure, order_figure])

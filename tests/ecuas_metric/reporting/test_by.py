@@ -1,5 +1,3 @@
-"""`--by`: a row for each value of a column, and averages in which each value counts the same."""
-
 import json
 import math
 
@@ -60,9 +58,8 @@ def test_averages_of_several_systems_are_ranked_by_the_values_they_share(frame, 
         frame.assign(confidence=frame["confidence"] ** (1 + (name == "b"))).to_csv(tmp_path / f"{name}.csv")
     files = [tmp_path / "a.csv", f"B={tmp_path / 'b.csv'}"]
     score(*files, "--by", "subject", "--output", tmp_path / "t.csv")
-    assert pd.read_csv(tmp_path / "t.csv")["system"].tolist() == [
-        f"{system} {subject}" for system in "aB" for subject in ("law", "art", "medicine")
-    ]
+    rows = [f"{system} {subject}" for system in "aB" for subject in ("law", "art", "medicine")]
+    assert pd.read_csv(tmp_path / "t.csv")["system"].tolist() == rows
     assert pd.read_csv(tmp_path / "t_macro.csv")["system"].tolist() == ["a", "B"]
     assert BEST in capsys.readouterr().out.split("Macro")[1]
     frame[frame["subject"] != "law"].to_csv(tmp_path / "b.csv")

@@ -1,5 +1,3 @@
-"""The command `ecuas`, as a process of its own and in this one."""
-
 import json
 import os
 import re
@@ -160,10 +158,7 @@ def test_systems_of_different_questions_have_no_best(folder, capsys):
         (["score", "gpt.csv", "--columns", "confidence"], "--columns takes ROLE=COLUMN pairs; got 'confidence'."),
         (["score", "gpt.csv", "--metrics", "acc"], "--metrics must be among error_rate, ece,"),
         (["score", "gpt.csv", "--output", "a.doc"], "a.doc: a table can be written as"),
-        (
-            ["score", "logits.csv", "--predictions-are", "probabilities"],
-            "logits.csv: column 'logit_0..logit_2' must",
-        ),
+        (["score", "logits.csv", "--predictions-are", "probabilities"], "logits.csv: column 'logit_0..logit_2' must"),
         (["score", "gpt.csv", "logits.csv"], "systems of one table must have one form; gpt.csv holds confidences"),
         (["compare", "gpt.csv"], "a comparison needs at least two systems; got 1."),
     ],
@@ -174,14 +169,6 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, capsy
     assert captured.err.startswith(f"ecuas: {message}")
     assert captured.err.count("\n") == 1
     assert captured.out == ""
-
-
-def test_notes_name_their_system(folder, capsys):
-    (folder / "sure.csv").write_text("confidence,correct\n0.9,1\n,1\n")
-    assert cli.main(["score", "sure.csv", "--missing-confidence", "0.5"]) == 0
-    err = capsys.readouterr().err
-    assert "note: sure: 1 of 2 confidences are missing (NaN) and count as 0.5." in err
-    assert "note: sure: auroc is nan" in err
 
 
 def test_systems_have_the_names_they_are_given(folder, capsys):
@@ -203,12 +190,16 @@ def test_files_have_columns_of_their_own(folder, capsys):
     assert "names a file or system that is not there; got 'three.csv'" in capsys.readouterr().err
 
 
-def test_files_of_one_name_are_told_apart_by_their_folders(folder):
+def test_files_of_one_name_are_told_apart_by_their_folders_and_misspelt_flags_are_guessed(folder, capsys):
     for name in ("one", "two"):
         (folder / name).mkdir()
         (folder / name / "results.csv").write_text("confidence,correct\n0.9,1\n0.4,0\n")
-    rows = run(folder, "score", "one/results.csv", "two/results.csv", "--metrics", "ecuas_0")
+    rows = run(folder, "score", "one/results.csv", "two/results.csv", "--metrics", "ece,ecuas_0")
+    assert [set(row) for row in rows] == [{"system", "N", "ece", "ecuas_0", "must_not_rank"}] * 2
     assert [row["system"] for row in rows] == ["one/results", "two/results"]
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["score", "one/results.csv", "--colums", "x"])
+    assert "Did you mean --columns?" in capsys.readouterr().err
 
 
 @pytest.mark.e2e
@@ -258,18 +249,14 @@ def test_a_closed_pipe_is_silent(folder):
     assert (run.returncode, run.stderr) == (0, b"")
 
 
-def test_a_file_is_replaced_whole_or_not_at_all(folder, monkeypatch):
+@pytest.mark.parametrize(("name", "said"), [(["out.md"], "out.md: No space left."), ([], "[Errno 28] No space left")])
+def test_a_file_is_replaced_whole_or_not_at_all(name, said, folder, monkeypatch, capsys):
     (folder / "out.md").write_text("before")
-    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left", "out.md")))
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left", *name)))
     assert cli.main(["score", "gpt.csv", "--output", "out.md"]) == 2
+    assert capsys.readouterr().err == f"ecuas: {said}\n"
     assert (folder / "out.md").read_text() == "before"
     assert not list(folder.glob(".*"))
-
-
-def test_only_chosen_metrics_are_written(folder):
-    rows = run(folder, "score", "gpt.csv", "llama.jsonl", "--metrics", "ece,ecuas_0")
-    assert [set(row) for row in rows] == [{"system", "N", "ece", "ecuas_0", "must_not_rank"}] * 2
-    assert rows[0]["must_not_rank"] == "ece"
 
 
 def test_the_entry_point_is_installed_where_the_package_is(capsys):

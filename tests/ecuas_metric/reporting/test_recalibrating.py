@@ -1,5 +1,3 @@
-"""`--calibrate`: out of fold, beside the system as it was, marked in the table and in the signature."""
-
 import json
 from pathlib import Path
 

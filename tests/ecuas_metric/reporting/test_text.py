@@ -1,5 +1,3 @@
-"""Sentences: who beats whom, for which users a system is best, and what recalibration would gain."""
-
 import math
 import re
 
@@ -16,7 +14,7 @@ from ecuas_metric.plotting.curves import RejectCostCurve
 from ecuas_metric.reporting import cli, text
 from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.reporting.tables import Grid, Screen
-from ecuas_metric.reporting.text import how_to_read, introduction, limits, overview, summary, winner, wins, wins_grid
+from ecuas_metric.reporting.text import how_to_read, introduction, overview, summary, winner, wins, wins_grid
 from ecuas_metric.results import compute_results
 from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, ER, row, rows_of
 
@@ -103,11 +101,12 @@ def system(size=40, answers=None, **options):
 
 
 def test_what_the_sample_makes_impossible_is_said(rng):
-    assert limits(system(), ALPHA) == []
-    (line,) = limits(system(5), ALPHA)
-    assert line.startswith("With 5 samples no p-value can be below 0.062, so nothing can be significant")
-    (line,) = limits(system(groups=np.arange(40) // 10), ALPHA)
-    assert line.startswith("With 4 groups no p-value can be below 0.12,")
+    def line(**options):
+        return introduction({"a": system(**options)}, [], alpha=ALPHA)[1]
+
+    assert line() == ""
+    assert line(size=5).startswith("With 5 samples no p-value can be below 0.062, so nothing can be significant")
+    assert line(groups=np.arange(40) // 10).startswith("With 4 groups no p-value can be below 0.12,")
     pairs = {
         str(i): system(4, answers=answers, n=1, n_resamples=500)
         for i, answers in enumerate(([1, 1, 1, 0], [0, 0, 0, 1]))
@@ -119,10 +118,7 @@ def test_the_introduction_says_what_is_compared():
     systems = {"a": system(), "b": system(n=(0, 1, 128))}
     rows = compare_systems(systems)
     lines = introduction(systems, rows, alpha=ALPHA)
-    assert lines[0] == (
-        "2 systems on 40 samples, paired by their rows: there is no column of ids. Significant: adjusted p at most "
-        "0.05."
-    )
+    assert lines[0].startswith("2 systems on 40 samples, paired by their rows")
     assert all("no difference" in line for line in lines[2:-1])
     assert len(lines[2:-1]) == len(rows)
     with_ids = {name: one._replace(ids=[str(i) for i in range(40)]) for name, one in systems.items()}
@@ -243,25 +239,6 @@ def test_one_n_is_one_sentence_and_the_level_is_the_systems(submissions):
     assert sum("For users" in line for line in lines) == 1
     assert "with reject costs of all sizes (n = 1)" in lines[0]
     assert "(90% interval [" in lines[0]
-
-
-def test_weights_are_used(submissions):
-    doubled = [submission._replace(per_sample={"sample_weight": [1.0] * 60 + [2.0] * 60}) for submission in submissions]
-    repeated = [
-        submission._replace(
-            predictions=np.r_[submission.predictions, submission.predictions[60:]],
-            references=np.r_[submission.references, submission.references[60:]],
-            ids=from_values([*submission.ids.tolist(), *(f"again {i}" for i in submission.ids[60:].tolist())]),
-        )
-        for submission in submissions
-    ]
-    for one, two in zip(doubled, repeated, strict=True):
-        assert without_p(explained([one])) == without_p(explained([two]))
-
-
-def without_p(lines):
-    """Leave out p-values: there is more chance in weights than in copies."""
-    return [re.sub(r"p [=<] [\d.]+", "p", line) for line in lines]
 
 
 def test_calibration_is_told_with_the_p_value_of_the_metric(submissions):

@@ -1,5 +1,3 @@
-"""What is read from a state: the numbers of `compute`, exactly or between bounds, and its very intervals."""
-
 import math
 
 import numpy as np
@@ -13,6 +11,7 @@ from ecuas_metric.results import compute_results, prepare
 from ecuas_metric.scale import state
 from ecuas_metric.scale.reading import read, system_of
 from ecuas_metric.scale.state import CHECKS, merge, state_of
+from tests.conftest import seeds
 from tests.ecuas_metric.scale.parts import FORMS, Rows, cut, rows_of
 
 ANALYTIC = {"confidence_level": 0.9, "interval_method": "analytic"}
@@ -51,7 +50,7 @@ def random_rows(rng):
     return rows
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(8, 40))
 def test_intervals_are_those_of_compute_or_none_with_a_reason(seed):
     """Ten cases each: equal to 1e-9, or none from the state, and then a note names the number."""
     rng = np.random.default_rng(seed)
@@ -166,12 +165,6 @@ def test_one_row_and_one_class_are_undefined_as_in_memory():
     assert all(math.isnan(estimate.standard_error) for estimate in results.estimates.values())
     with pytest.raises(InputError, match="must have rows that are judged and have a weight; got 1 rows"):
         read(state_of("confidences", [0.9], [1], checked_options(), sample_weight=[0.0]))
-
-
-def test_every_metric_of_samples_is_one_of_bins():
-    """A state has no rows but those that stand for bins of ECE; the last two it leaves out."""
-    of_samples = [name for name, metric in METRICS.items() if metric.of_samples is not None]
-    assert of_samples == ["ece", "ece_debiased", "calibration_p"]
 
 
 @pytest.mark.parametrize("form", ["confidences", "posteriors"])

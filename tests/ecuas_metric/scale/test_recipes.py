@@ -1,5 +1,3 @@
-"""The recipes of docs/scale.md, run as written where their packages are installed: all give the very same states."""
-
 import os
 import re
 import subprocess
@@ -67,8 +65,3 @@ def test_recipes_give_the_same_states(recipe, expected, tmp_path):
         exec(compile(recipe, "docs/scale.md", "exec"), names)
         states = names["states"]
     assert of_each(states) == expected
-
-
-def test_the_page_names_every_part_of_the_command():
-    for flag in ("--out-of-core", "--by", "--state", "ecuas merge", "hf://"):
-        assert flag in PAGE

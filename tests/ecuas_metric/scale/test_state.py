@@ -1,5 +1,3 @@
-"""The state of some rows: the same however the rows are cut, ordered and merged."""
-
 from fractions import Fraction
 
 import numpy as np
@@ -125,15 +123,6 @@ def test_rows_of_weight_0_are_counted_and_no_more(form, rng):
     none = rows.state(np.flatnonzero(rows.weight == 0))
     assert none.samples == 0
     assert packed(merge([none, held])) == packed(whole)
-
-
-def test_counts_give_the_state_of_the_rows(rng):
-    rows = rows_of("confidences", rng, size=300)
-    rows.predictions[:] = rows.predictions.round(1)
-    q, place = np.unique(rows.predictions, return_inverse=True)
-    wrong = np.bincount(place, 1 - rows.references)
-    found = state_of_counts(q, np.bincount(place), wrong, checked_options(**rows.given))
-    assert packed(found) == packed(rows.state())
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-"""Files of states: Parquet that anyone reads, and nothing that is torn, foreign or old is taken for one."""
-
 import io
 import json
 

@@ -1,5 +1,3 @@
-"""The object for training loops: rows come in batches and from several processes."""
-
 import json
 import subprocess
 import sys

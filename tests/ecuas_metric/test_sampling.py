@@ -5,8 +5,10 @@ import pytest
 from scipy import stats
 
 from ecuas_metric import inputs
-from ecuas_metric import intervals as module
-from ecuas_metric.intervals import (
+from ecuas_metric import sampling as module
+from ecuas_metric.options import checked_options
+from ecuas_metric.results import compute_results, prepare
+from ecuas_metric.sampling import (
     Resampling,
     bootstrap,
     bootstrap_weights,
@@ -14,8 +16,6 @@ from ecuas_metric.intervals import (
     intervals,
     jackknife,
 )
-from ecuas_metric.options import checked_options
-from ecuas_metric.results import compute_results, prepare
 from tests.ecuas_metric.systems import compute
 
 
