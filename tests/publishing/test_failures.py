@@ -133,7 +133,7 @@ def test_refusals_of_the_client_of_large_files_have_a_status_too():
     """Seen of hf_xet, which says this in the text of a plain exception."""
     for status, advice in ((403, RIGHTS), (500, AGAIN)):
         error = RuntimeError(f"Network error: HTTP status client error ({status} No), domain: http://h/api)")
-        line = str(command._explained(error, PARTS["dataset"], "http://hub", "NAME/a"))
+        line = str(command._explain(error, PARTS["dataset"], "http://hub", "NAME/a"))
         assert line.startswith(f"http://hub refused NAME/a with status {status}: Network error")
         assert line.endswith(advice)
 
