@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.errors import InputError
+from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.report import make_report, prepare_open
 from ecuas_metric.results import Estimate
 
@@ -163,11 +164,9 @@ def cost(n: float = 1.0, num_classes: float | None = None, confidence: float = 0
         num_classes: Number K of possible answers; without it, infinitely many, e.g. of free text.
         confidence: Of the answer, in [0, 1].
     """
-    if num_classes is not None and not 2 <= num_classes < math.inf:
-        raise InputError("num_classes", "must be >= 2", value=num_classes)
     if not 0 <= confidence <= 1:
         raise InputError("confidence", "must lie in [0, 1]", value=confidence)
-    lowest = 0.0 if num_classes is None else 1 / num_classes
+    lowest = 1 / (checked_options(num_classes=num_classes).num_classes or math.inf)
     uncertainty = 1 - max(confidence, lowest)
     correct, incorrect = map(
         float, ecuas_cost(candidate_cost=[0, 1], uncertainty=[uncertainty] * 2, n=n, max_uncertainty=1 - lowest)
@@ -192,8 +191,9 @@ def plan(
         correlation: Of the two systems' costs on the same question, in [-1, 1].
         difference: That you want to detect, above 0.
     """
-    if not difference > 0:
-        raise InputError("difference", "must be above 0", value=difference)
+    for name, value, limit in (("first", first, 1), ("second", second, 1), ("difference", difference, math.inf)):
+        if not 0 < value < limit:
+            raise InputError(name, f"must be a number in (0, {limit})", value=value)
     header, rows = subset.detectable([first, second], auroc=auroc, correlation=correlation, difference=difference)
     return {"rows": [dict(zip(header, row, strict=True)) for row in rows]}
 

@@ -468,11 +468,11 @@ def numbers(given: Numbers | None, name: str) -> list[float]:
 
 
 def number(given: Numbers | None, name: str) -> float | None:
-    """Return a number, None if a text is empty; infinity is None too."""
+    """Return a number, None if a text is empty."""
     found = numbers(given, name)
     if len(found) > 1:
         raise InputError(name, "must be one number", value=shown(given))
-    return None if not found or found[0] == math.inf else found[0]
+    return found[0] if found else None
 
 
 def shown(value: object) -> object:

@@ -74,7 +74,8 @@ def detectable(
     except OverflowError:
         raise InputError("difference", "is too small", value=difference) from None
     kept = len(tables()["kept"])
-    sizes = (("455, weighted", len(weights) / effect), ("455", len(weights)), (f"{kept} (kept)", kept))
+    asked = len(weights)
+    sizes = ((f"{asked}, weighted", asked / effect), (str(asked), asked), (f"{kept} (kept)", kept))
     rows = [
         [name, *(f"{one.detectable * (one.samples / size) ** 0.5:.3f}" for one in plans.values())]
         for name, size in sizes
