@@ -24,7 +24,7 @@ from ecuas_metric.results import Estimate
 
 from . import answers, subset, uploads
 from .markup import attempt
-from .scoring import CONTROLS, LEVEL, Json, Numbers, Scored, options_of, score_files, score_submissions, shown
+from .scoring import CONTROLS, LEVEL, Json, Numbers, Scored, options_of, score_files, score_submissions, shorten
 
 MAX_OPEN = 1000  # answers that a visitor is asked about
 KINDS = {"bool": "true or false", "float": "a number", "int": "a whole number", "string": "text", "list": "a list"}
@@ -37,7 +37,7 @@ _Result = TypeVar("_Result")
 # ---- how functions are called
 
 
-def checked(function: Callable[..., _Result], *arguments: object) -> _Result:
+def call_checked(function: Callable[..., _Result], *arguments: object) -> _Result:
     """Call a function once its arguments have their types; raise InputError if not."""
     given = inspect.signature(function).bind(*arguments)
     given.apply_defaults()
@@ -53,7 +53,7 @@ def require_type(name: str, value: object, kind: object) -> None:
         _adapter(kind).validate_python(value, strict=True)
     except ValidationError as error:
         wanted = [KINDS.get(one["type"].split("_")[0]) or f"one of {one['ctx']['expected']}" for one in error.errors()]
-        raise InputError(name, f"must be {' or '.join(dict.fromkeys(wanted))}", value=shown(value)) from None
+        raise InputError(name, f"must be {' or '.join(dict.fromkeys(wanted))}", value=shorten(value)) from None
 
 
 _adapter = functools.cache(TypeAdapter)  # building one takes longer than its answer
@@ -66,7 +66,7 @@ def tool(function: Callable[..., object]) -> Callable[..., object]:
     def called(*arguments: object) -> object:  # Gradio adds the request
         request = next((one for one in arguments if isinstance(one, gr.Request)), None)
         given = [one for one in arguments if not isinstance(one, gr.Request)]
-        result, error = attempt(checked, function, *given)
+        result, error = attempt(call_checked, function, *given)
         if result is None:
             raise gr.Error(error, print_exception=False)
         is_agent = request is not None and request.headers.get("x-gradio-user") == "mcp"
@@ -88,7 +88,7 @@ def path_of(file: object, name: str, folder: Path) -> str:
     if isinstance(file, dict) and isinstance(file.get("path"), str):
         return _uploaded(file["path"], name)
     if not isinstance(file, str) or not ("\n" in file.strip() or UPLOAD in file or file.startswith("/")):
-        raise InputError(name, "must be a file", value=shown(file), advice=GIVE)
+        raise InputError(name, "must be a file", value=shorten(file), advice=GIVE)
     if "\n" not in file.strip():
         return _uploaded(unquote(file.rpartition(UPLOAD)[2]), name)
     path = folder / f"{name}{SUFFIX_OF_TEXT.get(file.lstrip()[:1], '.csv')}"
@@ -113,7 +113,7 @@ def _uploaded(path: str, name: str) -> str:
     except (ValueError, OSError):
         is_there = False
     if not is_there:
-        raise InputError(name, "is no upload of this page", value=shown(path), advice=GIVE)
+        raise InputError(name, "is no upload of this page", value=shorten(path), advice=GIVE)
     return str(found)
 
 
@@ -194,7 +194,7 @@ def plan(
     for name, value, limit in (("first", first, 1), ("second", second, 1), ("difference", difference, math.inf)):
         if not 0 < value < limit:
             raise InputError(name, f"must be a number in (0, {limit})", value=value)
-    header, rows = subset.detectable([first, second], auroc=auroc, correlation=correlation, difference=difference)
+    header, rows = subset.plan_table([first, second], auroc=auroc, correlation=correlation, difference=difference)
     return {"rows": [dict(zip(header, row, strict=True)) for row in rows]}
 
 
@@ -237,7 +237,7 @@ def grade(
     """
     with paths_of({"file": file}) as (path,):
         sheet = uploads.read_answers(path)
-    graded = answers.graded(sheet, asked, accepted=accepted, rule=others)
+    graded = answers.grade_answers(sheet, asked, accepted=accepted, rule=others)
     scored, row = evaluate(graded, "yours", "yours", weighted=weighted, n=n, intervals=intervals)
     return scored.json() | {
         "graded": graded.summary(),

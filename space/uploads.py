@@ -86,13 +86,13 @@ def read_uploads(
     if len(paths) > MAX_FILES:
         raise InputError("Files", f"must be at most {MAX_FILES}", got=f"{len(paths):,}", advice=USE_THE_COMMAND)
     chosen = {role: column for role, column in (columns or {}).items() if column}
-    return _safely(_read, paths, chosen, Reading(unlabelled, None, correct_from, scale))
+    return _call_safely(_read, paths, chosen, Reading(unlabelled, None, correct_from, scale))
 
 
-def plain(text: str, longest: int = MAX_NAME) -> str:
+def plain_text(text: str, longest: int = MAX_NAME) -> str:
     r"""Return a text as one line without what could hide or reorder text: control, format and private characters.
 
-    >>> plain("a\u202eb\0  c")
+    >>> plain_text("a\u202eb\0  c")
     'ab c'
     """
     one_line = " ".join(text.split())
@@ -101,12 +101,12 @@ def plain(text: str, longest: int = MAX_NAME) -> str:
 
 def read_answers(path: str) -> Answers:
     """Return the columns question_id, answer, confidence of a file, a missing answer as an empty one."""
-    return _safely(_read_answers, [path])
+    return _call_safely(_read_answers, [path])
 
 
 def detect(path: str) -> tuple[list[str], dict[str, str | None]]:
     """Return the names of a file's columns, and which of them has which role (None: none, or several)."""
-    return _safely(_detect, [path])
+    return _call_safely(_detect, [path])
 
 
 def _size_of(file: Path) -> int:
@@ -123,7 +123,7 @@ def _size_of(file: Path) -> int:
     return size
 
 
-def _safely(function: Callable[..., _Result], paths: Sequence[str], *arguments: object) -> _Result:
+def _call_safely(function: Callable[..., _Result], paths: Sequence[str], *arguments: object) -> _Result:
     """Call a function of files in a process of its own, which takes half a second, unless they are harmless."""
     files = [Path(path) for path in paths]
     if (size := sum(map(_size_of, files))) > MAX_BYTES_OF_ALL:
@@ -178,15 +178,15 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> 
     for role, column in chosen.items() if known else ():
         if not _parts(role, column) <= known:
             raise InputError("No file", f"has a column {column!r}", advice="Choose another under Columns.")
-    return _named(submissions)
+    return _with_different_names(submissions)
 
 
-def _named(submissions: list[Submission]) -> list[Submission]:
-    """Return submissions with names that show as they are: `plain`, not empty, and all different by a number."""
+def _with_different_names(submissions: list[Submission]) -> list[Submission]:
+    """Return submissions with names that show as they are: `plain_text`, not empty, and all different by a number."""
     found: dict[str, Submission] = {}
     for submission in submissions:
         _check_length("Names of systems", submission.name)
-        name = plain(submission.name) or "unnamed"
+        name = plain_text(submission.name) or "unnamed"
         free = next(one for one in (name, *(f"{name} ({i})" for i in range(2, MAX_SYSTEMS + 1))) if one not in found)
         found[free] = submission._replace(name=free)
     return list(found.values())

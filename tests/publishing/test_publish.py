@@ -111,7 +111,7 @@ def test_what_must_not_be_sent_stops_everything(hub, online, monkeypatch, capsys
     """Every part is checked before the first is sent."""
     checked, before = [], len(hub.requests)
     monkeypatch.setattr(staging, "check_loads", lambda part, _: checked.append(part.name))
-    monkeypatch.setattr(staging, "get_token", lambda: "demo.launch(**")  # in the last one alone
+    monkeypatch.setattr(staging, "get_token", lambda: "import demo, launch")  # in the last one alone
     assert command.main(["all", "--namespace", "NAME", "--endpoint", hub.url]) == 2
     assert re.fullmatch(r"publish: files must not hold the token in use; .* Remove it\.\n", capsys.readouterr().err)
     assert (len(hub.requests), checked) == (before, ["dataset", "metric"])
@@ -125,8 +125,7 @@ ecuas = evaluate.load("ecuas")
 print(ecuas.description.split()[0], ecuas.compute(predictions=[0.5], references=[1], n=1))
 """
 LOADED = "{'ecuas_1': 0.25, "
-ONLINE = "import os, evaluate\nevaluate.config.HF_EVALUATE_OFFLINE = False\n"
-OFFLINE = "import os, evaluate\nevaluate.config.HF_EVALUATE_OFFLINE = True\n"
+ONLINE, OFFLINE = (f"import os, evaluate\nevaluate.config.HF_EVALUATE_OFFLINE = {off}\n" for off in (False, True))
 OUT_OF_REACH = f"""{ONLINE}
 evaluate.config.HUB_EVALUATE_URL, there = "http://127.0.0.1:9/", evaluate.config.HUB_EVALUATE_URL  # nobody listens
 evaluate.load("ecuas")
@@ -167,9 +166,8 @@ def test_registered_loads_with_and_without_a_hub_until_unregistered(hub, client,
     script.unlink()  # the cache does not need it
     assert len(versions(cache)) == 1
     assert client.run(OFFLINE + BARE).out.startswith(f"Second: {LOADED}")
-    capsys.readouterr()
     assert command.main(["unregister"]) == 0
-    assert capsys.readouterr().out == "removed 1 registered version\n"
+    assert capsys.readouterr().out.endswith("removed 1 registered version\n")
     assert versions(cache) == []
     assert client.run(OFFLINE + BARE).error.rstrip().splitlines()[-1].startswith("FileNotFoundError")
 
