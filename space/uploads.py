@@ -17,7 +17,7 @@ from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from ecuas_metric.files.read import frame_of, read_sheet
 from ecuas_metric.files.submissions import Reading, Submission, read_run, submissions_of
 from ecuas_metric.files.values import Sheet
-from ecuas_metric.inputs import Bools, Ints
+from ecuas_metric.inputs import Ints
 
 from .bounded import LimitExceededError, bounded
 
@@ -148,13 +148,8 @@ def _is_harmless(path: Path) -> bool:
     if suffix not in COUNTED or size > MEDIUM:
         return False
     text = np.frombuffer(path.read_bytes() + b"\n", np.uint8)
-    separators_until_end = np.cumsum(_is_among(SEPARATORS)[text])[_is_among(ENDS)[text]]
-    return bool(np.diff(separators_until_end, prepend=0).max() < FEW)
-
-
-def _is_among(these: bytes) -> Bools:
-    """Return, for each of the 256 bytes, whether it is one of these."""
-    return np.isin(np.arange(256), list(these))
+    is_separator, is_end = (np.isin(np.arange(256), list(those))[text] for those in (SEPARATORS, ENDS))
+    return bool(np.diff(np.cumsum(is_separator)[is_end], prepend=0).max() < FEW)
 
 
 def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> list[Submission]:
