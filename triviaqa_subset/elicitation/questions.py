@@ -13,7 +13,7 @@ from ..labels import STRATA
 from ..pool import RawRow
 
 SETS = ("curated", "kept", "pool")
-LISTS = ("answer", "choices")  # columns that may hold several texts
+_LISTS = ("answer", "choices")  # columns that may hold several texts
 
 
 def triviaqa_samples(questions: str, dataset: str | None) -> list[Sample]:
@@ -48,8 +48,8 @@ def own_samples(file: str) -> list[Sample]:
 def own_sample(row: RawRow, separator: str | None = None) -> Sample:
     """Return the sample of a row; with `choices` its `answer` is a letter or a number from 0, else texts."""
     given = {name: value for name, value in row.items() if value not in (None, "")}
-    given |= {k: str(v).split(separator) for k, v in given.items() if k in LISTS and separator and separator in str(v)}
-    question, answer, choices = (given.get(name) for name in ("question", *LISTS))
+    given |= {k: str(v).split(separator) for k, v in given.items() if k in _LISTS and separator and separator in str(v)}
+    question, answer, choices = (given.get(name) for name in ("question", *_LISTS))
     letters = list(ascii_uppercase[: len(choices)]) if _are_texts(choices) and len(choices) <= 26 else []
     if letters and str(answer).isdecimal() and int(str(answer)) < len(letters):
         answer = letters[int(str(answer))]

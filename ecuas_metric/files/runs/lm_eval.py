@@ -23,7 +23,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
 _LARGE = {"doc", "resps", "arguments"}
 _METRICS = ("exact_match", "acc", "f1", "em", "mc1")  # of a task in which the model writes its answer
-
+_RECORD = {"true_choice", "log_likelihoods"}  # keys of every `ChoiceRecord`
 _ONE_EACH = "must have one log-likelihood of each choice"
 _NO_CHOICES = "and log-likelihoods only with output_type: multiple_choice in the task"
 
@@ -165,8 +165,7 @@ def _lengths(samples: Sequence[Sample], scores: Floats, label: Ints, length: str
 def _record(row: Fields) -> Fields | None:
     """Return the record of the plug-in."""
     found = (row.get(name) for name in row.get("metrics", ()))
-    keys = ChoiceRecord.__required_keys__
-    return next((one for one in found if isinstance(one, Mapping) and one.keys() >= keys), None)
+    return next((one for one in found if isinstance(one, Mapping) and one.keys() >= _RECORD), None)
 
 
 def _lines(samples: Sequence[Sample]) -> Ints:
