@@ -165,7 +165,7 @@ def grade(
     verdicts = {key: _look_up(*key, gold.get(key[0], NO_GOLD), labels, rule) for key in dict.fromkeys(keys)}
     if judge is not None:
         undecided = [key for key, (_, decided_by) in verdicts.items() if decided_by == "unlabelled"]
-        verdicts |= _judged(undecided, dataset, judge)
+        verdicts |= _judge(undecided, dataset, judge)
     correct, decided_by = zip(*(verdicts[key] for key in keys), strict=True) if keys else ((), ())
     return Grades(list(correct), list(decided_by), {way: decided_by.count(way) for way in DECIDED_BY})
 
@@ -225,7 +225,7 @@ def _label(question_id: str, answer: str, gold: Forms, bank: Bank) -> bool | Non
     return bank.get((question_id, sha256(answer.strip())), None if left_out_matters else label)
 
 
-def _judged(undecided: list[Key], dataset: Columns, judge: Judge) -> dict[Key, Grade]:
+def _judge(undecided: list[Key], dataset: Columns, judge: Judge) -> dict[Key, Grade]:
     if not _has_column(dataset, "answer"):
         rule = "dataset must have questions and gold answers if there is a judge"
         raise ValueError(f"{rule}; it has none. Build it with text.")

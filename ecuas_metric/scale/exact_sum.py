@@ -74,7 +74,7 @@ def _whole_numbers(values: Floats, bits: int) -> Iterator[tuple[Floats, int]]:
     rest, unit, exponent = values, 0, int(np.frexp(largest)[1]) - _STEP
     while largest and (rest[:64].any() or rest.any()):  # of 0 and 1 nothing is left after the first step
         exponent = max(exponent, -bits)
-        rest = _scaled(rest, unit - exponent)
+        rest = _scale_to_units(rest, unit - exponent)
         whole = np.rint(rest)
         yield whole, exponent + bits
         if exponent == -bits:
@@ -83,5 +83,5 @@ def _whole_numbers(values: Floats, bits: int) -> Iterator[tuple[Floats, int]]:
         unit, exponent = exponent, exponent - _STEP - 1  # what is left is at most half a unit
 
 
-def _scaled(values: Floats, exponent: int) -> Floats:
+def _scale_to_units(values: Floats, exponent: int) -> Floats:
     return np.asarray(np.ldexp(values, exponent) if abs(exponent) > 1000 else values * 2.0**exponent)

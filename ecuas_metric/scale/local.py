@@ -62,7 +62,7 @@ def score_files(
         with tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress) as bar:
             for name, part in waiting:
                 bar.set_postfix_str(stem(part.path), refresh=False)
-                batches = _watched(part, reading, bar)
+                batches = _watch(part, reading, bar)
                 states = states_of_batches(batches, options, name=name, source=part.address, **reading)
                 try:
                     done = merge_collections([done, Collection(states, {part.address: part.size})])
@@ -107,7 +107,7 @@ def row_groups_of(part: ParquetPart, num_rows: int) -> list[tuple[list[int], int
     found: list[tuple[list[int], int]] = []
     waiting: list[int] = []
     first = end = 1
-    with _opened(part) as file:
+    with _open(part) as file:
         for group in range(file.num_row_groups):
             waiting.append(group)
             end += file.metadata.row_group(group).num_rows
@@ -124,7 +124,7 @@ def batches_of(
 
     Threads and read-ahead are off: the memory that they take grows with the file.
     """
-    with _opened(part) as file:
+    with _open(part) as file:
         schema, folders = file.schema_arrow, named_by_folders(part.path.split("/")[:-1])
         in_path = {name: constant(value, 1) for name, value in folders.items() if name not in schema.names}
         for name, value in in_path.items():
@@ -138,7 +138,7 @@ def batches_of(
             yield batch, len(batch) / file.metadata.num_rows
 
 
-def _watched(part: ParquetPart, reading: RowOptions, bar: tqdm) -> Iterator[pa.RecordBatch]:
+def _watch(part: ParquetPart, reading: RowOptions, bar: tqdm) -> Iterator[pa.RecordBatch]:
     start = bar.n
     for batch, share in batches_of(part, reading):
         yield batch
@@ -155,7 +155,7 @@ def _is_done(part: ParquetPart, done: Collection) -> bool:
 
 
 @contextmanager
-def _opened(part: ParquetPart) -> Iterator[pq.ParquetFile]:
+def _open(part: ParquetPart) -> Iterator[pq.ParquetFile]:
     with ExitStack() as stack:
         try:
             opened = part.path

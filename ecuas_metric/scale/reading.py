@@ -103,7 +103,7 @@ def read(
     for key, value in values.items():
         (least, most), (low, high) = bounds.get(key) or (None, None), limits.get(key) or (None, None)
         if key in bounds and key in limits:
-            low, high = _widened(limits[key], value, bounds[key], tops.get(key.metric))
+            low, high = _widen(limits[key], value, bounds[key], tops.get(key.metric))
         estimates[key] = BoundedEstimate(value, least, most, errors[key], low, high)
     return StateResults(estimates, state.rows, notes)
 
@@ -273,16 +273,16 @@ def _extreme_orders(state: State) -> tuple[TieGroups, TieGroups]:
     heavy = np.where(is_tied, 0.0, np.minimum(ties.cost / dearest, ties.weight))
     light, light_cost = ties.weight - heavy, np.where(is_tied, ties.cost, 0.0)
     cheap, dear = (light, light_cost), (heavy, ties.cost - light_cost)
-    return _interleaved(cheap, dear, ties.rank), _interleaved(dear, cheap, ties.rank)
+    return _interleave(cheap, dear, ties.rank), _interleave(dear, cheap, ties.rank)
 
 
-def _interleaved(first: tuple[Floats, Floats], then: tuple[Floats, Floats], rank: Floats) -> TieGroups:
+def _interleave(first: tuple[Floats, Floats], then: tuple[Floats, Floats], rank: Floats) -> TieGroups:
     weight, cost = (np.stack(pair, axis=1).ravel() for pair in zip(first, then, strict=True))
     some = weight > 0
     return TieGroups(weight[some], cost[some], np.repeat(rank, 2)[some])
 
 
-def _widened(limits: Limits, value: float, bounds: Limits, top: float | None) -> Limits:
+def _widen(limits: Limits, value: float, bounds: Limits, top: float | None) -> Limits:
     """Return limits that are as much wider as the bounds are apart, but not beyond what the number can be."""
     low, high = limits[0] - (value - bounds[0]), limits[1] + (bounds[1] - value)
     return max(low, 0.0), high if top is None else min(high, top)

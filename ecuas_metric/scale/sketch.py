@@ -122,15 +122,15 @@ def join(parts: list[Sketch], limit: int, resolution: Resolution, *, level: int 
     """Return the sketch of all rows, at the lowest level from `level` at which at most `limit` bins are occupied."""
     level = max(level, *(part.level for part in parts))
     if len(parts) == 1:
-        return _coarsened(parts[0], level, limit, resolution)
+        return _coarsen(parts[0], level, limit, resolution)
     low = np.concatenate([part.low for part in parts])
     order = np.argsort(low, kind="stable")  # a merge, since each part is sorted
     high, rows = (np.concatenate([part[field] for part in parts])[order] for field in (2, 3))
     sums = np.concatenate([part.sums for part in parts], axis=1)[:, order]
-    return _coarsened(Sketch(-1, low[order], high, rows, sums), level, limit, resolution)
+    return _coarsen(Sketch(-1, low[order], high, rows, sums), level, limit, resolution)
 
 
-def _coarsened(sketch: Sketch, level: int, limit: int, resolution: Resolution) -> Sketch:
+def _coarsen(sketch: Sketch, level: int, limit: int, resolution: Resolution) -> Sketch:
     """Return the sketch at a level or, where its bins are more than the limit, at the next one that fits."""
     if level == sketch.level and len(sketch.low) <= limit:
         return sketch
@@ -140,10 +140,10 @@ def _coarsened(sketch: Sketch, level: int, limit: int, resolution: Resolution) -
         num_bins = 1 + np.cumsum(np.bincount(levels, minlength=64 * STEPS + 1)[::-1])[::-1]  # from level k - 1 up
         level += int(np.argmax(num_bins[level + 1 :] <= limit))
         is_new = levels > level
-    return _grouped(sketch._replace(level=level), is_new)
+    return _group_rows(sketch._replace(level=level), is_new)
 
 
-def _grouped(sketch: Sketch, is_new: Bools) -> Sketch:
+def _group_rows(sketch: Sketch, is_new: Bools) -> Sketch:
     """Add up neighbours, but where a new bin begins."""
     if is_new.all():
         return sketch

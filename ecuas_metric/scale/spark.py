@@ -91,7 +91,7 @@ def states_of_frame(
     if before == USUAL_BATCH and not is_wide:  # larger batches are less work on both sides
         conf.set(BATCH, LARGE_BATCH)
     try:
-        return _merged(rows.mapInArrow(states, _SCHEMA))
+        return _merge(rows.mapInArrow(states, _SCHEMA))
     finally:
         conf.set(BATCH, before)
 
@@ -114,7 +114,7 @@ def score_files_on_spark(
             found = partial(states_of_batches, rows, options, name=name, source=part.address, first=first)
             yield from _rows(place, partial(found, **reading))
 
-    found = _merged(_session().range(0, len(tasks), 1, len(tasks)).mapInArrow(states, _SCHEMA)) if tasks else {}
+    found = _merge(_session().range(0, len(tasks), 1, len(tasks)).mapInArrow(states, _SCHEMA)) if tasks else {}
     return Collection(found, {part.address: part.size for _, part in files})
 
 
@@ -148,7 +148,7 @@ def _state(row: _Row) -> State:
     return state
 
 
-def _merged(states: DataFrame) -> dict[str, State]:
+def _merge(states: DataFrame) -> dict[str, State]:
     """Run the job, and return the one state of each system that is left of those of all parts, or raise their error."""
     from pyspark.errors import PySparkException
 

@@ -90,7 +90,7 @@ def state_of(
             system = prepare(form, predictions[rows], references[rows], of_rows)
             state = _state_of_system(form, system, predictions[rows], part_weight, level)
         except InputError as error:
-            raise _shifted(error, start) from None
+            raise _shift(error, start) from None
         found = state if found is None else merge([found, state])
     assert found is not None  # checked rows are not empty
     return found
@@ -113,7 +113,7 @@ def merge(states: Iterable[State]) -> State:
     for name, value in itertools.chain.from_iterable(state.sums.items() for state in states):
         sums[name] += value
     settings = parse_settings(states[0].settings)
-    sketch = _joined([state.sketch for state in states], settings)
+    sketch = _join([state.sketch for state in states], settings)
     return State(states[0].settings, dict(sums), sketch, max(state.largest_cost for state in states))
 
 
@@ -168,7 +168,7 @@ def _state_of_system(form: str, system: System, predictions: Array, weight: Floa
         sums |= _sums_in_groups("class", decisions.labels, {}, settings, weight)
     sums = {name: value for name, value in sums.items() if value}
     fine = _plain_sketch(system) if settings.is_plain else _weighted_sketch(settings, decisions, weight)
-    sketch = _joined([fine], settings, level)
+    sketch = _join([fine], settings, level)
     return State(text, sums, sketch, float(decisions.candidate_cost.max(initial=0.0)))
 
 
@@ -245,7 +245,7 @@ def _weighted_sketch(settings: Settings, decisions: Decisions, weight: Floats | 
     return Sketch(0, keys, keys, np.diff(np.append(starts, len(order))), sums)
 
 
-def _joined(sketches: list[Sketch], settings: Settings, level: int = 0) -> Sketch:
+def _join(sketches: list[Sketch], settings: Settings, level: int = 0) -> Sketch:
     return join(sketches, PLAIN_LIMIT if settings.is_plain else WEIGHTED_LIMIT, resolution_of(settings), level=level)
 
 
@@ -254,7 +254,7 @@ def _empty_sketch(settings: Settings) -> Sketch:
     return Sketch(0, none, none, none, np.empty((1 if settings.is_plain else COLUMNS * DIGITS, 0), np.int64))
 
 
-def _shifted(error: InputError, start: int) -> InputError:
+def _shift(error: InputError, start: int) -> InputError:
     """Return an error with the index among all rows, not those of the part."""
     if isinstance(error.index, int):
         error.index += start

@@ -134,7 +134,7 @@ def _table_of(name: str, state: State) -> pa.Table:
     """Return the bins of a state as rows of the file."""
     settings, sketch = parse_settings(state.settings), state.sketch
     size = len(sketch.low)
-    edges = (_signed(ranks_of(keys, mirrored=settings.is_mirrored), settings) for keys in (sketch.low, sketch.high))
+    edges = (_sign(ranks_of(keys, mirrored=settings.is_mirrored), settings) for keys in (sketch.low, sketch.high))
     system = pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([name], pa.string()))
     wrong, digits = pa.array(sketch.sums[0]), pa.nulls(size, pa.list_(pa.int64()))
     if not settings.is_plain:
@@ -158,7 +158,7 @@ def _states_of(table: pa.Table, systems: list[dict[str, Any]], source: str) -> d
 
 
 def _sketch_of(rows: pa.Table, settings: Settings, level: int) -> Sketch:
-    edges = (_signed(rows[name].to_numpy(), settings) for name in ("first", "last"))
+    edges = (_sign(rows[name].to_numpy(), settings) for name in ("first", "last"))
     low, high = (sort_keys(edge, mirrored=settings.is_mirrored) for edge in edges)
     if settings.is_plain:
         sums = rows["wrong"].to_numpy()[None, :]
@@ -167,7 +167,7 @@ def _sketch_of(rows: pa.Table, settings: Settings, level: int) -> Sketch:
     return Sketch(level, low, high, rows["rows"].to_numpy(), np.ascontiguousarray(sums))
 
 
-def _signed(ranks: np.ndarray, settings: Settings) -> np.ndarray:
+def _sign(ranks: np.ndarray, settings: Settings) -> np.ndarray:
     """Return confidences of ranks, and ranks of confidences; uncertainties are their own."""
     return 0.0 - ranks if settings.is_mirrored else ranks
 
