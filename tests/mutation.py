@@ -28,16 +28,8 @@ import pytest
 PACKAGE = "ecuas_metric"
 FOLDERS = ("", "comparison", "files", "files/runs", "reporting", "scale")
 LEFT_OUT = {"app.py", "scale/spark.py", "__main__.py"}  # `make check` starts no browser, no Spark and no program
-LIBRARIES = (
-    "tests.conftest",
-    "evaluate",
-    "matplotlib.pyplot",
-    "pandas",
-    "pyarrow.parquet",
-    "scipy.integrate",
-    "scipy.stats",
-)
-LIBRARIES += ("sklearn.isotonic", "sklearn.model_selection", "sklearn.datasets", "tests.ecuas_metric")
+LIBRARIES = "tests.conftest evaluate matplotlib.pyplot pandas pyarrow.parquet scipy.integrate scipy.stats"
+LIBRARIES += " sklearn.isotonic sklearn.model_selection sklearn.datasets tests.ecuas_metric"
 TESTS = ["-m", "not e2e and not slow", "-x", "-q", "-p", "no:cacheprovider"]
 CONTEXTS, LISTED = ".git/contexts", Path(".git/tests")  # in the clone, where no test sees them
 LIMIT = 1200  # seconds of CPU: what takes longer does not end
@@ -204,7 +196,7 @@ def main():
         subprocess.run(["git", "clone", "--quiet", root, clone], check=True)
     os.chdir(clone)
     sys.path[0] = str(clone.resolve())
-    for name in LIBRARIES:
+    for name in LIBRARIES.split():
         importlib.import_module(name)
     with contextlib.redirect_stdout(io.StringIO()):
         pytest.main(["--help"])

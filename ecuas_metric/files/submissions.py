@@ -260,8 +260,10 @@ def submissions_of(
         raise InputError("unlabelled", f"must be one of {', '.join(RULES)}", value=reading.unlabelled)
     if not len(sheet.rows):
         raise FileError(path, "the file has no rows")
-    if not reading.scale > 0:
-        raise InputError("scale", "must be positive", value=reading.scale)
+    if not 0 < reading.scale < np.inf:
+        raise InputError("scale", "must be positive and finite", value=reading.scale)
+    if reading.correct_from is not None and not np.isfinite(reading.correct_from):
+        raise InputError("correct_from", "must be finite", value=reading.correct_from)
     sheet = _add_derived(sheet, given, reading.scale)
     roles = match_columns(sheet.table.schema, given, source=sheet.source, rows=sheet.table)
     if reading.correct_from is not None and roles.form != "confidences":

@@ -122,13 +122,6 @@ def test_names_of_classes_change_nothing(system, names):
     assert ours == pytest.approx(ecuas_score(truth, q, labels=range(q.shape[1])))
 
 
-@given(st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_size=20))
-def test_one_column_is_two(pairs):
-    truth, q = map(np.array, zip(*pairs, strict=True))
-    two = np.stack([1 - q, q], axis=1)
-    assert ecuas_score(truth, q, labels=[False, True]) == ecuas_score(truth, two, labels=[False, True])
-
-
 @given(confidence_systems(), ORDERS, st.sampled_from([None, 2, 4]), st.booleans())
 @pytest.mark.filterwarnings("ignore")
 def test_scores_of_confidences_are_those_of_score_confidences(system, n, num_classes, has_weights):
@@ -232,12 +225,6 @@ def test_containers_and_indices_of_pandas_change_nothing(kind, values):
         }[kind]
         said = pd.DataFrame(Y_PROB, index=index) if "series" in kind else Y_PROB
     assert ecuas_score(make(values), said) == ecuas_score(Y_TRUE, Y_PROB)
-
-
-def test_correct_may_be_of_any_kind_of_truth():
-    expected = ece_score([1, 0, 1], [0.9, 0.8, 0.4])
-    for correct in ([True, False, True], np.array([1.0, 0.0, 1.0]), pd.Series([True, False, True], index=[2, 2, 2])):
-        assert ece_score(correct, pd.Series([0.9, 0.8, 0.4], index=[5, 4, 3])) == expected
 
 
 nan = float("nan")

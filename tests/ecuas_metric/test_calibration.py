@@ -68,10 +68,11 @@ def test_its_interval_is_around_it_whatever_the_method(method, rng):
         assert "calibration_p_low" not in values
 
 
-def test_of_one_confidence_far_off_its_interval_is_that_of_the_error_rate():
+def test_of_two_confidences_equally_far_off_its_interval_is_that_of_the_error_rate():
     options = {"calibration": True, "interval_method": "analytic", "confidence_level": 0.95}
-    values = score_confidences(np.arange(4000) % 10 < 6, np.full(4000, 0.9), **options)
+    values = score_confidences(np.arange(4000) % 10 < 6, np.repeat([0.9, 0.3], 2000), **options)
     widths = [values[f"{key}_high"] - values[f"{key}_low"] for key in ("ece_debiased", "error_rate")]
+    assert values["ece_debiased"] == pytest.approx(0.3, abs=1e-3)
     assert widths[0] == pytest.approx(widths[1], rel=0.01)
 
 

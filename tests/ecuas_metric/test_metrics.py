@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from ecuas_metric import inputs
-from ecuas_metric.calibration import confidence_brier_cost, confidence_cross_entropy_cost
-from ecuas_metric.costs import ecuas_cost, fixed_reject_cost
 from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
-from ecuas_metric.metrics import METRICS, VARIANTS, Key, mean_costs, metric_values, place
+from ecuas_metric.metrics import METRICS, VARIANTS, Key, metric_values, place
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import compute_results, prepare
@@ -329,27 +327,6 @@ def test_what_is_asked_for_only_is_what_all_give(rng):
     for name in METRICS:
         only = metric_values(decisions, ties, options, only=(name,))
         assert {key: everything[key] for key in everything if key.metric == name}.items() <= only.items(), name
-
-
-@given(systems())
-def test_means_are_those_of_the_public_costs_of_each_sample(system):
-    form, predictions, references, options = system
-    decisions = prepare(form, predictions, references, checked_options(**SETTINGS, **options)).decisions
-    u, c, u_max, confidence, *_ = decisions
-    means = mean_costs(decisions, checked_options(**SETTINGS))
-    expected = {
-        ("ecuas", n): ecuas_cost(uncertainty=np.minimum(u, u_max), candidate_cost=c, n=n, max_uncertainty=u_max)
-        for n in ORDERS
-    }
-    for g in SETTINGS["reject_costs"]:
-        expected["expected_cost", g] = fixed_reject_cost(
-            uncertainty=u, candidate_cost=c, reject_cost=g, max_uncertainty=u_max
-        )
-    if confidence is not None:
-        expected["confidence_cross_entropy", None] = confidence_cross_entropy_cost(u, c)
-        expected["confidence_brier_score", None] = confidence_brier_cost(u, c)
-    for (metric, parameter), costs in expected.items():
-        assert means[Key(metric, parameter)] == pytest.approx(costs.mean(), rel=1e-12, abs=1e-15), (metric, parameter)
 
 
 def test_epsilon_lies_below_the_largest_uncertainty():

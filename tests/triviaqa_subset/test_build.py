@@ -89,6 +89,7 @@ def built(first_build, tmp_path):
 # --- sources that fit -------------------------------------------------------------------------------
 
 
+@pytest.mark.e2e
 def test_a_source_of_the_pool_is_joined_and_the_unchecked_redraw_is_reported(tmp_path, invented, pool_rows):
     lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", pool_rows), curation=invented)
     assert lines[0] == "the source has the pool's questions only: joined by question_id, the redraw was not checked"
@@ -101,6 +102,7 @@ def test_a_source_of_the_pool_is_joined_and_the_unchecked_redraw_is_reported(tmp
             assert row["answer"]["value"] == f"City {row['question_id']}"
 
 
+@pytest.mark.e2e
 def test_whatever_the_source_the_result_is_the_same_and_a_split_is_redrawn(tmp_path, invented, pool_rows, whole_rows):
     whole = write_jsonl(tmp_path / "whole.json", [row | {"question_source": "invented"} for row in whole_rows])
     assert build(tmp_path / "0", source=whole, curation=invented)[0] == "the redraw agrees with the curation"
@@ -108,6 +110,7 @@ def test_whatever_the_source_the_result_is_the_same_and_a_split_is_redrawn(tmp_p
     assert fingerprint(tmp_path / "0") == fingerprint(tmp_path / "1")
 
 
+@pytest.mark.e2e
 def test_a_list_of_aliases_replaces_the_answer_and_other_aliases_are_reported(tmp_path, invented, pool_rows):
     rows = [{"aliases": [*row.pop("answer")["aliases"], "city"], **row} for row in map(dict, pool_rows)]
     rows[0]["aliases"] = []
@@ -123,6 +126,7 @@ def test_a_list_of_aliases_replaces_the_answer_and_other_aliases_are_reported(tm
     assert f"other than those of the curation: {4 + HASHED[rows[0]['question_id']]} (" in lines[2]
 
 
+@pytest.mark.e2e
 def test_without_text_differs_by_the_text_alone_and_the_sums_hold(tmp_path, invented, pool_rows, built):
     source = write_jsonl(tmp_path / "s.jsonl", pool_rows)
     build(tmp_path / "text", source=source, curation=invented)
@@ -140,17 +144,15 @@ def test_without_text_differs_by_the_text_alone_and_the_sums_hold(tmp_path, inve
 
 
 @pytest.fixture(scope="module")
-def real_texts(shared):
-    lines = (shared / "triviaqa" / "pool_text.jsonl").read_text(encoding="utf-8").splitlines()
-    return {row["question_id"]: row for row in map(json.loads, lines)}
+def real_texts(rows_of_text):
+    return {row["question_id"]: row for row in rows_of_text}
 
 
 def test_the_real_split_is_redrawn(tmp_path, shared, real_texts):
     split = (shared / "triviaqa" / "validation_ids.txt").read_text().split()
     assert len(split) == 17_944
-    none = {"question": None, "aliases": None}
-    texts = [(own, real_texts.get(own, none)) for own in split]
-    rows = [as_row(own, text["question"], text["aliases"]) for own, text in texts]
+    texts = [(own, real_texts.get(own, {})) for own in split]
+    rows = [as_row(own, text.get("question"), text.get("aliases")) for own, text in texts]
     for row in rows:
         row["answer"]["normalized_aliases"] = []
     source = write_parquet(tmp_path / "s.parquet", rows)
@@ -222,6 +224,7 @@ def test_a_split_in_another_order_names_the_first_rows(tmp_path, invented, whole
         build(built, source=source, curation=invented)
 
 
+@pytest.mark.e2e
 def test_both_copies_of_a_question_drawn_twice_are_checked(tmp_path, invented, whole_rows):
     twice = OWN["question_id"][OWN["pool_positions"].str.len() == 2].iloc[0]
     first, second = (row for row in whole_rows if row["question_id"] == twice)
@@ -267,6 +270,7 @@ def write_release(path, columns):
     return str(path)
 
 
+@pytest.mark.e2e
 @pytest.mark.parametrize(("suffix", "column"), [(".csv", "question_id"), (".parquet", "question")])
 def test_a_selection_by_id_or_by_text(suffix, column, tmp_path, invented, pool_rows):
     wanted = [as_row(own)[column] for own in (*IDS[100:300], IDS[150])]  # one of them twice

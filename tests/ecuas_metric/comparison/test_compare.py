@@ -57,6 +57,15 @@ def test_pairing_makes_the_interval_of_similar_systems_narrow_and_their_differen
     assert row.p <= row.p_adjusted < 0.02
 
 
+@pytest.mark.parametrize(
+    "key", [Key("auroc"), Key("aurc"), Key("ecuas", 1.0, "recalibrated"), Key("error_rate")], ids=str
+)
+def test_a_metric_compared_alone_has_the_rows_that_it_has_among_all(key, outputs):
+    systems = systems_of(outputs, decompose=True, n=1)
+    alone, every = compare_systems(systems, only=[key]), [row for row in compare_systems(systems) if row.key == key]
+    assert [row[:7] for row in alone] == [row[:7] for row in every]  # but for what is adjusted for all tests
+
+
 def test_a_system_against_itself_has_no_difference(outputs):
     rows = rows_of({"one": outputs["other"], "two": outputs["other"]})
     for row in rows.values():

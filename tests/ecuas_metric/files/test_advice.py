@@ -258,14 +258,6 @@ def test_ids_of_which_none_is_shared_have_ways_out(flags, tmp_path, monkeypatch,
         assert cli.main(["compare", "a.csv", "b.csv", "--metrics", "ER", *way]) == 0
 
 
-def test_ids_that_are_categories_pair(tmp_path, capsys):
-    BASE.assign(id=BASE["id"].astype("category")).to_parquet(tmp_path / "a.parquet")
-    BASE.to_csv(tmp_path / "b.csv", index=False)
-    files = [str(tmp_path / name) for name in ("a.parquet", "b.csv")]
-    assert cli.main(["compare", *files, "--metrics", "ER"]) == 0
-    assert "paired by id" in capsys.readouterr().out
-
-
 def test_documents_of_tools_are_reached_by_dotted_names(run, tmp_path):
     _, expected, _ = run(BASE)
     answers = [{"success": bool(c), "metrics": [{"score": q}]} for q, c in zip(Q, C, strict=True)]

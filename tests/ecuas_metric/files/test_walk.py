@@ -217,6 +217,9 @@ TAKEN = {
         "a.json", lambda data: {"model": "m", "results": json.loads(data["frame"].to_json(orient="records"))},
         "confidences", to_json,
     ),
+    "rows under one name": (
+        "a.json", lambda data: {"results": json.loads(data["frame"].to_json(orient="records"))}, "confidences", to_json,
+    ),
     "a folder of Spark": ("out", confidences, "confidences", parts),
     "NumPy's savetxt": (
         "a.txt", confidences, "confidences",

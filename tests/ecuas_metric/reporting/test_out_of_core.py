@@ -105,6 +105,7 @@ def test_the_command_draws_figures_of_states(logs, capsys):
         ("score {0}/0.parquet --out-of-core --interval 0.9 --interval-method bca", "--interval-method must be"),
         ("score {0}/0.parquet --out-of-core --partial", "--partial cannot be used with --out-of-core"),
         ("score {0}/none --out-of-core", "none: there is no such Parquet file"),
+        ("score {0}/0.parquet --out-of-core --columns confidence=p.q", "there is no column 'p.q'"),
         ("score {0}/0.parquet --out-of-core --by task", "there is no column 'task'"),
         ("score {0}/0.parquet --out-of-core --scale 0", "--scale must be positive"),
         ("merge {0}/0.parquet", "is a Parquet file, but not one of states"),

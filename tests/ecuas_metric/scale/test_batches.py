@@ -14,7 +14,7 @@ from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.scale import batches, local
 from ecuas_metric.scale.batches import states_of_batches
-from ecuas_metric.scale.local import batches_of, parts_of, score_files
+from ecuas_metric.scale.local import batches_of, parts_of, row_groups_of, score_files
 from ecuas_metric.scale.reading import read
 from ecuas_metric.scale.state import merge, state_of
 from ecuas_metric.scale.storage import read_collection
@@ -179,6 +179,15 @@ def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tm
     singles = score_files([("one", f"{logs}/0.parquet"), f"{logs}/1.parquet"], OPTIONS)
     assert set(singles.states) == {"a", "b"}
     assert [part.address for part in parts_of(str(logs))] == [f"{logs}/{i}.parquet" for i in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("num_rows", "parts"), [(1, [[0], [1], [2], [3]]), (4, [[0, 1], [2, 3]]), (99, [[0, 1, 2, 3]])]
+)
+def test_row_groups_are_read_in_parts_and_none_is_left(num_rows, parts, table, tmp_path):
+    pq.write_table(table[:10], tmp_path / "a.parquet", row_group_size=3)
+    (part,) = parts_of(str(tmp_path / "a.parquet"))
+    assert row_groups_of(part, num_rows) == [(groups, 1 + 3 * groups[0]) for groups in parts]
 
 
 def test_files_at_an_address_that_fsspec_knows(logs, table):

@@ -130,6 +130,15 @@ def test_intervals_include_the_bounds(rng, few_bins):
             assert estimate.low < estimate.lower_bound < estimate.upper_bound < estimate.high, key
 
 
+def test_standard_errors_of_coarse_bins_are_about_those_of_the_rows(rng, monkeypatch):
+    rows = rows_of("confidences", rng, size=2000)
+    exact = read(rows.state()).estimates
+    monkeypatch.setattr(state, "PLAIN_LIMIT", 100)
+    for key, estimate in read(rows.state()).estimates.items():
+        if key.metric in ("ecuas", "aurc", "augrc"):
+            assert estimate.standard_error == pytest.approx(exact[key].standard_error, rel=0.005), key
+
+
 def test_notes_count_what_was_repaired_in_all_parts(rng):
     rows = rows_of("repaired confidences", rng, size=50)
     notes = {note.kind: note.fact for note in read(merge(cut(rows, 4, rng))).notes}
