@@ -1,4 +1,1 @@
-"""Plug-ins for tools that evaluate models; `ecuas_metric.files.runs` reads what these tools save.
-
-Each module imports its tool when it is imported itself, and nothing here is imported by `import ecuas_metric`.
-"""
+"""Plug-ins for tools that evaluate models, none of which `import ecuas_metric` needs; `files.runs` reads their runs."""
