@@ -1,12 +1,12 @@
 """Measure ours against NumPy's sort and peers that do the same work; write docs/speed.md's table.
 
 Times are medians of processor time, and the two sides of each ratio take turns: other programs change the clock's.
+Memory is the peak of a process of its own that makes the input and computes, less that of one that only imports.
 """
 
 import argparse
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -29,6 +29,30 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "speed.md"
 Call = Callable[[], object]
 MARKS = ("<!-- benchmarks: written by make bench -->", "<!-- end of benchmarks -->")
+
+
+# A process of little memory starts the one that is measured: what its parent held would count.
+_MEASURE = """
+import os, subprocess, sys
+process = subprocess.Popen([sys.executable, *sys.argv[1:]], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+class Cost(NamedTuple):
+    """What a process took: seconds of the processor, and bytes at its peak."""
+
+    seconds: float
+    memory: int
+
+
+def cost_of(*command: str) -> Cost:
+    """Run a program of Python and return what it took, start and imports included."""
+    run = [sys.executable, "-c", _MEASURE, *command]
+    seconds, memory = subprocess.run(run, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    return Cost(float(seconds), int(memory))
 
 
 class Line(NamedTuple):
@@ -91,16 +115,16 @@ def option_lines(num_samples: int, repeats: int) -> list[Line]:
     ]
 
 
-def peer_lines(num_samples: int, repeats: int) -> list[Line]:
+def peer_line(num_samples: int, repeats: int) -> Line:
     """Compute the same metrics on both sides, there by the calls one would otherwise make."""
     import torch
     from sklearn.metrics import auc, brier_score_loss, log_loss, roc_auc_score
-    from torchmetrics.functional.classification import binary_auroc, binary_calibration_error
+    from torchmetrics.functional.classification import binary_calibration_error
 
     confidence, correct = simulated(num_samples)
     q, y = torch.from_numpy(confidence), torch.from_numpy(correct)
 
-    def five() -> None:
+    def theirs() -> None:
         roc_auc_score(correct, confidence)
         binary_calibration_error(q, y, n_bins=10, norm="l1")
         risk = np.cumsum(1 - correct[np.argsort(-confidence)]) / np.arange(1, num_samples + 1)
@@ -108,32 +132,22 @@ def peer_lines(num_samples: int, repeats: int) -> list[Line]:
         brier_score_loss(correct, confidence)
         log_loss(correct, confidence)
 
-    def two() -> None:
-        binary_auroc(q, y)
-        binary_calibration_error(q, y, n_bins=10)
+    def ours() -> None:
+        compute_results(confidence_system(correct, confidence), only=keys)
 
-    def line(title: str, names: Sequence[str], theirs: Call, peers: str) -> Line:
-        keys = [Key(name) for name in names]
-        ours = lambda: compute_results(confidence_system(correct, confidence), only=keys)  # noqa: E731
-        return against(f"{title}, N = {num_samples:,}", ours, theirs, peers, repeats)
-
-    names = ("auroc", "ece", "aurc", "confidence_brier_score", "confidence_cross_entropy")
-    return [
-        line("AUROC, ECE, AURC, Brier score, log loss", names, five, "scikit-learn, torchmetrics"),
-        line("AUROC, ECE", names[:2], two, "torchmetrics"),
-    ]
+    keys = [Key(name) for name in ("auroc", "ece", "aurc", "confidence_brier_score", "confidence_cross_entropy")]
+    what = f"AUROC, ECE, AURC, Brier score, log loss, N = {num_samples:,}"
+    return against(what, ours, theirs, "scikit-learn, torchmetrics", repeats)
 
 
 def posterior_line(repeats: int) -> Line:
     """Posteriors of 1,000 classes, against scikit-learn's cross-entropy alone."""
     from sklearn.metrics import log_loss
 
-    rng = np.random.default_rng(0)
+    rng, classes = np.random.default_rng(0), np.arange(1000)
     posteriors = rng.dirichlet(np.full(1000, 0.05), 10_000)
     labels = (posteriors.cumsum(axis=1) < rng.random((10_000, 1))).sum(axis=1).clip(0, 999)
-    classes = np.arange(1000)
-    ours = partial(score_posteriors, labels, posteriors, labels=classes)
-    theirs = partial(log_loss, labels, posteriors, labels=classes)
+    ours, theirs = (partial(call, labels, posteriors, labels=classes) for call in (score_posteriors, log_loss))
     return against("twelve metrics of posteriors 10,000 x 1,000", ours, theirs, "scikit-learn's `log_loss`", repeats)
 
 
@@ -145,11 +159,7 @@ def file_lines(repeats: int) -> list[Line]:
         path = Path(folder) / "scores.csv"
         frame.to_csv(path, index=False)
         read, theirs = cpu_times([lambda: read_submissions(path), lambda: pd.read_csv(path)], repeats)
-        start = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [sys.executable, "-m", "ecuas_metric.reporting", "score", str(path)]
-        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-        end = resource.getrusage(resource.RUSAGE_CHILDREN)
-    run = end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
+        run, _ = cost_of("-m", "ecuas_metric.reporting", "score", str(path))
     name = f"`pandas.read_csv`, {_seconds(theirs)}"
     return [
         Line("read a CSV file of 100,000 rows", _seconds(read), name, f"{read / theirs:.2f}"),
@@ -186,66 +196,27 @@ def bootstrap_line(repeats: int) -> Line:
     return against(what, ours, loop, name, min(repeats, 3))
 
 
-def memory_lines() -> list[Line]:
-    """Peak memory of a process of its own, less that of one that only imports, over the input's size."""
-    imports = "import evaluate, numpy as np; from benchmarks.run import peak_memory, score_confidences"
-    end = "print(peak_memory(), size)"
-    bare, _ = _child(f"{imports}; size = 0; {end}")
-    lines = []
-    for what, make, call in (
-        (
-            "ten metrics, N = 10,000,000",
-            "rng = np.random.default_rng(0); q = rng.random(10**7); y = (rng.random(10**7) < q).astype(np.int64)",
-            "score_confidences(y, q)",
-        ),
-        (
-            "posteriors 50,000 x 1,000 through `evaluate`",
-            "rng = np.random.default_rng(0); q = np.full((50_000, 1000), 1e-3); y = rng.integers(0, 1000, 50_000)",
-            "evaluate.load('ecuas_metric/ecuas.py').compute(predictions=q, references=y)",
-        ),
-    ):
-        peak, size = _child(f"{imports}; {make}; size = q.nbytes + y.nbytes; {call}; {end}")
-        ours, ratio = f"{(peak - bare) / 2**20:.0f} MiB", f"{(peak - bare) / size:.1f}"
-        what = f"peak memory, {what}, input included"
-        lines.append(Line(what, ours, f"the input, {size / 2**20:.0f} MiB", ratio))
-    return lines
-
-
-def peak_memory() -> int:
-    """Return the most memory this process has held, in bytes; what its parent held does not count."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        return 1024 * int(next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM")))
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-def load_line() -> Line:
-    """Load the script in a fresh process that has imported Evaluate, with nothing in its cache."""
-    code = (
-        "import evaluate, time; start = time.perf_counter(); "
-        "evaluate.load('ecuas_metric/ecuas.py'); print(time.perf_counter() - start, 0)"
-    )
-    times = []
-    for _ in range(5):
-        with tempfile.TemporaryDirectory() as home:
-            times.append(_child(code, HF_HOME=home)[0])
-    return Line("`evaluate.load` of the script, first time", _seconds(statistics.median(times)), "", "")
+def memory_line(what: str, size: int, make: str, call: str) -> Line:
+    """Peak memory over the input's size in bytes."""
+    imports = "import evaluate, numpy as np; from ecuas_metric import score_confidences"
+    peak = cost_of("-c", f"{imports}; {make}; {call}").memory - cost_of("-c", imports).memory
+    of_input = f"the input, {size / 2**20:.0f} MiB"
+    return Line(f"peak memory, {what}, input included", f"{peak / 2**20:.0f} MiB", of_input, f"{peak / size:.1f}")
 
 
 def to_markdown(lines: list[Line]) -> str:
     """Return the table, with the machine named."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     machine = f"{processor()}, {cores} cores, Python {platform.python_version()}, NumPy {np.__version__}"
-    rows = [f"| {' | '.join(line)} |" for line in lines]
-    header = ["| what | ours | against | ours / other |", "|---|---:|---|---:|"]
-    return "\n".join([*header, *rows, "", f"{machine}. Medians of the processor's time."])
+    rows = ["| what | ours | against | ours / other |", "|---|---:|---|---:|"]
+    rows += [f"| {' | '.join(line)} |" for line in lines]
+    return "\n".join([*rows, "", f"{machine}. Medians of the processor's time."])
 
 
-def main() -> int:
+def main() -> None:
     """Measure everything and write docs/speed.md's table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
+    parser = argument_parser("run", __doc__)
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--no-write", action="store_true", help="print the table only")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     repeats = arguments.repeats
@@ -253,43 +224,53 @@ def main() -> int:
         scalar_line(1_000_000, repeats),
         scalar_line(10_000_000, min(repeats, 3)),
         *option_lines(1_000_000, repeats),
-        *peer_lines(1_000_000, repeats),
+        peer_line(1_000_000, repeats),
         bootstrap_line(repeats),
         posterior_line(repeats),
         *file_lines(repeats),
         compare_line(),
-        load_line(),
-        *memory_lines(),
+        memory_line(
+            "ten metrics, N = 10,000,000",
+            16 * 10**7,
+            "rng = np.random.default_rng(0); q = rng.random(10**7); y = (rng.random(10**7) < q).astype(np.int64)",
+            "score_confidences(y, q)",
+        ),
+        memory_line(
+            "posteriors 50,000 x 1,000 through `evaluate`",
+            8 * 1001 * 50_000,
+            "rng = np.random.default_rng(0); q = np.full((50_000, 1000), 1e-3); y = rng.integers(0, 1000, 50_000)",
+            "evaluate.load('ecuas_metric/ecuas.py').compute(predictions=q, references=y)",
+        ),
     ]
-    table = to_markdown(lines)
+    show(to_markdown(lines), None if arguments.no_write else PAGE)
+
+
+def argument_parser(name: str, description: str | None) -> argparse.ArgumentParser:
+    """Return a parser with what all benchmarks take."""
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
+    parser.add_argument("--no-write", action="store_true", help="print the table only")
+    return parser
+
+
+def show(table: str, page: Path | None) -> None:
+    """Print a table, and write it between the marks of a page."""
     print(table)
-    if not arguments.no_write:
-        before, rest = PAGE.read_text().split(MARKS[0])
-        PAGE.write_text(f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
-    print(f"peak memory of this process: {peak_memory() / 2**20:.0f} MiB")
-    return 0
+    if page is not None:
+        before, rest = page.read_text().split(MARKS[0])
+        page.write_text(f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
 
 
 def _seconds(value: float) -> str:
     return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.0f} ms"
 
 
-def _child(code: str, **environment: str) -> tuple[float, float]:
-    run = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=os.environ | environment, check=True, capture_output=True, text=True
-    )
-    first, second = run.stdout.split()
-    return float(first), float(second)
-
-
 def processor() -> str:
     """Return the name of the machine's processor."""
-    try:
-        text = Path("/proc/cpuinfo").read_text()
-        return next(line.split(":")[1].strip() for line in text.splitlines() if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

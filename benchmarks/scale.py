@@ -3,19 +3,13 @@
 Each side is a process of its own, start and imports included: its processor time, and the most memory that it held.
 """
 
-import argparse
-import os
 import platform
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
 
-from benchmarks.run import ROOT, processor
+from benchmarks.run import ROOT, argument_parser, cost_of, processor, show
 
 PAGE = ROOT / "docs" / "scale.md"
-MARKS = ("<!-- benchmarks: written by make bench -->", "<!-- end of benchmarks -->")
 COLLECT = """
 import sys
 import pandas as pd
@@ -28,24 +22,6 @@ confidence, correct = rows["confidence"].to_numpy(), rows["correct"].to_numpy().
 print(roc_auc_score(correct, confidence), brier_score_loss(correct, confidence), log_loss(correct, confidence))
 print(binary_calibration_error(torch.from_numpy(confidence), torch.from_numpy(correct), n_bins=10))
 """
-
-
-class Cost(NamedTuple):
-    """What a process took: seconds of the processor, and bytes at its peak."""
-
-    seconds: float
-    memory: int
-
-
-def cost_of(*command: str) -> Cost:
-    """Run a program of Python and return what it took."""
-    process = subprocess.Popen([sys.executable, *command], cwd=ROOT, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    unit = 1 if sys.platform == "darwin" else 1024
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit)
 
 
 def table(num_rows: int) -> str:
@@ -65,19 +41,13 @@ def table(num_rows: int) -> str:
     return "\n".join([*header, *rows, "", f"{processor()}, Python {platform.python_version()}; imports included."])
 
 
-def main() -> int:
+def main() -> None:
     """Measure, and write the table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
+    parser = argument_parser("scale", __doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
-    parser.add_argument("--no-write", action="store_true", help="print the table only")
     arguments = parser.parse_args()
-    text = table(arguments.rows)
-    print(text)
-    if not arguments.no_write:
-        before, rest = PAGE.read_text().split(MARKS[0])
-        PAGE.write_text(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
-    return 0
+    show(table(arguments.rows), None if arguments.no_write else PAGE)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

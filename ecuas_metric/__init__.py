@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from .costs import weighted_cost as weighted_cost
     from .errors import InputError as InputError
     from .files.submissions import read_submissions as read_submissions
-    from .recalibration.affine import apply_affine as apply_affine
-    from .recalibration.affine import fit_affine as fit_affine
-    from .recalibration.affine import fit_temperature as fit_temperature
-    from .recalibration.folds import cross_validated as cross_validated
-    from .recalibration.isotonic import apply_isotonic as apply_isotonic
-    from .recalibration.isotonic import fit_isotonic as fit_isotonic
+    from .recalibration.maps import apply_affine as apply_affine
+    from .recalibration.maps import apply_isotonic as apply_isotonic
+    from .recalibration.maps import cross_validated as cross_validated
+    from .recalibration.maps import fit_affine as fit_affine
+    from .recalibration.maps import fit_isotonic as fit_isotonic
+    from .recalibration.maps import fit_temperature as fit_temperature
     from .reporting.report import make_report as make_report
     from .reporting.report import prepare_submissions as prepare_submissions
 
@@ -44,9 +44,7 @@ _NAMES = {
         "score_posteriors score_confidences score_costs posterior_system confidence_system"
     ),
     "costs": "ecuas_cost fixed_reject_cost weighted_cost",
-    "recalibration.affine": "fit_affine fit_temperature apply_affine",
-    "recalibration.isotonic": "fit_isotonic apply_isotonic",
-    "recalibration.folds": "cross_validated",
+    "recalibration.maps": "fit_affine fit_temperature apply_affine fit_isotonic apply_isotonic cross_validated",
     "files.submissions": "read_submissions",
     "reporting.report": "prepare_submissions make_report",
     "comparison.compare": "compare_systems",

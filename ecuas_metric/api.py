@@ -187,7 +187,7 @@ def confidence_ecuas_score(
     0.67
     """
     n = check_number(n, "n", 0, math.inf)
-    system = _graded(correct, confidence, rank=False, n=n, num_classes=num_classes, sample_weight=sample_weight)
+    system = _answers(correct, confidence, rank=False, n=n, num_classes=num_classes, sample_weight=sample_weight)
     return _value(system, "ecuas")
 
 
@@ -240,7 +240,7 @@ def ece_score(
     >>> ece_score([1, 1, 1, 0], [0.9, 0.9, 0.9, 0.9], debiased=True)
     0.0
     """
-    system = _graded(correct, confidence, n_bins=n_bins, calibration=debiased, sample_weight=sample_weight)
+    system = _answers(correct, confidence, n_bins=n_bins, calibration=debiased, sample_weight=sample_weight)
     return _value(system, "ece_debiased" if debiased else "ece")
 
 
@@ -332,7 +332,7 @@ def auroc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
     >>> auroc_score([1, 0, 1], [0.9, 0.8, 0.4])
     0.5
     """
-    return _value(_graded(correct, confidence, sample_weight=sample_weight), "auroc")
+    return _value(_answers(correct, confidence, sample_weight=sample_weight), "auroc")
 
 
 def aurc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -367,7 +367,7 @@ def aurc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arra
     >>> round(aurc_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
     0.3333
     """
-    return _value(_graded(correct, confidence, sample_weight=sample_weight), "aurc")
+    return _value(_answers(correct, confidence, sample_weight=sample_weight), "aurc")
 
 
 def augrc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -401,7 +401,7 @@ def augrc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
     >>> round(augrc_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
     0.1667
     """
-    return _value(_graded(correct, confidence, sample_weight=sample_weight), "augrc")
+    return _value(_answers(correct, confidence, sample_weight=sample_weight), "augrc")
 
 
 def score_posteriors(
@@ -659,7 +659,7 @@ def _confidence_system(
         return prepare("confidences", q, truth, options, ids=_texts(ids, correct=truth), rank=rank)
 
 
-def _graded(correct: ArrayLike, confidence: ArrayLike, *, rank: bool = True, **options: object) -> System:
+def _answers(correct: ArrayLike, confidence: ArrayLike, *, rank: bool = True, **options: object) -> System:
     """Return the system of a function of one metric, which takes no missing confidences."""
     return _confidence_system(correct, confidence, checked_options(**options), _OF_GIVEN_CONFIDENCES, rank=rank)
 
@@ -752,4 +752,4 @@ def _in_words(words: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise error.reworded(words) from None
+        raise error.reword(words) from None

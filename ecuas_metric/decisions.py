@@ -101,12 +101,9 @@ def sorted_decisions(decisions: Decisions, order: Ints, ranked: Floats) -> Decis
 
 def select_rows(decisions: Decisions, rows: slice | Ints) -> Decisions:
     """Return the samples at `rows`."""
-    u, c, max_uncertainty, confidence, cross_entropy, brier_score, labels = decisions
-    confidence, cross_entropy, brier_score = (
-        None if array is None else _pick(array, rows) for array in (confidence, cross_entropy, brier_score)
-    )
-    labels = None if labels is None else _pick(labels, rows)
-    return Decisions(_pick(u, rows), _pick(c, rows), max_uncertainty, confidence, cross_entropy, brier_score, labels)
+    u, c, max_uncertainty, *others = decisions
+    found = (None if array is None else _pick(array, rows) for array in others)
+    return Decisions(_pick(u, rows), _pick(c, rows), max_uncertainty, *found)
 
 
 def _pick(values: Array, rows: slice | Ints) -> Array:

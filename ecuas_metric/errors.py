@@ -101,7 +101,7 @@ class InputError(ValueError):
         """Return the position of the first offender, with a leading space, or nothing."""
         return "" if self.index is None else f" at index {self.index}"
 
-    def reworded(self, words: Words) -> InputError:
+    def reword(self, words: Words) -> InputError:
         """Return a copy with argument and advice in the words of an interface."""
         found = copy(self)
         found.argument, found.advice = self.subject(words), words.get(self.advice, self.advice)
@@ -112,10 +112,10 @@ class InputError(ValueError):
         """Return one line in the words of an interface: `words` maps names of arguments and advice to its own."""
         got = f"; got {self.got}" if self.got else ""
         share = "" if self.count is None else f" ({self.count} of {self.total})"
-        advice = self.filled(words.get(self.advice, self.advice))
+        advice = self.fill(words.get(self.advice, self.advice))
         return f"{self.subject(words)} {self.rule}{got}{self.place()}{share}. {advice}".rstrip()
 
-    def filled(self, advice: str) -> str:
+    def fill(self, advice: str) -> str:
         """Return advice with its placeholders filled."""
         return advice
 
@@ -193,12 +193,7 @@ class FileAdvice(StrEnum):
 class FileError(InputError):
     """An unusable input in a file: the fields of `InputError`, its file, and where it is in that.
 
-    `column` replaces the argument, `row` (as an editor numbers it) the index; `columns` are the roles that the advice
-    names.
-
-    >>> error = FileError("a.csv", "must hold numbers", column="p", row=3, value="much", count=1, total=2)
-    >>> str(error)
-    "a.csv: column 'p' must hold numbers; got 'much' in row 3 (1 of 2)."
+    `column` replaces the argument, `row` (as an editor numbers it) the index; `columns` are the roles in the advice.
     """
 
     def __init__(
@@ -221,7 +216,7 @@ class FileError(InputError):
         what = super().subject(words) if self.column is None else f"column {self.column!r}"
         return f"{self.file}: {what}" if what else f"{self.file}:"
 
-    def filled(self, advice: str) -> str:
+    def fill(self, advice: str) -> str:
         """Return advice with the columns that it names, in the syntax of Python or the command."""
         if self.columns is None:
             return advice

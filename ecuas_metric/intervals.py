@@ -162,6 +162,8 @@ def analytic_limits(
 ) -> Intervals:
     """Return the interval of each number in `values`: the one function for samples in memory, with groups, and states.
 
+    Without a confidence level there are standard errors only.
+
     `form` tells u_M and which arrays there are, and may have no rows. `own_error` gives the standard error of a number
     that is no function of the groups, such as a loss of posteriors: nan if it is not known. `spread`, for groups or
     strata, gives the design effect and the degrees of freedom of a key and its line, if it has one.
@@ -173,7 +175,7 @@ def analytic_limits(
         line = _line_of(key, data)
         effect, freedom = spread(key, line) if spread else (1.0, count - 1)
         errors[key] = math.sqrt(_variance(line, data.moments) * effect) if line else own_error(key)
-        if not freedom > 0 or math.isnan(errors[key]):
+        if options.confidence_level is None or not freedom > 0 or math.isnan(errors[key]):
             continue
         t = data.quantile(freedom)
         if line is None or key.metric == "auroc" or _is_share(key):
@@ -191,6 +193,8 @@ def analytic_limits(
             if math.isfinite(found[1]):
                 limits[key] = _within(_range_of(key, data), float(values[key]), *found, count=count / scale)
             unseen |= {key: blame} if blame else {}
+    if options.confidence_level is None:
+        return Intervals({}, errors, ())
     return Intervals(limits, errors, _notes(data, limits) + _notes_unseen(unseen))
 
 

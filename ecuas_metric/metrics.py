@@ -116,13 +116,17 @@ def mean_costs(
         return _means_of_resamples(decisions, options, sample_weight, only)
     size, means = len(decisions.uncertainty), _means(decisions, options, only)
     totals: dict[Key, FloatOrFloats] = {key: 0.0 for key, _ in means}
-    parts = list(blocks(size, row_size=SAMPLE_SIZE // 2 if sample_weight is None else SAMPLE_SIZE))
+    parts = list(blocks(size, row_size=SAMPLE_SIZE // 2))
     scratch = np.empty((3, parts[0].stop))
     for rows in parts:
         part, work = select_rows(decisions, rows), scratch[:, : rows.stop - rows.start]
         for key, compute in means:
             cost = compute(part, key.parameter or 0.0, options, work)
-            totals[key] += cost.sum() if sample_weight is None else np.vecdot(sample_weight[..., rows], cost)
+            if sample_weight is None:
+                totals[key] += cost.sum()
+                continue
+            for half in blocks(len(cost), row_size=SAMPLE_SIZE):  # more would wake other cores
+                totals[key] += np.vecdot(sample_weight[..., rows][..., half], cost[half])
     total_weight = size if sample_weight is None else sample_weight.sum(axis=-1)
     return {key: total / total_weight for key, total in totals.items()}
 

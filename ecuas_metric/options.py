@@ -210,31 +210,32 @@ def _among(*choices: str) -> Callable[[object, str], str]:
 
 
 DEFAULTS = Options()
+_CONFIDENCES, _POSTERIORS, _SHARES = ("confidences",), ("posteriors",), ("confidences", "posteriors")
 OPTIONS = {
     "n": Option(_several, "Parameter n of ECUAS_n: one or several numbers >= 0 (inf allowed)"),
     "num_classes": Option(
         _in(2, np.inf, whole=True),
         "Number K of possible answers, which sets u_M = 1 - 1/K; by default infinite, as for free text",
-        ("confidences",),
+        _CONFIDENCES,
     ),
     "predictions_are": Option(
         _among(*POSTERIOR_FORMS),
         "Form of the posteriors: probabilities, log_probabilities or logits; or positive_probabilities of shape "
         "(N,), those of class 1 if references are 0 or 1",
-        ("posteriors",),
+        _POSTERIORS,
     ),
     "renormalize": Option(
         _flag,
         "Divide rows of probabilities by their sums if these are within 0.05 of 1, e.g. due to rounding",
-        ("posteriors",),
+        _POSTERIORS,
     ),
     "cost": Option(
         _cost,
         "Cost: 'zero_one', 'log' or an array of shape (K, D), one row per class and one column per decision",
-        ("posteriors",),
+        _POSTERIORS,
     ),
     "decisions": Option(
-        numbers, "The system's own decisions, if they are not those with the lowest expected cost", ("posteriors",)
+        numbers, "The system's own decisions, if they are not those with the lowest expected cost", _POSTERIORS
     ),
     "max_uncertainty": Option(
         _in(0, np.inf, inside=True), "Uncertainty u_M of a system that knows nothing; required", ("costs",)
@@ -242,13 +243,11 @@ OPTIONS = {
     "reject_costs": Option(
         _reject_costs, "Also compute expected cost, coverage and selective risk for users with these reject costs"
     ),
-    "normalize": Option(
-        _flag, "Also compute values divided by those of a system that ignores its input", ("confidences", "posteriors")
-    ),
+    "normalize": Option(_flag, "Also compute values divided by those of a system that ignores its input", _SHARES),
     "missing_confidence": Option(
-        _in(0, 1), "Value that replaces missing confidences; by default they are an error", ("confidences",)
+        _in(0, 1), "Value that replaces missing confidences; by default they are an error", _CONFIDENCES
     ),
-    "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE", ("confidences", "posteriors")),
+    "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE", _SHARES),
     "epsilon": Option(
         _in(0, 0.5, inside=True),
         "Lower bound of uncertainties in ECUAS_n, in units of a cost matrix's largest entry or of max_uncertainty, "
@@ -260,13 +259,10 @@ OPTIONS = {
         "Meaning of weights: importance, in any unit, or counts of equal samples; only AURC depends on it",
     ),
     "decompose": Option(_flag, "Also compute each ECUAS_n after the best recalibration, and its calibration loss"),
-    "calibration": Option(
-        _flag, "Also compute the debiased ECE, and the p-value of a test of calibration", ("confidences", "posteriors")
-    ),
+    "calibration": Option(_flag, "Also compute the debiased ECE, and the p-value of a test of calibration", _SHARES),
     "confidence_level": Option(_in(0, 1, inside=True), "Also compute intervals at this level, e.g. 0.95"),
     "interval_method": Option(
-        _among(*INTERVAL_METHODS),
-        "Method for intervals: analytic, or percentile or bca (bias-corrected) bootstrap",
+        _among(*INTERVAL_METHODS), "Method for intervals: analytic, or percentile or bca (bias-corrected) bootstrap"
     ),
     "n_resamples": Option(_in(1, 2**31, whole=True), "Number of resamples for the bootstrap and for tests"),
     "random_state": Option(_in(0, 2**63, whole=True), "Seed of the resamples; the same seed gives the same results"),
@@ -276,12 +272,9 @@ OPTIONS = {
 
 
 def signature(
-    options: Options,
-    *,
-    num_classes: float | None = None,
-    recalibration: str | None = None,
-    permutations: int | None = None,
-) -> str:
+    options: Options, *, num_classes: float | None = None, recalibration: str | None = None,
+    permutations: int | None = None
+) -> str:  # fmt: skip
     """Return everything that numbers computed with these options depend on, as ``name:value`` parts joined by ``|``.
 
     Weights, groups and strata are hashed in input order; options that change no number unless set appear only if set.

@@ -169,7 +169,8 @@ def tie_groups(
     starts, are_equal = _starts(ranked, cost, merge_equal_costs)
     weight = np.broadcast_to(1.0, cost.shape) if sample_weight is None else sample_weight
     if starts is None:
-        return TieGroups(weight, cost if sample_weight is None else weight * cost, ranked)
+        own = cost if cost is not candidate_cost and weight.shape == cost.shape else None  # sorted here: overwritten
+        return TieGroups(weight, cost if sample_weight is None else np.multiply(weight, cost, out=own), ranked)
     sums = np.add.reduceat(weight, starts, axis=-1)
     if are_equal:
         return TieGroups(sums, sums * cost[starts], ranked[starts])
@@ -185,10 +186,12 @@ def _areas(groups: TieGroups) -> Areas:
     until, cost_until, last_harmonic = (np.zeros((*shape, 1)) for _ in range(3))
     table = harmonic_table(groups)
     for rows in blocks(size, row_size=SAMPLE_SIZE * math.prod(shape)):
+        last = until[..., -1:]
         weight, cost = groups.weight[..., rows], groups.cost[..., rows]
-        before, cost_until = cost_until[..., -1:], np.cumsum(cost, axis=-1)
-        cost_until += before
+        before = cost_until[..., -1:]
         if groups.are_samples:
+            cost_until = np.cumsum(cost, axis=-1)
+            cost_until += before
             own = np.vecdot(cost, cost_until) - np.vecdot(cost, cost) / 2
             area = cost_until.sum(axis=-1) - (cost_until[..., -1] - before[..., 0]) / 2
             accepted += area
@@ -196,13 +199,15 @@ def _areas(groups: TieGroups) -> Areas:
             until = np.arange(rows.start + 1.0, rows.stop + 1.0)
             risks += np.vecdot(cost_until, 1 / until)
             continue
+        cost_until, until = _both_cumulated(cost, weight)
+        cost_until += before
         correct = weight - cost if groups.rest is None else groups.rest[..., rows]
         middle = cost_until - cost / 2
         lost += np.vecdot(correct, middle)
         accepted += np.vecdot(weight, middle)
         correct_total += correct.sum(axis=-1)
         # Over a group of weight w and cost c from a on, E_k = E_a + (k - a) c / w: sum E_k / k by sums of 1 / k.
-        until = np.cumsum(weight, axis=-1) + (last := until[..., -1:])
+        until += last
         whole = np.floor(until)
         harmonic = harmonic_numbers(whole, table)
         inverse_sums, last_harmonic = _steps(harmonic, last_harmonic), harmonic[..., -1:]
@@ -278,6 +283,14 @@ def _cost_of_first(weight: Floats, cost: Floats, amount: FloatOrFloats) -> Float
         np.take_along_axis(array, index, axis=-1) for array in (until, cost_until, weight[..., :size], cost[..., :size])
     )
     return (cost_end - group_cost * (end - amount) / np.where(group_weight > 0, group_weight, 1.0))[..., 0]
+
+
+def _both_cumulated(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Return two cumulative sums in the time of one: each addition waits for the one before."""
+    both = np.empty(one.shape, np.complex128)
+    both.real, both.imag = one, other
+    np.cumsum(both, axis=-1, out=both)
+    return both.real.copy(), both.imag.copy()
 
 
 def _divisor(weight: Floats) -> Floats:

@@ -38,22 +38,29 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=Path("demo"), help="where files and figures go (default: demo)")
     out = parser.parse_args(argv).out
     ecuas = evaluate.load(str(ROOT / "ecuas_metric" / "ecuas.py"))
-    raw, labels = fitted()
-    calibrated = {f"{name}, calibrated": _calibrated(posteriors, labels) for name, posteriors in raw.items()}
+    raw, labels = fit()
+    logs = {f"{name}, calibrated": np.log(np.maximum(posteriors, FLOOR)) for name, posteriors in raw.items()}
+    calibrated = {name: np.exp(cross_validated(fit_affine, apply_affine, log, labels)) for name, log in logs.items()}
+    posteriors_of = {**raw, **calibrated}
+    systems = {name: posterior_system(labels, posteriors) for name, posteriors in posteriors_of.items()}
     results = {
         name: ecuas.compute(predictions=posteriors, references=labels, normalize=True)
-        for name, posteriors in {**raw, **calibrated}.items()
+        for name, posteriors in posteriors_of.items()
     }
     print(f"Handwritten digits, {len(labels)} test samples, 10 classes. Lower is better, but for AUROC.\n")
     print(table(results))
     print(f"\n{reading({name: results[name] for name in raw})}\n{gain(results)}\n")
-    for name, posteriors in {**raw, **calibrated}.items():
+    for name, posteriors in posteriors_of.items():
         print(write_posteriors(name, posteriors, labels, out).as_posix())
-    for paths in draw(raw, calibrated, labels, out):
-        print(*(path.as_posix() for path in paths))
+    for name, figure in {
+        "risk_coverage": risk_coverage_figure({name: systems[name] for name in raw}),
+        "reject_cost": reject_cost_figure(systems),
+        "reliability": reliability_figure(systems),
+    }.items():
+        print(*(path.as_posix() for path in save(figure, out / name)))
 
 
-def fitted() -> tuple[Systems, NDArray[np.int64]]:
+def fit() -> tuple[Systems, NDArray[np.int64]]:
     """Fit the classifiers on one half of the digits; return their posteriors of the other half, and its labels."""
     images, digits = load_digits(return_X_y=True)
     train, test, train_labels, labels = train_test_split(images, digits, test_size=0.5, random_state=0, stratify=digits)
@@ -67,17 +74,6 @@ def write_posteriors(name: str, posteriors: Floats, labels: NDArray[np.int64], o
     path.parent.mkdir(parents=True, exist_ok=True)
     frame.assign(label=labels).to_csv(path, index_label="id")
     return path
-
-
-def draw(raw: Systems, calibrated: Systems, labels: NDArray[np.int64], out: Path) -> list[tuple[Path, ...]]:
-    """Draw the curves of the systems; return the files of each figure."""
-    systems = {name: posterior_system(labels, posteriors) for name, posteriors in {**raw, **calibrated}.items()}
-    figures = {
-        "risk_coverage": risk_coverage_figure({name: systems[name] for name in raw}),
-        "reject_cost": reject_cost_figure(systems),
-        "reliability": reliability_figure(systems),
-    }
-    return [tuple(save(figure, out / name)) for name, figure in figures.items()]
 
 
 def table(results: dict[str, dict[str, float]]) -> str:
@@ -112,11 +108,6 @@ def gain(results: dict[str, dict[str, float]]) -> str:
         f"Calibrated, the {name} falls from {old['normalized_ecuas_0']:.2f} to {new['normalized_ecuas_0']:.2f} in "
         f"ECUAS_0, and from {old['aurc']:.4f} to {new['aurc']:.4f} in AURC."
     )
-
-
-def _calibrated(posteriors: Floats, labels: NDArray[np.int64]) -> Floats:
-    log_posteriors = np.log(np.maximum(posteriors, FLOOR))
-    return np.exp(cross_validated(fit_affine, apply_affine, log_posteriors, labels))
 
 
 if __name__ == "__main__":

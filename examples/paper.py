@@ -91,12 +91,10 @@ def read_scores(folder: Path) -> dict[str, Scores]:
 def rows_of(systems: dict[str, Scores]) -> dict[Key, dict[str, float]]:
     """Compute the raw and the calibrated row of every system, under the paper's column names."""
     rows = {}
-    for name, system in systems.items():
-        for form, log_posteriors in (("raw", system.raw), ("cal", system.calibrated)):
-            classes = np.arange(log_posteriors.shape[1])
-            values = score_posteriors(
-                system.labels, log_posteriors, labels=classes, normalize=True, predictions_are=LOGS
-            )
+    for name, (raw, calibrated, labels) in systems.items():
+        classes = np.arange(raw.shape[1])
+        for form, scores in (("raw", raw), ("cal", calibrated)):
+            values = score_posteriors(labels, scores, labels=classes, normalize=True, predictions_are=LOGS)
             rows[*SYSTEMS[name], form] = {column: values[key] for column, (key, _) in COLUMNS.items()}
     return rows
 

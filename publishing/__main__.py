@@ -49,9 +49,14 @@ def publish(
     get_session().timeout = 120  # s without an answer, of one request
     with tempfile.TemporaryDirectory(prefix="publish-") as scratch:
         for part in parts:
-            stage(part, Path(scratch, part.name), namespace)
-            check(part, Path(scratch, part.name), __version__)
-            _list(part, Path(scratch, part.name))
+            folder = Path(scratch, part.name)
+            stage(part, folder, namespace)
+            check(part, folder, __version__)
+            sizes = {
+                file.relative_to(folder).as_posix(): file.stat().st_size for file in folder.rglob("*") if file.is_file()
+            }
+            print(f"{part.name}: {len(sizes)} files, {sum(sizes.values()):,} bytes, checked")
+            print(*(f"  {size:>9,}  {name}" for name, size in sorted(sizes.items())), sep="\n", flush=True)
         for part in parts:
             repo_id = f"{namespace}/{part.repo_name}"
             url = f"{api.endpoint}/{constants.REPO_TYPES_URL_PREFIXES[part.repo_type]}{repo_id}"
@@ -88,7 +93,7 @@ def push(part: Part, folder: Path, api: HfApi, repo_id: str, private: bool = Fal
         ).oid
         tag = _tag(api, repo_id, kind, commit)
     except (HTTPError, ConnectionError, RuntimeError) as error:  # the last is what the client wraps a failed upload in
-        raise _explained(error, part, api.endpoint, repo_id) from error
+        raise _explain(error, part, api.endpoint, repo_id) from error
     what = "deleted" if delete else "kept, since this version has no such files (--delete)"
     others = f"; {what}: {', '.join(sorted(names - staged))}" if names - staged else ""
     return f"{'unchanged' if commit == base else 'committed'} {commit[:7]}, {tag}{others}"
@@ -102,7 +107,7 @@ def _tag(api: HfApi, repo_id: str, kind: str, commit: str) -> str:
     return f"tag {TAG}" + ("" if tagged == commit else f" stays at {str(tagged)[:7]}: raise the version to tag this")
 
 
-def _explained(error: BaseException, part: Part, endpoint: str, repo_id: str) -> OSError:
+def _explain(error: BaseException, part: Part, endpoint: str, repo_id: str) -> OSError:
     """Return the error that explains the Hub's refusal or absence, in the Hub's own words where it has some."""
     while isinstance(error, RuntimeError) and error.__cause__ is not None:
         error = error.__cause__
@@ -121,12 +126,6 @@ def _explained(error: BaseException, part: Part, endpoint: str, repo_id: str) ->
         return Refused(f"{repo_id} was changed by someone else at the same time: run this again.")
     advice = {402: STATIC * (part.name == "metric"), 403: RIGHTS, 404: RIGHTS, 413: ""}.get(status, AGAIN)
     return Refused(f"{endpoint} refused {repo_id} with status {status}: {words}.{advice}")
-
-
-def _list(part: Part, folder: Path) -> None:
-    sizes = {path.relative_to(folder).as_posix(): path.stat().st_size for path in folder.rglob("*") if path.is_file()}
-    print(f"{part.name}: {len(sizes)} files, {sum(sizes.values()):,} bytes, checked")
-    print(*(f"  {size:>9,}  {name}" for name, size in sorted(sizes.items())), sep="\n", flush=True)
 
 
 def main(argv: list[str] | None = None) -> int:

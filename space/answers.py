@@ -25,7 +25,7 @@ from ecuas_metric.reporting.tables import neutral
 from triviaqa_subset.grading import grade, normalize_answer
 
 from . import subset
-from .uploads import RULES, Answers, plain
+from .uploads import RULES, Answers, plain_text
 
 STATES = {
     "exact": "exact match",
@@ -87,7 +87,7 @@ class Graded(NamedTuple):
 
     def summary(self) -> str:
         """Say how many answers were decided which way."""
-        counts, total = self.frame["decided_by"].value_counts().to_dict(), len(subset.asked(self.asked))
+        counts, total = self.frame["decided_by"].value_counts().to_dict(), len(subset.questions_of(self.asked))
         how = ", ".join(f"{counts[state]} by {name}" for state, name in STATES.items() if state in counts)
         text = f"Of {len(self.frame)} answers were decided: {how or 'none'}."
         if left := counts.get("unlabelled", 0):
@@ -100,7 +100,7 @@ class Graded(NamedTuple):
     def open_answers(self) -> list[tuple[str, str]]:
         """Return text and key of each answer that is not decided."""
         unknown = self.frame[self.frame["decided_by"] == "unlabelled"]
-        texts = subset.asked(self.asked).set_index("question_id").get("question", pd.Series(dtype=str))
+        texts = subset.questions_of(self.asked).set_index("question_id").get("question", pd.Series(dtype=str))
         return [
             (f"{own}: {texts[own]} → {answer}" if own in texts else f"{own} → {answer}", key)
             for own, answer, key in zip(unknown["question_id"], unknown["answer"], _keys(unknown), strict=True)
@@ -112,14 +112,14 @@ class Graded(NamedTuple):
         self.frame.assign(**{name: self.frame[name].map(neutral) for name in texts}).to_csv(path, index=False)
 
 
-def graded(answers: Answers, asked: str, *, accepted: Iterable[str] = (), rule: str = "bounds") -> Graded:
+def grade_answers(answers: Answers, asked: str, *, accepted: Iterable[str] = (), rule: str = "bounds") -> Graded:
     """Grade answers by exact match and label bank, and by the visitor where these do not decide.
 
     `accepted` are the keys of `open_answers` that the visitor takes for correct; the others fall under `rule`.
     """
     if rule not in RULES:
         raise InputError("Other answers", f"must count as one of {', '.join(RULES)}", value=rule)
-    questions = subset.asked(asked)
+    questions = subset.questions_of(asked)
     _require_known(answers, questions)
     # Without text there is no gold answer: the label bank alone decides, as the page says.
     gold = questions if "answer" in questions else questions.assign(answer=[NO_GOLD] * len(questions))
@@ -138,11 +138,11 @@ def graded(answers: Answers, asked: str, *, accepted: Iterable[str] = (), rule: 
 def pack(graded: Graded, *, name: str, settings: Settings) -> str:
     """Return a result as the text of a link, or nothing if it is too long for one."""
     known = graded.frame.set_index("question_id")
-    correct = known["correct"].reindex(subset.asked(graded.asked)["question_id"])
+    correct = known["correct"].reindex(subset.questions_of(graded.asked)["question_id"])
     answered = correct.index.isin(known.index)
     states = np.where(correct.isna(), UNKNOWN, np.where(correct == 1, RIGHT, WRONG))
     link = _Link(
-        name=plain(name, LONGEST_NAME),
+        name=plain_text(name, LONGEST_NAME),
         asked=graded.asked,
         rule=graded.rule,
         states="".join(np.where(answered, states, MISSING)),
@@ -160,7 +160,7 @@ def unpack(token: str) -> tuple[str, Graded, Settings]:
             raise ValueError
         packed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
         link = _Link.model_validate_json(zlib.decompressobj().decompress(packed, MAX_UNPACKED))
-        questions, states = subset.asked(link.asked), np.array(list(link.states))
+        questions, states = subset.questions_of(link.asked), np.array(list(link.states))
         answered = states != MISSING
         if link.rule not in RULES or len(states) != len(questions) or not 0 < answered.sum() == len(link.confidence):
             raise ValueError
@@ -175,7 +175,7 @@ def unpack(token: str) -> tuple[str, Graded, Settings]:
 
 def _safe_name(name: str) -> str:
     """Return the name of a system from a link: never that of one of the dataset's, however it is spelled."""
-    shown = plain(name, LONGEST_NAME)
+    shown = plain_text(name, LONGEST_NAME)
     letters = _letters(shown)
     is_mixed = len({one.isascii() for one in letters if one.isalpha()}) > 1  # of scripts that look alike
     is_theirs = is_mixed or any(_letters(llm) in letters for llm in subset.llms())

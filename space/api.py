@@ -18,12 +18,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.errors import InputError
+from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.report import make_report, prepare_open
 from ecuas_metric.results import Estimate
 
 from . import answers, subset, uploads
 from .markup import attempt
-from .scoring import CONTROLS, LEVEL, Json, Numbers, Scored, options_of, score_files, score_submissions, shown
+from .scoring import CONTROLS, LEVEL, Json, Numbers, Scored, options_of, score_files, score_submissions, shorten
 
 MAX_OPEN = 1000  # answers that a visitor is asked about
 KINDS = {"bool": "true or false", "float": "a number", "int": "a whole number", "string": "text", "list": "a list"}
@@ -36,7 +37,7 @@ _Result = TypeVar("_Result")
 # ---- how functions are called
 
 
-def checked(function: Callable[..., _Result], *arguments: object) -> _Result:
+def call_checked(function: Callable[..., _Result], *arguments: object) -> _Result:
     """Call a function once its arguments have their types; raise InputError if not."""
     given = inspect.signature(function).bind(*arguments)
     given.apply_defaults()
@@ -52,7 +53,7 @@ def require_type(name: str, value: object, kind: object) -> None:
         _adapter(kind).validate_python(value, strict=True)
     except ValidationError as error:
         wanted = [KINDS.get(one["type"].split("_")[0]) or f"one of {one['ctx']['expected']}" for one in error.errors()]
-        raise InputError(name, f"must be {' or '.join(dict.fromkeys(wanted))}", value=shown(value)) from None
+        raise InputError(name, f"must be {' or '.join(dict.fromkeys(wanted))}", value=shorten(value)) from None
 
 
 _adapter = functools.cache(TypeAdapter)  # building one takes longer than its answer
@@ -65,7 +66,7 @@ def tool(function: Callable[..., object]) -> Callable[..., object]:
     def called(*arguments: object) -> object:  # Gradio adds the request
         request = next((one for one in arguments if isinstance(one, gr.Request)), None)
         given = [one for one in arguments if not isinstance(one, gr.Request)]
-        result, error = attempt(checked, function, *given)
+        result, error = attempt(call_checked, function, *given)
         if result is None:
             raise gr.Error(error, print_exception=False)
         is_agent = request is not None and request.headers.get("x-gradio-user") == "mcp"
@@ -87,7 +88,7 @@ def path_of(file: object, name: str, folder: Path) -> str:
     if isinstance(file, dict) and isinstance(file.get("path"), str):
         return _uploaded(file["path"], name)
     if not isinstance(file, str) or not ("\n" in file.strip() or UPLOAD in file or file.startswith("/")):
-        raise InputError(name, "must be a file", value=shown(file), advice=GIVE)
+        raise InputError(name, "must be a file", value=shorten(file), advice=GIVE)
     if "\n" not in file.strip():
         return _uploaded(unquote(file.rpartition(UPLOAD)[2]), name)
     path = folder / f"{name}{SUFFIX_OF_TEXT.get(file.lstrip()[:1], '.csv')}"
@@ -112,7 +113,7 @@ def _uploaded(path: str, name: str) -> str:
     except (ValueError, OSError):
         is_there = False
     if not is_there:
-        raise InputError(name, "is no upload of this page", value=shown(path), advice=GIVE)
+        raise InputError(name, "is no upload of this page", value=shorten(path), advice=GIVE)
     return str(found)
 
 
@@ -163,11 +164,9 @@ def cost(n: float = 1.0, num_classes: float | None = None, confidence: float = 0
         num_classes: Number K of possible answers; without it, infinitely many, e.g. of free text.
         confidence: Of the answer, in [0, 1].
     """
-    if num_classes is not None and not 2 <= num_classes < math.inf:
-        raise InputError("num_classes", "must be >= 2", value=num_classes)
     if not 0 <= confidence <= 1:
         raise InputError("confidence", "must lie in [0, 1]", value=confidence)
-    lowest = 0.0 if num_classes is None else 1 / num_classes
+    lowest = 1 / (checked_options(num_classes=num_classes).num_classes or math.inf)
     uncertainty = 1 - max(confidence, lowest)
     correct, incorrect = map(
         float, ecuas_cost(candidate_cost=[0, 1], uncertainty=[uncertainty] * 2, n=n, max_uncertainty=1 - lowest)
@@ -192,9 +191,10 @@ def plan(
         correlation: Of the two systems' costs on the same question, in [-1, 1].
         difference: That you want to detect, above 0.
     """
-    if not difference > 0:
-        raise InputError("difference", "must be above 0", value=difference)
-    header, rows = subset.detectable([first, second], auroc=auroc, correlation=correlation, difference=difference)
+    for name, value, limit in (("first", first, 1), ("second", second, 1), ("difference", difference, math.inf)):
+        if not 0 < value < limit:
+            raise InputError(name, f"must be a number in (0, {limit})", value=value)
+    header, rows = subset.plan_table([first, second], auroc=auroc, correlation=correlation, difference=difference)
     return {"rows": [dict(zip(header, row, strict=True)) for row in rows]}
 
 
@@ -237,7 +237,7 @@ def grade(
     """
     with paths_of({"file": file}) as (path,):
         sheet = uploads.read_answers(path)
-    graded = answers.graded(sheet, asked, accepted=accepted, rule=others)
+    graded = answers.grade_answers(sheet, asked, accepted=accepted, rule=others)
     scored, row = evaluate(graded, "yours", "yours", weighted=weighted, n=n, intervals=intervals)
     return scored.json() | {
         "graded": graded.summary(),

@@ -170,7 +170,7 @@ def show_score(files: list[str] | None, *values: scoring.Numbers | None) -> Outp
 def show_cost(n: float, num_classes: float, infinitely_many: bool, confidence: float) -> Outputs:
     """Show what a correct and an incorrect answer of one confidence cost, and draw it for all."""
     known = None if infinitely_many else num_classes
-    found = api.checked(api.cost, n, known, confidence)
+    found = api.call_checked(api.cost, n, known, confidence)
     costs = found["correct"], found["incorrect"]
     note = f"Below 1/K = {1 / known:.3f} an answer counts as rejected, which costs 1." if known else ""
     numbers = list(zip(("correct answer", "incorrect answer"), costs, ("slot-1", "slot-2"), strict=True))
@@ -181,7 +181,7 @@ def show_cost(n: float, num_classes: float, infinitely_many: bool, confidence: f
 @show_errors(1)
 def show_plan(*given: float) -> Outputs:
     """Plan a comparison: what the subset's questions can detect, and how many a difference needs."""
-    rows = api.checked(api.plan, *given)["rows"]
+    rows = api.call_checked(api.plan, *given)["rows"]
     return (markup.html("plain_table", header=list(rows[0]), rows=[list(row.values()) for row in rows], label=PLAN),)
 
 
@@ -190,7 +190,7 @@ def show_unknown(file: str | None, asked: str) -> Outputs:
     """Grade answers by exact match and label bank, and list those that neither decides."""
     if not file:
         return markup.html("message", text=NO_UPLOAD), gr.CheckboxGroup(choices=[], value=[])
-    graded = answers.graded(uploads.read_answers(file), asked)
+    graded = answers.grade_answers(uploads.read_answers(file), asked)
     found = graded.open_answers()
     remark = f" Here are the first {api.MAX_OPEN:,} of those." if len(found) > api.MAX_OPEN else ""
     shown = gr.CheckboxGroup(choices=found[: api.MAX_OPEN], value=[])
@@ -204,8 +204,8 @@ def show_graded(
     """Grade answers, put the system on the leaderboard, and score it as `show_score` does."""
     if not file:
         return markup.html("message", text=NO_UPLOAD), None, *[gr.skip()] * 8
-    graded = answers.graded(uploads.read_answers(file), asked, accepted=accepted or [], rule=rest)
-    name = uploads.plain(Path(file).stem, answers.LONGEST_NAME) or "your model"
+    graded = answers.grade_answers(uploads.read_answers(file), asked, accepted=accepted or [], rule=rest)
+    name = uploads.plain_text(Path(file).stem, answers.LONGEST_NAME) or "your model"
     settings = answers.Settings(n=n, weighted=weighted, intervals=intervals)
     scored, row = api.evaluate(graded, name, "your model", **settings)
     token = answers.pack(graded, name=name, settings=settings)
@@ -385,7 +385,7 @@ def leaderboard_tab() -> tuple[gr.Radio, list[Component]]:
             gr.Markdown(f"## Grade your model\n{'' if subset.has_text() else NO_TEXT}")
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
             gr.Markdown("Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB.")
-            curated, kept = (len(subset.asked(name)) for name in subset.ASKED)
+            curated, kept = (len(subset.questions_of(name)) for name in subset.ASKED)
             sets = zip((f"the {curated} of the subset", f"all {kept} kept ones"), subset.ASKED, strict=True)
             asked = gr.Dropdown(list(sets), value="curated", label="Questions")
             message = text("Message")

@@ -26,7 +26,7 @@ from ecuas_metric.reporting.report import Report
 from ecuas_metric.reporting.tables import Grid
 from ecuas_metric.results import System
 
-from .uploads import plain
+from .uploads import plain_text
 
 MAX_LENGTH = 600  # characters of a message
 HUB = "https://huggingface.co"
@@ -121,7 +121,7 @@ class Line(NamedTuple):
 
 def in_words(error: InputError) -> str:
     """Return an error as one line in the words of the page."""
-    return plain(error.render(WORDS), MAX_LENGTH)
+    return plain_text(error.render(WORDS), MAX_LENGTH)
 
 
 def attempt(function: Callable[..., _Result], *arguments: object) -> tuple[_Result | None, str]:
@@ -131,7 +131,7 @@ def attempt(function: Callable[..., _Result], *arguments: object) -> tuple[_Resu
     except InputError as error:
         return None, in_words(error)
     except ImportError as error:  # an extra that is not installed
-        return None, plain(str(error), MAX_LENGTH)
+        return None, plain_text(str(error), MAX_LENGTH)
     except Exception:  # visitors see no traceback; the log has it
         logging.exception("in %s", getattr(function, "__name__", function))
         return None, FAILED
@@ -170,7 +170,7 @@ def html(part: str, **values: object) -> str:
     return str(getattr(_PARTS, part)(**values))
 
 
-def isolated(name: str) -> str:
+def isolate(name: str) -> str:
     """Return a name as HTML that cannot change the order of the text around it."""
     return f"<bdi>{escape(name)}</bdi>"
 
@@ -277,7 +277,7 @@ def order_name(order: float) -> str:
     return "∞" if order == math.inf else f"{order:g}"
 
 
-def placed(x: Floats, y: Floats, axes: tuple[Axis, Axis]) -> Floats:
+def place_points(x: Floats, y: Floats, axes: tuple[Axis, Axis]) -> Floats:
     """Return where points are in a box whose origin is at the top left, shape (M, 2)."""
     across, up = ((at - of.low) / (of.high - of.low) for at, of in zip((x, y), axes, strict=True))
     return np.stack([across * WIDTH, HEIGHT - up * HEIGHT], axis=1)
@@ -310,7 +310,7 @@ def _risks(systems: Mapping[str, System], styles: Mapping[str, str]) -> str:
     lines = {}
     for name, system in systems.items():
         curve = risk_coverage(system)
-        rows, few = (_thinned(curve.coverage, number) for number in (NUM_POINTS, NUM_LIMITS))
+        rows, few = (_thin(curve.coverage, number) for number in (NUM_POINTS, NUM_LIMITS))
         band = _band(risk_band, system, styles[name], curve.coverage[few])
         lines[name] = Line(styles[name], curve.coverage[rows], curve.risk[rows], curve.coverage[few], band)
     top = 1.1 * max(float(line.y[line.x > 0.05].max(initial=0.0)) for line in lines.values())  # first steps are wild
@@ -350,7 +350,7 @@ def _highest(lines: Mapping[str, Line]) -> float:
     return max(float(line.y.max()) for line in lines.values())
 
 
-def _thinned(along: Floats, number: int) -> Ints:
+def _thin(along: Floats, number: int) -> Ints:
     """Return the rows whose values of `along`, increasing, are nearest above evenly spaced ones, and first and last."""
     if len(along) <= number:
         return np.arange(len(along))
@@ -359,7 +359,7 @@ def _thinned(along: Floats, number: int) -> Ints:
 
 def _curve(name: str, line: Line, axes: tuple[Axis, Axis]) -> tuple[object, ...]:
     """Return name, class, path, intervals as a band and as bars, and marks of a line as `parts.html` takes them."""
-    places, kind = placed(line.x, line.y, axes), "marks" if line.marks else "line"
+    places, kind = place_points(line.x, line.y, axes), "marks" if line.marks else "line"
     few = np.zeros(len(places), bool) if line.few is None else line.few
     marked = zip(places, few, strict=True) if line.marks and line.style != REST else ()
     marks = [(f"{x:.2f}", f"{y:.2f}", is_few) for (x, y), is_few in marked]
@@ -371,7 +371,7 @@ def _interval(line: Line, axes: tuple[Axis, Axis]) -> tuple[str, str]:
     if line.band is None or line.at is None:
         return "", ""
     some = np.isfinite(line.band.low)
-    low, high = (placed(line.at[some], limit[some], axes) for limit in line.band)
+    low, high = (place_points(line.at[some], limit[some], axes) for limit in line.band)
     if not line.marks:
         return _path(np.concatenate([low, high[::-1]])), ""
     return "", "".join(f"M{x:.2f},{bottom:.2f}V{top:.2f}" for (x, bottom), (_, top) in zip(low, high, strict=True))

@@ -30,7 +30,7 @@ from ecuas_metric.reporting.text import explain
 from ecuas_metric.results import System, as_given, ranked
 
 from . import markup
-from .markup import LABELS, LABELS_OF_READING, REFERENCE, REST, html, isolated, order_name, slots
+from .markup import LABELS, LABELS_OF_READING, REFERENCE, REST, html, isolate, order_name, slots
 from .uploads import COLUMNS, RULES, read_uploads
 
 LEVEL = 0.95
@@ -142,10 +142,10 @@ def sentences(decision: Decision, name: Namer = str) -> list[str]:
 
 def headline(verdict: Verdict, where: str, decision: Decision, name: Namer = str) -> str:
     """Say who is cheapest in one sentence."""
-    names = [_called(one, name) for one in verdict.best]
+    names = [_name_of(one, name) for one in verdict.best]
     if len(names) == 1:
         only = len(decision.costs) == 2
-        than = f"clearly cheaper than {_called(verdict.rival.first, name)}" if only else "clearly cheapest"
+        than = f"clearly cheaper than {_name_of(verdict.rival.first, name)}" if only else "clearly cheapest"
         return f"{where}, {names[0]} is {than}."
     more = len(names) - MAX_NAMES
     shown = [*names[: MAX_NAMES - 1], f"{more + 1} more"] if more > 0 else names
@@ -161,7 +161,7 @@ def detail(verdict: Verdict, name: Namer = str) -> str:
     if not row.difference:
         return f"{row.second_value:.3f} each."
     interval = f" [{row.low:.3f}, {row.high:.3f}]" if math.isfinite(row.low) else ""
-    rival, p = f"{row.first_value:.3f} for {_called(row.first, name)}", p_text(row.p_adjusted)
+    rival, p = f"{row.first_value:.3f} for {_name_of(row.first, name)}", p_text(row.p_adjusted)
     text = f"{row.second_value:.3f} against {rival}: {row.difference:.3f} less{interval}, adjusted {p}."
     if verdict.needed and verdict.winner is None:
         about = float(f"{verdict.needed:.2g}")  # it is an estimate
@@ -183,7 +183,7 @@ def segments(decision: Decision) -> list[tuple[str | None, float, float]]:
 def summary(decision: Decision, name: Namer = str) -> str:
     """Say where who is clearly cheapest, and where two cost the same, with its interval."""
     clear = [
-        f"{_called(winner, name)} from {low:.2f} to {high:.2f}"
+        f"{_name_of(winner, name)} from {low:.2f} to {high:.2f}"
         for winner, low, high in segments(decision)
         if winner is not None
     ]
@@ -192,7 +192,7 @@ def summary(decision: Decision, name: Namer = str) -> str:
     text = f"Clearly cheapest: {', '.join(clear)}." if clear else "Nothing is clearly cheapest at any reject cost."
     if 0 < len(decision.crossings) <= MAX_CROSSINGS:
         where = [
-            f"{_called(one.first, name)} and {_called(one.second, name)} cost the same at {one.at:.2f} "
+            f"{_name_of(one.first, name)} and {_name_of(one.second, name)} cost the same at {one.at:.2f} "
             f"[{one.low:.2f}, {one.high:.2f}]"
             for one in decision.crossings
         ]
@@ -210,7 +210,7 @@ def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
     at = [f"{cost:.2f}" for cost in grid]
     said = [
         f'<p class="verdict">{headline(verdict, f"At reject cost {cost}", decision, _bold)}</p>'
-        f'<p class="caption">Cost per question: {detail(verdict, isolated)}</p>'
+        f'<p class="caption">Cost per question: {detail(verdict, isolate)}</p>'
         for verdict, cost in zip(decision.verdicts, at, strict=True)
     ]
     data = {
@@ -230,22 +230,22 @@ def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
         at=at[start],
         note=CHOSEN,
         parts=[
-            ("open" if who is None else styles.get(who, REFERENCE), 100 * (high - low) / width, _called(who, str))
+            ("open" if who is None else styles.get(who, REFERENCE), 100 * (high - low) / width, _name_of(who, str))
             for who, low, high in segments(decision)
         ],
         marks=[100 * one.at / width for one in decision.crossings],
         summary=f"{summary(decision, _bold)} {HOW}",
-        bars=[(_called(name, str), styles.get(name, REFERENCE)) for name in names],
+        bars=[(_name_of(name, str), styles.get(name, REFERENCE)) for name in names],
         more=len(decision.costs) - len(names),
     )
 
 
-def _called(name: str | None, namer: Namer) -> str:
+def _name_of(name: str | None, namer: Namer) -> str:
     return "too close to call" if name is None else NO_SYSTEM if name == NOTHING else namer(name)
 
 
 def _bold(name: str) -> str:
-    return f"<b>{isolated(name)}</b>"
+    return f"<b>{isolate(name)}</b>"
 
 
 def _grid(systems: Mapping[str, System]) -> Floats:
@@ -401,7 +401,7 @@ class Scored:
             decision=as_html(self.decision, slots(self.systems)),
             tables=markup.report_tables(self.report, grid),
             notes=self.notes(),
-            sentences=sentences(self.decision, isolated),
+            sentences=sentences(self.decision, isolate),
             more=self.sentences_alone(),
         )
 
@@ -464,18 +464,18 @@ def numbers(given: Numbers | None, name: str) -> list[float]:
     try:
         return [math.inf if part == "∞" else float(part) for part in parts]
     except (ValueError, TypeError):
-        raise InputError(name, "must be numbers, separated by commas", value=shown(given)) from None
+        raise InputError(name, "must be numbers, separated by commas", value=shorten(given)) from None
 
 
 def number(given: Numbers | None, name: str) -> float | None:
-    """Return a number, None if a text is empty; infinity is None too."""
+    """Return a number, None if a text is empty."""
     found = numbers(given, name)
     if len(found) > 1:
-        raise InputError(name, "must be one number", value=shown(given))
-    return None if not found or found[0] == math.inf else found[0]
+        raise InputError(name, "must be one number", value=shorten(given))
+    return found[0] if found else None
 
 
-def shown(value: object) -> object:
+def shorten(value: object) -> object:
     """Return a value of a visitor as an error shows it: cut if it is long."""
     is_long = isinstance(value, (str, list, dict)) and len(str(value)) > LONGEST
     return f"{str(value)[:LONGEST]}…" if is_long else value

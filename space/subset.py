@@ -45,7 +45,7 @@ def tables() -> dict[str, pd.DataFrame]:
     return frames
 
 
-def asked(name: str) -> pd.DataFrame:
+def questions_of(name: str) -> pd.DataFrame:
     """Return the questions of a configuration that a visitor's model can be asked."""
     if name not in ASKED:
         raise InputError("Questions", f"must be one of {', '.join(ASKED)}", value=name)
@@ -54,7 +54,7 @@ def asked(name: str) -> pd.DataFrame:
 
 def has_text() -> bool:
     """Return whether this copy has questions and gold answers."""
-    return "question" in asked("curated")
+    return "question" in questions_of("curated")
 
 
 def llms() -> list[str]:
@@ -62,7 +62,7 @@ def llms() -> list[str]:
     return list(tables()["systems"]["llm"].unique())
 
 
-def detectable(
+def plan_table(
     error_rates: Sequence[float], *, auroc: float, correlation: float, difference: float
 ) -> tuple[list[str], list[list[str]]]:
     """Return header and rows: the differences that the questions detect with 80 % power, and the number one needs."""
@@ -74,10 +74,11 @@ def detectable(
     except OverflowError:
         raise InputError("difference", "is too small", value=difference) from None
     kept = len(tables()["kept"])
-    sizes = (("455, weighted", len(weights) / effect), ("455", len(weights)), (f"{kept} (kept)", kept))
+    size = len(weights)
+    sizes = ((f"{size}, weighted", size / effect), (str(size), size), (f"{kept} (kept)", kept))
     rows = [
-        [name, *(f"{one.detectable * (one.samples / size) ** 0.5:.3f}" for one in plans.values())]
-        for name, size in sizes
+        [name, *(f"{one.detectable * (one.samples / number) ** 0.5:.3f}" for one in plans.values())]
+        for name, number in sizes
     ]
     needed = [f"needed for {difference:g}", *("-" if one.needed is None else str(one.needed) for one in plans.values())]
     return ["questions", *map(str, plans)], [*rows, needed]
@@ -116,7 +117,7 @@ def row_of(
     system: str, correct: pd.Series, name: str, own: Mapping[Key, Estimate] | None = None, mark: str = ""
 ) -> Row:
     """Return the row of a system that was asked the questions of a configuration: 1, 0 or missing by question_id."""
-    questions, curated = asked(name), tables()["curated"]
+    questions, curated = questions_of(name), tables()["curated"]
     given = correct[correct.index.isin(questions["question_id"])]
     numbers = len(given), int(given.isna().sum()), len(questions)
     return Row(system, own or {}, _rate(curated, correct), *numbers, mark)

@@ -17,7 +17,7 @@ from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from ecuas_metric.files.read import frame_of, read_sheet
 from ecuas_metric.files.submissions import Reading, Submission, read_run, submissions_of
 from ecuas_metric.files.values import Sheet
-from ecuas_metric.inputs import Bools, Ints
+from ecuas_metric.inputs import Ints
 
 from .bounded import LimitExceededError, bounded
 
@@ -86,13 +86,13 @@ def read_uploads(
     if len(paths) > MAX_FILES:
         raise InputError("Files", f"must be at most {MAX_FILES}", got=f"{len(paths):,}", advice=USE_THE_COMMAND)
     chosen = {role: column for role, column in (columns or {}).items() if column}
-    return _safely(_read, paths, chosen, Reading(unlabelled, None, correct_from, scale))
+    return _call_safely(_read, paths, chosen, Reading(unlabelled, None, correct_from, scale))
 
 
-def plain(text: str, longest: int = MAX_NAME) -> str:
+def plain_text(text: str, longest: int = MAX_NAME) -> str:
     r"""Return a text as one line without what could hide or reorder text: control, format and private characters.
 
-    >>> plain("a\u202eb\0  c")
+    >>> plain_text("a\u202eb\0  c")
     'ab c'
     """
     one_line = " ".join(text.split())
@@ -101,12 +101,12 @@ def plain(text: str, longest: int = MAX_NAME) -> str:
 
 def read_answers(path: str) -> Answers:
     """Return the columns question_id, answer, confidence of a file, a missing answer as an empty one."""
-    return _safely(_read_answers, [path])
+    return _call_safely(_read_answers, [path])
 
 
 def detect(path: str) -> tuple[list[str], dict[str, str | None]]:
     """Return the names of a file's columns, and which of them has which role (None: none, or several)."""
-    return _safely(_detect, [path])
+    return _call_safely(_detect, [path])
 
 
 def _size_of(file: Path) -> int:
@@ -123,7 +123,7 @@ def _size_of(file: Path) -> int:
     return size
 
 
-def _safely(function: Callable[..., _Result], paths: Sequence[str], *arguments: object) -> _Result:
+def _call_safely(function: Callable[..., _Result], paths: Sequence[str], *arguments: object) -> _Result:
     """Call a function of files in a process of its own, which takes half a second, unless they are harmless."""
     files = [Path(path) for path in paths]
     if (size := sum(map(_size_of, files))) > MAX_BYTES_OF_ALL:
@@ -148,13 +148,8 @@ def _is_harmless(path: Path) -> bool:
     if suffix not in COUNTED or size > MEDIUM:
         return False
     text = np.frombuffer(path.read_bytes() + b"\n", np.uint8)
-    separators_until_end = np.cumsum(_is_among(SEPARATORS)[text])[_is_among(ENDS)[text]]
-    return bool(np.diff(separators_until_end, prepend=0).max() < FEW)
-
-
-def _is_among(these: bytes) -> Bools:
-    """Return, for each of the 256 bytes, whether it is one of these."""
-    return np.isin(np.arange(256), list(these))
+    is_separator, is_end = (np.isin(np.arange(256), list(those))[text] for those in (SEPARATORS, ENDS))
+    return bool(np.diff(np.cumsum(is_separator)[is_end], prepend=0).max() < FEW)
 
 
 def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> list[Submission]:
@@ -178,15 +173,15 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> 
     for role, column in chosen.items() if known else ():
         if not _parts(role, column) <= known:
             raise InputError("No file", f"has a column {column!r}", advice="Choose another under Columns.")
-    return _named(submissions)
+    return _with_different_names(submissions)
 
 
-def _named(submissions: list[Submission]) -> list[Submission]:
-    """Return submissions with names that show as they are: `plain`, not empty, and all different by a number."""
+def _with_different_names(submissions: list[Submission]) -> list[Submission]:
+    """Return submissions with names that show as they are: `plain_text`, not empty, and all different by a number."""
     found: dict[str, Submission] = {}
     for submission in submissions:
         _check_length("Names of systems", submission.name)
-        name = plain(submission.name) or "unnamed"
+        name = plain_text(submission.name) or "unnamed"
         free = next(one for one in (name, *(f"{name} ({i})" for i in range(2, MAX_SYSTEMS + 1))) if one not in found)
         found[free] = submission._replace(name=free)
     return list(found.values())

@@ -3,7 +3,7 @@
 import csv
 import json
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -71,7 +71,7 @@ def label_bank(table: Columns | None = None) -> Bank:
         return _own_bank()
     labels = [bool(label) for label in table["correct"]]
     bank = dict(zip(zip(table["question_id"], table["answer_sha256"], strict=True), labels, strict=True))
-    if "full_sha256" in _columns(table):
+    if _has_column(table, "full_sha256"):
         rows = zip(table["question_id"], table["full_sha256"], labels, strict=True)
         bank |= {(question_id, full): label for question_id, full, label in rows if isinstance(full, str)}
     return bank
@@ -180,7 +180,7 @@ def _keys(answers: Columns, *, known: set[str]) -> list[Key]:
 
 
 def _gold(dataset: Columns) -> dict[str, Forms]:
-    if not _has_text(dataset):
+    if not _has_column(dataset, "answer"):
         warnings.warn(
             "the dataset has no column `answer`: no exact match can be found, and the label bank alone decides. "
             "Build the dataset with its text for exact matches.",
@@ -191,13 +191,8 @@ def _gold(dataset: Columns) -> dict[str, Forms]:
     return {question_id: gold_forms(_aliases(gold)) for question_id, gold in rows}
 
 
-def _has_text(dataset: Columns) -> bool:
-    return "answer" in _columns(dataset)
-
-
-def _columns(table: Columns) -> Iterable[str]:
-    columns: Iterable[str] = getattr(table, "column_names", table)
-    return columns
+def _has_column(table: Columns, name: str) -> bool:
+    return name in getattr(table, "column_names", table)
 
 
 def _aliases(gold: Gold) -> list[str]:
@@ -231,7 +226,7 @@ def _label(question_id: str, answer: str, gold: Forms, bank: Bank) -> bool | Non
 
 
 def _judged(undecided: list[Key], dataset: Columns, judge: Judge) -> dict[Key, Grade]:
-    if not _has_text(dataset):
+    if not _has_column(dataset, "answer"):
         rule = "dataset must have questions and gold answers if there is a judge"
         raise ValueError(f"{rule}; it has none. Build it with text.")
     columns = (dataset["question_id"], dataset["question"], dataset["answer"])

@@ -195,11 +195,10 @@ def _product(exchanged: Bits, sums: Floats) -> Floats:
 def _outputs(systems: Mapping[str, System]) -> dict[str, _Output]:
     """Return the output of each system to be exchanged; bins of confidence that no system uses are left out."""
     given = {name: as_given(system) for name, system in systems.items()}
-    bins = {
-        name: confidence_bins(decisions.confidence, n_bins=options.n_bins)
-        for name, (decisions, options) in given.items()
-        if decisions.confidence is not None
-    }
+    bins = {}
+    for name, (decisions, options) in given.items():
+        if decisions.confidence is not None:
+            bins[name] = confidence_bins(decisions.confidence, n_bins=options.n_bins)
     used = np.unique(np.concatenate(list(bins.values()))) if bins else np.zeros(0, np.int64)
     found = {}
     for name, (decisions, options) in given.items():
@@ -257,7 +256,7 @@ def _of_sums(both: tuple[_Output, _Output], after: Both, wanted: Iterable[Key]) 
             gaps = [np.abs(sums[:, len(both[0].means) :]).sum(axis=1) for sums in after]
             found[key] = gaps[0] - gaps[1]
     if any(key.variant == "normalized" for key in wanted):
-        above, below = (_normalized(output, means) for output, means in zip(both, (first, second), strict=True))
+        above, below = (_normalize_means(output, means) for output, means in zip(both, (first, second), strict=True))
         found |= {key: above[key] - below[key] for key in above}
     return found
 
@@ -267,7 +266,7 @@ def _ratio(key: Key, means: Mapping[Key, Floats]) -> Floats:
     return above / np.where(below > 0, below, np.nan)
 
 
-def _normalized(output: _Output, means: Mapping[Key, Floats]) -> Mapping[Key, FloatOrFloats]:
+def _normalize_means(output: _Output, means: Mapping[Key, Floats]) -> Mapping[Key, FloatOrFloats]:
     """Divide by the naive system's values, which depend on the share of errors or on the classes."""
     naive: dict[Key, FloatOrFloats] = {}
     decisions, options, *_ = output

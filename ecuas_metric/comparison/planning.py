@@ -32,8 +32,8 @@ class Plan(NamedTuple):
     difference: float  # planned, or that of the systems, first minus second
     deviation: float  # standard deviation of the paired difference of one sample
     samples: int  # N
-    detectable: float  # difference that N samples detect with the power
-    needed: int | None  # N that detects `difference`; None if it is 0 or the deviation unknown
+    detectable: float  # difference that N samples detect with the power; nan if the deviation is 0 or unknown
+    needed: int | None  # N that detects `difference`; None if that is 0, or the deviation 0 or unknown
 
 
 def plan_of_systems(
@@ -90,10 +90,6 @@ def plan_of_rates(
 
     Both are assumed to be calibrated, with normal log-odds, K unknown, and the same `auroc` in (0.5, 1); N defaults to
     `SAMPLES`. `correlation` is that of their costs of a sample, about 0.5 where the same samples are hard for both.
-
-    >>> plan = plan_of_rates(Key("error_rate"), (0.3, 0.25), samples=455)
-    >>> round(plan.difference, 3), round(plan.detectable, 3), plan.needed
-    (0.05, 0.059, 625)
     """
     if len(error_rates) != 2:
         raise InputError("error_rates", "takes two rates", value=len(error_rates))
@@ -111,10 +107,6 @@ def plan_of(
     r"""Return the plan for a standard deviation s of one sample's difference.
 
     .. math:: D = (z_{1 - \alpha / 2} + z_{power}) \frac{s}{\sqrt N}
-
-    >>> plan = plan_of(Key("error_rate"), 0.05, 0.5, 455)
-    >>> round(plan.detectable, 4), plan.needed
-    (0.0657, 785)
     """
     check_number(power, "power", 0, 1, inside=True)
     check_number(alpha, "alpha", 0, 1, inside=True)
@@ -123,7 +115,7 @@ def plan_of(
     quantiles = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
     if quantiles <= 0:
         raise InputError("power", "must be above half of alpha, its value without a difference", value=power)
-    reach = quantiles * deviation
+    reach = quantiles * deviation or math.nan  # pilot samples that never differ tell nothing
     has_answer = difference != 0 and math.isfinite(reach * difference)
     needed = max(math.ceil(round((reach / difference) ** 2, 6)), 1) if has_answer else None
     return Plan(key, difference, deviation, samples, reach / math.sqrt(samples), needed)
@@ -139,10 +131,7 @@ def _moments(key: Key, error_rate: float, auroc: float) -> tuple[float, float]:
     costs = [np.full_like(confidence, wrong) for wrong in (0.0, 1.0)]
     if key.metric == "ecuas":
         n = key.parameter or 0.0
-        costs = [
-            ecuas_cost(candidate_cost=cost, uncertainty=1 - confidence, n=n, max_uncertainty=1.0, epsilon=1e-7)
-            for cost in costs
-        ]
+        costs = [ecuas_cost(candidate_cost=cost, uncertainty=1 - confidence, n=n) for cost in costs]
     right, wrong = costs
     mean, square = (np.mean(confidence * right**k + (1 - confidence) * wrong**k) for k in (1, 2))
     return float(mean), math.sqrt(max(float(square - mean**2), 0.0))

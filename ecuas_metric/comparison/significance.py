@@ -77,9 +77,9 @@ def permutation_limits(
     square = np.square(spread_of(permuted, differences))
     left = np.maximum(square - np.square(differences) / num_units, 0.0)
     with np.errstate(invalid="ignore"):
-        taken = square - np.square(q) / num_units
+        rest = square - np.square(q) / num_units
         # Not where units are so few that all changes of their signs are likely.
-        half = q * np.sqrt(left / np.where(taken > 0, taken, np.nan))
+        half = q * np.sqrt(left / np.where(rest > 0, rest, np.nan))
     half = np.where(permuted.any(axis=-1), half, 0.0)  # where a permutation changes nothing
     return differences - half, differences + half
 
@@ -128,13 +128,9 @@ def simultaneous_limits(
     largest = np.zeros(permuted.shape[-1])
     for index in np.flatnonzero(~np.isnan(differences)):
         np.fmax(largest, np.abs(permuted[index]) / spread[index], out=largest)
+    rounding, quantile = _ROUNDING * spread, _quantile(largest, level) * spread
     return permutation_limits(
-        differences,
-        permuted,
-        level=level,
-        num_units=num_units,
-        rounding=_ROUNDING * spread,
-        quantile=_quantile(largest, level) * spread,
+        differences, permuted, level=level, num_units=num_units, rounding=rounding, quantile=quantile
     )
 
 

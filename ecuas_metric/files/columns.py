@@ -20,9 +20,9 @@ from .values import (
     is_numeric,
     is_word_for_nothing,
     number_in,
+    parse_cells,
     plain,
     texts_in,
-    typed,
 )
 
 NAMES = {  # the role of a column -> the names it is known by, lower case
@@ -150,13 +150,13 @@ class TableSchema(NamedTuple):
         kind, first = self.schema.field(name).type, first_of(self.rows, name)
         if self.rows is None or not isinstance(first, str) or number_in(first) is None:
             return kind
-        return typed(plain(self.rows[name])).type
+        return parse_cells(plain(self.rows[name])).type
 
     def values(self, name: str) -> set[str]:
         """Return the distinct values of a column as text; none without rows."""
         if self.rows is None:
             return set()
-        found = encode(typed(plain(self.rows[name])))[0]
+        found = encode(parse_cells(plain(self.rows[name])))[0]
         return {text for text in map(as_text, found) if not is_word_for_nothing(text)}
 
     def is_unique(self, name: str) -> bool:
@@ -360,7 +360,7 @@ def _named_columns(table: TableSchema, text: str, role: str, by_name: Mapping[st
         matches = [match for name in table.names if (match := pattern.fullmatch(name))]
         if matches:
             return [match[0] for match in sorted(matches, key=lambda match: int(match[1]))]
-    found = [_column_named(table, part.strip(), by_name) for part in ([whole] if is_one else whole.split("+"))]
+    found = [_find_column(table, part.strip(), by_name) for part in ([whole] if is_one else whole.split("+"))]
     if len(found) > 1 and role not in _SEVERAL:
         raise FileError(table.source, f"the role {role} takes one column", got=" and ".join(map(repr, found)))
     if role in ("confidence", "correct"):
@@ -401,7 +401,7 @@ def _is_unbounded(name: str, role: str) -> bool:
     return bool(is_surprisal or words & (_MEANING["unbounded"] - ({"loss"} if role == "correct" else set())))
 
 
-def _column_named(table: TableSchema, part: str, by_name: Mapping[str, list[str]]) -> str:
+def _find_column(table: TableSchema, part: str, by_name: Mapping[str, list[str]]) -> str:
     if part in table.names:
         return part
     found = by_name.get(part.strip().lower(), [])
@@ -524,7 +524,7 @@ def _sum_to_one(table: TableSchema, columns: Iterable[str]) -> bool:
 
 
 def _floats(table: pa.Table, name: str) -> Floats:
-    return floats_in(typed(plain(table[name])))
+    return floats_in(parse_cells(plain(table[name])))
 
 
 def _columns_of_systems(names: Iterable[str]) -> dict[str, list[str]]:

@@ -34,8 +34,8 @@ from .values import (
     from_values,
     is_number_text,
     nulls_in,
+    parse_cells,
     plain,
-    typed,
 )
 
 if TYPE_CHECKING:
@@ -60,9 +60,8 @@ Object = dict[str, object]  # of JSON
 
 def frame_of(sheet: Sheet, *, text: Collection[str] = ()) -> pd.DataFrame:
     """Return the rows of a sheet as a data frame; columns of numbers are numbers, but for those that are text."""
-    names = sheet.table.column_names
-    columns = {name: sheet.column(name) for name in names}
-    return pa.table({name: column if name in text else typed(column) for name, column in columns.items()}).to_pandas()
+    columns = {name: sheet.column(name) for name in sheet.table.column_names}
+    return pa.table({name: one if name in text else parse_cells(one) for name, one in columns.items()}).to_pandas()
 
 
 def sheet_of(frame: pd.DataFrame, rows: Ints | None = None) -> Sheet:
@@ -214,12 +213,9 @@ def _read_parts(folder: Path) -> Sheet:
     """Read the files that together are one table; rows are counted through all of them."""
     inside = [path.relative_to(folder) for path in folder.rglob("*")]
     parts = sorted(path for path in inside if path.parent == Path() and _PART.fullmatch(path.name))
-    hive = sorted(  # as Hive and Spark write them: model=a/part.csv
-        path
-        for path in inside
-        if path.suffix.lower() in _READERS and not path.name.startswith(("_", "."))
-        if path.parent != Path() and all("=" in name for name in path.parts[:-1])
-    )
+    data = [path for path in inside if path.suffix.lower() in _READERS and not path.name.startswith(("_", "."))]
+    below = [path for path in data if path.parent != Path()]
+    hive = sorted(path for path in below if all("=" in name for name in path.parts[:-1]))  # model=a/part.csv
     if not parts and not hive:
         raise FileError(folder, "is a folder, and not of the parts of one table", advice=FileAdvice.NAME_ITS_FILES)
     tables, decimal_comma = list[pa.Table](), False

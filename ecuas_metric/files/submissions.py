@@ -55,12 +55,12 @@ from .values import (
     is_missing,
     is_number_text,
     is_numeric,
-    joined,
+    join_texts,
     nulls_in,
     numbers_in,
+    parse_cells,
     row_of_numbers,
     texts_in,
-    typed,
 )
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
@@ -260,8 +260,10 @@ def submissions_of(
         raise InputError("unlabelled", f"must be one of {', '.join(RULES)}", value=reading.unlabelled)
     if not len(sheet.rows):
         raise FileError(path, "the file has no rows")
-    if not reading.scale > 0:
-        raise InputError("scale", "must be positive", value=reading.scale)
+    if not 0 < reading.scale < np.inf:
+        raise InputError("scale", "must be positive and finite", value=reading.scale)
+    if reading.correct_from is not None and not np.isfinite(reading.correct_from):
+        raise InputError("correct_from", "must be finite", value=reading.correct_from)
     sheet = _add_derived(sheet, given, reading.scale)
     roles = match_columns(sheet.table.schema, given, source=sheet.source, rows=sheet.table)
     if reading.correct_from is not None and roles.form != "confidences":
@@ -301,7 +303,7 @@ def _derive_cells(sheet: Sheet, name: str, role: str, scale: float) -> pa.Array 
     by_name = {known.strip().lower(): known for known in names} | {known: known for known in names}
     parts = [by_name.get(part.strip(), by_name.get(part.strip().lower())) for part in name.split("+")]
     if role in JOINED and role not in ("system", "part") and len(parts) > 1 and None not in parts:
-        return joined([sheet.column(part) for part in parts if part], _JOINT)
+        return join_texts([sheet.column(part) for part in parts if part], _JOINT)
     return None
 
 
@@ -326,7 +328,7 @@ def _parts(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:
         texts = texts_in(sheet.column(name))
         if (blank := nulls_in(texts) | is_in(texts, [""])).any():
             raise sheet.error(name, "must name a system; it is empty", row=int(sheet.rows[blank][0]))
-    systems, codes = encode(joined([sheet.column(name) for name in names], " "))
+    systems, codes = encode(join_texts([sheet.column(name) for name in names], " "))
     if (count := len(systems)) > MAX_SYSTEMS:
         rule = f"must name at most {MAX_SYSTEMS:,} systems"
         raise sheet.error("+".join(names), rule, value=count, got=f"{count:,}")
@@ -441,8 +443,10 @@ def _predictions_in(
             for k, part in enumerate(parts):
                 array[rows, k] = part[rows]
         return array
-    first = first_of(sheet.table, columns[0])
+    first, missing = first_of(sheet.table, columns[0]), nulls_in(sheet.column(columns[0]))
     by_class = classes_of(first)
+    if missing.any() and isinstance(row_of_numbers(first), list):
+        raise sheet.error(columns[0], "has no value", missing)
     if by_class is not None:
         return _of_classes(sheet, columns[0], classes or sorted(by_class))
     if isinstance(row_of_numbers(first), list):
@@ -475,7 +479,7 @@ def _both_classes(
         q = np.stack([np.zeros(len(values)), numbers(values, "predictions")], axis=1).astype(np.float64)
     else:
         q = stacked(confidences(values, np.zeros(len(values)))[0])
-    named, words = class_in_name(column), {} if is_numeric(typed(sheet.column(reference)).type) else TRUTH_WORDS
+    named, words = class_in_name(column), {} if is_numeric(parse_cells(sheet.column(reference)).type) else TRUTH_WORDS
     is_first = named == classes[0] if classes else named == "0" or words.get(named.lower()) == 0
     of = f"class {(classes or ('0', '1'))[0 if is_first else 1]}"
     fact = f"Column {column!r} is read as the {'logit' if are_margins else 'probability'} of {of}, "
@@ -547,7 +551,7 @@ def _refuse_positive(sheet: Sheet, used: ColumnsByRole, reading: Reading) -> Non
 
 def _codes(sheet: Sheet, columns: Sequence[str]) -> tuple[list[str], Ints]:
     """Return the classes in several columns, sorted, and which each cell is, one column after the other; -1 if none."""
-    cells = [encode(typed(sheet.column(name))) for name in columns]
+    cells = [encode(parse_cells(sheet.column(name))) for name in columns]
     texts = [[as_text(value) for value in values] for values, _ in cells]
     classes = sorted({text for part in texts for text in part if text and text != "nan"})
     place = {text: k for k, text in enumerate(classes)}
@@ -562,14 +566,14 @@ def _classes_in(
     if labels is not None:
         return list(labels)
     if len(prediction) > 1:
-        are_numbers = are_numbered(prediction) and is_numeric(typed(sheet.column(reference)).type)
+        are_numbers = are_numbered(prediction) and is_numeric(parse_cells(sheet.column(reference)).type)
         names = None if are_numbers else class_names(prediction, _codes(sheet, [reference])[0])
         return names or (None if are_numbered(prediction) else [class_in_name(name, name) for name in prediction])
     by_class = classes_of(first_of(sheet.table, prediction[0]))
     if by_class is not None:
         return sorted(by_class)
-    cells = typed(sheet.column(reference))
-    if is_numeric(cells.type) or not is_numeric(typed(sheet.column(prediction[0])).type):
+    cells = parse_cells(sheet.column(reference))
+    if is_numeric(cells.type) or not is_numeric(parse_cells(sheet.column(prediction[0])).type):
         return None
     texts, _ = _codes(sheet, [reference])
     words = all(text.lower() in TRUTH_WORDS for text in texts)

@@ -145,14 +145,14 @@ def floats_in(array: pa.Array) -> Floats:
     """Return an Arrow array (N,) of numbers as float64, NaN where it is null."""
     array = array.cast(pa.uint8()) if types.is_boolean(array.type) else array
     numbers = array.cast(pa.float64(), safe=False)
-    return np.where(nulls_in(numbers), np.nan, _stored(numbers)) if numbers.null_count else _stored(numbers)
+    return np.where(nulls_in(numbers), np.nan, _buffer_of(numbers)) if numbers.null_count else _buffer_of(numbers)
 
 
 def nulls_in(array: pa.Array) -> Bools:
     """Return where an Arrow array (N,) is null."""
     if not array.null_count:
         return np.zeros(len(array), np.bool_)
-    return np.asarray(_stored(array.is_null().cast(pa.uint8())), np.bool_)
+    return np.asarray(_buffer_of(array.is_null().cast(pa.uint8())), np.bool_)
 
 
 def encode(array: pa.Array) -> tuple[list[object], Ints]:
@@ -161,14 +161,14 @@ def encode(array: pa.Array) -> tuple[list[object], Ints]:
         encoded = array.dictionary_encode()
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         return array.to_pylist(), np.where(nulls_in(array), -1, np.arange(len(array)))
-    codes = _stored(encoded.indices).astype(np.int64)
+    codes = _buffer_of(encoded.indices).astype(np.int64)
     return encoded.dictionary.to_pylist(), np.where(nulls_in(encoded.indices), -1, codes)
 
 
 def positions_in(values: pa.Array, known: pa.Array) -> Ints:
     """Return where each value (N,) is among known ones of the same type; -1 where it is not."""
     found = pc.index_in(values, value_set=known)
-    return np.where(nulls_in(found), -1, _stored(found).astype(np.int64))
+    return np.where(nulls_in(found), -1, _buffer_of(found).astype(np.int64))
 
 
 def texts_in(array: pa.Array) -> pa.Array:
@@ -179,7 +179,7 @@ def texts_in(array: pa.Array) -> pa.Array:
     return from_texts([as_text(value) for value in values]).take(from_numpy(codes, codes >= 0))
 
 
-def joined(arrays: Sequence[pa.Array], separator: str) -> pa.Array:
+def join_texts(arrays: Sequence[pa.Array], separator: str) -> pa.Array:
     """Return the text of several columns joined; null where one is."""
     texts = [texts_in(array) for array in arrays]
     return texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, constant(separator, len(texts[0])))
@@ -191,14 +191,15 @@ def is_in(texts: pa.Array, known: Sequence[str]) -> Bools:
 
 
 def first_of(table: pa.Table | None, name: str) -> object:
-    """Return the first value of a column, or None."""
-    if table is None or not len(table):
+    """Return the first value of a column that is not null, or None."""
+    if table is None or table[name].null_count == len(table):
         return None
-    value = plain(table[name].slice(0, 1)).to_pylist()[0]
+    column = table[name] if table[name][0].is_valid else table[name].drop_null()
+    value = plain(column.slice(0, 1)).to_pylist()[0]
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def typed(array: pa.Array) -> pa.Array:
+def parse_cells(array: pa.Array) -> pa.Array:
     """Return a column of text (N,) as numbers or truths if all its cells are such, else as text; null where empty."""
     if array.type != TEXT:
         return array
@@ -221,7 +222,7 @@ def typed(array: pa.Array) -> pa.Array:
 
 def is_missing(array: pa.Array) -> Bools:
     """Return which cells (N,) hold nothing: null, NaN, or a word for it."""
-    return np.isnan(floats_in(array)) if is_numeric(array.type) else nulls_in(typed(array))
+    return np.isnan(floats_in(array)) if is_numeric(array.type) else nulls_in(parse_cells(array))
 
 
 def as_ids(array: pa.Array) -> pa.Array:
@@ -237,7 +238,7 @@ def as_ids(array: pa.Array) -> pa.Array:
 def numbers_in(sheet: Sheet, column: str, *, words: Mapping[str, float] | None = None, share: bool = False) -> Floats:
     """Return a column (N,) as float64, NaN where empty; `words` stand for numbers, and a `share` may be 85% or 0,85."""
     cells = sheet.column(column)
-    array = typed(cells)
+    array = parse_cells(cells)
     if is_numeric(array.type):
         return floats_in(array)
     (values, codes), words, comma = encode(cells), words or TRUE_FALSE, sheet.decimal_comma or share
@@ -312,7 +313,7 @@ def classes_of(value: object) -> dict[str, object] | None:
     return {as_text(part["label"]): part["score"] for part in parts}
 
 
-def _stored(array: pa.Array) -> Array:
+def _buffer_of(array: pa.Array) -> Array:
     """Return the stored numbers of an array, also those under nulls, without a copy."""
     whole = pa.Array.from_buffers(array.type, len(array), [None, array.buffers()[1]], offset=array.offset)
     return np.from_dlpack(whole) if len(array) else np.zeros(0)

@@ -10,18 +10,10 @@ _LONGEST = 32
 
 
 def short_names(names: Iterable[str], *, longest: int = _LONGEST) -> dict[str, str]:
-    """Map names to distinct short forms if one exceeds `longest` characters: "…" replaces shared ends, then middles.
-
-    >>> short_names(["runs/gpt-4o/greedy.csv", "runs/llama-3/greedy.csv"], longest=12)
-    {'runs/gpt-4o/greedy.csv': '…gpt-4o…', 'runs/llama-3/greedy.csv': '…llama-3…'}
-    >>> list(short_names(["cifar10_vgg19_temperature_2", "cifar10_vgg19_temperature_4"], longest=16).values())
-    ['…temperature_2', '…temperature_4']
-    >>> short_names(["a-system-of-many-words", "b"], longest=11)
-    {'a-system-of-many-words': 'a-syst…ords', 'b': 'b'}
-    """
+    """Map names to distinct short forms if one exceeds `longest` characters: "…" replaces shared ends, then middles."""
     unique = list(dict.fromkeys(names))
     cut = _without_common_ends(unique, longest) if max(map(len, unique), default=0) > longest else unique
-    elided = [_elided(name, longest) for name in cut]
+    elided = [_elide(name, longest) for name in cut]
     shown = elided if len(set(elided)) == len(unique) else cut
     return dict(zip(unique, shown, strict=True))
 
@@ -42,9 +34,8 @@ def _without_common_ends(names: list[str], longest: int) -> list[str]:
 
 def _common(names: Sequence[str]) -> str:
     """Return what all names begin with."""
-    return "".join(
-        letters[0] for letters in takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
-    )
+    shared = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    return "".join(letters[0] for letters in shared)
 
 
 def _ends_of_words(text: str) -> list[int]:
@@ -52,7 +43,7 @@ def _ends_of_words(text: str) -> list[int]:
     return [0, *(i for i, character in enumerate(text, 1) if character in _SEPARATORS)]
 
 
-def _elided(name: str, longest: int) -> str:
+def _elide(name: str, longest: int) -> str:
     if len(name) <= longest:
         return name
     tail = (longest - 1) * 2 // 5

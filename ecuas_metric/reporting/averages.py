@@ -18,13 +18,12 @@ NO_AVERAGE = ("calibration_p",)  # the mean of p-values has no meaning
 
 
 def macro_averages(report: Report, submissions: Sequence[Submission], systems: Mapping[str, System]) -> Report | None:
-    """Return the report of the averages over the parts that `--by` made of each system, or None where none has several.
+    """Return the averages over the parts that `--by` made of each system, or None without several or with bounds.
 
     Limits of intervals are combined as those of independent parts (Zou and Donner, "Construction of confidence limits
     about effect measures: a general approach", 2008): the distance from the average to a limit is the root of the sum
     of squares of the parts' distances, divided by their number. AURC and AUGRC of small parts are biased, which
-    averaging does not lessen: their bias is subtracted first. The sizes are numbers of parts. None, too, where
-    unlabelled answers are bounded.
+    averaging does not lessen: their bias is subtracted first. The sizes are numbers of parts.
     """
     parts: dict[str, dict[str, str]] = {}
     for one in submissions:
@@ -32,14 +31,17 @@ def macro_averages(report: Report, submissions: Sequence[Submission], systems: M
     if all(len(names) < 2 for names in parts.values()) or report.bounds:
         return None
     keys = [key for key in report.keys if key.metric not in NO_AVERAGE]
-    results = {
-        of: _averages([(report.results[name], systems[name]) for name in names.values()], keys)
-        for of, names in parts.items()
-    }
+    results = {}
     for of, names in parts.items():
-        if _share_groups([systems[name] for name in names.values()]):
+        results[of] = _averages([(report.results[name], systems[name]) for name in names.values()], keys)
+        options = [systems[name].options for name in names.values()]
+        groups = [set(one.groups.tolist()) for one in options if one.groups is not None]
+        if sum(map(len, groups)) > len(set().union(*groups)):  # a group has samples in several parts
             results[of] = _without_limits(results[of])
-    differ = ["parts"] if len({frozenset(names) for names in parts.values()}) > 1 else _differing(parts, systems)
+    differ = ["parts"] if len({frozenset(names) for names in parts.values()}) > 1 else []
+    for part in () if differ else next(iter(parts.values())):  # what forbids to rank the systems by any of their parts
+        found = differing({of: systems[names[part]] for of, names in parts.items()})
+        differ += [reason for reason in found if reason not in differ]
     sizes = {of: len(names) for of, names in parts.items()}
     return Report(results, keys, [key for key in report.not_comparable if key in keys], report.signature, sizes, differ)
 
@@ -78,25 +80,9 @@ def _average(estimates: Sequence[Estimate], biases: Sequence[float]) -> Estimate
     return Estimate(mean, min(centre - ends[0], mean), max(centre + ends[1], mean))
 
 
-def _share_groups(systems: Sequence[System]) -> bool:
-    """Return whether a group has samples in several parts, which then depend on each other."""
-    groups = [set(system.options.groups.tolist()) for system in systems if system.options.groups is not None]
-    return sum(map(len, groups)) > len(set().union(*groups))
-
-
 def _without_limits(results: Results) -> Results:
-    none = {
-        key: estimate if estimate.low is None else Estimate(estimate.value, math.nan, math.nan)
-        for key, estimate in results.estimates.items()
-    }
+    none = {}
+    for key, estimate in results.estimates.items():
+        none[key] = estimate if estimate.low is None else Estimate(estimate.value, math.nan, math.nan)
     fact = "Groups have samples in several parts, so there are no intervals of averages."
     return Results(none, (*results.notes, Note("no_interval", fact)))
-
-
-def _differing(parts: Mapping[str, Mapping[str, str]], systems: Mapping[str, System]) -> list[str]:
-    """Return the reasons against ranking the systems by any of their parts."""
-    shared = next(iter(parts.values()))
-    found = (
-        reason for part in shared for reason in differing({of: systems[names[part]] for of, names in parts.items()})
-    )
-    return list(dict.fromkeys(found))

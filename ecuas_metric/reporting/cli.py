@@ -406,12 +406,9 @@ def _run(arguments: argparse.Namespace) -> int:
     try:
         from .commands import run  # what parses and explains the arguments imports nothing large
 
-        notes = (
-            f"{system}: {note.render(COMMAND_WORDS)}" if system else note.render(COMMAND_WORDS)
-            for system, note in run(arguments)
-        )
-        for note in dict.fromkeys(notes):
-            print(f"note: {note}", file=sys.stderr)
+        found = ((f"{system}: " if system else "", note.render(COMMAND_WORDS)) for system, note in run(arguments))
+        for system, note in dict.fromkeys(found):
+            print(f"note: {system}{note}", file=sys.stderr)
         sys.stdout.flush()
     except InputError as error:
         return _fail(error.render(COMMAND_WORDS))

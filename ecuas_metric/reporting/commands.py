@@ -205,7 +205,7 @@ def submissions_of_files(arguments: argparse.Namespace, *, unlabelled: str | Non
     labels = None if arguments.labels is None else next(csv.reader([arguments.labels], skipinitialspace=True))
     flags = {"weight": arguments.weight, "group": arguments.groups, "part": arguments.by}
     common = {name: value for name, value in flags.items() if value}
-    tasks = None if arguments.tasks is None else arguments.tasks.split(",")
+    tasks = None if arguments.tasks is None else [task.strip() for task in arguments.tasks.split(",")]
     run = RunOptions(tasks, arguments.filter, arguments.choice_length, partial=arguments.partial)
     values = {name: getattr(arguments, name) for name in ("correct_from", "scale", "predictions_are")}
     values["unlabelled"] = arguments.unlabelled or unlabelled
@@ -214,6 +214,10 @@ def submissions_of_files(arguments: argparse.Namespace, *, unlabelled: str | Non
         found = read_submissions(file.path, columns={**common, **columns}, labels=labels, run=run, **values)
         submissions += [_rename(submission, file, found) for submission in found]
         named += [file.name is not None] * len(found)
+    parts = {submission.part for submission in submissions}
+    missing = {task for task in tasks or () if not any(f"{part}, ".startswith(f"{task}, ") for part in parts)}
+    if missing and arguments.by != "model" and parts != {""}:  # of runs that are not pooled
+        raise InputError("--tasks", "names a task that is not there", value=min(missing))
     if arguments.by and len({submission.of for submission in submissions}) == 1:
         submissions = [submission._replace(name=submission.part or submission.of) for submission in submissions]
     paths = [submission.source.file for submission in submissions]

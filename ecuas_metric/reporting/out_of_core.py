@@ -146,9 +146,8 @@ def _table(collection: Collection, arguments: Namespace) -> Table:
     report = _report(collection.states, results, arguments.confidence_level)
     keys = chosen_keys(arguments.metrics, report.keys)
     grid = report_grid(report, digits=arguments.digits, keys=keys, sizes=True)
-    records: list[Record] = [
-        {**record, **_bounds(results[str(record["system"])], keys)} for record in report_records(report, keys=keys)
-    ]
+    found = report_records(report, keys=keys)
+    records: list[Record] = [{**record, **_bounds(results[str(record["system"])], keys)} for record in found]
     grid = grid._replace(notes=[*grid.notes, *_bounds_lines(results, keys)])
     notes = [(name, note) for name, note in report.notes() if note.kind not in ("unlabelled", "bounded")]
     systems = {name: system_of(collection.states[name]) for name in results} if arguments.figures else {}
@@ -156,10 +155,10 @@ def _table(collection: Collection, arguments: Namespace) -> Table:
 
 
 def _report(states: Mapping[str, State], results: Mapping[str, StateResults], level: float | None) -> Report:
-    found = {
-        name: Results({key: Estimate(e.value, e.low, e.high) for key, e in one.estimates.items()}, one.notes)
-        for name, one in results.items()
-    }
+    found = {}
+    for name, of_state in results.items():
+        estimates = {key: Estimate(one.value, one.low, one.high) for key, one in of_state.estimates.items()}
+        found[name] = Results(estimates, of_state.notes)
     keys = sorted(next(iter(found.values())).estimates, key=place)
     for name, one in found.items():
         if one.estimates.keys() != set(keys):

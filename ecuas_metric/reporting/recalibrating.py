@@ -11,9 +11,14 @@ import numpy as np
 from ..errors import InputError, Note, missing_package
 from ..files.submissions import Submission
 from ..inputs import Array, Floats, Ints, stacked
-from ..recalibration.affine import apply_affine, fit_affine, fit_temperature
-from ..recalibration.folds import cross_validated
-from ..recalibration.isotonic import apply_isotonic, fit_isotonic
+from ..recalibration.maps import (
+    apply_affine,
+    apply_isotonic,
+    cross_validated,
+    fit_affine,
+    fit_isotonic,
+    fit_temperature,
+)
 from ..results import System, as_given
 from .report import prepare_submissions
 

@@ -84,7 +84,7 @@ def prepare_submissions(submissions: Iterable[Submission], **options: object) ->
     Raises
     ------
     FileError
-        In the words of the file, with row and column; also if answers have no verdict.
+        In the words of the file, with row and column; also if answers have no label.
     InputError
         If two systems have the same name or their forms differ; or if an option is out of its range.
     TypeError
@@ -146,7 +146,7 @@ def make_report(
     only : iterable of Key, optional
         The metrics to compute; by default all.
     unlabelled : mapping of name to Unlabelled, optional
-        Of `reporting.report.prepare_open`: the answers without a verdict, for the bounds of what depends on them.
+        Of `reporting.report.prepare_open`: the answers without a label, for the bounds of what depends on them.
 
     Returns
     -------
@@ -177,12 +177,14 @@ def make_report(
         else compute_results(system, progress=progress, only=asked)
         for name, system in systems.items()
     }
-    keys, alike = sorted(next(iter(results.values())).estimates, key=place), same_answers(systems)
-    not_comparable = [key for key in keys if not is_comparable(key, have_same_answers=alike)]
+    keys, not_comparable, differ = sorted(next(iter(results.values())).estimates, key=place), list[Key](), list[str]()
+    if len(systems) > 1:
+        alike, differ = same_answers(systems), differing(systems)
+        not_comparable = [key for key in keys if not is_comparable(key, have_same_answers=alike)]
     ends = {name: f"|unlabelled:{rule}" for name, rule in rules.items()}
     line = " ; ".join(dict.fromkeys(signature_of(system) + ends.get(name, "") for name, system in systems.items()))
     sizes = {name: len(system.decisions.uncertainty) for name, system in systems.items()}
-    return Report(results, keys, not_comparable, line, sizes, differing(systems), missing, bounds)
+    return Report(results, keys, not_comparable, line, sizes, differ, missing, bounds)
 
 
 def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None, sizes: bool = False) -> Grid:
@@ -194,15 +196,11 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     best = {key: _best(report, key) for key in shown}
     header = ["system", *["N"] * sizes, *["unlabelled"] * bool(report.unlabelled)]
     header += [title(key) + "†" * (key in report.not_comparable) for key in shown]
-    rows = [
-        [
-            Cell(name),
-            *[Cell(str(report.sizes[name]))] * sizes,
-            *[Cell(f"{report.share_unlabelled(name):.{digits}f}")] * bool(report.unlabelled),
-            *(_cell(results.estimates[key], best[key], digits, report.bounds.get(name, {}).get(key)) for key in shown),
-        ]
-        for name, results in report.results.items()
-    ]
+    rows = []
+    for name, (estimates, _) in report.results.items():
+        row, bounds = [Cell(name), *[Cell(str(report.sizes[name]))] * sizes], report.bounds.get(name, {})
+        row += [Cell(f"{report.share_unlabelled(name):.{digits}f}")] * bool(report.unlabelled)
+        rows.append([*row, *(_cell(estimates[key], best[key], digits, bounds.get(key)) for key in shown)])
     notes = [DAGGER] if set(shown) & set(report.not_comparable) else []
     notes += [NO_INTERVAL] if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]) else []
     of_unlabelled = [(name, note) for name, note in report.notes() if note.kind == "unlabelled"]
@@ -217,16 +215,12 @@ def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list
     """Return one dict per system: name, N, numbers with all digits, and the keys by which systems must not rank."""
     shown = list(report.keys if keys is None else keys)
     not_comparable = " ".join(str(key) for key in shown if key in report.not_comparable)
-    return [
-        {
-            "system": name,
-            "N": report.sizes[name],
-            **({"unlabelled": report.share_unlabelled(name)} if report.unlabelled else {}),
-            **_numbers(report, name, shown),
-            "must_not_rank": not_comparable,
-        }
-        for name in report.results
-    ]
+    records: list[Record] = []
+    for name, size in report.sizes.items():
+        share = {"unlabelled": report.share_unlabelled(name)} if report.unlabelled else {}
+        numbers = share | _numbers(report, name, shown)
+        records.append({"system": name, "N": size, **numbers, "must_not_rank": not_comparable})
+    return records
 
 
 def legend_of(keys: Iterable[Key]) -> list[str]:
@@ -331,14 +325,14 @@ def _repeated_ids(ids: pa.Array | None, source: Source) -> tuple[Note, ...]:
     return (Note("ids", fact, "" if "groups" in source.columns else FileAdvice.GROUP_REPEATED),)
 
 
-def _numbers(report: Report, name: str, keys: Iterable[Key]) -> dict[str, float]:
+def _numbers(report: Report, name: str, keys: Sequence[Key]) -> dict[str, float]:
     """Return a system's values with the limits of their intervals, then their bounds."""
     flat, bounds = report.results[name].flat(), report.bounds.get(name, {})
-    columns = (f"{key}{end}" for key in keys for end in ("", "_low", "_high"))
-    ends = {
-        f"{key}_{end}": limit for key in keys for end, limit in zip(("min", "max"), bounds.get(key, ()), strict=False)
-    }
-    return {column: flat[column] for column in columns if column in flat} | ends
+    columns = [f"{key}{end}" for key in keys for end in ("", "_low", "_high")]
+    numbers = {column: flat[column] for column in columns if column in flat}
+    for key in [key for key in keys if key in bounds]:
+        numbers |= {f"{key}_min": bounds[key].low, f"{key}_max": bounds[key].high}
+    return numbers
 
 
 def _undefined_results(system: System, only: Collection[Key] | None) -> Results:

@@ -51,11 +51,10 @@ def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3) -> lis
     ranked = [key for key in keys if key not in not_comparable and METRICS[key.metric].higher_is_better is not None]
     width = max(map(len, map(title, ranked)), default=0)
     sets = best_systems(rows, level=1 - alpha)
-    lines = [
-        f"{title(key):{width}}  "
-        + _of_metric([row for row in rows if row.key == key], sets.get(key, []), alpha, digits)
-        for key in ranked
-    ]
+    lines = []
+    for key in ranked:
+        of_metric = [row for row in rows if row.key == key]
+        lines.append(f"{title(key):{width}}  {_of_metric(of_metric, sets.get(key, []), alpha, digits)}")
     if not_comparable:
         named = ", ".join(f"{title(key)}†" for key in keys if key in not_comparable)
         lines.append(f"{named}: no winner, since the systems' answers differ (see † below).")
@@ -107,9 +106,8 @@ def introduction(
     first = next(iter(systems.values()))
     size, resampling = len(first.decisions.uncertainty), resampling_of(first.options)
     paired = "id" if first.ids is not None else "their rows" if by_position else "their rows: there is no column of ids"
-    lines = [
-        f"{len(systems)} systems on {size} samples, paired by {paired}. Significant: adjusted p at most {alpha:g}."
-    ]
+    significant = f"Significant: adjusted p at most {alpha:g}."
+    lines = [f"{len(systems)} systems on {size} samples, paired by {paired}. {significant}"]
     exchanged = len(units(size, resampling)[1])
     least = 2.0 ** (1 - exchanged)  # all permutations are as likely, and half of them differ in sign only
     if least > alpha:
@@ -214,10 +212,7 @@ def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None)
     orders = sorted(key.parameter or 0.0 for key in given if asked is None or key in asked)
     orders = sorted({*orders[:1], *orders[-1:]})
     keys = [Key("ecuas", order) for order in orders]
-    values = {
-        name: {key: float(value) for key, value in all_values(system, only=keys).items()}
-        for name, system in systems.items()
-    }
+    values = {name: all_values(system, only=keys) for name, system in systems.items()}
     by_reject_cost = _best_by_reject_cost({name: reject_cost_curve(system) for name, system in systems.items()})
     rest = [*by_reject_cost, *_calibration(systems), *([_recalibration(systems, values, orders[0])] if orders else [])]
     if len(systems) == 1 or not orders:

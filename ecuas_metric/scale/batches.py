@@ -85,8 +85,10 @@ def check_reading(reading: RowOptions) -> None:
         advice = "Bounds need all rows at once: score in memory, or in two runs, without such answers and as wrong."
         rule = f"of a state must be {' or '.join(_UNLABELLED)}"
         raise InputError("unlabelled", rule, value=unlabelled, advice=advice)
-    if not reading.get("scale", 1) > 0:
-        raise InputError("scale", "must be positive", value=reading["scale"])
+    if not 0 < reading.get("scale", 1) < np.inf:
+        raise InputError("scale", "must be positive and finite", value=reading["scale"])
+    if (lowest := reading.get("correct_from")) is not None and not np.isfinite(lowest):
+        raise InputError("correct_from", "must be finite", value=lowest)
 
 
 def match_columns_of_rows(schema: pa.Schema, reading: RowOptions, *, source: str) -> Roles:

@@ -29,7 +29,6 @@ from .settings import empty_decisions, parse_settings
 from .sketch import ranks_of
 from .state import COLUMNS, OWN_LOSSES, State, cost_unit
 
-USUAL_LEVEL = 0.95
 TOPS = {"auroc": 1.0, "aurc": 1.0, "augrc": 0.5}  # of the 0-1 cost
 _UNLABELLED = {
     "wrong": "They count as wrong: most metrics are at least as good as they are here.",
@@ -97,10 +96,9 @@ def read(
     bounds, form = order_bounds(state) | _recalibrated_bounds(state, values), empty_decisions(settings)
     limits, errors, notes = dict[Key, Limits](), dict.fromkeys(values, math.nan), _notes(state, values, bounds)
     if with_errors or level is not None:
-        options = settings.options.replace(confidence_level=level or USUAL_LEVEL)
+        options = settings.options.replace(confidence_level=level)
         found = analytic_limits(_moments(state), form, options, values, own_error=partial(_own_error, state))
-        errors |= found.standard_errors
-        limits, notes = (limits, notes) if level is None else (found.limits, notes + found.notes)
+        limits, errors, notes = found.limits, errors | found.standard_errors, notes + found.notes
     tops, estimates = {} if form.confidence is None else TOPS, dict[Key, BoundedEstimate]()
     for key, value in values.items():
         (least, most), (low, high) = bounds.get(key) or (None, None), limits.get(key) or (None, None)

@@ -6,7 +6,8 @@ it already is not simulated again, so that an interrupted run goes on.
 
 import argparse
 import json
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.ecuas_metric import simulated
@@ -16,6 +17,10 @@ MACROS = {
     "macro_calibrated": (simulated.calibrated, simulated.accurate, simulated.verbalized),
     "macro_hard": (simulated.two_point, simulated.few_right, simulated.overconfident),
 }
+ORDER = "error_rate auroc aurc augrc ecuas_0 ecuas_1"
+OF_ANSWERS = "confidence_cross_entropy confidence_brier_score expected_cost_0.1 selective_risk_0.1 coverage_0.1"
+OF_CLASSES = "risk cross_entropy brier_score normalized_ecuas_1 normalized_brier_score"
+LEAST = 75  # samples with an interval, below which a share is not shown
 NAMES = [system.__name__ for system in (*simulated.SYSTEMS, *simulated.HARD_SYSTEMS)] + [*MACROS]
 
 
@@ -45,6 +50,27 @@ def _records(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
+def tables(path: Path) -> Iterator[str]:
+    """Yield tables of the share of intervals that hold the true value, of all samples and of those without a note."""
+    counts = defaultdict(lambda: [0, 0, 0, 0])
+    for record in _records(path):
+        for key, found in record["keys"].items():
+            of_cell = counts[record["system"], record["size"], key]
+            of_cell[:] = [one + other for one, other in zip(of_cell, found, strict=True)]
+    for title, at in (("All samples", 0), ("Samples without a note on the interval", 2)):
+        for keys in (ORDER.split(), OF_ANSWERS.split(), OF_CLASSES.split()):
+            yield f"\n{title}:\n\n| system | {' | '.join(keys)} |\n|{'---|' * (len(keys) + 1)}"
+            for name in NAMES:
+                cells = [[counts[name, size, key][at : at + 2] for size in SIZES] for key in keys]
+                if any(count >= LEAST for row in cells for count, _ in row):
+                    shown = (" / ".join(_share(*cell) for cell in row) for row in cells)
+                    yield f"| {name} | {' | '.join(shown)} |"
+
+
+def _share(count: int, held: int) -> str:
+    return "-" if count < LEAST else f"{100 * held / count:.1f}"
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
@@ -54,3 +80,4 @@ if __name__ == "__main__":
     parser.add_argument("--systems", nargs="+", choices=NAMES, default=NAMES)
     given = parser.parse_args()
     simulate(given.file, given.systems, given.sizes, given.runs, given.step)
+    print("\n".join(tables(given.file)))

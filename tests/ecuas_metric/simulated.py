@@ -9,7 +9,7 @@ from scipy import stats
 from ecuas_metric.calibration import squared_gap
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
-from ecuas_metric.recalibration.isotonic import apply_isotonic, fit_isotonic
+from ecuas_metric.recalibration.maps import apply_isotonic, fit_isotonic
 from ecuas_metric.reporting.averages import _averages
 from ecuas_metric.results import all_values, compute_results, prepare
 

@@ -20,7 +20,7 @@ def test_each_surface_renders_the_same_fields_in_its_own_words():
     assert str(error) == "n_bins must be a whole number; got 0.5. Count from 0."
     words = {"n_bins": "--bins", Advice.COUNT_FROM_0: "Start at 0."}
     assert error.render(words) == "--bins must be a whole number; got 0.5. Start at 0."
-    assert str(error.reworded(words)) == error.render(words)
+    assert str(error.reword(words)) == error.render(words)
     assert str(error) == "n_bins must be a whole number; got 0.5. Count from 0."
 
 

@@ -57,7 +57,7 @@ def test_zero_and_minus_zero_tie():
     assert tie_groups(np.array([0.0, -0.0]), np.array([0.0, 1.0])).weight.tolist() == [2.0]
 
 
-@pytest.mark.parametrize("kind", ["uniform", "tenths", "both signs", "close", "zeros", "a column"])
+@pytest.mark.parametrize("kind", ["uniform", "tenths", "both signs", "close", "few close", "zeros", "a column"])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_the_sort_by_bits_is_the_stable_sort(rng, kind, sign):
     values = {
@@ -65,6 +65,7 @@ def test_the_sort_by_bits_is_the_stable_sort(rng, kind, sign):
         "tenths": rng.random(5000).round(1),
         "both signs": rng.normal(size=5000),
         "close": 1 - rng.random(5000) * 1e-12,  # the same in all bits that leave place for a position
+        "few close": np.append(rng.random(4990), 0.3 + np.array([3, 1, 2, 1, 0, 0, 9, 8, 9, 8]) * 1e-16),
         "zeros": np.copysign(rng.integers(0, 2, 5000) * 1e-300, rng.normal(size=5000) if sign > 0 else -1),
         "a column": rng.random((5000, 2))[:, 1],
     }[kind]

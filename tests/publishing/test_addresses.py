@@ -49,10 +49,8 @@ def test_of_parquet_on_the_hub_only_the_columns_that_are_needed_are_fetched(ther
     monkeypatch.setattr(
         HfFileSystemFile, "_fetch_range", lambda self, *ends: fetched.append(ends[1] - ends[0]) or fetch(self, *ends)
     )
-    state = tmp_path / "all.state"
-    command = ["score", "hf://datasets/runs/logs/data/*.parquet", "--out-of-core"]
-    assert cli.main([*command, "--state", str(state)]) == 0
-    name = "hf://datasets/runs/logs/data/*.parquet"
+    name, state = "hf://datasets/runs/logs/data/*.parquet", tmp_path / "all.state"
+    assert cli.main(["score", name, "--out-of-core", "--state", str(state)]) == 0
     expected = score_files([(name, str(tmp_path / "data"))], checked_options(n=[0, 1, 128])).states
     found = read_collection(state)
     assert packed(found.states[name]) == packed(expected[name])

@@ -22,10 +22,9 @@ RIGHTS = "If it is a matter of rights, use a token with write access, or another
 @pytest.fixture
 def staged(tmp_path):
     """Stage parts of one file of each of the two kinds that the Hub distinguishes."""
-    for name in PARTS:
-        (tmp_path / name).mkdir()
-        for file in ("a.parquet", "LICENSE"):
-            (tmp_path / name / file).write_text(file)
+    for name, file in product(PARTS, ("a.parquet", "LICENSE")):
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / file).write_text(file)
     return tmp_path
 
 
@@ -83,12 +82,11 @@ def test_a_name_taken_by_something_else(hub, publish):
 
 
 def test_what_is_public_is_not_taken_for_private(publish):
+    publish("private", "dataset", "--private")
+    assert sent("private").private
     publish("public")
     line = f"public/{DATASET} exists and is public: make it private there, or leave out --private."
     assert refused(publish("public", "dataset", "--private")) == line
-    assert is_whole(sent("public"))
-    publish("private", "dataset", "--private")
-    assert sent("private").private
 
 
 @pytest.mark.parametrize(
@@ -133,7 +131,7 @@ def test_refusals_of_the_client_of_large_files_have_a_status_too():
     """Seen of hf_xet, which says this in the text of a plain exception."""
     for status, advice in ((403, RIGHTS), (500, AGAIN)):
         error = RuntimeError(f"Network error: HTTP status client error ({status} No), domain: http://h/api)")
-        line = str(command._explained(error, PARTS["dataset"], "http://hub", "NAME/a"))
+        line = str(command._explain(error, PARTS["dataset"], "http://hub", "NAME/a"))
         assert line.startswith(f"http://hub refused NAME/a with status {status}: Network error")
         assert line.endswith(advice)
 
@@ -143,9 +141,10 @@ def test_a_plan_without_programs_holds_back_nothing_else(hub, publish):
     publish("free")
     hub.misbehave("/api/repos/create", 402, error="Hosting Gradio Spaces requires PRO: see https://hub/pro")
     done = publish("free", "all")
-    reason = f"{hub.url} refused free/{{}} with status 402: Hosting Gradio Spaces requires PRO: see https://hub/pro."
-    metric, space = f"metric: {reason.format('ecuas')}{command.STATIC}", f"space: {reason.format('ecuas-demo')}"
-    assert done.error == f"{metric}\n{space}\npublish: not sent: metric, space, see above; 1 of 3 were.\n"
+    reason = "with status 402: Hosting Gradio Spaces requires PRO: see https://hub/pro."
+    lines = [f"metric: {hub.url} refused free/ecuas {reason}{command.STATIC}"]
+    lines += [f"space: {hub.url} refused free/ecuas-demo {reason}"]
+    assert done.error.splitlines() == [*lines, "publish: not sent: metric, space, see above; 1 of 3 were."]
     assert is_whole(sent("free"))
     hub.fault = None
     assert publish("free", "metric", "--static").status == 0

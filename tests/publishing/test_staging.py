@@ -13,12 +13,9 @@ from publishing import staging
 from publishing.staging import PARTS, STATIC_METRIC, check, check_files, check_loads, check_tables, imported
 from tests.publishing.conftest import CONFIGURATIONS, build_with_text, files_of
 
-SPACE_FIELDS = {"title", "emoji", "colorFrom", "colorTo", "sdk", "pinned", "sdk_version", "python_version", "app_file"}
-FIELDS = {
-    "metric": SPACE_FIELDS | {"tags", "description"},
-    "dataset": {"pretty_name", "license", "language", "task_categories", "configs"},
-    "space": SPACE_FIELDS,
-}
+SPACE = {"title", "emoji", "colorFrom", "colorTo", "sdk", "pinned", "sdk_version", "python_version", "app_file"}
+FIELDS = {"metric": SPACE | {"tags", "description"}, "space": SPACE}
+FIELDS["dataset"] = {"pretty_name", "license", "language", "task_categories", "configs"}
 
 
 @pytest.fixture
@@ -84,31 +81,34 @@ def test_examples_load_from_the_hub_but_those_of_the_demo_from_beside_it(staged)
     assert 'evaluate.load("ecuas_metric/ecuas.py")' in (staged / "space/ecuas_metric/README.md").read_text()
 
 
-@pytest.mark.parametrize("name", ["__pycache__/a", "a.pyc", ".env", ".cache/x", "test_a.py", "tests/a.csv", "a.lock"])
-def test_caches_tests_and_hidden_files_are_found(metric, name):
-    (metric / name).parent.mkdir(exist_ok=True)
-    (metric / name).touch()
-    with pytest.raises(ValueError, match=rf"^caches, tests and hidden files must not be sent; got {re.escape(name)}\."):
-        check_files(metric)
+def test_caches_tests_and_hidden_files_are_found(tmp_path):
+    for name in ("__pycache__/a", "a.pyc", ".env", ".cache/x", "test_a.py", "tests/a.csv", "a.lock"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+        with pytest.raises(
+            ValueError, match=f"^caches, tests and hidden files must not be sent; got {re.escape(name)}"
+        ):
+            check_files(tmp_path)
+        (tmp_path / name).unlink()
 
 
-@pytest.mark.parametrize(
-    ("content", "what"),
-    [
-        ("token = 'hf_" + "aB3" * 12 + "'", "a secret"),
-        ("-----BEGIN RSA PRIVATE " + "KEY-----", "a secret"),
-        ("open('/ho" + "me/ann/data.csv')", "a path of this machine"),
-        (r"open('C:\Use" + r"rs\ann\data.csv')", "a path of this machine"),
-        ("load('<name" + "space>/ecuas')", "an unfilled name"),
-        ("ours = '{root}/data'", "the path of this project"),
-        ("password = 'in use here'", "the token in use"),
-    ],
-)
-def test_secrets_and_paths_are_found_with_their_line(metric, content, what, root, monkeypatch):
+SECRETS = {
+    "token = 'hf_" + "aB3" * 12 + "'": "a secret",
+    "-----BEGIN RSA PRIVATE " + "KEY-----": "a secret",
+    "open('/ho" + "me/ann/data.csv')": "a path of this machine",
+    r"open('C:\Use" + r"rs\ann\data.csv')": "a path of this machine",
+    "load('<name" + "space>/ecuas')": "an unfilled name",
+    f"ours = '{staging.ROOT}/data'": "the path of this project",
+    "password = 'in use here'": "the token in use",
+}
+
+
+def test_secrets_and_paths_are_found_with_their_line(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "in use here")
-    (metric / "costs.py").write_text("first = 1\n" + content.replace("{root}", str(root)))
-    with pytest.raises(ValueError, match=f"^files must not hold {what}; costs.py does, in line 2. Remove it.$"):
-        check_files(metric)
+    for content, what in SECRETS.items():
+        (tmp_path / "costs.py").write_text("first = 1\n" + content)
+        with pytest.raises(ValueError, match=f"^files must not hold {what}; costs.py does, in line 2. Remove it.$"):
+            check_files(tmp_path)
 
 
 def test_tables_of_an_older_build_are_found_and_those_with_text_are_not(staged, tmp_path, root):

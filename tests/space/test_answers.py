@@ -27,7 +27,7 @@ def mine():
 
 
 def test_the_bank_decides_what_it_knows_and_the_visitor_the_rest(mine):
-    done, bank = answers.graded(mine, "curated"), label_bank()
+    done, bank = answers.grade_answers(mine, "curated"), label_bank()
     known = np.array([(one, answer_sha256("London.")) in bank for one in mine.frame["question_id"]])
     size, opened = len(known), sum(~known)
     assert 0 < opened < size
@@ -39,17 +39,19 @@ def test_the_bank_decides_what_it_knows_and_the_visitor_the_rest(mine):
     keys = [key for _, key in done.open_answers()]
     assert len(keys) == opened
     theirs = f"{mine.frame['question_id'][known.argmax()]}\tlondon"
-    done = answers.graded(mine, "curated", accepted=[*keys[:5], theirs], rule="wrong").frame
+    done = answers.grade_answers(mine, "curated", accepted=[*keys[:5], theirs], rule="wrong").frame
     assert done["correct"][done["decided_by"] == "you"].tolist() == [True] * 5 + [False] * (opened - 5)
     assert (done["decided_by"] == "bank").tolist() == known.tolist()
-    text = answers.graded(sheet(mine.frame.head(28)), "curated").summary()
+    text = answers.grade_answers(sheet(mine.frame.head(28)), "curated").summary()
     assert f"28 of {size} questions are answered: the metrics are of these alone" in text
     assert f"counts the {size - 28} others as unknown" in text
 
 
 def test_the_order_of_the_file_changes_nothing(mine):
     other = sheet(mine.frame.sample(frac=1, random_state=1))
-    pd.testing.assert_frame_equal(answers.graded(mine, "curated").frame, answers.graded(other, "curated").frame)
+    pd.testing.assert_frame_equal(
+        answers.grade_answers(mine, "curated").frame, answers.grade_answers(other, "curated").frame
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,12 +65,12 @@ def test_the_order_of_the_file_changes_nothing(mine):
 )
 def test_questions_are_those_that_are_asked_once_each(change, given, message, mine):
     with pytest.raises(InputError, match=message):
-        answers.graded(sheet(change(mine.frame)), **{"asked": "curated", **given})
+        answers.grade_answers(sheet(change(mine.frame)), **{"asked": "curated", **given})
 
 
 def test_the_graded_file_has_no_formulas_and_all_digits(mine, tmp_path):
     frame = mine.frame.head(2).assign(answer=["=1+1", "London."], confidence=[0.1 + 0.2, 1e-17])
-    answers.graded(sheet(frame), "curated").write(tmp_path / "a.csv")
+    answers.grade_answers(sheet(frame), "curated").write(tmp_path / "a.csv")
     written = pd.read_csv(tmp_path / "a.csv", dtype={"confidence": str})
     assert written["answer"].tolist() == ["'=1+1", "London."]
     assert list(map(float, written["confidence"])) == [0.1 + 0.2, 1e-17]
@@ -78,7 +80,7 @@ def test_the_graded_file_has_no_formulas_and_all_digits(mine, tmp_path):
 def test_gold_answers_decide_and_questions_are_shown_where_there_is_text(mine, with_text):
     ids = mine.frame["question_id"]
     mine.frame["answer"] = ["alias " + i if k % 2 else "nobody said this" for k, i in enumerate(ids)]
-    done = answers.graded(mine, "curated")
+    done = answers.grade_answers(mine, "curated")
     assert f"{len(ids) // 2} by exact match" in done.summary()
     shown, key = done.open_answers()[0]
     assert shown == f"{ids[0]}: What is <{ids[0]}>? → nobody said this"
@@ -87,7 +89,7 @@ def test_gold_answers_decide_and_questions_are_shown_where_there_is_text(mine, w
 
 @pytest.mark.parametrize(("weighted", "rule"), [(False, "bounds"), (True, "drop")])
 def test_graded_answers_are_a_submission(weighted, rule, mine):
-    done = answers.graded(mine, "curated", rule=rule)
+    done = answers.grade_answers(mine, "curated", rule=rule)
     unknown = done.frame["correct"].isna()
     rows = done.frame if rule == "bounds" else done.frame[~unknown]
     submission = done.submission("my model", weighted=weighted)
@@ -103,7 +105,7 @@ def test_graded_answers_are_a_submission(weighted, rule, mine):
 def test_errors_of_graded_answers_name_the_row_of_the_file(mine):
     mine.frame["confidence"] = 87.0
     with pytest.raises(FileError, match=r"^mine: column 'confidence' must lie in \[0, 1\]; got 87\.0 in row 2"):
-        answers.graded(mine, "curated", rule="wrong").submission("mine", weighted=False)
+        answers.grade_answers(mine, "curated", rule="wrong").submission("mine", weighted=False)
 
 
 # ---- links

@@ -93,6 +93,8 @@ WORDING = [
     ("label,prob_0,prob_1\n0,0.5,0.5\n", {"num_classes": "3"}, "Number of possible answers K requires confidences"),
     (ROW, {"predictions_are": "logits"}, "Form of the posteriors requires posteriors"),
     (ROW, {"n": "-1"}, "n must be &gt;= 0"),
+    (ROW, {"scale": "∞"}, "Largest confidence must be positive and finite; got inf."),
+    (ROW, {"correct_from": "nan"}, "Correct from must be finite; got nan."),
     (ROW, {"reject_costs": "2"}, "Reject costs must lie in [0, 1]"),
     ("confidence,correct\n90,1\n", {}, "a.csv: column &#39;confidence&#39; must lie in [0, 1]; got 90.0 in row 2"),
     ("confidence,correct\n,1\n", {"missing_confidence": "2"}, "Missing confidence must be a number in [0, 1]"),
@@ -144,10 +146,11 @@ CALLS = [  # a call with a fault -> the error of one line, which names the argum
     ("detect_columns", {"file": 3}, "file must be a file; got 3."),
     ("cost", {"n": float("nan")}, "n must be >= 0 (inf allowed); got nan."),
     ("cost", {"confidence": 2}, "confidence must lie in [0, 1]; got 2."),
-    ("cost", {"num_classes": 1}, "Number of possible answers K must be >= 2; got 1."),
+    ("cost", {"num_classes": 2.5}, "Number of possible answers K must be a whole number in [2, inf]; got 2.5."),
     ("plan", {"auroc": 0.99999}, "auroc of calibrated confidences is at most"),
     ("plan", {"difference": 1e-300}, "difference is too small"),
-    ("plan", {"difference": -1}, "difference must be above 0; got -1."),
+    ("plan", {"difference": -1}, "difference must be a number in (0, inf); got -1."),
+    ("plan", {"second": 1}, "second must be a number in (0, 1); got 1."),
     ("grade", {"file": "question_id,answer,confidence\n", "others": "x"}, "others must be one of 'bounds', 'wrong'"),
     ("grade", {"file": "question_id,answer,confidence\nq1,x,0.5\n"}, "got 'q1' in row 2 (1 of 1)."),
 ]
@@ -185,6 +188,7 @@ def test_the_page_shows_what_programs_get(app, api):
     assert "Below 1/K = 0.250" in app.show_cost(1, 4, False, 0.1)[0]
     assert "n must be a number" in app.show_cost(None, 4, True, 0.8)[0]  # an emptied box
     assert api.cost(1.0, None, 0.8) == pytest.approx({"correct": 0.04, "incorrect": 1.64, "counts_as_rejected": False})
+    assert api.cost(1.0, float("inf"), 0.8) == api.cost(1.0, None, 0.8)
     assert api.cost(1, 4, 0.1) == {"correct": 1, "incorrect": 1, "counts_as_rejected": True}
     assert len(api.leaderboard()["rows"]) == 21
     (table,) = app.show_plan(0.3, 0.36, 0.8, 0.5, 0.05)

@@ -84,6 +84,8 @@ def visit(opened):
     def visited(width="desk", theme="light", *, is_fresh=False):
         if is_fresh and (width, theme) in kept:
             kept.pop((width, theme)).close()
+        if (width, theme) not in kept and len(kept) == 4:  # a browser has six connections to a server, a page keeps one
+            kept.pop(next(iter(kept))).close()
         tab = kept[width, theme] = kept.get((width, theme)) or new(width, theme)
         go(tab, TABS[0])
         return tab

@@ -15,7 +15,7 @@ from ecuas_metric.plotting.curves import order_curve, reject_cost_curve, reliabi
 from ecuas_metric.reporting.report import make_report, prepare_submissions, report_grid
 from publishing.staging import PARTS
 from space import markup
-from space.uploads import plain, read_uploads
+from space.uploads import plain_text, read_uploads
 from tests.conftest import ROOT
 from tests.space.conftest import contrast
 
@@ -49,7 +49,7 @@ def test_names_are_text_everywhere(rng):
     systems = {EVIL: system(rng), "\u202eevil": system(rng)}
     report, drawn = make_report(systems), markup.figures(systems)
     tables = markup.report_tables(report, report_grid(report)._replace(notes=[EVIL]))
-    for html in (tables, markup.html("message", text=EVIL), markup.isolated(EVIL), drawn):
+    for html in (tables, markup.html("message", text=EVIL), markup.isolate(EVIL), drawn):
         assert "<img" not in html
         assert "&lt;img" in html
     assert unescape(drawn).count(f'data-name="{EVIL}"') == 5
@@ -74,8 +74,8 @@ def test_errors_are_one_line_in_the_words_of_the_page():
 
 
 def test_names_have_nothing_that_hides_or_reorders_text():
-    assert plain("a\u202eb\u2066c\u200fd\x00e\r\n\tf \u2028 g\u200b") == "abcde f g"
-    assert plain("שלום µ 模型" + "x" * 999) == "שלום µ 模型" + "x" * 191
+    assert plain_text("a\u202eb\u2066c\u200fd\x00e\r\n\tf \u2028 g\u200b") == "abcde f g"
+    assert plain_text("שלום µ 模型" + "x" * 999) == "שלום µ 模型" + "x" * 191
 
 
 def test_a_published_page_links_the_three_repositories_and_a_clone_its_folders():

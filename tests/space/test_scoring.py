@@ -172,7 +172,7 @@ def test_what_is_no_number_is_an_error(call, text, message):
 
 
 def test_empty_controls_ask_for_the_defaults_and_say_what_the_options_mean():
-    assert [scoring.number(text, "K") for text in ("", " ", "∞", "4")] == [None, None, None, 4]
+    assert [scoring.number(text, "K") for text in ("", " ", "∞", "4")] == [None, None, np.inf, 4]
     empty = {name: "" if control.kind is not bool else False for name, control in scoring.CONTROLS.items()}
     assert vars(scoring.options_of(empty)) == vars(scoring.options_of({"intervals": False})) == vars(Options())
     given = {name: control.default for name, control in scoring.CONTROLS.items()}

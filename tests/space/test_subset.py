@@ -22,9 +22,11 @@ def test_error_rates_are_those_of_the_dataset():
 
 def test_what_is_missing_or_unknown_bounds_the_rates_of_a_row_that_is_marked_and_has_no_number(rng):
     """A model that answered 28 questions, of which five are unknown, may be the worst."""
-    correct = pd.Series(np.r_[np.full(5, np.nan), rng.integers(0, 2, 23)], subset.asked("curated")["question_id"][:28])
+    correct = pd.Series(
+        np.r_[np.full(5, np.nan), rng.integers(0, 2, 23)], subset.questions_of("curated")["question_id"][:28]
+    )
     mine = subset.row_of("<b>mine", correct, "curated", {}, "self-reported, not checked")
-    weight = subset.asked("curated").set_index("question_id")["weight"]
+    weight = subset.questions_of("curated").set_index("question_id")["weight"]
     low = weight[correct.index[correct == 0]].sum() / weight.sum()
     assert mine.weighted[1:] == pytest.approx((low, low + 1 - weight[correct.dropna().index].sum() / weight.sum()))
     assert subset.record(mine)["weighted"]["value"] is None
@@ -51,10 +53,10 @@ def test_the_papers_numbers_sort_the_board_and_disagree_with_the_error_rate():
 
 
 def test_a_plan_is_the_commands_with_the_design_of_the_subset():
-    header, rows = subset.detectable([0.3, 0.36], auroc=0.8, correlation=0.5, difference=0.05)
+    header, rows = subset.plan_table([0.3, 0.36], auroc=0.8, correlation=0.5, difference=0.05)
     assert header == ["questions", "error_rate", "ecuas_0", "ecuas_1"]
-    weights = subset.asked("curated")["weight"]
-    share, effect = len(weights) / len(subset.asked("kept")), (weights**2).mean() / weights.mean() ** 2
+    weights = subset.questions_of("curated")["weight"]
+    share, effect = len(weights) / len(subset.questions_of("kept")), (weights**2).mean() / weights.mean() ** 2
     weighted, plain, kept, needed = (np.array(row[1:], float) for row in rows)
     np.testing.assert_allclose(weighted, plain * effect**0.5, atol=1e-3)
     np.testing.assert_allclose(kept, plain * share**0.5, atol=1e-3)

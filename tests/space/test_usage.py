@@ -13,14 +13,9 @@ TEXT = (ROOT / "space" / "usage.md").read_text()
 METRIC, DATASET, API = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
 
 
-def test_the_metric_is_loaded(capsys):
-    exec(METRIC, {})
-    assert capsys.readouterr().out.startswith("0.7024 ecuas|n:0,1,128|K:inf")
-
-
-def test_the_dataset_is_loaded(capsys):
-    exec(DATASET, {})
-    assert capsys.readouterr().out.endswith("455\n")
+def test_the_metric_and_the_dataset_are_loaded(capsys):
+    exec(METRIC + DATASET, {})
+    assert re.fullmatch(r"0\.7024 ecuas\|n:0,1,128\|K:inf.*\n455\n", capsys.readouterr().out)
 
 
 def test_the_commands_run(files, tmp_path, monkeypatch, capsys):

@@ -21,8 +21,8 @@ def as_row(question_id, question=None, aliases=None):
     return {"question_id": question_id, "question": question, "answer": answer}
 
 
-def write_curation(folder: Path) -> None:
-    """Write our curation with hashes of invented texts; ten questions stay without one."""
+def write_curation(folder: Path) -> list[dict[str, object]]:
+    """Write our curation with hashes of invented texts; ten questions stay without one. Return the rows."""
     folder.mkdir()
     for name in COLUMNS:
         shutil.copy(FOLDER / "curation" / f"{name}.csv", folder)
@@ -35,3 +35,4 @@ def write_curation(folder: Path) -> None:
     }.items():
         questions[name] = np.where(questions[name] == "", "", hashes)
     questions.to_csv(folder / "questions.csv", index=False)
+    return rows

@@ -25,8 +25,7 @@ def hits(texts, labels):
 
 def test_no_hit_is_undecided_and_no_decision_is_about_nothing(hits, labels):
     assert len({own for own, _ in hits}) > 400
-    rows = labels.decisions.itertuples()
-    decided = {(row.question_id, row.rule) for row in rows if row.rule != "read"}
+    decided = {(row.question_id, row.rule) for row in labels.decisions.itertuples() if row.rule != "read"}
     assert decided == set(hits)
 
 
@@ -37,12 +36,10 @@ def test_the_aliases_that_are_dropped_are_of_the_source_and_none_is_left_without
 
 
 def test_no_kept_question_contains_an_accepted_answer(texts, labels):
-    dropped = set(zip(labels.aliases["question_id"], labels.aliases["alias_sha256"], strict=True))
-    kept = labels.questions["question_id"][labels.questions["decision"] == "keep"]
-    for own in kept:
+    kept = labels.questions[labels.questions["decision"] == "keep"]
+    for own, dropped in zip(kept["question_id"], kept["dropped_aliases"], strict=True):
         question, aliases = texts[own]
-        left = [alias for alias in aliases if (own, sha256(plain(alias))) not in dropped]
-        assert not list(asked(question, left)), own
+        assert not list(asked(question, [alias for alias in aliases if sha256(plain(alias)) not in dropped])), own
 
 
 def test_a_decision_on_aliases_drops_some_and_keep_drops_none_of_those_found(hits, labels):
@@ -68,18 +65,15 @@ def test_asked_and_stranger_find_what_they_say():
     assert stranger(QUESTION, ["Homer", "homeros", "Homer (poet)", "Virgil", "Vergil"]) == ["Vergil", "Virgil"]
 
 
-@pytest.mark.parametrize(
-    ("question", "rules"),
-    [
-        ("Who is the current champion?", {"time", "holder"}),
-        ("Which is the longest river?", {"record"}),
-        ("Name a river", {"broken", "open"}),
-        ("Who wrote Emma? When?", {"broken"}),
-        ("Who wrote Emma?", set()),
-    ],
-)
-def test_each_wording_is_found_by_its_rules(question, rules):
-    assert {name for name, rule in CHECKS.items() if list(rule(question, ["x"]))} == rules
+def test_each_wording_is_found_by_its_rules():
+    for question, rules in {
+        "Who is the current champion?": {"time", "holder"},
+        "Which is the longest river?": {"record"},
+        "Name a river": {"broken", "open"},
+        "Who wrote Emma? When?": {"broken"},
+        "Who wrote Emma?": set(),
+    }.items():
+        assert {name for name, rule in CHECKS.items() if list(rule(question, ["x"]))} == rules
 
 
 def test_dissent_needs_the_same_wrong_answer_of_enough_models():

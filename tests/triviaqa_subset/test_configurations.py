@@ -14,22 +14,14 @@ from triviaqa_subset.labels import Labels
 
 QUESTIONS = pd.DataFrame(
     {
-        "question_id": ["q1", "q2"],
-        "pool_positions": [[0, 2], [1]],
-        "stratum": ["reviewed", "exact_match_all"],
-        "decision": ["keep", "discard"],
-        "reason": ["ok", "bad_gold"],
-        "selected": [True, False],
-        "in_curation_1": [False, True],
-        "in_curation_2": [True, True],
-        "weight": [1.0, np.nan],
-        "question_sha256": ["ab", ""],
-        "question_start_sha256": ["", "ef"],
-        "aliases_sha256": ["01", ""],
+        "question_id": ["q1", "q2"], "pool_positions": [[0, 2], [1]], "stratum": ["reviewed", "exact_match_all"],
+        "decision": ["keep", "discard"], "reason": ["ok", "bad_gold"], "selected": [True, False],
+        "in_curation_1": [False, True], "in_curation_2": [True, True], "weight": [1.0, np.nan],
+        "question_sha256": ["ab", ""], "question_start_sha256": ["", "ef"], "aliases_sha256": ["01", ""],
         "dropped_aliases": [["23"], []],
     },
     index=[7, 9],
-)
+)  # fmt: skip
 ANSWERS = pd.DataFrame(
     {"question_id": ["q1"], "answer_sha256": ["cd"], "full_sha256": [""], "correct": [False]}
     | {"debatable": [True], "cut": [False]}
@@ -64,14 +56,8 @@ def test_the_rows_without_text():
             | {"question_sha256": None, "question_start_sha256": "ef", "aliases_sha256": None}
             | {"dropped_aliases": []},
         ],
-        "systems": [
-            {"question_id": "q1", "llm": "m", "method": 2, "exact_match": False, "correct": True}
-            | {"answer_sha256": "cd"}
-        ],
-        "answers": [
-            {"question_id": "q1", "answer_sha256": "cd", "full_sha256": None, "correct": False}
-            | {"debatable": True, "cut": False}
-        ],
+        "systems": [SYSTEMS.iloc[0].to_dict() | {"method": 2}],
+        "answers": [ANSWERS.iloc[0].to_dict() | {"full_sha256": None}],
     }
 
 
@@ -97,18 +83,17 @@ def test_what_is_written_loads_by_its_card(tmp_path):
 
 def test_the_card_keeps_its_text_and_names_the_tables(tmp_path):
     tables = {"curated": Dataset.from_dict({"a": [1, 2]}), "other": Dataset.from_dict({"b": ["x"]})}
-    template = FOLDER / "README.md"
+    before = DatasetCard.load(FOLDER / "README.md")
+    files = {name: {"data_files": [{"split": "validation", "path": f"data/{name}.parquet"}]} for name in tables}
+    configs = [
+        {"config_name": "curated", "default": True} | files["curated"],
+        {"config_name": "other"} | files["other"],
+    ]
     for remark, above in (("", ""), ("half of it", "\n> This copy: half of it.\n")):
-        write_card(template, tmp_path / "card.md", tables, remark)
-        card, before = DatasetCard.load(tmp_path / "card.md"), DatasetCard.load(template)
+        write_card(FOLDER / "README.md", tmp_path / "card.md", tables, remark)
+        card = DatasetCard.load(tmp_path / "card.md")
         assert card.text == above + before.text
-        assert card.data.to_dict() == before.data.to_dict() | {
-            "configs": [
-                {"config_name": "curated", "default": True}
-                | {"data_files": [{"split": "validation", "path": "data/curated.parquet"}]},
-                {"config_name": "other", "data_files": [{"split": "validation", "path": "data/other.parquet"}]},
-            ]
-        }
+        assert card.data.to_dict() == before.data.to_dict() | {"configs": configs}
 
 
 def test_an_unknown_label_is_refused():

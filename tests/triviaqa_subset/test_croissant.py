@@ -25,9 +25,8 @@ def test_it_describes_the_files_and_columns_beside_it_and_who_annotated_what_for
         assert list(columns) == pq.read_schema(DATA / f"{records['name']}.parquet").names
         assert set(columns.values()) <= {"sc:Text", "sc:Boolean", "sc:Float", "sc:Integer"}
     assert described["license"] == "apache-2.0"
-    names = {"dataCollection", "dataAnnotationProtocol", "dataBiases", "dataLimitations", "dataUseCases"}
-    names |= {"personalSensitiveInformation", "dataReleaseMaintenancePlan"}
-    assert {f"rai:{name}" for name in names} <= set(described)
+    names = ["AnnotationProtocol", "Biases", "Collection", "Limitations", "ReleaseMaintenancePlan", "UseCases"]
+    assert {f"rai:data{name}" for name in names} | {"rai:personalSensitiveInformation"} <= set(described)
 
 
 @pytest.fixture(scope="module")

@@ -31,9 +31,10 @@ def test_the_normal_form_rule_by_rule(text, expected):
 
 
 @given(st.text())
-def test_case_bold_and_outer_space_never_matter(text):
+def test_bold_and_outer_space_never_matter_and_the_official_form_is_final(text):
     assert normalize_answer(f" {text}\t") == normalize_answer(text)
     assert normalize_answer(f"**{text}**") == normalize_answer(text.strip())
+    assert normalize_officially(normalize_officially(text)) == normalize_officially(text)
 
 
 @given(st.text(), st.lists(st.text(), max_size=3))
@@ -61,11 +62,6 @@ def test_the_official_form_forgives_how_an_answer_is_written(dress):
     answer = dress.format("Orl\u00e9ans")
     for alias in ("Orl\u00e9ans", "Orle\u0301ans", "Orleans"):
         assert equals_officially(answer, gold_forms([alias]))
-
-
-@given(st.text())
-def test_the_official_form_is_final(text):
-    assert normalize_officially(normalize_officially(text)) == normalize_officially(text)
 
 
 ALIASES = ["Paris", "Lutetia"]

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from inspect_ai.model import ChatMessage, GenerateConfig, Logprobs, Model, ModelOutput
 
 if TYPE_CHECKING:
-    from inspect_ai.model._providers.hf import HuggingFaceAPI
+    from inspect_ai.model._providers.hf import HuggingFaceAPI as Api
 
-Asks = Callable[[object, object, object, GenerateConfig], Awaitable[ModelOutput]]
+Asks = Callable[..., Awaitable[ModelOutput]]
 SET_BY_US = {"eos_token_id", "bos_token_id", "pad_token_id", "transformers_version"}
 
 
 def without_own_settings(model: Model) -> Model:
     """Make a model of the `hf` provider use only the tokens that end a turn of its generation_config, once."""
-    api: HuggingFaceAPI = model.api
+    api: Api = model.api
     if not (hasattr(api, "hf_chat") and hasattr(api, "do_sample")) or "generate" in vars(api):
         return model
     own = api.model.generation_config.to_diff_dict()
@@ -34,9 +34,7 @@ def without_own_settings(model: Model) -> Model:
     return model
 
 
-def _chat(
-    api: "HuggingFaceAPI", render: Callable[..., object], messages: Sequence[ChatMessage], tools: Sequence[object]
-) -> str:
+def _chat(api: "Api", render: Callable[..., object], messages: Sequence[ChatMessage], tools: Sequence[object]) -> str:
     """Return the prompt; where the last message is the start of the reply, it ends with that."""
     template = api.chat_template or api.tokenizer.chat_template
     if messages[-1].role != "assistant" or template is None or api.use_chat_template is False:
@@ -47,19 +45,13 @@ def _chat(
 
 
 async def _generate(
-    api: "HuggingFaceAPI",
-    ask: Asks,
-    ends: frozenset[str],
-    input: object,
-    tools: object,
-    tool_choice: object,
-    config: GenerateConfig,
+    api: "Api", ask: Asks, ends: frozenset[str], *, config: GenerateConfig, **more: object
 ) -> ModelOutput:
     """Ask, and cut what stands after the end of the turn, where the other replies of a batch are longer."""
     api.do_sample = bool(config.temperature)  # read before the provider first waits
     plainly = {"temperature": config.temperature, "top_p": 1.0, "top_k": 0} if config.temperature else {}
     asked = config.model_copy(update={"temperature": None, "top_p": None, "top_k": None, "logprobs": True} | plainly)
-    output = await ask(input, tools, tool_choice, asked)
+    output = await ask(config=asked, **more)
     reply, count = output.choices[0], len(api.tokenizer(output.completion, add_special_tokens=False)["input_ids"])
     listed = reply.logprobs.content if reply.logprobs else []  # the likeliest tokens, which are not those of a sample
     length = next((place for place, token in enumerate(listed) if token.token in ends), len(listed))

@@ -22,8 +22,8 @@ from .replies import Reply, Token, Unusable, body, first_line, read_reply
 Messages = list[dict[str, str]]
 FIELD = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 PROMPTS = Path(__file__).with_name("prompts.yaml")
-ALLOWED = {"weights": ["uniform", "sequence"], "same": ["equality", "judge"]}
-ALLOWED |= {"prefill": ["message", "continue", "none", "text"]}
+PREFILL = ["message", "continue", "none", "text"]
+ALLOWED = {"weights": ["uniform", "sequence"], "same": ["equality", "judge"], "prefill": PREFILL}
 EVERY_METHOD = (*METHODS, "semantic")
 CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}  # of vLLM and SGLang
 SHORT = 8  # tokens for one word: only the first word counts, and there may be blank tokens before it
@@ -71,7 +71,7 @@ class Interview:
         letters = ascii_uppercase[: len(self.choices)]
         posteriors = confidences.letter_posteriors(_candidates(first), letters) if letters else None
         whole = confidences.sequence_posterior([token.logprob for token in answer.tokens])
-        return Outcome(answer.text, whole, _unlikely(answer.tokens), posteriors)
+        return Outcome(answer.text, whole, _remark_if_unlikely(answer.tokens), posteriors)
 
     async def is_true(self) -> Outcome:
         """Return the answer with the probability of "True", when the model is asked whether it is right."""
@@ -88,7 +88,7 @@ class Interview:
 
     async def verbalized(self) -> Outcome:
         """Return the answer and the probability that the model writes."""
-        reply = _spoken(await self._ask("verbalized", GenerateConfig()))
+        reply = _require_text(await self._ask("verbalized", GenerateConfig()))
         found = answer_and_probability(reply.text, cut=reply.is_cut)
         if not found.answer:
             raise Unusable(f"the reply must state an answer; got {reply.text[:60]!r}")
@@ -135,7 +135,7 @@ class Interview:
 
     async def _ask_answer(self, config: GenerateConfig) -> Reply:
         """Ask for the answer; of the reply that is its first line."""
-        reply = _spoken(await self._ask("sequence_posterior", config))
+        reply = _require_text(await self._ask("sequence_posterior", config))
         _check_whole(reply)
         line = reply.text.split("\n")[0]
         if _JSON.match(line):
@@ -186,7 +186,7 @@ async def ask(model: Model, messages: Messages, config: GenerateConfig) -> Model
     return await model.generate(sent, config=config, **({"cache": False} if config.temperature else {}))
 
 
-def _spoken(reply: Reply) -> Reply:
+def _require_text(reply: Reply) -> Reply:
     """Return a reply that must not be empty."""
     if not reply.text:
         raise Unusable(f"the reply must not be empty; got nothing{' but reasoning' * bool(reply.reasoning)}. {LONGER}")
@@ -205,7 +205,7 @@ def _candidates(token: Token) -> list[tuple[str, float]]:
     return token.top if listed else [*token.top, (token.text, token.logprob)]
 
 
-def _unlikely(tokens: list[Token]) -> str | None:
+def _remark_if_unlikely(tokens: list[Token]) -> str | None:
     """Return a remark if the reply is not the likeliest one although it should be."""
     if active_generate_config().temperature != 0:
         return None

@@ -49,7 +49,7 @@ def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
         return _from_json(text, _CUT if cut else UNREAD)
     found = next((match for match in (pattern.search(text) for pattern in STATED) if match), None)
     end = found or UNREADABLE.search(text)
-    lines = [_unwrapped(line) for line in text[: end.start() if end else None].split("\n")]
+    lines = [_unwrap(line) for line in text[: end.start() if end else None].split("\n")]
     answer = next((line for line in lines if line and not line.startswith("```")), "")
     if not found or (cut and not _is_whole(found)):
         return Outcome(answer, None, _CUT if cut else UNREAD)
@@ -89,7 +89,7 @@ def _other_meaning(found: re.Match[str]) -> str | None:
     return None
 
 
-def _unwrapped(line: str) -> str:
+def _unwrap(line: str) -> str:
     """Return a line without surrounding markup; an opening bracket or a star that belongs to a name stays."""
     bare = " ".join(line.split()).rstrip(" ,;-")
     bare = bare.removesuffix("(").rstrip(" ,;-") if bare.count("(") > bare.count(")") else bare

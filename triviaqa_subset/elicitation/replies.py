@@ -84,7 +84,7 @@ def body(reply: Reply, prefill: str = "") -> Reply:
     """Return a reply without reasoning, repeated prefill and end of turn, and the tokens that spell it, if any do."""
     said = reply.text[_reasoning(reply.text) :]
     text = said[_echo(said, prefill) :].strip()
-    tokens = _proven(reply, text, prefill)
+    tokens = _spelling_tokens(reply, text, prefill)
     missing = reply.missing if reply.tokens is None else "the tokens do not spell the text of the reply"
     return reply._replace(text=text, tokens=tokens, missing=missing)
 
@@ -108,7 +108,7 @@ def _tokens(listed: "list[Logprob]") -> list[Token]:
     codes = [list(map(ord, one.token)) for one in listed]  # which some providers of Inspect give as the bytes
     if None in in_bytes or in_bytes == codes or not any(in_bytes):
         return tokens
-    texts = decoded([bytes(piece or ()) for piece in in_bytes])
+    texts = decode([bytes(piece or ()) for piece in in_bytes])
     # A token that ends the turn is written, but has no bytes.
     named = [text or ("" if piece else token.text) for text, piece, token in zip(texts, in_bytes, tokens, strict=True)]
     return [token._replace(text=text) for token, text in zip(tokens, named, strict=True)]
@@ -133,7 +133,7 @@ def _echo(text: str, prefill: str) -> int:
     return found.end() if found else 0
 
 
-def _proven(reply: Reply, text: str, prefill: str) -> list[Token] | None:
+def _spelling_tokens(reply: Reply, text: str, prefill: str) -> list[Token] | None:
     """Return the tokens that spell the text of the body, or None."""
     if reply.tokens is None:
         return None
@@ -144,7 +144,7 @@ def _proven(reply: Reply, text: str, prefill: str) -> list[Token] | None:
         candidates.append(_after(tokens, len(joined) - len(reply.text)))
     for candidate in candidates:
         for said in (reply.text[_reasoning(reply.text) :], text):  # with and without the repeated prefill
-            pieces = respelled([token.text for token in candidate], said)
+            pieces = respell([token.text for token in candidate], said)
             if pieces is not None:
                 spoken = [token._replace(text=piece) for token, piece in zip(candidate, pieces, strict=True)]
                 return _after(spoken, _echo("".join(pieces), prefill))
@@ -169,19 +169,19 @@ def _without_end(tokens: list[Token], text: str) -> list[Token]:
     return kept
 
 
-def decoded(pieces: Sequence[bytes]) -> list[str]:
+def decode(pieces: Sequence[bytes]) -> list[str]:
     """Return the text of each piece of a sequence of UTF-8 bytes; a character belongs to the piece that ends it."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     texts = [decoder.decode(piece) for piece in pieces]
     return [*texts[:-1], texts[-1] + decoder.decode(b"", final=True)] if texts else []
 
 
-def respelled(pieces: Sequence[str], text: str) -> list[str] | None:
+def respell(pieces: Sequence[str], text: str) -> list[str] | None:
     """Return the pieces as they stand in the text, or None if they do not spell it; space around does not count."""
     # Servers write tokens as text, with byte tokens (<0xE6>), as a byte-level vocabulary (Ġ), or as SentencePiece (▁).
     for alphabet in ({}, ALPHABET):
         try:
-            read = decoded([_bytes(piece, alphabet) for piece in pieces])
+            read = decode([_bytes(piece, alphabet) for piece in pieces])
         except UnicodeEncodeError:  # a lone surrogate
             read = list(pieces)
         if "".join(read).strip() == text.strip():

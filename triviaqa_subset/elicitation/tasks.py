@@ -18,25 +18,25 @@ from .replies import Unusable, body, read_reply
 Names = str | Sequence[str]
 
 
-def _registered(function: Callable[..., Task]) -> Callable[..., Task]:
+def _register(function: Callable[..., Task]) -> Callable[..., Task]:
     """Register a task as ecuas/NAME: Inspect puts the package of its module before a name, and none without one."""
     function.__module__ = "ecuas"
     return task(name=f"ecuas/{function.__name__}")(function)  # type: ignore[no-any-return]
 
 
-@_registered
+@_register
 def triviaqa(methods: Names = METHODS, questions: str = "curated", dataset: str | None = None, **how: object) -> Task:
     """Ask the curated TriviaQA questions, or those of another configuration, `kept` or `pool`."""
     return _task(triviaqa_samples(questions, dataset), "triviaqa", methods, how)
 
 
-@_registered
+@_register
 def mmlu(methods: Names = METHODS, **how: object) -> Task:
     """Ask the multiple-choice questions of MMLU's test split."""
     return _task(mmlu_samples(), "mmlu", methods, how)
 
 
-@_registered
+@_register
 def questions(file: str, methods: Names = METHODS, **how: object) -> Task:
     """Ask questions of your own."""
     samples = own_samples(file)

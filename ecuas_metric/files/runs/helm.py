@@ -19,7 +19,7 @@ _ADVICE = "Only models that return log-probabilities have it; see the field `log
 
 def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read runs: one part each. Several trials of an instance are a group; perturbed instances are left out."""
-    return [_part(of, options) for of in once(of_tasks([_named(file) for file in files], options))]
+    return [_part(of, options) for of in once(of_tasks([_identify(file) for file in files], options))]
 
 
 def _part(of: Of, options: RunOptions) -> RunPart:
@@ -63,7 +63,7 @@ def _split(instance: Fields) -> str:
     return next((str(stat["name"].get("split")) for stat in instance["stats"]), "")
 
 
-def _named(file: Path) -> Of:
+def _identify(file: Path) -> Of:
     """Return a file with model and task by `run_spec.json`; else by its folder, ``task:model=name``."""
     spec = file.with_name("run_spec.json")
     known = json.loads(spec.read_text(encoding="utf-8")) if spec.exists() else {}

@@ -63,14 +63,12 @@ def _choices(of: Of, samples: Sequence[Fields], rows: Ints, options: RunOptions)
     if options.length != "none":
         size = parts.LENGTHS[options.length]
         scores = scores / np.array([[max(size(text), 1) for text in sample["doc"]["choices"]] for sample in samples])
-    golds = [
-        (row, sample["doc"]["gold_index"], sample["doc"]["choices"])
-        for row, sample in zip(rows.tolist(), samples, strict=True)
-    ]
+    golds = [(doc["gold_index"], doc["choices"]) for doc in (sample["doc"] for sample in samples)]
+    numbered = zip(rows.tolist(), golds, strict=True)
     columns = {
         "id": [str(sample["doc"].get("id")) for sample in samples],
         **parts.named_columns(samples, options.per_sample, file, rows),
-        "label": np.array([parts.in_file(file, row, parts.true_choice, *gold) for row, *gold in golds]),
+        "label": np.array([parts.in_file(file, row, parts.true_choice, *gold) for row, gold in numbered]),
         "posteriors": parts.log_posteriors(scores, file, rows),
     }
     number = scores.shape[1]

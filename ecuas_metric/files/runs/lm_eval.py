@@ -63,7 +63,7 @@ class Sample(NamedTuple):
 
 def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read files of samples: one part per model, task and number of choices."""
-    named = parts.of_tasks([_named(file) for file in files], options)
+    named = parts.of_tasks([_identify(file) for file in files], options)
     return [part for of in parts.once(named) for part in _of_task(of, options)]
 
 
@@ -146,9 +146,9 @@ def _readings(samples: Sequence[Sample]) -> dict[str, Ints]:
 def _fits(label: Ints, scores: Floats, acc: Floats) -> bool:
     """Return whether labels are choices, and give the recorded accuracies; of equal scores any may be taken."""
     best = scores.max(axis=1, keepdims=True)
-    told = ~np.isnan(acc) & ((scores == best).sum(axis=1) == 1)
+    is_decided = ~np.isnan(acc) & ((scores == best).sum(axis=1) == 1)
     choices = ((label >= 0) & (label < scores.shape[1])).all()
-    return bool(choices and (((label == scores.argmax(axis=1)) == acc) | ~told).all())
+    return bool(choices and (((label == scores.argmax(axis=1)) == acc) | ~is_decided).all())
 
 
 def _lengths(samples: Sequence[Sample], scores: Floats, label: Ints, length: str) -> Ints:
@@ -178,7 +178,7 @@ def _numbers(samples: Sequence[Sample], name: str) -> Floats:
     return np.array([value if isinstance(value, (int, float)) else math.nan for value in values], dtype=np.float64)
 
 
-def _named(file: Path) -> Of:
+def _identify(file: Path) -> Of:
     """Return a file, its task, and its model by the results of the same time beside it, any others, or its folder."""
     found = _NAME.fullmatch(file.name)
     task = found["task"] if found else file.name.split(".jsonl")[0].removeprefix("samples_")
@@ -232,7 +232,7 @@ def _texts(row: Fields, number: int) -> tuple[str, ...]:
 def _is_samples(file: Path) -> bool:
     """Return whether the first line of a file is a sample, or the file is empty and named as samples."""
     try:
-        with _opened(file) as lines:
+        with _open_lines(file) as lines:
             line = lines.readline()
         row = json.loads(line) if line else None
     except (ValueError, OSError, EOFError, RecursionError):
@@ -240,14 +240,14 @@ def _is_samples(file: Path) -> bool:
     return row.keys() >= _NEEDED if isinstance(row, dict) else not line and file.name.startswith("samples_")
 
 
-def _opened(file: Path) -> IO[str]:
+def _open_lines(file: Path) -> IO[str]:
     """Open a file of lines, compressed or not; only a newline ends one."""
     opened: Callable[..., IO[str]] = gzip.open if file.suffix == ".gz" else open
     return opened(file, "rt", encoding="utf-8", newline="\n")
 
 
 def _rows(file: Path) -> Iterator[tuple[int, Fields]]:
-    with _opened(file) as lines:
+    with _open_lines(file) as lines:
         for number, line in enumerate(lines, 1):
             try:
                 row = json.loads(line)

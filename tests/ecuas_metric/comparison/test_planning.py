@@ -56,6 +56,12 @@ def test_what_n_detects_needs_n(power, alpha):
     assert plan_of(Key("error_rate"), 0.03, 0.4, plan.needed, power=power, alpha=alpha).detectable <= 0.03 + 1e-9
 
 
+def test_samples_that_never_differ_plan_nothing():
+    plan = plan_of(Key("error_rate"), 0.05, 0.0, 100)
+    assert math.isnan(plan.detectable)
+    assert plan.needed is None
+
+
 def test_the_model_has_the_rates_it_is_given(rng):
     plan = plan_of_rates(Key("error_rate"), (0.3, 0.1), correlation=0.2)
     a, b = 0.3 * 0.7, 0.1 * 0.9

@@ -54,6 +54,15 @@ def test_posteriors_in_columns_are_put_in_the_order_of_their_numbers(prefix, tmp
     assert submission.predictions.tolist() == [list(range(11))]
 
 
+@pytest.mark.parametrize("missing", [0, 1])
+def test_a_missing_list_of_posteriors_is_named_by_its_row(missing, tmp_path):
+    rows = [[0.7, 0.3], [0.4, 0.6], [0.1, 0.9]]
+    rows[missing] = None
+    pd.DataFrame({"label": [0, 1, 1], "posteriors": rows}).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=rf"'posteriors' has no value in row {missing + 1} \(1 of 3\)\.$"):
+        only(tmp_path / "a.parquet")
+
+
 def test_posteriors_in_one_column_of_lists(tmp_path):
     pd.DataFrame({"label": [0, 1], "posteriors": [[0.7, 0.3], [0.4, 0.6]]}).to_parquet(tmp_path / "a.parquet")
     rows = [{"label": 0, "probs": [0.7, 0.3]}, {"label": 1, "probs": [0.4, 0.6]}]

@@ -157,6 +157,10 @@ def test_systems_of_different_questions_have_no_best(folder, capsys):
         (["score", "gpt.csv", "--bins", "0"], "--bins must be a whole number in"),
         (["score", "gpt.csv", "--columns", "confidence"], "--columns takes ROLE=COLUMN pairs; got 'confidence'."),
         (["score", "gpt.csv", "--metrics", "acc"], "--metrics must be among error_rate, ece,"),
+        (
+            ["score", "gpt.csv", "--interval", "95"],
+            "the level of intervals must be a number in (0, 1); got 95.0. A percentage? Write 0.95.",
+        ),
         (["score", "gpt.csv", "--output", "a.doc"], "a.doc: a table can be written as"),
         (["score", "logits.csv", "--predictions-are", "probabilities"], "logits.csv: column 'logit_0..logit_2' must"),
         (["score", "gpt.csv", "logits.csv"], "systems of one table must have one form; gpt.csv holds confidences"),
@@ -220,6 +224,15 @@ def test_metrics_have_the_names_that_tables_show(folder, capsys):
         assert cli.main(["score", "gpt.csv", "--metrics", names, "--interval", "0.9", "--resamples", "20"]) == 0
         numbers.append(capsys.readouterr().out)
     assert len(set(numbers)) == 1
+    (row,) = run(folder, "score", "gpt.csv", "--metrics", "ecuas, cov", "--normalize", "--reject-costs", "0.2,0.3")
+    keys = [
+        "ecuas_0",
+        "ecuas_1",
+        "ecuas_128",
+        "coverage_0.2",
+        "coverage_0.3",
+    ]  # a name of several numbers is all of them
+    assert [key for key in row if "_" in key and key != "must_not_rank"] == keys
 
 
 @pytest.mark.parametrize("options", [["--normalize"], ["--decompose", "--reject-costs", "0.2"]])

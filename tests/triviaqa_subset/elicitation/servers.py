@@ -104,16 +104,14 @@ class Server:
             message["reasoning_content"] = "Hm."
         logprobs = {"content": content} if style["logprobs"] and payload.get("logprobs") else None
         if logprobs and style["logprobs"] == "lists":
-            names = {"tokens": "token", "token_logprobs": "logprob"}
-            logprobs = {name: [one[own] for one in content] for name, own in names.items()}
             tops = [{other["token"]: other["logprob"] for other in one["top_logprobs"]} for one in content]
-            logprobs["top_logprobs"] = tops
+            logprobs = {"tokens": [one["token"] for one in content], "top_logprobs": tops}
+            logprobs["token_logprobs"] = [one["logprob"] for one in content]
         said = {"text": text} if "prompt" in payload else {"message": message}
         choice = {"index": 0, "finish_reason": style.get("finish", "stop"), "logprobs": logprobs} | said
         choice |= style.get("choice", {})
         made = {"id": "1", "object": "chat.completion", "created": 1, "model": payload["model"], "choices": [choice]}
-        count = len(content)
-        usage = {"prompt_tokens": 9, "completion_tokens": count, "total_tokens": 9 + count}
+        usage = {"prompt_tokens": 9, "completion_tokens": len(content), "total_tokens": 9 + len(content)}
         return made | ({"usage": usage} if style["usage"] else {})
 
 

@@ -28,14 +28,11 @@ OWN_SETTINGS = {
 }  # fmt: skip
 SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
 GROUPED = SIZES | {"num_key_value_heads": 2, "head_dim": 8}
-ARCHITECTURES = {
-    "llama": GROUPED,
-    "qwen3": GROUPED,
+ARCHITECTURES = dict.fromkeys(("llama", "qwen3", "gemma2"), GROUPED) | {
     "gpt2": {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 2048},
     "gpt_neox": SIZES,
     "phi3": GROUPED | {"pad_token_id": 1},
     "opt": SIZES | {"ffn_dim": 64, "word_embed_proj_dim": 32},
-    "gemma2": GROUPED,
     "mamba": {"hidden_size": 32, "num_hidden_layers": 2, "state_size": 4},
 }
 COUNT = 5
@@ -54,13 +51,8 @@ def saved(folder, name):
     alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
     trainer = tokenizers.trainers.BpeTrainer(vocab_size=400, special_tokens=SPECIAL, initial_alphabet=alphabet)
     made.train_from_iterator(["Which name was invented for this thing? True False Probability: 0.5"] * 4, trainer)
-    tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made,
-        bos_token="<s>",
-        eos_token="<|end|>",
-        chat_template=TEMPLATE,
-        additional_special_tokens=SPECIAL[2:],
-    )
+    special = {"bos_token": "<s>", "eos_token": "<|end|>", "additional_special_tokens": SPECIAL[2:]}
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, chat_template=TEMPLATE, **special)
     tokenizer.save_pretrained(folder)
     torch.manual_seed(1)
     own = {"bos_token_id": 0, "eos_token_id": 1, "vocab_size": len(tokenizer), "initializer_range": 0.3}

@@ -18,9 +18,9 @@ UNKNOWN = ("New York", None)
 RIGHT = ("New York", TRUTH)
 
 
-def entry(piece, probability, *, top=(), with_bytes=True):
+def entry(piece, probability, *, top=(), style="bytes"):
     """One token as servers list it."""
-    return listed(piece, probability, dict(top), "bytes" if with_bytes else "plain")
+    return listed(piece, probability, dict(top), style)
 
 
 def choice(text, entries=None, **message):
@@ -60,7 +60,7 @@ STYLES = {
     "gpt-oss, special tokens dropped": (choice("analysisWe need a town.assistantfinalNew York"), UNKNOWN, NO_TOKENS),
     "Mistral's marks": (choice("[THINK]Hm.[/THINK]New York"), UNKNOWN, NO_TOKENS),
     "token ids": (choice("New York", tokens([("token_id:17", 0.9), ("token_id:5", 0.5)])), UNKNOWN, UNSPELLED),
-    "escaped bytes": (choice("東", tokens([("bytes:\\xe6\\x9d", 0.9), ("bytes:\\xb1", 0.5)], with_bytes=False)),
+    "escaped bytes": (choice("東", tokens([("bytes:\\xe6\\x9d", 0.9), ("bytes:\\xb1", 0.5)], style="plain")),
                       ("東", TRUTH), None),
     "bytes of one character in two tokens": (choice("東", [entry("\ufffd", 0.9) | {"bytes": [0xE6, 0x9D]},
                                                           entry("\ufffd", 0.5) | {"bytes": [0xB1]}]),
@@ -158,10 +158,9 @@ def test_what_is_no_answer_is_unlabelled_and_says_why(ask):
 
 @pytest.mark.e2e
 def test_is_true_knows_both_words_or_says_what_it_does_not(ask):
-    replies = []
-    for entries, *_ in TRUTHS.values():
-        text = "".join(each["token"] for each in entries).rpartition("</think>")[2].replace("token_id:7", "True")
-        replies.append(choice(text, entries))
+    texts = ["".join(token["token"] for token in entries).rpartition("</think>")[2] for entries, *_ in TRUTHS.values()]
+    pairs = zip(texts, TRUTHS.values(), strict=True)
+    replies = [choice(text.replace("token_id:7", "True"), entries) for text, (entries, *_) in pairs]
     scores = ask("is_true", replies, choice("New York"))
     for (name, (_, confidence, why)), score in zip(TRUTHS.items(), scores, strict=True):
         assert score.metadata["confidence"] == (confidence and pytest.approx(confidence, rel=1e-6)), name

@@ -1,19 +1,30 @@
-"""The affine calibration of log-posteriors, and temperature scaling."""
+"""Recalibration: the affine map of log-posteriors, the isotonic map of confidences, and either by cross-validation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..decisions import log_softmax
-from ..errors import Advice, InputError
-from ..inputs import Floats, Ints, finite, labels
+from ..errors import Advice, InputError, missing_package
+from ..inputs import Array, Floats, Ints, confidences, finite, labels, same_length
 
-# What `fit_affine` calls the arguments that the core knows as predictions and references.
-_WORDS = {"predictions and references": "log_posteriors and references"}
+if TYPE_CHECKING:
+    from sklearn.model_selection import BaseCrossValidator
+
+Fitted = TypeVar("Fitted")
+# What `fit_affine` and `fit_isotonic` call the arguments that the core knows as predictions and references.
+_OF_AFFINE = {"predictions and references": "log_posteriors and references"}
+_OF_ISOTONIC = {
+    "predictions": "confidence",
+    "references": "correct",
+    "predictions and references": "confidence and correct",
+    Advice.SWAPPED: "Swapped? confidence comes first.",
+    Advice.CLASS_LABELS: "Class labels? fit_affine takes log-posteriors of shape (N, K).",
+}
 
 
 class Affine(NamedTuple):
@@ -21,6 +32,13 @@ class Affine(NamedTuple):
 
     scale: float
     bias: Floats
+
+
+class Isotonic(NamedTuple):
+    """A non-decreasing map: values at thresholds, shape (T,) each, linear between them and constant outside."""
+
+    confidence: Floats
+    recalibrated: Floats
 
 
 def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: bool = True) -> Affine:
@@ -73,7 +91,7 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
     try:
         classes = labels(references, "references", num_classes=num_classes, num_samples=len(scores))
     except InputError as error:
-        raise error.reworded(_WORDS) from None
+        raise error.reword(_OF_AFFINE) from None
     counts = np.bincount(classes, minlength=num_classes)
     if with_bias and not counts.all():
         empty = int(np.argmin(counts))
@@ -158,6 +176,158 @@ def fit_temperature(log_posteriors: ArrayLike, references: ArrayLike) -> Affine:
     2.0
     """
     return fit_affine(log_posteriors, references, with_bias=False)
+
+
+def fit_isotonic(confidence: ArrayLike, correct: ArrayLike) -> Isotonic:
+    """Fit the non-decreasing map of confidences with the least squared error, by scikit-learn.
+
+    Parameters
+    ----------
+    confidence : array_like, shape (N,)
+        In [0, 1].
+    correct : array_like, shape (N,)
+        0 or 1.
+
+    Returns
+    -------
+    Isotonic
+        Thresholds and the values there, shape (T,) each, in [0, 1].
+
+    Raises
+    ------
+    InputError
+        If a confidence lies outside [0, 1] or is NaN, `correct` is not 0 or 1, or lengths differ.
+    ImportError
+        If scikit-learn is not installed.
+
+    References
+    ----------
+    Zadrozny and Elkan 2002, "Transforming classifier scores into accurate multiclass probability estimates".
+
+    Examples
+    --------
+    >>> fitted = fit_isotonic([0.6, 0.7, 0.8, 0.9], [0, 1, 0, 1])
+    >>> apply_isotonic(fitted, [0.5, 0.75, 1.0]).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    try:
+        from sklearn.isotonic import IsotonicRegression
+    except ImportError:
+        raise missing_package("Isotonic recalibration needs", "scikit-learn") from None
+    try:
+        q, truth = confidences(finite(confidence, "confidence"), correct)
+    except InputError as error:
+        raise error.reword(_OF_ISOTONIC) from None
+    q = np.clip(q, 0, 1)  # from beyond by rounding
+    fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(q, truth)
+    return Isotonic(np.asarray(fitted.X_thresholds_), np.asarray(fitted.y_thresholds_))
+
+
+def apply_isotonic(calibration: Isotonic, confidence: ArrayLike) -> Floats:
+    """Return recalibrated confidences: linear between the thresholds of the fit, constant outside them.
+
+    Parameters
+    ----------
+    calibration : Isotonic
+        From `fit_isotonic`.
+    confidence : array_like, shape (N,)
+        Finite.
+
+    Returns
+    -------
+    ndarray of float64, shape (N,)
+        In [0, 1].
+
+    Raises
+    ------
+    InputError
+        If a confidence is not finite.
+
+    References
+    ----------
+    Zadrozny and Elkan 2002, "Transforming classifier scores into accurate multiclass probability estimates".
+
+    Examples
+    --------
+    >>> apply_isotonic(Isotonic(np.array([0.5, 0.9]), np.array([0.4, 0.6])), [0.2, 0.7, 1.0]).tolist()
+    [0.4, 0.5, 0.6]
+    """
+    return np.interp(finite(confidence, "confidence"), calibration.confidence, calibration.recalibrated)
+
+
+def cross_validated(
+    fit: Callable[[Array, Array], Fitted],
+    apply: Callable[[Fitted, Array], Floats],
+    scores: ArrayLike,
+    references: ArrayLike,
+    *,
+    splitter: BaseCrossValidator | None = None,
+    groups: ArrayLike | None = None,
+) -> Floats:
+    """Recalibrate every sample with what was fitted on the other folds.
+
+    Parameters
+    ----------
+    fit, apply : callable
+        A pair of these functions or of your own: ``fit(scores, references)`` and ``apply(fitted, scores)``.
+    scores : array_like, shape (N, K) or (N,)
+        Log-posteriors or confidences, finite.
+    references : array_like, shape (N,)
+        Classes, or correctness; the default folds are stratified by them.
+    splitter : optional
+        A splitter of scikit-learn; by default ``StratifiedKFold(5, shuffle=True, random_state=42)``, as in the
+        paper's table.
+    groups : array_like, shape (N,), optional
+        For splitters that keep groups together.
+
+    Returns
+    -------
+    ndarray of float64, of the shape of `scores`
+        What `apply` returns for each sample.
+
+    Raises
+    ------
+    InputError
+        If a score is not finite, lengths differ, there are fewer samples than folds, a fold cannot be fitted (it is
+        named), or a splitter leaves a sample out.
+    ImportError
+        If scikit-learn is not installed and there is no splitter.
+
+    References
+    ----------
+    Estienne et al., section "Analysis on UA classification systems".
+
+    Examples
+    --------
+    >>> from ecuas_metric import apply_isotonic, fit_isotonic
+    >>> rng = np.random.default_rng(0)
+    >>> correct = rng.integers(0, 2, 100)
+    >>> cross_validated(fit_isotonic, apply_isotonic, rng.random(100), correct).shape
+    (100,)
+    """
+    array, truth = finite(scores, "scores", Advice.FLOOR), np.asarray(references)
+    same_length(scores=array, references=truth)
+    if splitter is None:
+        try:
+            from sklearn.model_selection import StratifiedKFold
+        except ImportError:
+            raise missing_package("Cross-validation needs", "scikit-learn") from None
+        splitter = StratifiedKFold(5, shuffle=True, random_state=42)
+    num_folds = splitter.get_n_splits(array, truth, groups)
+    if len(array) < num_folds:
+        raise InputError("scores", f"must have at least as many samples as folds, {num_folds}", value=len(array))
+    recalibrated = np.full(array.shape, np.nan)
+    for fold, (train, test) in enumerate(splitter.split(array, truth, groups)):
+        try:
+            fitted = fit(array[train], truth[train])
+        except ValueError as error:
+            raise InputError(f"fold {fold + 1} of {num_folds}", f"cannot be fitted: {error}".rstrip(".")) from error
+        recalibrated[test] = apply(fitted, array[test])
+    left_out = np.isnan(recalibrated).reshape(len(array), -1).any(axis=1)
+    if left_out.any():
+        count, got = int(np.count_nonzero(left_out)), f"sample {int(np.argmax(left_out))} in none"
+        raise InputError("splitter", "must put every sample in a test fold", got=got, count=count, total=len(array))
+    return recalibrated
 
 
 def _standardize(scores: Floats) -> tuple[Floats, float]:
