@@ -320,8 +320,9 @@ def harmonic_table(groups: TieGroups) -> Floats | None:
     """Return the harmonic numbers up to the total weight of groups, None where it is larger than their number."""
     if groups.are_samples or (top := groups.weight.sum(axis=-1).max()) > groups.cost.size:
         return None
-    table = np.zeros(int(top) + 2)
-    np.cumsum(1 / np.arange(1.0, len(table)), out=table[1:])
+    table = np.arange(int(top) + 2.0)
+    steps = table[1:]
+    np.cumsum(np.divide(1.0, steps, out=steps), out=steps)
     return table
 
 
