@@ -30,6 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WITHOUT = Path(tempfile.mkdtemp(prefix="without-"))
 (WITHOUT / "transformers.py").write_text("raise ModuleNotFoundError\n")
 BARE = {"PYTHONPATH": str(WITHOUT)}
+START = subprocess.Popen.__init__
 STARTS_A_PROCESS = {"offline", "page", "shared_hub"}  # or a server with a page
 
 
@@ -55,17 +56,15 @@ def pytest_collection_finish():
     gc.enable()
 
 
-@pytest.fixture(autouse=True)
-def only_marked_tests_start_processes(request, monkeypatch):
-    start = subprocess.Popen.__init__
+def pytest_runtest_setup(item):
+    os.chdir(ROOT)
+    subprocess.Popen.__init__ = START if any(item.iter_markers("e2e")) else start_fonts_only
 
-    def refuse(process, args, *more, **options):
-        if args[0] != "fc-list":  # matplotlib lists the fonts the first time that it is used on a machine
-            pytest.fail("a test that starts a process is marked: @pytest.mark.e2e")
-        start(process, args, *more, **options)
 
-    if not any(request.node.iter_markers("e2e")):
-        monkeypatch.setattr(subprocess.Popen, "__init__", refuse)
+def start_fonts_only(process, args, *more, **options):
+    if args[0] != "fc-list":  # matplotlib lists the fonts the first time that it is used on a machine
+        pytest.fail("a test that starts a process is marked: @pytest.mark.e2e")
+    START(process, args, *more, **options)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -76,11 +75,6 @@ def nothing_is_left_in_the_work_tree():
     before = visible()
     yield
     assert visible() <= before
-
-
-@pytest.fixture(autouse=True)
-def in_the_repository(monkeypatch):
-    monkeypatch.chdir(ROOT)
 
 
 @pytest.fixture
