@@ -1,7 +1,5 @@
 """How far confidences are from what they promise: ECE, the same without bias, a test, and their per-sample scores."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -4,8 +4,6 @@ The public functions take `candidate_cost` c and `uncertainty` u, arrays of shap
 are non-negative numbers, and exchanged they would give a plausible wrong one.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import warnings

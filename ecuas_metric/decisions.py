@@ -1,7 +1,5 @@
 """A system's output and the truth -> per sample, the uncertainty and the cost of its candidate decision."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import NamedTuple

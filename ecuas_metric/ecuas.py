@@ -77,10 +77,7 @@ Examples:
 
 _FEATURES = {
     "confidences": {"predictions": datasets.Value("float64"), "references": datasets.Value("int64")},
-    "posteriors": {
-        "predictions": datasets.Sequence(datasets.Value("float64")),
-        "references": datasets.Value("int64"),
-    },
+    "posteriors": {"predictions": datasets.Sequence(datasets.Value("float64")), "references": datasets.Value("int64")},
     "costs": {"predictions": datasets.Value("float64"), "references": datasets.Value("float64")},
 }
 _CONFIGURATIONS = {"default": ("confidences", "posteriors"), "graded": ("costs",)}

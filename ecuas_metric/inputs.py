@@ -3,8 +3,6 @@
 Every error is an `InputError`: the argument, the rule, the first offender and its index, how many, what to do.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sized
 from typing import Any

@@ -5,8 +5,6 @@ whatever its input, and normalises it; and that after the best recalibration tha
 whose difference to an ECUAS_n is the calibration loss.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 

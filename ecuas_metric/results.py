@@ -170,11 +170,7 @@ def named_systems(systems: Mapping[str, System] | Iterable[System]) -> dict[str,
 
 
 def ranked(
-    decisions: Decisions,
-    options: Options,
-    *,
-    notes: tuple[Note, ...] = (),
-    ids: Sequence[object] | None = None,
+    decisions: Decisions, options: Options, *, notes: tuple[Note, ...] = (), ids: Sequence[object] | None = None
 ) -> System:
     """Return a system of decisions, sorted once: the samples if intervals are asked for, else its tie groups only."""
     rank_by, cost, weight = decisions.rank_by, decisions.candidate_cost, options.sample_weight
@@ -239,9 +235,7 @@ def value_keys(system: System) -> list[Key]:
 
 
 def all_values(
-    system: System,
-    resamples: Array | None = None,
-    only: Sequence[Key] | None = None,
+    system: System, resamples: Array | None = None, only: Sequence[Key] | None = None
 ) -> dict[Key, FloatOrFloats]:
     """Compute metrics with their normalised and recalibrated values; resamples (B, N) give values (B,)."""
     return _picked(_values(system, {key.metric for key in only or ()}, resamples), only)

@@ -4,8 +4,6 @@ A link holds no answers. Anybody may write anything into one: a restored result 
 one of the dataset's systems.
 """
 
-from __future__ import annotations
-
 import base64
 import unicodedata
 import zlib

@@ -3,8 +3,6 @@
 A Parquet file of a kilobyte may hold a name of ten megabytes in every row. It can exhaust that process only.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

@@ -3,8 +3,6 @@
 The style sheet colours the systems by class, for light and dark; `slot-1` to `slot-6` have different dashes too.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import math

@@ -1,7 +1,5 @@
 """Files -> every number of their systems, and which costs its users least: by a test, or too close to call."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The curated TriviaQA subset -> its questions, a plan with them, and a leaderboard of the paper's systems."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from typing import NamedTuple

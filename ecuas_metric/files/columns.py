@@ -1,7 +1,5 @@
 """What is in which column: the roles of columns, and one matching for tables in memory, out of core and in Spark."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence

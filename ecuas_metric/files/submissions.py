@@ -1,7 +1,5 @@
 """A file of confidences or posteriors -> submissions, one per system; columns are found by their names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Arrow batches of rows -> one state per system: what every engine calls on the part of the data that it has."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypedDict, Unpack
 

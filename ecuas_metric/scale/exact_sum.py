@@ -1,7 +1,5 @@
 """Sums whose value does not depend on the order of their terms: each is rounded once, to whole multiples of a unit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The engine on this machine: Parquet files of any size, here or at an address of fsspec, one after the other."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator, Sequence

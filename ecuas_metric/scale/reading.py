@@ -4,8 +4,6 @@ With w the weight of a row and x one of its costs, a state holds the sum of w x;
 tie groups, of which the core computes what it computes of the tie groups of rows in memory.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from fractions import Fraction

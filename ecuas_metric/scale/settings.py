@@ -1,7 +1,5 @@
 """What the rows of a state are and what is summed of them, as one line of text: states merge only where it is equal."""
 
-from __future__ import annotations
-
 import json
 from functools import lru_cache
 from typing import NamedTuple

@@ -6,8 +6,6 @@ level is the lowest at which the bins are not too many: it depends on the set of
 or in which order its parts are merged.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The state of some rows: merged in any order to the very same numbers, and all that their metrics are read from."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping

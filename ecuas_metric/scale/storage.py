@@ -5,8 +5,6 @@ uncertainties) between which a bin lies; ``rows``; and ``wrong``, or, with weigh
 The metadata ``ecuas`` is JSON: version, settings and sums of each system, files, and the SHA-256 of all that.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import itertools

@@ -1,7 +1,5 @@
 """What evaluation tools leave on disk -> samples with our own names of columns. None of the tools is imported."""
 
-from __future__ import annotations
-
 import fnmatch
 import re
 from pathlib import Path

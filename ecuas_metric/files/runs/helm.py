@@ -1,7 +1,5 @@
 """The runs of HELM: ``per_instance_stats.json``, in which `max_prob` is the probability of the answer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import partial

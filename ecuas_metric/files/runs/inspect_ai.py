@@ -1,7 +1,5 @@
 """The logs of Inspect: ``.eval`` and ``.json`` files, in which a scorer keeps its confidence as metadata."""
 
-from __future__ import annotations
-
 import copy
 import json
 import math

@@ -1,7 +1,5 @@
 """The details of lighteval: ``--save-details``, one Parquet file per task."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

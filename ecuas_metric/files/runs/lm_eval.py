@@ -1,7 +1,5 @@
 """The samples of lm-evaluation-harness: ``lm_eval --log_samples --output_path DIR``."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

@@ -1,7 +1,5 @@
 """A part of a run: one model on one task, its samples as arrays; and what the readers of all tools share."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
