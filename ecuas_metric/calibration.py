@@ -34,13 +34,7 @@ def confidence_brier_cost(uncertainty: Floats, incorrect: Floats, *, out: Floats
 
 
 def confidence_bins(confidence: Floats, *, n_bins: int = 10) -> Ints:
-    """Return the index (N,) of each confidence's bin [k / n_bins, (k + 1) / n_bins), the last one closed.
-
-    The edges are exact decimals, not products that miss them:
-
-    >>> confidence_bins(np.array([0.0, 0.29, 0.57, 1.0]), n_bins=100).tolist()
-    [0, 29, 57, 99]
-    """
+    """Return the index (N,) of each confidence's bin: exactly [k / n_bins, (k + 1) / n_bins), the last one closed."""
     bins = (confidence * n_bins).astype(np.int64)
     bins += confidence >= (bins + 1) / n_bins
     bins -= confidence < bins / n_bins
@@ -127,11 +121,7 @@ def limits_of_gap(
     copies: bool = False,
     groups: Ints | None = None,
 ) -> tuple[float, float]:
-    """Return the limits of `ece_debiased`: all values whose square is at most `quantile` standard errors away.
-
-    The variance of E is a E + b: b is that of the pairs of a calibrated system, a follows from that of the bins' gaps,
-    which is at least that of answers drawn by their confidences.
-    """
+    """Return the limits of `ece_debiased`: all values whose square is at most `quantile` standard errors away."""
     square = float(
         squared_gap(confidence, incorrect, n_bins=n_bins, sample_weight=sample_weight, copies=copies, groups=groups)
     )
@@ -140,6 +130,7 @@ def limits_of_gap(
     if not len(share):
         return math.nan, math.nan
     spread = share * mean
+    # The variance of E is slope E + start: that of the bins' gaps, and that of the pairs of a calibrated system.
     slope = 4 * float(spread @ covariance @ spread) / max(float(spread @ mean), 1e-300)
     start = 2 * float(share @ np.square(covariance) @ share)
     middle = square + quantile**2 * slope / 2
@@ -252,17 +243,13 @@ def calibration_test(
     n_resamples: int = 1000,
     random_state: int = 0,
 ) -> float:
-    """Return the p-value of `api.calibration_p_value` for confidences (N,); with `copies`, weights are counts.
-
-    Answers are redrawn with their confidence as the probability to be correct, each copy by itself. With groups the
-    sums under the null hypothesis grow by the root of the design effect, at least 1, of what a line leaves of y - q.
-    """
+    """Return the p-value of `api.calibration_p_value` for confidences (N,); with `copies`, weights are counts."""
     weight = np.ones(len(confidence)) if sample_weight is None else sample_weight
     order = np.lexsort((incorrect, weight, confidence))
     order = order[weight[order] > 0]
     q, correct, weight = confidence[order], 1 - incorrect[order], weight[order]
     seen, drawn = _answers_by_chance(q, correct, weight, copies, np.random.default_rng(random_state))
-    effect = 1.0 if groups is None else _design_effect(q, correct, weight, groups[order])
+    effect = 1.0 if groups is None else _design_effect(q, correct, weight, groups[order])  # its root scales chance
     statistic = float(_range_of_sums(seen)) / math.sqrt(effect) * (1 - _ROUNDING) - _ROUNDING * weight.max()
     rows, as_large = max(1, _DRAWN // seen.size), 0
     for start in range(0, n_resamples, rows):

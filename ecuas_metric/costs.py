@@ -1,8 +1,4 @@
-"""Per-sample costs of a candidate decision that may be rejected. A metric is the mean of such an array.
-
-The public functions take `candidate_cost` c and `uncertainty` u, arrays of shape (N,) in one unit, by name alone: both
-are non-negative numbers, and exchanged they would give a plausible wrong one.
-"""
+"""Per-sample costs of a candidate decision that may be rejected. A metric is the mean of such an array."""
 
 import itertools
 import math
@@ -364,18 +360,14 @@ def _integers(matrix: Floats, exponent: int) -> tuple[Integers, Fraction]:
 
 
 def _simplex(costs: Integers) -> tuple[Integers, Integers]:
-    """Return weights of classes and of decisions that solve the programme: the sum of y >= 0 where costs @ y <= 1.
-
-    All entries share one denominator, the last pivot, and every division is exact (Edmonds); the first index that can
-    enter or leave does so (Bland), which guarantees termination.
-    """
+    """Return weights of classes and of decisions that solve the programme: the sum of y >= 0 where costs @ y <= 1."""
     num_classes, num_decisions = costs.shape
     table = np.zeros((num_classes + 1, num_decisions + 1), object)
     table[:-1, :-1], table[:-1, -1], table[-1, :-1] = costs, 1, -1
     rows, columns = np.arange(num_classes) + num_decisions, np.arange(num_decisions)
-    denominator = 1
+    denominator = 1  # of all entries, the last pivot: every division is exact (Edmonds)
     while (entering := np.flatnonzero(table[-1, :-1] < 0)).size:
-        column = entering[columns[entering].argmin()]
+        column = entering[columns[entering].argmin()]  # the first, so that it ends (Bland)
         candidates = np.flatnonzero(table[:-1, column] > 0)  # of which the least ratio limits the column most
         row = int(min(candidates, key=lambda row: (Fraction(table[row, -1], table[row, column]), rows[row])))
         pivot = table[row, column]

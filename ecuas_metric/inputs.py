@@ -1,7 +1,4 @@
-"""Raw arrays -> checked arrays of float64 and integers: what is common to all forms of input.
-
-Every error is an `InputError`: the argument, the rule, the first offender and its index, how many, what to do.
-"""
+"""Raw arrays -> checked arrays of float64 and integers: what is common to all forms of input."""
 
 import math
 from collections.abc import Callable, Iterator, Sized

@@ -1,9 +1,4 @@
-"""The registry: every metric with its function, direction, what it assesses and its order in tables.
-
-Two numbers accompany a value: that of the naive system, which outputs the class frequencies of the evaluated data
-whatever its input, and normalises it; and that after the best recalibration that keeps the order of the uncertainties,
-whose difference to an ECUAS_n is the calibration loss.
-"""
+"""The registry: every metric with its function, direction, what it assesses and its order in tables."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
@@ -34,11 +29,7 @@ VARIANTS = ("", "normalized", "recalibrated", "calibration_loss")
 
 
 class Key(NamedTuple):
-    """What a number is: a metric, its parameter and its variant. `str` gives its key in results.
-
-    >>> str(Key("ecuas", 0.5)), str(Key("ecuas", 1.0, "normalized")), str(Key("ecuas", 0.0, "recalibrated"))
-    ('ecuas_0.5', 'normalized_ecuas_1', 'ecuas_0_recalibrated')
-    """
+    """What a number is: a metric, its parameter and its variant. `str` gives its key in results: normalized_ecuas_1."""
 
     metric: str  # in `METRICS`
     parameter: float | None = None  # n of ECUAS_n, or a reject cost
@@ -243,13 +234,10 @@ def normalized_values(
 
 
 def recalibrated_values(ties: Ties, options: Options, *, max_uncertainty: float) -> dict[Key, FloatOrFloats]:
-    """Return each ECUAS_n (...) after the best monotone recalibration of the uncertainties, fitted on the same data.
-
-    Among all maps that preserve their order, the isotonic regression of the candidate costs on them is optimal for
-    every proper score at once (Brummer and du Preez 2013). At most the ECUAS_n itself, up to the floor `epsilon`.
-    """
+    """Return each ECUAS_n (...) after the best recalibration, on the same data, that keeps the uncertainties' order."""
     if isinstance(ties, ResampledTies):
         return ties.each(lambda groups: recalibrated_values(groups, options, max_uncertainty=max_uncertainty))
+    # Among all such maps it is optimal for every proper score at once (Brummer and du Preez 2013).
     regression, shape = _isotonic_regression(), ties.weight.shape[:-1]
     rows = [
         _best_values(weight, cost, regression, options, max_uncertainty)

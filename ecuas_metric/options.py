@@ -68,11 +68,7 @@ class Option(NamedTuple):
 
 
 def checked_options(**given: object) -> Options:
-    """Return the given options, checked, with defaults for the others; raises TypeError for an unknown name.
-
-    Importance weights are scaled to sum to their effective number of samples, (sum w)^2 / sum w^2: equal weights become
-    ones, and a weight of 0 leaves its sample out. Only AURC depends on the scale.
-    """
+    """Return the given options, checked, with defaults for the others; raises TypeError for an unknown name."""
     unknown = [name for name in given if name not in OPTIONS]
     if unknown:
         raise TypeError(f"compute takes no option {unknown[0]!r}; it takes {', '.join(OPTIONS)}.")
@@ -86,6 +82,7 @@ def checked_options(**given: object) -> Options:
         require(ok, weights, "sample_weight", "must be whole numbers where weights_are='counts'")
         return options
     weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
+    # To sum to their effective number of samples, (sum w)^2 / sum w^2; only AURC depends on the scale.
     return options.replace(sample_weight=weights * (weights.sum() / np.einsum("n,n", weights, weights)))
 
 
@@ -275,14 +272,11 @@ def signature(
     options: Options, *, num_classes: float | None = None, recalibration: str | None = None,
     permutations: int | None = None
 ) -> str:  # fmt: skip
-    """Return everything that numbers computed with these options depend on, as ``name:value`` parts joined by ``|``.
-
-    Weights, groups and strata are hashed in input order; options that change no number unless set appear only if set.
-    """
+    """Return everything that numbers computed with these options depend on, as ``name:value`` parts joined by ``|``."""
     classes = 2 if options.predictions_are == "positive_probabilities" else num_classes or options.num_classes
     has_costs = options.max_uncertainty is not None  # and a K that only the user knows
     cost = options.cost if isinstance(options.cost, str) else f"matrix-{_digest(options.cost)}"
-    parts = {
+    parts = {  # what changes no number unless set appears only if set
         "n": _joined(options.n),
         "K": None if has_costs else "inf" if classes is None else f"{classes:g}",
         "cost": "graded" if has_costs else cost,
@@ -328,5 +322,5 @@ def _joined(values: Iterable[float]) -> str:
 
 
 def _digest(values: Array | None) -> str | None:
-    """Return eight hexadecimal digits of numbers, independent of dtype and machine."""
+    """Return eight hexadecimal digits of numbers in their order, independent of dtype and machine."""
     return None if values is None else hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()[:8]

@@ -25,10 +25,7 @@ _FLAT = 0.01  # weight relative to all before, below which two terms of a series
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TieGroups:
-    """Samples summed over groups of equal uncertainty (G,), from the least to the most uncertain.
-
-    Leading axes (...) are several sets of weights, as of a bootstrap.
-    """
+    """Samples summed over groups of equal uncertainty (G,), from the least to the most uncertain, for weights (...)."""
 
     weight: Floats  # (..., G), total weight
     cost: Floats  # (..., G), weighted candidate cost
@@ -156,17 +153,14 @@ class Areas(NamedTuple):
 def tie_groups(
     rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats | None = None, merge_equal_costs: bool = False
 ) -> TieGroups:
-    """Sort samples (N,) by `rank_by`, low to high, and sum their weights (..., N) and costs over groups of ties.
-
-    `merge_equal_costs` also merges neighbours that all cost the same, which changes no metric of the order alone.
-    """
+    """Sort samples (N,) by `rank_by`, low to high, and sum their weights (..., N) and costs over groups of ties."""
     if holds_of_neighbours(np.less_equal, rank_by):
         ranked, cost = rank_by, candidate_cost
     else:
         order, ranked = stably_sorted(rank_by)
         cost = candidate_cost.take(order)
         sample_weight = None if sample_weight is None else sample_weight.take(order, axis=-1)
-    starts, are_equal = _starts(ranked, cost, merge_equal_costs)
+    starts, are_equal = _starts(ranked, cost, merge_equal_costs)  # merging changes no metric of the order alone
     weight = np.broadcast_to(1.0, cost.shape) if sample_weight is None else sample_weight
     if starts is None:
         own = cost if cost is not candidate_cost and weight.shape == cost.shape else None  # sorted here: overwritten
@@ -348,11 +342,7 @@ def holds_of_neighbours(relation: np.ufunc, values: Floats) -> bool:
 
 
 def stably_sorted(values: Floats) -> tuple[Ints, Floats]:
-    """Return the stable sorting permutation of values and the sorted values.
-
-    Floats of one sign order like their bits: sorting the leading bits, with the position in place of the last ones,
-    takes a third of the time of an argsort, and leaves only ties in the leading bits to sort.
-    """
+    """Return the stable sorting permutation of values and the sorted values, in a third of the time of an argsort."""
     order = _almost_sorted(values)
     ordered = values.take(order)
     (late,) = np.nonzero(ordered[1:] < ordered[:-1])

@@ -67,12 +67,7 @@ class System(NamedTuple):
     recalibration: str | None = None  # by cross-validation, e.g. "affine/5"
 
     def __repr__(self) -> str:
-        """Return one line: how many samples of what, their mean cost, and the largest uncertainty.
-
-        >>> from ecuas_metric import confidence_system
-        >>> confidence_system([1, 0, 1, 1], [0.9, 0.8, 0.4, 0.7])
-        <System: 4 samples with confidences, mean cost 0.25, largest uncertainty 1>
-        """
+        """Return one line: how many samples of what, their mean cost, and the largest uncertainty."""
         decisions, weight = self.decisions, self.options.sample_weight
         what = "confidences" if decisions.confidence is not None else "uncertainties"
         cost = np.average(decisions.candidate_cost, weights=weight)

@@ -1,8 +1,4 @@
-"""Past one machine: a state of some rows that merges with others in any order, and the engines that carry it.
-
-`state_of` makes the state of one part of the data, `merge` puts states together to the same numbers whatever the parts
-and their order, `to_bytes` writes them, and `read` gives the metrics. `score_files` does all of it for Parquet.
-"""
+"""Past one machine: states of some rows that merge in any order to the same numbers, and what carries them."""
 
 from ..options import checked_options as checked_options
 from .batches import states_of_batches as states_of_batches

@@ -24,33 +24,24 @@ _IN_MEMORY = "Convert it, or score in memory (without --out-of-core), where word
 
 
 class RowOptions(TypedDict, total=False):
-    """How rows are read: the roles of `columns` whose names do not say them, see `files.columns.match_columns`.
-
-    `unlabelled` says what is done with rows whose correctness is missing, instead of an error: "wrong" counts them as
-    wrong, "drop" leaves them out. `scale` divides predictions; `correct_from` is the lowest right grade.
-    """
+    """How rows are read: the roles of `columns` whose names do not say them, see `files.columns.match_columns`."""
 
     columns: Mapping[str, str] | None
-    unlabelled: str | None
-    scale: float
-    correct_from: float | None
+    unlabelled: str | None  # of rows without correctness, else an error: "wrong" counts them so, "drop" leaves them out
+    scale: float  # divides predictions
+    correct_from: float | None  # the lowest right grade
 
 
 def states_of_batches(
     batches: Iterable[pa.RecordBatch | pa.Table],
     options: Options,
     *,
-    name: str = "system",
-    source: str = "batches",
-    first: int = 1,
+    name: str = "system",  # if no column has one
+    source: str = "batches",  # in errors
+    first: int = 1,  # the number of the first row
     **reading: Unpack[RowOptions],
 ) -> dict[str, State]:
-    """Return the state of each system in batches of rows, a few of which are in memory at a time.
-
-    Batches come from a Parquet file, a DuckDB reader, a stream of `datasets` .. `name` is that of the system if no
-    column has one; `source` is what errors call the batches, and `first` the number of the first row. For `reading`
-    see `RowOptions`. FileError names the source, the column, the row and the value.
-    """
+    """Return the state of each system in batches of rows, as of a Parquet file, a DuckDB reader or a stream."""
     check_reading(reading)
     found: dict[str, list[State]] = {}
     start, roles, schema = first, None, None

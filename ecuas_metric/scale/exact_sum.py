@@ -33,10 +33,7 @@ def totals(values: Floats, groups: Ints, *, bits: int) -> list[int]:
 
 
 def digits_of_groups(values: Floats, starts: Ints) -> Ints:
-    """Return the sum of each group of values (N,) as digits of 31 bits from the lowest, 2^-93, shape (DIGITS, G).
-
-    Values are in [0, 2^124) and at most 2^22; groups begin at `starts` (G,).
-    """
+    """Return sums (DIGITS, G) of groups, which begin at `starts`, of at most 2^22 values (N,) in [0, 2^124)."""
     digits = np.zeros((DIGITS, len(starts)), np.int64)
     rest, largest = values, float(values.max())
     for digit in reversed(range(DIGITS)):

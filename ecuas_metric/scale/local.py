@@ -39,17 +39,11 @@ def score_files(
     patterns: Sequence[str | tuple[str, str]],
     options: Options,
     *,
-    state_file: str | Path | None = None,
+    state_file: str | Path | None = None,  # keeps them, and those before an error; files that it is of are skipped
     progress: bool = False,
     **reading: Unpack[RowOptions],
 ) -> Collection:
-    """Return the states of all systems in Parquet files.
-
-    Where no column names the systems, all files of a pattern (see `parts_of`) are one, with the name that is given or
-    that of the pattern. States are kept in `state_file`: what they are of already is skipped, so that an interrupted
-    run goes on, and next month's files are added to this month's. For `reading` see `batches.RowOptions`. FileError
-    names file, column, row and value; the files before it are in `state_file`.
-    """
+    """Return the states of all systems in Parquet files; FileError names file, column, row and value."""
     check_reading(reading)
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
     for state in done.states.values():
@@ -118,10 +112,7 @@ def row_groups_of(part: ParquetPart, num_rows: int) -> list[tuple[list[int], int
 def batches_of(
     part: ParquetPart, reading: RowOptions, *, groups: Sequence[int] | None = None
 ) -> Iterator[tuple[pa.RecordBatch, float]]:
-    """Yield batches of the columns that are read, of some row groups or all, and the share of the file that each is.
-
-    Threads and read-ahead are off: the memory that they take grows with the file.
-    """
+    """Yield batches of the columns that are read, of some row groups or all, and the share of the file that each is."""
     with _open(part) as file:
         schema, folders = file.schema_arrow, named_by_folders(part.path.split("/")[:-1])
         in_path = {name: constant(value, 1) for name, value in folders.items() if name not in schema.names}
@@ -129,7 +120,7 @@ def batches_of(
             schema = schema.append(pa.field(name, value.type))
         read = columns_read(match_columns_of_rows(schema, reading, source=part.address))
         own = [name for name in read if name not in in_path]
-        size = _batch_size(file, own)
+        size = _batch_size(file, own)  # and no threads, which take memory that grows with the file
         for batch in file.iter_batches(size, row_groups=groups, columns=own, use_threads=False):
             for name in (name for name in read if name in in_path):
                 batch = batch.append_column(name, in_path[name].take(np.zeros(len(batch), np.int64)))

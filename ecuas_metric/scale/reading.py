@@ -1,8 +1,4 @@
-"""The metrics of a state: exact, or with the bounds between which they lie, with standard errors and intervals.
-
-With w the weight of a row and x one of its costs, a state holds the sum of w x; without weights w is 1. Its bins are
-tie groups, of which the core computes what it computes of the tie groups of rows in memory.
-"""
+"""The metrics of a state: exact, or with the bounds between which they lie, with standard errors and intervals."""
 
 import math
 from collections.abc import Mapping
@@ -35,17 +31,13 @@ _UNLABELLED = {
 
 
 class BoundedEstimate(NamedTuple):
-    """A number, its bounds where the state does not tell it exactly, and the limits of its interval.
-
-    The limits include the bounds. They and the standard error are nan where there are none; without a confidence level
-    limits are None.
-    """
+    """A number, its bounds where the state does not tell it exactly, and its interval, which includes them."""
 
     value: float
     lower_bound: float | None = None
     upper_bound: float | None = None
-    standard_error: float = math.nan
-    low: float | None = None
+    standard_error: float = math.nan  # nan where there is none
+    low: float | None = None  # None without a confidence level, nan where there is no interval
     high: float | None = None
 
 
@@ -72,21 +64,9 @@ def read(
     normalize: bool = False,
     decompose: bool = False,
     confidence_level: float | None = None,
-    with_errors: bool = True,
+    with_errors: bool = True,  # which take most of the time
 ) -> StateResults:
-    """Return every metric of the rows of a state, in the order of the registry.
-
-    `normalize` and `decompose` are those of `evaluate`; with a confidence level there are analytic intervals. Standard
-    errors, which take most of the time, can be left out. InputError if there are no rows, or all have weight 0.
-
-    Examples
-    --------
-    >>> from ecuas_metric.options import checked_options
-    >>> from ecuas_metric.scale.state import state_of
-    >>> results = read(state_of("confidences", [0.9, 0.8, 0.4], [1, 0, 1], checked_options(n=1)))
-    >>> round(results.flat()["ecuas_1"], 4), round(results.flat()["ecuas_1_standard_error"], 4)
-    (0.67, 0.4954)
-    """
+    """Return every metric of the rows of a state, in the order of the registry; InputError if none has a weight."""
     if not state.samples:
         raise InputError("a state", "must have rows that are judged and have a weight", got=f"{state.rows} rows")
     level = checked_options(confidence_level=confidence_level).confidence_level
@@ -134,11 +114,7 @@ def order_bounds(state: State) -> dict[Key, Limits]:
 
 
 def system_of(state: State) -> System:
-    """Return a system with two weighted samples per bin, which has the curves of the rows: see `plotting.curves`.
-
-    Risk against coverage is exact at its points, the edges of bins; other curves where the sketch is, else within a bin
-    of the rows' own. InputError if rows have weights or costs.
-    """
+    """Return a system with two weighted samples per bin, which has the curves of the rows: see `plotting.curves`."""
     settings = parse_settings(state.settings)
     if not settings.is_plain:
         raise InputError("curves", "are drawn of states without weights and of the 0-1 cost")
@@ -244,15 +220,12 @@ def _one_row_per_bin(state: State) -> tuple[Decisions, Floats]:
 
 
 def _recalibrated_bounds(state: State, values: Mapping[Key, float]) -> dict[Key, Limits]:
-    """Return bounds of recalibrated values and calibration losses; nothing where the sketch is exact.
-
-    One uncertainty for all rows of a bin is among the maps that recalibration chooses from, so that the value read from
-    the bins is the highest; no order within a bin lets it save more than the best one.
-    """
+    """Return bounds of recalibrated values and calibration losses; nothing where the sketch is exact."""
     if state.sketch.is_exact or not any(key.variant == "recalibrated" for key in values):
         return {}
     settings, (best, _) = parse_settings(state.settings), _extreme_orders(state)
     u_max, found = empty_decisions(settings).max_uncertainty, dict[Key, Limits]()
+    # The value of the bins is the highest, since one uncertainty for all rows of a bin is among the maps.
     for key, value in recalibrated_values(best, settings.options, max_uncertainty=u_max).items():
         low, loss = float(value), key._replace(variant="calibration_loss")
         found[key] = min(low, values[key]), values[key]
@@ -261,10 +234,7 @@ def _recalibrated_bounds(state: State, values: Mapping[Key, float]) -> dict[Key,
 
 
 def _extreme_orders(state: State) -> tuple[TieGroups, TieGroups]:
-    """Return the tie groups with the costs of each inexact bin as late as they can be, and as early.
-
-    Each metric of the order is monotone in the accumulated costs, so that these two orders bound it.
-    """
+    """Return tie groups with the costs of each inexact bin as late as can be, and as early: they bound each metric."""
     ties, sketch = ties_of(state), state.sketch
     is_tied = sketch.low == sketch.high
     dearest = state.largest_cost or 1.0

@@ -21,13 +21,10 @@ DROPPED = 3  # bits, so that what is added to a key does not overflow
 
 
 class Resolution(NamedTuple):
-    """Where bins end: in steps of the logarithm close to 0, and in equal steps further up, where most rows lie.
+    """Where bins end: in steps of the logarithm close to 0, and in equal steps further up, where most rows lie."""
 
-    Keys of confidences are `mirrored`, fine at both ends; `top` is at least the largest uncertainty, or 1/2 there.
-    """
-
-    mirrored: bool
-    top: float
+    mirrored: bool  # keys of confidences, fine at both ends
+    top: float  # at least the largest uncertainty, or 1/2 where mirrored
 
     def joining_levels(self, low: Ints) -> Ints:
         """Return the level from which on each key (G,) and the next one are in one bin, (G - 1,): 0 if equal."""
@@ -72,18 +69,13 @@ class Resolution(NamedTuple):
 
 
 class Sketch(NamedTuple):
-    """Rows from the least to the most uncertain, in bins.
-
-    `low` and `high` (G,) are the smallest and the largest key in each bin: if they are equal, its rows are tied. `sums`
-    are the wrong rows, shape (1, G); or, where rows have weights or costs, the digits of the sums of w, w c, w^2,
-    w^2 c, w^2 c^2, shape (5 * DIGITS, G).
-    """
+    """Rows from the least to the most uncertain, in bins."""
 
     level: int
-    low: Ints
-    high: Ints
+    low: Ints  # the smallest key in each bin (G,)
+    high: Ints  # the largest one (G,): where they are equal, the rows are tied
     rows: Ints
-    sums: Ints
+    sums: Ints  # wrong rows (1, G); with weights or costs digits of w, w c, w^2, w^2 c, w^2 c^2 (5 * DIGITS, G)
 
     @property
     def is_exact(self) -> bool:
@@ -92,17 +84,13 @@ class Sketch(NamedTuple):
 
 
 def sort_keys(rank: Floats, *, mirrored: bool) -> Ints:
-    """Return whole numbers in [0, 2^63) that order like `Decisions.rank_by` (N,), one for each distinct value.
-
-    The bits of a float64 order like it and are finest close to 0. Where `mirrored`, `rank` is minus a confidence, and
-    the keys are finest at both ends: those of 1 - q (exact) down to confidence 1/2, then those of q in reverse.
-    """
+    """Return whole numbers in [0, 2^63) that order like `Decisions.rank_by` (N,), one for each distinct value."""
     if not mirrored:
         return (rank + 0.0).view(np.int64)  # minus 0 is 0
     keys = np.empty(len(rank), np.int64)
     for rows in blocks(len(rank)):
         confidence = 0.0 - rank[rows]
-        near = np.minimum(confidence, 1 - confidence).view(np.int64)
+        near = np.minimum(confidence, 1 - confidence).view(np.int64)  # bits are finest close to 0, here at both ends
         keys[rows] = np.where(confidence >= 0.5, near, 2 * HALF - near)
     return keys
 

@@ -1,8 +1,4 @@
-"""The engine on a cluster: a Spark data frame, or Parquet files -> one state per system.
-
-Each part of the rows becomes a state where it is, and nothing but states goes from task to task; what is wrong in a row
-comes back as a value. Workers find the functions here by their names: this package must be installed on them.
-"""
+"""The engine on a cluster: a Spark data frame, or Parquet files -> one state per system; workers need this package."""
 
 from __future__ import annotations
 
@@ -45,20 +41,16 @@ Batches = Iterator[pa.RecordBatch]
 def score(
     df: DataFrame,
     *,
-    confidence: str | None = None,
+    confidence: str | None = None,  # columns whose names do not tell
     correct: str | None = None,
-    by: str | None = None,
-    unlabelled: str | None = None,
+    by: str | None = None,  # of the systems
+    unlabelled: str | None = None,  # see `RowOptions`
     normalize: bool = False,
     decompose: bool = False,
     confidence_level: float | None = None,
-    **options: object,
+    **options: object,  # of `STATE_OPTIONS`
 ) -> dict[str, StateResults]:
-    """Return every metric of each system in a data frame of a classic session or of Spark Connect.
-
-    `confidence`, `correct` and `by` (of the systems) are columns whose names do not tell; for `unlabelled` and options
-    see `RowOptions`, `STATE_OPTIONS` and `read`. FileError names partition, column, row in it (from 1) and value.
-    """
+    """Return every metric of each system in a data frame of a classic session or of Spark Connect, as `read` does."""
     roles = {"confidence": confidence, "correct": correct, "system": by}
     columns = {role: name for role, name in roles.items() if name is not None}
     states = states_of_frame(df, state_options(**options), columns=columns, unlabelled=unlabelled)
@@ -99,10 +91,7 @@ def states_of_frame(
 def score_files_on_spark(
     patterns: Sequence[str | tuple[str, str]], options: Options, **reading: Unpack[RowOptions]
 ) -> Collection:
-    """Return the states of all systems in Parquet files that this process and the workers can read.
-
-    As `local.score_files` does, and by its reader: Spark would turn columns into rows, and these into columns again.
-    """
+    """Return the states of all systems in Parquet files that this process and the workers can read, by `batches_of`."""
     check_reading(reading)
     files = parts_of_patterns(patterns)
     tasks = [(name, part, *task) for name, part in files for task in row_groups_of(part, ROWS_OF_TASK)]

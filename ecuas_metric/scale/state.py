@@ -2,7 +2,7 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -26,11 +26,6 @@ LARGEST_COST = 2.0**20  # of a candidate, in units of the largest uncertainty
 MOST_ROWS = 2.0**53
 COLUMNS = 5  # sums in a bin of rows with weights or costs, see `Sketch`
 OWN_LOSSES = ("cross_entropy", "brier_score")  # of posteriors: no functions of the uncertainty and the candidate cost
-CHECKS: dict[str, Callable[[object, object], tuple[Array, Array]]] = {
-    "confidences": inputs.confidences,
-    "posteriors": inputs.posteriors,
-    "costs": inputs.costs,
-}
 
 
 class State(NamedTuple):
@@ -58,24 +53,17 @@ class State(NamedTuple):
 
 
 def state_of(
-    form: str,
+    form: str,  # "confidences", "posteriors" or "costs"
     predictions: object,
     references: object,
-    options: Options,
+    options: Options,  # checked, with `decisions` of these rows, and without weights, groups and strata
     *,
-    sample_weight: object = None,
-    level: int = 0,
+    sample_weight: object = None,  # (N,), each 0 or in [1e-6, 1e6]; for all states that are to merge, or for none
+    level: int = 0,  # of the sketch of a state which this one will be merged with: finer bins would be lost
 ) -> State:
-    """Return the state of some rows.
-
-    `form` and arrays are those of `evaluate`: confidences (N,) and 0 or 1; posteriors (N, K) and classes; or
-    uncertainties (N,) and candidate costs. Options come from `options.checked_options`, with `decisions` of these rows,
-    and without weights, groups and strata. Weights (N,) are 0, or in [1e-6, 1e6]; states that are to merge have all
-    weights, or none. `level` is that of the sketch of a state which this one will be merged with: finer bins would be
-    lost, and take longer. InputError as by `evaluate`.
-    """
+    """Return the state of some rows, in arrays as for `evaluate`, which raises the same InputErrors."""
     positive = options.predictions_are == "positive_probabilities"
-    predictions, references = CHECKS["confidences" if positive else form](predictions, references)
+    predictions, references = inputs.FORM_CHECKS["confidences" if positive else form](predictions, references)
     weight = None if sample_weight is None else _checked_weights(sample_weight, references)
     settings_text(form, options, is_weighted=weight is not None)  # before any work
     found: State | None = None

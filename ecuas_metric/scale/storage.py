@@ -111,11 +111,7 @@ def write_collection(path: str | Path, collection: Collection) -> None:
 
 
 def merge_collections(collections: Iterable[Collection], *, names: Iterable[str] = ()) -> Collection:
-    """Return all states, those of one system merged.
-
-    FileError, about one of `names`, if two of the collections are of the same file, whose rows would count twice;
-    InputError if the options of two states of a system differ.
-    """
+    """Return all states, those of one system merged; FileError, about one of `names`, if two are of the same file."""
     states: dict[str, State] = {}
     files: dict[str, int] = {}
     for (more, read), name in zip(collections, itertools.chain(names, itertools.repeat("a collection")), strict=False):

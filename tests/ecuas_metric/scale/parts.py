@@ -4,9 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ecuas_metric.inputs import FORM_CHECKS
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import prepare
-from ecuas_metric.scale.state import CHECKS, state_of
+from ecuas_metric.scale.state import state_of
 from ecuas_metric.scale.storage import Collection, to_bytes
 
 
@@ -29,7 +30,7 @@ class Rows(NamedTuple):
         """Return the same rows as all in memory has them."""
         form = "confidences" if self.given.get("predictions_are") == "positive_probabilities" else self.form
         options = checked_options(**self.given, sample_weight=self.weight, **more)
-        return prepare(self.form, *CHECKS[form](self.predictions, self.references), options)
+        return prepare(self.form, *FORM_CHECKS[form](self.predictions, self.references), options)
 
 
 def packed(state):

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from ecuas_metric.errors import InputError
+from ecuas_metric.inputs import FORM_CHECKS
 from ecuas_metric.metrics import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting import curves
 from ecuas_metric.results import compute_results, prepare
 from ecuas_metric.scale import state
 from ecuas_metric.scale.reading import read, system_of
-from ecuas_metric.scale.state import CHECKS, merge, state_of
+from ecuas_metric.scale.state import merge, state_of
 from tests.conftest import seeds
 from tests.ecuas_metric.scale.parts import FORMS, Rows, cut, rows_of
 
@@ -109,7 +110,8 @@ def test_bounds_are_as_close_as_two_orders_of_the_same_bins(rng, few_bins):
         mixed = np.repeat(low != high, sizes)
         q = np.where(mixed, confidence - place * 1e-6, confidence)
         correct = np.where(mixed, ~is_wrong, place >= wrong).astype(int)
-        values = compute_results(prepare("confidences", *CHECKS["confidences"](q, correct), checked_options())).flat()
+        rows = prepare("confidences", *FORM_CHECKS["confidences"](q, correct), checked_options())
+        values = compute_results(rows).flat()
         assert getattr(found[Key("aurc")], fields[0]) == pytest.approx(values["aurc"], rel=1e-12)
         assert getattr(found[Key("auroc")], fields[1]) == pytest.approx(values["auroc"], rel=1e-12)
 
