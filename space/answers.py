@@ -1,8 +1,4 @@
-"""Answers of a visitor's model -> graded by the curated TriviaQA subset or the visitor; and links that hold a result.
-
-A link holds no answers. Anybody may write anything into one: a restored result is marked, and cannot have the name of
-one of the dataset's systems.
-"""
+"""Answers of a visitor's model -> graded by the curated TriviaQA subset or the visitor; links that hold a result."""
 
 import base64
 import unicodedata
@@ -111,10 +107,7 @@ class Graded(NamedTuple):
 
 
 def grade_answers(answers: Answers, asked: str, *, accepted: Iterable[str] = (), rule: str = "bounds") -> Graded:
-    """Grade answers by exact match and label bank, and by the visitor where these do not decide.
-
-    `accepted` are the keys of `open_answers` that the visitor takes for correct; the others fall under `rule`.
-    """
+    """Grade answers; the visitor decides what is left: `accepted` keys of `open_answers`, and the `rule` for others."""
     if rule not in RULES:
         raise InputError("Other answers", f"must count as one of {', '.join(RULES)}", value=rule)
     questions = subset.questions_of(asked)

@@ -1,7 +1,4 @@
-"""A function called in a process of its own, which the operating system stops at a limit of memory or time.
-
-A Parquet file of a kilobyte may hold a name of ten megabytes in every row. It can exhaust that process only.
-"""
+"""A function called in a process of its own, which the operating system stops at a limit of memory or time."""
 
 import os
 import pickle
@@ -12,7 +9,7 @@ from pathlib import Path
 from threading import BoundedSemaphore
 from typing import TypeVar
 
-MEMORY = 1_000_000_000  # bytes, besides what Python and its libraries take
+MEMORY = 1_000_000_000  # bytes, besides what Python and its libraries take: a small Parquet file may need any number
 SECONDS = 8  # of a processor
 PATIENCE = 120  # seconds, where processors are busy
 MAX_RESULT = 400_000_000  # bytes

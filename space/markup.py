@@ -1,7 +1,4 @@
-"""Words and HTML of the page: errors and notes in its own words, tables, messages, curves as SVG. All text is escaped.
-
-The style sheet colours the systems by class, for light and dark; `slot-1` to `slot-6` have different dashes too.
-"""
+"""Words and HTML of the page: errors and notes in its own words, tables, curves as SVG. All text is escaped."""
 
 import json
 import logging
@@ -136,11 +133,7 @@ def attempt(function: Callable[..., _Result], *arguments: object) -> tuple[_Resu
 
 
 def links(namespace: str = NAMESPACE) -> str:
-    """Return a line of Markdown; in a clone, which has no namespace, folders instead of links to the Hub.
-
-    >>> links("somebody").split(" · ")[1]
-    '[Metric](https://huggingface.co/spaces/somebody/ecuas)'
-    """
+    """Return a line of Markdown; in a clone, which has no namespace, folders instead of links to the Hub."""
     paper = f"[Paper (arXiv 2605.20490)]({PAPER})"
     if namespace.startswith("<"):
         return f"{paper} · Metric: `ecuas_metric` · Dataset: `triviaqa_subset` · Source: `space`, all in this clone"

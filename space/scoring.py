@@ -55,15 +55,11 @@ Rows = dict[tuple[str, str], Comparison]  # of one metric, by pair
 
 
 class Verdict(NamedTuple):
-    """Who costs least by one number: the cheapest, and those that a test cannot tell from it, cheapest first.
+    """Who costs least by one number: the cheapest, and those that a test cannot tell from it."""
 
-    The rival is the nearest that may be the best, or the next of all if the cheapest is clearly so; `needed` is the N
-    that finds its difference from the cheapest with 80 % power, if it is what it seems.
-    """
-
-    best: tuple[str, ...]
-    rival: Comparison
-    needed: int | None
+    best: tuple[str, ...]  # cheapest first
+    rival: Comparison  # with the nearest that may be the best, or the next of all if the cheapest is clearly so
+    needed: int | None  # the N that finds this difference with 80 % power, if it is what it seems
 
     @property
     def winner(self) -> str | None:
