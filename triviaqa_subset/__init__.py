@@ -1,7 +1,4 @@
-"""The curated TriviaQA subset: its build, the grading of answers, and (in `elicitation`) asking language models.
-
-The names below are loaded when they are first used.
-"""
+"""The curated TriviaQA subset: its build, the grading of answers, and (in `elicitation`) asking language models."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

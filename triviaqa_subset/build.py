@@ -40,17 +40,12 @@ examples
 def build(
     out: str | Path,
     *,
-    source: str | None = None,
-    without_text: bool = False,
-    selection: str | None = None,
-    curation: str | Path = FOLDER / "curation",
+    source: str | None = None,  # instead of the Hub, see `read_source`
+    without_text: bool = False,  # needs no source, and only checks a given one
+    selection: str | None = None,  # other questions for the subset, see `choose`
+    curation: str | Path = FOLDER / "curation",  # what `read_labels` reads
 ) -> list[str]:
-    """Build the dataset into a folder, which a build that fails leaves as it was; return what was built, line by line.
-
-    Without a `source` (see `read_source`) texts come from the Hub; `without_text` needs none, and only checks a given
-    one. `selection` names other questions for the subset, see `choose`; `curation` is the folder that `read_labels`
-    reads.
-    """
+    """Build the dataset into a folder, which a build that fails leaves as it was; return lines on what was built."""
     labels = read_labels(curation)
     check_ours(labels.questions)
     from_text = source is not None or not without_text

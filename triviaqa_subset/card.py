@@ -23,11 +23,7 @@ Row = Sequence[object]
 def write_card(
     template: Path, card: Path, tables: Mapping[str, Dataset], remark: str = "", made: Mapping[str, str] | None = None
 ) -> None:
-    """Write the card with the `configs` of these tables, whose columns the Parquet files describe; keep the rest.
-
-    With text of questions in a table, the licence is `TEXT_LICENSE`. A remark on how this copy differs from the
-    described one is set above the text; the tables of `card_tables` go between the comments with their names.
-    """
+    """Write the card with the `configs` of these tables, a remark on how this copy differs, and the tables made."""
     page = DatasetCard.load(template)
     page.data.configs = [
         {"config_name": name, **({"default": True} if name == DEFAULT else {})}

@@ -13,13 +13,7 @@ def require(
     *,
     error: type[Exception] = ValueError,
 ) -> None:
-    """Raise an error unless the rule ("X must ...") holds for every value.
-
-    >>> require([True, False], ["a", 7], "answer must be text", "Quote it.")
-    Traceback (most recent call last):
-    ...
-    ValueError: answer must be text; got 7 at index 1 (1 of 2). Quote it.
-    """
+    """Raise an error unless the rule ("X must ...") holds for every value: the first that breaks it, and how many."""
     wrong = np.flatnonzero(~np.asarray(holds if isinstance(holds, Sized) else list(holds), dtype=bool))
     if wrong.size:
         first = repr(list(values)[wrong[0]])

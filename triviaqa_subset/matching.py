@@ -133,13 +133,7 @@ def normalize_answer(text: str) -> str:
 
 
 def normalize_officially(text: str) -> str:
-    """Return the form of TriviaQA's own evaluation (Joshi et al. 2017): lower case, no punctuation, no articles.
-
-    Curly quotes are punctuation too, words in brackets stay, and accents are composed.
-
-    >>> normalize_officially("The “Hitch-Hiker's” Guide!")
-    'hitch hiker s guide'
-    """
+    """Return the form of TriviaQA's own evaluation (Joshi et al. 2017): lower case, no punctuation, no articles."""
     composed = unicodedata.normalize("NFC", text.lower())
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", composed.translate(PUNCTUATION)).split())
 
@@ -201,13 +195,7 @@ def exact_match(answer: str, aliases: Iterable[str], *, rule: str = "equality") 
 
 
 def undress(answer: str) -> str:
-    r"""Return an answer without markup, quotes, footnotes, invisible characters and a frame such as "The answer is".
-
-    >>> [undress(text) for text in ("The answer is: **Paris**.", "<b>Paris</b> [1]", r"$\boxed{\text{Paris}}$")]
-    ['Paris', 'Paris', 'Paris']
-    >>> undress("It is not Paris, it is Lyon.")
-    'not Paris, it is Lyon'
-    """
+    """Return an answer without markup, quotes, footnotes, invisible characters and a frame such as "The answer is"."""
     text = unicodedata.normalize("NFKC", SUPERSCRIPT.sub("", answer))
     text = "".join(char for char in text if unicodedata.category(char) != "Cf")
     for pattern in (FOOTNOTE, TAG):
@@ -295,11 +283,7 @@ def hedges(answer: str, gold: Forms) -> bool:
 
 
 def is_refusal(answer: str) -> bool:
-    """Return whether an answer is empty, or only says that there is none.
-
-    >>> [is_refusal(answer) for answer in (" ", "...", "I'm sorry, but I don't know.", "The Unknown", "None", "&")]
-    [True, True, True, False, False, False]
-    """
+    """Return whether an answer is empty, or only says that there is none."""
     words = re.findall(r"\w+", re.sub("['\u2019]", "", answer.lower()))
     said = " ".join(words)
     return not answer.strip(SILENCE) or (REFUSAL.search(said) is not None and REFUSAL_WORDS.issuperset(words))

@@ -95,13 +95,9 @@ def _from_hub() -> list[RawRow]:
 
 
 def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
-    """Find the pool among the source's rows; ids, order and question hashes must agree, and most of the aliases.
-
-    A source with questions outside the pool is taken to be the whole split, and the draw is repeated. One with
-    questions of the pool only is joined by question_id. The texts come without the aliases that the curation drops.
-    """
+    """Find the pool among the source's rows; ids, order and question hashes must agree, and most of the aliases."""
     ids = list(questions["question_id"])
-    redrawn = not {row["question_id"] for row in rows} <= set(ids)
+    redrawn = not {row["question_id"] for row in rows} <= set(ids)  # with others, it is taken to be the whole split
     order = list(questions.explode("pool_positions").sort_values("pool_positions")["question_id"]) if redrawn else ids
     drawn = _redraw(rows, len(order)) if redrawn else _join(rows, ids)
     hashes = {row.question_id: (row.question_sha256, row.question_start_sha256) for row in questions.itertuples()}

@@ -30,14 +30,9 @@ def check_ours(questions: pd.DataFrame) -> None:
 
 
 def weights(questions: pd.DataFrame, selected: pd.Series) -> NDArray[np.float64]:
-    """Return the inverse sampling rate of each selected question's stratum, with mean 1, and NaN for the others, (N,).
-
-    .. math:: w_h = (N_h / N) / (n_h / n)
-
-    where N_h of the N kept questions of the pool, and n_h of the n selected, are of stratum h.
-    """
-    kept = questions["stratum"][questions["decision"] == "keep"].value_counts(normalize=True)
-    chosen = questions["stratum"][selected].value_counts(normalize=True)
+    """Return (N_h / N) / (n_h / n) of each selected question of stratum h, with mean 1, and NaN for the others."""
+    kept = questions["stratum"][questions["decision"] == "keep"].value_counts(normalize=True)  # N_h / N
+    chosen = questions["stratum"][selected].value_counts(normalize=True)  # n_h / n
     empty = [stratum for stratum in STRATA if stratum not in chosen]
     if empty:
         raise ValueError(f"the selection must have questions of every stratum; got none of {empty[0]}.")
@@ -45,11 +40,7 @@ def weights(questions: pd.DataFrame, selected: pd.Series) -> NDArray[np.float64]
 
 
 def choose(questions: pd.DataFrame, release: str, texts: Mapping[str, TriviaRow]) -> tuple[pd.Series, str]:
-    """Select the questions of a release, by question_id, else by the question's text, and remark how many.
-
-    A release is `curation-1` or `curation-2` (ours of that curation), `authors`, or a file or a dataset on the Hub with
-    a column `question_id` or `question`. Texts are used where they are known.
-    """
+    """Select the questions of `curation-1`, `curation-2`, `authors`, a file or a Hub dataset, and remark how many."""
     former = f"in_{release.replace('-', '_')}"
     if former in FORMER:
         return questions[former], f"the {questions[former].sum()} questions of {release}, reweighted"
