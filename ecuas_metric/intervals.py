@@ -116,6 +116,15 @@ class _Data(NamedTuple):
         return -math.log(self.options.epsilon) if isinstance(cost, str) else float(cost.max())
 
     @property
+    def dearest(self) -> float:
+        """The largest cost; where costs are given as numbers, that which was seen, or the largest uncertainty."""
+        if math.isfinite(self.largest_cost):
+            return self.largest_cost
+        seen, square = self.moments.weight2_cost, self.moments.weight2_cost2
+        own = np.divide(square, seen, out=np.zeros(len(seen)), where=seen > 0)
+        return max(self.form.max_uncertainty, float(own.max(initial=0.0)))
+
+    @property
     def is_recalibrated_well(self) -> bool:
         """Whether there are enough answers for the plug-in interval of a recalibrated value."""
         return self.rarer >= _ENOUGH if self.is_binary else self.moments.effective_count >= _ENOUGH_COSTS
@@ -535,11 +544,7 @@ def _cut(weight: Floats, count: float) -> Ints:
 
 def _event_size(moments: Moments, data: _Data, scale: float) -> float:
     """Return the size of events that have the mean and mean square of the costs, a few samples of the largest added."""
-    total, largest = float(moments.weight.sum()), data.largest_cost
-    if math.isinf(largest):
-        seen = moments.weight2_cost > 0
-        own = moments.weight2_cost2[seen] / moments.weight2_cost[seen]
-        largest = max(data.form.max_uncertainty, float(own.max(initial=0.0)))
+    total, largest = float(moments.weight.sum()), data.dearest
     added = _DEAREST * largest * scale / moments.effective_count
     squares = float(moments.weight2_cost2.sum()) / float(moments.weight2.sum())
     return (squares + added * largest) / (float(moments.cost.sum()) / total + added)
@@ -710,6 +715,9 @@ def _notes(data: _Data, limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
     notes = _note(
         "no_interval", "There are too few wrong or right answers, or too many classes, for an interval of", few
     )
+    if math.isinf(data.largest_cost):
+        priced = [key for key in limits if key not in bare and key.metric not in ("auroc", "coverage")]
+        notes += _note("assumed", f"These intervals assume that no answer costs more than {data.dearest:g}", priced)
     fact = "These intervals do not account for fitting the recalibration on the same samples"
     return note_biased([key for key in bare if key.is_biased]) + notes + _note("no_interval", fact, fitted)
 

@@ -356,3 +356,12 @@ def test_a_normalised_value_of_confidences_equal_to_the_accuracy_is_not_certain(
             mean = p * 0.04 + (1 - p) * 0.64 if is_square else -p * np.log(0.8) - (1 - p) * np.log(0.2)
             naive = p * (1 - p) if is_square else stats.entropy([p, 1 - p])
             assert found.high >= mean / naive * (1 - 1e-9)
+
+
+def test_intervals_of_costs_given_as_numbers_say_what_they_assume(rng):
+    u = rng.random(60)
+    for largest, cost in ((1.0, (rng.random(60) < u) * 0.5), (3.0, (rng.random(60) < u) * 3.0)):
+        options = checked_options(confidence_level=0.95, max_uncertainty=1.0)
+        (note,) = compute_results(prepare("costs", u, cost, options)).notes
+        assert note.kind == "assumed"
+        assert f"more than {largest:g}: ecuas_0, ecuas_1, ecuas_128, risk, aurc, augrc" in note.fact

@@ -6,6 +6,7 @@ from scipy import stats
 
 from ecuas_metric import inputs
 from ecuas_metric import sampling as module
+from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
 from ecuas_metric.sampling import (
@@ -241,3 +242,8 @@ def test_bootstrap_collects_every_key(rng):
     both = bootstrap(lambda w: {"one": w.sum(axis=1), "two": w[:, 0]}, 5, resampling=Resampling(7))
     assert both["one"].tolist() == [5] * 7
     assert both["two"].shape == (7,)
+
+
+def test_a_bca_interval_needs_an_estimate():
+    with pytest.raises(InputError, match="^estimate must be finite"):
+        interval(np.arange(5.0), jackknife=np.arange(3.0))

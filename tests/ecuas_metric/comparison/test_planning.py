@@ -123,3 +123,7 @@ def test_the_planned_samples_find_the_planned_difference():
                 found += row.p <= 0.05
             print(f"\n{plan.key}: N = {plan.needed}, power {found / 5:.1f} %", end="", flush=True)
             assert 74 <= found / 5 <= 86, plan.key  # three standard deviations of 500 runs
+
+
+def test_a_difference_of_many_deviations_needs_one_sample():
+    assert plan_of(Key("error_rate"), 5.0, 0.1, 100).needed == 1

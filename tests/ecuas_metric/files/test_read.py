@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from ecuas_metric.files.read import frame_of, read_sheet, stem
+from ecuas_metric.files.values import encode
 
 CSV = b"confidence,correct\n0.9,1\n0.25,0\n"
 FRAME = pd.DataFrame({"confidence": [0.9, 0.25], "correct": [1, 0]})
@@ -95,3 +96,9 @@ def test_a_folder_and_an_array_without_labels_are_refused(tmp_path):
     np.save(tmp_path / "a.npy", np.ones((3, 2)))
     with pytest.raises(ValueError, match=r"one array has no labels; save both with numpy\.savez"):
         read_sheet(tmp_path / "a.npy")
+
+
+@pytest.mark.parametrize("values", [["b", None, "a", "b"], [[1], None, [2], [1]]])  # Arrow encodes no lists
+def test_codes_tell_values_and_where_there_is_none(values):
+    known, codes = encode(pa.array(values))
+    assert [None if code < 0 else known[code] for code in codes] == values
