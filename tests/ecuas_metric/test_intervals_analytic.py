@@ -365,3 +365,22 @@ def test_intervals_of_costs_given_as_numbers_say_what_they_assume(rng):
         (note,) = compute_results(prepare("costs", u, cost, options)).notes
         assert note.kind == "assumed"
         assert f"more than {largest:g}: ecuas_0, ecuas_1, ecuas_128, risk, aurc, augrc" in note.fact
+
+
+def test_the_interval_of_a_debiased_ece_is_that_of_its_delta_method():
+    """Of two bins, one with a gap of 0.2: the root of a half of its square."""
+    size = 20_000
+    correct = np.concatenate([np.arange(size) < 0.75 * size, np.arange(size) < 0.5 * size])
+    found = results(np.repeat([0.95, 0.5], size), correct, calibration=True)[0]["ece_debiased"]
+    half = 1.96 * np.sqrt(0.5 * 0.75 * 0.25 / size)
+    assert found.value == pytest.approx(np.sqrt(0.5) * 0.2, rel=1e-3)
+    assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.05)
+
+
+def test_limits_of_graded_costs_become_those_of_a_mean():
+    """That some answer may cost the most there is counts as half a sample, which many samples outweigh."""
+    u, cost = np.linspace(0, 1, 200_000), np.resize([0.0, 1.0, 2.5], 200_000)
+    options = checked_options(confidence_level=0.95, max_uncertainty=1.0)
+    risk = compute_results(prepare("costs", u, cost, options)).estimates[Key("risk")]
+    half = 1.96 * cost.std() / np.sqrt(len(cost))
+    assert (risk.low, risk.high) == pytest.approx((cost.mean() - half, cost.mean() + half), abs=0.03 * half)

@@ -143,6 +143,9 @@ def test_the_confidence_set_for_the_best_is_named_where_it_is_another():
     same = [one._replace(p_adjusted=0.2) if (one.first, one.second) == ("a", "b") else one for one in rows]
     (line,) = summary(same, alpha=ALPHA)
     assert line.endswith("significantly better than all others except b.")
+    rows = rows_of({name: 0.1 + i / 10 for i, name in enumerate("abcdef")})
+    rows = [one._replace(p_first_best=one.first < "e", p_second_best=one.second < "e") for one in rows]
+    assert summary(rows, alpha=ALPHA)[0].endswith("the best is a or b or c or d.")
 
 
 def explained(submissions, **options):

@@ -167,3 +167,5 @@ def test_bad_rows_are_refused_as_in_memory(changes, argument, index):
     with pytest.raises(InputError) as raised:
         state_of("confidences", given.pop("predictions"), given.pop("references"), options, **given)
     assert (argument in raised.value.argument, raised.value.index) == (True, index)
+    if changes.get("options", {}).keys() & {"groups", "sample_weight"}:
+        assert raised.value.advice == ("Score in memory." if argument == "groups" else "Pass weights to state_of.")
