@@ -106,9 +106,6 @@ def test_errors_of_graded_answers_name_the_row_of_the_file(mine):
         answers.grade_answers(mine, "curated", rule="wrong").submission("mine", weighted=False)
 
 
-# ---- links
-
-
 def random_result(rng):
     """Graded answers of any number, confidences of any kind, and any settings."""
     asked, rule = str(rng.choice(subset.ASKED)), str(rng.choice(answers.RULES))

@@ -86,9 +86,6 @@ def test_a_published_page_links_the_three_repositories_and_a_clone_its_folders()
     assert sum((ROOT / folder).is_dir() for folder in re.findall("`(.*?)`", markup.links())) == 3
 
 
-# ---- curves
-
-
 def system(rng, size=300, **options):
     confidence = rng.random(size)
     return confidence_system((rng.random(size) < confidence).astype(int), confidence, **options)

@@ -145,9 +145,6 @@ def test_a_winner_is_named_in_5_percent_of_equal_pairs_and_75_of_those_with_a_po
     assert better.count("second") >= 150
 
 
-# ---- files and what is asked of them
-
-
 @pytest.mark.parametrize(
     ("text", "numbers"),
     [("", []), (None, []), (" 0, 1 ;-2 ∞", [0, 1, -2, float("inf")]), (5, [5]), ([0, 1.5], [0, 1.5])],

@@ -53,9 +53,6 @@ def words(text):
     return " ".join(text.split())
 
 
-# --- loading ----------------------------------------------------------------------------------------
-
-
 def test_every_configuration_loads_offline_from_card_and_data_alone(tmp_path, monkeypatch):
     shutil.copytree(FOLDER / "data", tmp_path / "triviaqa_subset" / "data")
     shutil.copy(FOLDER / "README.md", tmp_path / "triviaqa_subset")
@@ -92,9 +89,6 @@ def test_no_question_or_answer_text_is_in_the_project(root, rows_of_text):
     questions = {row["question"].removesuffix("...") for row in rows_of_text}
     long = {a["answer"] for row in rows_of_text for a in row["answers"] if len(a["answer"]) > 25}
     assert not [text for text in questions | long if text.encode() in everything]
-
-
-# --- labels that must agree with each other ---------------------------------------------------------
 
 
 LABELS = {"correct": ("1", "0"), "debatable": ("0", "1"), "incorrect": ("0", "0")}
@@ -148,9 +142,6 @@ def test_the_pool_is_in_the_order_of_its_draws_and_ten_questions_have_no_hash():
     assert hashes.isna().sum() == 10  # text cut off: null, and not another question's hash
     assert hashes.dropna().is_unique
     assert hashes[pool["selected"]].isna().sum() == 6
-
-
-# --- the card ---------------------------------------------------------------------------------------
 
 
 def test_the_metadata_the_example_and_the_links_of_the_card():

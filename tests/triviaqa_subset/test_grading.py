@@ -172,9 +172,6 @@ def test_without_text_the_bank_alone_decides_and_a_warning_says_so():
         grade(MINE, DATASET, bank=BANK)
 
 
-# --- against the answers that were judged -----------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def judged(shared, labels):
     """The dataset with its texts, and the judged answers in clear with their labels."""
