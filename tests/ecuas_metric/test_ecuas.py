@@ -331,10 +331,6 @@ def test_a_module_survives_pickling_before_and_after_it_computed(form, tmp_path)
         assert found == direct(form, predictions, references, options)
 
 
-def torch_tensor(values):
-    return pytest.importorskip("torch").tensor(values)
-
-
 CONVERSIONS = {
     "lists": lambda values: values.tolist(),
     "tuples": lambda values: tuple(values.tolist()),
@@ -342,7 +338,7 @@ CONVERSIONS = {
     "arrow": lambda values: pa.array(list(values)),
     "column": lambda values: Dataset.from_dict({"x": values})["x"],
     "formatted": lambda values: Dataset.from_dict({"x": values}).with_format("numpy")["x"],
-    "torch": torch_tensor,
+    "torch": lambda values: pytest.importorskip("torch").tensor(values),
 }
 
 

@@ -1,6 +1,5 @@
 import json
 import shlex
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -92,10 +91,6 @@ def lines(path, made):
     made.to_json(path, orient="records", lines=True)
 
 
-def to_json_of(path, made, orient):
-    made.to_json(path, orient=orient)
-
-
 def to_parquet(path, made):
     made.to_parquet(path)
 
@@ -151,10 +146,6 @@ def predicted(data):
     return pd.DataFrame({"y_true": text_of(label), "y_pred": text_of(q.argmax(axis=1)), "confidence": q.max(axis=1)})
 
 
-def pipeline_output(data):
-    return predicted(data).set_axis(["true", "label", "score"], axis=1)
-
-
 def to_json(path, value):
     Path(path).write_text(json.dumps(value))
 
@@ -196,7 +187,7 @@ TAKEN = {
     "CR": ("a.csv", confidences, "confidences", bytes_of(lambda f: as_csv(f, lineterminator="\r"))),
     "newlines in quotes": ("a.csv", lambda data: data["frame"].assign(id=[f'a\n"b", {i}' for i in range(N)])),
     "JSON lines called JSON": ("a.json", confidences, "confidences", lines),
-    **{f"JSON of {orient}": ("a.json", confidences, "confidences", partial(to_json_of, orient=orient))
+    **{f"JSON of {orient}": ("a.json", confidences, "confidences", lambda path, f, o=orient: f.to_json(path, orient=o))
        for orient in ("records", "columns", "index", "split", "table")},
     "a table of Weights & Biases": ("a.table.json",
         lambda data: {"columns": list(data["frame"]), "data": data["frame"].to_numpy().tolist(), "ncols": 3},
@@ -294,7 +285,8 @@ REFUSED = {
         lambda data: data["frame"].assign(correct=[0.5 if c else c / 2 for c in data["frame"]["correct"]]),
         "confidences"),
     "a pipeline's output": ("label=label or label=true. Specify which with --columns",
-        "a.csv --columns label=true,predicted=label,confidence=score", pipeline_output, "top"),
+        "a.csv --columns label=true,predicted=label,confidence=score",
+        lambda data: predicted(data).set_axis(["true", "label", "score"], axis=1), "top"),
     "a confidence and the true class": (
         "nothing says which answers are correct: neither correct, nor label and predicted",
         "a.csv --columns predicted=answer", lambda data: predicted(data).rename(columns={"y_pred": "answer"}), "top"),

@@ -24,9 +24,8 @@ def overconfident():
 
 
 def written(path, **columns):
-    pd.DataFrame({name: values.tolist() for name, values in columns.items()}).to_json(
-        path, orient="records", lines=True, double_precision=15
-    )
+    frame = pd.DataFrame({name: values.tolist() for name, values in columns.items()})
+    frame.to_json(path, orient="records", lines=True, double_precision=15)
     return str(path)
 
 

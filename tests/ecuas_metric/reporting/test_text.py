@@ -239,11 +239,6 @@ def test_the_limits_of_a_range_are_distinct(limits, words):
     assert text._between(*limits) == words
 
 
-def test_systems_that_are_sorted_are_not_sorted_again(submissions, monkeypatch):
-    monkeypatch.setattr(text, "ranked", None)
-    assert explained(submissions, confidence_level=0.95)
-
-
 def test_the_command_prints_the_sentences_below_the_table(files, submissions, capsys):
     assert cli.main(["score", *map(str, files), "--interval", "0.95", "--explain"]) == 0
     table, _, below = capsys.readouterr().out.partition("\n\n- ")
