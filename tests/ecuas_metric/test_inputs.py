@@ -147,10 +147,9 @@ def test_precision_is_kept():
     assert numbers(np.zeros(3, np.float32), "predictions").dtype == np.float32
 
 
-@pytest.mark.e2e
 def test_tensors_are_taken():
     """Gradients and bfloat16 must be taken off first."""
-    torch = pytest.importorskip("torch")  # which takes seconds to import
+    torch = pytest.importorskip("torch")
     said = torch.tensor([0.25, 0.5], dtype=torch.bfloat16, requires_grad=True)
     confidence, correct = confidences(said, torch.tensor([1, 0]))
     assert confidence.tolist() == [0.25, 0.5]

@@ -13,6 +13,7 @@ from ecuas_metric.reporting import cli
 
 N = 200
 CLASSES = ["cat", "dog", "horse", "ship"]
+SPAM, FROM_1 = np.array(["ham", "spam"]), [f"p_{k}" for k in range(1, 5)]
 
 
 def zero_one(u, wrong, max_uncertainty):
@@ -43,28 +44,21 @@ def data():
 @pytest.fixture
 def truth(data):
     """What scikit-learn and arithmetic say of the three systems."""
-    frame, q, label, binary = data["frame"], data["posteriors"], data["label"], data["binary"]
-    both = np.column_stack([1 - binary["y_prob"], binary["y_prob"]])
+    frame, q, label, (y, p) = data["frame"], data["posteriors"], data["label"], data["binary"].to_numpy().T
+    most, right, wrong = q.max(axis=1), q.argmax(axis=1) == label, (p > 0.5) != y
+    scores = {"error_rate": np.mean(~right), "ecuas_1": zero_one(1 - most, ~right, 0.75)}
     return {
         "confidences": {
             "error_rate": 1 - frame["correct"].mean(),
             "confidence_brier_score": brier_score_loss(frame["correct"], frame["confidence"]),
             "ecuas_1": zero_one(1 - frame["confidence"], 1 - frame["correct"], 1),
         },
-        "posteriors": {
-            "error_rate": np.mean(q.argmax(axis=1) != label),
-            "cross_entropy": log_loss(label, q),
-            "ecuas_1": zero_one(1 - q.max(axis=1), q.argmax(axis=1) != label, 0.75),
-        },
+        "posteriors": scores | {"cross_entropy": log_loss(label, q)},
+        "top": scores | {"confidence_brier_score": brier_score_loss(right, most)},  # whatever else there was
         "binary": {
-            "error_rate": np.mean((binary["y_prob"] > 0.5) != binary["y_true"]),
-            "cross_entropy": log_loss(binary["y_true"], binary["y_prob"]),
-            "ecuas_1": zero_one(1 - both.max(axis=1), both.argmax(axis=1) != binary["y_true"], 0.5),
-        },
-        "top": {  # the predicted class with its probability, whatever else there was
-            "error_rate": np.mean(q.argmax(axis=1) != label),
-            "confidence_brier_score": brier_score_loss(q.argmax(axis=1) == label, q.max(axis=1)),
-            "ecuas_1": zero_one(1 - q.max(axis=1), q.argmax(axis=1) != label, 0.75),
+            "error_rate": np.mean(wrong),
+            "cross_entropy": log_loss(y, p),
+            "ecuas_1": zero_one(np.minimum(p, 1 - p), wrong, 0.5),
         },
     }
 
@@ -89,10 +83,6 @@ def csv(**options):
 
 def lines(path, made):
     made.to_json(path, orient="records", lines=True)
-
-
-def to_parquet(path, made):
-    made.to_parquet(path)
 
 
 def savez(path, made):
@@ -125,20 +115,6 @@ def pipeline(data):
 def by_class(data):
     rows = [dict(zip(CLASSES, row, strict=True)) for row in data["posteriors"].tolist()]
     return pd.DataFrame({"label": text_of(data["label"]), "probs": rows})
-
-
-def wide(data):
-    frame = data["frame"]
-    return pd.DataFrame({"question": frame["id"], "GPT-4": frame["confidence"], "x": 0.5, "correct": frame["correct"]})
-
-
-def bytes_of(make):
-    """Return what writes the bytes that `make` makes of a table."""
-    return lambda path, made: Path(path).write_bytes(make(made))
-
-
-def as_csv(frame, **options):
-    return frame.to_csv(index=False, **options).encode()
 
 
 def predicted(data):
@@ -182,9 +158,9 @@ TAKEN = {
     "semicolons": ("a.csv", confidences, "confidences", csv(sep=";", decimal=",")),
     "bars": ("a.csv", confidences, "confidences", csv(sep="|")),
     "Excel's CSV": ("a.csv", confidences, "confidences",
-        bytes_of(lambda f: b"\xef\xbb\xbf" + as_csv(f, sep=";", decimal=",", lineterminator="\r\n"))),
+        csv(sep=";", decimal=",", lineterminator="\r\n", encoding="utf-8-sig")),
     "UTF-16": ("a.csv", confidences, "confidences", csv(encoding="utf-16")),
-    "CR": ("a.csv", confidences, "confidences", bytes_of(lambda f: as_csv(f, lineterminator="\r"))),
+    "CR": ("a.csv", confidences, "confidences", csv(lineterminator="\r")),
     "newlines in quotes": ("a.csv", lambda data: data["frame"].assign(id=[f'a\n"b", {i}' for i in range(N)])),
     "JSON lines called JSON": ("a.json", confidences, "confidences", lines),
     **{f"JSON of {orient}": ("a.json", confidences, "confidences", lambda path, f, o=orient: f.to_json(path, orient=o))
@@ -208,18 +184,13 @@ TAKEN = {
         lambda data: pd.DataFrame(np.log(data["posteriors"]) + 1).add_prefix("logit_").assign(label=data["label"]),
         "posteriors"),
     "numbered from 1 with labels from 0": ("a.csv --columns label=y,posteriors=p_1+p_2+p_3+p_4 --labels 0,1,2,3",
-        lambda data: pd.DataFrame(data["posteriors"], columns=[f"p_{k}" for k in range(1, 5)]).assign(y=data["label"]),
-        "posteriors"),
+        lambda data: pd.DataFrame(data["posteriors"], columns=FROM_1).assign(y=data["label"]), "posteriors"),
     "binary prob_0": ("a.csv",
         lambda data: pd.DataFrame({"label": data["binary"]["y_true"], "prob_0": 1 - data["binary"]["y_prob"]}),
         "binary"),
-    "binary, named by its class": (
-        "a.csv",
-        lambda data: pd.DataFrame(
-            {"p_ham": 1 - data["binary"]["y_prob"], "label": np.where(data["binary"]["y_true"], "spam", "ham")}
-        ),
-        "binary",
-    ),
+    "binary, named by its class": ("a.csv",
+        lambda data: pd.DataFrame({"p_ham": 1 - data["binary"]["y_prob"], "label": SPAM[data["binary"]["y_true"]]}),
+        "binary"),
     "binary with the predicted class": ("a.csv",
         lambda data: data["binary"].assign(y_pred=(data["binary"]["y_prob"] > 0.5).astype(int)), "binary"),
     "Keras": ("a.npz",
@@ -238,13 +209,8 @@ TAKEN = {
         lambda data: named(data)[["ship", "cat", "horse", "dog", "y_true"]], "posteriors"),
     "prob_cat": ("a.csv", lambda data: named(data).rename(columns=lambda c: f"prob_{c}" if c in CLASSES else c),
         "posteriors"),
-    "counted from 1": (
-        "a.csv",
-        lambda data: pd.DataFrame(data["posteriors"], columns=[f"p_{k}" for k in range(1, 5)]).assign(
-            label=data["label"] + 1
-        ),
-        "posteriors",
-    ),
+    "counted from 1": ("a.csv",
+        lambda data: pd.DataFrame(data["posteriors"], columns=FROM_1).assign(label=data["label"] + 1), "posteriors"),
     "percent signs": ("a.csv", with_confidence(lambda x: f"{100 * x:.2f} %")),
     "decimal commas in quotes": ("a.csv", with_confidence(lambda x: f"{x}".replace(".", ","))),
     "decimal commas between tabs": ("a.tsv", confidences, "confidences", csv(sep="\t", decimal=",")),
@@ -303,8 +269,7 @@ REFUSED = {
         lambda data: data["frame"][["confidence", "correct"]]),
     "an older encoding": ("Save it as UTF-8", "b.csv", lambda data: data["frame"].assign(note="\u00e9"), "confidences",
         csv(encoding="cp1252")),
-    "JSON lines called CSV": ("Give it the suffix of its format", "b.jsonl", confidences, "confidences",
-        lambda path, f: f.to_json(path, orient="records", lines=True)),
+    "JSON lines called CSV": ("Give it the suffix of its format", "b.jsonl", confidences, "confidences", lines),
 }  # fmt: skip
 
 
@@ -365,7 +330,7 @@ def test_a_folder_of_systems_is_not_one_table(name, folder, data):
 
 def test_wide_files_hold_several_systems(folder, data, truth, capsys):
     frame = data["frame"]
-    wide(data).to_csv("one.csv", index=False)
+    frame.set_axis(["question", "GPT-4", "correct"], axis=1).assign(x=0.5).to_csv("one.csv", index=False)
     found = numbers('one.csv --columns "confidence=GPT-4+x,correct=correct"', capsys)
     assert list(found) == ["GPT-4", "x"]
     assert found["GPT-4"]["ecuas_1"] == pytest.approx(truth["confidences"]["ecuas_1"])

@@ -70,10 +70,8 @@ def test_groups_stay_together_and_folds_are_as_many_as_asked_for(overconfident, 
 
 
 @pytest.mark.parametrize(("method", "more", "is_said"), [
-    ("isotonic", ["--interval", "0.95", "--reject-costs", "0.1"], True),
-    ("isotonic", ["--reject-costs", "0.1"], False),
-    ("isotonic", ["--interval", "0.95"], False),
-    ("affine", ["--interval", "0.95", "--reject-costs", "0.1"], False),
+    ("isotonic", ["--interval", "0.95", "--reject-costs", "0.1"], True), ("isotonic", ["--reject-costs", "0.1"], False),
+    ("isotonic", ["--interval", "0.95"], False), ("affine", ["--interval", "0.95", "--reject-costs", "0.1"], False),
 ])  # fmt: skip
 def test_intervals_at_a_reject_cost_of_isotonic_maps_have_a_note(
     overconfident, tmp_path, capsys, method, more, is_said

@@ -176,7 +176,8 @@ def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tm
         score_files([str(logs), f"{logs}/0.parquet"], OPTIONS)
     singles = score_files([("one", f"{logs}/0.parquet"), f"{logs}/1.parquet"], OPTIONS)
     assert set(singles.states) == {"a", "b"}
-    assert [part.address for part in parts_of(str(logs))] == [f"{logs}/{i}.parquet" for i in range(3)]
+    for place in (str(logs), f"file://{logs}"):
+        assert [part.address for part in parts_of(place)] == [f"{place}/{i}.parquet" for i in range(3)]
 
 
 @pytest.mark.parametrize(
