@@ -17,6 +17,7 @@ os.environ |= {"HF_EVALUATE_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HUB_O
 os.environ |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import settings
 
@@ -80,6 +81,18 @@ def nothing_is_left_in_the_work_tree():
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture
+def files(tmp_path, rng):
+    """Two systems with ids, the second one in another order and more often right."""
+    paths = [tmp_path / "first.csv", tmp_path / "second.csv"]
+    for path, accuracy in zip(paths, (0.6, 0.8), strict=True):
+        correct = rng.random(120) < accuracy
+        confidence = np.clip(0.3 + 0.4 * correct + 0.3 * rng.random(120), 0, 1).round(3)
+        frame = pd.DataFrame({"confidence": confidence, "correct": correct.astype(int)})
+        frame.sample(frac=1, random_state=int(10 * accuracy)).to_csv(path, index_label="id")
+    return paths
 
 
 @pytest.fixture(scope="session")

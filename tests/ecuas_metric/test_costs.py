@@ -183,14 +183,8 @@ def test_no_number_depends_on_the_unit_of_the_costs(unit, rng):
     posteriors, labels = [[1, 0], [1, 0], [0.6, 0.4], [0.3, 0.7]], [0, 1, 0, 1]
     matrix = np.array([[0, 1], [5, 0.0]])
     ours, scaled = (score_posteriors(labels, posteriors, cost=matrix * factor, n=(0, 0.5, 1)) for factor in (1, unit))
-    graded = [
-        score_costs(
-            candidate_cost=np.array([0.0, 0.2, 2]) * factor,
-            uncertainty=np.array([1.0, 0, 3]) * factor,
-            max_uncertainty=2 * factor,
-        )
-        for factor in (1, unit)
-    ]
+    given = {"candidate_cost": np.array([0, 0.2, 2]), "uncertainty": np.array([1.0, 0, 3]), "max_uncertainty": 2}
+    graded = [score_costs(**{name: factor * value for name, value in given.items()}) for factor in (1, unit)]
     for one, other in ((ours, scaled), graded):
         for key in one:
             scale = unit if key in ("risk", "aurc", "augrc") else 1.0
@@ -221,9 +215,8 @@ def value_of_game(matrix):
     exact = [[Fraction(float(cost)) + 1 for cost in row] for row in matrix]  # + 1: no part that matters is singular
     classes, decisions = range(len(exact)), range(len(exact[0]))
     for size in range(1, min(len(exact), len(exact[0])) + 1):
-        for some, of in itertools.product(
-            itertools.combinations(classes, size), itertools.combinations(decisions, size)
-        ):
+        parts = (itertools.combinations(these, size) for these in (classes, decisions))
+        for some, of in itertools.product(*parts):
             y = solution([[exact[k][d] for d in of] for k in some])
             q = solution([[exact[k][d] for k in some] for d in of])
             if y is None or q is None or min(*y, *q) < 0:

@@ -9,14 +9,7 @@ from ecuas_metric import sampling as module
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
-from ecuas_metric.sampling import (
-    Resampling,
-    bootstrap,
-    bootstrap_weights,
-    interval,
-    intervals,
-    jackknife,
-)
+from ecuas_metric.sampling import Resampling, bootstrap, bootstrap_weights, interval, intervals, jackknife
 from tests.ecuas_metric.systems import compute
 
 

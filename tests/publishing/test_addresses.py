@@ -46,9 +46,8 @@ def test_of_parquet_on_the_hub_only_the_columns_that_are_needed_are_fetched(ther
     files = {f"data/{path.name}": path.read_bytes() for path in (tmp_path / "data").iterdir()}
     there.put("datasets", "runs/logs", files)
     fetched, fetch = [], HfFileSystemFile._fetch_range
-    monkeypatch.setattr(
-        HfFileSystemFile, "_fetch_range", lambda self, *ends: fetched.append(ends[1] - ends[0]) or fetch(self, *ends)
-    )
+    counting = lambda self, *ends: fetched.append(ends[1] - ends[0]) or fetch(self, *ends)  # noqa: E731
+    monkeypatch.setattr(HfFileSystemFile, "_fetch_range", counting)
     name, state = "hf://datasets/runs/logs/data/*.parquet", tmp_path / "all.state"
     assert cli.main(["score", name, "--out-of-core", "--state", str(state)]) == 0
     expected = score_files([(name, str(tmp_path / "data"))], checked_options(n=[0, 1, 128])).states

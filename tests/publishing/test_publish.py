@@ -117,8 +117,6 @@ def test_what_must_not_be_sent_stops_everything(hub, online, monkeypatch, capsys
     assert (len(hub.requests), checked) == (before, ["dataset", "metric"])
 
 
-# --- the bare name: evaluate.load("ecuas") from Evaluate's cache, with and without a Hub ------------
-
 BARE = """
 import evaluate
 ecuas = evaluate.load("ecuas")
@@ -183,8 +181,6 @@ def test_what_evaluate_itself_fetched_stays(hub, client, cache):
     assert versions(cache) == [fetched]
     assert LOADED in client.run(OFFLINE + BARE).out
 
-
-# --- the build of the dataset from the Hub ----------------------------------------------------------
 
 CARD = b"""---
 configs:

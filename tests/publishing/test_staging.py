@@ -85,9 +85,8 @@ def test_caches_tests_and_hidden_files_are_found(tmp_path):
     for name in ("__pycache__/a", "a.pyc", ".env", ".cache/x", "test_a.py", "tests/a.csv", "a.lock"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-        with pytest.raises(
-            ValueError, match=f"^caches, tests and hidden files must not be sent; got {re.escape(name)}"
-        ):
+        message = f"^caches, tests and hidden files must not be sent; got {re.escape(name)}"
+        with pytest.raises(ValueError, match=message):
             check_files(tmp_path)
         (tmp_path / name).unlink()
 

@@ -34,18 +34,6 @@ def client(page, tmp_path):
 
 
 @pytest.fixture
-def files(tmp_path, rng):
-    """Two systems with ids, the second one in another order and more often right."""
-    paths = [tmp_path / "first.csv", tmp_path / "second.csv"]
-    for path, accuracy in zip(paths, (0.6, 0.8), strict=True):
-        correct = rng.random(120) < accuracy
-        confidence = np.clip(0.3 + 0.4 * correct + 0.3 * rng.random(120), 0, 1).round(3)
-        frame = pd.DataFrame({"confidence": confidence, "correct": correct.astype(int)})
-        frame.sample(frac=1, random_state=1).to_csv(path, index_label="id")
-    return paths
-
-
-@pytest.fixture
 def with_text(tmp_path, monkeypatch):
     """A copy of the data with texts of our own."""
     shutil.copytree(ROOT / "triviaqa_subset" / "data", tmp_path / "data")

@@ -48,10 +48,8 @@ def test_the_bank_decides_what_it_knows_and_the_visitor_the_rest(mine):
 
 
 def test_the_order_of_the_file_changes_nothing(mine):
-    other = sheet(mine.frame.sample(frac=1, random_state=1))
-    pd.testing.assert_frame_equal(
-        answers.grade_answers(mine, "curated").frame, answers.grade_answers(other, "curated").frame
-    )
+    both = (mine, sheet(mine.frame.sample(frac=1, random_state=1)))
+    pd.testing.assert_frame_equal(*(answers.grade_answers(one, "curated").frame for one in both))
 
 
 @pytest.mark.parametrize(
@@ -106,9 +104,6 @@ def test_errors_of_graded_answers_name_the_row_of_the_file(mine):
     mine.frame["confidence"] = 87.0
     with pytest.raises(FileError, match=r"^mine: column 'confidence' must lie in \[0, 1\]; got 87\.0 in row 2"):
         answers.grade_answers(mine, "curated", rule="wrong").submission("mine", weighted=False)
-
-
-# ---- links
 
 
 def random_result(rng):
@@ -172,11 +167,8 @@ def test_a_broken_link_is_an_error(content):
 @pytest.mark.parametrize(
     ("forged", "shown"),
     [
-        *(
-            (name, "a model")
-            for name in ("gemini-2.5-pro", "GEMINI 2.5 Pro · verbalized", "1. gemini-2.5-pro (checked)")
-        ),
-        *((name, "a model") for name in ("\uff47emini-2.5-pro", "g\u0435mini-2.5-pro", "\0", "")),  # one is Cyrillic
+        *((name, "a model") for name in ("GEMINI 2.5 Pro · verbalized", "1. gemini-2.5-pro (checked)", "\0", "")),
+        *((name, "a model") for name in ("gemini-2.5-pro", "\uff47emini-2.5-pro", "g\u0435mini-2.5-pro")),  # Cyrillic
         ("\u202eorp-5.2-inimeg", "orp-5.2-inimeg"),
         ("x" * 5000, "x" * 60),
         ("\U0001d54f" * 200, "\U0001d54f" * 60),

@@ -135,11 +135,9 @@ def on(tab, condition):
 
 def cells(tab):
     """Return the first table of all metrics, folded or not, as lists of text, without stars and intervals."""
-    rows = tab.locator("[role=tabpanel]:visible table.all").first.locator("tr").all()
-    return [
-        [re.split(r" ★|\n|(?<=\d)\[", text)[0].strip() for text in row.locator("th, td").all_text_contents()]
-        for row in rows
-    ]
+    table = tab.locator("[role=tabpanel]:visible table.all").first
+    rows = [row.locator("th, td").all_text_contents() for row in table.locator("tr").all()]
+    return [[re.split(r" ★|\n|(?<=\d)\[", text)[0].strip() for text in row] for row in rows]
 
 
 def last_points(tab, title):
@@ -290,9 +288,8 @@ def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_a_link(visi
     tab.get_by_label("0", exact=True).check()
     tab.get_by_text("number 5 by error rate").first.wait_for()
     path = tmp_path / "mine.csv"
-    path.write_text(
-        "question_id,answer,confidence\nodql_14427,London.,0.2\nsfq_178,my own answer,0.9\nqg_607,yours,0.6\n"
-    )
+    given = "odql_14427,London.,0.2\nsfq_178,my own answer,0.9\nqg_607,yours,0.6\n"
+    path.write_text(f"question_id,answer,confidence\n{given}")
     tab.locator("input[type=file]").last.set_input_files(str(path))
     tab.get_by_text("Of 3 answers were decided: 1 by the label bank.").wait_for()
     tab.get_by_label("sfq_178 → my own answer").check()

@@ -53,9 +53,8 @@ def test_names_are_text_everywhere(rng):
         assert "<img" not in html
         assert "&lt;img" in html
     assert unescape(drawn).count(f'data-name="{EVIL}"') == 5
-    assert markup.html("message", text="use `ecuas <b>`") == (
-        '<div class="message note" role="status">use <code>ecuas &lt;b&gt;</code></div>'
-    )
+    shown = '<div class="message note" role="status">use <code>ecuas &lt;b&gt;</code></div>'
+    assert markup.html("message", text="use `ecuas <b>`") == shown
 
 
 @pytest.mark.parametrize("advice", [*Advice, *FileAdvice])
@@ -66,9 +65,8 @@ def test_no_advice_speaks_of_python_or_of_the_command(advice):
 
 
 def test_errors_are_one_line_in_the_words_of_the_page():
-    assert markup.in_words(InputError("num_classes", "must be a whole number", value=2.5)) == (
-        "Number of possible answers K must be a whole number; got 2.5."
-    )
+    said = markup.in_words(InputError("num_classes", "must be a whole number", value=2.5))
+    assert said == "Number of possible answers K must be a whole number; got 2.5."
     assert markup.in_words(InputError("n", "must\nbe \u202e" + "x" * 1000)) == ("n must be " + "x" * 1000)[:600]
     assert markup.UNLABELLED in markup.WORDS[FileAdvice.UNLABELLED]
 
@@ -88,9 +86,6 @@ def test_a_published_page_links_the_three_repositories_and_a_clone_its_folders()
     assert sum((ROOT / folder).is_dir() for folder in re.findall("`(.*?)`", markup.links())) == 3
 
 
-# ---- curves
-
-
 def system(rng, size=300, **options):
     confidence = rng.random(size)
     return confidence_system((rng.random(size) < confidence).astype(int), confidence, **options)
@@ -103,9 +98,8 @@ def figures_in(html):
         tree = ElementTree.fromstring(figure.replace("class=few", 'class="few"'))
         curves = next(node for node in tree.iter() if node.get("class") == "curves")
         _, *x, _, y_low, y_high, _ = json.loads(curves.get("data-axes"))
-        found[tree.find(".//h3").text] = {
-            node.get("data-name"): points_of(node, (*x, y_low, y_high)) for node in curves
-        }
+        drawn = {node.get("data-name"): points_of(node, (*x, y_low, y_high)) for node in curves}
+        found[tree.find(".//h3").text] = drawn
     return found
 
 

@@ -21,10 +21,7 @@ from publishing.staging import PARTS, stage
 from space import uploads
 from tests.conftest import ROOT
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
-]
+pytestmark = [pytest.mark.e2e, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")]
 WEB = httpx.Client(timeout=None)  # however busy the machine is
 VISITORS = 8  # more than are scored at once
 EXAMPLE = ROOT / "space" / "examples" / "verbal_model.csv"
@@ -49,9 +46,8 @@ def test_every_function_has_a_name_types_and_a_description(client):
 
 
 def test_programs_get_the_command_lines_json_and_errors(client, files, tmp_path):
-    result = client.predict(
-        files=uploaded(files), n=[0, 1e9], reject_costs=0.25, num_classes=4, explain=True, api_name="/score"
-    )
+    asked = {"n": [0, 1e9], "reject_costs": 0.25, "num_classes": 4, "explain": True}
+    result = client.predict(files=uploaded(files), **asked, api_name="/score")
     flags = ["--n", "0,1e9", "--reject-costs", "0.25", "--num-classes", "4", "--interval", "0.95"]
     assert cli.main(["score", *map(str, files), *flags, "--output", str(tmp_path / "cli.json")]) == 0
     expected = json.loads((tmp_path / "cli.json").read_text())
@@ -115,9 +111,8 @@ def test_previews_are_ours_once_and_the_queue_has_limits(page, app):
 def test_as_it_is_published_it_runs_by_itself(tmp_path):
     stage(PARTS["space"], tmp_path / "stage", "somebody")
     env = os.environ | {"GRADIO_SERVER_NAME": "127.0.0.1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(
-        [sys.executable, "app.py"], cwd=tmp_path / "stage", env=env, stdout=subprocess.PIPE, text=True
-    ) as process:
+    call, folder = [sys.executable, "app.py"], tmp_path / "stage"
+    with subprocess.Popen(call, cwd=folder, env=env, stdout=subprocess.PIPE, text=True) as process:
         try:
             page = next(found[1] for line in process.stdout if (found := re.search(r"URL: +(http\S+)", line)))
             client = Client(page, verbose=False, download_files=tmp_path / "downloads")

@@ -22,9 +22,8 @@ def test_error_rates_are_those_of_the_dataset():
 
 def test_what_is_missing_or_unknown_bounds_the_rates_of_a_row_that_is_marked_and_has_no_number(rng):
     """A model that answered 28 questions, of which five are unknown, may be the worst."""
-    correct = pd.Series(
-        np.r_[np.full(5, np.nan), rng.integers(0, 2, 23)], subset.questions_of("curated")["question_id"][:28]
-    )
+    ids = subset.questions_of("curated")["question_id"][:28]
+    correct = pd.Series(np.r_[np.full(5, np.nan), rng.integers(0, 2, 23)], ids)
     mine = subset.row_of("<b>mine", correct, "curated", {}, "self-reported, not checked")
     weight = subset.questions_of("curated").set_index("question_id")["weight"]
     low = weight[correct.index[correct == 0]].sum() / weight.sum()

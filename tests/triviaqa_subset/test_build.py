@@ -86,9 +86,6 @@ def built(first_build, tmp_path):
     assert fingerprint(out) == before
 
 
-# --- sources that fit -------------------------------------------------------------------------------
-
-
 @pytest.mark.e2e
 def test_a_source_of_the_pool_is_joined_and_the_unchecked_redraw_is_reported(tmp_path, invented, pool_rows):
     lines = build(tmp_path / "o", source=write_jsonl(tmp_path / "s.jsonl", pool_rows), curation=invented)
@@ -140,9 +137,6 @@ def test_without_text_differs_by_the_text_alone_and_the_sums_hold(tmp_path, inve
     assert sums == {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
 
 
-# --- the real texts ---------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def real_texts(rows_of_text):
     return {row["question_id"]: row for row in rows_of_text}
@@ -175,9 +169,6 @@ def test_the_real_texts_alone_build_without_the_dropped_aliases(tmp_path, shared
         assert not left & set(row.dropped_aliases)
         assert len(row.answer["aliases"]) <= len(real_texts[row.question_id]["aliases"])
     assert (pool["dropped_aliases"].str.len() > 0).sum() == 272
-
-
-# --- sources that do not fit ------------------------------------------------------------------------
 
 
 OTHERS = {"value": "x", "aliases": ["WRONG ALIAS"], "normalized_aliases": []}
@@ -261,9 +252,6 @@ def test_bad_labels_stop_the_build(invented, tmp_path, built, capsys):
         read_labels(curation)
 
 
-# --- selections -------------------------------------------------------------------------------------
-
-
 def write_release(path, columns):
     frame = pd.DataFrame(columns)
     frame.to_csv(path, index=False) if path.suffix == ".csv" else frame.to_parquet(path)
@@ -326,9 +314,6 @@ def test_weights_are_inverse_sampling_rates_and_need_every_stratum():
     np.testing.assert_allclose(weights(questions, selected), expected, rtol=1e-15)
     with pytest.raises(ValueError, match=r"^the selection must have questions of every stratum; got none of reviewed"):
         weights(questions, selected & (questions["stratum"] == "exact_match_all"))
-
-
-# --- the command ------------------------------------------------------------------------------------
 
 
 def test_a_selection_without_a_known_column_lists_those_found(tmp_path, built, capsys):

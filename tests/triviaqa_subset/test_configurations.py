@@ -85,10 +85,8 @@ def test_the_card_keeps_its_text_and_names_the_tables(tmp_path):
     tables = {"curated": Dataset.from_dict({"a": [1, 2]}), "other": Dataset.from_dict({"b": ["x"]})}
     before = DatasetCard.load(FOLDER / "README.md")
     files = {name: {"data_files": [{"split": "validation", "path": f"data/{name}.parquet"}]} for name in tables}
-    configs = [
-        {"config_name": "curated", "default": True} | files["curated"],
-        {"config_name": "other"} | files["other"],
-    ]
+    configs = [{"config_name": name} | files[name] for name in tables]
+    configs[0]["default"] = True
     for remark, above in (("", ""), ("half of it", "\n> This copy: half of it.\n")):
         write_card(FOLDER / "README.md", tmp_path / "card.md", tables, remark)
         card = DatasetCard.load(tmp_path / "card.md")

@@ -53,9 +53,6 @@ def words(text):
     return " ".join(text.split())
 
 
-# --- loading ----------------------------------------------------------------------------------------
-
-
 def test_every_configuration_loads_offline_from_card_and_data_alone(tmp_path, monkeypatch):
     shutil.copytree(FOLDER / "data", tmp_path / "triviaqa_subset" / "data")
     shutil.copy(FOLDER / "README.md", tmp_path / "triviaqa_subset")
@@ -94,9 +91,6 @@ def test_no_question_or_answer_text_is_in_the_project(root, rows_of_text):
     assert not [text for text in questions | long if text.encode() in everything]
 
 
-# --- labels that must agree with each other ---------------------------------------------------------
-
-
 LABELS = {"correct": ("1", "0"), "debatable": ("0", "1"), "incorrect": ("0", "0")}
 
 
@@ -133,35 +127,21 @@ def test_curation_1_is_the_one_published_with_its_errata(shared):
 
 @pytest.mark.parametrize(("number", "kept"), [(1, 931), (2, 926)])
 def test_the_earlier_curations_select_by_the_same_rule(number, kept):
+    """The first kept questions of each stratum, as many as the subset has."""
     questions = earlier_curation(number)["questions"]
-    selected = questions["question_id"][questions["selected"] == "1"]
-    assert first_kept(questions).tolist() == selected.tolist()
-    assert (questions["decision"] == "keep").sum() == kept
+    keep, selected = questions[questions["decision"] == "keep"], questions[questions["selected"] == "1"]
+    first = pd.concat([keep[keep["stratum"] == s].head(n) for s, n in SELECTED.items()]).sort_index()
+    assert first["question_id"].tolist() == selected["question_id"].tolist()
+    assert len(keep) == kept
 
 
-def first_kept(questions):
-    """Return the first kept questions of each stratum, as many as the subset has."""
-    kept = questions[questions["decision"] == "keep"]
-    return pd.concat([kept[kept["stratum"] == s].head(n) for s, n in SELECTED.items()]).sort_index()["question_id"]
-
-
-def test_the_subset_is_the_first_kept_of_each_stratum_in_pool_order():
+def test_the_pool_is_in_the_order_of_its_draws_and_ten_questions_have_no_hash():
     first = [positions[0] for positions in pool["pool_positions"]]
     assert first == sorted(first)
-    assert curated["question_id"].tolist() == first_kept(pool).tolist()
-    assert curated["question_id"].tolist() == pool["question_id"][pool["selected"]].tolist()
-    assert curated["pool_position"].is_monotonic_increasing
-
-
-def test_the_pool_has_977_questions_in_1000_draws_and_ten_without_hash():
-    assert (pool["pool_positions"].str.len() == 2).sum() == 23
     hashes = pool["question_sha256"]
     assert hashes.isna().sum() == 10  # text cut off: null, and not another question's hash
     assert hashes.dropna().is_unique
     assert hashes[pool["selected"]].isna().sum() == 6
-
-
-# --- the card ---------------------------------------------------------------------------------------
 
 
 def test_the_metadata_the_example_and_the_links_of_the_card():
@@ -388,9 +368,8 @@ def test_the_audit_adds_up():
     first = earlier_curation(1)["answers"]
     kinds = list(zip(first["correct"], first["debatable"], strict=True))
     rows = [row for row in cells(section(page, "Labels")) if len(row) == 5 and row[1].isdigit()]
-    assert [int(row[1]) for row in rows] == [
-        kinds.count(LABELS[kind]) for kind in ("correct", "incorrect", "debatable")
-    ]
+    numbers = [kinds.count(LABELS[kind]) for kind in ("correct", "incorrect", "debatable")]
+    assert [int(row[1]) for row in rows] == numbers
     assert sum(int(row[2]) for row in rows) == 360
     rng = np.random.default_rng(0)
     for column, said in ((3, "2.0 % [1.5, 3.2]"), (4, "0.3 % [0.15, 1.4]")):
@@ -443,12 +422,3 @@ def test_the_answers_that_are_cut(rows_of_text):
     marked = answers[answers["cut"]]
     assert set(zip(marked["question_id"], marked["answer_sha256"], strict=True)) == cut
     assert len(cut) == 33
-
-
-def test_the_configuration_kept_is_the_pool_without_the_discarded():
-    kept, expected = read("kept"), pool[pool["decision"] == "keep"].reset_index()
-    pd.testing.assert_frame_equal(kept[["question_id", "stratum"]], expected[["question_id", "stratum"]])
-    assert (kept["weight"] == 1).all()
-    assert set(curated["question_id"]) <= set(kept["question_id"])
-    other = systems[~systems["exact_match"] & systems["question_id"].isin(kept["question_id"])]
-    assert set(other["question_id"]) <= set(answers["question_id"])

@@ -133,10 +133,8 @@ def test_a_judge_sees_each_open_answer_once_with_question_and_gold():
 
     mine = MINE | {"answer": [*MINE["answer"][:4], "Miss Austen", "Five"]}
     grades = grade(mine, DATASET, bank=BANK, judge=judge)
-    assert sorted(seen) == [
-        ("Author of Emma?", "Miss Austen", ["Jane Austen", "jane austen"]),
-        ("Two plus two?", "Five", ["(4)"]),
-    ]
+    austen = ("Author of Emma?", "Miss Austen", ["Jane Austen", "jane austen"])
+    assert sorted(seen) == [austen, ("Two plus two?", "Five", ["(4)"])]
     assert grades.correct == [True, True, False, True, True, None]
     assert grades.decided_by == ["exact", "bank", "bank", "judge", "judge", "unlabelled"]
     assert grades.counts == counts(exact=1, bank=2, judge=2, unlabelled=1)
@@ -151,10 +149,7 @@ def test_a_judge_that_gives_no_verdict_is_an_error(verdict):
 @pytest.mark.parametrize(
     ("answer", "question_id", "options", "message"),
     [
-        *(
-            (one, "q2", {}, r"answer must be text; got .* at index 1 \(1 of 2\)\. Pass")
-            for one in (None, float("nan"), 4)
-        ),
+        *((one, "q2", {}, r"answer must be text; got .* at index 1 \(1 of 2\)\. Pass") for one in (None, 4)),
         ("a", "q9", {}, r"question_id must be in the dataset; got 'q9' at index 1 \(1 of 2\)\. Drop these rows, or"),
         ("a", "q2", {"rule": "fuzzy"}, r"rule must be one of equality, containment; got 'fuzzy'\.$"),
     ],
@@ -175,9 +170,6 @@ def test_without_text_the_bank_alone_decides_and_a_warning_says_so():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         grade(MINE, DATASET, bank=BANK)
-
-
-# --- against the answers that were judged -----------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

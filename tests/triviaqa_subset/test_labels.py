@@ -61,13 +61,9 @@ def test_what_breaks_a_rule_is_named(name, edits, message, tables, tmp_path):
 
 
 def test_what_breaks_a_rule_over_several_rows_is_named(tables, tmp_path):
-    answers = tables["answers"]
+    answers, questions = tables["answers"], tables["questions"].assign(pool_positions="1")
     for name, table, message in (
-        (
-            "questions",
-            tables["questions"].assign(pool_positions="1"),
-            "pool_positions must hold 0 to 976 once each; got 1",
-        ),
+        ("questions", questions, "pool_positions must hold 0 to 976 once each; got 1"),
         ("answers", pd.concat([answers, answers[:1]]), "question_id, answer_sha256 must be unique; got .* index 2683"),
         ("errata", tables["errata"].assign(after="offensive"), "after must be what questions or answers say; got "),
     ):

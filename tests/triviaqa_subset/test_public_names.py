@@ -1,13 +1,8 @@
-"""The public names: what can be imported, and that importing it is light."""
-
-import subprocess
-import sys
+"""The public names: what can be imported; that importing it is light is in tests/ecuas_metric/test_public.py."""
 
 import pytest
 
 import triviaqa_subset
-
-HEAVY = {"datasets", "pandas", "pyarrow", "huggingface_hub", "numpy", "torch", "transformers", "evaluate", "tqdm"}
 
 
 def test_public_names_are_listed_once_in_order_and_importing_them_is_by_attribute():
@@ -17,10 +12,3 @@ def test_public_names_are_listed_once_in_order_and_importing_them_is_by_attribut
         assert getattr(triviaqa_subset, name).__name__ == name
     with pytest.raises(AttributeError, match=r"^module 'triviaqa_subset' has no attribute 'nothing'$"):
         _ = triviaqa_subset.nothing
-
-
-@pytest.mark.e2e
-def test_importing_the_package_imports_nothing_heavy(offline):
-    code = f"import sys, triviaqa_subset; print(*{HEAVY!r}.intersection(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], env=offline, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []

@@ -27,9 +27,8 @@ LABEL = np.array([RNG.choice(4, p=row) for row in FOUR])
 
 CLASSES = np.array(["cat", "dog", "horse", "ship"])
 POSTERIORS = pd.DataFrame(FOUR, columns=[f"prob_{k}" for k in range(4)]).assign(label=LABEL)
-CHOSEN = pd.DataFrame(
-    {"label": CLASSES[LABEL], "predicted": CLASSES[FOUR.argmax(axis=1)], "confidence": FOUR.max(axis=1)}
-)
+CHOSEN = pd.DataFrame({"label": CLASSES[LABEL], "predicted": CLASSES[FOUR.argmax(axis=1)]})
+CHOSEN["confidence"] = FOUR.max(axis=1)
 SPAM = np.array(["ham", "spam"])
 MEANS = pd.DataFrame([{"id": "mean", "confidence": Q.mean(), "correct": C.mean()}])
 SOME = np.arange(N) % 25 == 0
@@ -64,13 +63,11 @@ ADVISED = {  # a table, the one that has the numbers which the command in the ad
     "P(1) as confidence": (pd.DataFrame({"y_true": Y, "y_pred": (P > 0.5) * 1, "confidence": P}), BINARY),
     "P(spam) as confidence": (filed(Y, (P > 0.5) * 1, confidence=P), BINARY),
     "P(ham) as confidence": (filed(Y, (P > 0.5) * 1, confidence=1 - P), BINARY),
-    "P(wrong) as confidence": (
-        filed(Y, (P > 0.5) * 1, confidence=1 - P).replace({"ham": "wrong", "spam": "right"}), BINARY
-    ),
+    "P(wrong) as confidence": (filed(Y, (P > 0.5) * 1, confidence=1 - P).replace({"ham": "wrong", "spam": "right"}),
+        BINARY),
     "an error within a cell": (
-        pd.DataFrame({"r": [json.dumps({"error": int(1 - c), "p": q}) for q, c in zip(Q, C, strict=True)]}),
-        BASE, "--columns correct=r.error,confidence=r.p",
-    ),
+        pd.DataFrame({"r": [json.dumps({"error": int(1 - c), "p": q}) for q, c in zip(Q, C, strict=True)]}), BASE,
+        "--columns correct=r.error,confidence=r.p"),
     "a longer name": (BASE.rename(columns={"confidence": "Confidence Score"}), BASE),
     "a name with a dot": (BASE.rename(columns={"confidence": "Conf."}), BASE),
     "prob beside correct": (BASE.rename(columns={"confidence": "prob"}), BASE),
@@ -78,15 +75,12 @@ ADVISED = {  # a table, the one that has the numbers which the command in the ad
     "percentages": (BASE.assign(confidence=(100 * Q).round(2)), BASE),
     "a name with a sign, in percent": (named("confidence", "conf (%)", (100 * Q).round(2)), BASE),
     "margins": (pd.DataFrame({"label": Y, "prob": np.log(P / (1 - P))}), BINARY),
-    "classes before a word": (
-        pd.DataFrame(FOUR[:, ::-1], columns=CLASSES[::-1] + "_prob").assign(label=CLASSES[LABEL]), POSTERIORS
-    ),
+    "classes before a word": (pd.DataFrame(FOUR[:, ::-1], columns=CLASSES[::-1] + "_prob").assign(label=CLASSES[LABEL]),
+        POSTERIORS),
     "classes with numbers": (
-        pd.DataFrame(FOUR, columns=[f"c{k}" for k in range(4)]).assign(label=[f"c{k}" for k in LABEL]), POSTERIORS
-    ),
-    "mappings and labels in another order": (
-        mapped([0, 1, 2, 3], CLASSES[LABEL]), POSTERIORS, "--labels ship,horse,dog,cat"
-    ),
+        pd.DataFrame(FOUR, columns=[f"c{k}" for k in range(4)]).assign(label=[f"c{k}" for k in LABEL]), POSTERIORS),
+    "mappings and labels in another order": (mapped([0, 1, 2, 3], CLASSES[LABEL]), POSTERIORS,
+        "--labels ship,horse,dog,cat"),
 }  # fmt: skip
 REFUSED = {  # what no flag can mend, what the refusal says, and flags
     "few on another scale": (BASE.assign(confidence=np.where(SOME, 100, Q)), "must lie on one scale; 192"),
@@ -104,10 +98,8 @@ REFUSED = {  # what no flag can mend, what the refusal says, and flags
     "ignored rows of -1": (POSTERIORS.assign(label=np.where(SOME, -1, LABEL)), "rows that do not count?"),
     "labels of -1 and 1": (BINARY.assign(y_true=2 * Y - 1), "Count from 0."),
     "classes in two cases": (CHOSEN.replace({"predicted": {"ship": "Ship"}}), "differ in upper and lower case only"),
-    "labels for other columns": (
-        pd.DataFrame(FOUR, columns=CLASSES).assign(label=LABEL), "some of the labels",
-        "--labels cat,dog,horse,Ship --columns posteriors=cat+dog+horse+ship",
-    ),
+    "labels for other columns": (pd.DataFrame(FOUR, columns=CLASSES).assign(label=LABEL), "some of the labels",
+        "--labels cat,dog,horse,Ship --columns posteriors=cat+dog+horse+ship"),
     "numbers of mapped classes": (mapped([3, 0, 1, 2], LABEL), "must name the same classes", "--labels 0,1,2,3"),
 }  # fmt: skip
 NOTED = {  # flags, and what a note says of the number

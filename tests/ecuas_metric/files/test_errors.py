@@ -42,18 +42,16 @@ def test_an_error_of_a_file_also_has_file_column_and_row(write):
     assert isinstance(error, FileError)
     where = {"file": "a.csv", "column": "confidence", "row": 4}
     assert fields(error) == OUT_OF_RANGE | where | {"advice": FileAdvice.PERCENTAGES}
-    assert str(error) == (
-        "a.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). Percentages? Set scale=100."
-    )
+    said = "a.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). Percentages? Set scale=100."
+    assert str(error) == said
 
 
 def test_an_option_that_does_not_fit_a_file(write):
     submissions = read_submissions(write("a.csv", "confidence,correct\n0.9,1\n"))
     error = caught(prepare_submissions, submissions, reject_costs=2)
     assert (error.file, error.argument, error.value, error.row) == ("a.csv", "reject_costs", 2, None)
-    assert str(error) == (
-        "a.csv: reject_costs must lie in [0, 1], the largest sensible uncertainty; got 2.0 at index 0 (1 of 1)."
-    )
+    said = "a.csv: reject_costs must lie in [0, 1], the largest sensible uncertainty; got 2.0 at index 0 (1 of 1)."
+    assert str(error) == said
     assert error.render(COMMAND_WORDS).startswith("a.csv: --reject-costs must lie in [0, 1]")
 
 
@@ -73,6 +71,8 @@ def test_a_file_or_a_system_may_be_called_as_an_option_is(name, write, capsys):
     assert cli.main(["score", f"nothing/{name}.csv"]) == 2
     assert capsys.readouterr().err == f"ecuas: nothing/{name}.csv: there is no such file.\n"
     write("systems.csv", f"system,confidence,correct\n{name},,1\n{name},0.5,0\n")
+    assert cli.main(["score", "systems.csv"]) == 2
+    assert "Set their value with --missing-confidence" in capsys.readouterr().err
     assert cli.main(["score", "systems.csv", "--missing-confidence", "0.5", "--metrics", "ecuas_0"]) == 0
     captured = capsys.readouterr()
     assert captured.err == f"note: {name}: 1 of 2 confidences are missing (NaN) and count as 0.5.\n"

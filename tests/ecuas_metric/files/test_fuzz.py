@@ -37,13 +37,9 @@ def written(frame, suffix):
         return frame.to_csv(index=False).encode(errors="replace")
     if suffix == ".npz":
         buffer = io.BytesIO()
-        columns = {
-            str(name) or "arr_0": frame[name].iloc[:, 0] if frame.columns.tolist().count(name) > 1 else frame[name]
-            for name in frame
-        }
-        np.savez(
-            buffer, **{name: np.array(column.tolist()) for name, column in columns.items() if column.dtype != object}
-        )
+        columns = frame.loc[:, ~frame.columns.duplicated()].items()
+        arrays = {str(name) or "arr_0": np.array(one.tolist()) for name, one in columns if one.dtype != object}
+        np.savez(buffer, **arrays)
         return buffer.getvalue()
     if suffix == ".parquet":
         return frame.to_parquet()
@@ -66,9 +62,8 @@ def disturbed(frame, rng):
             odd = ODD[rng.integers(0, len(ODD))]
             cells = [odd] * len(cells) if kind == 0 else [*cells[:row], odd, *cells[row + 1 :]]
             series = pd.Series(cells, dtype=object, index=frame.index)
-            frame = pd.concat(
-                [frame.iloc[:, :column], series.rename(frame.columns[column]), frame.iloc[:, column + 1 :]], axis=1
-            )
+            before, after = frame.iloc[:, :column], frame.iloc[:, column + 1 :]
+            frame = pd.concat([before, series.rename(frame.columns[column]), after], axis=1)
         elif kind == 4:
             names = frame.columns.tolist()
             names[column] = name_from(rng)

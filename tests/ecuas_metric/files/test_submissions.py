@@ -88,9 +88,8 @@ def test_columns_can_be_named(tmp_path):
 
 def test_unlabelled_answers_are_an_error_or_counted(tmp_path):
     path = write(tmp_path / "a.csv", "confidence,correct,id\n0.9,1,x\n0.8,,y\n0.7,0,z\n")
-    with pytest.raises(
-        ValueError, match=r"column 'correct' has no value in row 3 \(1 of 3\)\. Label them, count them as"
-    ):
+    message = r"column 'correct' has no value in row 3 \(1 of 3\)\. Label them, count them as"
+    with pytest.raises(ValueError, match=message):
         read_submissions(path)
     found = {rule: only(path, unlabelled=rule) for rule in RULES}
     for rule, (ids, truth, rows) in {
@@ -137,8 +136,6 @@ def test_ids_are_the_same_text_in_every_kind_of_file(tmp_path):
 
 
 REFUSED = (  # a file, its text, and how the error begins
-    ("a.csv", "confidence,correct\n1,1\n90,0\n",
-     "column 'confidence' must lie in [0, 1]; got 90.0 in row 3 (1 of 2). Percentages? Set scale=100."),
     ("a.csv", "confidence,correct\n1,1\n\n90,0\n",
      "column 'confidence' must lie in [0, 1]; got 90.0 in row 4 (1 of 2). Percentages? Set scale=100."),
     ("a.csv", "confidence,correct\n0.9,1\nmuch,0\n",
@@ -148,13 +145,11 @@ REFUSED = (  # a file, its text, and how the error begins
     ("a.csv", "p_0,p_1,label\n0.5,0.5,2\n",
      "column 'label' must be labels in [0, 2); got 2.0 in row 2 (1 of 1). Count from 0."),
     ("a.csv", "confidence,correct\n", "the file has no rows."),
-    ("a.csv", "", "the file has no rows"),
     ("a.csv", "confidence,correct\n0.9,1\n0.8,0,3\n",
      "cannot be read as csv: row 3 has more cells than the header has names"),
     ("a.csv", "confidence,correct\n0.9,1,\n",
      "cannot be read as csv: the rows have more cells than the header has names"),
     ("a.json", '{"confidence": 1}', "cannot be read as json: it must be a list of objects, or an object of columns"),
-    ("a.json", "[1, 2]", "cannot be read as json: it must be a list of objects, or an object of columns"),
     ("a.csv", "system,confidence,correct\n" + "".join(f"s{i},0.5,1\n" for i in range(1001)),
      "column 'system' must name at most 1,000 systems; got 1,001."),
     ("a.jsonl", '{"confidence": 1\n', "cannot be read as jsonl: row 1 is not JSON: Expecting ',' delimiter"),
@@ -201,9 +196,8 @@ def test_a_file_that_is_not_text_and_one_that_is_not_there(tmp_path):
 
 @pytest.mark.parametrize("columns", [{"truth": "a"}, {"confidence": "nowhere"}])
 def test_wrong_names_of_columns_are_errors(columns, tmp_path):
-    with pytest.raises(
-        ValueError, match="columns must be among|there is no column 'nowhere'; found confidence, correct"
-    ):
+    message = "columns must be among|there is no column 'nowhere'; found confidence, correct"
+    with pytest.raises(ValueError, match=message):
         read_submissions(write(tmp_path / "a.csv", "confidence,correct\n0.9,1\n"), columns=columns)
 
 

@@ -1,6 +1,5 @@
 import json
 import shlex
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from ecuas_metric.reporting import cli
 
 N = 200
 CLASSES = ["cat", "dog", "horse", "ship"]
+SPAM, FROM_1 = np.array(["ham", "spam"]), [f"p_{k}" for k in range(1, 5)]
 
 
 def zero_one(u, wrong, max_uncertainty):
@@ -44,28 +44,21 @@ def data():
 @pytest.fixture
 def truth(data):
     """What scikit-learn and arithmetic say of the three systems."""
-    frame, q, label, binary = data["frame"], data["posteriors"], data["label"], data["binary"]
-    both = np.column_stack([1 - binary["y_prob"], binary["y_prob"]])
+    frame, q, label, (y, p) = data["frame"], data["posteriors"], data["label"], data["binary"].to_numpy().T
+    most, right, wrong = q.max(axis=1), q.argmax(axis=1) == label, (p > 0.5) != y
+    scores = {"error_rate": np.mean(~right), "ecuas_1": zero_one(1 - most, ~right, 0.75)}
     return {
         "confidences": {
             "error_rate": 1 - frame["correct"].mean(),
             "confidence_brier_score": brier_score_loss(frame["correct"], frame["confidence"]),
             "ecuas_1": zero_one(1 - frame["confidence"], 1 - frame["correct"], 1),
         },
-        "posteriors": {
-            "error_rate": np.mean(q.argmax(axis=1) != label),
-            "cross_entropy": log_loss(label, q),
-            "ecuas_1": zero_one(1 - q.max(axis=1), q.argmax(axis=1) != label, 0.75),
-        },
+        "posteriors": scores | {"cross_entropy": log_loss(label, q)},
+        "top": scores | {"confidence_brier_score": brier_score_loss(right, most)},  # whatever else there was
         "binary": {
-            "error_rate": np.mean((binary["y_prob"] > 0.5) != binary["y_true"]),
-            "cross_entropy": log_loss(binary["y_true"], binary["y_prob"]),
-            "ecuas_1": zero_one(1 - both.max(axis=1), both.argmax(axis=1) != binary["y_true"], 0.5),
-        },
-        "top": {  # the predicted class with its probability, whatever else there was
-            "error_rate": np.mean(q.argmax(axis=1) != label),
-            "confidence_brier_score": brier_score_loss(q.argmax(axis=1) == label, q.max(axis=1)),
-            "ecuas_1": zero_one(1 - q.max(axis=1), q.argmax(axis=1) != label, 0.75),
+            "error_rate": np.mean(wrong),
+            "cross_entropy": log_loss(y, p),
+            "ecuas_1": zero_one(np.minimum(p, 1 - p), wrong, 0.5),
         },
     }
 
@@ -92,14 +85,6 @@ def lines(path, made):
     made.to_json(path, orient="records", lines=True)
 
 
-def to_json_of(path, made, orient):
-    made.to_json(path, orient=orient)
-
-
-def to_parquet(path, made):
-    made.to_parquet(path)
-
-
 def savez(path, made):
     np.savez(path, **made)
 
@@ -114,10 +99,6 @@ def with_correct(words):
 
 def with_confidence(write):
     return lambda data: data["frame"].assign(confidence=data["frame"]["confidence"].map(write))
-
-
-def with_nested(data):
-    return data["frame"].assign(doc=[{"gold": {"index": i}} for i in range(N)])
 
 
 def lm_eval(data):
@@ -136,27 +117,9 @@ def by_class(data):
     return pd.DataFrame({"label": text_of(data["label"]), "probs": rows})
 
 
-def wide(data):
-    frame = data["frame"]
-    return pd.DataFrame({"question": frame["id"], "GPT-4": frame["confidence"], "x": 0.5, "correct": frame["correct"]})
-
-
-def bytes_of(make):
-    """Return what writes the bytes that `make` makes of a table."""
-    return lambda path, made: Path(path).write_bytes(make(made))
-
-
-def as_csv(frame, **options):
-    return frame.to_csv(index=False, **options).encode()
-
-
 def predicted(data):
     q, label = data["posteriors"], data["label"]
     return pd.DataFrame({"y_true": text_of(label), "y_pred": text_of(q.argmax(axis=1)), "confidence": q.max(axis=1)})
-
-
-def pipeline_output(data):
-    return predicted(data).set_axis(["true", "label", "score"], axis=1)
 
 
 def to_json(path, value):
@@ -183,14 +146,10 @@ WRITERS = {".csv": csv(), ".jsonl": lines}
 # Every row of the audit: the command, what makes the table, whose numbers it has, and what writes it.
 TAKEN = {
     "with pandas' index": ("a.csv", confidences, "confidences", csv(index=True)),
-    "header with a trailing comma": (
-        "a.csv", confidences, "confidences",
-        lambda path, f: Path(path).write_text(f.to_csv(index=False).replace("\n", ",\n")),
-    ),
-    "integer classes with the index": (
-        "a.csv", lambda data: pd.DataFrame(data["posteriors"]).assign(label=data["label"]), "posteriors",
-        csv(index=True),
-    ),
+    "header with a trailing comma": ("a.csv", confidences, "confidences",
+        lambda path, f: Path(path).write_text(f.to_csv(index=False).replace("\n", ",\n"))),
+    "integer classes with the index": ("a.csv",
+        lambda data: pd.DataFrame(data["posteriors"]).assign(label=data["label"]), "posteriors", csv(index=True)),
     "binary": ("a.csv", lambda data: data["binary"], "binary"),
     "binary label,prob": ("a.csv", lambda data: data["binary"].set_axis(["label", "prob"], axis=1), "binary"),
     "binary prob_1": ("a.csv", lambda data: data["binary"].set_axis(["label", "prob_1"], axis=1), "binary"),
@@ -198,106 +157,60 @@ TAKEN = {
     "tabs": ("a.tsv", confidences, "confidences", csv(sep="\t")),
     "semicolons": ("a.csv", confidences, "confidences", csv(sep=";", decimal=",")),
     "bars": ("a.csv", confidences, "confidences", csv(sep="|")),
-    "Excel's CSV": (
-        "a.csv", confidences, "confidences",
-        bytes_of(lambda f: b"\xef\xbb\xbf" + as_csv(f, sep=";", decimal=",", lineterminator="\r\n")),
-    ),
+    "Excel's CSV": ("a.csv", confidences, "confidences",
+        csv(sep=";", decimal=",", lineterminator="\r\n", encoding="utf-8-sig")),
     "UTF-16": ("a.csv", confidences, "confidences", csv(encoding="utf-16")),
-    "CR": ("a.csv", confidences, "confidences", bytes_of(lambda f: as_csv(f, lineterminator="\r"))),
+    "CR": ("a.csv", confidences, "confidences", csv(lineterminator="\r")),
     "newlines in quotes": ("a.csv", lambda data: data["frame"].assign(id=[f'a\n"b", {i}' for i in range(N)])),
     "JSON lines called JSON": ("a.json", confidences, "confidences", lines),
-    **{f"JSON of {orient}": ("a.json", confidences, "confidences", partial(to_json_of, orient=orient))
+    **{f"JSON of {orient}": ("a.json", confidences, "confidences", lambda path, f, o=orient: f.to_json(path, orient=o))
        for orient in ("records", "columns", "index", "split", "table")},
-    "a table of Weights & Biases": (
-        "a.table.json",
+    "a table of Weights & Biases": ("a.table.json",
         lambda data: {"columns": list(data["frame"]), "data": data["frame"].to_numpy().tolist(), "ncols": 3},
-        "confidences", to_json,
-    ),
-    "rows among other things": (
-        "a.json", lambda data: {"model": "m", "results": json.loads(data["frame"].to_json(orient="records"))},
-        "confidences", to_json,
-    ),
-    "rows under one name": (
-        "a.json", lambda data: {"results": json.loads(data["frame"].to_json(orient="records"))}, "confidences", to_json,
-    ),
+        "confidences", to_json),
+    "rows among other things": ("a.json", lambda data: {"model": "m", "results": data["frame"].to_dict("records")},
+        "confidences", to_json),
     "a folder of Spark": ("out", confidences, "confidences", parts),
-    "NumPy's savetxt": (
-        "a.txt", confidences, "confidences",
-        lambda path, f: np.savetxt(path, f[["confidence", "correct"]], header="confidence correct"),
-    ),
+    "NumPy's savetxt": ("a.txt", confidences, "confidences",
+        lambda path, f: np.savetxt(path, f[["confidence", "correct"]], header="confidence correct")),
     "R's write.csv": ("a.csv", with_correct(["TRUE", "FALSE"]), "confidences", csv(index=True, quoting=2)),
-    "R's write.table": (
-        "a.txt", with_correct(["TRUE", "FALSE"]), "confidences",
-        lambda path, f: f.to_csv(path, sep=" ", index=True, index_label=False, quoting=2),
-    ),
+    "R's write.table": ("a.txt", with_correct(["TRUE", "FALSE"]), "confidences",
+        lambda path, f: f.to_csv(path, sep=" ", index=True, index_label=False, quoting=2)),
     "MySQL's \\N": ("a.tsv", confidences, "confidences", csv(sep="\t", na_rep="\\N")),
     "yes/no": ("a.csv", with_correct(["yes", "no"])),
     "Correct/Incorrect": ("a.csv", with_correct(["Correct", "Incorrect"])),
     "wahr/falsch": ("a.csv", with_correct(["wahr", "falsch"])),
-    "confidences beyond 1 by rounding": (
-        "a.csv", lambda data: data["frame"].assign(confidence=data["frame"]["confidence"] + 1e-9),
-    ),
-    "percent signs in a part": (
-        "a.csv",
-        lambda data: data["frame"].assign(
-            confidence=[f"{100 * x:.2f}%" if i % 2 else x for i, x in enumerate(data["frame"]["confidence"])]
-        ),
-    ),
-    "logits": (
-        "a.csv",
+    "logits": ("a.csv",
         lambda data: pd.DataFrame(np.log(data["posteriors"]) + 1).add_prefix("logit_").assign(label=data["label"]),
-        "posteriors",
-    ),
-    "numbered from 1 with labels from 0": (
-        "a.csv --columns label=y,posteriors=p_1+p_2+p_3+p_4 --labels 0,1,2,3",
-        lambda data: pd.DataFrame(data["posteriors"], columns=[f"p_{k}" for k in range(1, 5)]).assign(y=data["label"]),
-        "posteriors",
-    ),
-    "binary prob_0": (
-        "a.csv",
+        "posteriors"),
+    "numbered from 1 with labels from 0": ("a.csv --columns label=y,posteriors=p_1+p_2+p_3+p_4 --labels 0,1,2,3",
+        lambda data: pd.DataFrame(data["posteriors"], columns=FROM_1).assign(y=data["label"]), "posteriors"),
+    "binary prob_0": ("a.csv",
         lambda data: pd.DataFrame({"label": data["binary"]["y_true"], "prob_0": 1 - data["binary"]["y_prob"]}),
-        "binary",
-    ),
-    "binary, named by its class": (
-        "a.csv",
-        lambda data: pd.DataFrame(
-            {"p_ham": 1 - data["binary"]["y_prob"], "label": np.where(data["binary"]["y_true"], "spam", "ham")}
-        ),
-        "binary",
-    ),
-    "binary with the predicted class": (
-        "a.csv", lambda data: data["binary"].assign(y_pred=(data["binary"]["y_prob"] > 0.5).astype(int)), "binary",
-    ),
-    "Keras": (
-        "a.npz",
+        "binary"),
+    "binary, named by its class": ("a.csv",
+        lambda data: pd.DataFrame({"p_ham": 1 - data["binary"]["y_prob"], "label": SPAM[data["binary"]["y_true"]]}),
+        "binary"),
+    "binary with the predicted class": ("a.csv",
+        lambda data: data["binary"].assign(y_pred=(data["binary"]["y_prob"] > 0.5).astype(int)), "binary"),
+    "Keras": ("a.npz",
         lambda data: {"y_true": data["binary"]["y_true"], "y_prob": data["binary"]["y_prob"].to_numpy()[:, None]},
-        "binary", savez,
-    ),
+        "binary", savez),
     "predicted and true class": ("a.csv", predicted, "top"),
-    "confidences beside several classes": (
-        "a.csv", lambda data: data["frame"].assign(label="x", gold="y", prediction="z", predicted="x"),
-    ),
-    "confidences beside counts of classes": (
-        "a.csv", lambda data: data["frame"].assign(label=["yes", "no"] * (N // 2), n_yes=3, n_no=4),
-    ),
-    "posteriors beside several predicted classes": (
-        "a.csv", lambda data: data["classes"].assign(prediction=1, predicted="x"), "posteriors",
-    ),
+    "confidences beside several classes": ("a.csv",
+        lambda data: data["frame"].assign(label="x", gold="y", prediction="z", predicted="x")),
+    "confidences beside counts of classes": ("a.csv",
+        lambda data: data["frame"].assign(label=["yes", "no"] * (N // 2), n_yes=3, n_no=4)),
+    "posteriors beside several predicted classes": ("a.csv",
+        lambda data: data["classes"].assign(prediction=1, predicted="x"), "posteriors"),
     "npz of Trainer.predict": ("a.npz", trainer, "posteriors", savez),
     "columns named by class": ("a.csv", named, "posteriors"),
-    "columns named by class, one never true": (
-        "a.csv", lambda data: named(data)[["ship", "cat", "horse", "dog", "y_true"]], "posteriors",
-    ),
-    "prob_cat": (
-        "a.csv", lambda data: named(data).rename(columns=lambda c: f"prob_{c}" if c in CLASSES else c), "posteriors",
-    ),
-    "counted from 1": (
-        "a.csv",
-        lambda data: pd.DataFrame(data["posteriors"], columns=[f"p_{k}" for k in range(1, 5)]).assign(
-            label=data["label"] + 1
-        ),
-        "posteriors",
-    ),
+    "columns named by class, one never true": ("a.csv",
+        lambda data: named(data)[["ship", "cat", "horse", "dog", "y_true"]], "posteriors"),
+    "prob_cat": ("a.csv", lambda data: named(data).rename(columns=lambda c: f"prob_{c}" if c in CLASSES else c),
+        "posteriors"),
+    "counted from 1": ("a.csv",
+        lambda data: pd.DataFrame(data["posteriors"], columns=FROM_1).assign(label=data["label"] + 1), "posteriors"),
     "percent signs": ("a.csv", with_confidence(lambda x: f"{100 * x:.2f} %")),
     "decimal commas in quotes": ("a.csv", with_confidence(lambda x: f"{x}".replace(".", ","))),
     "decimal commas between tabs": ("a.tsv", confidences, "confidences", csv(sep="\t", decimal=",")),
@@ -305,92 +218,58 @@ TAKEN = {
     "Y/N": ("a.csv", with_correct("YN")),
     "right/wrong": ("a.csv", with_correct(["right", "wrong"])),
     "pass/fail": ("a.csv", with_correct(["Pass", "FAIL"])),
-    "a list as NumPy prints it": (
-        "a.csv",
+    "a list as NumPy prints it": ("a.csv",
         lambda data: pd.DataFrame({"label": data["label"], "probabilities": [str(q) for q in data["posteriors"]]}),
-        "posteriors",
-    ),
-    "a list as JSON": (
-        "a.csv",
+        "posteriors"),
+    "a list as JSON": ("a.csv",
         lambda data: pd.DataFrame({"label": data["label"], "probs": map(json.dumps, data["posteriors"].tolist())}),
-        "posteriors",
-    ),
+        "posteriors"),
     "a mapping of classes": ("a.jsonl", by_class, "posteriors"),
     "a pipeline's scores": ("a.jsonl", pipeline, "posteriors"),
-    "rounding beyond 0 and 1": (
-        "a.csv", lambda data: data["classes"].assign(prob_0=data["classes"]["prob_0"] + 1e-9), "posteriors",
-    ),
-    "lm-eval": (
-        "a.jsonl --columns label=target,posteriors=filtered_resps --predictions-are logits", lm_eval, "posteriors",
-    ),
-    "nested ids": ("a.jsonl --columns id=doc.gold.index", with_nested),
-    "a column name with a comma": (
-        'a.csv --columns "confidence=p(a, b),correct=correct"',
-        lambda data: data["frame"].rename(columns={"confidence": "p(a, b)"}),
-    ),
+    "rounding beyond 0 and 1": ("a.csv", lambda data: data["classes"].assign(prob_0=data["classes"]["prob_0"] + 1e-9),
+        "posteriors"),
+    "lm-eval": ("a.jsonl --columns label=target,posteriors=filtered_resps --predictions-are logits", lm_eval,
+        "posteriors"),
     "several columns named": (
         'a.csv --columns "label=truth of it,posteriors=cat of it+dog of it+horse of it+ship of it" --labels 0,1,2,3',
         lambda data: names(data["posteriors"]).assign(truth=data["label"]).rename(columns=lambda c: f"{c} of it"),
-        "posteriors",
-    ),
+        "posteriors"),
     "upper case": ("a.csv", lambda data: data["frame"].rename(columns=str.upper)),
 }  # fmt: skip
 # And what is refused first: a part of the refusal, the command that it advises, what makes the table, whose numbers it
 # has (None: those of the posteriors to two digits), what writes it, and what makes the table that was mended.
 REFUSED = {
-    "logarithms of confidences": (
-        "Take their exponential", "a.csv", with_confidence(np.log), "confidences", None, with_confidence(lambda x: x),
-    ),
-    "rounded to 2 digits": (
-        "--renormalize", "a.csv --renormalize", lambda data: data["classes"].round(2), None, None,
-        lambda data: data["classes"].round(2),
-    ),
-    "posteriors in percent": (
-        "Percentages? --scale 100", "a.csv --scale 100", lambda data: data["classes"] * [100, 100, 100, 100, 1],
-        "posteriors",
-    ),
-    "confidences from 0 to 10": (
-        "--scale 10 for 0 to 10", "a.csv --scale 10", with_confidence(lambda x: 10 * x), "confidences",
-    ),
-    "half correct": (
-        "Partly correct? --correct-from GRADE", "a.csv --correct-from 0.5",
+    "logarithms of confidences": ("Take their exponential", "a.csv", with_confidence(np.log), "confidences", None,
+        with_confidence(lambda x: x)),
+    "rounded to 2 digits": ("--renormalize", "a.csv --renormalize", lambda data: data["classes"].round(2), None, None,
+        lambda data: data["classes"].round(2)),
+    "posteriors in percent": ("Percentages? --scale 100", "a.csv --scale 100",
+        lambda data: data["classes"] * [100, 100, 100, 100, 1], "posteriors"),
+    "confidences from 0 to 10": ("--scale 10 for 0 to 10", "a.csv --scale 10", with_confidence(lambda x: 10 * x),
+        "confidences"),
+    "half correct": ("Partly correct? --correct-from GRADE", "a.csv --correct-from 0.5",
         lambda data: data["frame"].assign(correct=[0.5 if c else c / 2 for c in data["frame"]["correct"]]),
-        "confidences",
-    ),
-    "a pipeline's output": (
-        "label=label or label=true. Specify which with --columns",
-        "a.csv --columns label=true,predicted=label,confidence=score", pipeline_output, "top",
-    ),
+        "confidences"),
+    "a pipeline's output": ("label=label or label=true. Specify which with --columns",
+        "a.csv --columns label=true,predicted=label,confidence=score",
+        lambda data: predicted(data).set_axis(["true", "label", "score"], axis=1), "top"),
     "a confidence and the true class": (
         "nothing says which answers are correct: neither correct, nor label and predicted",
-        "a.csv --columns predicted=answer", lambda data: predicted(data).rename(columns={"y_pred": "answer"}), "top",
-    ),
-    "a predicted class beside the true one": (
-        "label=label or label=y_true. Specify which with --columns", "a.csv --columns label=y_true",
+        "a.csv --columns predicted=answer", lambda data: predicted(data).rename(columns={"y_pred": "answer"}), "top"),
+    "a predicted class beside the true one": ("label=label or label=y_true. Specify which with --columns",
+        "a.csv --columns label=y_true",
         lambda data: data["classes"].assign(y_true=data["label"], label=data["posteriors"].argmax(axis=1)),
-        "posteriors",
-    ),
-    "both forms": (
-        "confidence=confidence or label=label. Specify which with --columns", "a.csv --columns label=label",
-        lambda data: data["classes"].assign(confidence=0.5, correct=1), "posteriors",
-    ),
-    "labels that are text": (
-        "--labels A,B,..", f"a.csv --labels {','.join(CLASSES)}",
-        lambda data: data["classes"].assign(label=text_of(data["label"])), "posteriors",
-    ),
-    "no header": (
-        "The first row must contain the names of the columns, e.g. confidence,correct", "b.csv",
+        "posteriors"),
+    "both forms": ("confidence=confidence or label=label. Specify which with --columns", "a.csv --columns label=label",
+        lambda data: data["classes"].assign(confidence=0.5, correct=1), "posteriors"),
+    "labels that are text": ("--labels A,B,..", f"a.csv --labels {','.join(CLASSES)}",
+        lambda data: data["classes"].assign(label=text_of(data["label"])), "posteriors"),
+    "no header": ("The first row must contain the names of the columns, e.g. confidence,correct", "b.csv",
         lambda data: data["frame"][["confidence", "correct"]], "confidences", csv(header=False),
-        lambda data: data["frame"][["confidence", "correct"]],
-    ),
-    "an older encoding": (
-        "Save it as UTF-8", "b.csv", lambda data: data["frame"].assign(note="\u00e9"), "confidences",
-        csv(encoding="cp1252"),
-    ),
-    "JSON lines called CSV": (
-        "Give it the suffix of its format", "b.jsonl", confidences, "confidences",
-        lambda path, f: f.to_json(path, orient="records", lines=True),
-    ),
+        lambda data: data["frame"][["confidence", "correct"]]),
+    "an older encoding": ("Save it as UTF-8", "b.csv", lambda data: data["frame"].assign(note="\u00e9"), "confidences",
+        csv(encoding="cp1252")),
+    "JSON lines called CSV": ("Give it the suffix of its format", "b.jsonl", confidences, "confidences", lines),
 }  # fmt: skip
 
 
@@ -418,9 +297,8 @@ def test_files_give_their_numbers(case, folder, data, truth, capsys):
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refusals_say_what_to_do_and_that_gives_the_numbers(case, folder, data, truth, capsys):
-    advice, command, make, whose, write, mended = with_defaults(
-        REFUSED[case], ("", confidences, "confidences", None, None)
-    )
+    defaults = ("", confidences, "confidences", None, None)
+    advice, command, make, whose, write, mended = with_defaults(REFUSED[case], defaults)
     (write or WRITERS[".csv"])("a.csv", make(data))
     assert cli.main(["score", "a.csv"]) == 2
     assert advice in capsys.readouterr().err
@@ -433,18 +311,6 @@ def test_refusals_say_what_to_do_and_that_gives_the_numbers(case, folder, data, 
         assert row["ecuas_1"] == pytest.approx(truth["posteriors"]["ecuas_1"], rel=0.02)
     else:
         assert {key: row[key] for key in truth[whose]} == pytest.approx(truth[whose], rel=1e-9)
-
-
-def test_missing_confidences_count_as_what_is_said(folder, data, capsys):
-    missing = data["frame"]["confidence"].sample(20, random_state=0).index
-    for name, value in (("nothing.csv", None), ("zero.csv", 0.0)):
-        frame = data["frame"].copy()
-        frame.loc[missing, "confidence"] = value
-        frame.to_csv(name, index=False)
-    assert cli.main(["score", "nothing.csv"]) == 2
-    assert "Set their value with --missing-confidence" in capsys.readouterr().err
-    found = numbers("nothing.csv zero.csv --missing-confidence 0", capsys)
-    assert found["nothing"] | {"system": ""} == found["zero"] | {"system": ""}
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet", ".npz", ".arrow", ".xlsx", ".npy"])
@@ -464,7 +330,7 @@ def test_a_folder_of_systems_is_not_one_table(name, folder, data):
 
 def test_wide_files_hold_several_systems(folder, data, truth, capsys):
     frame = data["frame"]
-    wide(data).to_csv("one.csv", index=False)
+    frame.set_axis(["question", "GPT-4", "correct"], axis=1).assign(x=0.5).to_csv("one.csv", index=False)
     found = numbers('one.csv --columns "confidence=GPT-4+x,correct=correct"', capsys)
     assert list(found) == ["GPT-4", "x"]
     assert found["GPT-4"]["ecuas_1"] == pytest.approx(truth["confidences"]["ecuas_1"])

@@ -19,12 +19,8 @@ def run(tool, folder, *arguments, code=0):
     python = ROOT / ".venv-integrations" / tool / "bin" / "python"
     if not python.exists():
         pytest.skip(f"{tool} is not installed: make test-integrations")
-    env = os.environ | {
-        "PYTHONPATH": str(ROOT),
-        "HF_HUB_OFFLINE": "1",
-        "HF_HOME": str(folder / "home"),
-        "COLUMNS": "1000",
-    }
+    env = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "COLUMNS": "1000"}
+    env["HF_HOME"] = str(folder / "home")
     done = subprocess.run([python, *arguments], cwd=folder, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == code, (done.stdout + done.stderr)[-3000:]
     return done

@@ -67,17 +67,9 @@ TASKS_TABLE = [
 ]
 """
 TRUTH = {  # the field of ours that has the truth; None where no choice is the right one in some sample
-    "index": "label",
-    "list_of_one": "label",
-    "computed": "not_flag",
-    "other": "noisy",
-    "absent": "flag",
-    "group:a": "label",
-    "group:b": "noisy",
-    "stock": "label",
-    "several": None,
-    "sometimes": None,
-    "uneven": None,
+    **dict.fromkeys(("index", "list_of_one", "group:a", "stock"), "label"),
+    **{"computed": "not_flag", "other": "noisy", "group:b": "noisy", "absent": "flag"},
+    **dict.fromkeys(("several", "sometimes", "uneven")),
 }
 
 

@@ -10,21 +10,17 @@ from tests.conftest import ROOT
 from tests.ecuas_metric.integrations.live import close, of_choices, questions, run, score
 
 pytestmark = [pytest.mark.integrations, pytest.mark.e2e]
-THREE = 'doc_to_text: "{{question}}"\ndoc_to_choice: choices\n'
-TWO = 'doc_to_text: "{{question}}"\ndoc_to_choice: ["yes", "no"]\n'
-BOTH = "filter_list:\n" + "".join(
-    f"  - {{name: {name}, filter: [{{function: take_first}}]}}\n" for name in ("one", "two")
-)
+TEXT = 'doc_to_text: "{{question}}"\n'
+THREE = f"{TEXT}doc_to_choice: choices\n"
+TWO = f'{TEXT}doc_to_choice: ["yes", "no"]\n'
+FIRST = "filter: [{function: take_first}]"
+BOTH = f"filter_list: [{{name: one, {FIRST}}}, {{name: two, {FIRST}}}]\n"
 ALL = "filter_list: [{name: none, filter: [{function: take_first_k, k: 2}]}]\n"
-PARTS = (
-    "metric_list: [{metric: acc}, {metric: acc_mutual_info}, {metric: ecuas_1, aggregation: !function utils.ecuas_1}]\n"
-)
+OURS = "{metric: ecuas_1, aggregation: !function utils.ecuas_1}"
+PARTS = f"metric_list: [{{metric: acc}}, {{metric: acc_mutual_info}}, {OURS}]\n"
 TASKS = {  # the YAML of a task, and which field of our own has the truth
     "index": (f"{THREE}doc_to_target: label\n", "label"),
-    "letter": (
-        'doc_to_text: "{{question}}"\ndoc_to_choice: ["A", "B", "C"]\ndoc_to_target: "{{\'ABC\'[label]}}"\n',
-        "label",
-    ),
+    "letter": (f'{TEXT}doc_to_choice: ["A", "B", "C"]\ndoc_to_target: "{{{{\'ABC\'[label]}}}}"\n', "label"),
     "text": (f'{THREE}doc_to_target: "{{{{choices[label]}}}}"\n', "label"),
     "computed": (f'{TWO}doc_to_target: "{{{{1 - flag}}}}"\n', "not_flag"),  # beside a field `label`
     "other": (f'{THREE}doc_to_target: "{{{{noisy}}}}"\n', "noisy"),
@@ -58,9 +54,8 @@ def ran(tmp_path_factory):
     for name, (text, _) in TASKS.items():
         (folder / "tasks" / f"{name}.yaml").write_text(f"include: _ecuas_template.yaml\ntask: {name}\n{data}{text}")
     plain = "metric_list: [{metric: acc}, {metric: acc_norm}, {metric: acc_bytes}]\n"
-    (folder / "tasks" / "plain.yaml").write_text(
-        f"task: plain\noutput_type: multiple_choice\n{data}{THREE}doc_to_target: label\n{plain}"
-    )
+    text = f"task: plain\noutput_type: multiple_choice\n{data}{THREE}doc_to_target: label\n{plain}"
+    (folder / "tasks" / "plain.yaml").write_text(text)
     mean = "aggregate_metric_list: [{metric: ecuas_1, aggregation: mean, weight_by_size: true}]\n"
     (folder / "tasks" / "group.yaml").write_text(f"group: together\ntask: [index, computed]\n{mean}")
     names = ",".join(["together", "plain", *TASKS.keys() - {"index", "computed"}])

@@ -189,9 +189,8 @@ def test_the_recipes_for_a_model_of_transformers_agree(root, tmp_path, monkeypat
     assert live == pytest.approx(expected["ecuas_1"], abs=1e-12)
     assert streamed["ecuas_1"].item() == pytest.approx(expected["ecuas_1"], rel=1e-6)  # logits of float32
     lacking = [sample for sample in names["test"] if sample["labels"] != 2]
-    arguments = transformers.TrainingArguments(
-        "batches", batch_eval_metrics=True, per_device_eval_batch_size=5, eval_accumulation_steps=1
-    )
+    settings = {"batch_eval_metrics": True, "per_device_eval_batch_size": 5, "eval_accumulation_steps": 1}
+    arguments = transformers.TrainingArguments("batches", **settings)
     measured = {"eval_dataset": lacking, "compute_metrics": compute_metrics(n=1)}
     trainer = transformers.Trainer(model, arguments, **measured)
     logits = trainer.predict(lacking).predictions

@@ -24,9 +24,8 @@ def overconfident():
 
 
 def written(path, **columns):
-    pd.DataFrame({name: values.tolist() for name, values in columns.items()}).to_json(
-        path, orient="records", lines=True, double_precision=15
-    )
+    frame = pd.DataFrame({name: values.tolist() for name, values in columns.items()})
+    frame.to_json(path, orient="records", lines=True, double_precision=15)
     return str(path)
 
 
@@ -71,10 +70,8 @@ def test_groups_stay_together_and_folds_are_as_many_as_asked_for(overconfident, 
 
 
 @pytest.mark.parametrize(("method", "more", "is_said"), [
-    ("isotonic", ["--interval", "0.95", "--reject-costs", "0.1"], True),
-    ("isotonic", ["--reject-costs", "0.1"], False),
-    ("isotonic", ["--interval", "0.95"], False),
-    ("affine", ["--interval", "0.95", "--reject-costs", "0.1"], False),
+    ("isotonic", ["--interval", "0.95", "--reject-costs", "0.1"], True), ("isotonic", ["--reject-costs", "0.1"], False),
+    ("isotonic", ["--interval", "0.95"], False), ("affine", ["--interval", "0.95", "--reject-costs", "0.1"], False),
 ])  # fmt: skip
 def test_intervals_at_a_reject_cost_of_isotonic_maps_have_a_note(
     overconfident, tmp_path, capsys, method, more, is_said

@@ -169,10 +169,7 @@ def test_every_metric_has_a_title_with_its_arrow():
 def test_equal_systems_share_the_mark_whatever_the_order_of_their_rows(rng):
     p, correct = rng.random(200), rng.integers(0, 2, 200)
     order = rng.permutation(200)
-    systems = {
-        "one": confidence_system(correct, p),
-        "two": confidence_system(correct[order], p[order]),
-        "worse": confidence_system(correct, 1 - p),
-    }
+    systems = {"one": confidence_system(correct, p), "two": confidence_system(correct[order], p[order])}
+    systems["worse"] = confidence_system(correct, 1 - p)
     rows = report_grid(make_report(systems)).rows
     assert [cell.is_best for cell in rows[0]] == [cell.is_best for cell in rows[1]]

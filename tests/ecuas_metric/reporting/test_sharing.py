@@ -5,10 +5,8 @@ from ecuas_metric.plotting import figures
 from tests.ecuas_metric.systems import counted_sorts
 
 NUM_SAMPLES = 211
-DRAWN = (
-    *(figures.risk_coverage_figure, figures.reject_cost_figure),
-    *(figures.reliability_figure, figures.order_figure),
-)
+KINDS = ("risk_coverage", "reject_cost", "reliability", "order")
+DRAWN = [getattr(figures, f"{kind}_figure") for kind in KINDS]
 
 
 def two_systems(rng, **options):

@@ -64,15 +64,6 @@ def _repaired(rng, size):
     return rows
 
 
-def _weighted(rng, size, **given):
-    return _confidences(rng, size, **given)._replace(weight=rng.exponential(size=size).clip(1e-6))
-
-
-def _counted(rng, size):
-    rows = _confidences(rng, size, weights_are="counts")
-    return rows._replace(weight=rng.integers(0, 4, size).astype(float))
-
-
 def _posteriors(rng, size, **given):
     return Rows("posteriors", rng.dirichlet(np.ones(4), size), rng.integers(0, 4, size), given)
 
@@ -91,48 +82,33 @@ def _logits(rng, size):
     return _posteriors(rng, size, predictions_are="logits", cost="log")._replace(predictions=rng.normal(size=(size, 4)))
 
 
-def _matrix(rng, size):
-    return _posteriors(rng, size, cost=rng.random((4, 3)), reject_costs=[0.1])
-
-
-def _own_decisions(rng, size):
-    return _posteriors(rng, size, decisions=rng.integers(0, 4, size))
-
-
-def _weighted_posteriors(rng, size):
-    return _posteriors(rng, size)._replace(weight=rng.choice([0.0, 0.5, 2.0, 3.0], size))
-
-
-def _positive(rng, size):
-    rows = _confidences(rng, size, predictions_are="positive_probabilities")
-    return rows._replace(form="posteriors")
-
-
 def _costs(rng, size, scale=1e-5):
     u, c = rng.exponential(scale, size=(2, size))
     u[::3] = u[::3].round(6)
-    return Rows(
-        "costs", u, c, {"max_uncertainty": 2 * scale, "reject_costs": [scale], "epsilon": min(1e-7, 1e-3 * scale)}
-    )
+    given = {"max_uncertainty": 2 * scale, "reject_costs": [scale], "epsilon": min(1e-7, 1e-3 * scale)}
+    return Rows("costs", u, c, given)
 
 
-def _weighted_costs(rng, size):
-    return _costs(rng, size, scale=1000.0)._replace(weight=rng.exponential(size=size).clip(1e-6))
+def weighted(make, **given):
+    return lambda rng, size: make(rng, size, **given)._replace(weight=rng.exponential(size=size).clip(1e-6))
 
 
+POSITIVE = {"predictions_are": "positive_probabilities"}
 FORMS = {
     "confidences": _confidences,
     "repaired confidences": _repaired,
-    "weighted confidences": _weighted,
-    "counted confidences": _counted,
+    "weighted confidences": weighted(_confidences),
+    "counted confidences": lambda rng, size: _confidences(rng, size, weights_are="counts")._replace(
+        weight=rng.integers(0, 4, size).astype(float)
+    ),
     "posteriors": _posteriors,
     "posteriors, rounded": _rounded,
     "posteriors, float32": _single,
-    "posteriors, own decisions": _own_decisions,
-    "posteriors, weighted": _weighted_posteriors,
+    "posteriors, own decisions": lambda rng, size: _posteriors(rng, size, decisions=rng.integers(0, 4, size)),
+    "posteriors, weighted": lambda rng, size: _posteriors(rng, size)._replace(weight=rng.choice([0, 0.5, 2, 3], size)),
     "logits, log cost": _logits,
-    "cost matrix": _matrix,
-    "positive class": _positive,
+    "cost matrix": lambda rng, size: _posteriors(rng, size, cost=rng.random((4, 3)), reject_costs=[0.1]),
+    "positive class": lambda rng, size: _confidences(rng, size, **POSITIVE)._replace(form="posteriors"),
     "costs": _costs,
-    "weighted costs": _weighted_costs,
+    "weighted costs": weighted(_costs, scale=1000.0),
 }
