@@ -36,12 +36,17 @@ def states_of_batches(
     batches: Iterable[pa.RecordBatch | pa.Table],
     options: Options,
     *,
-    name: str = "system",  # if no column has one
-    source: str = "batches",  # in errors
-    first: int = 1,  # the number of the first row
+    name: str = "system",
+    source: str = "batches",
+    first: int = 1,
     **reading: Unpack[RowOptions],
 ) -> dict[str, State]:
-    """Return the state of each system in batches of rows, as of a Parquet file, a DuckDB reader or a stream."""
+    """Return the state of each system in batches of rows, a few of which are in memory at a time.
+
+    Batches come from a Parquet file, a DuckDB reader, a stream of `datasets` .. `name` is that of the system if no
+    column has one; `source` is what errors call the batches, and `first` the number of the first row. For `reading`
+    see `RowOptions`. FileError names the source, the column, the row and the value.
+    """
     check_reading(reading)
     found: dict[str, list[State]] = {}
     start, roles, schema = first, None, None

@@ -39,11 +39,17 @@ def score_files(
     patterns: Sequence[str | tuple[str, str]],
     options: Options,
     *,
-    state_file: str | Path | None = None,  # keeps them, and those before an error; files that it is of are skipped
+    state_file: str | Path | None = None,
     progress: bool = False,
     **reading: Unpack[RowOptions],
 ) -> Collection:
-    """Return the states of all systems in Parquet files; FileError names file, column, row and value."""
+    """Return the states of all systems in Parquet files.
+
+    Where no column names the systems, all files of a pattern (see `parts_of`) are one, with the name that is given or
+    that of the pattern. States are kept in `state_file`: what they are of already is skipped, so that an interrupted
+    run goes on, and next month's files are added to this month's. For `reading` see `batches.RowOptions`. FileError
+    names file, column, row and value; the files before it are in `state_file`.
+    """
     check_reading(reading)
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
     for state in done.states.values():

@@ -31,13 +31,17 @@ _UNLABELLED = {
 
 
 class BoundedEstimate(NamedTuple):
-    """A number, its bounds where the state does not tell it exactly, and its interval, which includes them."""
+    """A number, its bounds where the state does not tell it exactly, and the limits of its interval.
+
+    The limits include the bounds. They and the standard error are nan where there are none; without a confidence level
+    limits are None.
+    """
 
     value: float
     lower_bound: float | None = None
     upper_bound: float | None = None
-    standard_error: float = math.nan  # nan where there is none
-    low: float | None = None  # None without a confidence level, nan where there is no interval
+    standard_error: float = math.nan
+    low: float | None = None
     high: float | None = None
 
 
@@ -64,9 +68,21 @@ def read(
     normalize: bool = False,
     decompose: bool = False,
     confidence_level: float | None = None,
-    with_errors: bool = True,  # which take most of the time
+    with_errors: bool = True,
 ) -> StateResults:
-    """Return every metric of the rows of a state, in the order of the registry; InputError if none has a weight."""
+    """Return every metric of the rows of a state, in the order of the registry.
+
+    `normalize` and `decompose` are those of `evaluate`; with a confidence level there are analytic intervals. Standard
+    errors, which take most of the time, can be left out. InputError if there are no rows, or all have weight 0.
+
+    Examples
+    --------
+    >>> from ecuas_metric.options import checked_options
+    >>> from ecuas_metric.scale.state import state_of
+    >>> results = read(state_of("confidences", [0.9, 0.8, 0.4], [1, 0, 1], checked_options(n=1)))
+    >>> round(results.flat()["ecuas_1"], 4), round(results.flat()["ecuas_1_standard_error"], 4)
+    (0.67, 0.4954)
+    """
     if not state.samples:
         raise InputError("a state", "must have rows that are judged and have a weight", got=f"{state.rows} rows")
     level = checked_options(confidence_level=confidence_level).confidence_level

@@ -41,16 +41,20 @@ Batches = Iterator[pa.RecordBatch]
 def score(
     df: DataFrame,
     *,
-    confidence: str | None = None,  # columns whose names do not tell
+    confidence: str | None = None,
     correct: str | None = None,
-    by: str | None = None,  # of the systems
-    unlabelled: str | None = None,  # see `RowOptions`
+    by: str | None = None,
+    unlabelled: str | None = None,
     normalize: bool = False,
     decompose: bool = False,
     confidence_level: float | None = None,
-    **options: object,  # of `STATE_OPTIONS`
+    **options: object,
 ) -> dict[str, StateResults]:
-    """Return every metric of each system in a data frame of a classic session or of Spark Connect, as `read` does."""
+    """Return every metric of each system in a data frame of a classic session or of Spark Connect.
+
+    `confidence`, `correct` and `by` (of the systems) are columns whose names do not tell; for `unlabelled` and options
+    see `RowOptions`, `STATE_OPTIONS` and `read`. FileError names partition, column, row in it (from 1) and value.
+    """
     roles = {"confidence": confidence, "correct": correct, "system": by}
     columns = {role: name for role, name in roles.items() if name is not None}
     states = states_of_frame(df, state_options(**options), columns=columns, unlabelled=unlabelled)

@@ -53,15 +53,22 @@ class State(NamedTuple):
 
 
 def state_of(
-    form: str,  # "confidences", "posteriors" or "costs"
+    form: str,
     predictions: object,
     references: object,
-    options: Options,  # checked, with `decisions` of these rows, and without weights, groups and strata
+    options: Options,
     *,
-    sample_weight: object = None,  # (N,), each 0 or in [1e-6, 1e6]; for all states that are to merge, or for none
-    level: int = 0,  # of the sketch of a state which this one will be merged with: finer bins would be lost
+    sample_weight: object = None,
+    level: int = 0,
 ) -> State:
-    """Return the state of some rows, in arrays as for `evaluate`, which raises the same InputErrors."""
+    """Return the state of some rows.
+
+    `form` and arrays are those of `evaluate`: confidences (N,) and 0 or 1; posteriors (N, K) and classes; or
+    uncertainties (N,) and candidate costs. Options come from `options.checked_options`, with `decisions` of these rows,
+    and without weights, groups and strata. Weights (N,) are 0, or in [1e-6, 1e6]; states that are to merge have all
+    weights, or none. `level` is that of the sketch of a state which this one will be merged with: finer bins would be
+    lost, and take longer. InputError as by `evaluate`.
+    """
     positive = options.predictions_are == "positive_probabilities"
     predictions, references = inputs.FORM_CHECKS["confidences" if positive else form](predictions, references)
     weight = None if sample_weight is None else _checked_weights(sample_weight, references)
