@@ -133,10 +133,8 @@ def test_row_order_does_not_matter(system, data, random):
     order = random.sample(range(len(references)), len(references))
     for weights in (None, weights_of(data, references)):
         moved = weights if weights is None else weights[order]
-        same(
-            score(form, predictions[order], references[order], sample_weight=moved, **options),
-            score(form, predictions, references, sample_weight=weights, **options),
-        )
+        expected = score(form, predictions, references, sample_weight=weights, **options)
+        same(score(form, predictions[order], references[order], sample_weight=moved, **options), expected)
 
 
 def without_sizes(values):
@@ -172,10 +170,8 @@ def test_a_weight_of_0_leaves_the_sample_out(system, data):
     form, predictions, references, options = system
     weights = weights_of(data, references)
     kept = weights > 0
-    same(
-        score(form, predictions, references, sample_weight=weights, **options),
-        score(form, predictions[kept], references[kept], sample_weight=weights[kept], **options),
-    )
+    expected = score(form, predictions[kept], references[kept], sample_weight=weights[kept], **options)
+    same(score(form, predictions, references, sample_weight=weights, **options), expected)
 
 
 def test_several_sets_of_weights_give_what_each_gives_alone(rng):

@@ -64,10 +64,8 @@ def test_the_command_has_its_own_words_for_what_only_python_has(advice):
 @pytest.mark.parametrize("name", ["n_bins", "num_classes", "random_state", "predictions", "n"])
 def test_a_file_or_a_system_may_be_called_as_an_option_is(name, write, capsys):
     assert cli.main(["score", write(f"{name}.csv", PERCENTAGES)]) == 2
-    assert capsys.readouterr().err == (
-        f"ecuas: {name}.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). "
-        "Percentages? --scale 100 divides by 100.\n"
-    )
+    fact = f"{name}.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3)."
+    assert capsys.readouterr().err == f"ecuas: {fact} Percentages? --scale 100 divides by 100.\n"
     assert cli.main(["score", f"nothing/{name}.csv"]) == 2
     assert capsys.readouterr().err == f"ecuas: nothing/{name}.csv: there is no such file.\n"
     write("systems.csv", f"system,confidence,correct\n{name},,1\n{name},0.5,0\n")
@@ -80,12 +78,8 @@ def test_a_file_or_a_system_may_be_called_as_an_option_is(name, write, capsys):
 
 
 def test_errors_travel_between_processes(write):
-    for error in (
-        caught(confidences, [0.9, 87.0], [1, 0]),
-        caught(read_submissions, write("a.csv", PERCENTAGES)),
-        caught(read_submissions, "nothing.csv"),
-        caught(compare_systems, {}),
-    ):
+    errors = [caught(read_submissions, path) for path in (write("a.csv", PERCENTAGES), "nothing.csv")]
+    for error in (*errors, caught(confidences, [0.9, 87.0], [1, 0]), caught(compare_systems, {})):
         there = pickle.loads(pickle.dumps(error))
         assert type(there) is type(error)
         assert fields(there) == fields(error)

@@ -103,10 +103,8 @@ def test_lm_eval_scores_by_length_decide_as_acc_norm_does(tmp_path, rng):
     ],
 )
 def test_lm_eval_targets_are_what_acc_says_they_are(tmp_path, scores, choices, target):
-    rows = [
-        lm_eval_row(i, int(label), list(row), target=target(label), choices=choices)
-        for i, (row, label) in enumerate(zip(*scores, strict=True))
-    ]
+    pairs = enumerate(zip(*scores, strict=True))
+    rows = [lm_eval_row(i, int(k), list(row), target=target(k), choices=choices) for i, (row, k) in pairs]
     assert only(written(tmp_path / "m", rows)).references.tolist() == scores[1].tolist()
     place = scores[1].tolist().index(1)
     unknown = [*rows[:place], rows[place] | {"target": "of none"}, *rows[place + 1 :]]

@@ -92,11 +92,8 @@ def test_unlabelled_answers_are_an_error_or_counted(tmp_path):
     with pytest.raises(ValueError, match=message):
         read_submissions(path)
     found = {rule: only(path, unlabelled=rule) for rule in RULES}
-    for rule, (ids, truth, rows) in {
-        "bounds": (["x", "y", "z"], [1, 0, 0], [False, True, False]),
-        "wrong": (["x", "y", "z"], [1, 0, 0], [False, True, False]),
-        "drop": (["x", "z"], [1, 0], [False, False]),
-    }.items():
+    kept, left = (["x", "y", "z"], [1, 0, 0], [False, True, False]), (["x", "z"], [1, 0], [False, False])
+    for rule, (ids, truth, rows) in {"bounds": kept, "wrong": kept, "drop": left}.items():
         submission = found[rule]
         assert (submission.ids.tolist(), submission.references.tolist()) == (ids, truth)
         assert (submission.unlabelled.rule, submission.unlabelled.rows.tolist()) == (rule, rows)

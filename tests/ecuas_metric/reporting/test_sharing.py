@@ -30,10 +30,8 @@ def test_each_system_is_sorted_once(rng, monkeypatch):
 
 
 def test_weights_and_bins_reach_the_figures():
-    plain, weighted, binned = (
-        two_systems(np.random.default_rng(0), **options)
-        for options in ({}, {"sample_weight": np.arange(NUM_SAMPLES) % 2}, {"n_bins": 5})
-    )
+    given = ({}, {"sample_weight": np.arange(NUM_SAMPLES) % 2}, {"n_bins": 5})
+    plain, weighted, binned = (two_systems(np.random.default_rng(0), **options) for options in given)
     for draw in DRAWN:
         assert lines_of(draw(plain)) != lines_of(draw(weighted)), draw.__name__
     bins = [figures.reliability_figure(systems).axes[2].patches for systems in (plain, binned)]

@@ -151,10 +151,8 @@ def test_parts_that_nobody_judged_do_not_show(form, rng):
     }[form]
     table = pa.table(columns)
     given = {"weight": "w"} if form == "weighted" else None
-    scored = [
-        states_of_batches([part], OPTIONS, columns=given, unlabelled="drop")["system"]
-        for part in (table, *(table[i : i + 10] for i in range(0, 60, 10)))
-    ]
+    parts = (table, *(table[i : i + 10] for i in range(0, 60, 10)))
+    scored = [states_of_batches([part], OPTIONS, columns=given, unlabelled="drop")["system"] for part in parts]
     assert packed(merge(scored[1:])) == packed(scored[0])
     with pytest.raises(InputError, match="a state must have rows that are judged"):
         read(scored[1])

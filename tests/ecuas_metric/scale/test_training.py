@@ -85,10 +85,8 @@ def test_options_are_checked_at_once():
 def test_two_processes_of_torch_distributed_read_the_same_numbers(tmp_path, offline):
     pytest.importorskip("torch", reason="needs torch: the extra `local`")
     command = [sys.executable, "-c", LOOP]
-    started = [
-        subprocess.Popen([*command, str(rank), str(tmp_path / "store")], env=offline, stdout=subprocess.PIPE, text=True)
-        for rank in range(2)
-    ]
+    calls, how = [[*command, str(rank), str(tmp_path / "store")] for rank in range(2)], {"env": offline, "text": True}
+    started = [subprocess.Popen(call, stdout=subprocess.PIPE, **how) for call in calls]
     printed = [json.loads(process.communicate(timeout=120)[0].splitlines()[-1]) for process in started]
     rng = np.random.default_rng(0)
     metrics = StreamedMetrics(n=1)
