@@ -99,13 +99,8 @@ def permuted_differences(
 
     A permutation exchanges the outputs (decision and uncertainty) of both systems on a random half of the samples, the
     same in every pair; groups are exchanged whole. If the systems were exchangeable, as two runs of one system are, all
-    permutations would be as likely as the data, whatever the metric, sample size and number of errors. nan where a
-    metric has no value.
-
-    References
-    ----------
-    Fisher 1935, "The design of experiments"; Venkatraman and Begg 1996, "A distribution-free procedure for comparing
-    receiver operating characteristic curves from a paired experiment" (permutation of ranks).
+    permutations would be as likely as the data, whatever the metric, sample size and number of errors (Fisher 1935; of
+    ranks Venkatraman and Begg 1996). nan where a metric has no value.
     """
     from tqdm.auto import tqdm
 

@@ -49,12 +49,8 @@ def plan_of_systems(
 
     N defaults to that of the systems, the difference to the observed one; `power` and `alpha`, of the two-sided test,
     lie in (0, 1). Weights and groups count: N is the number of samples in groups of such sizes. Raises InputError
-    unless there are two systems of the same samples.
-
-    References
-    ----------
-    Hampel 1974, "The influence curve and its role in robust estimation": the variance of a metric is that of the
-    samples' influences, and of a difference that of the differences of influences.
+    unless there are two systems of the same samples. The variance of a difference is that of the differences of the
+    samples' influences (Hampel 1974).
     """
     if len(systems) != 2:
         raise InputError("a plan", "is made for two systems", value=len(systems))

@@ -37,11 +37,7 @@ def permutation_p_values(differences: FloatOrFloats, permuted: Floats, *, roundi
     """Return two-sided p-values (...): the share of permutations (..., B), with the data, that differ at least as much.
 
     In [1 / (B + 1), 1]; nan where the difference is. Permutations that are nan count as larger, which is conservative;
-    `rounding` is the tolerance.
-
-    References
-    ----------
-    Fisher 1935, "The design of experiments"; Phipson and Smyth 2010, "Permutation p-values should never be zero".
+    `rounding` is the tolerance. Source: Phipson and Smyth 2010, "Permutation p-values should never be zero".
     """
     least = np.asarray(np.abs(differences) - rounding)[..., None]
     smaller = np.count_nonzero(np.abs(permuted) < least, axis=-1)
@@ -67,11 +63,7 @@ def permutation_limits(
 
     are the differences that the same test would not reject: for a mean, permutations change the signs of the samples'
     differences minus the hypothetical one d, and V becomes V - D^2 / K + (D - d)^2 / K. nan where none would be
-    rejected.
-
-    References
-    ----------
-    Tritchler 1984, "On inverting permutation tests"; Garthwaite 1996, "Confidence intervals from randomization tests".
+    rejected. Source: Tritchler 1984, "On inverting permutation tests".
     """
     q = np.maximum(_quantile(np.abs(permuted), level), quantile) + rounding
     square = np.square(spread_of(permuted, differences))
@@ -118,11 +110,7 @@ def simultaneous_limits(
     """Return intervals (M,) that hold for all M differences together, by the largest statistic of each permutation.
 
     An interval that excludes 0 has an adjusted p-value of at most 1 - level. `adjusted_p_values` may find more, since
-    its later steps, which have no intervals, compare with fewer differences.
-
-    References
-    ----------
-    Westfall and Young 1993, "Resampling-based multiple testing", section 2.2 (single-step maximum).
+    its later steps, which have no intervals, compare with fewer differences (Westfall and Young 1993, section 2.2).
     """
     spread = spread_of(permuted, differences)
     largest = np.zeros(permuted.shape[-1])
