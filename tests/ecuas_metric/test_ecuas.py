@@ -203,6 +203,7 @@ def test_columns_of_other_lengths_and_empty_ones_are_refused(form, tmp_path):
         module.compute(predictions=[], references=[], **options)
 
 
+@pytest.mark.e2e
 @pytest.mark.parametrize("keep_in_memory", [False, True])
 @pytest.mark.parametrize("way", WAYS)
 def test_modules_of_one_experiment_side_by_side(way, keep_in_memory, tmp_path):
@@ -232,6 +233,7 @@ def until(condition):
     pytest.fail("nobody came")
 
 
+@pytest.mark.e2e
 @pytest.mark.parametrize("way", WAYS)
 def test_experiments_in_parallel_that_share_a_cache(way, tmp_path):
     """test_separate_experiments_in_parallel: the second one finds the lock and takes another file."""
