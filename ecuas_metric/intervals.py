@@ -116,7 +116,7 @@ class _Data(NamedTuple):
         return -math.log(self.options.epsilon) if isinstance(cost, str) else float(cost.max())
 
     @property
-    def dearest(self) -> float:
+    def assumed_largest_cost(self) -> float:
         """The largest cost; where costs are given as numbers, that which was seen, or the largest uncertainty."""
         if math.isfinite(self.largest_cost):
             return self.largest_cost
@@ -171,11 +171,10 @@ def analytic_limits(
 ) -> Intervals:
     """Return the interval of each number in `values`: the one function for samples in memory, with groups, and states.
 
-    Without a confidence level there are standard errors only.
-
     `form` tells u_M and which arrays there are, and may have no rows. `own_error` gives the standard error of a number
     that is no function of the groups, such as a loss of posteriors: nan if it is not known. `spread`, for groups or
-    strata, gives the design effect and the degrees of freedom of a key and its line, if it has one.
+    strata, gives the design effect and the degrees of freedom of a key and its line, if it has one. Without a
+    confidence level there are standard errors only.
     """
     data = _Data(moments if spread else _coarse(moments), form, options, values)
     count, cells = data.moments.effective_count, dict[float, _Cells]()
@@ -344,10 +343,13 @@ def _normalized_line(key: Key, data: _Data) -> _Line | None:
 
 def _naive(key: Key, one_each: Decisions, shares: Floats, options: Options) -> tuple[float, Floats]:
     """Return the naive system's value, and its slope in the share of each kind of sample, (K,): `one_each` has one."""
-    plain = key._replace(variant="")
-    value = float(naive_values(one_each, options, sample_weight=shares)[plain])
+    value, plain = _naive_value(key, one_each, shares, options), key._replace(variant="")
     rounded = np.round(shares / shares.sum(), 12)  # the slopes, differences, would show how the shares were summed
     return value, naive_slopes(one_each, rounded, options)[plain]
+
+
+def _naive_value(key: Key, one_each: Decisions, shares: Floats, options: Options) -> float:
+    return float(naive_values(one_each, options, sample_weight=shares)[key._replace(variant="")])
 
 
 def _right_and_wrong(data: _Data) -> Decisions:
@@ -544,7 +546,7 @@ def _cut(weight: Floats, count: float) -> Ints:
 
 def _event_size(moments: Moments, data: _Data, scale: float) -> float:
     """Return the size of events that have the mean and mean square of the costs, a few samples of the largest added."""
-    total, largest = float(moments.weight.sum()), data.dearest
+    total, largest = float(moments.weight.sum()), data.assumed_largest_cost
     added = _DEAREST * largest * scale / moments.effective_count
     squares = float(moments.weight2_cost2.sum()) / float(moments.weight2.sum())
     return (squares + added * largest) / (float(moments.cost.sum()) / total + added)
@@ -634,7 +636,7 @@ def _at_other_rates(key: Key, data: _Data, rate: Floats, count: float) -> list[f
     share = moments.weight * rate * (1 - rate)
     slope = dot(share, line.slope) / float(share.sum())
     for limit in share_limits(wrong, count, data.quantile()):
-        naive, _ = _naive(key, _right_and_wrong(data), np.array([1 - limit, limit]), data.options)
+        naive = _naive_value(key, _right_and_wrong(data), np.array([1 - limit, limit]), data.options)
         found.append((mean + (limit - wrong) * slope) / (naive or math.nan))
     return found
 
@@ -716,8 +718,8 @@ def _notes(data: _Data, limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
         "no_interval", "There are too few wrong or right answers, or too many classes, for an interval of", few
     )
     if math.isinf(data.largest_cost):
-        priced = [key for key in limits if key not in bare and key.metric not in ("auroc", "coverage")]
-        notes += _note("assumed", f"These intervals assume that no answer costs more than {data.dearest:g}", priced)
+        fact = f"These intervals assume that no answer costs more than {data.assumed_largest_cost:g}"
+        notes += _note("assumed", fact, [key for key in limits if key not in bare and not _is_share(key)])
     fact = "These intervals do not account for fitting the recalibration on the same samples"
     return note_biased([key for key in bare if key.is_biased]) + notes + _note("no_interval", fact, fitted)
 

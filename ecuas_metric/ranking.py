@@ -276,7 +276,7 @@ def _cost_of_first(weight: Floats, cost: Floats, amount: FloatOrFloats) -> Float
     end, cost_end, group_weight, group_cost = (
         np.take_along_axis(array, index, axis=-1) for array in (until, cost_until, weight[..., :size], cost[..., :size])
     )
-    return (cost_end - group_cost * (end - amount) / np.where(group_weight > 0, group_weight, 1.0))[..., 0]
+    return (cost_end - group_cost * (end - amount) / _divisor(group_weight))[..., 0]
 
 
 def _both_cumulated(one: Floats, other: Floats) -> tuple[Floats, Floats]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
 import torch
 from torch import Tensor
 from torchmetrics import Metric
 
 from ..errors import InputError
-from ..inputs import IGNORED, detach
+from ..inputs import IGNORED, Array
 from ..scale.training import StreamedMetrics
 from .choices import rows_of
 
@@ -44,10 +43,11 @@ class ECUAS(Metric):  # type: ignore[misc]
 
     def update(self, preds: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> None:
         """Add a batch."""
-        batch, rows = self._of([]), (np.asarray(detach(preds)), np.asarray(detach(target)), sample_weight)
+        rows: tuple[Tensor | Array, Tensor | Array, Tensor | Array | None] = preds, target, sample_weight
         if self.form == "posteriors":
             rows = rows_of(preds, target, sample_weight, ignored=self.ignored, class_axis=self.class_axis)
         if len(rows[1]):
+            batch = self._of([])
             batch.update(*rows[:2], sample_weight=rows[2])
             self.parts.append(self._bytes(batch))
             self._merge()
