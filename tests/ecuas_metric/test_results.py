@@ -16,16 +16,11 @@ from tests.ecuas_metric.systems import compute, confidence_systems
 def test_probabilities_of_class_1_are_posteriors_of_two_classes(system):
     positive, label = system
     both = np.stack([1 - positive, positive], axis=1)
-    found = compute("confidences", positive, label, checked_options(predictions_are="positive_probabilities"))
-    assert found == pytest.approx(compute("posteriors", both, label, checked_options()), nan_ok=True, rel=0, abs=0)
-
-
-def test_probabilities_of_class_1_have_one_number_per_sample_and_no_gaps():
     options = checked_options(predictions_are="positive_probabilities")
-    with pytest.raises(ValueError, match=r"must have shape \(N,\) where they are positive_probabilities"):
-        prepare("posteriors", np.array([[0.5, 0.5]]), np.array([0]), options)
-    with pytest.raises(ValueError, match="must not be NaN"):
-        prepare("confidences", np.array([0.5, np.nan]), np.array([0, 1]), options)
+    found = compute("confidences", positive, label, options)
+    assert found == pytest.approx(compute("posteriors", both, label, checked_options()), nan_ok=True, rel=0, abs=0)
+    with pytest.raises(ValueError, match="^predictions must not be NaN"):
+        prepare("confidences", np.where(positive == positive[0], np.nan, positive), label, options)
 
 
 def test_rounded_posteriors_have_the_numbers_of_their_shares():
@@ -35,8 +30,6 @@ def test_rounded_posteriors_have_the_numbers_of_their_shares():
     assert found == compute("posteriors", exact, labels, checked_options())
     with pytest.raises(ValueError, match="must have rows that sum to 1"):
         prepare("posteriors", np.array([[0.5, 0.4]]), np.array([0]), checked_options(renormalize=True))
-    with pytest.raises(ValueError, match="renormalize requires probabilities"):
-        prepare("posteriors", rounded, labels, checked_options(renormalize=True, predictions_are="logits"))
 
 
 @pytest.mark.parametrize(("predictions", "noted"), [([0, 1, 1], True), ([1, 1, 1], False), ([0, 1, 0.5], False)])
