@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, make_scorer
-from sklearn.model_selection import KFold, PredefinedSplit, cross_val_predict, cross_val_score
+from sklearn.model_selection import KFold, PredefinedSplit, cross_val_score
 
 import ecuas_metric
 from ecuas_metric import (
@@ -47,79 +47,47 @@ from .systems import EVERY_OPTION, confidence_systems, posterior_systems
 
 Y_TRUE = ["cat", "dog", "dog"]
 Y_PROB = [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]
-SCORES = {"ece": ece_score, "auroc": auroc_score, "aurc": aurc_score, "augrc": augrc_score}
+SCORES = {"ece": functools.partial(ece_score, n_bins=3), "auroc": auroc_score, "aurc": aurc_score, "augrc": augrc_score}
 ORDERS = st.sampled_from([0, 0.5, 1, 2.5, np.inf])
 
 
-def ecuas_1(y_true, q, classes):
-    """ECUAS_1 by arithmetic: the mean of r^2 + 2 c (1 - r) / u_M."""
-    u_max = 1 - 1 / len(classes)
-    total = 0.0
-    for row, truth in zip(q, y_true, strict=True):
-        r = (1 - max(row)) / u_max
-        wrong = classes[int(np.argmax(row))] != truth
-        total += r**2 + (2 * (1 - r) / u_max if wrong else 0)
-    return total / len(y_true)
-
-
-@pytest.fixture(scope="module")
-def flowers():
-    data = load_iris()
-    return data.data[:, :2], data.target_names[data.target]
-
-
-@pytest.fixture(scope="module")
-def two_classes():
-    x, y = make_classification(120, flip_y=0.2, random_state=0)
-    return x, np.array(["no", "yes"])[y]
-
-
-def scorer(**options):
-    return make_scorer(ecuas_score, response_method="predict_proba", greater_is_better=False, **options)
-
-
-MODEL = LogisticRegression(max_iter=500)
-
-
-@pytest.mark.parametrize("data", ["flowers", "two_classes"])
-def test_cross_val_score_is_arithmetic_on_each_fold(data, request):
-    """For two classes scikit-learn passes the probability of the second one only."""
-    x, y = request.getfixturevalue(data)
-    folds = KFold(4, shuffle=True, random_state=0)
-    ours = cross_val_score(MODEL, x, y, scoring=scorer(n=1), cv=folds)
-    for score, (train, test) in zip(ours, folds.split(x), strict=True):
-        model = MODEL.fit(x[train], y[train])
-        assert -score == pytest.approx(ecuas_1(y[test], model.predict_proba(x[test]), model.classes_))
-
-
-def test_classes_and_columns_are_those_of_log_loss(flowers):
-    """Also for numbers that are no indices, and in an order that is not alphabetical."""
-    x, y = flowers
-    for classes in (y, np.array([y == "virginica", y == "setosa", y == "versicolor"]).argmax(axis=0) * 5 - 3):
-        q = cross_val_predict(MODEL, x, classes, method="predict_proba")
-        values = score_posteriors(classes, q)
-        assert values["cross_entropy"] == pytest.approx(log_loss(classes, q))
+@pytest.mark.parametrize("kept", [[0, 1, 2], [1, 2]])
+def test_cross_val_score_is_arithmetic_on_each_fold(kept):
+    """The mean of r^2 + 2 c (1 - r) / u_M; of two classes scikit-learn passes the probability of the second only."""
+    data, folds, model = load_iris(), KFold(4, shuffle=True, random_state=0), LogisticRegression(max_iter=500)
+    rows = np.isin(data.target, kept)
+    x, y = data.data[rows, :2], data.target_names[data.target[rows]]
+    scorer = make_scorer(ecuas_score, response_method="predict_proba", greater_is_better=False, n=1)
+    for score, (train, test) in zip(
+        cross_val_score(model, x, y, scoring=scorer, cv=folds), folds.split(x), strict=True
+    ):
+        q = model.fit(x[train], y[train]).predict_proba(x[test])
+        u_max, wrong = 1 - 1 / len(kept), model.classes_[q.argmax(axis=1)] != y[test]
+        r = (1 - q.max(axis=1)) / u_max
+        assert -score == pytest.approx(np.mean(r**2 + 2 * wrong * (1 - r) / u_max))
 
 
 @given(posterior_systems(), ORDERS, st.sampled_from(["zero_one", "log"]), st.booleans(), st.booleans())
 @pytest.mark.filterwarnings("ignore")
 def test_ecuas_score_is_that_of_score_posteriors(system, n, cost, normalize, has_weights):
     q, truth = system
-    options = {"n": n, "cost": cost, "labels": range(q.shape[1])}
+    options = {"n": n, "cost": cost, "normalize": normalize, "renormalize": True, "labels": range(q.shape[1])}
     options["sample_weight"] = np.arange(1.0, len(q) + 1) if has_weights else None
-    values = score_posteriors(truth, q, normalize=normalize, **options)
-    score = ecuas_score(truth, q, normalize=normalize, **options)
+    values = score_posteriors(truth, 0.99 * q, **options)
+    score = ecuas_score(truth, 0.99 * q, **options)
     assert score == pytest.approx(values[f"{'normalized_' if normalize else ''}ecuas_{n:g}"], nan_ok=True)
 
 
-@given(posterior_systems(), st.permutations("abcde"))
-def test_names_of_classes_change_nothing(system, names):
+@given(posterior_systems(), st.sampled_from([list("abcde"), [-3, 0, 2, 5, 7]]), st.randoms(use_true_random=False))
+@pytest.mark.filterwarnings("ignore")
+def test_names_of_classes_change_nothing_and_columns_are_those_of_log_loss(system, names, random):
     q, truth = system
     assume(all(np.count_nonzero(row == row.max()) == 1 for row in q))  # else the first column of the best answers
-    names = np.array(names[: q.shape[1]])
-    order = np.argsort(names)  # the columns in the order of the names
-    ours = ecuas_score(names[truth], q[:, order], labels=np.sort(names))
-    assert ours == pytest.approx(ecuas_score(truth, q, labels=range(q.shape[1])))
+    names = np.array(random.sample(names, q.shape[1]))
+    sorted_q = q[:, np.argsort(names)]  # the columns in the order of the names
+    ours = score_posteriors(names[truth], sorted_q, labels=np.sort(names))
+    assert ours["cross_entropy"] == pytest.approx(log_loss(names[truth], sorted_q, labels=names))
+    assert ours["ecuas_1"] == pytest.approx(ecuas_score(truth, q, labels=range(q.shape[1])))
 
 
 @given(confidence_systems(), ORDERS, st.sampled_from([None, 2, 4]), st.booleans())
@@ -127,7 +95,7 @@ def test_names_of_classes_change_nothing(system, names):
 def test_scores_of_confidences_are_those_of_score_confidences(system, n, num_classes, has_weights):
     confidence, correct = system
     weight = {"sample_weight": np.arange(1.0, len(correct) + 1) if has_weights else None}
-    expected = score_confidences(correct, confidence, n=n, num_classes=num_classes, **weight)
+    expected = score_confidences(correct, confidence, n=n, num_classes=num_classes, n_bins=3, **weight)
     for name, score in SCORES.items():
         assert score(correct, confidence, **weight) == pytest.approx(expected[name], nan_ok=True)
         assert type(score(correct, confidence)) is float
@@ -185,13 +153,9 @@ def test_every_option_gives_what_compute_gives(form, name, modules):
 
 
 @pytest.mark.parametrize("form", INPUTS)
-def test_an_unknown_option_is_a_type_error_and_docstrings_name_the_others(form):
-    score, truth, said = INPUTS[form]
-    with pytest.raises(TypeError, match="bins"):
-        score(truth, said, bins=3, **{"max_uncertainty": 2} if form == "costs" else {})
-    named = re.search(r"Every option of `compute` for \w+: (.*?)\.\n", score.__doc__, flags=re.DOTALL)[1]
-    expected = [name for name, option in OPTIONS.items() if form in option.forms and name != "max_uncertainty"]
-    assert re.split(r",\s+", named) == expected
+def test_docstrings_name_every_option(form):
+    named = re.search(r"Every option of `compute` for \w+: (.*?)\.\n", INPUTS[form][0].__doc__, flags=re.DOTALL)[1]
+    assert re.split(r",\s+", named) == [name for of, name in CASES if of == form]
 
 
 def test_systems_carry_decisions_and_ids():
@@ -202,24 +166,12 @@ def test_systems_carry_decisions_and_ids():
     assert confidence_system([1, 0], [0.75, 0.5]).ids is None
 
 
-TENSOR = pytest.param("tensor", marks=pytest.mark.e2e)  # torch takes seconds to import
-
-
-@pytest.mark.parametrize("kind", ["list", "tuple", "array", "series", "nullable", "categorical", TENSOR])
-@pytest.mark.parametrize("values", [[0, 1, 1], ["cat", "dog", "dog"]])
-def test_containers_and_indices_of_pandas_change_nothing(kind, values):
-    if kind == "tensor":
-        torch = pytest.importorskip("torch")
-        make = torch.tensor if isinstance(values[0], int) else list
-        said = torch.tensor(Y_PROB, dtype=torch.float64, requires_grad=True)
-    else:
-        index = [7, 7, 0]
-        nullable = "Int64" if isinstance(values[0], int) else "string"
-        dtypes = {"series": None, "nullable": nullable, "categorical": "category"}
-        plain = {"list": list, "tuple": tuple, "array": np.array}
-        make = plain.get(kind) or (lambda v: pd.Series(v, index=index, dtype=dtypes[kind]))
-        said = pd.DataFrame(Y_PROB, index=index) if "series" in kind else Y_PROB
-    assert ecuas_score(make(values), said) == ecuas_score(Y_TRUE, Y_PROB)
+@pytest.mark.parametrize("values", [[0, 1, 1], Y_TRUE])
+@pytest.mark.parametrize("container", [list, tuple, np.array, pd.Series, pd.array, pd.Categorical])
+def test_containers_and_indices_of_pandas_change_nothing(container, values):
+    given = {"index": [7, 7, 0]}
+    truth = container(values, **given) if container is pd.Series else container(values)
+    assert ecuas_score(truth, pd.DataFrame(Y_PROB, **given)) == ecuas_score(Y_TRUE, Y_PROB)
 
 
 nan = float("nan")
@@ -302,10 +254,7 @@ def test_errors_speak_of_the_callers_arguments(call, message):
         (lambda: ecuas_score([0, 0], [0.2, 0.1], labels=[0, 1], normalize=True), "The naive system costs nothing, so"),
         (lambda: confidence_ecuas_score([1, 0], [0.9, 0.1], num_classes=2), "1 of 2 samples (50.0%) have an unc"),
         (lambda: score_confidences([1, 0], [0.9, None], missing_confidence=0.5), "1 of 2 confidences are missing"),
-        (
-            lambda: score_costs(candidate_cost=[0, 1], uncertainty=[0.1, 3], max_uncertainty=1),
-            "1 of 2 samples (50.0%) have an uncertainty abo",
-        ),
+        (lambda: score_costs(candidate_cost=[0, 1], uncertainty=[0.1, 3], max_uncertainty=1), "1 of 2 samples (50.0%)"),
         (lambda: ecuas_score([0, 1, 1], [0, 1, 0]), "All predictions are 0 or 1 and count as probabilities of the sec"),
         (lambda: auroc_score([0, 0, 1, 1] * 20, [0.9, 0.8, 0.3, 0.2] * 20), "Wrong answers have higher confidences"),
     ],
@@ -351,14 +300,6 @@ def test_margins_are_the_logits_of_the_second_class(rng):
     expected = ecuas_score(y, 1 / (1 + np.exp(-margin)))
     assert ecuas_score(y, margin, predictions_are="logits") == pytest.approx(expected, rel=1e-12)
     assert ecuas_score(y, -np.log1p(np.exp(-margin)), predictions_are="log_probabilities") == pytest.approx(expected)
-
-
-@pytest.mark.filterwarnings("ignore:50 of 50 rows")
-def test_rounded_rows_are_divided_by_their_sums_and_bins_are_as_many_as_asked_for(rng):
-    y, y_prob = rng.integers(0, 3, 50), rng.dirichlet(np.ones(3), 50)
-    assert ecuas_score(y, 0.99 * y_prob, renormalize=True) == pytest.approx(ecuas_score(y, y_prob), rel=1e-12)
-    assert ece_score([1, 0], [0.9, 0.1], n_bins=1) == pytest.approx(0.0)
-    assert ece_score([1, 0], [0.9, 0.1], n_bins=2) == pytest.approx(0.1)
 
 
 def test_columns_of_a_data_frame_are_found_by_their_names(rng):
