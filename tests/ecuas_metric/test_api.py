@@ -58,9 +58,8 @@ def test_cross_val_score_is_arithmetic_on_each_fold(kept):
     rows = np.isin(data.target, kept)
     x, y = data.data[rows, :2], data.target_names[data.target[rows]]
     scorer = make_scorer(ecuas_score, response_method="predict_proba", greater_is_better=False, n=1)
-    for score, (train, test) in zip(
-        cross_val_score(model, x, y, scoring=scorer, cv=folds), folds.split(x), strict=True
-    ):
+    scores = cross_val_score(model, x, y, scoring=scorer, cv=folds)
+    for score, (train, test) in zip(scores, folds.split(x), strict=True):
         q = model.fit(x[train], y[train]).predict_proba(x[test])
         u_max, wrong = 1 - 1 / len(kept), model.classes_[q.argmax(axis=1)] != y[test]
         r = (1 - q.max(axis=1)) / u_max

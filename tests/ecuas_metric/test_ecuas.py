@@ -80,21 +80,12 @@ def expected():
 def test_three_ways_in_files_and_in_memory(form, way, keep_in_memory, tmp_path):
     """test_dummy_metric, test_metric_with_cache_dir, test_multiple_features, test_metric_with_multilabel."""
     predictions, references, options = data(form)
+    options |= {"n": (0, 2), "decompose": True, "reject_costs": 0.6}
     module = load(form, tmp_path, experiment_id="one", keep_in_memory=keep_in_memory)
     for _ in range(2):  # once more with the same module
         found = results(module, way, predictions, references, **options)
         assert found == direct(form, predictions, references, options)
     assert not list(tmp_path.rglob("*.arrow"))
-
-
-def test_arrays_and_batches_of_logits_give_the_same(ecuas, rng):
-    logits, labels = rng.normal(size=(50, 4)).astype(np.float32), rng.integers(0, 4, 50)
-    options = {"predictions_are": "logits", "normalize": True, "confidence_level": 0.9, "n_resamples": 20}
-    at_once = ecuas.compute(predictions=logits, references=labels, **options)
-    ecuas.add_batch(predictions=logits[:20], references=labels[:20])
-    ecuas.add(prediction=logits[20], reference=labels[20])
-    assert ecuas.compute(predictions=logits[21:], references=labels[21:], **options) == at_once
-    assert all(type(value) is float for value in at_once.values())
 
 
 def test_keys_in_order(ecuas, tmp_path):
@@ -218,6 +209,17 @@ def test_shares_of_several_processes_are_one_also_where_some_are_empty(way, form
     assert not list(tmp_path.rglob("*.arrow"))
 
 
+@pytest.mark.parametrize(("other", "rule"), [(CONFIDENCE, "one form"), ([[0.5, 0.5]], "the same number of classes")])
+def test_shares_of_another_form_are_refused(other, rule, tmp_path):
+    def share(process):
+        module = load("posteriors", tmp_path, num_process=2, process_id=process, experiment_id="shares", timeout=20)
+        predictions = other if process else POSTERIORS
+        return module.compute(predictions=predictions, references=[1] * len(predictions))
+
+    with ThreadPoolExecutor() as pool, pytest.raises(ValueError, match=f"^predictions must have {rule}"):
+        list(pool.map(share, range(2)))
+
+
 @pytest.mark.e2e
 def test_two_processes_give_what_one_gives_with_nothing_but_numpy_and_what_evaluate_brings(tmp_path, expected):
     """This process is the second one: it must come while the first one waits, which is when that holds its lock."""
@@ -235,13 +237,6 @@ def test_two_processes_give_what_one_gives_with_nothing_but_numpy_and_what_evalu
     second = evaluate.load(SCRIPT, process_id=1, **about)
     assert second.compute(predictions=CONFIDENCE[1:], references=CORRECT[1:]) is None
     assert ast.literal_eval(first.communicate(timeout=60)[0]) == expected
-
-
-def test_what_cannot_be_distributed_is_refused(tmp_path):
-    """test_distributed_metrics, keep_in_memory; test_safety_checks_process_vars."""
-    for wrong in ({"num_process": 2, "process_id": 0, "keep_in_memory": True}, {"process_id": -2}, {"process_id": 3}):
-        with pytest.raises(ValueError, match=r"process|keep_in_memory"):
-            load("confidences", tmp_path, **({"num_process": 2} | wrong))
 
 
 def test_one_module_shared_by_threads_gives_each_its_own_numbers(ecuas, rng):
