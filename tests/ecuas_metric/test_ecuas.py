@@ -137,6 +137,7 @@ def test_an_empty_or_bad_batch_or_option_leaves_what_was_added(ecuas, expected):
         (lambda: ecuas.add_batch(predictions=[2.0], references=[1]), "predictions must lie"),
         (lambda: ecuas.add_batch(predictions=POSTERIORS, references=LABELS), r"predictions .*\(N,\); got \(N, 3\)"),
         (lambda: ecuas.add_batch(predictions=[0.5], references=[]), "references must not be empty"),
+        (lambda: ecuas.add_batch(predictions=[], references=[1]), "predictions must not be empty"),
         (lambda: ecuas.compute(n=-1), "n must be"),
         (lambda: ecuas.compute(predictions=[2.0], references=[1]), "predictions must lie"),
         (lambda: ecuas.compute(bins=3), "compute takes no option 'bins'"),
