@@ -7,7 +7,7 @@ from scipy import stats
 
 from ecuas_metric import calibration, calibration_p_value, ece_score, score_confidences
 from ecuas_metric.calibration import ece_debiased, squared_gap
-from tests.ecuas_metric.simulated import calibrated, independent_seeds, overconfident
+from tests.ecuas_metric.simulated import calibrated, independent_seeds, overconfident, reweighted, two_point
 
 RUNS = 10_000
 
@@ -68,12 +68,15 @@ def test_its_interval_is_around_it_whatever_the_method(method, rng):
         assert "calibration_p_low" not in values
 
 
-def test_of_two_confidences_equally_far_off_its_interval_is_that_of_the_error_rate():
-    options = {"calibration": True, "interval_method": "analytic", "confidence_level": 0.95}
-    values = score_confidences(np.arange(4000) % 10 < 6, np.repeat([0.9, 0.3], 2000), **options)
-    widths = [values[f"{key}_high"] - values[f"{key}_low"] for key in ("ece_debiased", "error_rate")]
-    assert values["ece_debiased"] == pytest.approx(0.3, abs=1e-3)
-    assert widths[0] == pytest.approx(widths[1], rel=0.01)
+def test_its_interval_is_that_of_its_delta_method():
+    """Of two bins of equal weight."""
+    size, gaps, accuracy = 20_000, np.array([0.2, -0.4]), np.array([0.75, 0.5])
+    correct = (np.arange(size) < accuracy[:, None] * size).ravel()
+    options = {"calibration": True, "confidence_level": 0.95}
+    values = score_confidences(correct, np.repeat(accuracy + gaps, size), **options)
+    half = 1.96 * math.sqrt((gaps**2 * accuracy * (1 - accuracy)).sum() / 4 / size / 0.1)
+    assert values["ece_debiased"] == pytest.approx(math.sqrt(0.1), rel=1e-3)
+    assert (values["ece_debiased_high"] - values["ece_debiased_low"]) / 2 == pytest.approx(half, rel=0.05)
 
 
 def test_of_one_confidence_it_is_the_binomial_test_of_the_number_of_errors():
@@ -124,18 +127,12 @@ def tenths(rng, size):
 
 
 def few_errors(rng, size):
-    p = np.where(rng.random(size) < 0.8, 0.995, 0.97)
-    return p, (rng.random(size) < p).astype(int), {}
-
-
-def with_weights(rng, size):
-    p, correct, _ = calibrated(rng, size)
-    return p, correct, {"sample_weight": np.exp(rng.normal(0, 0.7, size))}
+    return two_point(rng, size, share=0.8, confidences=(0.995, 0.97), errors=(0.005, 0.03))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [30, 100, 455])
-@pytest.mark.parametrize("system", [calibrated, tenths, few_errors, with_weights])
+@pytest.mark.parametrize("system", [calibrated, tenths, few_errors, reweighted])
 def test_calibrated_systems_are_refuted_in_5_percent_of_samples(system, size):
     rejected = 0
     for data, seed in independent_seeds(RUNS):
