@@ -1,5 +1,5 @@
 import math
-from fractions import Fraction
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -9,10 +9,14 @@ from tests.ecuas_metric import oracle
 from tests.ecuas_metric.systems import compute
 
 ORDERS = (0, 0.5, 1, 3, 128, math.inf)
-REJECT_COSTS = (Fraction(1, 10), Fraction(1, 4))
+REJECT_COSTS = (Decimal("0.1"), Decimal("0.25"))
 OPTIONS = {"n": ORDERS, "reject_costs": [float(g) for g in REJECT_COSTS], "decompose": True}
 ARGUMENTS = {"orders": ORDERS, "reject_costs": REJECT_COSTS}
 DATA_SETS = 24
+
+
+def decimals(values, per=1):
+    return [Decimal(value) / per for value in np.asarray(values).tolist()]
 
 
 def same(ours, expected):
@@ -24,23 +28,22 @@ def same(ours, expected):
 def weights_of(rng, size, way):
     """Return weights and the options that say so: none, counts, or of importance, all with zeros."""
     if way == "none":
-        return [1] * size, {}
+        return [Decimal(1)] * size, {}
     choices = [0, 1, 2] if way == "counts" else [0, 0.25, 1, 2.5, 40]
     weight = rng.choice(choices, size).tolist()
     weight[0] = weight[0] or 1
-    return weight, {"sample_weight": weight, "weights_are": way}
+    return decimals(weight), {"sample_weight": weight, "weights_are": way}
 
 
 @pytest.mark.parametrize("way", ["none", "counts", "importance"])
 def test_confidences(way, rng):
     for _ in range(DATA_SETS):
         size, num_classes = int(rng.integers(1, 6)), rng.choice([0, 2, 4])
-        hundredths = rng.choice([0, 7, 25, 50, 57, 70, 90, 99, 100], size)
-        correct = rng.integers(0, 2, size)
+        hundredths, correct = rng.choice([0, 7, 25, 50, 57, 70, 90, 99, 100], size), rng.integers(0, 2, size)
         weight, options = weights_of(rng, size, way)
-        largest = 1 - Fraction(1, int(num_classes)) if num_classes else Fraction(1)
-        q, wrong = [Fraction(int(value), 100) for value in hundredths], [int(1 - x) for x in correct]
-        system = oracle.Oracle([1 - p for p in q], wrong, q, largest, weight, way == "counts")
+        largest = 1 - 1 / Decimal(int(num_classes)) if num_classes else Decimal(1)
+        u, wrong, q = decimals(100 - hundredths, 100), decimals(1 - correct), decimals(hundredths, 100)
+        system = oracle.Oracle(u, wrong, q, largest, weight, way == "counts")
         expected = oracle.numbers_of(system, **ARGUMENTS)
         expected |= oracle.normalized(expected, oracle.naive_of_confidences(system))
         options |= {"num_classes": num_classes or None, "normalize": True}
@@ -53,19 +56,17 @@ def test_costs(way, rng):
         size = int(rng.integers(1, 6))
         eighths, costs = rng.integers(0, 13, size), rng.choice([0.0, 0.5, 1.0, 3.0], size)
         weight, options = weights_of(rng, size, way)
-        u, c = [Fraction(int(value), 8) for value in eighths], [Fraction(cost) for cost in costs]
-        expected = oracle.numbers_of(
-            oracle.Oracle(u, c, None, Fraction(5, 4), weight, way == "counts", Fraction(5, 4)), **ARGUMENTS
-        )
+        u, c, largest = decimals(eighths, 8), decimals(costs), Decimal("1.25")
+        expected = oracle.numbers_of(oracle.Oracle(u, c, None, largest, weight, way == "counts", largest), **ARGUMENTS)
         options |= {"max_uncertainty": 1.25}
         same(compute("costs", eighths / 8, costs, checked_options(**OPTIONS, **options)), expected)
 
 
 MATRIX = [[0, 1, 0.5], [4, 0, 0.5], [1, 2, 0.5]]
 LARGEST = {
-    "zero_one": lambda num_classes: 1 - Fraction(1, num_classes),
-    "log": lambda num_classes: oracle.entropy([Fraction(1, num_classes)] * num_classes),
-    "matrix": lambda num_classes: Fraction(1, 2),  # of the last decision, to which the others can be made as dear
+    "zero_one": lambda num_classes: 1 - 1 / Decimal(num_classes),
+    "log": lambda num_classes: oracle.entropy([1 / Decimal(num_classes)] * num_classes),
+    "matrix": lambda num_classes: Decimal("0.5"),  # of the last decision, to which the others can be made as dear
 }
 
 
@@ -74,7 +75,7 @@ def expected_costs(q, cost):
         return [1 - p for p in q]
     if cost == "log":
         return [oracle.entropy(q)]
-    return [sum(p * Fraction(row[d]) for p, row in zip(q, MATRIX, strict=True)) for d in range(3)]
+    return [sum(p * Decimal(row[d]) for p, row in zip(q, MATRIX, strict=True)) for d in range(3)]
 
 
 def decided(q, label, own, cost):
@@ -85,7 +86,7 @@ def decided(q, label, own, cost):
         return costs[0], oracle.cross_entropy(q[label]), None
     if cost == "zero_one":
         return costs[decision], int(decision != label), q[decision]
-    return costs[decision], Fraction(MATRIX[label][decision]), None
+    return costs[decision], Decimal(MATRIX[label][decision]), None
 
 
 @pytest.mark.parametrize("cost", LARGEST)
@@ -98,18 +99,18 @@ def test_posteriors(cost, way, rng):
         eighths = np.diff(cuts, axis=1, prepend=0, append=8)
         labels = rng.integers(0, num_classes, size)
         weight, options = weights_of(rng, size, way)
-        rows = [[Fraction(int(value), 8) for value in row] for row in eighths]
+        rows = [decimals(row, 8) for row in eighths]
         own = [None] * size
         if cost != "log" and rng.random() < 0.3:
             own = options["decisions"] = rng.integers(0, num_classes, size).tolist()
         u, c, confidence = map(list, zip(*map(decided, rows, labels, own, [cost] * size), strict=True))
-        largest, unit = LARGEST[cost](num_classes), Fraction(np.max(MATRIX)) if cost == "matrix" else 1
+        largest, unit = LARGEST[cost](num_classes), Decimal(4 if cost == "matrix" else 1)  # the largest cost
         system = oracle.Oracle(u, c, confidence if cost == "zero_one" else None, largest, weight, way == "counts", unit)
         expected = oracle.numbers_of(system, **ARGUMENTS)
         scores = [oracle.cross_entropy(row[k]) for row, k in zip(rows, labels, strict=True)]
-        expected["cross_entropy"] = oracle.ratio(oracle.total(weight, scores), sum(weight))
+        expected["cross_entropy"] = oracle.mean(weight, scores)
         scores = [sum((p - (k == j)) ** 2 for j, p in enumerate(row)) for row, k in zip(rows, labels, strict=True)]
-        expected["brier_score"] = oracle.ratio(oracle.total(weight, scores), sum(weight))
+        expected["brier_score"] = oracle.mean(weight, scores)
         naive = {} if cost != "zero_one" else oracle.naive_of_confidences(system)
         naive |= oracle.naive_of_classes(
             labels,
