@@ -195,36 +195,26 @@ def test_no_number_depends_on_the_unit_of_the_costs(unit, rng):
 ENTRIES = [0.0, 1e-3, 0.01, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0, 10.0, 1e3, 1e5, 1e7]
 
 
-def solution(rows):
-    """Solve the square system rows @ x = 1 in fractions by Cramer's rule of Gauss; None if it is singular."""
-    table = [[*row, Fraction(1)] for row in rows]
-    for i in range(len(table)):
-        pivot = next((k for k in range(i, len(table)) if table[k][i]), None)
-        if pivot is None:
-            return None
-        table[i], table[pivot] = table[pivot], table[i]
-        table[i] = [value / table[i][i] for value in table[i]]
-        for k in range(len(table)):
-            if k != i:
-                table[k] = [a - table[k][i] * b for a, b in zip(table[k], table[i], strict=True)]
-    return [row[-1] for row in table]
+def determinant(rows):
+    """By Laplace's expansion, in which fractions stay exact."""
+    without = [[row[:k] + row[k + 1 :] for row in rows[1:]] for k in range(len(rows))]
+    return sum((-1) ** k * rows[0][k] * determinant(without[k]) for k in range(len(rows))) if rows else Fraction(1)
 
 
 def value_of_game(matrix):
     """The value by Shapley and Snow 1950: some square part of the matrix solves the whole, all of them are tried."""
-    exact = [[Fraction(float(cost)) + 1 for cost in row] for row in matrix]  # + 1: no part that matters is singular
-    classes, decisions = range(len(exact)), range(len(exact[0]))
-    for size in range(1, min(len(exact), len(exact[0])) + 1):
-        parts = (itertools.combinations(these, size) for these in (classes, decisions))
+    exact = np.array([[Fraction(cost) for cost in row] for row in matrix.tolist()])
+    for size in range(1, min(exact.shape) + 1):
+        parts = (map(list, itertools.combinations(range(length), size)) for length in exact.shape)
         for some, of in itertools.product(*parts):
-            y = solution([[exact[k][d] for d in of] for k in some])
-            q = solution([[exact[k][d] for k in some] for d in of])
-            if y is None or q is None or min(*y, *q) < 0:
-                continue
-            low = min(sum(p * exact[k][d] for p, k in zip(q, some, strict=True)) for d in decisions)
-            high = max(sum(p * exact[k][d] for p, d in zip(y, of, strict=True)) for k in classes)
-            if low == high == 1:
-                return 1 / sum(q) - 1
+            minor = [[exact[np.ix_([k for k in some if k != i], [d for d in of if d != j])] for j in of] for i in some]
+            signs = np.array([[(-1) ** (i + j) for j in range(size)] for i in range(size)])
+            adjugate = signs * [[determinant(part.tolist()) for part in row] for row in minor]
+            if adjugate.sum():
+                q, y = adjugate.sum(axis=1) / adjugate.sum(), adjugate.sum(axis=0) / adjugate.sum()
+                low, high = (q @ exact[some]).min(), (exact[:, of] @ y).max()
+                if low == high and min(*q, *y) >= 0:
+                    return low
     raise AssertionError("every game has a value")
 
 
