@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from scipy.stats import entropy
 
 from ecuas_metric.costs import ecuas_cost
-from ecuas_metric.decisions import confidence_decisions, posterior_decisions, select_rows
+from ecuas_metric.decisions import posterior_decisions
 from ecuas_metric.errors import Advice
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import prepare
@@ -32,16 +32,18 @@ def test_the_log_cost_is_entropy_and_cross_entropy(system):
     assert decisions.max_uncertainty == math.log(q.shape[1])
 
 
-@given(posterior_systems(), st.sampled_from(["zero_one", "log"]))
-def test_the_three_forms_of_a_posterior_agree(system, cost):
+@given(posterior_systems(), st.sampled_from(["zero_one", "log"]), st.sampled_from([0.9991, 1 - 1e-7, 1 + 1e-7, 1.0009]))
+def test_the_three_forms_of_a_posterior_agree_and_rows_within_the_tolerance_are_divided(system, cost, factor):
     q, labels = system
     gaps = np.diff(np.sort(q, axis=1))
     assume(((gaps == 0) | (gaps > 1e-9)).all())  # else the logarithm makes ties
     expected = posterior_decisions(q, labels, cost=cost)
-    for values, form in ((np.log(q), "log_probabilities"), (np.log(q) + 700, "logits")):
-        ours = posterior_decisions(values, labels, cost=cost, predictions_are=form)
-        for name in ("uncertainty", "candidate_cost", "cross_entropy", "brier_score"):
-            np.testing.assert_allclose(getattr(ours, name), getattr(expected, name), rtol=1e-9, atol=1e-9)
+    logs = [(np.log(q) + np.log(by), "log_probabilities") for by in (1, factor)]
+    for values, form in (*logs, (np.log(q) + 700, "logits"), (q * factor, "probabilities")):
+        if form == "logits" or values.max() <= 1:
+            ours = posterior_decisions(values, labels, cost=cost, predictions_are=form)
+            for name in ("uncertainty", "candidate_cost", "cross_entropy", "brier_score"):
+                np.testing.assert_allclose(getattr(ours, name), getattr(expected, name), rtol=1e-9, atol=1e-9)
 
 
 def test_logits_keep_uncertainties_that_1_minus_q_loses():
@@ -97,18 +99,6 @@ def test_equal_rows_have_equal_uncertainties_wherever_they_stand(rng):
     assert len(np.unique(decisions.uncertainty)) == 1
 
 
-@given(posterior_systems(), st.sampled_from([0.9991, 1 - 1e-7, 1 + 1e-7, 1.0009]), st.sampled_from(["zero_one", "log"]))
-def test_rows_within_the_tolerance_are_divided_by_their_sums(system, factor, cost):
-    q, labels = system
-    expected = posterior_decisions(q, labels, cost=cost)
-    for values, form in ((q * factor, "probabilities"), (np.log(q) + np.log(factor), "log_probabilities")):
-        if values.max() <= 1:
-            ours = posterior_decisions(values, labels, cost=cost, predictions_are=form)
-            assert ours.cross_entropy == pytest.approx(expected.cross_entropy, rel=1e-9, abs=1e-12)
-            np.testing.assert_allclose(ours.uncertainty, expected.uncertainty, rtol=1e-9, atol=1e-12)
-            np.testing.assert_allclose(ours.brier_score, expected.brier_score, rtol=1e-9, atol=1e-12)
-
-
 def test_the_cross_entropy_of_rounded_rows_is_that_of_fractions():
     q, labels = np.array([[0.333, 0.333, 0.333], [0.5005, 0.25, 0.25]]), np.array([0, 0])
     rows = [[Fraction(p) for p in row] for row in q.tolist()]
@@ -116,15 +106,12 @@ def test_the_cross_entropy_of_rounded_rows_is_that_of_fractions():
     np.testing.assert_allclose(posterior_decisions(q, labels).cross_entropy, expected, rtol=1e-14)
 
 
-def test_a_note_says_how_many_rows_were_divided():
+def test_a_note_says_how_many_rows_were_divided_by_more_than_the_rounding_of_float32(rng):
     q = np.array([[0.5, 0.5], [0.333, 0.666], [0.2, 0.8]])
     for values, form in ((q, "probabilities"), (np.log(q), "log_probabilities")):
         (note,) = prepare("posteriors", values, np.zeros(3, int), checked_options(predictions_are=form)).notes
         assert note.kind == "renormalized"
         assert note.fact.startswith("1 of 3 rows (33.3%) do not sum to 1")
-
-
-def test_the_rounding_of_float32_is_not_noted(rng):
     q = rng.dirichlet(np.ones(1000), 50).astype(np.float32)
     assert not prepare("posteriors", q, np.zeros(50, int), checked_options()).notes
 
@@ -160,10 +147,3 @@ def test_uniform_posteriors_are_not_above_the_largest_uncertainty(recwarn):
         q = np.full((2, num_classes), np.float32(1) / np.float32(num_classes), np.float32)
         np.testing.assert_allclose(costs_of(posterior_decisions(q, np.array([0, 1])), 1), 1, rtol=1e-5)
     assert not recwarn.list
-
-
-def test_select_picks_samples():
-    decisions = confidence_decisions(np.array([0.2, 0.5, 0.9]), np.array([1, 0, 1]))
-    picked = select_rows(decisions, slice(1, None))
-    assert picked.confidence.tolist() == [0.5, 0.9]
-    assert picked.max_uncertainty == decisions.max_uncertainty
