@@ -26,35 +26,24 @@ def outputs(rng, form):
     return confidence, correct, {"normalize": True}
 
 
-@pytest.mark.parametrize("groups", [False, True])
+@pytest.mark.parametrize("design", ["simple", "groups", "counts", "importance"])
 @pytest.mark.parametrize("form", ["confidences", "tenths", "equal ties", "posteriors", "costs"])
-def test_each_resample_has_the_values_of_its_counts_as_weights(rng, form, groups):
+def test_each_resample_has_the_values_of_its_counts_as_weights(rng, form, design):
     predictions, references, options = outputs(rng, form)
     kind = form if form in ("posteriors", "costs") else "confidences"
-    if groups:  # of unequal sizes: then resamples differ in theirs
+    if design == "groups":  # of unequal sizes: then resamples differ in theirs
         options |= {"groups": np.sqrt(np.arange(SIZE)).astype(int)}
-    system = prepare(kind, predictions, references, checked_options(**OPTIONS, **options))
+    elif design != "simple":  # a draw counts the weight of the sample
+        weight = rng.integers(1, 4, SIZE) if design == "counts" else rng.exponential(size=SIZE)
+        options |= {"sample_weight": weight, "weights_are": design}
+    system = prepare(kind, predictions, references, checked_options(**OPTIONS | options))
     (counts,) = bootstrap_weights(SIZE, Resampling(COUNT, groups=system.options.groups))
     together = all_values(system, counts)
-    for row, weight in enumerate(counts.astype(np.float64)):
+    for row, drawn in enumerate(counts.astype(np.float64)):
+        weight = drawn if system.options.sample_weight is None else drawn * system.options.sample_weight
         ties = tie_groups(system.decisions.rank_by, system.decisions.candidate_cost, sample_weight=weight)
         alone = all_values(system._replace(ties=ties, options=system.options.replace(sample_weight=weight)))
-        for key, value in alone.items():
-            assert together[key][row] == pytest.approx(value, rel=1e-12, abs=1e-15), key
-
-
-@pytest.mark.parametrize("kind", ["importance", "counts"])
-def test_a_draw_counts_the_weight_of_the_sample(rng, kind):
-    confidence, correct, _ = outputs(rng, "confidences")
-    weight = rng.integers(1, 4, SIZE) if kind == "counts" else rng.exponential(size=SIZE)
-    options = OPTIONS | {"weights_are": kind, "sample_weight": weight}
-    system = prepare("confidences", confidence, correct, checked_options(**options))
-    (counts,) = bootstrap_weights(SIZE, Resampling(COUNT))
-    together = all_values(system, counts)
-    weight = counts[0] * system.options.sample_weight
-    ties = tie_groups(system.decisions.rank_by, system.decisions.candidate_cost, sample_weight=weight)
-    alone = all_values(system._replace(ties=ties, options=system.options.replace(sample_weight=weight)))
-    assert {key: values[0] for key, values in together.items()} == pytest.approx(alone, rel=1e-12, abs=1e-15)
+        assert {key: values[row] for key, values in together.items()} == pytest.approx(alone, rel=1e-12, abs=1e-15)
 
 
 @pytest.mark.parametrize("place", [0, 1, 50, 998, 999])
