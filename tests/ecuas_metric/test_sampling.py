@@ -7,9 +7,10 @@ from scipy import stats
 from ecuas_metric import inputs
 from ecuas_metric import sampling as module
 from ecuas_metric.errors import InputError
+from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
-from ecuas_metric.sampling import Resampling, bootstrap, bootstrap_weights, interval, intervals, jackknife
+from ecuas_metric.sampling import Resampling, bootstrap_weights, interval, intervals, jackknife
 from tests.ecuas_metric.systems import compute
 
 
@@ -23,6 +24,11 @@ def system(rng):
     return confidence, (rng.random(300) < confidence).astype(int)
 
 
+def percentile(system, **options):
+    options = checked_options(**{"confidence_level": 0.95, "interval_method": "percentile"} | options)
+    return compute_results(prepare("confidences", *system, options))
+
+
 def all_weights(num_samples, resampling):
     return np.concatenate(list(bootstrap_weights(num_samples, resampling)))
 
@@ -32,37 +38,21 @@ def in_chunks_of(num_bytes, monkeypatch):
     monkeypatch.setattr(inputs, "CHUNK_ROWS", 2)
 
 
-@pytest.mark.parametrize("chunk", [1, 37, 10**6])
-def test_each_resample_draws_as_many_samples_as_there_are(chunk, monkeypatch):
-    in_chunks_of(chunk, monkeypatch)
-    weights = all_weights(20, Resampling(50))
-    assert weights.shape == (50, 20)
-    assert (weights.sum(axis=1) == 20).all()
-
-
-def test_chunks_do_not_change_the_draws(monkeypatch):
-    whole = all_weights(20, Resampling(50))
-    in_chunks_of(120, monkeypatch)
-    np.testing.assert_array_equal(all_weights(20, Resampling(50)), whole)
-
-
-def test_draws_are_uniform():
-    weights = all_weights(10, Resampling(5000))
+# Many are drawn part by part: here 6 parts of 16, whose bits are taken as they come, and one of 4.
+@pytest.mark.parametrize(("size", "part", "together"), [(10, 5, 2**13), (100, 16, 16)])
+def test_draws_are_multinomial_and_the_same_in_any_chunks(size, part, together, monkeypatch):
+    monkeypatch.setattr(module, "DRAWN_TOGETHER", together)
+    weights = all_weights(size, Resampling(4000))
+    assert (weights.sum(axis=1) == size).all()
     assert stats.chisquare(weights.sum(axis=0)).pvalue > 1e-3
-    assert weights.var() == pytest.approx(0.9, rel=0.05)  # of a binomial of 10 draws with chance 1/10
-
-
-def test_many_units_are_drawn_part_by_part_with_the_same_distribution(monkeypatch):
-    monkeypatch.setattr(module, "DRAWN_TOGETHER", 16)  # 6 parts of 16, whose bits are taken as they come, and one of 4
-    weights = all_weights(100, Resampling(4000))
-    assert (weights.sum(axis=1) == 100).all()
-    assert stats.chisquare(weights.sum(axis=0)).pvalue > 1e-3
-    assert weights.var(axis=0) == pytest.approx(np.full(100, 0.99), rel=0.15)  # binomial, 100 draws, chance 1/100
-    parts = weights[:, :96].reshape(4000, 6, 16).sum(axis=2)
-    assert parts.var(axis=0) == pytest.approx(np.full(6, 16 * 0.84), rel=0.15)
-    assert np.corrcoef(weights[:, :2].T)[0, 1] == pytest.approx(-1 / 99, abs=0.06)
-    in_chunks_of(600, monkeypatch)
-    np.testing.assert_array_equal(all_weights(100, Resampling(40)), weights[:40])
+    assert weights.var(axis=0) == pytest.approx(np.full(size, 1 - 1 / size), rel=0.15)
+    parts = weights[:, : size // part * part].reshape(4000, -1, part).sum(axis=2)
+    assert parts.var(axis=0) == pytest.approx(np.full(size // part, part * (1 - part / size)), rel=0.15)
+    assert np.corrcoef(weights[:, :2].T)[0, 1] == pytest.approx(-1 / (size - 1), abs=0.06)
+    monkeypatch.setattr(inputs, "CHUNK_ROWS", 2)
+    for num_bytes in (1, 37, 600, 10**6):
+        monkeypatch.setattr(inputs, "CHUNK_SIZE", num_bytes)
+        np.testing.assert_array_equal(all_weights(size, Resampling(40)), weights[:40])
 
 
 def test_groups_are_drawn_whole():
@@ -95,22 +85,14 @@ def variance_of(data):
     return variance
 
 
+@pytest.mark.parametrize("level", [0.95, 0.8])
 @pytest.mark.parametrize("method", ["percentile", "bca"])
-def test_the_interval_of_a_skewed_statistic_is_scipys(method, rng):
+def test_the_interval_of_a_skewed_statistic_is_scipys(method, level, rng):
     """To the last digits: the same generator, asked in the same way, draws the same resamples."""
-    data = rng.exponential(size=60)
-    ours = intervals(variance_of(data), 60, resampling=Resampling(2000, random_state=5), method=method)[0]["variance"]
-    theirs = stats.bootstrap((data,), np.var, n_resamples=2000, method=method, rng=5).confidence_interval
-    np.testing.assert_allclose(ours, theirs, rtol=1e-9)
-
-
-def test_bca_corrects_a_skewed_statistic_upwards(rng):
-    statistic = variance_of(rng.exponential(size=60))
-    percentile, bca = (
-        intervals(statistic, 60, resampling=Resampling(), method=m)[0]["variance"] for m in ("percentile", "bca")
-    )
-    assert bca[0] > percentile[0]
-    assert bca[1] > percentile[1]
+    data, given = rng.exponential(size=60), {"method": method, "confidence_level": level}
+    ours, _ = intervals(variance_of(data), 60, resampling=Resampling(2000, random_state=5), **given)
+    theirs = stats.bootstrap((data,), np.var, n_resamples=2000, rng=5, **given).confidence_interval
+    np.testing.assert_allclose(ours["variance"], theirs, rtol=1e-9)
 
 
 def test_the_jackknife_leaves_one_out_or_a_block(rng, monkeypatch):
@@ -132,47 +114,25 @@ def test_blocks_of_the_jackknife_do_not_follow_the_order_of_the_samples(rng):
     assert acceleration == pytest.approx(stats.skew(data) / (6 * np.sqrt(4000)), rel=0.35)
 
 
-def test_a_wider_level_is_a_wider_interval(rng):
-    replicates = rng.normal(size=1000)
-    low, high = interval(replicates, confidence_level=0.9)
-    wide_low, wide_high = interval(replicates, confidence_level=0.99)
-    assert wide_low < low < high < wide_high
-
-
 def test_resamples_without_a_value_are_left_out_and_counted():
-    correct = np.array([1] * 19 + [0])
-    system = prepare(
-        "confidences",
-        np.linspace(0.5, 0.9, 20),
-        correct,
-        checked_options(confidence_level=0.95, interval_method="percentile"),
-    )
-    results = compute_results(system)
+    results = percentile((np.linspace(0.5, 0.9, 20), np.arange(20) < 19))
     note, _, few = results.notes
     assert (note.kind, few.kind) == ("resamples_left_out", "few_errors")
     assert "with few errors: 1 here" in few.fact
     assert re.search(r"left out of its interval: auroc 3\d\.\d%", note.fact)
-    values = results.flat()
-    assert 0 <= values["auroc_low"] <= values["auroc_high"] <= 1
+    assert 0 <= results.flat()["auroc_low"] <= results.flat()["auroc_high"] <= 1
 
 
 def test_same_seed_same_numbers_another_seed_others(system):
-    def run(seed):
-        return compute(
-            "confidences",
-            *system,
-            checked_options(confidence_level=0.95, interval_method="percentile", random_state=seed),
-        )
-
-    assert run(1) == run(1)
-    assert run(1)["ecuas_0_low"] != run(2)["ecuas_0_low"]
+    first, again, other = (percentile(system, random_state=seed).flat() for seed in (1, 1, 2))
+    assert first == again
+    assert first["ecuas_0_low"] != other["ecuas_0_low"]
 
 
 def test_row_order_does_not_matter(system, rng):
     order = rng.permutation(300)
-    options = checked_options(confidence_level=0.95, interval_method="percentile", n_resamples=50)
-    shuffled = compute("confidences", system[0][order], system[1][order], options)
-    assert shuffled == pytest.approx(compute("confidences", *system, options), nan_ok=True)
+    shuffled = percentile((system[0][order], system[1][order]), n_resamples=50).flat()
+    assert shuffled == pytest.approx(percentile(system, n_resamples=50).flat(), nan_ok=True)
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
@@ -203,38 +163,27 @@ def test_every_metric_of_every_form_gets_an_interval_around_its_value(method, rn
 
 
 def test_one_group_a_sample_is_no_groups(system):
-    options = {"confidence_level": 0.95, "interval_method": "percentile", "n_resamples": 30}
-    plain = compute("confidences", *system, checked_options(**options))
+    plain = percentile(system, n_resamples=30).flat()
     ranks = np.argsort(np.argsort(-system[0]))  # groups are numbered in the order in which samples are sorted
-    grouped = compute("confidences", *system, checked_options(groups=ranks, **options))
+    grouped = percentile(system, n_resamples=30, groups=ranks).flat()
     assert grouped == pytest.approx(plain, rel=1e-12, nan_ok=True)
 
 
 def test_grouped_copies_give_the_interval_of_the_originals(system):
     """Ten copies of a sample tell nothing new; if groups say so, the interval does not shrink."""
     copies = np.repeat(system[0], 10), np.repeat(system[1], 10)
-    options = {"confidence_level": 0.95, "interval_method": "percentile", "n_resamples": 400}
-    original = compute("confidences", *system, checked_options(**options))
-    grouped = compute("confidences", *copies, checked_options(groups=np.repeat(np.arange(300), 10), **options))
-    naive = compute("confidences", *copies, checked_options(**options))
-
-    def width(values):
-        return values["ecuas_1_high"] - values["ecuas_1_low"]
-
-    assert width(grouped) == pytest.approx(width(original), rel=0.15)
-    assert width(naive) < 0.5 * width(original)
+    whole = np.repeat(np.arange(300), 10)
+    found = [
+        percentile(given, n_resamples=400, groups=of) for given, of in ((system, None), (copies, None), (copies, whole))
+    ]
+    original, naive, grouped = (np.ptp(results.estimates[Key("ecuas", 1)][1:]) for results in found)
+    assert grouped == pytest.approx(original, rel=0.15)
+    assert naive < 0.5 * original
 
 
 def test_no_note_where_every_resample_has_a_value(system):
-    options = checked_options(confidence_level=0.95, interval_method="percentile", n_resamples=50)
-    (note,) = compute_results(prepare("confidences", *system, options)).notes
+    (note,) = percentile(system, n_resamples=50).notes
     assert str(note) == "These metrics are biased upwards, so no valid interval is known: ece."
-
-
-def test_bootstrap_collects_every_key(rng):
-    both = bootstrap(lambda w: {"one": w.sum(axis=1), "two": w[:, 0]}, 5, resampling=Resampling(7))
-    assert both["one"].tolist() == [5] * 7
-    assert both["two"].shape == (7,)
 
 
 def test_a_bca_interval_needs_an_estimate():
