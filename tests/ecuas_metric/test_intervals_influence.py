@@ -2,12 +2,14 @@ import numpy as np
 import pytest
 
 from ecuas_metric.intervals import influences
+from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, prepare
 from ecuas_metric.sampling import Resampling, bootstrap, design_of, jackknife, standard_error
 
 SIZE = 600
-TOLERANCE = {"ece": 0.15, "selective_risk": 0.06}  # a bin's sign may change; few are accepted
+# A bin's sign may change; few are accepted; blocks of equal fitted values change.
+TOLERANCE = {"ece": 0.15, "selective_risk": 0.06, "recalibrated": 0.12, "calibration_loss": 0.2}
 
 
 def confidences(rng):
@@ -46,33 +48,26 @@ def standard_errors(system):
 @pytest.mark.parametrize("output", [confidences, tenths, posteriors, matrix, entropies])
 def test_every_standard_error_is_the_jackknifes(output, rng):
     form, predictions, references, options = output(rng)
-    options = checked_options(confidence_level=0.95, normalize=True, **options)
+    options = checked_options(confidence_level=0.95, normalize=True, decompose=True, n=(0, 1), **options)
     system = prepare(form, predictions, references, options)
     errors, found, design = standard_errors(system)
     without = jackknife(lambda weights: all_values(system, weights), SIZE, resampling=Resampling())
     for key, values in without.items():
         theirs = np.sqrt((SIZE - 1) * values.var())
-        assert errors[key] == pytest.approx(theirs, rel=TOLERANCE.get(key.metric, 0.03)), str(key)
+        assert errors[key] == pytest.approx(theirs, rel=TOLERANCE.get(key.variant or key.metric, 0.03)), str(key)
         assert design.weight @ found[key] == pytest.approx(0, abs=1e-8), str(key)
 
 
-def test_the_standard_error_of_a_mean_is_the_textbooks(rng):
+def test_standard_errors_are_those_of_the_textbook_and_delongs(rng):
     form, p, correct, _ = confidences(rng)
-    system = prepare(form, p, correct, checked_options(confidence_level=0.95))
-    errors = {str(key): error for key, error in standard_errors(system)[0].items()}
-    brier = np.square(p - correct)
-    assert errors["confidence_brier_score"] == pytest.approx(brier.std(ddof=1) / np.sqrt(SIZE), rel=1e-12)
-    assert errors["error_rate"] == pytest.approx(correct.std(ddof=1) / np.sqrt(SIZE), rel=1e-12)
-
-
-def test_the_standard_error_of_auroc_is_delongs(rng):
-    form, p, correct, _ = confidences(rng)
-    system = prepare(form, p.round(1), correct, checked_options(confidence_level=0.95))
-    right, wrong = p.round(1)[correct == 1], p.round(1)[correct == 0]
+    p = p.round(1)
+    errors, _, _ = standard_errors(prepare(form, p, correct, checked_options(confidence_level=0.95)))
+    for metric, values in (("confidence_brier_score", np.square(p - correct)), ("error_rate", correct)):
+        assert errors[Key(metric)] == pytest.approx(values.std(ddof=1) / np.sqrt(SIZE), rel=1e-12)
+    right, wrong = p[correct == 1], p[correct == 0]
     wins = (right[:, None] > wrong) + (right[:, None] == wrong) / 2
     theirs = wins.mean(axis=1).var(ddof=1) / len(right) + wins.mean(axis=0).var(ddof=1) / len(wrong)
-    errors = {str(key): error for key, error in standard_errors(system)[0].items()}
-    assert errors["auroc"] == pytest.approx(np.sqrt(theirs), rel=0.01)  # DeLong divides by n - 1 of each kind
+    assert errors[Key("auroc")] == pytest.approx(np.sqrt(theirs), rel=0.01)  # DeLong divides by n - 1 of each kind
 
 
 @pytest.mark.parametrize("design", ["groups", "strata", "both"])
@@ -94,20 +89,8 @@ def test_groups_and_strata_are_those_of_the_bootstrap(design, rng):
             assert errors[key] == pytest.approx(replicates[key].std(), rel=0.07), str(key)
 
 
-def test_recalibrated_values_move_as_a_mean_would(rng):
-    form, p, correct, _ = confidences(rng)
-    system = prepare(form, p, correct, checked_options(confidence_level=0.95, decompose=True, n=(0, 1)))
-    errors = standard_errors(system)[0]
-    without = jackknife(lambda weights: all_values(system, weights), SIZE, resampling=Resampling())
-    for key in errors:
-        if key.variant == "recalibrated":
-            assert errors[key] == pytest.approx(np.sqrt((SIZE - 1) * without[key].var()), rel=0.06)
-
-
-def test_the_standard_error_of_a_mean_is_the_textbooks_with_and_without_strata(rng):
+def test_the_standard_error_of_a_mean_in_strata_is_the_textbooks(rng):
     values, strata = rng.normal(size=30), np.repeat([0, 1, 2], [4, 10, 16])
-    alone = standard_error(values - values.mean(), design_of(checked_options(), 30))
-    assert alone == pytest.approx(values.std(ddof=1) / np.sqrt(30))
     parts = [values[strata == stratum] for stratum in range(3)]
     expected = np.sqrt(sum((len(part) / 30) ** 2 * part.var(ddof=1) / len(part) for part in parts))
     found = standard_error(values - values.mean(), design_of(checked_options(strata=strata), 30))

@@ -20,11 +20,16 @@ def groups_of(confidence, correct, sample_weight=None):
     return tie_groups(-confidence, 1.0 - correct, sample_weight=sample_weight)
 
 
-@given(confidence_systems(min_size=2))
-def test_auroc_is_scikit_learns(system):
+@given(confidence_systems())
+def test_auroc_and_scores_of_confidences_are_scikit_learns(system):
     confidence, correct = system
     if 0 < correct.sum() < len(correct):
         assert auroc(groups_of(confidence, correct)) == pytest.approx(roc_auc_score(correct, confidence))
+    clipped = np.clip(confidence, 1e-7, 1 - 1e-7)
+    ce = confidence_cross_entropy_cost(1 - confidence, 1.0 - correct).mean()
+    assert ce == pytest.approx(log_loss(correct, clipped, labels=[0, 1]), rel=1e-6)
+    brier = confidence_brier_cost(1 - confidence, 1.0 - correct).mean()
+    assert brier == pytest.approx(brier_score_loss(correct, confidence, pos_label=1))
 
 
 @pytest.mark.parametrize("share", [1e-10, 1e-14, 1e-17, 1e-300])
@@ -38,16 +43,6 @@ def test_auroc_of_a_class_that_weighs_next_to_nothing(share, rare, rng):
     expected = float(sum(p * win for p, win in zip(products, wins, strict=True)) / sum(products))
     assert auroc(groups_of(confidence, correct, weights)) == pytest.approx(expected, rel=1e-13)
     assert auroc(groups_of(np.full(100, 0.5), correct, weights)) == 0.5
-
-
-@given(confidence_systems())
-def test_confidence_scores_are_scikit_learns(system):
-    confidence, correct = system
-    clipped = np.clip(confidence, 1e-7, 1 - 1e-7)
-    ce = confidence_cross_entropy_cost(1 - confidence, 1.0 - correct).mean()
-    assert ce == pytest.approx(log_loss(correct, clipped, labels=[0, 1]), rel=1e-6)
-    brier = confidence_brier_cost(1 - confidence, 1.0 - correct).mean()
-    assert brier == pytest.approx(brier_score_loss(correct, confidence, pos_label=1))
 
 
 @given(confidence_systems(min_size=2))
