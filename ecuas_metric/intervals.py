@@ -461,18 +461,17 @@ def limits_of_auroc(value: float, error: float, wrong: float, right: float, quan
 
 def newcombe_limits(area: float, positives: float, negatives: float, z: float) -> Limits:
     """Return Newcombe's interval of an AUROC (2006, method 5): all areas within z of their own standard errors."""
-    areas, ends = np.linspace(0.0, 1.0, 4097), []
+    from scipy.optimize import brentq
+
     pairs = (positives + negatives) / 2 - 1
-    inflation = 1 + pairs * ((1 - areas) / (2 - areas) + areas / (1 + areas))  # Hanley and McNeil's correlations
-    excess = np.square(areas - area) - z * z * (areas * (1 - areas) * inflation / (positives * negatives))
-    (inside,) = np.nonzero(excess <= 0)
-    if not len(inside):
-        return area, area
-    for last, beyond in ((inside[0], inside[0] - 1), (inside[-1], inside[-1] + 1)):
-        is_end = not 0 <= beyond < len(areas)
-        share = 0.0 if is_end else excess[last] / (excess[last] - excess[beyond])  # by linear interpolation
-        ends.append(float(areas[last] + share * (beyond - last) / (len(areas) - 1)))
-    return ends[0], ends[1]
+
+    def excess(other: float) -> float:
+        inflation = 1 + pairs * ((1 - other) / (2 - other) + other / (1 + other))  # Hanley and McNeil's correlations
+        return (other - area) ** 2 - z * z * (other * (1 - other) * inflation / (positives * negatives))
+
+    inside = min(max(area, 1e-12), 1 - 1e-12)  # at 0 and at 1 no area varies
+    low, high = brentq(excess, 0.0, inside), brentq(excess, inside, 1.0)
+    return min(float(low), area), max(float(high), area)
 
 
 def _events_of(line: _Line, moments: Moments) -> float:

@@ -30,10 +30,8 @@ def test_newcombe_ends_where_the_variance_of_the_limit_says(area):
     assert 0 < low < area <= high <= 1
     n = (wrong + right) / 2 - 1
     variance = low * (1 - low) * (1 + n * (1 - low) / (2 - low) + n * low / (1 + low)) / (wrong * right)
-    assert (area - low) ** 2 == pytest.approx(
-        1.96**2 * variance, rel=1e-4 if area > 0.01 else 0.1
-    )  # one step of a grid
-    assert newcombe_limits(1 - area, wrong, right, 1.96) == pytest.approx((1 - high, 1 - low), rel=1e-12, abs=1e-12)
+    assert (area - low) ** 2 == pytest.approx(1.96**2 * variance, rel=1e-6)
+    assert newcombe_limits(1 - area, wrong, right, 1.96) == pytest.approx((1 - high, 1 - low), rel=1e-9, abs=1e-9)
 
 
 def test_without_an_error_the_limits_are_not_zero(rng):
