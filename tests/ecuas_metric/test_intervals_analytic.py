@@ -4,11 +4,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ecuas_metric.intervals import analytic_limits, moments_of, newcombe_limits, share_limits, wilson_limits
+from ecuas_metric.intervals import (
+    analytic_limits,
+    influences,
+    limits_of_auroc,
+    moments_of,
+    newcombe_limits,
+    share_limits,
+    wilson_limits,
+)
+from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting.bands import risk_band
 from ecuas_metric.ranking import aurc, finite_sample_bias, tie_groups
 from ecuas_metric.results import all_values, compute_results, prepare
+from ecuas_metric.sampling import design_of, standard_error
 
 
 def results(predictions, references, form="confidences", **options):
@@ -32,6 +42,26 @@ def test_newcombe_ends_where_the_variance_of_the_limit_says(area):
     variance = low * (1 - low) * (1 + n * (1 - low) / (2 - low) + n * low / (1 + low)) / (wrong * right)
     assert (area - low) ** 2 == pytest.approx(1.96**2 * variance, rel=1e-6)
     assert newcombe_limits(1 - area, wrong, right, 1.96) == pytest.approx((1 - high, 1 - low), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(("wrong", "size"), [(2, 50), (5, 200), (90, 100)])
+@pytest.mark.parametrize("key", ["ecuas_0", "ecuas_1", "ecuas_128"])
+def test_of_one_confidence_the_lower_limit_is_clopper_and_pearsons(wrong, size, key):
+    """A mean of two costs is linear in the share of the dearer one."""
+    least, value, most = (results(np.full(size, 0.9), np.arange(size) >= k)[0][key] for k in (0, wrong, size))
+    share = stats.beta.ppf(stats.norm.cdf(-stats.t.ppf(0.975, size - 1)), wrong, size - wrong + 1)
+    assert value.low == pytest.approx(least.value + share * (most.value - least.value), rel=0.01)
+
+
+def test_auroc_has_as_many_events_as_its_influences_are_worth(rng):
+    correct = np.repeat([0, 1], 100)
+    system = prepare("confidences", rng.beta(1 + correct, 1), correct, checked_options(confidence_level=0.95))
+    values, key = all_values(system), Key("auroc")
+    influence = dict(influences(system.decisions, system.options, values))[key]
+    error = standard_error(influence, design_of(system.options, 200))
+    events = np.square(influence).sum() ** 2 / (influence**4).sum()
+    found = compute_results(system).estimates[key]
+    assert found[1:] == pytest.approx(limits_of_auroc(values[key], error, 100, 100, stats.t.ppf(0.975, 199), events))
 
 
 def test_without_an_error_the_limits_are_not_zero(rng):
