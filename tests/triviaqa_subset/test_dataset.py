@@ -1,5 +1,6 @@
 """The dataset as it is committed: it loads offline, its labels agree with each other, its card is true."""
 
+import hashlib
 import itertools
 import json
 import re
@@ -77,6 +78,9 @@ def test_the_committed_data_is_what_the_build_makes_now(labels, tmp_path, capsys
     for name in FEATURES:
         pd.testing.assert_frame_equal(read(name, tmp_path), read(name), check_exact=True)
     assert (tmp_path / "README.md").read_bytes() == (FOLDER / "README.md").read_bytes()
+    sums = dict(reversed(line.split("  ")) for line in (tmp_path / "data" / "SHA256SUMS").read_text().splitlines())
+    files = (tmp_path / "data").glob("*.parquet")
+    assert sums == {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     made = card_tables(labels)
     assert fill(page, made) == page
     assert sorted(re.findall(r"<!-- (\w+): made by the build -->", card.text + page)) == sorted(made)
