@@ -57,6 +57,22 @@ def test_spellings_of_the_two_words(around):
         assert is_true(logs(listed)) == (pytest.approx(0.75), None)
 
 
+@pytest.mark.parametrize(
+    ("first", "generated", "confidence", "remark"),
+    [
+        ({"Tr": 0.5, "False": 0.3, "Yes": 0.05}, {"Tr": 0.5, "ue": 0.8}, 0.4 / 0.7, None),
+        ({"False": 0.5, "Tr": 0.3, "Yes": 0.01}, {"False": 0.5}, None, "must both be among the 3"),
+        ({"True": 0.999, "Yes": 0.0005, "No": 0.0001}, {"Yes": 0.1}, 0.999 / 0.9991, "a lower bound"),
+        ({"False": 0.999, "Yes": 0.0005, "No": 0.0001}, {}, 0.0001 / 0.9991, "an upper bound"),
+        ({"True": 0.6, "Yes": 0.2}, {}, None, "from 0.750 to 1"),
+    ],
+)
+def test_a_word_that_is_split_or_not_listed_leaves_a_range(first, generated, confidence, remark):
+    found, said = is_true(logs(first), logs(generated))
+    assert found == (confidence and pytest.approx(confidence, rel=1e-6))
+    assert (remark in said) if remark else said is None
+
+
 @given(st.lists(PROBABILITY, min_size=2, max_size=6))
 def test_letters_share_their_mass_or_are_not_known(masses):
     letters = "ABCDEF"[: len(masses)]
