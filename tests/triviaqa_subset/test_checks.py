@@ -60,9 +60,10 @@ def test_the_log_quotes_no_question_and_no_alias(texts, labels):
 QUESTION = "Who wrote “The Iliad”, and what is Homer's full name?"
 
 
-def test_asked_and_stranger_find_what_they_say():
+def test_a_rule_on_aliases_finds_those_that_break_it():
     assert list(asked(QUESTION, ["Homer", "homer's", "Ome", "The Iliad!"])) == ["Homer", "homer's", "The Iliad!"]
     assert stranger(QUESTION, ["Homer", "homeros", "Homer (poet)", "Virgil", "Vergil"]) == ["Vergil", "Virgil"]
+    assert list(offensive(QUESTION, ["a Spastic", "Homer"])) == ["a Spastic"]
 
 
 def test_each_wording_is_found_by_its_rules():
@@ -83,8 +84,3 @@ def test_dissent_needs_the_same_wrong_answer_of_enough_models():
     )
     assert dissent(systems, 3) == ["q"]
     assert dissent(systems, 4) == []
-
-
-def test_a_question_is_offensive_by_a_word_of_an_alias_too():
-    assert not list(offensive("Who wrote Emma?", ["Jane Austen"]))
-    assert list(offensive("Who?", ["a Spastic", "fine"])) == ["a Spastic"]

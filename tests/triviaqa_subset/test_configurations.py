@@ -61,24 +61,18 @@ def test_the_rows_without_text():
     }
 
 
-def test_text_is_added_to_the_questions_and_to_nothing_else():
+def test_text_is_added_to_the_questions_and_to_nothing_else_and_what_is_written_loads_by_its_card(tmp_path):
     bare, full = made({}), made(TEXTS)
-    for name, table in full.items():
-        texts = [column for column in ("question", "answer") if column in table.column_names]
-        assert texts == (["question", "answer"] if name in ("curated", "kept", "pool") else [])
-        assert table.remove_columns(texts).to_list() == bare[name].to_list()
-    assert full["pool"][1]["question"] == "q2?"
-    assert full["curated"][0]["answer"] == GOLD
-
-
-def test_what_is_written_loads_by_its_card(tmp_path):
-    tables = made(TEXTS)
-    write(tables, tmp_path / "copy", "two questions")
+    write(full, tmp_path / "copy", "two questions")
     assert DatasetCard.load(tmp_path / "copy" / "README.md").data.license == "unknown"
-    for name, table in tables.items():
+    for name, table in full.items():
+        texts = ["question", "answer"] if name in ("curated", "kept", "pool") else []
+        assert table.column_names[-2:] == texts or not texts
+        assert table.remove_columns(texts).to_list() == bare[name].to_list()
         loaded = load_dataset(str(tmp_path / "copy"), name, split="validation", cache_dir=str(tmp_path / "cache"))
         assert loaded.features == table.features
         assert loaded.to_list() == table.to_list()
+    assert [full["pool"][1]["question"], full["curated"][0]["answer"]] == ["q2?", GOLD]
 
 
 def test_the_card_keeps_its_text_and_names_the_tables(tmp_path):

@@ -17,17 +17,44 @@ from triviaqa_subset.matching import (
     undress,
 )
 
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("  PARIS ", "paris"), ("Paris (France) (city)", "paris"), ("Paris(France), Texas", "paris, texas"),
-     ("(all of it)", ""), ("unclosed (bracket", "unclosed (bracket"), ("rock 'n' roll", "rock n roll"),
-     ("Jean-Paul", "jeanpaul"), ("**bold** word", "bold word"), ("* one star", "* one star"), ('"quoted"', "quoted"),
-     ('say "so" twice', 'say "so" twice'), ("the end...", "the end"), ("the end. .", "the end."), ("J.R.R.", "j.r.r"),
-     ("“curly”", "“curly”")],
+REFUSALS = (  # and silence
+    "", " \n", "...", "-", "?", "“”", "I don't know", "I DON\u2019T KNOW!", "Unknown.", "N/A", "*No idea*", "idk",
+    "I'm sorry, but I can't help with that.", "As an AI, I do not know.", "Unable to determine", "I'm not sure.",
+    "I don't know the answer to this question.", "I do not have enough information to answer.",
+    "The answer is unknown.", "Unfortunately, I cannot provide an answer.", "I'm afraid I don't recall",
+    "I must decline to say", "It is not possible to determine this.", "I couldn't find that information",
+    "No one knows for certain.",
 )  # fmt: skip
-def test_the_normal_form_rule_by_rule(text, expected):
-    assert normalize_answer(text) == expected
+NO_REFUSALS = (  # they may be an answer
+    "None", "Na", "&", "+", "$", "42", "π", "I don't know why", "The Unknown", "Pass", "I Can't Help Myself",
+    "I don't know, perhaps Paris", "I'm not sure, but Paris", "Not Paris", "Sorry", "I Know", "Who", "The Answer",
+)  # fmt: skip
+FORMS = {
+    normalize_answer: {
+        "  PARIS ": "paris", "Paris (France) (city)": "paris", "Paris(France), Texas": "paris, texas",
+        "(all of it)": "", "unclosed (bracket": "unclosed (bracket", "rock 'n' roll": "rock n roll",
+        "Jean-Paul": "jeanpaul", "**bold** word": "bold word", "* one star": "* one star", '"quoted"': "quoted",
+        'say "so" twice': 'say "so" twice', "the end...": "the end", "the end. .": "the end.", "J.R.R": "j.r.r",
+        "“curly”": "“curly”",
+    },
+    normalize_officially: {
+        "The Paris!": "paris", "*Paris*,": "paris", "“Paris”": "paris", "Rock \u2019n\u2019 Roll": "rock n roll",
+        "Jean-Paul  II": "jean paul ii", "(Paris)": "paris", "Paris (or Lyon)": "paris or lyon",
+        "another_day": "another day", "The": "",
+    },
+    undress: {
+        "It's not Paris": "not Paris", "\uff30aris": "Paris", '{"answer": "Paris"}': "Paris",
+        "**Final answer:** It is *Paris*.": "Paris", "\\(\\boxed{\\text{Paris}}\\)": "Paris",
+        "<p>Paris<sup>[2]</sup></p>": "Paris", "<s>Paris</s>": "<s>Paris</s>", "~~Paris~~": "~~Paris~~",
+        "$5": "$5", "-5": "-5", "J.R.R. Tolkien": "J.R.R. Tolkien", "Answering machine": "Answering machine", "": "",
+    },
+    is_refusal: dict.fromkeys(REFUSALS, True) | dict.fromkeys(NO_REFUSALS, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", FORMS)
+def test_the_forms_of_an_answer_rule_by_rule(function):
+    assert {text: function(text) for text in FORMS[function]} == FORMS[function]
 
 
 @given(st.text())
@@ -45,16 +72,6 @@ def test_equality_is_contained_and_an_alias_in_its_own_dress_is_equal(answer, al
         assert exact_match(answer, [*aliases, answer])
         if undress(answer) == answer and any(map(str.isalnum, answer)):  # it has no dress of its own, nor is one
             assert exact_match(f"**{answer}**\u200b", [answer])
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("The Paris!", "paris"), ("*Paris*,", "paris"), ("“Paris”", "paris"), ("Rock \u2019n\u2019 Roll", "rock n roll"),
-     ("Jean-Paul  II", "jean paul ii"), ("(Paris)", "paris"), ("Paris (or Lyon)", "paris or lyon"),
-     ("another_day", "another day"), ("The", "")],
-)  # fmt: skip
-def test_the_official_form_rule_by_rule(text, expected):
-    assert normalize_officially(text) == expected
 
 
 @pytest.mark.parametrize("dress", ["The {}", "{}!", "Orle\u0301ans,", "*{}*", "({})", "\u2018{}\u2019", "ORL\u00c9ANS"])
@@ -96,45 +113,11 @@ def test_a_sign_of_doubt_or_a_minus_is_part_of_the_answer(answer, alias, wide):
     assert exact_match(f"It is {given}", [answer])
 
 
-@pytest.mark.parametrize(
-    ("answer", "inside"),
-    [("It's not Paris", "not Paris"), ("\uff30aris", "Paris"), ('{"answer": "Paris"}', "Paris"),
-     ("**Final answer:** It is *Paris*.", "Paris"), ("\\(\\boxed{\\text{Paris}}\\)", "Paris"),
-     ("<p>Paris<sup>[2]</sup></p>", "Paris"), ("<s>Paris</s>", "<s>Paris</s>"), ("~~Paris~~", "~~Paris~~"),
-     ("$5", "$5"), ("-5", "-5"), ("J.R.R. Tolkien", "J.R.R. Tolkien"), ("Answering machine", "Answering machine"),
-     ("", "")],
-)  # fmt: skip
-def test_what_is_left_of_an_answer_undressed(answer, inside):
-    assert undress(answer) == inside
-
-
 def test_containment_goes_by_words():
     assert contains("It is 19!", gold_forms(["19"]))
     assert not exact_match("1914", ["19"], rule="containment")
     assert not exact_match("parish", ["Paris"], rule="containment")
     assert exact_match("In “Paris”, of course", ["Paris!"], rule="containment")
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", " \n", "...", "-", "?", "“”", "I don't know", "I DON\u2019T KNOW!", "Unknown.", "N/A", "*No idea*", "idk",
-     "I'm sorry, but I can't help with that.", "As an AI, I do not know.", "Unable to determine", "I'm not sure.",
-     "I don't know the answer to this question.", "I do not have enough information to answer.",
-     "The answer is unknown.", "Unfortunately, I cannot provide an answer.", "I'm afraid I don't recall",
-     "I must decline to say", "It is not possible to determine this.", "I couldn't find that information",
-     "No one knows for certain."],
-)  # fmt: skip
-def test_silence_and_refusals(text):
-    assert is_refusal(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["None", "Na", "&", "+", "$", "42", "π", "I don't know why", "The Unknown", "Pass", "I Can't Help Myself",
-     "I don't know, perhaps Paris", "I'm not sure, but Paris", "Not Paris", "Sorry", "I Know", "Who", "The Answer"],
-)  # fmt: skip
-def test_what_may_be_an_answer_is_no_refusal(text):
-    assert not is_refusal(text)
 
 
 def test_an_alias_of_nothing_and_the_key_of_the_bank():
