@@ -45,6 +45,8 @@ def read(name, folder=FOLDER):
 curated, pool, systems, answers = map(read, ("curated", "pool", "systems", "answers"))
 weight = dict(zip(curated["question_id"], curated["weight"], strict=True))
 asked = systems.merge(pool, on="question_id").assign(weight=systems["question_id"].map(weight))
+OF = dict(list(asked.groupby(["llm", "method"])))
+ANSWERING = [system for system in OF if system[1] != "is_true"]  # with answers of their own
 card = DatasetCard.load(FOLDER / "README.md")
 page = PAGE.read_text(encoding="utf-8")  # how the dataset was made
 
@@ -52,6 +54,23 @@ page = PAGE.read_text(encoding="utf-8")  # how the dataset was made
 def words(text):
     """Return a text without its line ends."""
     return " ".join(text.split())
+
+
+def section(text, title):
+    return text.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def cells(text):
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", text, re.M)]
+
+
+def place(text, name):
+    """Return the rows of a table that the build makes, without its header."""
+    return cells(text.split(f"<!-- {name}: made by the build -->\n")[1].split(f"\n<!-- end of {name} -->")[0])[2:]
+
+
+def decimals(*values):
+    return [f"{value:.3f}" for value in values]
 
 
 def test_every_configuration_loads_offline_from_card_and_data_alone(tmp_path, monkeypatch):
@@ -186,7 +205,7 @@ def rates():
     """Error rates from the data alone, per system: counts of errors divided by counts of questions."""
     shares = pool["stratum"][pool["decision"] == "keep"].value_counts(normalize=True)
     rows = {}
-    for system, own in asked.groupby(["llm", "method"]):
+    for system, own in OF.items():
         for column in ("correct", "exact_match"):
             wrong, chosen = ~own[column], own["selected"]
             stratified = (wrong[chosen].groupby(own["stratum"]).mean() * shares).sum()
@@ -199,11 +218,36 @@ def printed():
     return {(llm, method): row for llm, method, *row in place(card.text, "rates")}
 
 
-def test_the_error_rates_of_the_card_are_those_of_the_data(printed, rates):
-    assert set(printed) == {system[:2] for system in rates if system[1] != "is_true"}
-    for system, row in printed.items():
-        labels, exact = rates[*system, "correct"], rates[*system, "exact_match"]
-        assert [row[i] for i in (0, 1, 2, 4, 5)] == [f"{rate:.3f}" for rate in (*labels, *exact[:2])]
+def test_the_tables_of_systems_are_made_of_the_data(printed, rates):
+    discards, unlabelled = (
+        {(llm, method): row for llm, method, *row in place(text, name)}
+        for text, name in ((page, "discards"), (card.text, "unlabelled"))
+    )
+    assert set(printed) == set(discards) == set(unlabelled) == set(ANSWERING)
+    divided = []
+    for system in ANSWERING:
+        exact, labels = rates[*system, "exact_match"], rates[*system, "correct"]
+        assert [*printed[system][:3], *printed[system][4:6]] == decimals(*labels, *exact[:2])
+        own = OF[system]
+        wrong, gone = ~own["correct"], own["decision"] == "discard"
+        right = ~wrong & (own["stratum"] == "reviewed")
+        assert discards[system] == decimals(gone[wrong].mean(), gone[right].mean(), wrong[~gone].mean(), wrong.mean())
+        others = systems[~systems["exact_match"] & (systems["llm"] != system[0])]
+        answered = {*zip(others["question_id"], others["answer_sha256"], strict=True)}
+        of = [(row, row.weight / 455) for row in own.dropna(subset="weight").itertuples()]
+        left = [(r, w) for r, w in of if not r.exact_match and (r.question_id, r.answer_sha256) not in answered]
+        error, alone = sum(w for r, w in of if not r.correct), sum(w for _, w in left)
+        open_wrong = sum(w for r, w in left if not r.correct)
+        low, high = error - open_wrong, error + alone - open_wrong
+        expected = decimals(error, alone, 1 - open_wrong / alone, low / (1 - alone), high)
+        assert unlabelled[system] == [*expected, f"{low:.3f} to {high:.3f}"]
+        assert high - error < 0.0365
+        divided.append(error * (1 - alone) / low)
+    first = next(iter(discards.values()))
+    assert float(first[3]) - float(first[2]) > 0.5 * float(first[2])
+    first = next(iter(unlabelled.values()))
+    assert float(first[4]) > 2 * float(first[0])
+    assert f"divides the error rate by {min(divided):.1f} to {max(divided):.1f}" in words(card.text)
 
 
 def test_the_published_figures_are_the_papers_and_stand_beside_ours(printed, rates, shared):
@@ -253,7 +297,7 @@ def test_what_the_card_says_of_the_error_rates_holds(rates):
         assert said in text
     wide = systems.pivot(index="question_id", columns=["llm", "method"], values="answer_sha256").fillna("")
     assert len({tuple(column) for column in wide.to_numpy().T}) == 14
-    pairs = list(itertools.combinations([system for system in labels if system[1] != "is_true"], 2))
+    pairs = list(itertools.combinations(ANSWERING, 2))
     signs = [[np.sign(round(455 * (of[a][0] - of[b][0]))) for of in (labels, exact)] for a, b in pairs]
     assert len(pairs) == 91
     assert sum(a * b < 0 for a, b in signs) == 2
@@ -301,56 +345,6 @@ def test_the_numbers_of_both_pages_are_those_of_the_data(labels):
     assert len(selected & set(three)) == 1
     flags = [pool[name] for name in ("in_curation_1", "in_curation_2", "selected")]
     assert [(a & ~b).sum() for a, b in itertools.pairwise(flags)] == [5, 1]
-
-
-def section(text, title):
-    return text.split(f"\n## {title}\n")[1].split("\n## ")[0]
-
-
-def cells(text):
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", text, re.M)]
-
-
-def place(text, name):
-    """Return the rows of a table that the build makes, without its header."""
-    return cells(text.split(f"<!-- {name}: made by the build -->\n")[1].split(f"\n<!-- end of {name} -->")[0])[2:]
-
-
-def of_system(llm, method):
-    return asked[(asked["llm"] == llm) & (asked["method"] == method)]
-
-
-def test_the_table_of_discards_is_made_of_the_data():
-    rows = place(page, "discards")
-    assert len(rows) == 14
-    for *system, in_wrong, in_right, kept, whole in rows:
-        own = of_system(*system)
-        wrong, gone = ~own["correct"], own["decision"] == "discard"
-        right = ~wrong & (own["stratum"] == "reviewed")
-        expected = (gone[wrong].mean(), gone[right].mean(), wrong[~gone].mean(), wrong.mean())
-        assert [in_wrong, in_right, kept, whole] == [f"{value:.3f}" for value in expected]
-    assert float(rows[0][5]) - float(rows[0][4]) > 0.5 * float(rows[0][4])
-
-
-def test_the_table_of_unlabelled_answers_is_made_of_the_data():
-    said, divided = {}, []
-    for row in systems[~systems["exact_match"]].itertuples():
-        said.setdefault((row.question_id, row.answer_sha256), set()).add(row.llm)
-    rows = place(card.text, "unlabelled")
-    assert len(rows) == 14
-    for llm, method, *printed in rows:
-        own = of_system(llm, method).dropna(subset="weight")
-        of = [(row, row.weight / 455) for row in own.itertuples()]
-        left = [(r, w) for r, w in of if not r.exact_match and said[r.question_id, r.answer_sha256] == {llm}]
-        wrong, unlabelled = sum(w for r, w in of if not r.correct), sum(w for _, w in left)
-        open_wrong = sum(w for r, w in left if not r.correct)
-        low, high = wrong - open_wrong, wrong + unlabelled - open_wrong
-        expected = [wrong, unlabelled, 1 - open_wrong / unlabelled, low / (1 - unlabelled), high]
-        assert printed == [*(f"{abs(value):.3f}" for value in expected), f"{low:.3f} to {high:.3f}"]
-        assert high - wrong < 0.0365
-        divided.append(wrong / expected[3])
-    assert float(rows[0][6]) > 2 * float(rows[0][2])
-    assert f"divides the error rate by {min(divided):.1f} to {max(divided):.1f}" in words(card.text)
 
 
 def test_the_tables_of_rules_decisions_and_errata_are_those_of_the_logs(labels):
@@ -408,7 +402,7 @@ def test_what_is_said_of_the_papers_rates_holds(printed):
     paper = sorted(float(row[3]) for (_, method), row in printed.items() if method == "sequence_posterior")
     assert sum(b - a < 0.044 for a, b in itertools.pairwise(paper)) == 3
     for (llm, method), row in printed.items():
-        own = of_system(llm, method)
+        own = OF[llm, method]
         wrong = (~own["correct"] & (own["decision"] == "keep") & (own["stratum"] == "reviewed")).sum()
         at_least = hypergeom.sf(round(455 * float(row[3])) - 1, 656, wrong, 199)
         assert (at_least < 0.005) == llm.startswith("gemini")
