@@ -197,10 +197,11 @@ def test_a_bad_source_stops_the_build_and_leaves_the_old(name, tmp_path, invente
 
 @pytest.fixture(scope="module")
 def bad(invented, tmp_path_factory):
-    """A folder with a broken source, a release without a known column and labels with a wrong weight."""
+    """A folder with a broken source, releases of other columns and questions, and labels with a wrong weight."""
     folder = tmp_path_factory.mktemp("bad")
     (folder / "s.parquet").write_bytes(b"PAR1 nonsense")
     (folder / "r.csv").write_text("idx,text\n1,a\n")
+    (folder / "q.csv").write_text(f"question\nAnother?\nA long one{LONG * 2}\n")
     labels = pd.read_csv(shutil.copytree(invented, folder / "c") / "questions.csv", dtype=str, keep_default_na=False)
     labels.loc[0, "weight"] = "1.7"
     labels.to_csv(folder / "c" / "questions.csv", index=False)
@@ -213,6 +214,10 @@ def bad(invented, tmp_path_factory):
         ("--source {}/s.parquet", ".*s.parquet.*"),
         ("--source {}/s.jsonl", r".*No such file or directory: '\S+s.jsonl'"),
         ("--without-text --selection {}/r.csv", r"\S+ must have a column question_id or question; got idx, text\."),
+        (
+            "--without-text --selection {}/q.csv",
+            r"\S+ must have questions of the pool in question; got none, the first .*",
+        ),
         ("--without-text --curation {}/c", r"questions: weight must be the stratum's .*; got 1\.7 at index 0 .*"),
         # Out of reach of the Hub
         ("", r".*'mandarjoshi/trivia_qa'.*Without network give the rows as a local file with --source\."),
@@ -247,14 +252,6 @@ def test_a_selection_by_id_or_by_text(column, suffix, with_texts, tmp_path, inve
     assert set(questions["question_id"][selected]) == expected
     size = f"{len(expected)} questions of {file} instead of ours, reweighted; "
     assert remark == f"{size}1 of its {len(expected) + 1} questions are not in the pool"
-
-
-def test_a_selection_of_other_questions_is_refused(tmp_path):
-    (tmp_path / "r.csv").write_text(f"question\nAnother?\nA long one{LONG * 2}\n")
-    with pytest.raises(
-        ValueError, match=r"^\S+ must have questions of the pool in question; got none, the first is .*"
-    ):
-        choose(OWN, str(tmp_path / "r.csv"), {})
 
 
 def test_the_earlier_selections_can_be_built(tmp_path):

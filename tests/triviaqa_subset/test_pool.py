@@ -26,21 +26,22 @@ def test_a_file_is_read_by_its_suffix(suffix, content, rows, tmp_path):
     assert read_release(str(file)).to_dict("records") == rows
 
 
+FORM = "{} must be UTF-8 with a JSON object per line, or a list of objects; "
+
+
 @pytest.mark.parametrize(
     ("suffix", "content", "message"),
     [
-        (".jsonl", DOCUMENT[1:], " must be UTF-8 with a JSON object per line, or a list of objects; "),
-        (".jsonl", b"\xff\xfe", " must be UTF-8 with a JSON object per line, or a list of objects; "),
-        (".json", "[1, 2]", ": a row must be a JSON object; got 1 at index 0 (2 of 2)."),
-        (".json", "7", ": a row must be a JSON object; got 7 at index 0 (1 of 1)."),
-        (".json", '{"a": 1}\n{"a"', " must be UTF-8 with a JSON object per line, or a list of objects; "),
-        (".csv", "a\n1\n", None),
+        (".jsonl", DOCUMENT[1:].encode(), FORM),
+        (".jsonl", b"\xff\xfe", FORM),
+        (".json", b'{"a": 1}\n{"a"', FORM),
+        (".json", b"[1, 2]", "{}: a row must be a JSON object; got 1 at index 0 (2 of 2)."),
+        (".json", b"7", "{}: a row must be a JSON object; got 7 at index 0 (1 of 1)."),
+        (".csv", b"a\n1\n", "source must end in one of .jsonl, .ndjson, .json, .parquet; got {}."),
     ],
 )
 def test_content_of_another_form_is_refused(suffix, content, message, tmp_path):
     file = tmp_path / f"rows{suffix}"
-    file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    unknown = f"source must end in one of .jsonl, .ndjson, .json, .parquet; got {file}."
-    expected = f"{file}{message}" if message else unknown
-    with pytest.raises(ValueError, match="^" + re.escape(expected)):
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match="^" + re.escape(message.format(file))):
         read_rows(str(file))
