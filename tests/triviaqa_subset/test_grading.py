@@ -81,30 +81,27 @@ def test_what_decides(answer, options, expected):
     assert one(answer, **options) == expected
 
 
-def recording_judge(record):
-    """A judge whose verdict depends on the whole answer, and that is asked only for what its record lacks."""
-
-    def judge(question, answer, gold):
-        return record.setdefault(judge_key(question, answer), None if "Nice" in answer else "Lyon" not in answer)
-
-    return judge
-
-
 ASKED = ["Lutetia", "lutetia.", "Lutetia (no, Lyon)", "Lutetia (or Lyon)", "**Lutetia**", "Lutetia?", "Nice (Lutetia)"]
 
 
 def test_grades_do_not_depend_on_order_duplicates_or_the_judges_record():
-    no_bank = {name: [] for name in BANK}
-    run = {answer: one(answer, bank=no_bank, judge=recording_judge({})) for answer in ASKED}
-    assert len(set(run.values())) == 3
+    """Of a judge whose verdict depends on the whole answer, and that is asked only for what its record lacks."""
+
+    def graded(answers, record):
+        def judge(question, answer, gold):
+            return record.setdefault(judge_key(question, answer), None if "Nice" in answer else "Lyon" not in answer)
+
+        mine = {"question_id": ["q1"] * len(answers), "answer": answers}
+        correct, decided_by, _ = grade(mine, DATASET, bank={name: [] for name in BANK}, judge=judge)
+        return list(zip(correct, decided_by, strict=True))
+
+    alone = {answer: graded([answer], {})[0] for answer in ASKED}
+    assert len(set(alone.values())) == 3
     chance = random.Random(0)
-    for _ in range(100):
+    for _ in range(50):
         record = {}
-        for _ in range(2):  # two runs that share a record
-            answers = chance.choices(ASKED, k=10)
-            mine = {"question_id": ["q1"] * 10, "answer": answers}
-            correct, decided_by, _ = grade(mine, DATASET, bank=no_bank, judge=recording_judge(record))
-            assert list(zip(correct, decided_by, strict=True)) == [run[answer] for answer in answers]
+        for answers in (chance.choices(ASKED, k=10) for _ in range(2)):  # two runs that share a record
+            assert graded(answers, record) == [alone[answer] for answer in answers]
 
 
 @pytest.mark.parametrize("form", [dict, Dataset.from_dict, lambda data: pd.DataFrame(data, index=[9] * 6)])

@@ -78,6 +78,18 @@ def listed(text, p, top, style):
     return {"token": write(text), "logprob": math.log(p), "top_logprobs": likely} | known
 
 
+def choice(text, entries=None, finish_reason="stop", **message):
+    """Return a reply of one choice, with its tokens as they are listed."""
+    made = {"index": 0, "finish_reason": finish_reason, "message": {"role": "assistant", "content": text} | message}
+    return {"choices": [made | ({"logprobs": {"content": entries}} if entries is not None else {})]}
+
+
+def spelled(pieces, text=None, *, top=(), style="bytes", **message):
+    """Return a reply of these tokens with their probabilities, and of the text that they spell or of another one."""
+    entries = [listed(piece, probability, dict(top), style) for piece, probability in pieces]
+    return choice("".join(piece for piece, _ in pieces) if text is None else text, entries, **message)
+
+
 class Server:
     """The imitated model and server: `reply(payload)` is its reply, `fault(number)` a fault for a request or None."""
 
@@ -108,11 +120,10 @@ class Server:
             logprobs = {"tokens": [one["token"] for one in content], "top_logprobs": tops}
             logprobs["token_logprobs"] = [one["logprob"] for one in content]
         said = {"text": text} if "prompt" in payload else {"message": message}
-        choice = {"index": 0, "finish_reason": style.get("finish", "stop"), "logprobs": logprobs} | said
-        choice |= style.get("choice", {})
-        made = {"id": "1", "object": "chat.completion", "created": 1, "model": payload["model"], "choices": [choice]}
+        finish = {"index": 0, "finish_reason": style.get("finish", "stop")}
+        choice = finish | {"logprobs": logprobs} | said | style.get("choice", {})
         usage = {"prompt_tokens": 9, "completion_tokens": len(content), "total_tokens": 9 + len(content)}
-        return made | ({"usage": usage} if style["usage"] else {})
+        return {"choices": [choice]} | ({"usage": usage} if style["usage"] else {})
 
 
 def handler(server):
@@ -129,7 +140,8 @@ def handler(server):
                 return self.send(400, b'{"error": {"message": "`logprobs` is not supported with this model"}}')
             if fault in ("429", "500", "503"):
                 return self.send(int(fault), b'{"error": {"message": "so it is"}}')
-            content = json.dumps(server.reply(payload)).encode()
+            made = {"id": "1", "object": "chat.completion", "created": 1, "model": payload["model"]}
+            content = json.dumps(made | server.reply(payload)).encode()
             half = len(content) // 2
             return self.send(200, content[:half] if fault == "malformed" else content, half if fault == "cut" else None)
 

@@ -21,21 +21,16 @@ def faulty(number):
     return rare.get(number % 50, ("503", "429", "500")[number % 3]) if number * 43 % 100 < 43 else None
 
 
-@pytest.fixture
-def command(tmp_path):
+@pytest.mark.e2e
+def test_nothing_is_lost_doubled_or_altered(tmp_path):
+    from ecuas_metric import read_submissions
+
     known = [{"question": question(i), "answer": answer(i), "weight": 1 + i % 2} for i in range(COUNT)]
-    rows = [row | {"question_id": f"q-{i}"} for i, row in enumerate(known)]
-    file = write(tmp_path / "questions.jsonl", rows)
+    file = write(tmp_path / "questions.jsonl", [row | {"question_id": f"q-{i}"} for i, row in enumerate(known)])
     asked = ["-T", f"file={file}", "-T", "methods=sequence_posterior,is_true", "--log-dir", str(tmp_path / "logs")]
     model = ["--model", "openai-api/x/m", "-M", "max_retries=30", "--max-connections", "4", "--retry-on-error", "9"]
     inspect = Path(sys.executable).with_name("inspect")
-    return [inspect, "eval-set", "ecuas/questions", *asked, *model, "--log-buffer", "5", "--display", "none"]
-
-
-@pytest.mark.e2e
-def test_nothing_is_lost_doubled_or_altered(command, tmp_path):
-    from ecuas_metric import read_submissions
-
+    command = [inspect, "eval-set", "ecuas/questions", *asked, *model, "--log-buffer", "5", "--display", "none"]
     with serving() as server:
         server.fault = faulty
         env = os.environ | {"X_BASE_URL": server.url, "X_API_KEY": "k"}

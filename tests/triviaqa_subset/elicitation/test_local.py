@@ -87,14 +87,14 @@ def test_answers_and_posteriors_are_those_of_teacher_forcing(name, tmp_path):
     from triviaqa_subset.elicitation import methods
 
     network, tokenizer, ends = saved(tmp_path / "model", name)
-    rows = [{"question_id": f"q-{i}", "question": question(i) + " Why?" * i, "answer": "Nix"} for i in range(COUNT)]
+    rows = [{"question_id": i, "question": question(i) + " Why?" * i, "answer": "Nix"} for i in range(COUNT)]
     file = write(tmp_path / "questions.jsonl", rows)
     log = asked(None, file, tmp_path, f"hf/{tmp_path / 'model'}", ["sequence_posterior"])
     assert log.status == "success", log.error
     assert len(log.samples) == COUNT
     for sample in log.samples:
-        row, score = rows[int(sample.id.removeprefix("q-"))], sample.scores["sequence_posterior"]
-        messages = methods.render(methods.load_prompts("triviaqa")["sequence_posterior"], {"question": row["question"]})
+        score = sample.scores["sequence_posterior"]
+        messages = methods.render(methods.load_prompts("triviaqa")["sequence_posterior"], rows[sample.id])
         prompt = "<s>" + "".join(f"<|{each['role']}|>{each['content']}<|end|>" for each in messages)
         tokens, ended = teacher_forced(network, tokenizer, ends, prompt.removesuffix("<|end|>"), 64)
         text = tokenizer.decode([token for token, _ in tokens], skip_special_tokens=True)

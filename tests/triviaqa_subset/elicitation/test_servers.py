@@ -5,6 +5,10 @@ import pytest
 from tests.triviaqa_subset.elicitation.servers import answer, posterior, question, serving, stated, truth, write
 
 pytest.importorskip("inspect_ai")
+from inspect_ai import eval as evaluate
+from inspect_ai.model import get_model
+
+from triviaqa_subset.elicitation.tasks import questions
 
 METHODS = ("sequence_posterior", "is_true", "verbalized", "semantic")
 COUNT = 25
@@ -26,21 +30,7 @@ SERVERS = {  # the provider of Inspect, how the server writes, and what is missi
 }
 
 
-@pytest.fixture
-def own(tmp_path):
-    """Questions with answers of our own, in a file."""
-    rows = [{"question_id": f"q-{i}", "question": question(i), "answer": answer(i)} for i in range(COUNT)]
-    for row in rows[::3]:
-        row["answer"] = "Nix"
-    return write(tmp_path / "questions.jsonl", rows)
-
-
 def asked(server, file, folder, provider="openai-api/x/m", methods=METHODS, limit=None, **options):
-    from inspect_ai import eval as evaluate
-    from inspect_ai.model import get_model
-
-    from triviaqa_subset.elicitation.tasks import questions
-
     where = {"base_url": server.url, "api_key": "k"} if server else {}
     model = get_model(provider, memoize=False, **where)
     task = questions(file=file, methods=methods, samples=2, **options)
@@ -50,8 +40,11 @@ def asked(server, file, folder, provider="openai-api/x/m", methods=METHODS, limi
 
 @pytest.mark.e2e
 @pytest.mark.parametrize("name", SERVERS)
-def test_answers_are_right_and_confidences_right_or_missing_with_a_reason(name, own, tmp_path):
+def test_answers_are_right_and_confidences_right_or_missing_with_a_reason(name, tmp_path):
+    """Of questions of which every third has another answer."""
     provider, style, missing = SERVERS[name]
+    rows = [{"question_id": i, "question": question(i), "answer": answer(i) if i % 3 else "Nix"} for i in range(COUNT)]
+    own = write(tmp_path / "questions.jsonl", rows)
     options = {"prefill": "text"} if "completions" in provider else {}
     with serving(**style) as server:
         methods = [method for method in METHODS if "refuses" not in style or method not in missing]
@@ -62,8 +55,7 @@ def test_answers_are_right_and_confidences_right_or_missing_with_a_reason(name, 
     assert log.status == "success", log.error
     assert len(log.samples) == COUNT
     for sample in log.samples:
-        number = int(sample.id.removeprefix("q-"))
-        true, false = truth(number)
+        number, (true, false) = sample.id, truth(sample.id)
         expected = dict(zip(METHODS, (posterior(number), true / (true + false), stated(number), 1.0), strict=True))
         for method in methods:
             score = sample.scores[method]

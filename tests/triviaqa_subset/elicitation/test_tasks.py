@@ -2,21 +2,26 @@
 
 import math
 
+import pandas as pd
 import pytest
 
 from tests.conftest import ROOT
-from tests.triviaqa_subset.elicitation.servers import answer, question, serving, write
+from tests.triviaqa_subset.elicitation.servers import answer, question, serving, spelled, write
 
 pytest.importorskip("inspect_ai")
+from inspect_ai import eval as evaluate
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+from ecuas_metric import read_submissions
+from examples.ask import EVERY_METHOD, main
 from tests.triviaqa_subset.elicitation.test_servers import asked
+from triviaqa_subset.elicitation.methods import load_prompts, render
+from triviaqa_subset.elicitation.tasks import questions, triviaqa
 
 pytestmark = pytest.mark.e2e
 
 
 def run(task, reply, folder, judge=False):
-    from inspect_ai import eval as evaluate
-    from inspect_ai.model import ModelOutput, ModelUsage, get_model
-
     def output(messages, tools, choice, config):
         made = ModelOutput.from_content("m", reply("\n".join(message.text for message in messages)))
         return made.model_copy(update={"usage": ModelUsage(output_tokens=1)})
@@ -30,11 +35,6 @@ def run(task, reply, folder, judge=False):
 
 @pytest.mark.parametrize("name", ["curated", "kept", "pool"])
 def test_questions_of_the_dataset_come_with_weights_and_strata(name, tmp_path):
-    import pandas as pd
-
-    from ecuas_metric import read_submissions
-    from triviaqa_subset.elicitation.tasks import triviaqa
-
     with pytest.raises(ValueError, match="must have the texts of its questions"):
         triviaqa(questions=name, dataset=str(ROOT / "triviaqa_subset"))
     table = pd.read_parquet(ROOT / f"triviaqa_subset/data/{name}.parquet").iloc[::40]
@@ -48,21 +48,16 @@ def test_questions_of_the_dataset_come_with_weights_and_strata(name, tmp_path):
     (system,) = read_submissions(tmp_path / "logs")
     assert set(system.predictions) == {0.9}
     if name != "pool":
-        weights = dict(zip(table["question_id"], table["weight"], strict=True))
-        ids = [str(text).split()[0] for text in system.ids]
-        assert list(system.per_sample["sample_weight"]) == pytest.approx([weights[own] for own in ids])
+        weights = table.set_index("question_id")["weight"][[str(text).split()[0] for text in system.ids]]
+        assert list(system.per_sample["sample_weight"]) == pytest.approx(list(weights))
 
 
 def test_choices_are_graded_by_their_letter_and_have_posteriors(tmp_path):
     own = {"choices": ["Nix", "Nox"]}
     rows = [own | {"question_id": f"q-{i}", "question": question(i), "answer": i % 2} for i in range(3)]
     top = {" A": 0.6, " B": 0.3, "A": 0.06, "x": 0.03}
-    listed = [{"token": token, "logprob": math.log(p)} for token, p in top.items()]
-    token = {"token": " A", "logprob": math.log(0.6), "top_logprobs": listed}
-    message = {"role": "assistant", "content": " A"}
-    made = {"index": 0, "finish_reason": "stop", "message": message, "logprobs": {"content": [token]}}
     with serving() as server:
-        server.reply = lambda payload: {"id": "1", "created": 1, "model": "m", "choices": [made]}
+        server.reply = lambda payload: spelled([(" A", 0.6)], top=top)
         log = asked(server, write(tmp_path / "own.jsonl", rows), tmp_path, methods="sequence_posterior")
     assert "A. Nix\nB. Nox" in server.requests[0]["messages"][1]["content"]
     for sample in log.samples:
@@ -73,8 +68,6 @@ def test_choices_are_graded_by_their_letter_and_have_posteriors(tmp_path):
 
 
 def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
-    from triviaqa_subset.elicitation.tasks import questions
-
     given = {"a": "Lutetia", "b": "Lutetia (or Lyon)", "c": "Paris", "d": "Rome", "e": "Oslo"}
     judged = {"Lutetia": "Yes.", "Lutetia (or Lyon)": "No.", "Rome": "Perhaps", "Oslo": ""}
     seen = []
@@ -98,8 +91,6 @@ def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
 
 @pytest.mark.parametrize("prefill", ["message", "continue", "none", "text"])
 def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(prefill, tmp_path):
-    from triviaqa_subset.elicitation.methods import load_prompts, render
-
     rows = [{"question_id": "q-1", "question": question(1), "answer": answer(1)}]
     with serving() as server:
         log = asked(server, write(tmp_path / "own.jsonl", rows), tmp_path, methods="is_true", prefill=prefill)
@@ -121,9 +112,6 @@ def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(
 
 
 def test_prompts_of_a_file_are_used_and_must_have_the_same_fields_and_options_be_known(tmp_path):
-    from triviaqa_subset.elicitation.methods import load_prompts
-    from triviaqa_subset.elicitation.tasks import questions
-
     file = tmp_path / "own.yaml"
     file.write_text("triviaqa: {verbalized: [{role: user, content: 'Q {{ question }}'}]}")
     assert load_prompts("triviaqa", file)["verbalized"] == [{"role": "user", "content": "Q {{ question }}"}]
@@ -140,8 +128,6 @@ def test_prompts_of_a_file_are_used_and_must_have_the_same_fields_and_options_be
 
 
 def test_meanings_are_counted_and_judged_by_the_model_itself(tmp_path):
-    from triviaqa_subset.elicitation.tasks import questions
-
     drawn = iter(["Mudville", "Oslo", "Mudville City", "Oslo", "No.", "Yes."])
     rows = [{"question_id": "q-1", "question": "Capital of Elbonia?", "answer": "Mudville"}]
     task = questions(write(tmp_path / "own.jsonl", rows), "semantic", samples=4, same="judge")
@@ -150,8 +136,6 @@ def test_meanings_are_counted_and_judged_by_the_model_itself(tmp_path):
 
 
 def test_the_demonstration_prints_a_row_for_each_method(tmp_path, capsys):
-    from examples.ask import EVERY_METHOD, main
-
     assert main(str(tmp_path)) == 0
     printed = capsys.readouterr().out
     assert "made up" in printed

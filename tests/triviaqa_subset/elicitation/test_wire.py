@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.triviaqa_subset.elicitation.servers import listed, serving, write
+from tests.triviaqa_subset.elicitation.servers import choice, listed, serving, spelled, write
 
 pytest.importorskip("inspect_ai")
 from tests.triviaqa_subset.elicitation.test_servers import asked
@@ -24,17 +24,6 @@ HARMONY = [
                   "final", "<|message|>")
 ]  # fmt: skip
 LONG = {"finish_reason": "length"}
-
-
-def choice(text, entries=None, finish_reason="stop", **message):
-    made = {"index": 0, "finish_reason": finish_reason, "message": {"role": "assistant", "content": text} | message}
-    return {"choices": [made | ({"logprobs": {"content": entries}} if entries is not None else {})]}
-
-
-def spelled(pieces, text=None, *, top=(), style="bytes", **message):
-    """Return a reply of these tokens with their probabilities, and of the text that they spell or of another one."""
-    entries = [listed(piece, probability, dict(top), style) for piece, probability in pieces]
-    return choice("".join(piece for piece, _ in pieces) if text is None else text, entries, **message)
 
 
 def in_bytes(text, *pieces):
@@ -108,8 +97,7 @@ def test_a_reply_is_read_right_or_missing_with_a_reason(method, tmp_path):
     def reply(payload):
         said = " ".join(message["content"] for message in payload["messages"])
         first = method == "is_true" and "Is this answer right?" not in said
-        made = choice("New York") if first else replies[int(re.search(r"Case (\d+)", said)[1])]
-        return {"id": "1", "object": "chat.completion", "created": 1, "model": "m"} | made
+        return choice("New York") if first else replies[int(re.search(r"Case (\d+)", said)[1])]
 
     with serving() as server:
         server.reply = reply
