@@ -42,6 +42,7 @@ FORMS = {
         "Jean-Paul  II": "jean paul ii", "(Paris)": "paris", "Paris (or Lyon)": "paris or lyon",
         "another_day": "another day", "The": "",
     },
+    answer_sha256: {" “Où”. (fr) ": hashlib.sha256("“où”".encode()).hexdigest()},
     undress: {
         "It's not Paris": "not Paris", "\uff30aris": "Paris", '{"answer": "Paris"}': "Paris",
         "**Final answer:** It is *Paris*.": "Paris", "\\(\\boxed{\\text{Paris}}\\)": "Paris",
@@ -113,14 +114,9 @@ def test_a_sign_of_doubt_or_a_minus_is_part_of_the_answer(answer, alias, wide):
     assert exact_match(f"It is {given}", [answer])
 
 
-def test_containment_goes_by_words():
+def test_containment_goes_by_words_and_an_alias_of_nothing_matches_nothing():
     assert contains("It is 19!", gold_forms(["19"]))
-    assert not exact_match("1914", ["19"], rule="containment")
-    assert not exact_match("parish", ["Paris"], rule="containment")
     assert exact_match("In “Paris”, of course", ["Paris!"], rule="containment")
-
-
-def test_an_alias_of_nothing_and_the_key_of_the_bank():
-    assert not exact_match("", ["(band)"])
-    assert not exact_match("anything", ["(band)"], rule="containment")
-    assert answer_sha256(" “Où”. (fr) ") == hashlib.sha256("“où”".encode()).hexdigest()
+    for answer, alias in (("1914", "19"), ("parish", "Paris"), ("anything", "(band)"), ("", "(band)")):
+        for rule in RULES:
+            assert not exact_match(answer, [alias], rule=rule)

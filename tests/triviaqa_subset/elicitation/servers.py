@@ -60,8 +60,8 @@ def spoken(messages):
         true, false = truth(number)
         word = "True" if true > false else "False"
         return [(word, max(true, false), {"True": true, "False": false} | {f"w{i}": 0.01 for i in range(4)})]
-    first, *others = [(text, p, {text: p, "x": 1 - p}) for text, p in pieces(number)]
-    tokens = [(f" {first[0]}", first[1], {f" {first[0]}": first[1], " x": 1 - first[1]}), *others]
+    (first, p), *others = pieces(number)
+    tokens = [(text, p, {text: p, "x": 1 - p}) for text, p in ((f" {first}", p), *others)]
     if "how likely" in said:
         tokens += [("\n", 0.9, {}), ("Probability", 0.9, {}), (":", 0.9, {}), (f" {stated(number)}", 0.3, {})]
     return tokens

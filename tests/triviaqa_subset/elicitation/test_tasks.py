@@ -1,6 +1,6 @@
 """Tasks as users run them: questions, weights, grading, the judge, prompts as they are sent, and the demonstration."""
 
-import math
+import re
 
 import pandas as pd
 import pytest
@@ -68,25 +68,21 @@ def test_choices_are_graded_by_their_letter_and_have_posteriors(tmp_path):
 
 
 def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
-    given = {"a": "Lutetia", "b": "Lutetia (or Lyon)", "c": "Paris", "d": "Rome", "e": "Oslo"}
-    judged = {"Lutetia": "Yes.", "Lutetia (or Lyon)": "No.", "Rome": "Perhaps", "Oslo": ""}
+    judged = {"Lutetia": "Yes.", "Lutetia (or Lyon)": "No.", "Paris": None, "Rome": "Perhaps", "Oslo": ""}
     seen = []
 
     def reply(said):
         if "Accepted answers" not in said:
-            return next(text for own, text in given.items() if f"City {own}?" in said) + "\nProbability: 0.5"
+            return re.search(r"The city (.*)\?", said)[1] + "\nProbability: 0.5"
         seen.append(said.split("Given answer: ")[1].split("\n")[0])
         return judged[seen[-1]]
 
-    rows = [{"question_id": own, "question": f"City {own}?", "answer": ["Paris", "Paree"]} for own in given]
+    rows = [{"question_id": own, "question": f"The city {own}?", "answer": ["Paris", "Paree"]} for own in judged]
     task = questions(write(tmp_path / "own.jsonl", rows), "verbalized")
-    samples = run(task, reply, tmp_path / "logs", judge=True)
-    scores = {own: sample.scores["verbalized"] for own, sample in samples.items()}
-    assert sorted(seen) == sorted(set(given.values()) - {"Paris"})
-    decided = [scores[own].metadata["decided_by"] for own in "abcde"]
-    assert decided == ["judge", "judge", "exact", "unlabelled", "unlabelled"]
-    assert [scores[own].value for own in "abc"] == ["C", "I", "C"]
-    assert all(math.isnan(scores[own].value) for own in "de")
+    scores = {own: s.scores["verbalized"] for own, s in run(task, reply, tmp_path / "logs", judge=True).items()}
+    assert sorted(seen) == sorted(set(judged) - {"Paris"})
+    expected = [("judge", "C"), ("judge", "I"), ("exact", "C"), ("unlabelled", "nan"), ("unlabelled", "nan")]
+    assert [(scores[own].metadata["decided_by"], str(scores[own].value)) for own in judged] == expected
 
 
 @pytest.mark.parametrize("prefill", ["message", "continue", "none", "text"])

@@ -18,11 +18,8 @@ UNSPELLED = ("New York", None, "the tokens do not spell the text of the reply")
 NO_TOKENS = ("New York", None, "the reply has no log-probabilities")
 THOUGHTS = [("Okay", 0.6), (", the user asks.\n\nNew York?", 0.5)]
 CLOSED = [*THOUGHTS, ("</think>", 0.9), ("\n\n", 0.99)]
-HARMONY = [
-    (piece, 0.9)
-    for piece in ("<|channel|>", "analysis", "<|message|>", "Hm.", "<|end|>", "<|start|>", "assistant", "<|channel|>",
-                  "final", "<|message|>")
-]  # fmt: skip
+MARKED = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>"
+HARMONY = [(piece, 0.9) for piece in re.findall(r"<.*?>|[^<]+", MARKED)]
 LONG = {"finish_reason": "length"}
 
 
