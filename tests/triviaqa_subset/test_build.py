@@ -280,7 +280,6 @@ def test_weights_are_inverse_sampling_rates_and_need_every_stratum():
 
 def test_where_a_build_goes_by_default(monkeypatch, capsys):
     monkeypatch.setattr(building, "build", lambda out, **options: [])
-    bare = "--without-text"
-    for arguments, folder in ([bare], FOLDER), ([bare, "--selection", "authors"], BUILT), ([], BUILT):
-        assert main(arguments) == 0
+    for arguments, folder in ("--without-text", FOLDER), ("--without-text --selection authors", BUILT), ("", BUILT):
+        assert main(arguments.split()) == 0
         assert capsys.readouterr().out == f"written to {folder}\n"

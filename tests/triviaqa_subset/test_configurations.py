@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from datasets import Dataset, load_dataset
 from huggingface_hub import DatasetCard
 
@@ -34,9 +33,9 @@ GOLD = {"value": "A", "aliases": ["A"], "normalized_aliases": ["a"]}
 TEXTS = {own: {"question_id": own, "question": f"{own}?", "answer": GOLD} for own in ("q1", "q2")}
 
 
-def made(texts, systems=SYSTEMS):
+def made(texts):
     selected = pd.Series([True, False], index=QUESTIONS.index)
-    labels = Labels(QUESTIONS, ANSWERS, systems, *[pd.DataFrame()] * 3)
+    labels = Labels(QUESTIONS, ANSWERS, SYSTEMS, *[pd.DataFrame()] * 3)
     return make_configurations(labels, selected, np.array([1.5, np.nan]), texts)
 
 
@@ -86,8 +85,3 @@ def test_the_card_keeps_its_text_and_names_the_tables(tmp_path):
         card = DatasetCard.load(tmp_path / "card.md")
         assert card.text == above + before.text
         assert card.data.to_dict() == before.data.to_dict() | {"configs": configs}
-
-
-def test_an_unknown_label_is_refused():
-    with pytest.raises(ValueError, match="guess"):
-        made({}, SYSTEMS.assign(method="guess"))
