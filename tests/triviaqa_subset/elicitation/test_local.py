@@ -13,7 +13,6 @@ import pytest
 pytest.importorskip("inspect_ai")
 from tests.triviaqa_subset.elicitation.servers import question, write
 from tests.triviaqa_subset.elicitation.test_servers import asked
-from triviaqa_subset.elicitation import methods
 
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(not find_spec("torch"), reason="needs the extra `local`")]
 TEMPLATE = (
@@ -85,6 +84,8 @@ def teacher_forced(network, tokenizer, ends, prompt, length):
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_answers_and_posteriors_are_those_of_teacher_forcing(name, tmp_path):
+    from triviaqa_subset.elicitation import methods
+
     network, tokenizer, ends = saved(tmp_path / "model", name)
     rows = [{"question_id": i, "question": question(i) + " Why?" * i, "answer": "Nix"} for i in range(COUNT)]
     file = write(tmp_path / "questions.jsonl", rows)

@@ -8,8 +8,6 @@ pytest.importorskip("inspect_ai")
 from inspect_ai import eval as evaluate
 from inspect_ai.model import get_model
 
-from triviaqa_subset.elicitation.tasks import questions
-
 METHODS = ("sequence_posterior", "is_true", "verbalized", "semantic")
 COUNT = 25
 AZURE = {"content_filter_results": {"hate": {"filtered": False, "severity": "safe"}}}
@@ -31,6 +29,8 @@ SERVERS = {  # the provider of Inspect, how the server writes, and what is missi
 
 
 def asked(server, file, folder, provider="openai-api/x/m", methods=METHODS, limit=None, **options):
+    from triviaqa_subset.elicitation.tasks import questions
+
     where = {"base_url": server.url, "api_key": "k"} if server else {}
     model = get_model(provider, memoize=False, **where)
     task = questions(file=file, methods=methods, samples=2, **options)

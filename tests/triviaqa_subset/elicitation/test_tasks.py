@@ -15,20 +15,22 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from ecuas_metric import read_submissions
 from examples.ask import EVERY_METHOD, main
 from tests.triviaqa_subset.elicitation.test_servers import asked
-from triviaqa_subset.elicitation.methods import load_prompts, render
-from triviaqa_subset.elicitation.tasks import questions, triviaqa
 
 pytestmark = pytest.mark.e2e
 
 
-def run(task, reply, folder, judge=False):
+def run(task, reply, folder, judge=False, **options):
+    from triviaqa_subset.elicitation import tasks
+
     def output(messages, tools, choice, config):
         made = ModelOutput.from_content("m", reply("\n".join(message.text for message in messages)))
         return made.model_copy(update={"usage": ModelUsage(output_tokens=1)})
 
     model = get_model("mockllm/m", custom_outputs=output, memoize=False)
     roles = {"grader": model} if judge else {}
-    (log,) = evaluate(task, model=model, model_roles=roles, log_dir=str(folder), display="none")
+    (log,) = evaluate(
+        getattr(tasks, task)(**options), model=model, model_roles=roles, log_dir=str(folder), display="none"
+    )
     assert log.status == "success", log.error
     return {sample.id: sample for sample in log.samples}
 
@@ -36,13 +38,13 @@ def run(task, reply, folder, judge=False):
 @pytest.mark.parametrize("name", ["curated", "kept", "pool"])
 def test_questions_of_the_dataset_come_with_weights_and_strata(name, tmp_path):
     with pytest.raises(ValueError, match="must have the texts of its questions"):
-        triviaqa(questions=name, dataset=str(ROOT / "triviaqa_subset"))
+        run("triviaqa", None, tmp_path, questions=name, dataset=str(ROOT / "triviaqa_subset"))
     table = pd.read_parquet(ROOT / f"triviaqa_subset/data/{name}.parquet").iloc[::40]
     gold = {"value": "Zarquon", "aliases": ["Zarquon", "Z."], "normalized_aliases": ["zarquon"]}
     (tmp_path / "data").mkdir()
     table.assign(question="Who?", answer=[gold] * len(table)).to_parquet(tmp_path / f"data/{name}.parquet")
-    task = triviaqa("verbalized", questions=name, dataset=str(tmp_path))
-    samples = run(task, lambda said: " zarquon.\nProbability: 0.9", tmp_path / "logs")
+    options = {"methods": "verbalized", "questions": name, "dataset": str(tmp_path)}
+    samples = run("triviaqa", lambda said: " zarquon.\nProbability: 0.9", tmp_path / "logs", **options)
     assert set(samples) == set(table["question_id"])
     assert {sample.scores["verbalized"].value for sample in samples.values()} == {"C"}
     (system,) = read_submissions(tmp_path / "logs")
@@ -78,8 +80,9 @@ def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
         return judged[seen[-1]]
 
     rows = [{"question_id": own, "question": f"The city {own}?", "answer": ["Paris", "Paree"]} for own in judged]
-    task = questions(write(tmp_path / "own.jsonl", rows), "verbalized")
-    scores = {own: s.scores["verbalized"] for own, s in run(task, reply, tmp_path / "logs", judge=True).items()}
+    options = {"file": write(tmp_path / "own.jsonl", rows), "methods": "verbalized"}
+    samples = run("questions", reply, tmp_path / "logs", judge=True, **options)
+    scores = {own: sample.scores["verbalized"] for own, sample in samples.items()}
     assert sorted(seen) == sorted(set(judged) - {"Paris"})
     expected = [("judge", "C"), ("judge", "I"), ("exact", "C"), ("unlabelled", "nan"), ("unlabelled", "nan")]
     assert [(scores[own].metadata["decided_by"], str(scores[own].value)) for own in judged] == expected
@@ -87,6 +90,8 @@ def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
 
 @pytest.mark.parametrize("prefill", ["message", "continue", "none", "text"])
 def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(prefill, tmp_path):
+    from triviaqa_subset.elicitation.methods import load_prompts, render
+
     rows = [{"question_id": "q-1", "question": question(1), "answer": answer(1)}]
     with serving() as server:
         log = asked(server, write(tmp_path / "own.jsonl", rows), tmp_path, methods="is_true", prefill=prefill)
@@ -108,6 +113,8 @@ def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(
 
 
 def test_prompts_of_a_file_are_used_and_must_have_the_same_fields_and_options_be_known(tmp_path):
+    from triviaqa_subset.elicitation.methods import load_prompts
+
     file = tmp_path / "own.yaml"
     file.write_text("triviaqa: {verbalized: [{role: user, content: 'Q {{ question }}'}]}")
     assert load_prompts("triviaqa", file)["verbalized"] == [{"role": "user", "content": "Q {{ question }}"}]
@@ -120,14 +127,14 @@ def test_prompts_of_a_file_are_used_and_must_have_the_same_fields_and_options_be
         ({"same": "x"}, "same must be one of equality, judge; got 'x'"),
     ):
         with pytest.raises(ValueError, match=message):
-            questions(str(ROOT / "examples/questions.csv"), **options)
+            run("questions", None, tmp_path, file=str(ROOT / "examples/questions.csv"), **options)
 
 
 def test_meanings_are_counted_and_judged_by_the_model_itself(tmp_path):
     drawn = iter(["Mudville", "Oslo", "Mudville City", "Oslo", "No.", "Yes."])
     rows = [{"question_id": "q-1", "question": "Capital of Elbonia?", "answer": "Mudville"}]
-    task = questions(write(tmp_path / "own.jsonl", rows), "semantic", samples=4, same="judge")
-    score = run(task, lambda said: next(drawn), tmp_path / "logs")["q-1"].scores["semantic"]
+    options = {"file": write(tmp_path / "own.jsonl", rows), "methods": "semantic", "samples": 4, "same": "judge"}
+    score = run("questions", lambda said: next(drawn), tmp_path / "logs", **options)["q-1"].scores["semantic"]
     assert (score.answer, score.metadata["confidence"], list(drawn)) == ("Mudville", 0.5, [])
 
 
