@@ -36,7 +36,6 @@ ARCHITECTURES = dict.fromkeys(("llama", "qwen3", "gemma2"), GROUPED) | {
     "opt": SIZES | {"ffn_dim": 64, "word_embed_proj_dim": 32},
     "mamba": {"hidden_size": 32, "num_hidden_layers": 2, "state_size": 4},
 }
-COUNT = 5
 
 
 def saved(folder, name):
@@ -87,11 +86,11 @@ def test_answers_and_posteriors_are_those_of_teacher_forcing(name, tmp_path):
     from triviaqa_subset.elicitation import methods
 
     network, tokenizer, ends = saved(tmp_path / "model", name)
-    rows = [{"question_id": i, "question": question(i) + " Why?" * i, "answer": "Nix"} for i in range(COUNT)]
+    rows = [{"question_id": i, "question": question(i) + " Why?" * i, "answer": "Nix"} for i in range(5)]
     file = write(tmp_path / "questions.jsonl", rows)
     log = asked(None, file, tmp_path, f"hf/{tmp_path / 'model'}", ["sequence_posterior"])
     assert log.status == "success", log.error
-    assert len(log.samples) == COUNT
+    assert len(log.samples) == len(rows)
     for sample in log.samples:
         score = sample.scores["sequence_posterior"]
         messages = methods.render(methods.load_prompts("triviaqa")["sequence_posterior"], rows[sample.id])

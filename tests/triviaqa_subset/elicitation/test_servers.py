@@ -9,7 +9,6 @@ from inspect_ai import eval as evaluate
 from inspect_ai.model import get_model
 
 METHODS = ("sequence_posterior", "is_true", "verbalized", "semantic")
-COUNT = 25
 AZURE = {"content_filter_results": {"hate": {"filtered": False, "severity": "safe"}}}
 OPENROUTER = {"refusal": None, "reasoning": None}
 SERVERS = {  # the provider of Inspect, how the server writes, and what is missing
@@ -43,7 +42,7 @@ def asked(server, file, folder, provider="openai-api/x/m", methods=METHODS, limi
 def test_answers_are_right_and_confidences_right_or_missing_with_a_reason(name, tmp_path):
     """Of questions of which every third has another answer."""
     provider, style, missing = SERVERS[name]
-    rows = [{"question_id": i, "question": question(i), "answer": answer(i) if i % 3 else "Nix"} for i in range(COUNT)]
+    rows = [{"question_id": i, "question": question(i), "answer": answer(i) if i % 3 else "Nix"} for i in range(25)]
     own = write(tmp_path / "questions.jsonl", rows)
     options = {"prefill": "text"} if "completions" in provider else {}
     with serving(**style) as server:
@@ -53,7 +52,7 @@ def test_answers_are_right_and_confidences_right_or_missing_with_a_reason(name, 
             refused = asked(server, own, tmp_path / "refused", provider, limit=1)
             assert "`logprobs` is not supported with this" in refused.error.message
     assert log.status == "success", log.error
-    assert len(log.samples) == COUNT
+    assert len(log.samples) == len(rows)
     for sample in log.samples:
         number, (true, false) = sample.id, truth(sample.id)
         expected = dict(zip(METHODS, (posterior(number), true / (true + false), stated(number), 1.0), strict=True))

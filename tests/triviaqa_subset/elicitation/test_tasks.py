@@ -19,7 +19,7 @@ from tests.triviaqa_subset.elicitation.test_servers import asked
 pytestmark = pytest.mark.e2e
 
 
-def run(task, reply, folder, judge=False, **options):
+def run(name, reply, folder, judge=False, **options):
     from triviaqa_subset.elicitation import tasks
 
     def output(messages, tools, choice, config):
@@ -28,9 +28,8 @@ def run(task, reply, folder, judge=False, **options):
 
     model = get_model("mockllm/m", custom_outputs=output, memoize=False)
     roles = {"grader": model} if judge else {}
-    (log,) = evaluate(
-        getattr(tasks, task)(**options), model=model, model_roles=roles, log_dir=str(folder), display="none"
-    )
+    task = getattr(tasks, name)(**options)
+    (log,) = evaluate(task, model=model, model_roles=roles, log_dir=str(folder), display="none")
     assert log.status == "success", log.error
     return {sample.id: sample for sample in log.samples}
 
@@ -55,8 +54,7 @@ def test_questions_of_the_dataset_come_with_weights_and_strata(name, tmp_path):
 
 
 def test_choices_are_graded_by_their_letter_and_have_posteriors(tmp_path):
-    own = {"choices": ["Nix", "Nox"]}
-    rows = [own | {"question_id": f"q-{i}", "question": question(i), "answer": i % 2} for i in range(3)]
+    rows = [{"question_id": i, "question": question(i), "answer": i % 2, "choices": ["Nix", "Nox"]} for i in range(3)]
     top = {" A": 0.6, " B": 0.3, "A": 0.06, "x": 0.03}
     with serving() as server:
         server.reply = lambda payload: spelled([(" A", 0.6)], top=top)

@@ -10,7 +10,6 @@ from tests.triviaqa_subset.elicitation.servers import choice, listed, serving, s
 pytest.importorskip("inspect_ai")
 from tests.triviaqa_subset.elicitation.test_servers import asked
 
-END = "<|im_end|>"
 ANSWER = [(" New", 0.9), (" York", 0.5)]
 RIGHT = ("New York", 0.45, None)
 AFTER_BLANK = ("New York", 0.99 * 0.45, None)  # the blank line before the answer was generated too
@@ -33,7 +32,7 @@ ANSWERS = {  # a reply -> the answer, its posterior, and why that is missing
     "reasoning in the text": (spelled([("<think>", 1.0), *CLOSED, *ANSWER]), *AFTER_BLANK),
     "reasoning opened by the template": (spelled([*CLOSED, *ANSWER]), *AFTER_BLANK),
     "reasoning parser of vLLM and SGLang": (
-        spelled([*CLOSED, *ANSWER, (END, 0.9)], "New York", reasoning_content="Okay, ..."), *AFTER_BLANK),
+        spelled([*CLOSED, *ANSWER, ("<|im_end|>", 0.9)], "New York", reasoning_content="Okay, ..."), *AFTER_BLANK),
     "reasoning parser that keeps its reasoning": (spelled([*CLOSED, *ANSWER], "New York"), *AFTER_BLANK),
     "reasoning parser without the mark": (spelled([*THOUGHTS, *ANSWER], " New York", reasoning="Okay"), *RIGHT),
     "tokens of something else": (spelled([*THOUGHTS, *ANSWER], "New York"), *UNSPELLED),
